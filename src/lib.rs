@@ -1,0 +1,14 @@
+//! kgctx: the part of a project's knowledge graph that a coding session needs, from plain markdown notes.
+//!
+//! One direction, one type per arrow:
+//!
+//! ```text
+//! folder ─► Project ─► Settings ─► Vault* ─► FolderListing* ─► Reading* ─► Index ─► Answer ─► text | JSON
+//! ```
+//!
+//! ```text
+//! cli ──► app ──► engine ───┐      an arrow means "may name"; nothing points back up
+//!          └────► adapters ─┴─► domain
+//! ```
+//!
+//! `ARCHITECTURE.md` holds the map, the invariants and the glossary; `tests/it/tidy.rs` holds the rule above.
