@@ -12,3 +12,5 @@
 //! ```
 //!
 //! `ARCHITECTURE.md` holds the map, the invariants and the glossary; `tests/it/tidy.rs` holds the rule above.
+
+pub mod domain;

@@ -1,0 +1,115 @@
+//! The settings in force, each with where it came from. Reads neither files nor environment.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// How the text inside `[[…]]` becomes a concept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LinkStyle {
+    /// As maenifold: `[[a|b]]` and `[[a#b]]` are whole names.
+    Maenifold,
+    /// As Obsidian: what follows `|` or `#` is not part of the name.
+    Obsidian,
+}
+
+impl fmt::Display for LinkStyle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            LinkStyle::Maenifold => "maenifold",
+            LinkStyle::Obsidian => "obsidian",
+        })
+    }
+}
+
+/// Where a value came from; later ones win.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Origin {
+    /// Built in.
+    Default,
+    /// The user's `config.toml`.
+    UserFile(PathBuf),
+    /// The project's `kgctx.toml`.
+    ProjectFile(PathBuf),
+    /// An environment variable.
+    Environment(&'static str),
+    /// A command-line flag.
+    Flag(&'static str),
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Origin::Default => f.write_str("default"),
+            Origin::UserFile(path) | Origin::ProjectFile(path) => write!(f, "{}", path.display()),
+            Origin::Environment(name) => f.write_str(name),
+            Origin::Flag(name) => f.write_str(name),
+        }
+    }
+}
+
+/// A value and its origin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setting<T> {
+    /// The value in force.
+    pub value: T,
+    /// Who set it.
+    pub origin: Origin,
+}
+
+impl<T> Setting<T> {
+    /// The built-in value.
+    pub fn default(value: T) -> Setting<T> {
+        Setting { value, origin: Origin::Default }
+    }
+
+    /// Overrides the value, if there is one.
+    pub fn set(&mut self, value: Option<T>, origin: Origin) {
+        if let Some(value) = value {
+            *self = Setting { value, origin };
+        }
+    }
+}
+
+/// A vault as it was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VaultSpec {
+    /// The first part of its notes' addresses.
+    pub name: String,
+    /// The folder.
+    pub path: PathBuf,
+}
+
+/// A name for every folder at or below `path`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChannelRule {
+    /// The folder.
+    pub path: PathBuf,
+    /// The channel's name.
+    pub channel: String,
+}
+
+/// Everything that can be set, resolved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// The folders of notes, in order; whether they exist is not asked here.
+    pub vaults: Vec<Setting<VaultSpec>>,
+    /// Whether maenifold's memory and the project's own notes are vaults without being named.
+    pub default_vaults: Setting<bool>,
+    /// How links become concepts.
+    pub links: Setting<LinkStyle>,
+    /// Files above this size are left out.
+    pub max_file_bytes: Setting<u64>,
+    /// Names for folders, used by handoffs.
+    pub channels: Vec<Setting<ChannelRule>>,
+    /// A channel that overrides all rules.
+    pub channel: Setting<Option<String>>,
+    /// How many tokens a session's context may have.
+    pub token_limit: Setting<u32>,
+    /// How long one call of the maenifold CLI may take, in milliseconds.
+    pub cli_timeout_ms: Setting<u64>,
+    /// Whether sessions get context at all.
+    pub session_start_enabled: Setting<bool>,
+}

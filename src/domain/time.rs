@@ -1,0 +1,234 @@
+//! Points and spans of time. Reads no clock: now is always an argument.
+
+use std::fmt;
+
+use jiff::civil;
+use jiff::tz::TimeZone;
+use serde::{Serialize, Serializer};
+use thiserror::Error;
+
+const NANOS_PER_SECOND: i64 = 1_000_000_000;
+const SECONDS_PER_DAY: i64 = 86_400;
+
+/// A point in time, in nanoseconds since 1970 UTC. Prints and serialises as RFC 3339 in UTC, to the second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp(pub i64);
+
+/// A whole day, counted from 1970-01-01 UTC.
+pub type Day = i32;
+
+impl Timestamp {
+    /// Takes whole seconds since 1970, held within the years that nanoseconds in 64 bits can name.
+    pub fn from_seconds(seconds: i64) -> Timestamp {
+        Timestamp(seconds.saturating_mul(NANOS_PER_SECOND))
+    }
+
+    /// Reads a date or a date with a time, as people write them in front matter; without a zone it is UTC.
+    ///
+    /// UTC rather than local time: the same vault must give the same index on every machine.
+    pub fn parse(text: &str) -> Option<Timestamp> {
+        let text = text.trim();
+        if let Ok(instant) = text.parse::<jiff::Timestamp>() {
+            return i64::try_from(instant.as_nanosecond()).ok().map(Timestamp);
+        }
+        let naive = text
+            .parse::<civil::DateTime>()
+            .or_else(|_| text.parse::<civil::Date>().map(civil::DateTime::from))
+            .ok()?;
+        let instant = naive.to_zoned(TimeZone::UTC).ok()?.timestamp();
+        i64::try_from(instant.as_nanosecond()).ok().map(Timestamp)
+    }
+
+    /// Whole seconds since 1970, rounded down.
+    pub fn seconds(self) -> i64 {
+        self.0.div_euclid(NANOS_PER_SECOND)
+    }
+
+    /// The UTC day that holds this moment.
+    pub fn day(self) -> Day {
+        Day::try_from(self.seconds().div_euclid(SECONDS_PER_DAY)).unwrap_or(Day::MAX)
+    }
+
+    /// The moment `span` before this one.
+    pub fn before(self, span: Timespan) -> Timestamp {
+        Timestamp(self.0.saturating_sub(span.0.saturating_mul(NANOS_PER_SECOND)))
+    }
+
+    /// How long ago this was, seen from `now`, in the largest unit that fits: `5 min ago`.
+    pub fn ago(self, now: Timestamp) -> String {
+        let seconds = now.seconds() - self.seconds();
+        match seconds {
+            ..0 => "in the future".to_owned(),
+            0..60 => "just now".to_owned(),
+            60..3_600 => format!("{} min ago", seconds / 60),
+            3_600..172_800 => format!("{} h ago", seconds / 3_600),
+            _ => format!("{} days ago", seconds / SECONDS_PER_DAY),
+        }
+    }
+}
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match jiff::Timestamp::from_second(self.seconds()) {
+            Ok(instant) => write!(f, "{instant}"),
+            Err(_) => write!(f, "@{}", self.seconds()),
+        }
+    }
+}
+
+impl Serialize for Timestamp {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// A length of time in whole seconds, never negative.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timespan(i64);
+
+/// Why a text is no [`Timespan`].
+#[derive(Debug, Error, PartialEq, Eq)]
+#[error(
+    "{text:?} is not a time span: {reason}; write 24h, 90m, 7d or 2w, or [days.]hours:minutes:seconds like 1.00:00:00"
+)]
+pub struct TimespanError {
+    text: String,
+    reason: &'static str,
+}
+
+impl Timespan {
+    /// Reads `24h`, `7d` and the like, or .NET's `[d.]hh:mm[:ss]` as maenifold takes it.
+    ///
+    /// `24:00:00` is refused: .NET reads it as 24 days, everybody else as 24 hours.
+    pub fn parse(text: &str) -> Result<Timespan, TimespanError> {
+        let fail = |reason| Err(TimespanError { text: text.to_owned(), reason });
+        let trimmed = text.trim();
+        if trimmed.starts_with('-') {
+            return fail("it is negative");
+        }
+        if trimmed.contains(':') {
+            return match clock_seconds(trimmed) {
+                Ok(seconds) => Ok(Timespan(seconds)),
+                Err(reason) => fail(reason),
+            };
+        }
+        let digits = trimmed.find(|c: char| !c.is_ascii_digit()).unwrap_or(trimmed.len());
+        let (number, unit) = trimmed.split_at(digits);
+        let seconds_per_unit = match unit.trim() {
+            "s" => 1,
+            "m" | "min" => 60,
+            "h" => 3_600,
+            "d" => SECONDS_PER_DAY,
+            "w" => 7 * SECONDS_PER_DAY,
+            "" => return fail("it has no unit"),
+            _ => return fail("its unit is unknown"),
+        };
+        match number.parse::<i64>().ok().and_then(|n| n.checked_mul(seconds_per_unit)) {
+            Some(seconds) => Ok(Timespan(seconds)),
+            None if number.is_empty() => fail("it has no number"),
+            None => fail("it is too long"),
+        }
+    }
+
+    /// One day.
+    pub const DAY: Timespan = Timespan(SECONDS_PER_DAY);
+}
+
+/// Reads `[d.]hh:mm[:ss[.fraction]]`; fractions of a second are dropped.
+fn clock_seconds(text: &str) -> Result<i64, &'static str> {
+    let (head, rest) = text.split_once(':').ok_or("it has no hours")?;
+    let (days, hours) = head.split_once('.').unwrap_or(("0", head));
+    let (minutes, seconds) = rest.split_once(':').unwrap_or((rest, "0"));
+    let seconds = seconds.split_once('.').map_or(seconds, |(whole, _)| whole);
+    let number =
+        |part: &str| part.parse::<u32>().map(i64::from).map_err(|_| "a part is not a number");
+    let (days, hours) = (number(days)?, number(hours)?);
+    let (minutes, seconds) = (number(minutes)?, number(seconds)?);
+    if hours > 23 {
+        return Err("hours stop at 23, days come before a dot");
+    }
+    if minutes > 59 || seconds > 59 {
+        return Err("minutes and seconds stop at 59");
+    }
+    Ok(days * SECONDS_PER_DAY + hours * 3_600 + minutes * 60 + seconds)
+}
+
+impl fmt::Display for Timespan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seconds = self.0;
+        match seconds {
+            _ if seconds > SECONDS_PER_DAY && seconds % SECONDS_PER_DAY == 0 => {
+                write!(f, "{} days", seconds / SECONDS_PER_DAY)
+            }
+            _ if seconds % 3_600 == 0 => write!(f, "{} h", seconds / 3_600),
+            _ if seconds % 60 == 0 => write!(f, "{} min", seconds / 60),
+            _ => write!(f, "{seconds} s"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_are_read_in_both_notations() {
+        #[track_caller]
+        fn check(text: &str, seconds: i64) {
+            assert_eq!(Timespan::parse(text), Ok(Timespan(seconds)), "{text}");
+        }
+        check("24h", 86_400);
+        check("7d", 604_800);
+        check("2w", 1_209_600);
+        check("90m", 5_400);
+        check("30 min", 1_800);
+        check("45s", 45);
+        check("1.00:00:00", 86_400);
+        check("00:30", 1_800);
+        check("23:59:59", 86_399);
+        check("2.03:04:05.678", 2 * 86_400 + 3 * 3_600 + 4 * 60 + 5);
+    }
+
+    #[test]
+    fn a_bad_span_is_named_with_the_way_out() {
+        for (text, reason) in [
+            ("24:00:00", "hours stop at 23"),
+            ("-1h", "negative"),
+            ("yesterday", "unit is unknown"),
+            ("7", "no unit"),
+            ("h", "no number"),
+            ("", "no unit"),
+            ("1:2:3:4", "not a number"),
+            ("99999999999999999999d", "too long"),
+            ("1.00:61:00", "stop at 59"),
+        ] {
+            let error = Timespan::parse(text).expect_err(text).to_string();
+            assert!(error.contains(&format!("{text:?}")), "{error}");
+            assert!(error.contains(reason), "{error} should say {reason:?}");
+            assert!(error.contains("1.00:00:00"), "{error}");
+        }
+    }
+
+    #[test]
+    fn moments_are_read_as_people_write_them() {
+        #[track_caller]
+        fn check(text: &str, expect: &str) {
+            assert_eq!(Timestamp::parse(text).map(|t| t.to_string()).as_deref(), Some(expect));
+        }
+        check("2026-01-05", "2026-01-05T00:00:00Z");
+        check("2026-01-05T10:20:30", "2026-01-05T10:20:30Z");
+        check("2026-01-05 10:20", "2026-01-05T10:20:00Z");
+        check("2026-01-27T21:36:01-08:00", "2026-01-28T05:36:01Z");
+        check("2026-02-20T14:04:00.1234567+00:00", "2026-02-20T14:04:00Z");
+        for bad in ["", "soon", "2026-13-01", "20 Feb 2026"] {
+            assert_eq!(Timestamp::parse(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_day_begins_at_midnight_utc() {
+        let midnight = Timestamp::parse("2026-01-05").unwrap();
+        assert_eq!(Timestamp(midnight.0 - 1).day() + 1, midnight.day());
+        assert_eq!(Timestamp::parse("1969-12-31").unwrap().day(), -1);
+    }
+}
