@@ -14,3 +14,5 @@
 //! `ARCHITECTURE.md` holds the map, the invariants and the glossary; `tests/it/tidy.rs` holds the rule above.
 
 pub mod domain;
+
+pub mod engine;
