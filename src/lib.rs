@@ -16,3 +16,5 @@
 pub mod domain;
 
 pub mod engine;
+
+pub mod adapters;

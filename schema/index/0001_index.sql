@@ -1,0 +1,92 @@
+-- The graph index of one set of vaults: derived from the notes, so it is dropped and made again rather than migrated.
+
+-- What the index was made from and how; see `fingerprint` and `totals` in src/adapters/index/.
+CREATE TABLE meta (
+    key   TEXT PRIMARY KEY,
+    value NOT NULL
+) WITHOUT ROWID;
+
+-- One row per folder with notes. An equal digest says, without a look at its notes, that nothing in it changed;
+-- NULL asks for a closer look next time (a file was written while it was being read).
+CREATE TABLE folders (
+    id     INTEGER PRIMARY KEY,
+    vault  INTEGER NOT NULL,
+    path   TEXT NOT NULL,
+    digest BLOB
+);
+CREATE UNIQUE INDEX folders_by_place ON folders (vault, path);
+
+-- One row per markdown file, in the state in which it was read. Kept apart from what the files say, so that a
+-- comparison with the disk reads little.
+CREATE TABLE files (
+    folder   INTEGER NOT NULL,
+    name     TEXT NOT NULL,
+    mtime_ns INTEGER NOT NULL,
+    ctime_ns INTEGER NOT NULL,
+    size     INTEGER NOT NULL,
+    settled  INTEGER NOT NULL,      -- 0: written so shortly before it was read that it may have changed unseen
+    hash     BLOB,                  -- of the content; NULL for a file that is no note
+    note     INTEGER,               -- NULL for a file that is no note
+    rejected INTEGER,               -- why it is none: 1 no text, 2 unreadable
+    PRIMARY KEY (folder, name)
+) WITHOUT ROWID;
+
+-- A note's id is its place in time: ids are in the order of (mtime_ns, vault, folder, name). "Newest first" is
+-- then "largest id first" in every table that holds ids, the full-text index included.
+CREATE TABLE notes (
+    id          INTEGER PRIMARY KEY,
+    folder      INTEGER NOT NULL,
+    name        TEXT NOT NULL,
+    mtime_ns    INTEGER NOT NULL,
+    title       TEXT NOT NULL,
+    aliases     TEXT NOT NULL,      -- JSON array
+    tags        TEXT NOT NULL,      -- JSON array
+    sections    TEXT NOT NULL,      -- JSON array
+    status      TEXT,
+    created     INTEGER,            -- seconds
+    modified    INTEGER,            -- seconds, as the front matter says
+    fresh_until INTEGER,            -- day; NULL never fades
+    excerpt     TEXT NOT NULL,
+    remarks     INTEGER NOT NULL,   -- bit set
+    links       INTEGER NOT NULL    -- counting links in the text
+);
+
+-- What a note may be called, in the normal form of concepts: 1 its title, 2 an alias, 3 its file name. Each name
+-- once per note, as the best of these.
+CREATE TABLE names (
+    name TEXT NOT NULL,
+    kind INTEGER NOT NULL,
+    note INTEGER NOT NULL,
+    PRIMARY KEY (name, note)
+) WITHOUT ROWID;
+
+CREATE TABLE concepts (
+    id    INTEGER PRIMARY KEY,
+    name  TEXT NOT NULL,
+    notes INTEGER NOT NULL,         -- notes that mention it
+    links INTEGER NOT NULL          -- links that name it
+);
+
+CREATE TABLE mentions (
+    note    INTEGER NOT NULL,
+    concept INTEGER NOT NULL,
+    links   INTEGER NOT NULL,
+    PRIMARY KEY (note, concept)
+) WITHOUT ROWID;
+
+-- Two concepts in the same note, a < b. `fading` sums up when those notes stop being fresh, so that an edge's
+-- weight on any day is known without a look at its notes.
+CREATE TABLE edges (
+    a      INTEGER NOT NULL,
+    b      INTEGER NOT NULL,
+    notes  INTEGER NOT NULL,
+    fading BLOB NOT NULL,
+    PRIMARY KEY (a, b)
+) WITHOUT ROWID;
+
+-- Contentless: the notes themselves are on disk, and a copy here would double the index.
+CREATE VIRTUAL TABLE fulltext USING fts5 (
+    title, labels, body,
+    content = '', contentless_delete = 1,
+    tokenize = 'unicode61 remove_diacritics 2'
+);

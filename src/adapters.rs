@@ -1,0 +1,13 @@
+//! How we touch the world: one file or folder per outside thing. Adapters know the domain; of each other they know
+//! only where kgctx's own files are, the environment and the clock.
+
+#![expect(clippy::disallowed_methods, reason = "this layer is the I/O fence's gate")]
+
+pub mod clock;
+pub mod directories;
+pub mod environment;
+pub mod git;
+pub mod index;
+pub mod settings;
+pub mod vault;
+pub mod watcher;

@@ -1,0 +1,359 @@
+//! Settings from files and environment: what was written becomes [`Settings`], each value with its origin.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use thiserror::Error;
+
+use crate::adapters::directories::Directories;
+use crate::adapters::environment::Environment;
+use crate::domain::settings::{ChannelRule, LinkStyle, Origin, Setting, Settings, VaultSpec};
+
+const DEFAULT_MAX_FILE_BYTES: u64 = 10 * 1024 * 1024;
+const DEFAULT_TOKEN_LIMIT: u32 = 4_000;
+const DEFAULT_CLI_TIMEOUT_MS: u64 = 5_000;
+
+/// A setting that cannot be used.
+#[derive(Debug, Error)]
+pub enum SettingsError {
+    /// A file that is no valid configuration.
+    #[error("{}:{line}:{column}: {message}", path.display())]
+    Invalid {
+        /// The file.
+        path: PathBuf,
+        /// Counted from 1.
+        line: usize,
+        /// Counted from 1, in characters.
+        column: usize,
+        /// What is wrong and what would be right.
+        message: String,
+    },
+    /// A file that cannot be read.
+    #[error("cannot read {}: {cause}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        cause: io::Error,
+    },
+    /// An environment variable with a value of the wrong kind.
+    #[error("{name}={value:?} is not {expected}; correct or unset it")]
+    Variable {
+        /// The variable.
+        name: &'static str,
+        /// Its value.
+        value: String,
+        /// What it should be.
+        expected: &'static str,
+    },
+    /// A committed file that reaches outside of its project.
+    #[error(
+        "{}: the vault {} lies outside of the project; a project may only name its own folders, so put it into your {}",
+        file.display(), vault.display(), user_file.display()
+    )]
+    VaultOutside {
+        /// The project's file.
+        file: PathBuf,
+        /// The vault that it names.
+        vault: PathBuf,
+        /// Where it may be named.
+        user_file: PathBuf,
+    },
+    /// Two vaults whose notes would have the same addresses.
+    #[error(
+        "two vaults are called {name:?}: {} and {}; give one of them another name",
+        first.display(), second.display()
+    )]
+    SameName {
+        /// The name.
+        name: String,
+        /// The one that had it first.
+        first: PathBuf,
+        /// The other.
+        second: PathBuf,
+    },
+    /// A name that cannot be part of an address.
+    #[error("{name:?} (for {}) is no name for a vault; use letters, digits, `-`, `_` and `.`", path.display())]
+    VaultName {
+        /// The name.
+        name: String,
+        /// The vault.
+        path: PathBuf,
+    },
+}
+
+/// A configuration file as written.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawSettings {
+    #[serde(default, rename = "vault")]
+    vaults: Vec<RawVault>,
+    default_vaults: Option<bool>,
+    links: Option<LinkStyle>,
+    max_file_bytes: Option<u64>,
+    #[serde(default)]
+    channels: BTreeMap<String, String>,
+    token_limit: Option<u32>,
+    cli_timeout_ms: Option<u64>,
+    session_start_enabled: Option<bool>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawVault {
+    path: String,
+    name: Option<String>,
+}
+
+/// Where a project's settings and notes are looked for.
+#[derive(Debug, Clone, Copy)]
+pub struct Sources<'a> {
+    /// The process's environment.
+    pub environment: &'a Environment,
+    /// kgctx's own folders.
+    pub directories: &'a Directories,
+    /// The folder that holds the project's notes and its `kgctx.toml`.
+    pub notes_root: Option<&'a Path>,
+    /// Vaults given on the command line; they replace all others.
+    pub vault_flags: &'a [PathBuf],
+}
+
+/// Resolves all settings: defaults, the user's file, the project's file, the environment, flags; later wins.
+pub fn load(sources: Sources<'_>) -> Result<Settings, SettingsError> {
+    let Sources { environment, directories, notes_root, vault_flags } = sources;
+    let mut settings = Settings {
+        vaults: Vec::new(),
+        default_vaults: Setting::default(true),
+        links: Setting::default(LinkStyle::Maenifold),
+        max_file_bytes: Setting::default(DEFAULT_MAX_FILE_BYTES),
+        channels: Vec::new(),
+        channel: Setting::default(None),
+        token_limit: Setting::default(DEFAULT_TOKEN_LIMIT),
+        cli_timeout_ms: Setting::default(DEFAULT_CLI_TIMEOUT_MS),
+        session_start_enabled: Setting::default(true),
+    };
+    let home = environment.home();
+    let user_file = directories.config.join("config.toml");
+    if let Some(raw) = read(&user_file)? {
+        apply(&mut settings, raw, &user_file, Origin::UserFile(user_file.clone()), home.as_deref());
+    }
+    let project_file = notes_root.map(|root| root.join("kgctx.toml"));
+    if let (Some(root), Some(file)) = (notes_root, project_file)
+        && let Some(raw) = read(&file)?
+    {
+        for vault in &raw.vaults {
+            let path = resolve(&vault.path, &file, None);
+            if !lies_inside(&path, root) {
+                return Err(SettingsError::VaultOutside {
+                    file,
+                    vault: vault.path.clone().into(),
+                    user_file,
+                });
+            }
+        }
+        apply(&mut settings, raw, &file, Origin::ProjectFile(file.clone()), None);
+    }
+    apply_environment(&mut settings, environment)?;
+    if settings.default_vaults.value {
+        let defaults = default_vaults(environment, notes_root);
+        settings.vaults.splice(0..0, defaults);
+    }
+    let listed =
+        environment.get("KGCTX_VAULTS").map(|list| std::env::split_paths(list).collect::<Vec<_>>());
+    if !vault_flags.is_empty() {
+        settings.vaults = replacing(vault_flags, Origin::Flag("--vault"));
+    } else if let Some(listed) = listed {
+        settings.vaults = replacing(&listed, Origin::Environment("KGCTX_VAULTS"));
+    }
+    check_names(&settings.vaults)?;
+    Ok(settings)
+}
+
+fn read(path: &Path) -> Result<Option<RawSettings>, SettingsError> {
+    let text = match fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(cause)
+            if matches!(cause.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
+        {
+            return Ok(None);
+        }
+        Err(cause) => return Err(SettingsError::Unreadable { path: path.to_path_buf(), cause }),
+    };
+    toml::from_str(&text).map(Some).map_err(|error| {
+        let at = error.span().map_or(0, |span| span.start).min(text.len());
+        let before = text.get(..at).unwrap_or_default();
+        SettingsError::Invalid {
+            path: path.to_path_buf(),
+            line: before.matches('\n').count() + 1,
+            column: before.rsplit('\n').next().unwrap_or_default().chars().count() + 1,
+            message: error.message().trim().to_owned(),
+        }
+    })
+}
+
+fn apply(
+    settings: &mut Settings,
+    raw: RawSettings,
+    file: &Path,
+    origin: Origin,
+    home: Option<&Path>,
+) {
+    settings.default_vaults.set(raw.default_vaults, origin.clone());
+    settings.links.set(raw.links, origin.clone());
+    settings.max_file_bytes.set(raw.max_file_bytes, origin.clone());
+    settings.token_limit.set(raw.token_limit, origin.clone());
+    settings.cli_timeout_ms.set(raw.cli_timeout_ms, origin.clone());
+    settings.session_start_enabled.set(raw.session_start_enabled, origin.clone());
+    for vault in raw.vaults {
+        let path = resolve(&vault.path, file, home);
+        let name = vault.name.unwrap_or_else(|| folder_name(&path));
+        settings.vaults.push(Setting { value: VaultSpec { name, path }, origin: origin.clone() });
+    }
+    for (path, channel) in raw.channels {
+        let path = resolve(&path, file, home);
+        // A project's own place is known by its canonical path; a rule must be too, to match.
+        let path = fs::canonicalize(&path).unwrap_or(path);
+        settings
+            .channels
+            .push(Setting { value: ChannelRule { path, channel }, origin: origin.clone() });
+    }
+}
+
+/// Reads a path as written in `file`: `~/` is the home folder, and a relative path starts at the file's folder.
+fn resolve(path: &str, file: &Path, home: Option<&Path>) -> PathBuf {
+    match (path.strip_prefix("~/").or((path == "~").then_some("")), home) {
+        (Some(below_home), Some(home)) => home.join(below_home),
+        _ => file.parent().unwrap_or(Path::new("")).join(path),
+    }
+}
+
+/// Whether a path stays in a folder, links followed as far as they exist.
+fn lies_inside(path: &Path, root: &Path) -> bool {
+    let canonical = path.ancestors().find_map(|existing| {
+        let rest = path.strip_prefix(existing).ok()?;
+        let climbs = rest.components().any(|part| part.as_os_str() == "..");
+        fs::canonicalize(existing).ok().filter(|_| !climbs)
+    });
+    canonical.is_some_and(|canonical| canonical.starts_with(root))
+}
+
+fn apply_environment(
+    settings: &mut Settings,
+    environment: &Environment,
+) -> Result<(), SettingsError> {
+    fn set<T>(
+        setting: &mut Setting<T>,
+        environment: &Environment,
+        name: &'static str,
+        expected: &'static str,
+        parse: impl Fn(&str) -> Option<T>,
+    ) -> Result<(), SettingsError> {
+        let Some(value) = environment.get(name) else { return Ok(()) };
+        let value = value.to_string_lossy();
+        match parse(value.trim()) {
+            Some(parsed) => setting.set(Some(parsed), Origin::Environment(name)),
+            None => {
+                return Err(SettingsError::Variable { name, value: value.into_owned(), expected });
+            }
+        }
+        Ok(())
+    }
+    let switch = |text: &str| match text.to_ascii_lowercase().as_str() {
+        "true" | "1" | "yes" | "on" => Some(true),
+        "false" | "0" | "no" | "off" => Some(false),
+        _ => None,
+    };
+    let link_style = |text: &str| match text {
+        "maenifold" => Some(LinkStyle::Maenifold),
+        "obsidian" => Some(LinkStyle::Obsidian),
+        _ => None,
+    };
+    let s = settings;
+    set(&mut s.default_vaults, environment, "KGCTX_DEFAULT_VAULTS", "true or false", switch)?;
+    set(&mut s.links, environment, "KGCTX_LINKS", "maenifold or obsidian", link_style)?;
+    set(&mut s.max_file_bytes, environment, "KGCTX_MAX_FILE_BYTES", "a number of bytes", |t| {
+        t.parse().ok()
+    })?;
+    set(&mut s.channel, environment, "KGCTX_CHANNEL", "a name", |t| Some(Some(t.to_owned())))?;
+    set(&mut s.token_limit, environment, "TOKEN_LIMIT", "a number of tokens", |t| t.parse().ok())?;
+    set(&mut s.cli_timeout_ms, environment, "CLI_TIMEOUT", "a number of milliseconds", |t| {
+        t.parse().ok()
+    })?;
+    set(&mut s.session_start_enabled, environment, "SESSION_START_ENABLED", "true or false", switch)
+}
+
+/// maenifold's memory, and the project's own notes, as far as they exist.
+fn default_vaults(environment: &Environment, notes_root: Option<&Path>) -> Vec<Setting<VaultSpec>> {
+    let mut vaults = Vec::new();
+    let mut add = |name: &str, path: PathBuf, origin: Origin| {
+        vaults.push(Setting { value: VaultSpec { name: name.to_owned(), path }, origin });
+    };
+    let (root, origin) = match environment.path("MAENIFOLD_ROOT") {
+        Some(root) => (Some(root), Origin::Environment("MAENIFOLD_ROOT")),
+        None => (environment.home().map(|home| home.join("maenifold")), Origin::Default),
+    };
+    let memory = root.map(|root| root.join("memory")).filter(|memory| memory.is_dir());
+    if let Some(memory) = &memory {
+        add("", memory.clone(), origin);
+    }
+    for (name, other_name, folder) in
+        [("project", "project-notes", ".kgctx/memory"), ("docs", "project-docs", "docs")]
+    {
+        let Some(root) = notes_root else { continue };
+        let path = root.join(folder);
+        // A link out of the project is not followed: a cloned repository must not choose whose notes are read.
+        if path.is_dir() && lies_inside(&path, root) {
+            let is_taken = memory.as_ref().is_some_and(|memory| memory.join(name).exists());
+            add(if is_taken { other_name } else { name }, path, Origin::Default);
+        }
+    }
+    vaults
+}
+
+/// Vaults that stand instead of all others: the first owns the plain addresses, the others their folder's name,
+/// with a number where that is taken.
+fn replacing(paths: &[PathBuf], origin: Origin) -> Vec<Setting<VaultSpec>> {
+    let mut vaults: Vec<Setting<VaultSpec>> = Vec::new();
+    for path in paths {
+        let base: String = folder_name(path).chars().filter(|&c| may_be_in_name(c)).collect();
+        let numbered = (2..).map(|n| format!("{base}{n}"));
+        let is_free = |name: &String| !vaults.iter().any(|vault| vault.value.name == *name);
+        let name = if vaults.is_empty() {
+            String::new()
+        } else {
+            let plain = [base.clone()].into_iter().filter(|name| !name.is_empty());
+            plain.chain(numbered).find(is_free).unwrap_or_default()
+        };
+        let value = VaultSpec { name, path: path.clone() };
+        vaults.push(Setting { value, origin: origin.clone() });
+    }
+    vaults
+}
+
+fn may_be_in_name(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | ' ')
+}
+
+fn folder_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn check_names(vaults: &[Setting<VaultSpec>]) -> Result<(), SettingsError> {
+    for (n, vault) in vaults.iter().enumerate() {
+        let VaultSpec { name, path } = &vault.value;
+        if !name.chars().all(may_be_in_name) || matches!(name.as_str(), "." | "..") {
+            return Err(SettingsError::VaultName { name: name.clone(), path: path.clone() });
+        }
+        if let Some(first) = vaults[..n].iter().find(|other| other.value.name == *name) {
+            return Err(SettingsError::SameName {
+                name: name.clone(),
+                first: first.value.path.clone(),
+                second: path.clone(),
+            });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,352 @@
+//! Walks vaults and reads their files. Decides what belongs to a vault, not what it means.
+
+use std::ffi::OsStr;
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use rayon::prelude::*;
+use thiserror::Error;
+
+use crate::domain::listing::{FolderListing, ListedFile, Skipped, Stamp};
+use crate::domain::note::NotePath;
+use crate::domain::settings::{Setting, VaultSpec};
+use crate::domain::time::Timestamp;
+use crate::domain::vault::Vault;
+
+/// Folders with more files than this are listed by several threads.
+const FILES_PER_TASK: usize = 256;
+
+/// A vault that cannot be used.
+#[derive(Debug, Error)]
+pub enum VaultError {
+    /// There is nothing at the path.
+    #[error("no such vault: {path} (from {origin}); create that folder or name another one")]
+    Missing {
+        /// The path as given.
+        path: PathBuf,
+        /// Who named it.
+        origin: String,
+    },
+    /// The path names something else.
+    #[error("not a folder: {path} (from {origin}); a vault is a folder of markdown files")]
+    NotAFolder {
+        /// The path as given.
+        path: PathBuf,
+        /// Who named it.
+        origin: String,
+    },
+    /// The folder does not let us in.
+    #[error("cannot read the vault {path} (from {origin}): {cause}; check its permissions")]
+    Unreadable {
+        /// The path as given.
+        path: PathBuf,
+        /// Who named it.
+        origin: String,
+        /// What the system said.
+        cause: io::Error,
+    },
+}
+
+/// Makes sure that a vault is there, and fixes where.
+pub fn open(spec: &Setting<VaultSpec>) -> Result<Vault, VaultError> {
+    let path = spec.value.path.clone();
+    let origin = spec.origin.to_string();
+    let root = match fs::canonicalize(&path) {
+        Ok(root) => root,
+        Err(cause)
+            if matches!(cause.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
+        {
+            return Err(VaultError::Missing { path, origin });
+        }
+        Err(cause) => return Err(VaultError::Unreadable { path, origin, cause }),
+    };
+    if !root.is_dir() {
+        return Err(VaultError::NotAFolder { path, origin });
+    }
+    match fs::read_dir(&root) {
+        Ok(_) => Ok(Vault { name: spec.value.name.clone(), root }),
+        Err(cause) => Err(VaultError::Unreadable { path, origin, cause }),
+    }
+}
+
+/// The folder called `name` at the root of a vault, if there is one.
+pub fn folder_in(vault: &Vault, name: &str) -> Option<PathBuf> {
+    Some(vault.root.join(name)).filter(|folder| folder.is_dir())
+}
+
+/// Lists the markdown files of all vaults. Folders come in no particular order, files sorted by name.
+pub fn walk(vaults: &[Vault], max_file_bytes: u64) -> (Vec<FolderListing>, Skipped) {
+    let mut listings = Vec::new();
+    let mut skipped = Skipped::default();
+    let mut level: Vec<Place> =
+        vaults.iter().enumerate().map(|(n, vault)| Place::root(n, vault)).collect();
+    // Level by level rather than by recursion: no depth of folders can exhaust the stack.
+    while !level.is_empty() {
+        let seen: Vec<Seen> = level.par_iter().map(|place| place.look(max_file_bytes)).collect();
+        level.clear();
+        for folder in seen {
+            skipped.add(&folder.skipped);
+            level.extend(folder.inner);
+            listings.extend(folder.listing);
+        }
+    }
+    (listings, skipped)
+}
+
+/// A folder on the way through a vault.
+struct Place {
+    vault: usize,
+    path: PathBuf,
+    /// The path below the vault's root, empty for the root.
+    folder: String,
+    /// The ignore rules of the folders above, outermost first.
+    rules: Vec<Arc<Gitignore>>,
+}
+
+/// What was found in one folder.
+#[derive(Default)]
+struct Seen {
+    listing: Option<FolderListing>,
+    inner: Vec<Place>,
+    skipped: Skipped,
+}
+
+impl Place {
+    fn root(vault_idx: usize, vault: &Vault) -> Place {
+        Place {
+            vault: vault_idx,
+            path: vault.root.clone(),
+            folder: String::new(),
+            rules: rules_above(&vault.root),
+        }
+    }
+
+    fn look(&self, max_file_bytes: u64) -> Seen {
+        let mut seen = Seen::default();
+        let Ok(entries) = fs::read_dir(&self.path) else {
+            // The root of a vault may vanish between two walks, which is no different from an empty one.
+            seen.skipped.unreadable += u64::from(!self.folder.is_empty());
+            return seen;
+        };
+        let mut folders = Vec::new();
+        let mut files = Vec::new();
+        let mut has_rules = false;
+        for entry in entries.flatten() {
+            let Ok(kind) = entry.file_type() else { continue };
+            let name = entry.file_name();
+            has_rules |= name == ".gitignore";
+            if kind.is_dir() {
+                folders.push(name);
+            } else if is_markdown(&name) {
+                if kind.is_file() {
+                    files.push((name, entry));
+                } else {
+                    seen.skipped.special += 1;
+                }
+            }
+        }
+        let mut rules = self.rules.clone();
+        if has_rules {
+            rules.extend(rules_of(&self.path));
+        }
+        seen.inner = self.enter(folders, &rules, &mut seen.skipped);
+        let files: Vec<(String, &fs::DirEntry)> = files
+            .iter()
+            .filter_map(|(name, entry)| {
+                Some((self.admit(name, false, &rules, &mut seen.skipped)?, entry))
+            })
+            .collect();
+        let stat = |(name, entry): (String, &fs::DirEntry)| {
+            let stamp = entry.metadata().ok().map(|metadata| stamp(&metadata));
+            (name, stamp)
+        };
+        let stamped: Vec<(String, Option<Stamp>)> = if files.len() > FILES_PER_TASK {
+            files.into_par_iter().with_min_len(FILES_PER_TASK / 2).map(stat).collect()
+        } else {
+            files.into_iter().map(stat).collect()
+        };
+        let mut listed = Vec::with_capacity(stamped.len());
+        for (name, stamp) in stamped {
+            match stamp {
+                Some(stamp) if stamp.size > max_file_bytes => seen.skipped.too_large += 1,
+                Some(stamp) => listed.push(ListedFile { name, stamp }),
+                // Gone since the folder was read.
+                None => {}
+            }
+        }
+        if !listed.is_empty() {
+            seen.listing = Some(FolderListing::new(self.vault, self.folder.clone(), listed));
+        }
+        seen
+    }
+
+    fn enter(
+        &self,
+        folders: Vec<std::ffi::OsString>,
+        rules: &[Arc<Gitignore>],
+        skipped: &mut Skipped,
+    ) -> Vec<Place> {
+        let mut inner = Vec::with_capacity(folders.len());
+        for name in folders {
+            let Some(name) = self.admit(&name, true, rules, skipped) else { continue };
+            let folder = if self.folder.is_empty() {
+                name.clone()
+            } else {
+                format!("{}/{name}", self.folder)
+            };
+            inner.push(Place {
+                vault: self.vault,
+                path: self.path.join(&name),
+                folder,
+                rules: rules.to_vec(),
+            });
+        }
+        inner
+    }
+
+    /// Returns the name of what belongs to the vault, and counts what does not.
+    fn admit(
+        &self,
+        name: &OsStr,
+        is_folder: bool,
+        rules: &[Arc<Gitignore>],
+        skipped: &mut Skipped,
+    ) -> Option<String> {
+        if name.as_encoded_bytes().starts_with(b".") {
+            skipped.hidden += 1;
+            return None;
+        }
+        if !rules.is_empty() && is_ignored(rules, &self.path.join(name), is_folder) {
+            skipped.ignored += 1;
+            return None;
+        }
+        match name.to_str() {
+            Some(text) if !text.contains('\\') => Some(text.to_owned()),
+            _ => {
+                skipped.unnameable += 1;
+                None
+            }
+        }
+    }
+}
+
+fn is_markdown(name: &OsStr) -> bool {
+    name.as_encoded_bytes().ends_with(b".md")
+}
+
+/// The innermost rule that speaks of a path decides.
+fn is_ignored(rules: &[Arc<Gitignore>], path: &Path, is_folder: bool) -> bool {
+    let verdict = rules
+        .iter()
+        .rev()
+        .map(|rule| rule.matched(path, is_folder))
+        .find(|verdict| !verdict.is_none());
+    verdict.is_some_and(|verdict| verdict.is_ignore())
+}
+
+/// The rules of one folder's own `.gitignore`.
+fn rules_of(folder: &Path) -> Option<Arc<Gitignore>> {
+    let file = folder.join(".gitignore");
+    if !file.is_file() {
+        return None;
+    }
+    let mut builder = GitignoreBuilder::new(folder);
+    // A line that is no pattern is passed over, as git does.
+    let _ = builder.add(file);
+    builder.build().ok().filter(|rules| !rules.is_empty()).map(Arc::new)
+}
+
+/// The rules above a vault, up to the top of the repository that it lies in.
+///
+/// A vault that these rules exclude as a whole was named on purpose (private notes in an ignored folder, a home
+/// folder under git that ignores everything): then only the rules inside of it hold.
+fn rules_above(root: &Path) -> Vec<Arc<Gitignore>> {
+    let Some(top) = root.ancestors().find(|place| place.join(".git").exists()) else {
+        return Vec::new();
+    };
+    let between: Vec<&Path> =
+        root.ancestors().skip(1).take_while(|place| place.starts_with(top)).collect();
+    let rules: Vec<Arc<Gitignore>> = between.into_iter().rev().filter_map(rules_of).collect();
+    let excluded = root
+        .ancestors()
+        .take_while(|&place| place != top)
+        .any(|place| is_ignored(&rules, place, true));
+    if excluded { Vec::new() } else { rules }
+}
+
+fn stamp(metadata: &Metadata) -> Stamp {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let nanos =
+            |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000).saturating_add(rest);
+        Stamp {
+            mtime: Timestamp(nanos(metadata.mtime(), metadata.mtime_nsec())),
+            ctime_ns: nanos(metadata.ctime(), metadata.ctime_nsec()),
+            size: metadata.len(),
+        }
+    }
+    #[cfg(not(unix))]
+    {
+        let since_1970 = metadata
+            .modified()
+            .ok()
+            .and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok())
+            .unwrap_or_default();
+        let mtime = Timestamp(i64::try_from(since_1970.as_nanos()).unwrap_or(i64::MAX));
+        Stamp { mtime, ctime_ns: 0, size: metadata.len() }
+    }
+}
+
+/// Reads a listed file; also returns its stamp after the reading, to tell whether it changed meanwhile.
+pub fn read(vault: &Vault, folder: &str, file: &ListedFile) -> io::Result<(Vec<u8>, Stamp)> {
+    let mut path = vault.root.join(folder);
+    path.push(&file.name);
+    let mut opened = open_file(&path)?;
+    let mut bytes = vec![0; usize::try_from(file.stamp.size).unwrap_or_default() + 1];
+    let mut length = 0;
+    // Usually one read and one look at the stamp, which also says where the file ends.
+    loop {
+        let n_read = opened.read(&mut bytes[length..])?;
+        length += n_read;
+        let metadata = opened.metadata()?;
+        if !metadata.is_file() {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        let after = stamp(&metadata);
+        if n_read == 0 || length as u64 >= after.size {
+            bytes.truncate(length);
+            return Ok((bytes, after));
+        }
+        bytes.resize(usize::try_from(after.size).unwrap_or_default().max(length) + 1, 0);
+    }
+}
+
+/// Opens a file that was listed as a plain one, without following a link or waiting at a pipe that took its place.
+fn open_file(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.read(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(
+        &mut options,
+        libc::O_NOFOLLOW | libc::O_NONBLOCK,
+    );
+    options.open(path)
+}
+
+/// Reads the start of a note that an answer shows. Refuses one that has become a link out of its vault.
+pub fn read_start(vault: &Vault, path: &NotePath, max_bytes: u64) -> io::Result<Vec<u8>> {
+    let place = fs::canonicalize(vault.root.join(path.as_str()))?;
+    if !place.starts_with(&vault.root) {
+        return Err(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            format!("{path} leads out of its vault"),
+        ));
+    }
+    let mut bytes = Vec::new();
+    File::open(place)?.take(max_bytes).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}

@@ -1,0 +1,109 @@
+//! Tells when something in a vault may have changed. What changed is for a refresh to find out.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use notify::{RecommendedWatcher, RecursiveMode, Watcher};
+
+/// Changes come in bursts; a burst has ended after so long a silence, or is served after so long a time.
+const QUIET: Duration = Duration::from_millis(150);
+const LONGEST_BURST: Duration = Duration::from_secs(1);
+/// How often a vault's root is looked at: nobody tells when a watched folder was replaced by another.
+const ROOT_CHECK: Duration = Duration::from_secs(1);
+
+/// Watches the roots of vaults.
+pub struct VaultWatcher {
+    watcher: RecommendedWatcher,
+    events: Receiver<()>,
+    roots: Vec<Root>,
+}
+
+struct Root {
+    path: PathBuf,
+    /// Which folder is being watched; `None` while there is none, or while the system cannot watch it.
+    watched: Option<FolderIdentity>,
+}
+
+/// Tells a folder from another one that took its path.
+type FolderIdentity = (u64, u64);
+
+impl VaultWatcher {
+    /// Begins to watch. A folder that cannot be watched is asked for at every check instead.
+    pub fn new(roots: impl IntoIterator<Item = PathBuf>) -> notify::Result<VaultWatcher> {
+        let (sender, events) = mpsc::channel();
+        let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
+            // Reading is no change, and reporting it would make every refresh ask for another one.
+            if event.is_err() || event.is_ok_and(|event| !event.kind.is_access()) {
+                // The receiver is gone when the watcher is about to be.
+                let _ = sender.send(());
+            }
+        })?;
+        let roots = roots.into_iter().map(|path| Root { path, watched: None }).collect();
+        let mut vault_watcher = VaultWatcher { watcher, events, roots };
+        vault_watcher.follow_roots();
+        Ok(vault_watcher)
+    }
+
+    /// Blocks until something may have changed.
+    pub fn wait(&mut self) {
+        loop {
+            match self.events.recv_timeout(ROOT_CHECK) {
+                Ok(()) => {
+                    let burst_began = Instant::now();
+                    while burst_began.elapsed() < LONGEST_BURST
+                        && self.events.recv_timeout(QUIET).is_ok()
+                    {}
+                    self.follow_roots();
+                    return;
+                }
+                Err(RecvTimeoutError::Timeout) if self.follow_roots() => return,
+                Err(RecvTimeoutError::Timeout) => {}
+                // Cannot happen while the watcher lives; if it did, waiting must not become a busy loop.
+                Err(RecvTimeoutError::Disconnected) => {
+                    std::thread::sleep(ROOT_CHECK);
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Watches roots that are new at their paths; returns whether anything may have been missed.
+    fn follow_roots(&mut self) -> bool {
+        let mut missed = false;
+        for root in &mut self.roots {
+            let present = identity(&root.path);
+            if present.is_some() && present == root.watched {
+                continue;
+            }
+            let was_watched = root.watched.take().is_some();
+            if was_watched {
+                // Fails where the system has already noticed that the folder is gone.
+                let _ = self.watcher.unwatch(&root.path);
+            }
+            if present.is_some() {
+                let result = self.watcher.watch(&root.path, RecursiveMode::Recursive);
+                root.watched = present.filter(|_| result.is_ok());
+            }
+            missed |= was_watched || present.is_some();
+        }
+        missed
+    }
+}
+
+fn identity(path: &Path) -> Option<FolderIdentity> {
+    let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_dir)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        Some((metadata.dev(), metadata.ino()))
+    }
+    #[cfg(not(unix))]
+    {
+        Some((
+            0,
+            metadata.created().ok().map_or(0, |time| time.elapsed().unwrap_or_default().as_secs()),
+        ))
+    }
+}
