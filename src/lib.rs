@@ -18,3 +18,5 @@ pub mod domain;
 pub mod engine;
 
 pub mod adapters;
+
+pub mod app;

@@ -1,0 +1,9 @@
+//! What one can ask for: one file per use case. Wires adapters and engine together; prints nothing.
+
+pub mod context;
+mod reader;
+pub mod recent;
+pub mod refresh;
+pub mod search;
+pub mod watch;
+pub mod workspace;
