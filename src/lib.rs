@@ -20,3 +20,5 @@ pub mod engine;
 pub mod adapters;
 
 pub mod app;
+
+pub mod cli;

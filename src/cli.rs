@@ -1,0 +1,52 @@
+//! Words and exit codes: the only layer that prints.
+
+mod args;
+mod config;
+mod context;
+mod index;
+mod outcome;
+mod recent;
+mod screen;
+mod search;
+mod whoami;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::cli::args::{Args, Command};
+use crate::cli::outcome::Failure;
+use crate::cli::screen::Screen;
+
+/// Runs the program with its arguments, the first of which is its name.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let mut screen = Screen::of_process();
+    let args = match Args::try_parse_from(arguments) {
+        Ok(args) => args,
+        Err(error) if error.use_stderr() => {
+            screen.complain(&error.render().to_string());
+            return outcome::USAGE.into();
+        }
+        // Help and version are what was asked for.
+        Err(help) => {
+            screen.print(&help.render().to_string());
+            return screen.finish();
+        }
+    };
+    let done = match &args.command {
+        Command::Index(command) => index::run(&args.place, command, &mut screen),
+        Command::Search(command) => search::run(&args.place, command, &mut screen),
+        Command::Recent(command) => recent::run(&args.place, command, &mut screen),
+        Command::Context(command) => context::run(&args.place, command, &mut screen),
+        Command::Whoami(command) => whoami::run(&args.place, command, &mut screen),
+        Command::Config(command) => config::run(&args.place, command, &mut screen),
+    };
+    match done {
+        Ok(()) => screen.finish(),
+        Err(Failure { code, message }) => {
+            screen.complain(&format!("kgctx: {message}\n"));
+            code.into()
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! What can be typed. The doc comments are the help.
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+
+use crate::app::workspace::Request;
+use crate::domain::answer::RecentFilter;
+use crate::domain::time::{Timespan, Timestamp};
+
+/// Knowledge-graph context for coding agents, from markdown notes with [[WikiLinks]].
+///
+/// Notes are looked for in ~/maenifold/memory (or $MAENIFOLD_ROOT/memory) and in the project's own .kgctx/memory
+/// and docs. The index over them is kept up to date by every command that reads it.
+#[derive(Debug, Parser)]
+#[command(name = "kgctx", version, max_term_width = 100)]
+pub(super) struct Args {
+    #[command(flatten)]
+    pub(super) place: PlaceArgs,
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+/// Where to look.
+#[derive(Debug, ClapArgs)]
+pub(super) struct PlaceArgs {
+    /// Work as if started in this folder
+    #[arg(long, value_name = "FOLDER", global = true)]
+    dir: Option<PathBuf>,
+    /// Use this folder of notes instead of all others; may be given more than once
+    ///
+    /// Notes of the first have addresses like memory://note, those of the others memory://<folder's name>/note.
+    #[arg(long = "vault", value_name = "FOLDER", global = true)]
+    vaults: Vec<PathBuf>,
+}
+
+impl PlaceArgs {
+    pub(super) fn request(&self) -> Request {
+        Request { dir: self.dir.clone(), vaults: self.vaults.clone(), home: None }
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    Index(IndexArgs),
+    Search(SearchArgs),
+    Recent(RecentArgs),
+    Context(ContextArgs),
+    Whoami(WhoamiArgs),
+    Config(ConfigArgs),
+}
+
+/// Bring the index up to date, and sum it up
+///
+/// Only changed notes are read again. An index that is damaged, or was made by another version or with other
+/// settings, is made anew.
+#[derive(Debug, ClapArgs)]
+pub(super) struct IndexArgs {
+    /// Read every note again
+    #[arg(long)]
+    pub(super) full: bool,
+    /// Keep running, and keep the index up to date
+    #[arg(long, conflicts_with = "json")]
+    pub(super) watch: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// Find notes by their words, title, alias or concept
+///
+/// A note whose title is the query comes first, then one with that alias or file name, then notes that mention
+/// it as a concept or hold its words. Any text is a valid query; a memory:// address finds its note.
+#[derive(Debug, ClapArgs)]
+pub(super) struct SearchArgs {
+    /// What to look for
+    #[arg(allow_hyphen_values = true)]
+    query: String,
+    /// More words of the same query
+    more: Vec<String>,
+    /// How many notes at most
+    #[arg(long, default_value_t = 5)]
+    pub(super) limit: usize,
+    /// Print JSON
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+impl SearchArgs {
+    /// The whole query.
+    pub(super) fn query(&self) -> String {
+        let mut query = self.query.clone();
+        for word in &self.more {
+            query.push(' ');
+            query.push_str(word);
+        }
+        query
+    }
+}
+
+/// List notes that changed lately, newest first
+#[derive(Debug, ClapArgs)]
+pub(super) struct RecentArgs {
+    /// How far back: 24h, 90m, 7d, 2w, or [days.]hours:minutes:seconds like 1.00:00:00
+    #[arg(long, value_name = "SPAN", default_value = "24h", value_parser = Timespan::parse, allow_hyphen_values = true)]
+    pub(super) timespan: Timespan,
+    /// How many notes at most
+    #[arg(long, default_value_t = 10)]
+    pub(super) limit: usize,
+    /// Which notes
+    #[arg(long, default_value = "all")]
+    pub(super) filter: Filter,
+    /// Answer as of this moment, like 2026-01-31T12:00:00Z
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    pub(super) now: Option<Timestamp>,
+    /// Print JSON
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// Which notes recent activity is about.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(super) enum Filter {
+    /// Every note
+    All,
+    /// Notes outside of memory://thinking/
+    Memory,
+    /// Notes below memory://thinking/
+    Thinking,
+}
+
+impl From<Filter> for RecentFilter {
+    fn from(filter: Filter) -> RecentFilter {
+        match filter {
+            Filter::All => RecentFilter::All,
+            Filter::Memory => RecentFilter::Memory,
+            Filter::Thinking => RecentFilter::Thinking,
+        }
+    }
+}
+
+/// Show the concepts that share notes with a concept
+///
+/// In maenifold's order: the neighbours with the most common notes, weighted by how fresh those notes are.
+#[derive(Debug, ClapArgs)]
+pub(super) struct ContextArgs {
+    /// The concept, in any spelling: "Auth Flow", auth-flow, auth_flow
+    #[arg(allow_hyphen_values = true)]
+    pub(super) concept: String,
+    /// How many steps to go; above 1 also lists concepts further away
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(0..=5))]
+    pub(super) depth: u32,
+    /// How many concepts at most
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(super) max_entities: usize,
+    /// Answer as of this moment, like 2026-01-31T12:00:00Z
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    pub(super) now: Option<Timestamp>,
+    /// Print JSON
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// Tell which project this folder belongs to, and why
+#[derive(Debug, ClapArgs)]
+pub(super) struct WhoamiArgs {
+    /// Print JSON
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// Show every setting and where it comes from
+#[derive(Debug, ClapArgs)]
+pub(super) struct ConfigArgs {
+    /// Print JSON
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+fn moment(text: &str) -> Result<Timestamp, String> {
+    let seconds = || text.parse::<i64>().ok().map(Timestamp::from_seconds);
+    Timestamp::parse(text).or_else(seconds).ok_or_else(|| {
+        "it is not a moment; write 2026-01-31, 2026-01-31T12:00:00Z or seconds since 1970"
+            .to_owned()
+    })
+}

@@ -1,0 +1,70 @@
+//! `kgctx context`
+
+use crate::app::context::{ContextQuestion, context};
+use crate::app::workspace::Workspace;
+use crate::cli::args::{ContextArgs, PlaceArgs};
+use crate::cli::outcome::Failure;
+use crate::cli::screen::{Screen, Style, harmless};
+use crate::domain::answer::ContextAnswer;
+use crate::domain::concept::Concept;
+
+pub(super) fn run(
+    place: &PlaceArgs,
+    args: &ContextArgs,
+    screen: &mut Screen,
+) -> Result<(), Failure> {
+    let workspace = Workspace::find(&place.request())?;
+    let question = ContextQuestion {
+        now: args.now,
+        concept: &args.concept,
+        depth: args.depth,
+        max_entities: args.max_entities,
+    };
+    let (answer, refreshed) = context(&workspace, question)?;
+    screen.notice(refreshed.notice.as_ref());
+    if args.json {
+        screen.json(&answer);
+    } else {
+        print(&answer, screen);
+    }
+    Ok(())
+}
+
+fn print(answer: &ContextAnswer, screen: &mut Screen) {
+    let name = harmless(&answer.concept);
+    if !answer.known {
+        screen.line(format!("No note mentions [[{name}]]."));
+        if !answer.nearest.is_empty() {
+            screen.line(format!("Close to it: {}", links(&answer.nearest)));
+        }
+        return;
+    }
+    screen.line(screen.paint(Style::Strong, format!("[[{name}]]")));
+    if answer.related_concepts.is_empty() {
+        screen.line("No other concept shares a note with it.");
+    }
+    let widest =
+        answer.related_concepts.iter().map(|related| related.name.as_str().chars().count()).max();
+    for related in &answer.related_concepts {
+        let link = format!("[[{}]]", harmless(related.name.as_str()));
+        let notes = if related.files == 1 { "note " } else { "notes" };
+        let uris: Vec<String> = related.uris.iter().map(|uri| harmless(uri)).collect();
+        screen.line(format!(
+            "  {link:<width$}  {:>6} {notes}  {}",
+            related.files,
+            screen.paint(Style::Link, uris.join(" ")),
+            width = widest.unwrap_or_default().min(40) + 4,
+        ));
+    }
+    if !answer.expanded_concepts.is_empty() {
+        screen.line(format!("Further: {}", links(&answer.expanded_concepts)));
+    }
+}
+
+fn links(concepts: &[Concept]) -> String {
+    concepts
+        .iter()
+        .map(|concept| format!("[[{}]]", harmless(concept.as_str())))
+        .collect::<Vec<_>>()
+        .join(" ")
+}

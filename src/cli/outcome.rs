@@ -1,0 +1,38 @@
+//! What went wrong, as exit code and message. The only place that knows the codes.
+
+use crate::app::watch::WatchError;
+use crate::app::workspace::AppError;
+
+/// Wrong usage or configuration.
+pub(super) const USAGE: u8 = 2;
+/// A needed part is unavailable.
+pub(super) const UNAVAILABLE: u8 = 3;
+
+/// A command that did not do what was asked.
+#[derive(Debug)]
+pub(super) struct Failure {
+    pub(super) code: u8,
+    pub(super) message: String,
+}
+
+impl From<AppError> for Failure {
+    fn from(error: AppError) -> Failure {
+        let code = match &error {
+            AppError::Dir { .. }
+            | AppError::Directories(_)
+            | AppError::Settings(_)
+            | AppError::Vault(_)
+            | AppError::Nested { .. }
+            | AppError::Ambiguous { .. }
+            | AppError::NoVault { .. } => USAGE,
+            AppError::Index(_) => UNAVAILABLE,
+        };
+        Failure { code, message: error.to_string() }
+    }
+}
+
+impl From<WatchError> for Failure {
+    fn from(error: WatchError) -> Failure {
+        Failure { code: UNAVAILABLE, message: error.to_string() }
+    }
+}

@@ -1,0 +1,50 @@
+//! `kgctx recent`
+
+use crate::app::recent::{RecentQuestion, recent};
+use crate::app::workspace::Workspace;
+use crate::cli::args::{PlaceArgs, RecentArgs};
+use crate::cli::outcome::Failure;
+use crate::cli::screen::{Screen, Style, harmless};
+use crate::cli::search::concepts;
+
+pub(super) fn run(
+    place: &PlaceArgs,
+    args: &RecentArgs,
+    screen: &mut Screen,
+) -> Result<(), Failure> {
+    let workspace = Workspace::find(&place.request())?;
+    let question = RecentQuestion {
+        now: args.now,
+        span: args.timespan,
+        limit: args.limit,
+        filter: args.filter.into(),
+    };
+    let (answer, refreshed) = recent(&workspace, question)?;
+    screen.notice(refreshed.notice.as_ref());
+    if args.json {
+        screen.json(&answer);
+        return Ok(());
+    }
+    if answer.items.is_empty() {
+        screen.line(format!("No note changed in the last {}.", args.timespan));
+        if let Some(newest) = &answer.newest_older {
+            screen.line(format!(
+                "The newest is {}, {}; --timespan looks further back.",
+                harmless(&newest.title),
+                newest.modified.ago(answer.now)
+            ));
+        }
+    }
+    for item in &answer.items {
+        screen.line(format!(
+            "{:>12}  {}  {}",
+            item.modified.ago(answer.now),
+            screen.paint(Style::Strong, harmless(&item.title)),
+            screen.paint(Style::Link, harmless(&item.uri)),
+        ));
+        if !item.concepts.is_empty() {
+            screen.line(format!("{:>12}  {}", "", concepts(&item.concepts, screen)));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,150 @@
+//! The terminal: answers go to standard output, everything said about them to standard error.
+
+use std::fmt::Display;
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::process::ExitCode;
+
+use serde::Serialize;
+
+use crate::app::refresh::Notice;
+
+/// Where output goes.
+pub(super) struct Screen {
+    out: BufWriter<io::Stdout>,
+    styled: bool,
+    failed: Option<io::Error>,
+}
+
+/// How a piece of text looks on a terminal.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Style {
+    Strong,
+    Faint,
+    Link,
+}
+
+impl Screen {
+    pub(super) fn of_process() -> Screen {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "NO_COLOR speaks to the terminal, which is this file's"
+        )]
+        let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        Screen {
+            styled: io::stdout().is_terminal() && !plain,
+            out: BufWriter::new(io::stdout()),
+            failed: None,
+        }
+    }
+
+    /// Prints text as it is.
+    pub(super) fn print(&mut self, text: &str) {
+        if self.failed.is_none()
+            && let Err(error) = self.out.write_all(text.as_bytes())
+        {
+            self.failed = Some(error);
+        }
+    }
+
+    /// Prints a line.
+    pub(super) fn line(&mut self, text: impl Display) {
+        self.print(&format!("{text}\n"));
+    }
+
+    /// Prints a value as one line of JSON.
+    pub(super) fn json(&mut self, value: &impl Serialize) {
+        match serde_json::to_string(value) {
+            Ok(text) => self.line(text),
+            Err(error) => self.failed = Some(error.into()),
+        }
+    }
+
+    /// Returns text in a style, where the terminal shows styles.
+    pub(super) fn paint(&self, style: Style, text: impl Display) -> String {
+        let code = match style {
+            Style::Strong => "1",
+            Style::Faint => "2",
+            Style::Link => "36",
+        };
+        if self.styled { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_string() }
+    }
+
+    /// Shows what has been printed so far.
+    pub(super) fn flush(&mut self) {
+        if let Err(error) = self.out.flush() {
+            self.failed.get_or_insert(error);
+        }
+    }
+
+    /// Says something about the answer.
+    pub(super) fn complain(&mut self, text: &str) {
+        self.flush();
+        // Nobody is left to be told when standard error is closed.
+        let _ = io::stderr().write_all(text.as_bytes());
+    }
+
+    /// Says what a person may want to know about the index.
+    pub(super) fn notice(&mut self, notice: Option<&Notice>) {
+        let text = match notice {
+            None => return,
+            Some(Notice::Rebuilt(reason)) => format!("the index was made anew: {reason}"),
+            Some(Notice::Busy) => {
+                "another process is writing the index; this answer is from the one before"
+                    .to_owned()
+            }
+            Some(Notice::Stale(reason)) => {
+                format!("the index could not be brought up to date: {reason}")
+            }
+        };
+        self.complain(&format!("kgctx: {text}\n"));
+    }
+
+    /// Ends the output. A reader that has seen enough, like `head`, is no failure.
+    pub(super) fn finish(mut self) -> ExitCode {
+        self.flush();
+        match self.failed.take() {
+            Some(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                self.complain(&format!("kgctx: cannot write the answer: {error}\n"));
+                ExitCode::FAILURE
+            }
+            _ => ExitCode::SUCCESS,
+        }
+    }
+}
+
+/// A number with its thousands set apart: 12,345.
+pub(super) fn thousands(number: impl TryInto<i128>) -> String {
+    let number = number.try_into().unwrap_or_default();
+    let digits = number.unsigned_abs().to_string();
+    let mut text = String::new();
+    for (n, digit) in digits.chars().enumerate() {
+        if n > 0 && (digits.len() - n) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    if number < 0 { format!("-{text}") } else { text }
+}
+
+/// Replaces what could move the cursor or change colours: notes are other people's text.
+pub(super) fn harmless(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_are_set_apart() {
+        assert_eq!(thousands(0), "0");
+        assert_eq!(thousands(999), "999");
+        assert_eq!(thousands(1_000), "1,000");
+        assert_eq!(thousands(-1_234_567), "-1,234,567");
+    }
+
+    #[test]
+    fn control_characters_do_not_reach_the_terminal() {
+        assert_eq!(harmless("a\x1b[31mb\nc"), "a [31mb c");
+    }
+}

@@ -1,0 +1,72 @@
+//! `kgctx search`
+
+use crate::app::search::search;
+use crate::app::workspace::Workspace;
+use crate::cli::args::{PlaceArgs, SearchArgs};
+use crate::cli::outcome::Failure;
+use crate::cli::screen::{Screen, Style, harmless};
+use crate::domain::answer::{Match, SearchHit};
+use crate::domain::concept::Concept;
+
+/// How many concepts of a note are shown on a screen.
+const CONCEPTS_SHOWN: usize = 8;
+
+pub(super) fn run(
+    place: &PlaceArgs,
+    args: &SearchArgs,
+    screen: &mut Screen,
+) -> Result<(), Failure> {
+    let workspace = Workspace::find(&place.request())?;
+    let query = args.query();
+    let (answer, refreshed) = search(&workspace, &query, args.limit)?;
+    screen.notice(refreshed.notice.as_ref());
+    if args.json {
+        screen.json(&answer);
+        return Ok(());
+    }
+    if answer.results.is_empty() {
+        screen.line(format!("No note matches {:?}.", answer.query));
+    }
+    for (n, hit) in answer.results.iter().enumerate() {
+        if n > 0 {
+            screen.line("");
+        }
+        print(n + 1, hit, screen);
+    }
+    Ok(())
+}
+
+fn print(number: usize, hit: &SearchHit, screen: &mut Screen) {
+    let because = match hit.matched {
+        Match::Uri => "this address",
+        Match::Title => "this title",
+        Match::Alias => "this alias",
+        Match::File => "this file name",
+        Match::Concept => "mentions the concept",
+        Match::Text => "has the words",
+    };
+    screen.line(format!(
+        "{number}. {}  {}  {}",
+        screen.paint(Style::Strong, harmless(&hit.title)),
+        screen.paint(Style::Link, harmless(&hit.uri)),
+        screen.paint(Style::Faint, format!("({because}, {:.2})", hit.score)),
+    ));
+    if !hit.snippet.is_empty() {
+        screen.line(format!("   {}", harmless(&hit.snippet)));
+    }
+    if !hit.concepts.is_empty() {
+        screen.line(format!("   {}", concepts(&hit.concepts, screen)));
+    }
+}
+
+/// The first concepts of a note as links, and how many more there are.
+pub(super) fn concepts(concepts: &[Concept], screen: &Screen) -> String {
+    let shown: Vec<String> = concepts
+        .iter()
+        .take(CONCEPTS_SHOWN)
+        .map(|concept| format!("[[{}]]", harmless(concept.as_str())))
+        .collect();
+    let more = concepts.len().saturating_sub(CONCEPTS_SHOWN);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    screen.paint(Style::Faint, format!("{}{more}", shown.join(" ")))
+}

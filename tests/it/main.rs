@@ -1,0 +1,22 @@
+//! The program's tests: every module drives the library or the real binary on real files.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+#![expect(clippy::disallowed_methods, reason = "tests set up the outside world themselves")]
+#![expect(clippy::print_stderr, reason = "a skipped test says so")]
+
+mod answers;
+mod broken_index;
+mod concurrency;
+mod configuration;
+mod counting;
+mod crash;
+mod fuzz;
+mod identity;
+mod incremental;
+mod odd_files;
+mod snapshot;
+mod support;
+mod tidy;
+#[path = "../support/vault_generator.rs"]
+mod vault_generator;
+mod watching;

@@ -1,0 +1,120 @@
+//! What tests share: a scratch place with a home of its own, and the binary run in it.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use kgctx::app::refresh::{Mode, Patience, Refreshed, refresh};
+use kgctx::app::workspace::{Request, Workspace};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A folder that is gone after the test, with nothing of the user's in reach.
+pub(crate) struct Scratch {
+    folder: TempDir,
+}
+
+impl Scratch {
+    pub(crate) fn new() -> Scratch {
+        let scratch = Scratch { folder: tempfile::tempdir().unwrap() };
+        fs::create_dir(scratch.home()).unwrap();
+        scratch
+    }
+
+    /// The folder, as the system names it.
+    pub(crate) fn path(&self) -> PathBuf {
+        self.folder.path().canonicalize().unwrap()
+    }
+
+    /// An empty home folder.
+    pub(crate) fn home(&self) -> PathBuf {
+        self.path().join("home")
+    }
+
+    /// Writes a file, with its folders.
+    pub(crate) fn write(&self, path: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, content).unwrap();
+        path
+    }
+
+    /// Opens the vault called `vault` here.
+    pub(crate) fn workspace(&self, vault: &Path) -> Workspace {
+        let request = Request {
+            dir: Some(self.path()),
+            vaults: vec![vault.to_path_buf()],
+            home: Some(self.path().join("kgctx-home")),
+        };
+        Workspace::find(&request).unwrap()
+    }
+
+    /// The binary, about to run in this folder.
+    pub(crate) fn kgctx<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kgctx"));
+        command.args(arguments).current_dir(self.path()).env_clear();
+        command.env("HOME", self.home()).env("KGCTX_HOME", self.path().join("kgctx-home"));
+        command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        command
+    }
+
+    /// Runs the binary and expects it to succeed in silence.
+    pub(crate) fn run<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> String {
+        let output = self.kgctx(arguments).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        assert_eq!(stderr(&output), "");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Runs the binary and reads its answer as JSON.
+    pub(crate) fn json<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Value {
+        serde_json::from_str(&self.run(arguments)).unwrap()
+    }
+
+    /// Runs the binary, expects it to fail, and returns exit code and message.
+    pub(crate) fn fail<S: AsRef<OsStr>>(
+        &self,
+        arguments: impl IntoIterator<Item = S>,
+    ) -> (i32, String) {
+        let output = self.kgctx(arguments).output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "", "a failure prints no answer");
+        (output.status.code().unwrap(), stderr(&output))
+    }
+}
+
+pub(crate) fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Brings an index up to date.
+pub(crate) fn refreshed(workspace: &Workspace, mode: Mode) -> Refreshed {
+    refresh(workspace, mode, Patience::Wait, &mut |_, _| {}).unwrap().1
+}
+
+/// Runs git in a folder, with nobody's configuration.
+pub(crate) fn git(folder: &Path, arguments: &[&str]) {
+    let output = Command::new("git")
+        .args([
+            "-c",
+            "user.name=Test",
+            "-c",
+            "user.email=test@example.com",
+            "-c",
+            "init.defaultBranch=main",
+        ])
+        .args(["-c", "protocol.file.allow=always", "-c", "commit.gpgsign=false"])
+        .args(arguments)
+        .current_dir(folder)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_SYSTEM", "/dev/null")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "git {arguments:?}: {}", stderr(&output));
+}
+
+/// The folder with public test data beside the checkout, where there is one.
+pub(crate) fn shared(file: &str) -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared").join(file);
+    path.exists().then_some(path)
+}

@@ -1,0 +1,108 @@
+//! The repository's own rules: layers, heads, no forgotten test, a ceiling on dependencies.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Which layer may name which. Nothing points back up.
+const LAYERS: &[(&str, &[&str])] = &[
+    ("domain", &["domain"]),
+    ("engine", &["engine", "domain"]),
+    ("adapters", &["adapters", "domain"]),
+    ("app", &["app", "adapters", "engine", "domain"]),
+    ("cli", &["cli", "app", "domain"]),
+];
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn sources(folder: &str) -> Vec<(PathBuf, String)> {
+    fn collect(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
+        for entry in fs::read_dir(folder).unwrap().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                collect(&path, found);
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                let text = fs::read_to_string(&path).unwrap();
+                found.push((path, text));
+            }
+        }
+    }
+    let mut found = Vec::new();
+    collect(&root().join(folder), &mut found);
+    found
+}
+
+#[test]
+fn no_layer_names_one_above_it() {
+    let mut wrong = Vec::new();
+    for (path, text) in sources("src") {
+        let relative = path.strip_prefix(root().join("src")).unwrap();
+        let layer = relative
+            .components()
+            .next()
+            .unwrap()
+            .as_os_str()
+            .to_str()
+            .unwrap()
+            .trim_end_matches(".rs");
+        let Some((_, allowed)) = LAYERS.iter().find(|(name, _)| *name == layer) else { continue };
+        for (n, line) in text.lines().enumerate() {
+            for (_, named) in line.match_indices("crate::").map(|(at, _)| line[at..].split_at(7)) {
+                let named = named.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap();
+                if !allowed.contains(&named) {
+                    wrong.push(format!("{}:{}: {layer} names {named}", relative.display(), n + 1));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn every_file_says_what_it_is() {
+    for folder in ["src", "tests", "benches"] {
+        for (path, text) in sources(folder) {
+            assert!(text.starts_with("//! "), "{} has no head", path.display());
+        }
+    }
+}
+
+#[test]
+fn every_test_module_is_run() {
+    let main = fs::read_to_string(root().join("tests/it/main.rs")).unwrap();
+    for (path, _) in sources("tests/it") {
+        let module = path.file_stem().unwrap().to_str().unwrap();
+        assert!(
+            module == "main" || main.contains(&format!("mod {module};")),
+            "{module} is never run"
+        );
+    }
+}
+
+#[test]
+fn the_readme_and_the_change_log_speak_of_this_version() {
+    let log = fs::read_to_string(root().join("CHANGELOG.md")).unwrap();
+    assert!(
+        log.contains("## [Unreleased]")
+            || log.contains(&format!("## [{}]", env!("CARGO_PKG_VERSION")))
+    );
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    for command in [
+        "kgctx index",
+        "kgctx search",
+        "kgctx recent",
+        "kgctx context",
+        "kgctx whoami",
+        "kgctx config",
+    ] {
+        assert!(readme.contains(command), "README.md does not speak of {command}");
+    }
+}
+
+#[test]
+fn dependencies_stay_few() {
+    let lock = fs::read_to_string(root().join("Cargo.lock")).unwrap();
+    let packages = lock.matches("[[package]]").count();
+    assert!(packages <= 260, "{packages} packages in Cargo.lock: does the new one earn its place?");
+}
