@@ -153,8 +153,9 @@ impl Index {
     /// The notes that hold the words of a query, with how well they match: a note may come twice, for two reasons.
     /// Terms are FTS5 strings.
     ///
-    /// At most `limit` for each way of searching. Ranked by bm25 over the rarer words. A query of nothing but common words finds the newest notes that have
-    /// all of them: cost stays bounded however large the vault. Words that stand nowhere are tried as beginnings.
+    /// At most `limit` for each way of searching. Ranked by bm25 over the rarer words. A query of nothing but common
+    /// words finds the newest notes that have all of them: cost stays bounded however large the vault. Words that
+    /// stand nowhere are tried as beginnings.
     pub fn texts(&self, terms: &[String], limit: usize) -> Result<Vec<(NoteId, f64)>, IndexError> {
         let mut known: Vec<(i64, &String)> = Vec::new();
         for term in terms {
