@@ -146,7 +146,10 @@ pub fn refresh(
         Err(error) => Err(error),
     };
     match (written, usable) {
-        (Ok(outcome), _) => refreshed.outcome = outcome,
+        (Ok((outcome, notice)), _) => {
+            refreshed.outcome = outcome;
+            refreshed.notice = refreshed.notice.or(notice);
+        }
         (Err(error), Some(index)) => {
             refreshed.notice = Some(Notice::Stale(error.to_string()));
             return Ok((index, refreshed));
@@ -251,15 +254,19 @@ fn write(
     listings: &[FolderListing],
     mode: Mode,
     progress: &mut dyn FnMut(usize, usize),
-) -> Result<Outcome, IndexError> {
+) -> Result<(Outcome, Option<Notice>), IndexError> {
+    let mut notice = None;
     if mode == Mode::Incremental {
         match update(workspace, lock, listings, progress) {
-            Ok(Some(outcome)) => return Ok(outcome),
-            Ok(None) | Err(IndexError::Damaged(_) | IndexError::Crowded) => {}
+            Ok(Some(outcome)) => return Ok((outcome, None)),
+            Ok(None) | Err(IndexError::Crowded) => {}
+            Err(error @ IndexError::Damaged(_)) => {
+                notice = Some(Notice::Rebuilt(error.to_string()))
+            }
             Err(error) => return Err(error),
         }
     }
-    build(workspace, lock, listings, progress)
+    Ok((build(workspace, lock, listings, progress)?, notice))
 }
 
 /// Changes the index in use; `None` where a new one has to be made.

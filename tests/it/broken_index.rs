@@ -105,21 +105,30 @@ fn a_missing_file_is_made_without_a_word() {
 
 #[test]
 fn the_summary_of_a_damaged_index_is_of_a_new_one() {
-    let (scratch, index) = vault_with_index();
-    let root: i64 = Connection::open(&index)
-        .unwrap()
-        .query_row("SELECT rootpage FROM sqlite_schema WHERE name = 'files'", [], |row| row.get(0))
-        .unwrap();
-    let mut file = File::options().write(true).open(&index).unwrap();
-    file.seek(SeekFrom::Start((root as u64 - 1) * 8_192)).unwrap();
-    file.write_all(&[0xee; 64]).unwrap();
-    drop(file);
-    let output = scratch.kgctx(["--vault", "vault", "index", "--json"]).output().unwrap();
-    assert!(output.status.success(), "{output:?}");
-    assert!(stderr(&output).contains("made anew"), "{output:?}");
-    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(answer["notes"], 120);
-    assert_eq!(scratch.json(["--vault", "vault", "index", "--json"])["changed"], 0);
+    // Found by the question, and found by an update that has a note to write.
+    for edit in [false, true] {
+        let (scratch, index) = vault_with_index();
+        std::thread::sleep(std::time::Duration::from_millis(25));
+        scratch.json(["--vault", "vault", "index", "--json"]);
+        let connection = Connection::open(&index).unwrap();
+        connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
+        let sql = "SELECT rootpage FROM sqlite_schema WHERE name = 'files'";
+        let root: i64 = connection.query_row(sql, [], |row| row.get(0)).unwrap();
+        drop(connection);
+        let mut file = File::options().write(true).open(&index).unwrap();
+        file.seek(SeekFrom::Start((root as u64 - 1) * 8_192)).unwrap();
+        file.write_all(&[0xee; 64]).unwrap();
+        drop(file);
+        if edit {
+            scratch.write("vault/concepts/auth-service.md", "[[edited]]");
+        }
+        let output = scratch.kgctx(["--vault", "vault", "index", "--json"]).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        assert!(stderr(&output).contains("made anew"), "edit {edit}: {output:?}");
+        let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(answer["notes"], 120);
+        assert_eq!(scratch.json(["--vault", "vault", "index", "--json"])["changed"], 0);
+    }
 }
 
 #[test]

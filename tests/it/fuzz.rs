@@ -171,6 +171,9 @@ fn hostile_vaults_are_indexed_in_bounded_memory() {
         .args(["-c", script, env!("CARGO_BIN_EXE_kgctx"), "--vault", "vault", "index", "--json"])
         .current_dir(scratch.path())
         .env("KGCTX_HOME", scratch.path().join("kgctx-home"))
+        // Every thread reserves room of its own, which is not what is measured here.
+        .env("RAYON_NUM_THREADS", "2")
+        .env("MALLOC_ARENA_MAX", "2")
         .output()
         .unwrap();
     assert!(output.status.success(), "{output:?}");

