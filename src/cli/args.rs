@@ -8,7 +8,7 @@ use crate::app::workspace::Request;
 use crate::domain::answer::RecentFilter;
 use crate::domain::time::{Timespan, Timestamp};
 
-/// Knowledge-graph context for coding agents, from markdown notes with [[WikiLinks]].
+/// Knowledge-graph context for coding agents, from markdown notes with wiki links.
 ///
 /// Notes are looked for in ~/maenifold/memory (or $MAENIFOLD_ROOT/memory) and in the project's own .kgctx/memory
 /// and docs. The index over them is kept up to date by every command that reads it.
