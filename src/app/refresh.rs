@@ -242,8 +242,11 @@ fn summary(
 
 fn rebuild_notice(unusable: &Unusable) -> Option<Notice> {
     match unusable {
-        Unusable::Missing => None,
-        _ => Some(Notice::Rebuilt(unusable.to_string())),
+        Unusable::Foreign | Unusable::Outdated | Unusable::Failed(IndexError::Damaged(_)) => {
+            Some(Notice::Rebuilt(unusable.to_string()))
+        }
+        // Nothing was there, or nothing is known to be wrong with it.
+        Unusable::Missing | Unusable::Failed(_) => None,
     }
 }
 
