@@ -2,6 +2,7 @@
 
 pub mod answer;
 pub mod concept;
+pub mod encoding;
 pub mod freshness;
 pub mod listing;
 pub mod note;
