@@ -8,4 +8,5 @@ pub mod markdown;
 pub mod nearest;
 pub mod search;
 pub mod snippet;
+pub mod tokens;
 pub mod wikilink;

@@ -61,7 +61,7 @@ fn no_layer_names_one_above_it() {
 
 #[test]
 fn every_file_says_what_it_is() {
-    for folder in ["src", "tests", "benches"] {
+    for folder in ["src", "tests", "benches", "build"] {
         for (path, text) in sources(folder) {
             assert!(text.starts_with("//! "), "{} has no head", path.display());
         }
