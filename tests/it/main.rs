@@ -16,7 +16,9 @@ mod incremental;
 mod odd_files;
 mod snapshot;
 mod support;
+mod texts;
 mod tidy;
+mod tokens;
 #[path = "../support/vault_generator.rs"]
 mod vault_generator;
 mod watching;
