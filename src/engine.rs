@@ -7,6 +7,7 @@ pub mod identify;
 pub mod markdown;
 pub mod nearest;
 pub mod search;
+pub mod secrets;
 pub mod snippet;
 pub mod tokens;
 pub mod wikilink;

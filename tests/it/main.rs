@@ -14,6 +14,7 @@ mod fuzz;
 mod identity;
 mod incremental;
 mod odd_files;
+mod secrets;
 mod snapshot;
 mod support;
 mod texts;

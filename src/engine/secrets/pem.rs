@@ -1,0 +1,109 @@
+//! Finds private keys in PEM armour, on several lines, squeezed into one, or cut off before their end.
+
+use memchr::memmem;
+
+use super::{Found, MASK, value};
+
+const BEGIN: &[u8] = b"-----BEGIN ";
+const DASHES: &[u8] = b"-----";
+/// The longest label known is `PGP PRIVATE KEY BLOCK`.
+const LONGEST_LABEL: usize = 64;
+/// A shorter word is not the first line of a key's body.
+const SHORTEST_LINE: usize = 16;
+
+/// Finds all private keys, with their armour.
+pub(super) fn find(text: &str, all: &mut Vec<Found>) {
+    let text = text.as_bytes();
+    let mut at = 0;
+    while let Some(offset) = memmem::find(&text[at..], BEGIN) {
+        let start = at + offset;
+        at = start + BEGIN.len();
+        let Some(label) = memmem::find(&text[at..text.len().min(at + LONGEST_LABEL)], DASHES)
+        else {
+            continue;
+        };
+        let label = &text[at..at + label];
+        if !label.ends_with(b"PRIVATE KEY") && !label.ends_with(b"PRIVATE KEY BLOCK") {
+            continue;
+        }
+        let body = at + label.len() + DASHES.len();
+        // No armour stands within a key's body, so this stops at the next one at the latest; and at a mask, whose
+        // armour is gone.
+        let close = memmem::find(&text[body..], DASHES).map_or(text.len(), |length| body + length);
+        let close =
+            memmem::find(&text[body..close], MASK.as_bytes()).map_or(close, |length| body + length);
+        at = close;
+        let ended = text[close..].starts_with(b"-----END ");
+        let last = if ended {
+            has_key(&text[body..close]).then(|| end_of_armour(text, close))
+        } else {
+            end_of_base64(text, body, close)
+        };
+        if let Some(end) = last {
+            all.push(Found { range: start..end, kind: "private-key" });
+            at = end;
+        }
+    }
+}
+
+/// Where the END marker that begins at `close` ends. A marker that was cut ends where its letters do.
+fn end_of_armour(text: &[u8], close: usize) -> usize {
+    let from = close + DASHES.len();
+    let label = text[from..]
+        .iter()
+        .take(LONGEST_LABEL)
+        .take_while(|byte| byte.is_ascii_uppercase() || **byte == b' ')
+        .count();
+    let end = from + label;
+    end + text[end..].iter().take(DASHES.len()).take_while(|&&byte| byte == b'-').count()
+}
+
+fn has_key(body: &[u8]) -> bool {
+    words(body).any(|word| word.len() >= SHORTEST_LINE && !value::is_placeholder(&body[word]))
+}
+
+/// Where the base64 of a key that was cut ends: its lines are of one length, but for the last.
+fn end_of_base64(text: &[u8], from: usize, to: usize) -> Option<usize> {
+    let body = &text[from..to];
+    let mut lines = words(body).skip_while(|word| word.len() < SHORTEST_LINE);
+    let first = lines.next()?;
+    // Headers (`Proc-Type: 4,ENCRYPTED`) may come before; prose between armour and key means that it is none.
+    if first.start > 200 || value::is_placeholder(&body[first.clone()]) {
+        return None;
+    }
+    let mut end = first.end;
+    for line in lines {
+        let like_base64 = value::random(&body[line.clone()]) > 0 || line.len() == first.len();
+        if line.len() > first.len() || !like_base64 || line.start > end + 8 {
+            break;
+        }
+        end = line.end;
+        if line.len() < first.len() {
+            break;
+        }
+    }
+    Some(from + end)
+}
+
+/// The words of base64 in `body`. Line breaks may be written `\n`.
+fn words(body: &[u8]) -> impl Iterator<Item = std::ops::Range<usize>> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        loop {
+            match &body[at..] {
+                [] => return None,
+                [b'\\', b'n' | b'r', ..] => at += 2,
+                [byte, ..] if !is_base64(*byte) => at += 1,
+                rest => {
+                    let start = at;
+                    at += rest.iter().take_while(|&&byte| is_base64(byte)).count();
+                    return Some(start..at);
+                }
+            }
+        }
+    })
+}
+
+fn is_base64(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
+}

@@ -1,0 +1,306 @@
+//! Judges a value: does it look drawn by lot, chosen as a password, or does it only stand for one?
+
+/// Nothing longer is looked at: what a value is shows at its beginning.
+const LOOKED_AT: usize = 256;
+
+/// Whoever writes one of these means that the reader should put a value in its place.
+const STAND_INS: &[&str] = &[
+    "example",
+    "placeholder",
+    "redacted",
+    "masked",
+    "changeme",
+    "change-me",
+    "change_me",
+    "changethis",
+    "your",
+    "xxxx",
+    "***",
+    "dummy",
+    "replace",
+    "insert",
+    "goes-here",
+    "goes_here",
+    "12345678",
+    "abcdefgh",
+    "00000000",
+    "${",
+    "{{",
+    "$(",
+    "%s",
+    "<",
+    "deadbeef",
+];
+/// Names of methods and products that have digits, and so look like passwords.
+const WORDS: &[&str] = &[
+    "1password",
+    "argon2",
+    "argon2i",
+    "argon2id",
+    "base32",
+    "base58",
+    "base64",
+    "bcrypt2",
+    "ed25519",
+    "hmac256",
+    "hs256",
+    "hs512",
+    "keepass2",
+    "md5sum",
+    "oauth2",
+    "oauth2.0",
+    "pbkdf2",
+    "rs256",
+    "rs512",
+    "es256",
+    "sha256",
+    "sha384",
+    "sha512",
+    "totp30",
+    "utf8mb4",
+    "web3",
+    "x509v3",
+];
+
+/// How many bytes of a value stand in parts that look drawn by lot.
+pub(super) fn random(value: &[u8]) -> usize {
+    let value = &value[..value.len().min(LOOKED_AT)];
+    let parts = value.split(|byte| !is_letter(*byte) && !byte.is_ascii_digit());
+    parts.filter(|part| is_random(part)).map(<[u8]>::len).sum()
+}
+
+/// Whether a value is at once seen to be a short word, which is no secret under any name: most are.
+pub(super) fn begins_with_word(value: &[u8]) -> bool {
+    let length = value.iter().take(16).take_while(|byte| byte.is_ascii_alphabetic()).count();
+    // Nothing at all, or a line break, is no value either.
+    length < 16 && value.get(length).is_none_or(u8::is_ascii_whitespace)
+}
+
+/// Whether a value stands for another: `your-token`, `${TOKEN}`, `xxxx`.
+pub(super) fn is_placeholder(value: &[u8]) -> bool {
+    let value = &value[..value.len().min(LOOKED_AT)];
+    let is_named = |byte: &u8| is_letter(*byte) || matches!(byte, b'_' | b'}' | b'%');
+    let variable = matches!(value, [b'$' | b'{' | b'%', name @ ..] if name.iter().all(is_named));
+    // Nobody draws the same sign eight times; but Amazon puts `//////////` into its session tokens.
+    let repeated = value.chunk_by(PartialEq::eq).any(|same| same.len() >= 8 && same[0] != b'/');
+    let says_so = || STAND_INS.iter().any(|word| contains_ignoring_case(value, word.as_bytes()));
+    variable || repeated || says_so()
+}
+
+/// Whether a value is a place where something lies.
+pub(super) fn is_address(value: &[u8]) -> bool {
+    memchr::memmem::find(&value[..value.len().min(LOOKED_AT)], b"://").is_some()
+        // A number, or an account or a contract on a chain, which are public; a key of one is longer.
+        || matches!(value, [b'0', b'x', hex @ ..] if hex.len() <= 40 && hex.iter().all(u8::is_ascii_hexdigit))
+}
+
+/// A value without the punctuation of the sentence that it ends, and cut where dots say that it was.
+pub(super) fn trimmed(value: &[u8]) -> &[u8] {
+    let cut =
+        ["...", "…"].iter().filter_map(|dots| memchr::memmem::find(value, dots.as_bytes())).min();
+    let value = &value[..cut.unwrap_or(value.len())];
+    let tail = value.iter().rev().take_while(|byte| {
+        matches!(byte, b'.' | b',' | b':' | b')' | b']' | b'}' | b'*' | b'|' | b'\\')
+    });
+    &value[..value.len() - tail.count()]
+}
+
+/// Whether a value that a secret's name stands in front of is the secret.
+pub(super) fn is_secret(value: &[u8]) -> bool {
+    let makeup = Makeup::of(value);
+    let drawn = random(value) >= 8 || makeup.specials >= 3 && makeup.is_mixed();
+    value.len() >= 10 && drawn && is_written_out(value)
+}
+
+/// The same behind a password's name: people choose shorter ones, made of words.
+pub(super) fn is_password(value: &[u8]) -> bool {
+    let makeup = Makeup::of(value);
+    let chosen = match makeup.separators {
+        0 => makeup.is_mixed() || makeup.letters > 0 && makeup.specials_within > 0,
+        // `step-2` is a name. `blue-Kestrel-42!` is not.
+        _ => makeup.is_mixed() && makeup.specials > 0 && !is_mail_address(value),
+    };
+    let known = WORDS.iter().any(|word| value.eq_ignore_ascii_case(word.as_bytes()));
+    value.len() >= 6 && !known && (chosen || random(value) >= 8) && is_written_out(value)
+}
+
+fn is_mail_address(value: &[u8]) -> bool {
+    let (name, host) = value.split_at(memchr::memchr(b'@', value).unwrap_or(value.len()));
+    !name.is_empty() && host.contains(&b'.') && Makeup::of(host).specials == 1
+}
+
+/// How many characters of which sort a value has.
+struct Makeup {
+    letters: usize,
+    digits: usize,
+    specials: usize,
+    /// Those that stand neither first nor last, where code and prose have them too.
+    specials_within: usize,
+    separators: usize,
+}
+
+impl Makeup {
+    fn of(value: &[u8]) -> Self {
+        let shown = String::from_utf8_lossy(&value[..value.len().min(LOOKED_AT)]);
+        let count = |test: fn(char) -> bool| shown.chars().filter(|c| test(*c)).count();
+        let is_special = |c| matches!(c, '!' | '#' | '$' | '%' | '^' | '&' | '*' | '?' | '~' | '@');
+        let at_ends = shown.starts_with(is_special) as usize + shown.ends_with(is_special) as usize;
+        let specials = count(is_special);
+        Self {
+            letters: count(char::is_alphabetic),
+            digits: count(|c| c.is_ascii_digit()),
+            specials,
+            specials_within: specials.saturating_sub(at_ends),
+            separators: count(|c| matches!(c, '-' | '_' | '.' | '/' | ':' | '=' | ',')),
+        }
+    }
+
+    fn is_mixed(&self) -> bool {
+        self.letters > 0 && self.digits > 0
+    }
+}
+
+/// Whether a value is there, and not code, a type or an address that leads to it.
+fn is_written_out(value: &[u8]) -> bool {
+    let value = &value[..value.len().min(LOOKED_AT)];
+    let call = memchr::memchr(b'(', value).is_some_and(|open| {
+        open > 0
+            && value[..open].iter().all(|byte| {
+                is_letter(*byte) || byte.is_ascii_digit() || matches!(byte, b'_' | b'.' | b':')
+            })
+    });
+    let colour = matches!(value, [b'#', hex @ ..] if hex.len() <= 8 && hex.iter().all(u8::is_ascii_hexdigit));
+    let refers = matches!(value, [b'[' | b'{' | b'(' | b'<' | b'/', ..] | [b'$', ..]);
+    !call
+        && !colour
+        && !refers
+        && !is_address(value)
+        && !is_placeholder(value)
+        && !value.iter().any(u8::is_ascii_whitespace)
+}
+
+/// Whether letters and digits take turns as they do in no word.
+fn is_random(part: &[u8]) -> bool {
+    let digits = part.iter().filter(|byte| byte.is_ascii_digit()).count();
+    let turns =
+        part.windows(2).filter(|pair| pair[0].is_ascii_digit() != pair[1].is_ascii_digit()).count();
+    match (digits, part.len()) {
+        (0, 16..) => is_random_letters(part),
+        (digits, length) if digits == 0 || digits == length => false,
+        // `sha256`, `v20260105`, `2fa`, `X509Certificate`: a number at a word, or within one.
+        (_, 8..) => turns >= 3,
+        _ => false,
+    }
+}
+
+fn is_random_letters(part: &[u8]) -> bool {
+    let upper = part.iter().filter(|byte| byte.is_ascii_uppercase()).count();
+    let humps = part
+        .windows(2)
+        .filter(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase())
+        .count();
+    let mixed =
+        upper * 10 >= part.len() * 3 && upper * 10 <= part.len() * 7 && humps * 5 >= part.len();
+    let mut without_vowel = part.split(|byte| b"aeiouyAEIOUY".contains(byte) || !byte.is_ascii());
+    mixed || without_vowel.any(|run| run.len() >= 7)
+}
+
+fn is_letter(byte: u8) -> bool {
+    byte.is_ascii_alphabetic() || !byte.is_ascii()
+}
+
+/// `word` is lower case.
+fn contains_ignoring_case(text: &[u8], word: &[u8]) -> bool {
+    memchr::memchr2_iter(word[0], word[0].to_ascii_uppercase(), text)
+        .any(|at| text.get(at..at + word.len()).is_some_and(|part| part.eq_ignore_ascii_case(word)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_and_numbers_are_not_drawn_by_lot() {
+        for word in [
+            "",
+            "token",
+            "sha256",
+            "v20260105",
+            "2fa",
+            "ed25519",
+            "us-east-1",
+            "x86_64",
+            "2026-01-05T10:20:30Z",
+            "10.0.0.1:8080",
+            "1234567890123456",
+            "getUserAccessTokenFromRequest",
+            "CREDENTIAL_PROVIDER_CHAIN",
+            "Donaudampfschifffahrtsgesellschaft",
+            "my-app-secret-2",
+            "k8s-i18n-e2e",
+            "gpt-4o-mini-2024",
+        ] {
+            assert_eq!(random(word.as_bytes()), 0, "{word}");
+        }
+        for drawn in
+            ["q7Rz2mXk", "3f9a8b7c6d5e", "aQwErTzUiOpAsDfG", "xkcdqwrtpsdfghzz", "a1b2c3d4e5f6a7b8"]
+        {
+            assert_eq!(random(drawn.as_bytes()), drawn.len(), "{drawn}");
+        }
+        assert_eq!(random(b"app-q7Rz2mXk-2026"), 8);
+    }
+
+    #[test]
+    fn passwords_are_chosen_by_people() {
+        for chosen in [
+            "hunter2",
+            "P@ssword",
+            "Summer2026!",
+            "blue-Kestrel-42!",
+            "kite7Runner",
+            "q7Rz-2mXk-9TbWx8Lp",
+        ] {
+            assert!(is_password(chosen.as_bytes()), "{chosen}");
+        }
+        for other in [
+            "string",
+            "ab1",
+            "required",
+            "argon2id",
+            "1Password",
+            "step-2",
+            "user@example.com",
+            "changeme1",
+            "getpass2()",
+            "$PASSWORD",
+            "${PW1}",
+            "/run/secrets/db1",
+            "https://a1.example",
+            "[[Note 1]]",
+            "!vault",
+            "&mut",
+        ] {
+            assert!(!is_password(other.as_bytes()), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_stand_in_is_no_secret() {
+        for text in [
+            "your-token",
+            "XXXXXXXX",
+            "${TOKEN}",
+            "{{ token }}",
+            "$TOKEN",
+            "%TOKEN%",
+            "{token}",
+            "aaaaaaaaa",
+            "a***b",
+        ] {
+            assert!(is_placeholder(text.as_bytes()), "{text}");
+        }
+        for text in ["q7Rz2mXk", "$q7Rz2mXk", "{q7Rz", "aaaa"] {
+            assert!(!is_placeholder(text.as_bytes()), "{text}");
+        }
+    }
+}
