@@ -10,4 +10,5 @@ pub mod search;
 pub mod secrets;
 pub mod snippet;
 pub mod tokens;
+pub mod untrusted;
 pub mod wikilink;

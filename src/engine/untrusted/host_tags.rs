@@ -1,0 +1,183 @@
+//! Makes tags that mean something to an agent's host, or to a model's template, mean nothing: `<system>` → `‹system›`.
+//!
+//! Angle quotes, because a reader still sees which tag it was, no host or template knows them, and they cost about what
+//! `<` does; entities (`&lt;`) would be turned back by whatever renders the text. Other tags stay: notes are
+//! full of HTML and generics. Where one reads like the other (`List<User>`) it counts as the tag.
+
+/// Names of tags, lower case, with `-` for `_`.
+const NAMES: &[&str] = &[
+    "assistant",
+    "available-skills",
+    "bash-input",
+    "bash-stderr",
+    "bash-stdout",
+    "bos",
+    "command-args",
+    "command-contents",
+    "command-message",
+    "command-name",
+    "critical",
+    "developer",
+    "end-of-turn",
+    "env",
+    "environment",
+    "environment-context",
+    "environment-details",
+    "eos",
+    "extremely-important",
+    "function",
+    "function-call",
+    "function-calls",
+    "function-result",
+    "function-results",
+    "functions",
+    "human",
+    "important",
+    "instruction",
+    "instructions",
+    "invoke",
+    "new-diagnostics",
+    "output-style",
+    "parameter",
+    "permissions",
+    "persisted-output",
+    "session-start-hook",
+    "start-of-turn",
+    "sys",
+    "system",
+    "task-notification",
+    "teammate-message",
+    "think",
+    "thinking",
+    "tool",
+    "tool-call",
+    "tool-calls",
+    "tool-output",
+    "tool-result",
+    "tool-results",
+    "tool-response",
+    "tool-use",
+    "turn-aborted",
+    "user",
+    "user-instructions",
+    "user-prompt-submit-hook",
+    "user-query",
+];
+/// Beginnings of names, likewise.
+const FAMILIES: &[&str] = &["antml:", "system-", "local-command-"];
+/// A longer name is none of these.
+const LONGEST_NAME: usize = 64;
+/// Attributes longer than this keep their `>`; the tag is none without its `<`.
+const LONGEST_TAG: usize = 512;
+/// Who may speak in a transcript. `User:` begins too many ordinary lines, and no model was trained to end its turn on it.
+const SPEAKERS: &[&str] = &["Human", "Assistant", "System"];
+
+/// Returns `text` without the power of its tags and turn markers.
+pub(super) fn neutralised(text: &str) -> String {
+    without_tags(&without_turns(text))
+}
+
+/// `Human:` at the beginning of a line ends a turn in older transcripts; elsewhere it is a word and a colon.
+fn without_turns(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 16);
+    for line in text.split_inclusive('\n') {
+        let words = line.trim_start();
+        let speaks = |name: &&&str| {
+            words.strip_prefix(**name).is_some_and(|rest| rest.trim_start().starts_with(':'))
+        };
+        match (SPEAKERS.iter().find(speaks), line.split_once(':')) {
+            (Some(_), Some((before, after))) => {
+                // A letter that looks like a colon: the line reads as it did.
+                out.extend([before, "\u{a789}", after]);
+            }
+            _ => out.push_str(line),
+        }
+    }
+    out
+}
+
+fn without_tags(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 16);
+    let mut rest = text;
+    while let Some((at, open)) = next_open(rest) {
+        let inner = &rest[at + open.len_utf8()..];
+        out.push_str(&rest[..at]);
+        rest = inner;
+        if !begins_host_tag(inner) {
+            out.push(open);
+            continue;
+        }
+        out.push('‹');
+        let mut end = inner.char_indices().take(LONGEST_TAG);
+        if let Some((end, close)) = end.find(|(_, c)| is_close(*c) || is_open(*c))
+            && is_close(close)
+        {
+            out.push_str(&inner[..end]);
+            out.push('›');
+            rest = &inner[end + close.len_utf8()..];
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// The first character that can open a tag. The wide ones begin with the byte 0xef.
+fn next_open(text: &str) -> Option<(usize, char)> {
+    memchr::memchr2_iter(b'<', 0xef, text.as_bytes())
+        .find_map(|at| text[at..].chars().next().filter(|c| is_open(*c)).map(|open| (at, open)))
+}
+
+/// Whether what follows a `<` makes it a host's tag, opening or closing.
+fn begins_host_tag(inner: &str) -> bool {
+    if let Some(special) = inner.strip_prefix(is_bar) {
+        let name = special.chars().take(LONGEST_NAME).take_while(|c| is_name(*c) || *c == '▁');
+        let mut behind = special.chars().skip(name.count());
+        return behind.next().is_some_and(is_bar) && behind.next().is_some_and(is_close);
+    }
+    let tight = inner.strip_prefix(is_slash).unwrap_or(inner);
+    let spaced = tight.trim_start();
+    let spaced = spaced.strip_prefix(is_slash).unwrap_or(spaced).trim_start();
+    let name: String =
+        spaced.chars().take(LONGEST_NAME).take_while(|c| is_name(*c)).map(folded).collect();
+    let local = name.rsplit(':').next().unwrap_or(&name);
+    if !NAMES.contains(&local) && !FAMILIES.iter().any(|family| name.starts_with(family)) {
+        return false;
+    }
+    let behind: &str = &spaced[spaced.find(|c| !is_name(c)).unwrap_or(spaced.len())..];
+    if spaced.len() == tight.len() {
+        let next = behind.chars().next();
+        next.is_none_or(|c| c.is_whitespace() || is_open(c) || is_close(c) || is_slash(c))
+    } else {
+        // `a < user` compares; `< user >` is a tag.
+        behind.trim_start().starts_with(|c| is_close(c) || is_slash(c))
+    }
+}
+
+fn is_open(c: char) -> bool {
+    matches!(c, '<' | '＜' | '﹤')
+}
+
+fn is_close(c: char) -> bool {
+    matches!(c, '>' | '＞' | '﹥')
+}
+
+fn is_slash(c: char) -> bool {
+    matches!(c, '/' | '／')
+}
+
+fn is_bar(c: char) -> bool {
+    matches!(c, '|' | '｜')
+}
+
+fn is_name(c: char) -> bool {
+    matches!(folded(c), 'a'..='z' | '0'..='9' | '-' | ':' | '.')
+}
+
+/// A character as the tables have it: narrow, lower case, `-` for `_`.
+fn folded(c: char) -> char {
+    let narrow = match c {
+        '！'..='～' => char::from_u32(c as u32 - 0xfee0).unwrap_or(c),
+        _ => c,
+    };
+    if narrow == '_' { '-' } else { narrow.to_ascii_lowercase() }
+}
