@@ -35,9 +35,29 @@ pub fn answer(
     index: &Index,
     question: RecentQuestion,
 ) -> Result<RecentAnswer, IndexError> {
+    let now = question.now.unwrap_or_else(clock::now);
+    let (found, older) = newest(workspace, index, question)?;
+    let item = |(note, uri, card): Card| -> Result<RecentItem, IndexError> {
+        let concepts = index.concepts_of(note)?;
+        Ok(RecentItem { uri, title: card.title, modified: card.modified, concepts })
+    };
+    let older = older.filter(|_| found.is_empty());
+    let newest_older = older.map(item).transpose()?;
+    let items = found.into_iter().map(item).collect::<Result<_, _>>()?;
+    Ok(RecentAnswer { now, items, newest_older })
+}
+
+/// A note with its address and what to show of it.
+pub(super) type Card = (NoteId, String, NoteCard);
+
+/// The notes that are recent enough, newest first, and the newest of those that are not.
+pub(super) fn newest(
+    workspace: &Workspace,
+    index: &Index,
+    question: RecentQuestion,
+) -> Result<(Vec<Card>, Option<Card>), IndexError> {
     let RecentQuestion { now: asked_for_now, span, limit, filter } = question;
-    let now = asked_for_now.unwrap_or_else(clock::now);
-    let since = now.before(span);
+    let since = asked_for_now.unwrap_or_else(clock::now).before(span);
     let mut found = Vec::new();
     let mut older = None;
     index.newest_first(|note, card| {
@@ -56,13 +76,7 @@ pub fn answer(
         }
         found.len() < limit
     })?;
-    let item = |(note, uri, card): (NoteId, String, NoteCard)| -> Result<RecentItem, IndexError> {
-        let concepts = index.concepts_of(note)?;
-        Ok(RecentItem { uri, title: card.title, modified: card.modified, concepts })
-    };
-    let newest_older = if found.is_empty() { older.map(item).transpose()? } else { None };
-    let items = found.into_iter().map(item).collect::<Result<_, _>>()?;
-    Ok(RecentAnswer { now, items, newest_older })
+    Ok((found, older))
 }
 
 /// maenifold's filters, which go by address.

@@ -2,7 +2,7 @@
 
 use std::sync::mpsc;
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -65,6 +65,8 @@ pub struct Refreshed {
     pub skipped: Skipped,
     /// What a person may want to know.
     pub notice: Option<Notice>,
+    /// How long it took to list the vaults' files.
+    pub listed_in: Duration,
 }
 
 /// The summary of an index.
@@ -113,8 +115,10 @@ pub fn refresh(
     patience: Patience,
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<(Index, Refreshed), AppError> {
+    let started = Instant::now();
     let (mut listings, skipped) = walk(workspace);
-    let mut refreshed = Refreshed { outcome: Outcome::default(), skipped, notice: None };
+    let listed_in = started.elapsed();
+    let mut refreshed = Refreshed { outcome: Outcome::default(), skipped, notice: None, listed_in };
     let usable = match workspace.last_index() {
         Ok(index) if mode == Mode::Incremental => match index.is_current(&listings) {
             Ok(true) => return Ok((index, refreshed)),
@@ -296,6 +300,7 @@ fn update(
         return Ok(None);
     }
     let reader = FileReader::new(workspace, listings);
+    progress(0, n_to_read);
     let readings: Vec<Reading> = changes
         .to_read
         .par_iter()
@@ -328,6 +333,7 @@ fn build(
     let mut builder = Builder::begin(lock, listings.len())?;
     let reader = FileReader::new(workspace, listings);
     let n_files = files.len();
+    progress(0, n_files);
     thread::scope(|scope| -> Result<(), IndexError> {
         let (sender, receiver) = mpsc::sync_channel::<Vec<Reading>>(GROUPS_AHEAD);
         let reader = &reader;

@@ -35,9 +35,22 @@ pub fn answer(
     limit: usize,
 ) -> Result<SearchAnswer, IndexError> {
     let terms = fulltext::terms(query);
-    let ranked = rank(reasons(workspace, index, query, &terms, limit.max(CANDIDATES))?);
-    let hits = ranked.into_iter().take(limit).map(|ranked| hit(workspace, index, ranked, &terms));
+    let ranked = best(workspace, index, query, limit)?;
+    let hits = ranked.into_iter().map(|ranked| hit(workspace, index, ranked, &terms));
     Ok(SearchAnswer { query: query.to_owned(), results: hits.collect::<Result<_, _>>()? })
+}
+
+/// The notes that match `query` best.
+pub(super) fn best(
+    workspace: &Workspace,
+    index: &Index,
+    query: &str,
+    limit: usize,
+) -> Result<Vec<Ranked<NoteId>>, IndexError> {
+    let terms = fulltext::terms(query);
+    let mut ranked = rank(reasons(workspace, index, query, &terms, limit.max(CANDIDATES))?);
+    ranked.truncate(limit);
+    Ok(ranked)
 }
 
 fn reasons(

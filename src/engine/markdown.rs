@@ -11,7 +11,7 @@ use crate::domain::note::{Note, Remark, Remarks};
 use crate::domain::settings::LinkStyle;
 use crate::domain::time::Timestamp;
 use crate::engine::front_matter::{self, Validity};
-use crate::engine::wikilink;
+use crate::engine::{secrets, untrusted, wikilink};
 
 /// A note with more distinct concepts than this gets no edges: their number grows with the square.
 ///
@@ -21,6 +21,8 @@ pub const MAX_CONCEPTS_FOR_EDGES: usize = 1_000;
 
 /// How long a first sentence may be, in characters.
 const EXCERPT_CHARS: usize = 200;
+/// In so much of a paragraph it is looked for.
+const EXCERPT_SOURCE_BYTES: usize = 4_096;
 
 /// Reads the text of a file called `stem`.
 pub fn parse(text: &str, stem: &str, style: LinkStyle, mut remarks: Remarks) -> Note {
@@ -209,8 +211,16 @@ fn one_line(text: &str) -> String {
 }
 
 /// Cuts a text after its first sentence, or at a word's end where that is too long.
+///
+/// Secrets are masked before: half of one could not be told from other text any more.
 fn first_sentence(text: &str) -> String {
-    let text = one_line(text);
+    let text = &text[..text.floor_char_boundary(EXCERPT_SOURCE_BYTES)];
+    // Characters that cannot be seen could hide a secret; plain text has none of them.
+    let text = if text.is_ascii() {
+        secrets::mask(&one_line(text)).into_owned()
+    } else {
+        untrusted::one_line(text)
+    };
     let sentence_end =
         text.match_indices(['.', '!', '?', '。']).map(|(at, mark)| at + mark.len()).find(|&end| {
             text[end..].is_empty() || text[end..].starts_with(' ') || text[..end].ends_with('。')
@@ -315,6 +325,16 @@ mod tests {
         check("# Title only", "");
         let long = note(&"word ".repeat(100)).excerpt;
         assert!(long.ends_with("word…") && long.chars().count() <= EXCERPT_CHARS + 1, "{long}");
+    }
+
+    #[test]
+    fn a_secret_is_masked_before_the_excerpt_is_cut() {
+        let padding = "word ".repeat(38);
+        for hidden in ["", "\u{200b}"] {
+            let key = format!("AKIA{hidden}{}", "Q3EGRXZ5T7PLMN2W");
+            let excerpt = note(&format!("{padding}{key} and more words after it")).excerpt;
+            assert!(!excerpt.contains("AKIA"), "{excerpt}");
+        }
     }
 
     #[test]

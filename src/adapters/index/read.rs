@@ -278,9 +278,15 @@ impl Index {
 
     /// The row of a concept, if any note mentions it.
     pub fn concept(&self, concept: &Concept) -> Result<Option<i64>, IndexError> {
-        let mut statement =
-            self.connection.prepare_cached("SELECT id FROM concepts WHERE name = ?1")?;
-        Ok(statement.query_row([concept.as_str()], |row| row.get(0)).optional()?)
+        Ok(self.concept_and_notes(concept)?.map(|(row, _)| row))
+    }
+
+    /// The row of a concept and how many notes mention it.
+    pub fn concept_and_notes(&self, concept: &Concept) -> Result<Option<(i64, u32)>, IndexError> {
+        let sql = "SELECT id, notes FROM concepts WHERE name = ?1";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        Ok(statement.query_row([concept.as_str()], row).optional()?)
     }
 
     /// The concepts that share the most notes with one, at most `limit`, in maenifold's order.

@@ -5,7 +5,7 @@
 //! one's name.
 
 use std::ffi::OsStr;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -66,12 +66,26 @@ impl Store {
 
     /// Opens the index for reading.
     pub fn open(&self, fingerprint: &str) -> Result<Index, Unusable> {
-        self.connect(fingerprint, OpenFlags::SQLITE_OPEN_READ_ONLY).map(Index::new)
+        let path = self.path();
+        match self.connect(&path, fingerprint, OpenFlags::SQLITE_OPEN_READ_ONLY) {
+            // Even a reader writes, beside the database, where it stands in the log. On a full disk, or where it may
+            // not, the database alone is read: as it was when the log was last copied into it.
+            Err(Unusable::Failed(IndexError::Io { .. } | IndexError::Full(_))) => {
+                let access = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+                self.connect(&immutable(&path), fingerprint, access)
+            }
+            opened => opened,
+        }
+        .map(Index::new)
     }
 
-    fn connect(&self, fingerprint: &str, access: OpenFlags) -> Result<Connection, Unusable> {
-        let path = self.path();
-        if !path.exists() {
+    fn connect(
+        &self,
+        path: &Path,
+        fingerprint: &str,
+        access: OpenFlags,
+    ) -> Result<Connection, Unusable> {
+        if !self.path().exists() {
             return Err(Unusable::Missing);
         }
         let connection =
@@ -124,7 +138,7 @@ impl Store {
 
     fn lock_file(&self) -> Result<File, IndexError> {
         directories::create_private(&self.folder)
-            .and_then(|()| private_file(&self.folder.join("lock")))
+            .and_then(|()| directories::private_file(&self.folder.join("lock")))
             .map_err(|cause| self.io_error(cause))
     }
 
@@ -140,7 +154,8 @@ impl Store {
 impl WriterLock {
     /// Opens the index for writing.
     pub(super) fn open(&self, fingerprint: &str) -> Result<Connection, Unusable> {
-        let connection = self.store.connect(fingerprint, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        let access = OpenFlags::SQLITE_OPEN_READ_WRITE;
+        let connection = self.store.connect(&self.store.path(), fingerprint, access)?;
         let prepare = || -> Result<(), rusqlite::Error> {
             // The log is emptied when it is long, not with every process: a session start that found one
             // changed note does not wait for the disk. A commit is whole either way.
@@ -160,7 +175,7 @@ impl WriterLock {
         let stamp = crate::adapters::clock::now().0;
         let path =
             self.store.folder.join(format!("{FILE_PREFIX}{stamp}-{}.db", std::process::id()));
-        private_file(&path).map_err(|cause| self.store.io_error(cause))?;
+        directories::private_file(&path).map_err(|cause| self.store.io_error(cause))?;
         Ok(path)
     }
 
@@ -197,15 +212,19 @@ impl WriterLock {
     }
 }
 
-fn is_ours(name: &OsStr) -> bool {
-    name.as_encoded_bytes().starts_with(FILE_PREFIX.as_bytes())
+/// Names a database that nobody changes, in SQLite's own way.
+fn immutable(path: &Path) -> PathBuf {
+    let mut uri = String::from("file:");
+    for c in path.to_string_lossy().chars() {
+        match c {
+            '%' | '?' | '#' => uri.push_str(&format!("%{:02x}", u32::from(c))),
+            c => uri.push(c),
+        }
+    }
+    uri.push_str("?immutable=1");
+    uri.into()
 }
 
-/// Opens a file that only the user may read, and makes it if need be.
-fn private_file(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
+fn is_ours(name: &OsStr) -> bool {
+    name.as_encoded_bytes().starts_with(FILE_PREFIX.as_bytes())
 }
