@@ -10,11 +10,14 @@ use thiserror::Error;
 
 use crate::adapters::directories::Directories;
 use crate::adapters::environment::Environment;
+use crate::domain::encoding::Encoding;
 use crate::domain::settings::{ChannelRule, LinkStyle, Origin, Setting, Settings, VaultSpec};
 
 const DEFAULT_MAX_FILE_BYTES: u64 = 10 * 1024 * 1024;
 const DEFAULT_TOKEN_LIMIT: u32 = 4_000;
 const DEFAULT_CLI_TIMEOUT_MS: u64 = 5_000;
+/// Also in force while the settings themselves are being read.
+pub const DEFAULT_DEADLINE_MS: u64 = 2_000;
 
 /// A setting that cannot be used.
 #[derive(Debug, Error)]
@@ -98,7 +101,9 @@ struct RawSettings {
     channels: BTreeMap<String, String>,
     token_limit: Option<u32>,
     cli_timeout_ms: Option<u64>,
-    session_start_enabled: Option<bool>,
+    encoding: Option<Encoding>,
+    deadline_ms: Option<u64>,
+    enabled: Option<bool>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -133,7 +138,9 @@ pub fn load(sources: Sources<'_>) -> Result<Settings, SettingsError> {
         channel: Setting::default(None),
         token_limit: Setting::default(DEFAULT_TOKEN_LIMIT),
         cli_timeout_ms: Setting::default(DEFAULT_CLI_TIMEOUT_MS),
-        session_start_enabled: Setting::default(true),
+        encoding: Setting::default(Encoding::default()),
+        deadline_ms: Setting::default(DEFAULT_DEADLINE_MS),
+        enabled: Setting::default(true),
     };
     let home = environment.home();
     let user_file = directories.config.join("config.toml");
@@ -206,7 +213,9 @@ fn apply(
     settings.max_file_bytes.set(raw.max_file_bytes, origin.clone());
     settings.token_limit.set(raw.token_limit, origin.clone());
     settings.cli_timeout_ms.set(raw.cli_timeout_ms, origin.clone());
-    settings.session_start_enabled.set(raw.session_start_enabled, origin.clone());
+    settings.encoding.set(raw.encoding, origin.clone());
+    settings.deadline_ms.set(raw.deadline_ms, origin.clone());
+    settings.enabled.set(raw.enabled, origin.clone());
     for vault in raw.vaults {
         let path = resolve(&vault.path, file, home);
         let name = vault.name.unwrap_or_else(|| folder_name(&path));
@@ -282,7 +291,12 @@ fn apply_environment(
     set(&mut s.cli_timeout_ms, environment, "CLI_TIMEOUT", "a number of milliseconds", |t| {
         t.parse().ok()
     })?;
-    set(&mut s.session_start_enabled, environment, "SESSION_START_ENABLED", "true or false", switch)
+    let encoding = "o200k_base or cl100k_base";
+    set(&mut s.encoding, environment, "KGCTX_ENCODING", encoding, Encoding::parse)?;
+    set(&mut s.deadline_ms, environment, "KGCTX_DEADLINE_MS", "a number of milliseconds", |t| {
+        t.parse().ok()
+    })?;
+    set(&mut s.enabled, environment, "SESSION_START_ENABLED", "true or false", switch)
 }
 
 /// maenifold's memory, and the project's own notes, as far as they exist.

@@ -72,7 +72,9 @@ fn rows(settings: &Settings) -> Vec<Row> {
         row("max_file_bytes", &settings.max_file_bytes),
         row("token_limit", &settings.token_limit),
         row("cli_timeout_ms", &settings.cli_timeout_ms),
-        row("session_start_enabled", &settings.session_start_enabled),
+        row("encoding", &settings.encoding),
+        row("deadline_ms", &settings.deadline_ms),
+        row("enabled", &settings.enabled),
         row("channel", &settings.channel),
     ];
     rows.extend(settings.channels.iter().map(|rule| Row {

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::encoding::Encoding;
+
 /// How the text inside `[[…]]` becomes a concept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -110,6 +112,10 @@ pub struct Settings {
     pub token_limit: Setting<u32>,
     /// How long one call of the maenifold CLI may take, in milliseconds.
     pub cli_timeout_ms: Setting<u64>,
+    /// How tokens are counted.
+    pub encoding: Setting<Encoding>,
+    /// How long making a session's context may take, in milliseconds.
+    pub deadline_ms: Setting<u64>,
     /// Whether sessions get context at all.
-    pub session_start_enabled: Setting<bool>,
+    pub enabled: Setting<bool>,
 }

@@ -40,10 +40,7 @@ fn later_ones_win_and_every_value_says_where_it_comes_from() {
     ];
     let answer = config(&variables);
     assert_eq!(setting(&answer, "token_limit"), (1_000.into(), "TOKEN_LIMIT".into()));
-    assert_eq!(
-        setting(&answer, "session_start_enabled"),
-        (false.into(), "SESSION_START_ENABLED".into())
-    );
+    assert_eq!(setting(&answer, "enabled"), (false.into(), "SESSION_START_ENABLED".into()));
     assert_eq!(setting(&answer, "cli_timeout_ms"), (250.into(), "CLI_TIMEOUT".into()));
     assert_eq!(setting(&answer, "links"), ("maenifold".into(), "KGCTX_LINKS".into()));
 }
