@@ -1,13 +1,18 @@
 //! What things are: values and the invariants they keep. Names no other layer and touches nothing outside.
 
 pub mod answer;
+pub mod budget;
+pub mod candidate;
 pub mod concept;
 pub mod encoding;
+pub mod explanation;
 pub mod freshness;
+pub mod handoff;
 pub mod listing;
 pub mod note;
 pub mod project;
 pub mod reading;
+pub mod receipt;
 pub mod settings;
 pub mod time;
 pub mod vault;

@@ -1,6 +1,6 @@
 //! The answers to the three questions, in the shapes that session starters expect as JSON.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::domain::concept::Concept;
 use crate::domain::time::Timestamp;
@@ -33,7 +33,7 @@ pub struct SearchHit {
 }
 
 /// How a note matches a query, strongest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Match {
     /// The query is the note's address.

@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A concept name in maenifold's normal form, never empty.
 ///
 /// The form is maenifold's `NormalizeConcept` to the letter, so that both tools name the same node: trim
 /// white space, lower-case, turn spaces, `_` and `/` into `-`, collapse runs of `-`, trim `-`. Everything
 /// else (dots, `+`, `#`, `|`, accents, inner tabs and newlines) stays.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Concept(String);
 

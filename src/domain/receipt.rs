@@ -1,0 +1,122 @@
+//! A receipt: what a session was given, why, and what was left out.
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::budget::{Budget, Host, Size};
+use crate::domain::candidate::{Candidate, Part};
+use crate::domain::encoding::Encoding;
+use crate::domain::time::Timestamp;
+
+/// A context, ready to be delivered, and its receipt.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Injection {
+    /// The very bytes; empty where there is nothing to say or no room to say it.
+    pub text: String,
+    /// How it came about.
+    pub receipt: Receipt,
+}
+
+/// How a context came about.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Receipt {
+    /// The session it was made for.
+    pub session: String,
+    /// The project's name; `None` outside of any.
+    pub project: Option<String>,
+    /// The project's unique name.
+    pub project_key: String,
+    /// When it was made.
+    pub at: Timestamp,
+    /// Whether the session got it. A dry run delivers nothing.
+    pub delivered: bool,
+    /// For which host.
+    pub host: Host,
+    /// How candidates were ranked.
+    pub ranking: Ranking,
+    /// How tokens were counted.
+    pub encoding: Encoding,
+    /// How much room there was.
+    pub budget: Budget,
+    /// How much was used.
+    pub used: Size,
+    /// The text's SHA-256, in hexadecimal.
+    pub sha256: String,
+    /// What each part takes up; they add up to `used`.
+    pub parts: Vec<PartUse>,
+    /// All candidates, in the order in which room was given to them, and what became of them.
+    pub entries: Vec<Entry>,
+    /// What went wrong on the way.
+    pub faults: Vec<Fault>,
+    /// How long each stage took. Stages may run side by side.
+    pub stages: Vec<Stage>,
+}
+
+impl Receipt {
+    /// The candidates for which there was no room.
+    pub fn omitted(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.iter().filter(|entry| entry.shown.is_none())
+    }
+}
+
+/// How candidates are ranked. A receipt names the way, so that two of them can be compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Ranking {
+    /// The concepts that most found notes mention come first.
+    #[default]
+    Frequency,
+}
+
+/// What one part of a context takes up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartUse {
+    /// The part.
+    pub name: Part,
+    /// Its tokens.
+    pub tokens: usize,
+}
+
+/// A candidate and what became of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    /// The candidate.
+    #[serde(flatten)]
+    pub candidate: Candidate,
+    /// How it stands in the context; `None` for one that was left out.
+    pub shown: Option<Shown>,
+}
+
+/// How much of a candidate stands in a context.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shown {
+    /// Which of the line's lengths: 0 is the shortest.
+    pub extent: usize,
+    /// What it takes up.
+    pub tokens: usize,
+}
+
+/// Something that failed or came too late. The rest went on without it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fault {
+    /// What failed: `project`, `vault`, `index`, `search`, `recent`, `graph` or `receipt`.
+    pub source: String,
+    /// How, and where there is one, the way out.
+    pub reason: String,
+}
+
+impl Fault {
+    /// A fault of a source.
+    pub fn new(source: &str, reason: impl ToString) -> Fault {
+        Fault { source: source.to_owned(), reason: reason.to_string() }
+    }
+}
+
+/// How long one stage took.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Stage {
+    /// The stage.
+    pub name: String,
+    /// Milliseconds.
+    pub ms: f64,
+}

@@ -1,0 +1,92 @@
+//! Puts a receipt into words.
+
+use crate::domain::candidate::{Candidate, Line, Part, Signal};
+use crate::domain::explanation::{ExplainedLine, Explanation, NearMiss};
+use crate::domain::receipt::{Receipt, Shown};
+use crate::engine::line::Forms;
+use crate::engine::pack::{Packing, enters_at};
+use crate::engine::tokens;
+
+/// Explains a receipt. What was left out is packed again with larger budgets, to tell when it would come in.
+pub fn explain(receipt: Receipt) -> Explanation {
+    let candidates: Vec<Candidate> =
+        receipt.entries.iter().map(|entry| entry.candidate.clone()).collect();
+    let packing = Packing {
+        encoding: receipt.encoding,
+        budget: receipt.budget,
+        project: receipt.project.as_deref(),
+        handoff: None,
+        candidates: &candidates,
+    };
+    let mut lines = Vec::new();
+    let mut near_misses = Vec::new();
+    for (n, entry) in receipt.entries.iter().enumerate() {
+        let Candidate { part, line, .. } = &entry.candidate;
+        let reason = reason(&entry.candidate);
+        let forms = Forms::of(line);
+        match entry.shown {
+            Some(Shown { extent, tokens }) => lines.push(ExplainedLine {
+                part: *part,
+                text: forms.text(extent).trim_end().to_owned(),
+                tokens,
+                shortened: extent < forms.most(),
+                reason,
+            }),
+            None => {
+                let text = forms.whole();
+                near_misses.push(NearMiss {
+                    part: *part,
+                    tokens: tokens::count(receipt.encoding, &text),
+                    text: text.trim_end().to_owned(),
+                    reason,
+                    enters_at: enters_at(&packing, n),
+                });
+            }
+        }
+    }
+    lines.sort_by_key(|line| line.part);
+    Explanation { lines, near_misses, receipt }
+}
+
+/// Why a candidate is one.
+pub fn reason(candidate: &Candidate) -> String {
+    match (candidate.part, &candidate.line) {
+        (Part::Recent, _) => match candidate.signals.first() {
+            Some(Signal::Recent { place: 1, .. }) => "changed last".to_owned(),
+            Some(Signal::Recent { place, .. }) => format!("changed lately, number {place}"),
+            _ => String::new(),
+        },
+        (_, Line::Connected { concept, to }) => {
+            let through: Vec<String> = to
+                .iter()
+                .map(|link| {
+                    format!("{} through {}", link.concept, counted(link.notes as usize, "note"))
+                })
+                .collect();
+            format!("neighbours of {concept}: {}", through.join(", "))
+        }
+        _ => mentioned_by(&candidate.signals),
+    }
+}
+
+fn mentioned_by(signals: &[Signal]) -> String {
+    let searched: Vec<&str> = signals
+        .iter()
+        .filter_map(|signal| match signal {
+            Signal::Search { uri, .. } => Some(uri.as_str()),
+            Signal::Recent { .. } => None,
+        })
+        .collect();
+    let recent = signals.len() - searched.len();
+    let by_search = || format!("{} found by search", counted(searched.len(), "note"));
+    let lately = || counted(recent, "recent note");
+    match (searched.len(), recent) {
+        (_, 0) => format!("in {}", by_search()),
+        (0, _) => format!("in {}", lately()),
+        _ => format!("in {} and {}", by_search(), lately()),
+    }
+}
+
+fn counted(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}

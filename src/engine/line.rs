@@ -1,0 +1,169 @@
+//! Writes a candidate as one line of markdown, as long or as short as there is room.
+
+use crate::domain::candidate::Line;
+
+/// Less of a description than this says nothing.
+const LEAST_CHARS: usize = 20;
+/// Longer runs without a blank are cut anywhere: some scripts have none, and some words are no words.
+const LONGEST_WORD_CHARS: usize = 24;
+
+/// A line in all its lengths: extent 0 is the shortest, [`Forms::most`] the whole.
+pub struct Forms<'a> {
+    line: &'a Line,
+    /// Where the description may end, or nothing for a line that is cut elsewhere.
+    cuts: Vec<usize>,
+}
+
+impl<'a> Forms<'a> {
+    /// The lengths that a line may have.
+    pub fn of(line: &'a Line) -> Forms<'a> {
+        let cuts = match line {
+            Line::Described { description, .. } => cuts(description),
+            Line::Connected { .. } => Vec::new(),
+        };
+        Forms { line, cuts }
+    }
+
+    /// The extent at which nothing is left out.
+    pub fn most(&self) -> usize {
+        match self.line {
+            Line::Described { description, .. } if description.is_empty() => 0,
+            Line::Described { .. } => self.cuts.len() + 1,
+            Line::Connected { to, .. } => to.len().saturating_sub(1),
+        }
+    }
+
+    /// The line at an extent, with its line break.
+    pub fn text(&self, extent: usize) -> String {
+        match self.line {
+            Line::Described { name, description, uri } => {
+                let mut text = format!("- {name}");
+                if extent > 0 && !description.is_empty() {
+                    text.push_str(" - ");
+                    match self.cuts.get(extent - 1) {
+                        Some(&cut) => {
+                            text.push_str(&description[..cut]);
+                            text.push('…');
+                        }
+                        None => text.push_str(description),
+                    }
+                }
+                if !uri.is_empty() {
+                    text.push_str(" (");
+                    text.push_str(uri);
+                    text.push(')');
+                }
+                text.push('\n');
+                text
+            }
+            Line::Connected { concept, to } => {
+                let around: Vec<String> =
+                    to.iter().take(extent + 1).map(|link| linked(link.concept.as_str())).collect();
+                format!("- {} → {}\n", linked(concept.as_str()), around.join(", "))
+            }
+        }
+    }
+
+    /// The whole line.
+    pub fn whole(&self) -> String {
+        self.text(self.most())
+    }
+}
+
+/// A concept as a link.
+pub fn linked(concept: &str) -> String {
+    format!("[[{}]]", super::untrusted::one_line(concept))
+}
+
+/// Where a description may end: after a word, never inside of brackets, never before a mark that belongs to the
+/// character before it.
+fn cuts(description: &str) -> Vec<usize> {
+    let mut cuts = Vec::new();
+    let mut open_brackets = 0usize;
+    let mut word_chars = 0;
+    for (n, (at, c)) in description.char_indices().enumerate() {
+        let is_blank = c == ' ';
+        let inside_run = word_chars >= LONGEST_WORD_CHARS || !c.is_ascii() && c.is_alphabetic();
+        if n >= LEAST_CHARS
+            && open_brackets == 0
+            && (is_blank || inside_run && !belongs_to_the_character_before(c))
+            && !description[..at].ends_with([' ', '\u{200d}'])
+        {
+            cuts.push(at);
+        }
+        word_chars = if is_blank { 0 } else { word_chars + 1 };
+        match c {
+            '[' => open_brackets += 1,
+            ']' => open_brackets = open_brackets.saturating_sub(1),
+            _ => {}
+        }
+    }
+    cuts
+}
+
+/// Whether a character only changes the look of the one before it: joiners, variation selectors, skin tones, marks.
+fn belongs_to_the_character_before(c: char) -> bool {
+    matches!(c,
+        '\u{300}'..='\u{36f}' | '\u{483}'..='\u{489}' | '\u{591}'..='\u{5c7}' | '\u{610}'..='\u{61a}'
+        | '\u{64b}'..='\u{65f}' | '\u{900}'..='\u{903}' | '\u{93a}'..='\u{94f}' | '\u{e31}'..='\u{e4e}'
+        | '\u{200c}' | '\u{200d}' | '\u{20d0}'..='\u{20ff}' | '\u{fe00}'..='\u{fe0f}'
+        | '\u{fe20}'..='\u{fe2f}' | '\u{1f3fb}'..='\u{1f3ff}' | '\u{e0100}'..='\u{e01ef}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::candidate::Link;
+    use crate::domain::concept::Concept;
+
+    fn described(description: &str) -> Line {
+        Line::Described {
+            name: "[[a]]".to_owned(),
+            description: description.to_owned(),
+            uri: "memory://a".to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_description_is_shortened_word_by_word() {
+        let line = described("Turns vector data into tiles, at once.");
+        let forms = Forms::of(&line);
+        let all: Vec<String> = (0..=forms.most()).map(|extent| forms.text(extent)).collect();
+        assert_eq!(
+            all,
+            [
+                "- [[a]] (memory://a)\n",
+                "- [[a]] - Turns vector data into… (memory://a)\n",
+                "- [[a]] - Turns vector data into tiles,… (memory://a)\n",
+                "- [[a]] - Turns vector data into tiles, at… (memory://a)\n",
+                "- [[a]] - Turns vector data into tiles, at once. (memory://a)\n",
+            ]
+        );
+    }
+
+    #[test]
+    fn nothing_is_cut_inside_of_brackets_or_characters() {
+        let line = described("A key that is hidden: [masked: aws-access-key] and more");
+        let forms = Forms::of(&line);
+        for extent in 0..=forms.most() {
+            let text = forms.text(extent);
+            assert_eq!(text.matches('[').count(), text.matches(']').count(), "{text}");
+        }
+        let family = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa👩\u{200d}👩\u{200d}👧e\u{301}";
+        for cut in cuts(family) {
+            let rest = family[cut..].chars().next().unwrap();
+            assert!(!belongs_to_the_character_before(rest));
+            assert!(!family[..cut].ends_with('\u{200d}'));
+        }
+        assert!(cuts("日本語の文は空白なしで書かれるので、どこでも切ることができる。").len() > 5);
+    }
+
+    #[test]
+    fn connections_lose_their_weakest_first() {
+        let link = |name: &str| Link { concept: Concept::parse(name).unwrap(), notes: 1 };
+        let line = Line::Connected { concept: link("a").concept, to: vec![link("b"), link("c")] };
+        let forms = Forms::of(&line);
+        assert_eq!(forms.text(0), "- [[a]] → [[b]]\n");
+        assert_eq!(forms.whole(), "- [[a]] → [[b]], [[c]]\n");
+    }
+}
