@@ -3,11 +3,14 @@
 
 #![expect(clippy::disallowed_methods, reason = "this layer is the I/O fence's gate")]
 
+pub mod background;
 pub mod clock;
 pub mod directories;
 pub mod environment;
 pub mod git;
 pub mod index;
+pub mod process;
 pub mod settings;
+pub mod state;
 pub mod vault;
 pub mod watcher;

@@ -1,6 +1,10 @@
 //! What one can ask for: one file per use case. Wires adapters and engine together; prints nothing.
 
 pub mod context;
+mod deadline;
+pub mod explain;
+mod gather;
+pub mod inject;
 mod reader;
 pub mod recent;
 pub mod refresh;

@@ -3,7 +3,9 @@
 mod args;
 mod config;
 mod context;
+mod explain;
 mod index;
+mod inject;
 mod outcome;
 mod recent;
 mod screen;
@@ -35,6 +37,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     let done = match &args.command {
+        Command::Inject(command) => inject::run(&args.place, command, &mut screen),
+        Command::Explain(command) => explain::run(&args.place, command, &mut screen),
         Command::Index(command) => index::run(&args.place, command, &mut screen),
         Command::Search(command) => search::run(&args.place, command, &mut screen),
         Command::Recent(command) => recent::run(&args.place, command, &mut screen),

@@ -2,6 +2,9 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use thiserror::Error;
 
@@ -10,6 +13,7 @@ use crate::adapters::environment::Environment;
 use crate::adapters::git;
 use crate::adapters::index::{self, Index, IndexError, Store, Unusable};
 use crate::adapters::settings::{self, SettingsError, Sources};
+use crate::adapters::state::StateError;
 use crate::adapters::vault::{self, VaultError};
 use crate::domain::project::Project;
 use crate::domain::settings::{ChannelRule, Setting, Settings, VaultSpec};
@@ -68,6 +72,12 @@ pub enum AppError {
         /// The name.
         name: String,
     },
+    /// A vault keeps everybody waiting.
+    #[error("the vault {} does not answer; is it on a network?", vault.display())]
+    Silent {
+        /// The vault.
+        vault: PathBuf,
+    },
     /// There is nothing to be indexed.
     #[error(
         "no vault found for {place}: there is no ~/maenifold/memory, no .kgctx/memory and no docs; \
@@ -82,6 +92,9 @@ pub enum AppError {
     /// The index could not be written or read.
     #[error(transparent)]
     Index(#[from] IndexError),
+    /// The receipts could not be read.
+    #[error(transparent)]
+    State(#[from] StateError),
 }
 
 /// A folder's project and settings, whether or not it has any notes.
@@ -123,6 +136,15 @@ impl Place {
             identify::project(&facts, settings.channel.value.as_deref(), &rules).channel;
         Ok(Place { project, settings, directories })
     }
+
+    fn without_vault(&self) -> AppError {
+        let project = &self.project;
+        let name = project.name.as_ref().map(|name| format!("project {name}"));
+        AppError::NoVault {
+            place: name.unwrap_or_else(|| project.because.clone()),
+            config: self.directories.config.join("config.toml").display().to_string(),
+        }
+    }
 }
 
 /// A place with notes.
@@ -139,22 +161,33 @@ pub struct Workspace {
 impl Workspace {
     /// Opens the vaults of a place.
     pub fn open(place: Place) -> Result<Workspace, AppError> {
-        let Place { project, settings, directories } = place;
-        if settings.vaults.is_empty() {
-            return Err(AppError::NoVault {
-                place: project
-                    .name
-                    .map_or_else(|| project.because.clone(), |name| format!("project {name}")),
-                config: directories.config.join("config.toml").display().to_string(),
-            });
+        if place.settings.vaults.is_empty() {
+            return Err(place.without_vault());
         }
-        let vaults = open_all(&settings.vaults)?;
-        Ok(Workspace {
+        let vaults = open_all(&place.settings.vaults)?;
+        Ok(Workspace::over(vaults, place))
+    }
+
+    /// Opens those vaults of a place that answer within `patience`, and says what is wrong with the others.
+    pub(super) fn open_what_answers(
+        place: Place,
+        patience: Duration,
+    ) -> (Option<Workspace>, Vec<AppError>) {
+        if place.settings.vaults.is_empty() {
+            return (None, vec![place.without_vault()]);
+        }
+        let (vaults, errors) = open_what_answers(&place.settings.vaults, patience);
+        ((!vaults.is_empty()).then(|| Workspace::over(vaults, place)), errors)
+    }
+
+    fn over(vaults: Vec<Vault>, place: Place) -> Workspace {
+        let Place { settings, directories, .. } = place;
+        Workspace {
             store: Store::new(&directories.cache, &store_key(&settings.vaults, &vaults)),
             fingerprint: index::fingerprint(&vaults, &settings),
             settings,
             vaults,
-        })
+        }
     }
 
     /// Finds and opens what a request is about.
@@ -177,31 +210,75 @@ impl Workspace {
 fn open_all(specs: &[Setting<VaultSpec>]) -> Result<Vec<Vault>, AppError> {
     let mut vaults: Vec<Vault> = Vec::new();
     for spec in specs {
-        let vault = vault::open(spec)?;
-        // A folder that is named again has its later name.
-        vaults.retain(|other| other.root != vault.root);
-        vaults.push(vault);
+        add(&mut vaults, vault::open(spec)?);
     }
-    for inner in &vaults {
+    match conflict(&vaults) {
+        Some((_, error)) => Err(error),
+        None => Ok(vaults),
+    }
+}
+
+/// Opens the vaults that can be opened within `patience`, and says why the others cannot.
+///
+/// Each is opened by a thread of its own: a folder on a network that does not answer keeps its thread waiting, and
+/// nobody else.
+fn open_what_answers(
+    specs: &[Setting<VaultSpec>],
+    patience: Duration,
+) -> (Vec<Vault>, Vec<AppError>) {
+    let until = Instant::now() + patience;
+    let opening: Vec<_> = specs
+        .iter()
+        .map(|spec| {
+            let (sender, receiver) = mpsc::channel();
+            let for_thread = spec.clone();
+            // Nobody listens any more to a vault that answers too late.
+            thread::spawn(move || drop(sender.send(vault::open(&for_thread))));
+            (spec, receiver)
+        })
+        .collect();
+    let mut vaults = Vec::new();
+    let mut errors = Vec::new();
+    for (spec, receiver) in opening {
+        match receiver.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            Ok(Ok(vault)) => add(&mut vaults, vault),
+            Ok(Err(error)) => errors.push(error.into()),
+            Err(_) => errors.push(AppError::Silent { vault: spec.value.path.clone() }),
+        }
+    }
+    while let Some((vault, error)) = conflict(&vaults) {
+        vaults.remove(vault);
+        errors.push(error);
+    }
+    (vaults, errors)
+}
+
+/// A folder that is named again has its later name.
+fn add(vaults: &mut Vec<Vault>, vault: Vault) {
+    vaults.retain(|other| other.root != vault.root);
+    vaults.push(vault);
+}
+
+/// Finds a vault that cannot stand beside the others, and why.
+fn conflict(vaults: &[Vault]) -> Option<(usize, AppError)> {
+    for (n, inner) in vaults.iter().enumerate() {
         let outer = vaults
             .iter()
             .find(|outer| inner.root != outer.root && inner.root.starts_with(&outer.root));
         if let Some(outer) = outer {
-            return Err(AppError::Nested { inner: inner.root.clone(), outer: outer.root.clone() });
+            let error = AppError::Nested { inner: inner.root.clone(), outer: outer.root.clone() };
+            return Some((n, error));
         }
     }
-    if let Some(plain) = vaults.iter().find(|vault| vault.name.is_empty()) {
-        for vault in vaults.iter().filter(|vault| !vault.name.is_empty()) {
-            if let Some(folder) = vault::folder_in(plain, &vault.name) {
-                return Err(AppError::Ambiguous {
-                    vault: vault.root.clone(),
-                    folder,
-                    name: vault.name.clone(),
-                });
-            }
+    let plain = vaults.iter().find(|vault| vault.name.is_empty())?;
+    for (n, vault) in vaults.iter().enumerate().filter(|(_, vault)| !vault.name.is_empty()) {
+        if let Some(folder) = vault::folder_in(plain, &vault.name) {
+            let error =
+                AppError::Ambiguous { vault: vault.root.clone(), folder, name: vault.name.clone() };
+            return Some((n, error));
         }
     }
-    Ok(vaults)
+    None
 }
 
 /// One index per set of vaults: readable, and never shared by two sets.

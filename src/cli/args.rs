@@ -6,6 +6,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 use crate::app::workspace::Request;
 use crate::domain::answer::RecentFilter;
+use crate::domain::budget::Host;
 use crate::domain::time::{Timespan, Timestamp};
 
 /// Knowledge-graph context for coding agents, from markdown notes with wiki links.
@@ -42,12 +43,105 @@ impl PlaceArgs {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
+    Inject(InjectArgs),
+    Explain(ExplainArgs),
     Index(IndexArgs),
     Search(SearchArgs),
     Recent(RecentArgs),
     Context(ContextArgs),
     Whoami(WhoamiArgs),
     Config(ConfigArgs),
+}
+
+/// Make the context that a session starts with
+///
+/// Concepts and notes about the project and of the last 24 hours, with what stands around them in the graph, within
+/// an exact number of tokens. Every context has a receipt: see `kgctx explain`.
+#[derive(Debug, ClapArgs)]
+pub(super) struct InjectArgs {
+    /// The session that it is for
+    #[arg(long, value_name = "ID")]
+    pub(super) session: String,
+    /// Print the very bytes that would be delivered, and deliver nothing
+    #[arg(long)]
+    pub(super) dry_run: bool,
+    #[command(flatten)]
+    pub(super) limits: LimitArgs,
+    /// What to print
+    #[arg(long, default_value = "markdown")]
+    pub(super) format: Format,
+    /// Say on standard error how long each stage took
+    #[arg(long)]
+    pub(super) timings: bool,
+}
+
+/// How much room a context has.
+#[derive(Debug, ClapArgs)]
+pub(super) struct LimitArgs {
+    /// How many tokens at most [default: 4000, or what TOKEN_LIMIT or the configuration says]
+    #[arg(long, value_name = "TOKENS")]
+    pub(super) budget: Option<usize>,
+    /// Keep to the limits of this host, too
+    #[arg(long, default_value = "plain")]
+    pub(super) host: HostArg,
+    /// Make it as of this moment, like 2026-01-31T12:00:00Z
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    pub(super) now: Option<Timestamp>,
+}
+
+/// What to print of a context.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Format {
+    /// The text alone
+    Markdown,
+    /// The text, and how it came about
+    Json,
+}
+
+/// A host with limits of its own.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(super) enum HostArg {
+    /// None
+    Plain,
+    /// OpenCode: none
+    Opencode,
+    /// Claude Code: 9,500 characters
+    ClaudeCode,
+    /// Codex: 2,400 tokens
+    Codex,
+}
+
+impl From<HostArg> for Host {
+    fn from(host: HostArg) -> Host {
+        match host {
+            HostArg::Plain => Host::Plain,
+            HostArg::Opencode => Host::Opencode,
+            HostArg::ClaudeCode => Host::ClaudeCode,
+            HostArg::Codex => Host::Codex,
+        }
+    }
+}
+
+/// Explain a context: why each line is there, what it costs, and what was left out
+///
+/// Of the last context that was made, or of the last one for a session, or, with --dry-run, of the one that would
+/// be made now.
+#[derive(Debug, ClapArgs)]
+pub(super) struct ExplainArgs {
+    /// The session that it was for
+    #[arg(long, value_name = "ID")]
+    pub(super) session: Option<String>,
+    /// Explain what would be injected now, and write nothing down
+    #[arg(long)]
+    pub(super) dry_run: bool,
+    #[command(flatten)]
+    pub(super) limits: LimitArgs,
+    /// Print JSON
+    #[arg(long)]
+    pub(super) json: bool,
+    /// Write a page that a browser shows, with the graph drawn
+    #[arg(long, value_name = "FILE", conflicts_with = "json")]
+    pub(super) html: Option<PathBuf>,
 }
 
 /// Bring the index up to date, and sum it up

@@ -3,6 +3,8 @@
 use crate::app::watch::WatchError;
 use crate::app::workspace::AppError;
 
+/// The answer is no.
+pub(super) const NO: u8 = 1;
 /// Wrong usage or configuration.
 pub(super) const USAGE: u8 = 2;
 /// A needed part is unavailable.
@@ -25,7 +27,7 @@ impl From<AppError> for Failure {
             | AppError::Nested { .. }
             | AppError::Ambiguous { .. }
             | AppError::NoVault { .. } => USAGE,
-            AppError::Index(_) => UNAVAILABLE,
+            AppError::Index(_) | AppError::State(_) | AppError::Silent { .. } => UNAVAILABLE,
         };
         Failure { code, message: error.to_string() }
     }

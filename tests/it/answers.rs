@@ -1,58 +1,11 @@
 //! The three questions and the summary, as a person and as a program reads them.
 
-use std::fs;
-use std::path::Path;
-use std::process::Command;
+use serde_json::json;
 
-use serde_json::{Value, json};
-
-use crate::support::Scratch;
+use crate::support::{Scratch, atlas, valid};
 use crate::vault_generator;
 
-/// A scratch place with the fixture project, its notes written at known times.
-fn atlas() -> Scratch {
-    let scratch = Scratch::new();
-    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/projects/atlas");
-    let copied = Command::new("cp")
-        .arg("-R")
-        .arg(fixture)
-        .arg(scratch.path().join("atlas"))
-        .status()
-        .unwrap();
-    assert!(copied.success());
-    for (file, days_ago) in [
-        ("docs/overview.md", 90),
-        ("docs/decisions/0001-stale-while-revalidate.md", 60),
-        ("docs/decisions/0002-rate-limiting.md", 40),
-        (".kgctx/memory/tech/tile-cache-sizing.md", 9),
-        (".kgctx/memory/tech/renderer-queue.md", 2),
-        (".kgctx/memory/session-notes.md", 0),
-    ] {
-        let path = scratch.path().join("atlas").join(file);
-        let text = fs::read_to_string(&path).unwrap();
-        let written = vault_generator::END_SECONDS - days_ago * 86_400 - 3_600;
-        vault_generator::write(
-            path.parent().unwrap(),
-            path.file_name().unwrap().to_str().unwrap(),
-            &text,
-            written,
-        );
-    }
-    scratch
-}
-
 const NOW: &str = "2026-11-15T12:00:00Z";
-
-/// Validates an answer against its schema, in which every field is named.
-#[track_caller]
-fn valid(schema: &str, answer: &Value) {
-    let path =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("schema/json/{schema}.schema.json"));
-    let schema: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
-    if let Err(error) = jsonschema::validate(&schema, answer) {
-        panic!("{error}\n{answer:#}");
-    }
-}
 
 /// An answer with the scratch folder's path replaced.
 fn plain(scratch: &Scratch, text: &str) -> String {

@@ -10,6 +10,8 @@ use kgctx::app::workspace::{Request, Workspace};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::vault_generator;
+
 /// A folder that is gone after the test, with nothing of the user's in reach.
 pub(crate) struct Scratch {
     folder: TempDir,
@@ -117,4 +119,53 @@ pub(crate) fn git(folder: &Path, arguments: &[&str]) {
 pub(crate) fn shared(file: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared").join(file);
     path.exists().then_some(path)
+}
+
+/// A scratch place with the fixture project, its notes written at known times.
+pub(crate) fn atlas() -> Scratch {
+    let scratch = Scratch::new();
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/projects/atlas");
+    let copied = Command::new("cp")
+        .arg("-R")
+        .arg(fixture)
+        .arg(scratch.path().join("atlas"))
+        .status()
+        .unwrap();
+    assert!(copied.success());
+    for (file, days_ago) in [
+        ("docs/overview.md", 90),
+        ("docs/decisions/0001-stale-while-revalidate.md", 60),
+        ("docs/decisions/0002-rate-limiting.md", 40),
+        (".kgctx/memory/tech/tile-cache-sizing.md", 9),
+        (".kgctx/memory/tech/renderer-queue.md", 2),
+        (".kgctx/memory/session-notes.md", 0),
+    ] {
+        let path = scratch.path().join("atlas").join(file);
+        let text = fs::read_to_string(&path).unwrap();
+        let written = vault_generator::END_SECONDS - days_ago * 86_400 - 3_600;
+        vault_generator::write(
+            path.parent().unwrap(),
+            path.file_name().unwrap().to_str().unwrap(),
+            &text,
+            written,
+        );
+    }
+    scratch
+}
+
+/// Validates an answer against its schema, in which every field is named.
+#[track_caller]
+pub(crate) fn valid(schema: &str, answer: &Value) {
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("schema/json/{schema}.schema.json"));
+    let schema: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+    if let Err(error) = jsonschema::validate(&schema, answer) {
+        panic!("{error}\n{answer:#}");
+    }
+}
+
+/// Writes a note as if so many seconds before the generated vaults' end.
+pub(crate) fn write_ago(folder: &Path, name: &str, text: &str, seconds_ago: u64) {
+    fs::create_dir_all(folder).unwrap();
+    vault_generator::write(folder, name, text, vault_generator::END_SECONDS - seconds_ago);
 }

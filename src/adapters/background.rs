@@ -1,0 +1,22 @@
+//! Work that goes on after this process has ended.
+
+use std::io;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Starts an indexer of its own for the notes of a folder, which nobody waits for.
+pub fn index(dir: Option<&Path>, vaults: &[impl AsRef<Path>]) -> io::Result<()> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.arg("index");
+    if let Some(dir) = dir {
+        command.arg("--dir").arg(dir);
+    }
+    for vault in vaults {
+        command.arg("--vault").arg(vault.as_ref());
+    }
+    // A host waits for whoever holds its pipes, and stops whoever is in its group.
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    command.spawn().map(drop)
+}

@@ -1,0 +1,173 @@
+//! The state database: what was done and must not be forgotten. Unlike the index it cannot be made again, so it is
+//! only ever migrated.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
+use thiserror::Error;
+
+use crate::adapters::directories;
+use crate::domain::receipt::Receipt;
+
+/// Identifies our files among all SQLite files: "kgst" in ASCII.
+const APPLICATION_ID: i32 = 0x6b67_7374;
+/// Every step from an empty database to today's. A released step is never changed.
+const STEPS: &[&str] = &[include_str!("../../schema/state/0001_receipts.sql")];
+/// So many dry runs are kept: they tell what would have been given, which soon nobody asks.
+const DRY_RUNS_KEPT: i64 = 200;
+/// A log longer than this is copied back into the database. Every process that finds a log reads all of it once, and
+/// copying it back waits for the disk: this many pages keep both small.
+const LOG_PAGES: i64 = 250;
+
+/// Why the state could not be read or written.
+#[derive(Debug, Error)]
+pub enum StateError {
+    /// A folder or file cannot be used.
+    #[error("cannot use {}: {cause}; check its permissions and the disk", path.display())]
+    Io {
+        /// The folder or file.
+        path: PathBuf,
+        /// What the system said.
+        cause: std::io::Error,
+    },
+    /// A newer version has been here.
+    #[error("{} was written by a newer version of kgctx; update this one", path.display())]
+    Newer {
+        /// The database.
+        path: PathBuf,
+    },
+    /// Some other program's database.
+    #[error("{} is not kgctx's state; move it away", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+    },
+    /// SQLite refused.
+    #[error("cannot use {}: {cause}", path.display())]
+    Database {
+        /// The database.
+        path: PathBuf,
+        /// What SQLite said.
+        cause: rusqlite::Error,
+    },
+    /// A receipt that cannot be understood.
+    #[error("a receipt in {} cannot be read: {cause}", path.display())]
+    Receipt {
+        /// The database.
+        path: PathBuf,
+        /// What is wrong with it.
+        cause: serde_json::Error,
+    },
+}
+
+/// The state database, open.
+pub struct State {
+    connection: Connection,
+    path: PathBuf,
+}
+
+impl State {
+    /// Opens the database in `folder` and makes it if need be. Waits at most so long for another process.
+    pub fn open(folder: &Path, patience: Duration) -> Result<State, StateError> {
+        let path = folder.join("state.db");
+        let io = |cause| StateError::Io { path: path.clone(), cause };
+        // One look tells that everything is there, as it nearly always is.
+        if !path.exists() {
+            directories::create_private(folder).map_err(io)?;
+            directories::private_file(&path).map_err(io)?;
+        }
+        let database = |cause| StateError::Database { path: path.clone(), cause };
+        let mut connection = Connection::open(&path).map_err(database)?;
+        let version = prepare(&connection, patience).map_err(database)?;
+        match usize::try_from(version) {
+            Ok(version) if version == STEPS.len() => {}
+            Ok(version) if version < STEPS.len() => {
+                if !migrate(&mut connection).map_err(database)? {
+                    return Err(StateError::Foreign { path });
+                }
+            }
+            _ => return Err(StateError::Newer { path }),
+        }
+        Ok(State { connection, path })
+    }
+
+    /// Keeps a receipt. Old dry runs make room for new ones.
+    pub fn record(&mut self, receipt: &Receipt) -> Result<(), StateError> {
+        let json = serde_json::to_string(receipt)
+            .map_err(|cause| StateError::Receipt { path: self.path.clone(), cause })?;
+        let number = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
+        let write = |connection: &mut Connection| -> Result<(), rusqlite::Error> {
+            let transaction =
+                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            transaction.execute(
+                "INSERT INTO injections (session, project, at, delivered, budget, tokens, chars, sha256, receipt) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+                params![
+                    receipt.session,
+                    receipt.project_key,
+                    receipt.at.seconds(),
+                    receipt.delivered,
+                    number(receipt.budget.tokens),
+                    number(receipt.used.tokens),
+                    number(receipt.used.chars),
+                    receipt.sha256,
+                    json
+                ],
+            )?;
+            transaction.execute(
+                "DELETE FROM injections WHERE delivered = 0 AND id <= \
+                 (SELECT id FROM injections WHERE delivered = 0 ORDER BY id DESC LIMIT 1 OFFSET ?1)",
+                [DRY_RUNS_KEPT],
+            )?;
+            transaction.commit()
+        };
+        write(&mut self.connection)
+            .map_err(|cause| StateError::Database { path: self.path.clone(), cause })
+    }
+
+    /// The last receipt, or the last one of a session.
+    pub fn receipt(&self, session: Option<&str>) -> Result<Option<Receipt>, StateError> {
+        let sql = "SELECT receipt FROM injections WHERE ?1 IS NULL OR session = ?1 ORDER BY id DESC LIMIT 1";
+        let json: Option<String> = self
+            .connection
+            .query_row(sql, [session], |row| row.get(0))
+            .optional()
+            .map_err(|cause| StateError::Database { path: self.path.clone(), cause })?;
+        json.map(|json| serde_json::from_str(&json))
+            .transpose()
+            .map_err(|cause| StateError::Receipt { path: self.path.clone(), cause })
+    }
+}
+
+/// Sets the connection up and returns the number of steps that the database has taken.
+fn prepare(connection: &Connection, patience: Duration) -> Result<i64, rusqlite::Error> {
+    connection.busy_timeout(patience)?;
+    // A session start does not wait for the disk: a commit is whole either way.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    connection.pragma_update(None, "wal_autocheckpoint", LOG_PAGES)?;
+    connection.pragma_update(None, "synchronous", "NORMAL")?;
+    connection.pragma_query_value(None, "user_version", |row| row.get(0))
+}
+
+/// Takes the steps that are missing, all or none; `false` for a database of somebody else.
+fn migrate(connection: &mut Connection) -> Result<bool, rusqlite::Error> {
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Exclusive)?;
+    let pragma = |name| transaction.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+    // Another process may have been faster.
+    let taken = usize::try_from(pragma("user_version")?).unwrap_or_default();
+    let n_tables: i64 =
+        transaction.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    if pragma("application_id")? != i64::from(APPLICATION_ID) && n_tables > 0 {
+        return Ok(false);
+    }
+    for step in STEPS.iter().skip(taken) {
+        transaction.execute_batch(step)?;
+    }
+    transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+    transaction.pragma_update(None, "user_version", STEPS.len() as i64)?;
+    transaction.commit()?;
+    Ok(true)
+}

@@ -1,0 +1,24 @@
+//! Explains what a session was given, or would be given.
+
+use std::time::Duration;
+
+use crate::adapters::state::State;
+use crate::app::inject::{Keep, Session, inject};
+use crate::app::workspace::{AppError, Place, Request};
+use crate::domain::explanation::Explanation;
+use crate::engine::explain as engine;
+
+/// Another process that is writing is waited for this long.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Explains the last context, or the last one of a session; `None` where there is none.
+pub fn last(request: &Request, session: Option<&str>) -> Result<Option<Explanation>, AppError> {
+    let place = Place::find(request)?;
+    let state = State::open(&place.directories.state, PATIENCE)?;
+    Ok(state.receipt(session)?.map(engine::explain))
+}
+
+/// Explains what a session would be given now, and writes nothing down.
+pub fn dry_run(session: &Session) -> Result<Explanation, AppError> {
+    Ok(engine::explain(inject(session, Keep::Nothing)?.receipt))
+}

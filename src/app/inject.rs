@@ -1,0 +1,138 @@
+//! Makes a session's context: the whole path on one screen.
+
+use std::path::PathBuf;
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use sha2::{Digest, Sha256};
+
+pub use crate::adapters::process::peak_memory;
+use crate::adapters::settings::DEFAULT_DEADLINE_MS;
+use crate::adapters::state::State;
+use crate::adapters::{background, clock};
+use crate::app::deadline::Deadline;
+use crate::app::gather::{Gathered, gather, stage_of};
+use crate::app::workspace::{AppError, Request};
+use crate::domain::budget::Host;
+use crate::domain::receipt::{Entry, Fault, Injection, Ranking, Receipt};
+use crate::domain::settings::Origin;
+use crate::domain::time::Timestamp;
+use crate::engine::compose::compose;
+use crate::engine::pack::{Packing, pack};
+
+/// Another process that is writing a receipt is waited for this long.
+const RECEIPT_PATIENCE: Duration = Duration::from_millis(100);
+
+/// A session that is to be given its context.
+#[derive(Debug, Clone)]
+pub struct Session {
+    /// Its name.
+    pub id: String,
+    /// Where it runs.
+    pub place: Request,
+    /// In which host.
+    pub host: Host,
+    /// How many tokens it may get, if not as many as the settings say.
+    pub budget: Option<usize>,
+    /// The moment that counts as now.
+    pub now: Option<Timestamp>,
+}
+
+/// What becomes of the receipt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keep {
+    /// It is written down.
+    Receipt,
+    /// Nothing is.
+    Nothing,
+}
+
+/// Makes a session's context. Delivers nothing. Only wrong usage or configuration is an error: whatever else goes
+/// wrong is a fault in the receipt.
+pub fn inject(session: &Session, keep: Keep) -> Result<Injection, AppError> {
+    let mut deadline = Deadline::start(Duration::from_millis(DEFAULT_DEADLINE_MS));
+    let ranking = Ranking::default();
+    let gathered = gather(&session.place, session.now, ranking, &mut deadline)?;
+    let started = Instant::now();
+    let ranked = gathered.ranked(ranking);
+    let Gathered { place, recent, details, mut faults, stages, is_index_unfinished, .. } = gathered;
+    if is_index_unfinished
+        && background::index(session.place.dir.as_deref(), &session.place.vaults).is_ok()
+    {
+        faults.push(Fault::new("index", "a process of its own goes on with it"));
+    }
+    let candidates = compose(&ranked, &recent, &details);
+    let settings = place.as_ref().map(|place| &place.settings);
+    let limit = settings.map_or(0, |settings| settings.token_limit.value as usize);
+    let packing = Packing {
+        encoding: settings.map_or_else(Default::default, |settings| settings.encoding.value),
+        budget: session.host.budget(session.budget.unwrap_or(limit)),
+        project: place.as_ref().and_then(|place| place.project.name.as_deref()),
+        handoff: None,
+        candidates: &candidates,
+    };
+    let packed = pack(&packing);
+    let mut receipt = Receipt {
+        session: session.id.clone(),
+        project: packing.project.map(str::to_owned),
+        project_key: place.as_ref().map_or_else(String::new, |place| place.project.key.clone()),
+        at: session.now.unwrap_or_else(clock::now),
+        delivered: false,
+        host: session.host,
+        ranking,
+        encoding: packing.encoding,
+        budget: packing.budget,
+        used: packed.used,
+        sha256: hexadecimal(&Sha256::digest(packed.text.as_bytes())),
+        parts: packed.parts,
+        entries: Vec::new(),
+        faults,
+        stages,
+    };
+    receipt.entries = candidates
+        .into_iter()
+        .zip(packed.shown)
+        .map(|(candidate, shown)| Entry { candidate, shown })
+        .collect();
+    if let Some(setting) = settings.map(|settings| &settings.enabled).filter(|on| !on.value) {
+        receipt.faults.push(switched_off(&setting.origin));
+    }
+    receipt.stages.push(stage_of("pack", started.elapsed()));
+    receipt.stages.push(stage_of("all", deadline.elapsed()));
+    let state = place.as_ref().map(|place| place.directories.state.clone());
+    if let (Keep::Receipt, Some(state), Some(true)) =
+        (keep, state, settings.map(|settings| settings.enabled.value))
+    {
+        record(&mut receipt, state, deadline.left());
+    }
+    Ok(Injection { text: packed.text, receipt })
+}
+
+fn switched_off(origin: &Origin) -> Fault {
+    Fault::new("settings", format!("context is switched off by {origin}"))
+}
+
+/// Writes a receipt, and gives up when time does: a context without a receipt is better than none.
+fn record(receipt: &mut Receipt, folder: PathBuf, left: Duration) {
+    let (sender, receiver) = mpsc::channel();
+    let started = Instant::now();
+    let for_thread = receipt.clone();
+    thread::spawn(move || {
+        let patience = RECEIPT_PATIENCE.min(left);
+        let written =
+            State::open(&folder, patience).and_then(|mut state| state.record(&for_thread));
+        let _ = sender.send(written);
+    });
+    let fault = match receiver.recv_timeout(left) {
+        Ok(Ok(())) => None,
+        Ok(Err(error)) => Some(Fault::new("receipt", error)),
+        Err(_) => Some(Fault::new("receipt", "it could not be written in time")),
+    };
+    receipt.faults.extend(fault);
+    receipt.stages.push(stage_of("receipt", started.elapsed()));
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,127 @@
+//! `kgctx explain`
+
+use crate::app::explain::{dry_run, last};
+use crate::cli::args::{ExplainArgs, PlaceArgs};
+use crate::cli::inject::session;
+use crate::cli::outcome::{Failure, NO};
+use crate::cli::screen::{Screen, Style, harmless, thousands};
+use crate::domain::candidate::Part;
+use crate::domain::explanation::{Explanation, NearMiss};
+use crate::domain::receipt::{Fault, Receipt};
+
+/// So many of the lines that were left out are shown on a screen.
+const NEAR_MISSES_SHOWN: usize = 10;
+
+pub(super) fn run(
+    place: &PlaceArgs,
+    args: &ExplainArgs,
+    screen: &mut Screen,
+) -> Result<(), Failure> {
+    let explanation = if args.dry_run {
+        let id = args.session.as_deref().unwrap_or("dry-run");
+        dry_run(&session(place, id, &args.limits))?
+    } else {
+        last(&place.request(), args.session.as_deref())?.ok_or_else(|| nothing_to_explain(args))?
+    };
+    if args.json {
+        screen.json(&explanation);
+    } else {
+        print(&explanation, screen);
+    }
+    Ok(())
+}
+
+fn nothing_to_explain(args: &ExplainArgs) -> Failure {
+    let of = args.session.as_ref().map(|session| format!(" for session {session:?}"));
+    Failure {
+        code: NO,
+        message: format!(
+            "no context has been made yet{}; `kgctx explain --dry-run` explains the one that would be made now",
+            of.unwrap_or_default()
+        ),
+    }
+}
+
+fn print(explanation: &Explanation, screen: &mut Screen) {
+    let Explanation { receipt, lines, near_misses } = explanation;
+    print_head(receipt, screen);
+    for part in &receipt.parts {
+        screen.line("");
+        let title = screen.paint(Style::Strong, title(part.name));
+        screen.line(format!("{:>6}  {title}", thousands(part.tokens as i64)));
+        for line in lines.iter().filter(|line| line.part == part.name) {
+            let shortened = if line.shortened { ", shortened" } else { "" };
+            screen.line(format!("{:>6}  {}", line.tokens, harmless(&line.text)));
+            let why = format!("{}{shortened}", harmless(&line.reason));
+            screen.line(format!("{:>6}  {}", "", screen.paint(Style::Faint, why)));
+        }
+    }
+    print_near_misses(near_misses, screen);
+    if !receipt.faults.is_empty() {
+        screen.line("");
+        screen.line(screen.paint(Style::Strong, "Faults"));
+        for Fault { source, reason } in &receipt.faults {
+            screen.line(format!("        {source}: {}", harmless(reason)));
+        }
+    }
+    screen.line("");
+    let stages: Vec<String> =
+        receipt.stages.iter().map(|stage| format!("{} {:.2}", stage.name, stage.ms)).collect();
+    screen.line(screen.paint(Style::Faint, format!("ms: {}", stages.join(", "))));
+}
+
+fn print_head(receipt: &Receipt, screen: &mut Screen) {
+    let project = receipt.project.as_deref().unwrap_or("no project");
+    let kind = if receipt.delivered { "delivered" } else { "dry run" };
+    screen.line(format!(
+        "{}  session {}, {kind}, {}",
+        screen.paint(Style::Strong, harmless(project)),
+        harmless(&receipt.session),
+        receipt.at
+    ));
+    let mut limits = format!(
+        "{} of {} tokens ({}), {} characters",
+        thousands(receipt.used.tokens as i64),
+        thousands(receipt.budget.tokens as i64),
+        receipt.encoding,
+        thousands(receipt.used.chars as i64)
+    );
+    if let Some(chars) = receipt.budget.chars {
+        limits.push_str(&format!(" of {}", thousands(chars as i64)));
+    }
+    screen.line(format!("{limits}, host {}", receipt.host));
+}
+
+fn print_near_misses(near_misses: &[NearMiss], screen: &mut Screen) {
+    if near_misses.is_empty() {
+        return;
+    }
+    screen.line("");
+    let left_out = format!("Left out: {}", thousands(near_misses.len() as i64));
+    screen.line(screen.paint(Style::Strong, left_out));
+    for NearMiss { text, tokens, reason, enters_at, .. } in
+        near_misses.iter().take(NEAR_MISSES_SHOWN)
+    {
+        let price = match enters_at {
+            Some(budget) => format!("comes in with a budget of {}", thousands(*budget as i64)),
+            None => "no budget lets it in: the host's limit does not".to_owned(),
+        };
+        screen.line(format!("{tokens:>6}  {}", harmless(text)));
+        let why = format!("{}; {price}", harmless(reason));
+        screen.line(format!("{:>6}  {}", "", screen.paint(Style::Faint, why)));
+    }
+    if near_misses.len() > NEAR_MISSES_SHOWN {
+        let more = near_misses.len() - NEAR_MISSES_SHOWN;
+        screen.line(format!("{:>6}  … and {} more (--json has all)", "", thousands(more as i64)));
+    }
+}
+
+fn title(part: Part) -> &'static str {
+    match part {
+        Part::Frame => "Frame",
+        Part::Handoff => "Handoff",
+        Part::Concepts => "Related concepts",
+        Part::Recent => "Recent activity",
+        Part::Graph => "Graph connections",
+    }
+}

@@ -1,0 +1,309 @@
+//! Whatever is broken, slow or gone: a valid text, perhaps a smaller one, in time.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+
+use crate::support::{Scratch, stderr};
+
+/// Two seconds for all, and 50 ms over at most.
+const IN_TIME: Duration = Duration::from_millis(2_050);
+
+/// A project with a vault of its own and a second one in its home.
+fn project() -> Scratch {
+    let scratch = Scratch::new();
+    scratch.write("zephyr/docs/mast.md", "# Mast\n\nThe [[Mast]] of zephyr carries [[Sail]].\n");
+    scratch.write("zephyr/docs/keel.md", "# Keel\n\nThe [[Keel]] holds zephyr upright.\n");
+    scratch.write("home/maenifold/memory/far.md", "# Far\n\nNotes on zephyr and [[Harbour]].\n");
+    fs::create_dir(scratch.path().join("zephyr/.kgctx")).unwrap();
+    scratch
+}
+
+fn command(scratch: &Scratch) -> Command {
+    scratch.kgctx(["--dir", "zephyr", "inject", "--session", "s", "--dry-run"])
+}
+
+/// Runs to the end and checks what always holds: exit 0, in time, a text that is whole or empty.
+fn in_time(mut command: Command) -> (String, String) {
+    let started = Instant::now();
+    let output = command.output().unwrap();
+    let took = started.elapsed();
+    assert!(took <= IN_TIME, "took {took:?}: {}", stderr(&output));
+    checked(&output)
+}
+
+fn checked(output: &Output) -> (String, String) {
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let text = String::from_utf8(output.stdout.clone()).unwrap();
+    if !text.is_empty() {
+        assert!(text.starts_with("## Knowledge Graph Context\n"), "{text}");
+        assert!(text.ends_with("go deeper into the graph.*\n"), "{text}");
+    }
+    (text, stderr(output))
+}
+
+fn index_of(scratch: &Scratch) -> std::path::PathBuf {
+    let stores = scratch.path().join("kgctx-home/cache/index");
+    fs::read_dir(stores).unwrap().next().unwrap().unwrap().path()
+}
+
+/// T-2.E.1: Graceful degradation when CLI unavailable.
+#[test]
+fn t_2_e_1_without_any_source_the_text_is_empty_and_with_one_less_it_is_smaller() {
+    let scratch = project();
+    // No maenifold is installed here: the notes themselves are enough.
+    let mut without_programs = command(&scratch);
+    without_programs.env("PATH", "");
+    let (text, said) = in_time(without_programs);
+    assert!(text.contains("[[mast]]") && text.contains("[[harbour]]"), "{text}");
+    assert_eq!(said, "");
+    // A vault that was named and is gone.
+    scratch.write("kgctx-home/config.toml", "[[vault]]\npath = \"gone\"\n");
+    let (text, said) = in_time(command(&scratch));
+    assert!(text.contains("[[mast]]") && text.contains("[[harbour]]"), "{text}");
+    assert!(said.contains("no such vault") && said.contains("gone"), "{said}");
+    // Nothing at all.
+    let empty = Scratch::new();
+    fs::create_dir_all(empty.path().join("zephyr")).unwrap();
+    let (text, said) = in_time(command(&empty));
+    assert_eq!(text, "");
+    assert!(said.contains("no vault found"), "{said}");
+}
+
+/// T-2.E.2: Timeout handling for slow CLI.
+#[test]
+fn t_2_e_2_a_source_that_does_not_answer_is_not_waited_for() {
+    let scratch = project();
+    in_time(command(&scratch));
+    // Nobody else may read a database that is locked like this.
+    let connection = Connection::open(index_of(&scratch).join("index.db")).unwrap();
+    connection.pragma_update(None, "locking_mode", "EXCLUSIVE").unwrap();
+    connection.execute_batch("BEGIN IMMEDIATE; UPDATE meta SET value = value; COMMIT").unwrap();
+    let (text, said) = in_time(command(&scratch));
+    assert_eq!(text, "", "nothing else knows anything");
+    assert!(said.contains("in time") || said.contains("busy"), "{said}");
+    let mut hurried = command(&scratch);
+    hurried.env("KGCTX_DEADLINE_MS", "200");
+    let started = Instant::now();
+    checked(&hurried.output().unwrap());
+    assert!(started.elapsed() < Duration::from_millis(700), "{:?}", started.elapsed());
+}
+
+#[test]
+fn a_missing_or_damaged_index_is_made_anew() {
+    let scratch = project();
+    let (whole, _) = in_time(command(&scratch));
+    fs::remove_dir_all(scratch.path().join("kgctx-home/cache")).unwrap();
+    assert_eq!(in_time(command(&scratch)), (whole.clone(), String::new()));
+    for damage in ["overwritten", "cut", "text", "empty"] {
+        let index = fs::canonicalize(index_of(&scratch).join("index.db")).unwrap();
+        let mut bytes = fs::read(&index).unwrap();
+        match damage {
+            "overwritten" => bytes[8_192..].fill(0x5a),
+            "cut" => bytes.truncate(9_000),
+            "text" => bytes = b"not a database".to_vec(),
+            _ => bytes.clear(),
+        }
+        fs::write(&index, bytes).unwrap();
+        let (text, said) = in_time(command(&scratch));
+        assert_eq!(text, whole, "{damage}");
+        assert!(said.contains("made anew"), "{damage}: {said}");
+    }
+}
+
+#[test]
+fn while_another_process_writes_the_last_index_answers() {
+    let scratch = project();
+    let (before, _) = in_time(command(&scratch));
+    let lock = fs::File::open(index_of(&scratch).join("lock")).unwrap();
+    lock.lock().unwrap();
+    scratch.write("zephyr/docs/new.md", "# New\n\nA [[Rudder]] for zephyr.\n");
+    let (text, said) = in_time(command(&scratch));
+    assert_eq!(text, before);
+    assert!(said.contains("another process is writing it"), "{said}");
+    lock.unlock().unwrap();
+    assert!(in_time(command(&scratch)).0.contains("[[rudder]]"));
+    // No index at all, and no right to make one.
+    let lock = fs::File::open(index_of(&scratch).join("lock")).unwrap();
+    lock.lock().unwrap();
+    fs::remove_file(index_of(&scratch).join("index.db")).unwrap();
+    let (text, said) = in_time(command(&scratch));
+    assert_eq!(text, "");
+    assert!(said.contains("in time") && said.contains("no index yet"), "{said}");
+}
+
+#[test]
+fn the_receipt_is_never_in_the_way() {
+    let scratch = project();
+    let (whole, said) = in_time(command(&scratch));
+    assert_eq!(said, "");
+    let state = scratch.path().join("kgctx-home/state/state.db");
+    let check = |damage: &str| {
+        let (text, said) = in_time(command(&scratch));
+        assert_eq!(text, whole, "{damage}");
+        assert!(said.starts_with("kgctx: receipt: "), "{damage}: {said}");
+    };
+    {
+        let connection = Connection::open(&state).unwrap();
+        connection.execute_batch("BEGIN EXCLUSIVE").unwrap();
+        check("locked");
+    }
+    fs::write(&state, "not a database, but long enough to be looked at as one").unwrap();
+    check("text");
+    fs::remove_file(&state).unwrap();
+    Connection::open(&state).unwrap().execute_batch("CREATE TABLE theirs (x)").unwrap();
+    check("somebody else's");
+    fs::remove_file(&state).unwrap();
+    let newer = Connection::open(&state).unwrap();
+    newer.pragma_update(None, "user_version", 99).unwrap();
+    drop(newer);
+    check("from the future");
+    fs::remove_file(&state).unwrap();
+    fs::create_dir(&state).unwrap();
+    check("a folder");
+    fs::remove_dir_all(scratch.path().join("kgctx-home/state")).unwrap();
+    fs::write(scratch.path().join("kgctx-home/state"), "").unwrap();
+    check("a file in the place of the folder");
+}
+
+#[test]
+fn a_full_disk_costs_freshness_only() {
+    let scratch = project();
+    let (before, _) = in_time(command(&scratch));
+    scratch.write("zephyr/docs/new.md", "# New\n\nA [[Rudder]] for zephyr.\n");
+    // No process of this shell may write to any file; its pipes are none.
+    let limited = |scratch: &Scratch| {
+        let kgctx = command(scratch);
+        let mut shell = Command::new("bash");
+        shell.args(["-c", "ulimit -f 0; trap '' XFSZ; exec \"$@\"", "bash"]);
+        shell.arg(kgctx.get_program()).args(kgctx.get_args()).env_clear();
+        shell.envs(kgctx.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        shell.current_dir(kgctx.get_current_dir().unwrap());
+        shell
+    };
+    let (text, said) = in_time(limited(&scratch));
+    assert_eq!(text, before);
+    assert!(said.contains("could not be brought up to date"), "{said}");
+    assert!(said.contains("receipt: "), "{said}");
+    let empty = project();
+    let (text, said) = in_time(limited(&empty));
+    assert_eq!(text, "");
+    assert!(said.contains("index: "), "{said}");
+}
+
+#[test]
+fn a_clock_that_was_set_back_changes_nothing() {
+    let scratch = project();
+    let (before, _) = in_time(command(&scratch));
+    // The notes, the index and the receipt above are then from the future.
+    let ahead = std::time::SystemTime::now() + Duration::from_secs(400 * 86_400);
+    for note in ["mast.md", "keel.md"] {
+        let file =
+            fs::File::options().write(true).open(scratch.path().join("zephyr/docs").join(note));
+        file.unwrap().set_modified(ahead).unwrap();
+    }
+    let (text, said) = in_time(command(&scratch));
+    assert!(text.contains("[[mast]]") && text.contains("- Keel (memory"), "{text}");
+    assert_eq!((said.as_str(), text.len()), ("", before.len()));
+    let last = scratch.json(["explain", "--json"]);
+    let sha256 = last["receipt"]["sha256"].as_str().unwrap().to_owned();
+    in_time(command(&scratch));
+    assert_eq!(scratch.json(["explain", "--json"])["receipt"]["sha256"], sha256);
+}
+
+/// A file system that never answers: mounted, with nobody behind it.
+struct DeadMount {
+    keeper: Child,
+    place: std::path::PathBuf,
+}
+
+impl DeadMount {
+    /// `None` where this user may not mount.
+    fn at(place: &Path) -> Option<DeadMount> {
+        let script = "exec 3<>/dev/fuse && mount -i -t fuse \
+             -o fd=3,rootmode=40000,user_id=0,group_id=0 dead \"$0\" && echo mounted && exec sleep 60";
+        let mut keeper = Command::new("bash")
+            .args(["-c", script])
+            .arg(place)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        let mut out = std::io::BufReader::new(keeper.stdout.take().unwrap());
+        std::io::BufRead::read_line(&mut out, &mut line).unwrap();
+        let mount = DeadMount { keeper, place: place.to_path_buf() };
+        (line == "mounted\n").then_some(mount)
+    }
+}
+
+impl Drop for DeadMount {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(&self.place).stderr(Stdio::null()).status();
+        let _ = self.keeper.kill();
+        let _ = self.keeper.wait();
+    }
+}
+
+#[test]
+fn a_vault_on_a_mount_that_hangs_is_left_out() {
+    let scratch = project();
+    let memory = scratch.path().join("home/maenifold/memory");
+    let Some(_dead) = DeadMount::at(&memory) else {
+        eprintln!("skipped: this user may not mount a file system");
+        return;
+    };
+    scratch.write("kgctx-home/config.toml", "default_vaults = false\n[[vault]]\npath = \"../home/maenifold/memory\"\n[[vault]]\npath = \"../zephyr/docs\"\n");
+    let (text, said) = in_time(command(&scratch));
+    assert!(text.contains("[[mast]]") && !text.contains("[[harbour]]"), "{text}");
+    assert!(said.contains("does not answer"), "{said}");
+}
+
+#[test]
+fn a_folder_that_hangs_inside_of_a_vault_leaves_the_last_index() {
+    let scratch = project();
+    let (before, _) = in_time(command(&scratch));
+    let stuck = scratch.path().join("zephyr/docs/stuck");
+    fs::create_dir(&stuck).unwrap();
+    let Some(_dead) = DeadMount::at(&stuck) else {
+        eprintln!("skipped: this user may not mount a file system");
+        return;
+    };
+    let (text, said) = in_time(command(&scratch));
+    assert_eq!(text, before);
+    assert!(said.contains("this is from the last index"), "{said}");
+    // The folder of the project itself.
+    let _dead = DeadMount::at(&scratch.path().join("zephyr")).unwrap();
+    let (text, said) = in_time(command(&scratch));
+    assert_eq!(text, "");
+    assert!(said.contains("project: it did not answer in time"), "{said}");
+}
+
+#[test]
+fn an_index_that_takes_too_long_is_finished_by_a_process_of_its_own() {
+    let scratch = Scratch::new();
+    for n in 0..6_000 {
+        scratch.write(
+            &format!("zephyr/docs/n{n}.md"),
+            format!("# N{n}\n\nOf zephyr, [[c{}]].\n", n % 50),
+        );
+    }
+    fs::create_dir(scratch.path().join("zephyr/.kgctx")).unwrap();
+    let mut hurried = command(&scratch);
+    hurried.env("KGCTX_DEADLINE_MS", "400");
+    let (_, said) = checked(&hurried.output().unwrap());
+    assert!(said.contains("a process of its own goes on with it"), "{said}");
+    let until = Instant::now() + Duration::from_secs(60);
+    let index = index_of(&scratch).join("index.db");
+    while !index.exists() {
+        assert!(Instant::now() < until, "nobody finished the index");
+        thread::sleep(Duration::from_millis(50));
+    }
+    let (text, said) = in_time(command(&scratch));
+    assert!(text.contains("[[c"), "{text}");
+    assert_eq!(said, "");
+}
