@@ -7,6 +7,8 @@
 #![expect(clippy::disallowed_methods, reason = "the floors touch files themselves")]
 #![expect(clippy::print_stdout, reason = "the table is what a benchmark is for")]
 
+#[path = "../tests/support/every_file.rs"]
+mod every_file;
 #[path = "../tests/support/vault_generator.rs"]
 mod vault_generator;
 
@@ -24,7 +26,6 @@ use kgctx::app::search;
 use kgctx::app::workspace::{Request, Workspace};
 use kgctx::domain::answer::RecentFilter;
 use kgctx::domain::time::{Timespan, Timestamp};
-use rayon::prelude::*;
 
 const SIZES: [usize; 3] = [1_000, 10_000, 100_000];
 /// The argument under which this program, started by itself, indexes once and tells its peak memory.
@@ -226,34 +227,16 @@ fn median_ms(times: &mut [Duration]) -> Option<f64> {
 
 /// The floor of a refresh: the stamps of all files, by as many threads as a refresh uses.
 fn stat_all(root: &Path) {
-    each_file(root, |file| {
+    every_file::visit(root, |file| {
         std::hint::black_box(file.metadata().unwrap());
     });
 }
 
 /// The floor of a full index: finding, reading and hashing all files, by as many threads.
 fn read_and_hash(root: &Path) {
-    each_file(root, |file| {
+    every_file::visit(root, |file| {
         std::hint::black_box(blake3::hash(&fs::read(file.path()).unwrap()));
     });
-}
-
-fn each_file(root: &Path, visit: impl Fn(&fs::DirEntry) + Sync) {
-    let mut level = vec![root.to_path_buf()];
-    while !level.is_empty() {
-        let next: Vec<Vec<PathBuf>> = level
-            .par_iter()
-            .map(|folder| {
-                let entries: Vec<fs::DirEntry> = fs::read_dir(folder).unwrap().flatten().collect();
-                let (folders, files): (Vec<_>, Vec<_>) = entries
-                    .into_iter()
-                    .partition(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-                files.par_iter().with_min_len(64).for_each(&visit);
-                folders.iter().map(fs::DirEntry::path).collect()
-            })
-            .collect();
-        level = next.into_iter().flatten().collect();
-    }
 }
 
 fn peak_memory_mb(vault: &Path, home: &Path) -> f64 {

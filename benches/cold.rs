@@ -1,0 +1,204 @@
+//! Measures a cold `kgctx inject --dry-run`, process start to end, and holds it to the bars of the README.
+//!
+//! `cargo bench --bench cold` builds the binary as it is released (`.ci/build`) and runs, in turns, `/bin/true`, a bare
+//! parallel stat walk of the vault in a process of its own (the walk alone is timed), and the injection, freshness
+//! check and exact recount included. `-- 10000` only that size.
+
+#![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on should say where")]
+#![expect(clippy::disallowed_methods, reason = "the floors touch files themselves")]
+#![expect(clippy::print_stdout, reason = "the table is what a benchmark is for")]
+
+#[path = "../tests/support/every_file.rs"]
+mod every_file;
+#[path = "../tests/support/vault_generator.rs"]
+mod vault_generator;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::time::Instant;
+
+const SIZES: [usize; 3] = [1_000, 10_000, 100_000];
+/// The argument under which this program, started by itself, walks once and tells how long it took.
+const WALK: &str = "--walk";
+/// The bars: times `/bin/true`, times the walk, growth of the rest, memory.
+const TIMES_TRUE: f64 = 5.0;
+const TIMES_WALK: f64 = 1.5;
+const GROWTH: f64 = 2.0;
+const MEMORY_MB: f64 = 25.0;
+
+/// The medians of one size, in milliseconds.
+struct Row {
+    notes: usize,
+    nothing: f64,
+    walk: f64,
+    inject: f64,
+    /// The part that is not the injection's own stat walk.
+    rest: f64,
+    memory_mb: f64,
+    stages: BTreeMap<String, f64>,
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().collect();
+    if let Some(at) = arguments.iter().position(|argument| argument == WALK) {
+        let started = Instant::now();
+        every_file::visit(Path::new(&arguments[at + 1]), |file| {
+            std::hint::black_box(file.metadata().unwrap());
+        });
+        println!("{}", started.elapsed().as_nanos());
+        return ExitCode::SUCCESS;
+    }
+    // `cargo test --benches` asks every benchmark to show that it still runs.
+    let is_test = !arguments.iter().any(|argument| argument == "--bench");
+    let wanted: Vec<usize> =
+        arguments.iter().filter_map(|argument| argument.parse().ok()).collect();
+    let sizes = SIZES.into_iter().filter(|size| match (is_test, wanted.is_empty()) {
+        (true, _) => *size == SIZES[0],
+        (false, true) => true,
+        (false, false) => wanted.contains(size),
+    });
+    let kgctx =
+        if is_test { PathBuf::from(env!("CARGO_BIN_EXE_kgctx")) } else { released_binary() };
+    let rows: Vec<Row> = sizes.map(|size| measure(size, &kgctx, is_test)).collect();
+    let missed = print_table(&rows);
+    if missed > 0 && !is_test { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+/// The binary as it is released, in a fresh copy: how pages came into the cache changes a start by a third.
+fn released_binary() -> PathBuf {
+    let build = Path::new(env!("CARGO_MANIFEST_DIR")).join(".ci/build");
+    let output = Command::new("bash").arg(build).stderr(Stdio::inherit()).output().unwrap();
+    let built = String::from_utf8(output.stdout).unwrap();
+    let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join("kgctx-cold");
+    let _ = fs::remove_file(&copy);
+    fs::copy(built.trim(), &copy).unwrap();
+    copy
+}
+
+fn measure(notes: usize, kgctx: &Path, is_test: bool) -> Row {
+    let base = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("bench");
+    let vault = base.join(format!("vault-{notes}"));
+    let complete = base.join(format!("vault-{notes}.complete"));
+    if !complete.exists() {
+        let _ = fs::remove_dir_all(&vault);
+        vault_generator::generate(&vault, notes, 7);
+        fs::write(&complete, "").unwrap();
+    }
+    // A project that many notes speak of.
+    let project = base.join("auth-service");
+    fs::create_dir_all(project.join(".kgctx")).unwrap();
+    let _ = Command::new("git").args(["init", "-q"]).current_dir(&project).status();
+    let home = base.join(format!("cold-home-{notes}"));
+    let inject = || {
+        let mut command = Command::new(kgctx);
+        command.args(["inject", "--session", "bench", "--dry-run", "--timings"]);
+        command.args(["--now", &vault_generator::END_SECONDS.to_string()]);
+        command.arg("--dir").arg(&project).arg("--vault").arg(&vault);
+        command.env_clear().env("HOME", &home).env("KGCTX_HOME", &home);
+        command.env("KGCTX_DEADLINE_MS", "60000");
+        command.stdin(Stdio::null()).stdout(Stdio::null());
+        command
+    };
+    assert!(inject().output().unwrap().status.success(), "the first one makes the index");
+    let walk = std::env::current_exe().unwrap();
+    let rounds = match (is_test, notes) {
+        (true, _) => 2,
+        (false, 100_000) => 25,
+        (false, _) => 80,
+    };
+    let mut samples: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    let mut take = |name: &str, value: f64| samples.entry(name.to_owned()).or_default().push(value);
+    for _ in 0..rounds {
+        take("true", timed(&mut Command::new("/bin/true")).0);
+        let told = Command::new(&walk).args([WALK, vault.to_str().unwrap()]).output().unwrap();
+        let nanos: f64 = String::from_utf8(told.stdout).unwrap().trim().parse().unwrap();
+        take("walk", nanos / 1e6);
+        let (all, said) = timed(inject().stderr(Stdio::piped()));
+        take("inject", all);
+        for line in said.lines() {
+            let mut words = line.split_whitespace();
+            if let (Some(name), Some(Ok(value))) = (words.next(), words.next().map(str::parse)) {
+                take(&format!("stage {name}"), value);
+                if name == "list" {
+                    take("rest", all - value);
+                }
+            }
+        }
+    }
+    let medians: BTreeMap<String, f64> =
+        samples.into_iter().map(|(name, values)| (name, median(values))).collect();
+    let stages = medians
+        .iter()
+        .filter_map(|(name, ms)| Some((name.strip_prefix("stage ")?.to_owned(), *ms)))
+        .collect();
+    Row {
+        notes,
+        nothing: medians["true"],
+        walk: medians["walk"],
+        inject: medians["inject"],
+        rest: medians["rest"],
+        memory_mb: medians.get("stage memory").copied().unwrap_or_default(),
+        stages,
+    }
+}
+
+/// Runs a program to its end; returns milliseconds and what it said.
+fn timed(command: &mut Command) -> (f64, String) {
+    let started = Instant::now();
+    let output = command.output().unwrap();
+    let ms = started.elapsed().as_secs_f64() * 1e3;
+    assert!(output.status.success(), "{output:?}");
+    (ms, String::from_utf8(output.stderr).unwrap())
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// Prints what was measured and returns how many bars were missed.
+fn print_table(rows: &[Row]) -> usize {
+    let mut missed = 0;
+    let mut verdict = |kept: bool| {
+        missed += usize::from(!kept);
+        if kept { "kept" } else { "MISSED" }
+    };
+    println!("\n| notes | /bin/true | stat walk | inject | bar | | without its walk | memory |");
+    println!("|---:|---:|---:|---:|---:|---|---:|---:|");
+    for row in rows {
+        let bar = TIMES_TRUE * row.nothing + TIMES_WALK * row.walk;
+        println!(
+            "| {} | {:.2} ms | {:.2} ms | {:.2} ms | {bar:.2} ms | {} | {:.2} ms | {:.1} MB |",
+            row.notes,
+            row.nothing,
+            row.walk,
+            row.inject,
+            verdict(row.inject <= bar),
+            row.rest,
+            row.memory_mb
+        );
+    }
+    let of = |notes: usize| rows.iter().find(|row| row.notes == notes);
+    if let (Some(small), Some(large)) = (of(SIZES[0]), of(SIZES[2])) {
+        let growth = large.rest / small.rest;
+        println!(
+            "\nFrom 1,000 to 100,000 notes the part that is not the walk grows {growth:.2} × (bar {GROWTH} ×: {}).",
+            verdict(growth <= GROWTH)
+        );
+    }
+    if let Some(row) = of(SIZES[1]) {
+        let memory = row.memory_mb;
+        println!(
+            "Peak memory at 10,000 notes: {memory:.1} MB (bar {MEMORY_MB} MB: {}).",
+            verdict(memory <= MEMORY_MB)
+        );
+    }
+    for row in rows {
+        let stages: Vec<String> =
+            row.stages.iter().map(|(name, ms)| format!("{name} {ms:.2}")).collect();
+        println!("{} notes, medians by stage: {}", row.notes, stages.join(", "));
+    }
+    missed
+}
