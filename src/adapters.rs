@@ -6,6 +6,7 @@
 pub mod background;
 pub mod clock;
 pub mod directories;
+pub mod document;
 pub mod environment;
 pub mod git;
 pub mod index;

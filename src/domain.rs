@@ -10,6 +10,7 @@ pub mod freshness;
 pub mod handoff;
 pub mod listing;
 pub mod note;
+pub mod number;
 pub mod project;
 pub mod reading;
 pub mod receipt;

@@ -13,6 +13,7 @@ pub mod markdown;
 pub mod merge;
 pub mod nearest;
 pub mod pack;
+pub mod page;
 pub mod rank;
 pub mod search;
 pub mod secrets;

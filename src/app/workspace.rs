@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use thiserror::Error;
 
 use crate::adapters::directories::{Directories, NoDirectories};
+use crate::adapters::document::DocumentError;
 use crate::adapters::environment::Environment;
 use crate::adapters::git;
 use crate::adapters::index::{self, Index, IndexError, Store, Unusable};
@@ -95,6 +96,9 @@ pub enum AppError {
     /// The receipts could not be read.
     #[error(transparent)]
     State(#[from] StateError),
+    /// A page could not be written.
+    #[error(transparent)]
+    Document(#[from] DocumentError),
 }
 
 /// A folder's project and settings, whether or not it has any notes.

@@ -1,12 +1,12 @@
 //! `kgctx explain`
 
-use crate::app::explain::{dry_run, last};
+use crate::app::explain::{dry_run, last, write_page};
 use crate::cli::args::{ExplainArgs, PlaceArgs};
 use crate::cli::inject::session;
 use crate::cli::outcome::{Failure, NO};
-use crate::cli::screen::{Screen, Style, harmless, thousands};
-use crate::domain::candidate::Part;
+use crate::cli::screen::{Screen, Style, harmless};
 use crate::domain::explanation::{Explanation, NearMiss};
+use crate::domain::number::thousands;
 use crate::domain::receipt::{Fault, Receipt};
 
 /// So many of the lines that were left out are shown on a screen.
@@ -23,7 +23,10 @@ pub(super) fn run(
     } else {
         last(&place.request(), args.session.as_deref())?.ok_or_else(|| nothing_to_explain(args))?
     };
-    if args.json {
+    if let Some(file) = &args.html {
+        write_page(&explanation, file)?;
+        screen.line(format!("wrote {}", harmless(&file.display().to_string())));
+    } else if args.json {
         screen.json(&explanation);
     } else {
         print(&explanation, screen);
@@ -47,7 +50,7 @@ fn print(explanation: &Explanation, screen: &mut Screen) {
     print_head(receipt, screen);
     for part in &receipt.parts {
         screen.line("");
-        let title = screen.paint(Style::Strong, title(part.name));
+        let title = screen.paint(Style::Strong, part.name.title());
         screen.line(format!("{:>6}  {title}", thousands(part.tokens as i64)));
         for line in lines.iter().filter(|line| line.part == part.name) {
             let shortened = if line.shortened { ", shortened" } else { "" };
@@ -113,15 +116,5 @@ fn print_near_misses(near_misses: &[NearMiss], screen: &mut Screen) {
     if near_misses.len() > NEAR_MISSES_SHOWN {
         let more = near_misses.len() - NEAR_MISSES_SHOWN;
         screen.line(format!("{:>6}  … and {} more (--json has all)", "", thousands(more as i64)));
-    }
-}
-
-fn title(part: Part) -> &'static str {
-    match part {
-        Part::Frame => "Frame",
-        Part::Handoff => "Handoff",
-        Part::Concepts => "Related concepts",
-        Part::Recent => "Recent activity",
-        Part::Graph => "Graph connections",
     }
 }

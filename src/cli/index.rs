@@ -9,8 +9,9 @@ use crate::app::watch::watch;
 use crate::app::workspace::{AppError, Workspace};
 use crate::cli::args::{IndexArgs, PlaceArgs};
 use crate::cli::outcome::{self, Failure};
-use crate::cli::screen::{Screen, Style, harmless, thousands};
+use crate::cli::screen::{Screen, Style, harmless};
 use crate::domain::note::Remark;
+use crate::domain::number::thousands;
 
 /// How many remarks are shown in full.
 const REMARKS_SHOWN: usize = 5;

@@ -26,7 +26,8 @@ impl From<AppError> for Failure {
             | AppError::Vault(_)
             | AppError::Nested { .. }
             | AppError::Ambiguous { .. }
-            | AppError::NoVault { .. } => USAGE,
+            | AppError::NoVault { .. }
+            | AppError::Document(_) => USAGE,
             AppError::Index(_) | AppError::State(_) | AppError::Silent { .. } => UNAVAILABLE,
         };
         Failure { code, message: error.to_string() }

@@ -112,20 +112,6 @@ impl Screen {
     }
 }
 
-/// A number with its thousands set apart: 12,345.
-pub(super) fn thousands(number: impl TryInto<i128>) -> String {
-    let number = number.try_into().unwrap_or_default();
-    let digits = number.unsigned_abs().to_string();
-    let mut text = String::new();
-    for (n, digit) in digits.chars().enumerate() {
-        if n > 0 && (digits.len() - n) % 3 == 0 {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    if number < 0 { format!("-{text}") } else { text }
-}
-
 /// Replaces what could move the cursor or change colours: notes are other people's text.
 pub(super) fn harmless(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
@@ -134,14 +120,6 @@ pub(super) fn harmless(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn thousands_are_set_apart() {
-        assert_eq!(thousands(0), "0");
-        assert_eq!(thousands(999), "999");
-        assert_eq!(thousands(1_000), "1,000");
-        assert_eq!(thousands(-1_234_567), "-1,234,567");
-    }
 
     #[test]
     fn control_characters_do_not_reach_the_terminal() {

@@ -102,6 +102,17 @@ impl Part {
             Part::Graph => "graph",
         }
     }
+
+    /// The part's name above its lines.
+    pub fn title(self) -> &'static str {
+        match self {
+            Part::Frame => "Frame",
+            Part::Handoff => "Handoff",
+            Part::Concepts => "Related concepts",
+            Part::Recent => "Recent activity",
+            Part::Graph => "Graph connections",
+        }
+    }
 }
 
 /// One line that a context could have.

@@ -2,6 +2,7 @@
 
 use crate::domain::candidate::{Candidate, Line, Part, Signal};
 use crate::domain::explanation::{ExplainedLine, Explanation, NearMiss};
+use crate::domain::number::counted;
 use crate::domain::receipt::{Receipt, Shown};
 use crate::engine::line::Forms;
 use crate::engine::pack::{Packing, enters_at};
@@ -85,8 +86,4 @@ fn mentioned_by(signals: &[Signal]) -> String {
         (0, _) => format!("in {}", lately()),
         _ => format!("in {} and {}", by_search(), lately()),
     }
-}
-
-fn counted(n: usize, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }

@@ -1,0 +1,80 @@
+//! Text inside of HTML. Everything that did not stand in this program's source goes through here.
+
+/// Text for an element or a quoted attribute.
+pub(super) fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            '\t' | '\n' | '\r' => escaped.push(' '),
+            c if c.is_control() || turns_the_direction(c) => escaped.push('\u{fffd}'),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+/// Whether a character makes the text after it run the other way: a page about what a note says should show it as it
+/// is, and nothing else with it.
+fn turns_the_direction(c: char) -> bool {
+    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// A line of a context, with the concept that it is about and its address set apart.
+pub(super) fn line(text: &str) -> String {
+    let text = text.strip_prefix("- ").unwrap_or(text);
+    let (body, address) = match text.rfind(" (memory://") {
+        Some(at) if text.ends_with(')') => text.split_at(at),
+        _ => (text, ""),
+    };
+    let end_of_name = body.find("]]").filter(|_| body.starts_with("[["));
+    let (name, rest) = body.split_at(end_of_name.map_or(0, |end| end + 2));
+    let mut html = String::new();
+    if !name.is_empty() {
+        html.push_str(&format!("<b>{}</b>", escape(name)));
+    }
+    html.push_str(&escape(rest));
+    if !address.is_empty() {
+        html.push_str(&format!(" <span class=\"address\">{}</span>", escape(address.trim_start())));
+    }
+    html
+}
+
+/// A number in a style or a drawing, to a tenth, without a sign that means nothing.
+pub(super) fn decimal(number: f64) -> String {
+    let text = format!("{number:.1}");
+    let text = text.strip_suffix(".0").unwrap_or(&text);
+    if text == "-0" { "0".to_owned() } else { text.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_text_becomes_markup() {
+        assert_eq!(escape(r#"<a b="c" d='e'>&"#), "&lt;a b=&quot;c&quot; d=&#39;e&#39;&gt;&amp;");
+        assert_eq!(escape("a\0b\u{1b}c\u{202e}d\ne"), "a\u{fffd}b\u{fffd}c\u{fffd}d e");
+    }
+
+    #[test]
+    fn the_name_and_the_address_of_a_line_are_set_apart() {
+        assert_eq!(line("- [[<a>]] → [[b]], [[c"), "<b>[[&lt;a&gt;]]</b> → [[b]], [[c");
+        assert_eq!(
+            line("- A note - Says [[b]]. (memory://a)"),
+            "A note - Says [[b]]. <span class=\"address\">(memory://a)</span>"
+        );
+        assert_eq!(line("- [[a"), "[[a");
+        assert_eq!(line("]] [["), "]] [[");
+        assert_eq!(line(""), "");
+    }
+
+    #[test]
+    fn numbers_are_short() {
+        assert_eq!([1.0, 0.25, -0.04, 12.36].map(decimal), ["1", "0.2", "0", "12.4"]);
+    }
+}
