@@ -5,6 +5,7 @@ mod deadline;
 pub mod explain;
 mod gather;
 pub mod inject;
+mod questions;
 mod reader;
 pub mod recent;
 pub mod refresh;

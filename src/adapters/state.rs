@@ -121,7 +121,8 @@ impl State {
                  (SELECT id FROM injections WHERE delivered = 0 ORDER BY id DESC LIMIT 1 OFFSET ?1)",
                 [DRY_RUNS_KEPT],
             )?;
-            transaction.commit()
+            transaction.commit()?;
+            empty_long_log(connection)
         };
         write(&mut self.connection)
             .map_err(|cause| StateError::Database { path: self.path.clone(), cause })
@@ -146,9 +147,21 @@ fn prepare(connection: &Connection, patience: Duration) -> Result<i64, rusqlite:
     connection.busy_timeout(patience)?;
     // A session start does not wait for the disk: a commit is whole either way.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-    connection.pragma_update(None, "wal_autocheckpoint", LOG_PAGES)?;
+    connection.pragma_update(None, "wal_autocheckpoint", 0)?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
+}
+
+/// Copies a long log back into the database, and empties it. SQLite's own rule would copy it again with every commit:
+/// what was copied is forgotten when the last process closes the database.
+fn empty_long_log(connection: &Connection) -> Result<(), rusqlite::Error> {
+    let pages: i64 = connection.query_row("PRAGMA wal_checkpoint(NOOP)", [], |row| row.get(1))?;
+    if pages > LOG_PAGES {
+        // Readers of an old state may hold it back; then the next one tries again.
+        connection.busy_timeout(Duration::ZERO)?;
+        connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+    }
+    Ok(())
 }
 
 /// Takes the steps that are missing, all or none; `false` for a database of somebody else.

@@ -3,37 +3,24 @@
 //!
 //! Everything that touches the outside is done by threads that tell what they found. This one only listens, and goes
 //! on with what it has when time is up: a thread that hangs on a dead network folder ends with the process.
+//!
+//! The last index is asked while the vaults are still being looked through: mostly nothing has changed, and its answers
+//! are the right ones. If something has, the questions are put again; if the look takes too long, they have to do.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::adapters::index::{Index, IndexError, NoteCard, NoteId, Unusable};
+use crate::adapters::index::Index;
 use crate::app::deadline::Deadline;
-use crate::app::recent::{self, RecentQuestion};
-use crate::app::refresh::{Mode, Notice, Patience, refresh};
-use crate::app::search;
+use crate::app::questions::{self, Answer, Details, Failed};
+use crate::app::refresh::{Mode, Notice, Patience, Refreshed, refresh};
 use crate::app::workspace::{AppError, Place, Request, Workspace};
-use crate::domain::answer::RecentFilter;
-use crate::domain::candidate::{ConceptDetail, FoundConcept, FoundNote, Link, Signal};
-use crate::domain::concept::Concept;
+use crate::domain::candidate::FoundNote;
 use crate::domain::receipt::{Fault, Ranking, Stage};
-use crate::domain::time::{Timespan, Timestamp};
-use crate::engine::compose::EXPANDED;
-use crate::engine::merge::merge;
-use crate::engine::rank::rank;
-
-/// How many notes a search for the project's name adds.
-const SEARCHED: usize = 5;
-/// How many notes of the last day are taken in.
-const RECENT: usize = 10;
-/// How many concepts are looked at: some notes link to thousands, of which no context could hold the names.
-const CONCEPTS: usize = 256;
-/// How many concepts around each expanded one.
-const NEIGHBOURS: usize = 10;
+use crate::domain::time::Timestamp;
 
 /// What was found in time.
 #[derive(Default)]
@@ -49,52 +36,31 @@ pub(super) struct Gathered {
     pub(super) is_index_unfinished: bool,
 }
 
-type Details = BTreeMap<Concept, ConceptDetail>;
-
-impl Gathered {
-    /// The concepts that were found, best first.
-    pub(super) fn ranked(&self, ranking: Ranking) -> Vec<FoundConcept> {
-        best(ranking, self.search.iter().chain(&self.recent))
-    }
-}
-
-/// The best concepts of found notes.
-fn best<'a>(ranking: Ranking, found: impl Iterator<Item = &'a FoundNote>) -> Vec<FoundConcept> {
-    let mut ranked = rank(ranking, merge(found));
-    ranked.truncate(CONCEPTS);
-    ranked
+/// Which state of the index was asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// As it was left.
+    Last,
+    /// After the vaults were looked through.
+    Fresh,
 }
 
 /// What a thread tells.
 enum Told {
     Place(Box<Result<Place, AppError>>),
-    Workspace(Option<Arc<Workspace>>, Vec<Fault>),
+    Opened(Vec<Fault>),
     /// Notes are being read for the index.
     Reading,
     /// The index is up to date, or as good as it gets.
-    Refreshed(Result<Option<Fault>, Fault>),
-    Search(Answer<Vec<FoundNote>>),
-    Recent(Answer<Vec<FoundNote>>),
-    Details(Answer<Details>),
+    Refreshed(Option<Fault>),
+    /// There is no index to be had.
+    Failed(Fault),
+    Search(State, Answer<Vec<FoundNote>>),
+    Recent(State, Answer<Vec<FoundNote>>),
+    Details(State, Answer<Details>),
     Took(&'static str, Duration),
-    /// Nothing more will come from this thread.
+    /// Nothing more will come.
     Done,
-}
-
-type Answer<T> = Result<T, Failed>;
-
-/// Why a question was not answered.
-#[derive(Debug, Clone)]
-struct Failed {
-    reason: String,
-    /// Whether the index has to be made again.
-    damaged: bool,
-}
-
-impl From<IndexError> for Failed {
-    fn from(error: IndexError) -> Failed {
-        Failed { reason: error.to_string(), damaged: matches!(error, IndexError::Damaged(_)) }
-    }
 }
 
 /// Gathers as much as can be had in time. Only wrong usage or configuration is an error.
@@ -107,141 +73,146 @@ pub(super) fn gather(
     let (teller, told) = mpsc::channel();
     let work = Work { now, ranking, teller };
     let request = request.clone();
-    work.start(move |work| work.run(&request));
-    let listener = Listener {
-        gathered: Gathered::default(),
-        workspace: None,
-        is_fresh: false,
-        is_reading: false,
-        came_in: BTreeSet::new(),
-    };
-    listener.listen(&told, &work, deadline)
+    thread::spawn(move || {
+        let done = catch_unwind(AssertUnwindSafe(|| work.run(&request)));
+        if done.is_err() {
+            let reason = "a fault of this program ended it; please report it";
+            work.tell(Told::Failed(Fault::new("index", reason)));
+        }
+        work.tell(Told::Done);
+    });
+    Listener::default().listen(&told, deadline)
 }
 
-/// The sources of a context, in the words of its faults.
-const SOURCES: [&str; 3] = ["search", "recent", "graph"];
+/// The answers of one state of the index, as far as they have come in.
+#[derive(Default)]
+struct Answers {
+    search: Option<Answer<Vec<FoundNote>>>,
+    recent: Option<Answer<Vec<FoundNote>>>,
+    details: Option<Answer<Details>>,
+}
+
+impl Answers {
+    fn n_came_in(&self) -> usize {
+        usize::from(self.search.is_some())
+            + usize::from(self.recent.is_some())
+            + usize::from(self.details.is_some())
+    }
+
+    fn are_complete(&self) -> bool {
+        self.n_came_in() == 3
+    }
+}
 
 /// Hears what the threads tell.
+#[derive(Default)]
 struct Listener {
     gathered: Gathered,
-    workspace: Option<Arc<Workspace>>,
-    is_fresh: bool,
+    last: Answers,
+    fresh: Answers,
+    is_opened: bool,
     is_reading: bool,
-    /// Which of the sources have answered.
-    came_in: BTreeSet<&'static str>,
+    is_refreshed: bool,
 }
 
 impl Listener {
     fn listen(
         mut self,
         told: &Receiver<Told>,
-        work: &Work,
         deadline: &mut Deadline,
     ) -> Result<Gathered, AppError> {
-        let mut n_working = 1;
-        let mut asks_the_last_index = false;
         loop {
-            let may_ask_the_last_index =
-                self.workspace.is_some() && !self.is_fresh && !asks_the_last_index;
-            let until = if may_ask_the_last_index {
-                deadline.for_refreshing()
-            } else {
-                deadline.for_gathering()
-            };
+            // Who has something to say does not wait to the end for something newer.
+            let may_stop_early = !self.is_refreshed && self.last.are_complete();
+            let until =
+                if may_stop_early { deadline.for_refreshing() } else { deadline.for_gathering() };
             match told.recv_timeout(until.saturating_duration_since(Instant::now())) {
-                Ok(Told::Done) => {
-                    n_working -= 1;
-                    if n_working == 0 || self.came_in.len() == SOURCES.len() {
-                        return Ok(self.ended());
-                    }
-                }
+                Ok(Told::Done) => return Ok(self.end(true)),
                 Ok(Told::Place(place)) => {
                     let place = (*place)?;
                     deadline.allow(Duration::from_millis(place.settings.deadline_ms.value));
                     self.gathered.place = Some(place);
                 }
                 Ok(tale) => self.hear(tale),
-                Err(_) if may_ask_the_last_index => {
-                    asks_the_last_index = true;
-                    n_working += 1;
-                    self.give_up_refreshing(work);
-                }
-                Err(_) => {
-                    self.mark_what_is_late();
-                    return Ok(self.ended());
-                }
+                Err(_) => return Ok(self.end(false)),
             }
         }
     }
 
     fn hear(&mut self, tale: Told) {
         match tale {
-            Told::Search(answer) => {
-                self.gathered.search = self.take("search", answer);
-            }
-            Told::Recent(answer) => {
-                self.gathered.recent = self.take("recent", answer);
-            }
-            Told::Details(answer) => {
-                self.gathered.details = self.take("graph", answer);
-            }
-            Told::Workspace(workspace, faults) => {
+            Told::Search(state, answer) => self.of(state).search = Some(answer),
+            Told::Recent(state, answer) => self.of(state).recent = Some(answer),
+            Told::Details(state, answer) => self.of(state).details = Some(answer),
+            Told::Opened(faults) => {
                 self.gathered.faults.extend(faults);
-                self.workspace = workspace;
+                self.is_opened = true;
             }
             Told::Reading => self.is_reading = true,
-            Told::Refreshed(Ok(fault)) => {
+            Told::Refreshed(fault) => {
                 self.gathered.faults.extend(fault);
-                self.is_fresh = true;
+                self.is_refreshed = true;
             }
-            Told::Refreshed(Err(fault)) => self.gathered.faults.push(fault),
+            Told::Failed(fault) => {
+                self.gathered.faults.push(fault);
+                self.is_refreshed = true;
+            }
             Told::Took(stage, took) => self.gathered.stages.push(stage_of(stage, took)),
             Told::Place(_) | Told::Done => {}
         }
     }
 
-    fn ended(mut self) -> Gathered {
-        self.gathered.is_index_unfinished = self.is_reading && !self.is_fresh;
-        self.gathered
+    fn of(&mut self, state: State) -> &mut Answers {
+        match state {
+            State::Last => &mut self.last,
+            State::Fresh => &mut self.fresh,
+        }
     }
 
-    /// Takes an answer in the place of an earlier one to the same question.
-    fn take<T: Default>(&mut self, source: &'static str, answer: Answer<T>) -> T {
-        let faults = &mut self.gathered.faults;
-        faults.retain(|fault| fault.source != source);
-        self.came_in.insert(source);
-        answer.unwrap_or_else(|failed| {
-            faults.push(Fault::new(source, failed.reason));
-            T::default()
-        })
-    }
-
-    /// Answers from the index as it was left, while the refresh goes on for nobody.
-    fn give_up_refreshing(&mut self, work: &Work) {
-        let Some(workspace) = self.workspace.clone() else { return };
-        let reason = "the notes could not be looked through in time; this is from the last index";
-        self.gathered.faults.push(Fault::new("index", reason));
-        let project = self.gathered.place.as_ref().and_then(|place| place.project.name.clone());
-        work.start(move |work| match workspace.last_index() {
-            // Damage is the business of the refresh that goes on.
-            Ok(index) => drop(work.ask(&workspace, &index, project.as_deref())),
-            Err(unusable) => work.tell(Told::Refreshed(Err(Fault::new("index", unusable)))),
-        });
-    }
-
-    fn mark_what_is_late(&mut self) {
+    /// Takes the best answers that there are, and says what is missing.
+    fn end(self, is_done: bool) -> Gathered {
+        let Listener { mut gathered, last, fresh, is_opened, is_reading, is_refreshed } = self;
+        let faults = &mut gathered.faults;
         let late = "it did not answer in time";
-        let faults = &mut self.gathered.faults;
-        if self.gathered.place.is_none() {
+        if gathered.place.is_none() && !is_done {
             faults.push(Fault::new("project", late));
-            return;
+            return gathered;
         }
-        for source in SOURCES {
-            if !self.came_in.contains(source) {
-                faults.push(Fault::new(source, late));
-            }
+        let newer_is_late = fresh.n_came_in() > 0 && !fresh.are_complete() && last.are_complete();
+        let takes_fresh = fresh.n_came_in() > 0 && !newer_is_late;
+        if is_opened && !is_done && (!is_refreshed || newer_is_late) {
+            let reason = if last.n_came_in() > 0 {
+                "the notes could not be looked through in time; this is from the last index"
+            } else {
+                "it was not ready in time, and there was none before"
+            };
+            faults.push(Fault::new("index", reason));
         }
+        gathered.is_index_unfinished = is_reading && !is_refreshed;
+        let Answers { search, recent, details } = if takes_fresh { fresh } else { last };
+        // Whoever says that all is done has said why something is missing.
+        let missing = (!is_done).then_some(late);
+        gathered.search = taken("search", search, missing, faults);
+        gathered.recent = taken("recent", recent, missing, faults);
+        gathered.details = taken("graph", details, missing, faults);
+        gathered
     }
+}
+
+/// Takes an answer, or says why there is none.
+fn taken<T: Default>(
+    source: &str,
+    answer: Option<Answer<T>>,
+    missing: Option<&str>,
+    faults: &mut Vec<Fault>,
+) -> T {
+    let reason = match answer {
+        Some(Ok(answer)) => return answer,
+        Some(Err(failed)) => Some(failed.reason),
+        None => missing.map(str::to_owned),
+    };
+    faults.extend(reason.map(|reason| Fault::new(source, reason)));
+    T::default()
 }
 
 /// What the threads do.
@@ -253,18 +224,6 @@ struct Work {
 }
 
 impl Work {
-    /// Works in a thread of its own, and tells when that is done, for better or worse.
-    fn start(&self, work: impl FnOnce(&Work) + Send + 'static) {
-        let this = self.clone();
-        thread::spawn(move || {
-            if catch_unwind(AssertUnwindSafe(|| work(&this))).is_err() {
-                let reason = "a fault of the program stopped it; please report it";
-                this.tell(Told::Refreshed(Err(Fault::new("index", reason))));
-            }
-            this.tell(Told::Done);
-        });
-    }
-
     /// Tells the listener, who may have stopped listening.
     fn tell(&self, tale: Told) {
         let _ = self.teller.send(tale);
@@ -278,8 +237,24 @@ impl Work {
     }
 
     fn run(&self, request: &Request) {
-        if let Some((workspace, project)) = self.open(request) {
-            self.refresh_and_ask(&workspace, project.as_deref());
+        let Some((workspace, project)) = self.open(request) else { return };
+        let asked = self.ask_the_last_index(&workspace, project.clone());
+        let Some((index, refreshed)) = self.refresh(&workspace, Mode::Incremental, None) else {
+            return;
+        };
+        let answered = if refreshed.is_as_before {
+            // Nothing comes from a thread that ended in a fault of this program: then this one asks.
+            asked.recv().unwrap_or_else(|_| self.ask(State::Fresh, &workspace, &index, &project))
+        } else {
+            self.ask(State::Fresh, &workspace, &index, &project)
+        };
+        // A damaged index is made again, and asked once more.
+        if let Err(reason) = answered {
+            drop(index);
+            let fault = Fault::new("index", format!("it was made anew: {reason}"));
+            if let Some((index, _)) = self.refresh(&workspace, Mode::Full, Some(fault)) {
+                let _ = self.ask(State::Fresh, &workspace, &index, &project);
+            }
         }
     }
 
@@ -292,37 +267,55 @@ impl Work {
         let patience = Duration::from_millis(place.settings.deadline_ms.value / 4);
         let (workspace, errors) =
             self.timed("open", || Workspace::open_what_answers(place, patience));
-        let workspace = workspace.map(Arc::new);
         let faults = errors.iter().map(|error| Fault::new("vault", error)).collect();
-        self.tell(Told::Workspace(workspace.clone(), faults));
-        Some((workspace?, project))
+        self.tell(Told::Opened(faults));
+        Some((Arc::new(workspace?), project))
     }
 
-    fn refresh_and_ask(&self, workspace: &Arc<Workspace>, project: Option<&str>) {
-        let mut damage = None;
-        for mode in [Mode::Incremental, Mode::Full] {
-            let started = Instant::now();
-            let mut is_told = false;
-            let fresh = refresh(workspace, mode, Patience::Skip, &mut |_, _| {
-                if !std::mem::replace(&mut is_told, true) {
-                    self.tell(Told::Reading);
-                }
-            });
-            let (index, refreshed) = match fresh {
-                Ok(fresh) => fresh,
-                Err(error) => return self.tell(Told::Refreshed(Err(Fault::new("index", error)))),
-            };
-            let all = started.elapsed();
-            self.tell(Told::Took("list", refreshed.listed_in));
-            self.tell(Told::Took("refresh", all.saturating_sub(refreshed.listed_in)));
-            let fault = refreshed.notice.as_ref().map(|notice| Fault::new("index", said(notice)));
-            self.tell(Told::Refreshed(Ok(fault.or(damage.take()))));
-            match self.ask(workspace, &index, project) {
-                Ok(()) => return,
-                // A damaged index is made again, and asked once more.
-                Err(reason) => {
-                    damage = Some(Fault::new("index", format!("it was made anew: {reason}")));
-                }
+    /// Puts the questions to the index as it was left, in a thread of its own. That one says whether the index is
+    /// damaged; it says nothing where there was none to be asked.
+    fn ask_the_last_index(
+        &self,
+        workspace: &Arc<Workspace>,
+        project: Option<String>,
+    ) -> Receiver<Result<(), String>> {
+        let (sender, asked) = mpsc::channel();
+        let work = self.clone();
+        let workspace = Arc::clone(workspace);
+        thread::spawn(move || {
+            if let Ok(index) = workspace.last_index() {
+                let _ = sender.send(work.ask(State::Last, &workspace, &index, &project));
+            }
+        });
+        asked
+    }
+
+    fn refresh(
+        &self,
+        workspace: &Workspace,
+        mode: Mode,
+        because: Option<Fault>,
+    ) -> Option<(Index, Refreshed)> {
+        let started = Instant::now();
+        let mut is_told = false;
+        let fresh = refresh(workspace, mode, Patience::Skip, &mut |_, _| {
+            if !std::mem::replace(&mut is_told, true) {
+                self.tell(Told::Reading);
+            }
+        });
+        match fresh {
+            Ok((index, refreshed)) => {
+                let listed_in = refreshed.listed_in;
+                self.tell(Told::Took("list", listed_in));
+                self.tell(Told::Took("refresh", started.elapsed().saturating_sub(listed_in)));
+                let said =
+                    refreshed.notice.as_ref().map(|notice| Fault::new("index", said(notice)));
+                self.tell(Told::Refreshed(because.or(said)));
+                Some((index, refreshed))
+            }
+            Err(error) => {
+                self.tell(Told::Failed(Fault::new("index", error)));
+                None
             }
         }
     }
@@ -330,122 +323,36 @@ impl Work {
     /// Puts all questions to an index; `Err` tells that it is damaged.
     fn ask(
         &self,
+        state: State,
         workspace: &Arc<Workspace>,
         index: &Index,
-        project: Option<&str>,
+        project: &Option<String>,
     ) -> Result<(), String> {
         // Side by side: each has its own connection, and neither waits for the other.
         let (sender, receiver) = mpsc::channel();
         let work = self.clone();
         let for_thread = Arc::clone(workspace);
         thread::spawn(move || {
-            let recent = work.timed("recent", || work.recent(&for_thread));
-            work.tell(Told::Recent(recent.clone()));
+            let recent = work.timed("recent", || -> Answer<Vec<FoundNote>> {
+                questions::recent(&for_thread, &for_thread.last_index()?, work.now)
+            });
+            work.tell(Told::Recent(state, recent.clone()));
             let _ = sender.send(recent);
         });
-        let search = self.timed("search", || match project {
-            Some(project) => answered(index, |index| searched(workspace, index, project)),
-            None => Ok(Vec::new()),
-        });
-        self.tell(Told::Search(search.clone()));
+        let search =
+            self.timed("search", || questions::searched(workspace, index, project.as_deref()));
+        self.tell(Told::Search(state, search.clone()));
         let recent = receiver.recv().unwrap_or(Ok(Vec::new()));
         let found = search.iter().flatten().chain(recent.iter().flatten());
-        let ranked = best(self.ranking, found);
-        let details =
-            self.timed("graph", || answered(index, |index| details(workspace, index, &ranked)));
+        let ranked = questions::best(self.ranking, found);
+        let details = self.timed("graph", || questions::details(workspace, index, &ranked));
         let failed = [search.err(), recent.err(), details.as_ref().err().cloned()];
-        self.tell(Told::Details(details));
-        match failed.into_iter().flatten().find(|failed| failed.damaged) {
-            Some(failed) => Err(failed.reason),
+        self.tell(Told::Details(state, details));
+        match failed.into_iter().flatten().find(|failed| failed.is_damage) {
+            Some(Failed { reason, .. }) => Err(reason),
             None => Ok(()),
         }
     }
-
-    fn recent(&self, workspace: &Workspace) -> Answer<Vec<FoundNote>> {
-        let index = workspace.last_index().map_err(|unusable| match unusable {
-            Unusable::Failed(error) => Failed::from(error),
-            other => Failed { reason: other.to_string(), damaged: false },
-        })?;
-        let question = RecentQuestion {
-            now: self.now,
-            span: Timespan::DAY,
-            limit: RECENT,
-            filter: RecentFilter::Memory,
-        };
-        answered(&index, |index| {
-            let (newest, _) = recent::newest(workspace, index, question)?;
-            let found = newest.into_iter().enumerate().map(|(n, (note, uri, card))| {
-                found(index, note, card, uri.clone(), Signal::Recent { place: n + 1, uri })
-            });
-            found.collect()
-        })
-    }
-}
-
-/// Asks something of one state of an index.
-fn answered<T>(index: &Index, question: impl FnOnce(&Index) -> Result<T, IndexError>) -> Answer<T> {
-    Ok(index.consistently(question)?)
-}
-
-fn searched(
-    workspace: &Workspace,
-    index: &Index,
-    project: &str,
-) -> Result<Vec<FoundNote>, IndexError> {
-    let best = search::best(workspace, index, project, SEARCHED)?;
-    let found = best.into_iter().enumerate().map(|(n, ranked)| {
-        let card = index.card(ranked.note)?;
-        let uri = search::uri(workspace, &card);
-        let signal = Signal::Search { place: n + 1, uri: uri.clone(), matched: ranked.matched };
-        found(index, ranked.note, card, uri, signal)
-    });
-    found.collect()
-}
-
-fn found(
-    index: &Index,
-    note: NoteId,
-    card: NoteCard,
-    uri: String,
-    signal: Signal,
-) -> Result<FoundNote, IndexError> {
-    let NoteCard { title, excerpt, .. } = card;
-    Ok(FoundNote { uri, title, excerpt, concepts: index.concepts_of(note)?, signal })
-}
-
-/// What the index knows about found concepts, and what stands around the best of them.
-fn details(
-    workspace: &Workspace,
-    index: &Index,
-    ranked: &[FoundConcept],
-) -> Result<Details, IndexError> {
-    let mut details = Details::new();
-    for (n, FoundConcept { concept, .. }) in ranked.iter().enumerate() {
-        let Some((row, notes)) = index.concept_and_notes(concept)? else { continue };
-        let mut detail = ConceptDetail { notes, ..ConceptDetail::default() };
-        if let Some((note, ..)) = index.named(concept, 1)?.first() {
-            let card = index.card(*note)?;
-            detail.note = Some((search::uri(workspace, &card), card.excerpt));
-        }
-        if n < EXPANDED {
-            detail.neighbours = neighbours(index, row)?;
-        }
-        details.insert(concept.clone(), detail);
-    }
-    Ok(details)
-}
-
-/// The concepts around one, those with the most common notes first.
-///
-/// Without the weights that fade from day to day: what a session is given changes with the notes, not with the clock.
-fn neighbours(index: &Index, concept: i64) -> Result<Vec<Link>, IndexError> {
-    let mut links: Vec<Link> = index
-        .neighbours(concept, NEIGHBOURS, 0)?
-        .into_iter()
-        .map(|neighbour| Link { concept: neighbour.name, notes: neighbour.notes })
-        .collect();
-    links.sort_by(|a, b| b.notes.cmp(&a.notes).then_with(|| a.concept.cmp(&b.concept)));
-    Ok(links)
 }
 
 fn said(notice: &Notice) -> String {

@@ -13,9 +13,11 @@ use crate::adapters::state::State;
 use crate::adapters::{background, clock};
 use crate::app::deadline::Deadline;
 use crate::app::gather::{Gathered, gather, stage_of};
+use crate::app::questions;
 use crate::app::workspace::{AppError, Request};
 use crate::domain::budget::Host;
-use crate::domain::receipt::{Entry, Fault, Injection, Ranking, Receipt};
+use crate::domain::candidate::FoundNote;
+use crate::domain::receipt::{Entry, Fault, Found, Injection, Ranking, Receipt};
 use crate::domain::settings::Origin;
 use crate::domain::time::Timestamp;
 use crate::engine::compose::compose;
@@ -55,8 +57,9 @@ pub fn inject(session: &Session, keep: Keep) -> Result<Injection, AppError> {
     let ranking = Ranking::default();
     let gathered = gather(&session.place, session.now, ranking, &mut deadline)?;
     let started = Instant::now();
-    let ranked = gathered.ranked(ranking);
-    let Gathered { place, recent, details, mut faults, stages, is_index_unfinished, .. } = gathered;
+    let Gathered { place, search, recent, details, mut faults, stages, is_index_unfinished } =
+        gathered;
+    let ranked = questions::best(ranking, search.iter().chain(&recent));
     if is_index_unfinished
         && background::index(session.place.dir.as_deref(), &session.place.vaults).is_ok()
     {
@@ -86,6 +89,7 @@ pub fn inject(session: &Session, keep: Keep) -> Result<Injection, AppError> {
         used: packed.used,
         sha256: hexadecimal(&Sha256::digest(packed.text.as_bytes())),
         parts: packed.parts,
+        found: found(search.into_iter().chain(recent)),
         entries: Vec::new(),
         faults,
         stages,
@@ -107,6 +111,10 @@ pub fn inject(session: &Session, keep: Keep) -> Result<Injection, AppError> {
         record(&mut receipt, state, deadline.left());
     }
     Ok(Injection { text: packed.text, receipt })
+}
+
+fn found(notes: impl Iterator<Item = FoundNote>) -> Vec<Found> {
+    notes.map(|FoundNote { signal, uri, .. }| Found { signal, uri }).collect()
 }
 
 fn switched_off(origin: &Origin) -> Fault {

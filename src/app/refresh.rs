@@ -65,6 +65,8 @@ pub struct Refreshed {
     pub skipped: Skipped,
     /// What a person may want to know.
     pub notice: Option<Notice>,
+    /// Whether the index is the one that was there before: nothing changed, or nothing could be written.
+    pub is_as_before: bool,
     /// How long it took to list the vaults' files.
     pub listed_in: Duration,
 }
@@ -118,7 +120,13 @@ pub fn refresh(
     let started = Instant::now();
     let (mut listings, skipped) = walk(workspace);
     let listed_in = started.elapsed();
-    let mut refreshed = Refreshed { outcome: Outcome::default(), skipped, notice: None, listed_in };
+    let mut refreshed = Refreshed {
+        outcome: Outcome::default(),
+        skipped,
+        notice: None,
+        is_as_before: true,
+        listed_in,
+    };
     let usable = match workspace.last_index() {
         Ok(index) if mode == Mode::Incremental => match index.is_current(&listings) {
             Ok(true) => return Ok((index, refreshed)),
@@ -151,6 +159,7 @@ pub fn refresh(
     };
     match (written, usable) {
         (Ok((outcome, notice)), _) => {
+            refreshed.is_as_before = false;
             refreshed.outcome = outcome;
             refreshed.notice = refreshed.notice.or(notice);
         }

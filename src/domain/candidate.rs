@@ -20,25 +20,21 @@ pub struct FoundNote {
     pub signal: Signal,
 }
 
-/// One thing that speaks for a candidate.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+/// One thing that speaks for a candidate: a source found a note that mentions it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "by")]
 pub enum Signal {
-    /// A search for the project's name found a note.
+    /// A search for the project's name.
     Search {
         /// The note's place in the answer, from 1.
         place: usize,
-        /// The note.
-        uri: String,
         /// How it matched.
         matched: Match,
     },
-    /// A note changed lately.
+    /// A look at what changed lately.
     Recent {
         /// The note's place in the answer, from 1, the newest first.
         place: usize,
-        /// The note.
-        uri: String,
     },
 }
 

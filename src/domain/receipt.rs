@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::budget::{Budget, Host, Size};
-use crate::domain::candidate::{Candidate, Part};
+use crate::domain::candidate::{Candidate, Part, Signal};
 use crate::domain::encoding::Encoding;
 use crate::domain::time::Timestamp;
 
@@ -44,6 +44,8 @@ pub struct Receipt {
     pub sha256: String,
     /// What each part takes up; they add up to `used`.
     pub parts: Vec<PartUse>,
+    /// The notes that the sources found, to which the candidates' signals refer.
+    pub found: Vec<Found>,
     /// All candidates, in the order in which room was given to them, and what became of them.
     pub entries: Vec<Entry>,
     /// What went wrong on the way.
@@ -75,6 +77,16 @@ pub struct PartUse {
     pub name: Part,
     /// Its tokens.
     pub tokens: usize,
+}
+
+/// A note that a source found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Found {
+    /// Which source, and where in its answer.
+    #[serde(flatten)]
+    pub signal: Signal,
+    /// The note's address.
+    pub uri: String,
 }
 
 /// A candidate and what became of it.

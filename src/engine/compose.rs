@@ -77,7 +77,7 @@ fn note_line<'a>(note: &'a FoundNote, described: &mut Vec<&'a str>) -> Candidate
             description: once(&note.uri, &note.excerpt, described),
             uri: untrusted::one_line(&note.uri),
         },
-        signals: vec![note.signal.clone()],
+        signals: vec![note.signal],
     }
 }
 

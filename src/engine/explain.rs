@@ -53,8 +53,8 @@ pub fn explain(receipt: Receipt) -> Explanation {
 pub fn reason(candidate: &Candidate) -> String {
     match (candidate.part, &candidate.line) {
         (Part::Recent, _) => match candidate.signals.first() {
-            Some(Signal::Recent { place: 1, .. }) => "changed last".to_owned(),
-            Some(Signal::Recent { place, .. }) => format!("changed lately, number {place}"),
+            Some(Signal::Recent { place: 1 }) => "changed last".to_owned(),
+            Some(Signal::Recent { place }) => format!("changed lately, number {place}"),
             _ => String::new(),
         },
         (_, Line::Connected { concept, to }) => {
@@ -71,17 +71,12 @@ pub fn reason(candidate: &Candidate) -> String {
 }
 
 fn mentioned_by(signals: &[Signal]) -> String {
-    let searched: Vec<&str> = signals
-        .iter()
-        .filter_map(|signal| match signal {
-            Signal::Search { uri, .. } => Some(uri.as_str()),
-            Signal::Recent { .. } => None,
-        })
-        .collect();
-    let recent = signals.len() - searched.len();
-    let by_search = || format!("{} found by search", counted(searched.len(), "note"));
+    let is_search = |signal: &&Signal| matches!(signal, Signal::Search { .. });
+    let searched = signals.iter().filter(is_search).count();
+    let recent = signals.len() - searched;
+    let by_search = || format!("{} found by search", counted(searched, "note"));
     let lately = || counted(recent, "recent note");
-    match (searched.len(), recent) {
+    match (searched, recent) {
         (_, 0) => format!("in {}", by_search()),
         (0, _) => format!("in {}", lately()),
         _ => format!("in {} and {}", by_search(), lately()),

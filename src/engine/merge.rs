@@ -12,7 +12,7 @@ pub fn merge<'a>(found: impl IntoIterator<Item = &'a FoundNote>) -> Vec<FoundCon
         for concept in &note.concepts {
             let signals = concepts.entry(concept).or_default();
             if !signals.contains(&note.signal) {
-                signals.push(note.signal.clone());
+                signals.push(note.signal);
             }
         }
     }
@@ -40,7 +40,7 @@ mod tests {
             title: String::new(),
             excerpt: String::new(),
             concepts: concepts.iter().filter_map(|name| Concept::parse(name)).collect(),
-            signal: Signal::Recent { place, uri: uri.clone() },
+            signal: Signal::Recent { place },
             uri,
         }
     }

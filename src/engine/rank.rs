@@ -23,9 +23,7 @@ mod tests {
     fn the_most_frequent_comes_first_and_names_break_ties() {
         let found = |name: &str, frequency: usize| FoundConcept {
             concept: Concept::parse(name).unwrap(),
-            signals: (0..frequency)
-                .map(|place| Signal::Recent { place, uri: format!("memory://{place}") })
-                .collect(),
+            signals: (0..frequency).map(|place| Signal::Recent { place }).collect(),
         };
         let ranked = rank(
             Ranking::Frequency,

@@ -61,7 +61,10 @@ fn t_2_2_1_a_search_for_the_projects_name_adds_its_concepts() {
     let explained = zephyr.explain(&[]);
     let signal = &explained["receipt"]["entries"][0]["signals"][0];
     assert_eq!(signal["by"], "search", "{explained:#}");
-    assert_eq!(signal["uri"], "memory://docs/old");
+    let found = explained["receipt"]["found"].as_array().unwrap();
+    let behind =
+        found.iter().find(|note| note["by"] == "search" && note["place"] == signal["place"]);
+    assert_eq!(behind.unwrap()["uri"], "memory://docs/old");
     for n in 0..9 {
         zephyr.note(&format!("z{n}.md"), &format!("About zephyr and [[only-{n}]]."), 600 + n);
     }

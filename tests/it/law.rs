@@ -84,7 +84,7 @@ fn candidates(texts: &[String], random: &mut Random) -> Vec<Candidate> {
                 title: note.title,
                 excerpt: note.excerpt,
                 concepts: note.mentions.into_keys().collect(),
-                signal: Signal::Recent { place: n + 1, uri: uri.clone() },
+                signal: Signal::Recent { place: n + 1 },
                 uri,
             }
         })

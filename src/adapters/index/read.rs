@@ -135,6 +135,16 @@ impl Index {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
+    /// The note that goes by a name: the newest of those that have it as title, else as alias, else as file name.
+    pub fn own_note(&self, name: &Concept) -> Result<Option<NoteCard>, IndexError> {
+        // A number, not a parameter, after LIMIT: SQLite compiles a statement again when that changes.
+        let sql = "SELECT n.id, f.vault, f.path, n.name, n.title, n.mtime_ns, n.excerpt FROM names a \
+                   CROSS JOIN notes n ON n.id = a.note CROSS JOIN folders f ON f.id = n.folder \
+                   WHERE a.name = ?1 ORDER BY a.kind, a.note DESC LIMIT 1";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        Ok(statement.query_row([name.as_str()], |row| Ok(card(row)?.1)).optional()?)
+    }
+
     /// The newest notes that mention a concept, at most `limit`, with the number of their links to it.
     pub fn mentioning(
         &self,

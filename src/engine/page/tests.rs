@@ -30,6 +30,7 @@ pub(super) fn receipt() -> Receipt {
         used: Size::default(),
         sha256: "0123456789abcdef0123456789abcdef".to_owned(),
         parts: Vec::new(),
+        found: Vec::new(),
         entries: Vec::new(),
         faults: Vec::new(),
         stages: Vec::new(),
@@ -38,7 +39,7 @@ pub(super) fn receipt() -> Receipt {
 
 fn entry(part: Part, line: Line) -> Entry {
     let extent = Forms::of(&line).most();
-    let signals = vec![Signal::Recent { place: 1, uri: "memory://a".to_owned() }];
+    let signals = vec![Signal::Recent { place: 1 }];
     Entry { candidate: Candidate { part, line, signals }, shown: Some(Shown { extent, tokens: 9 }) }
 }
 

@@ -1,0 +1,143 @@
+//! The three questions that a context is made of, put to one state of the index.
+
+use std::collections::BTreeMap;
+
+use crate::adapters::index::{Index, IndexError, NoteCard, NoteId, Unusable};
+use crate::app::recent::{self, RecentQuestion};
+use crate::app::search;
+use crate::app::workspace::Workspace;
+use crate::domain::answer::RecentFilter;
+use crate::domain::candidate::{ConceptDetail, FoundConcept, FoundNote, Link, Signal};
+use crate::domain::concept::Concept;
+use crate::domain::receipt::Ranking;
+use crate::domain::time::{Timespan, Timestamp};
+use crate::engine::compose::EXPANDED;
+use crate::engine::merge::merge;
+use crate::engine::rank::rank;
+
+/// How many notes a search for the project's name adds.
+const SEARCHED: usize = 5;
+/// How many notes of the last day are taken in.
+const RECENT: usize = 10;
+/// How many concepts are looked at: some notes link to thousands, of which no context could hold the names.
+const CONCEPTS: usize = 256;
+/// How many concepts around each expanded one.
+const NEIGHBOURS: usize = 10;
+
+/// What is known about concepts.
+pub(super) type Details = BTreeMap<Concept, ConceptDetail>;
+
+/// An answer, or why there is none.
+pub(super) type Answer<T> = Result<T, Failed>;
+
+/// Why a question was not answered.
+#[derive(Debug, Clone)]
+pub(super) struct Failed {
+    pub(super) reason: String,
+    /// Whether the index has to be made again.
+    pub(super) is_damage: bool,
+}
+
+impl From<IndexError> for Failed {
+    fn from(error: IndexError) -> Failed {
+        Failed { reason: error.to_string(), is_damage: matches!(error, IndexError::Damaged(_)) }
+    }
+}
+
+impl From<Unusable> for Failed {
+    fn from(unusable: Unusable) -> Failed {
+        match unusable {
+            Unusable::Failed(error) => error.into(),
+            other => Failed { reason: other.to_string(), is_damage: false },
+        }
+    }
+}
+
+/// The notes that match the project's name.
+pub(super) fn searched(
+    workspace: &Workspace,
+    index: &Index,
+    project: Option<&str>,
+) -> Answer<Vec<FoundNote>> {
+    let Some(project) = project else { return Ok(Vec::new()) };
+    Ok(index.consistently(|index| {
+        let best = search::best(workspace, index, project, SEARCHED)?;
+        let found = best.into_iter().enumerate().map(|(n, ranked)| {
+            let card = index.card(ranked.note)?;
+            let uri = search::uri(workspace, &card);
+            let signal = Signal::Search { place: n + 1, matched: ranked.matched };
+            found(index, ranked.note, card, uri, signal)
+        });
+        found.collect::<Result<_, IndexError>>()
+    })?)
+}
+
+/// The notes of the last day.
+pub(super) fn recent(
+    workspace: &Workspace,
+    index: &Index,
+    now: Option<Timestamp>,
+) -> Answer<Vec<FoundNote>> {
+    let question =
+        RecentQuestion { now, span: Timespan::DAY, limit: RECENT, filter: RecentFilter::Memory };
+    Ok(index.consistently(|index| {
+        let (newest, _) = recent::newest(workspace, index, question)?;
+        let found = newest.into_iter().enumerate().map(|(n, (note, uri, card))| {
+            found(index, note, card, uri, Signal::Recent { place: n + 1 })
+        });
+        found.collect::<Result<_, IndexError>>()
+    })?)
+}
+
+fn found(
+    index: &Index,
+    note: NoteId,
+    card: NoteCard,
+    uri: String,
+    signal: Signal,
+) -> Result<FoundNote, IndexError> {
+    let NoteCard { title, excerpt, .. } = card;
+    Ok(FoundNote { uri, title, excerpt, concepts: index.concepts_of(note)?, signal })
+}
+
+/// The best concepts of found notes.
+pub(super) fn best<'a>(
+    ranking: Ranking,
+    found: impl Iterator<Item = &'a FoundNote>,
+) -> Vec<FoundConcept> {
+    let mut ranked = rank(ranking, merge(found));
+    ranked.truncate(CONCEPTS);
+    ranked
+}
+
+/// What the index knows about found concepts, and what stands around the best of them.
+pub(super) fn details(
+    workspace: &Workspace,
+    index: &Index,
+    ranked: &[FoundConcept],
+) -> Answer<Details> {
+    Ok(index.consistently(|index| {
+        let mut details = Details::new();
+        for (n, FoundConcept { concept, .. }) in ranked.iter().enumerate() {
+            let Some((row, notes)) = index.concept_and_notes(concept)? else { continue };
+            let own = index.own_note(concept)?;
+            let note = own.map(|card| (search::uri(workspace, &card), card.excerpt));
+            let neighbours = if n < EXPANDED { neighbours(index, row)? } else { Vec::new() };
+            details.insert(concept.clone(), ConceptDetail { note, notes, neighbours });
+        }
+        Ok(details)
+    })?)
+}
+
+/// The concepts around one, those with the most common notes first.
+///
+/// Without the weights that fade from day to day: what a session is given changes with the notes, not with the clock.
+fn neighbours(index: &Index, concept: i64) -> Result<Vec<Link>, IndexError> {
+    let mut links: Vec<Link> = index
+        .neighbours(concept, NEIGHBOURS, 0)?
+        .into_iter()
+        .map(|neighbour| Link { concept: neighbour.name, notes: neighbour.notes })
+        .collect();
+    links.sort_by(|a, b| b.notes.cmp(&a.notes).then_with(|| a.concept.cmp(&b.concept)));
+    Ok(links)
+}
