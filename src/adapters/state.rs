@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior, params};
 use thiserror::Error;
 
 use crate::adapters::directories;
@@ -15,8 +15,10 @@ use crate::domain::receipt::Receipt;
 const APPLICATION_ID: i32 = 0x6b67_7374;
 /// Every step from an empty database to today's. A released step is never changed.
 const STEPS: &[&str] = &[include_str!("../../schema/state/0001_receipts.sql")];
-/// So many dry runs are kept: they tell what would have been given, which soon nobody asks.
+/// At least so many dry runs are kept: they tell what would have been given, which soon nobody asks.
 const DRY_RUNS_KEPT: i64 = 200;
+/// Older ones are removed with every so many-th context, for which the others need not wait.
+const SWEEP_EVERY: i64 = 50;
 /// A log longer than this is copied back into the database. Every process that finds a log reads all of it once, and
 /// copying it back waits for the disk: this many pages keep both small.
 const LOG_PAGES: i64 = 250;
@@ -79,7 +81,9 @@ impl State {
             directories::private_file(&path).map_err(io)?;
         }
         let database = |cause| StateError::Database { path: path.clone(), cause };
-        let mut connection = Connection::open(&path).map_err(database)?;
+        // One thread at a time has it.
+        let access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let mut connection = Connection::open_with_flags(&path, access).map_err(database)?;
         let version = prepare(&connection, patience).map_err(database)?;
         match usize::try_from(version) {
             Ok(version) if version == STEPS.len() => {}
@@ -116,11 +120,13 @@ impl State {
                     json
                 ],
             )?;
-            transaction.execute(
-                "DELETE FROM injections WHERE delivered = 0 AND id <= \
-                 (SELECT id FROM injections WHERE delivered = 0 ORDER BY id DESC LIMIT 1 OFFSET ?1)",
-                [DRY_RUNS_KEPT],
-            )?;
+            if transaction.last_insert_rowid() % SWEEP_EVERY == 0 {
+                transaction.execute(
+                    "DELETE FROM injections WHERE delivered = 0 AND id <= \
+                     (SELECT id FROM injections WHERE delivered = 0 ORDER BY id DESC LIMIT 1 OFFSET ?1)",
+                    [DRY_RUNS_KEPT],
+                )?;
+            }
             transaction.commit()?;
             empty_long_log(connection)
         };

@@ -1,13 +1,14 @@
 //! Walks vaults and reads their files. Decides what belongs to a vault, not what it means.
 
-use std::ffi::OsStr;
+mod crew;
+
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use rayon::prelude::*;
 use thiserror::Error;
 
 use crate::domain::listing::{FolderListing, ListedFile, Skipped, Stamp};
@@ -15,9 +16,6 @@ use crate::domain::note::NotePath;
 use crate::domain::settings::{Setting, VaultSpec};
 use crate::domain::time::Timestamp;
 use crate::domain::vault::Vault;
-
-/// Folders with more files than this are listed by several threads.
-const FILES_PER_TASK: usize = 256;
 
 /// A vault that cannot be used.
 #[derive(Debug, Error)]
@@ -79,21 +77,8 @@ pub fn folder_in(vault: &Vault, name: &str) -> Option<PathBuf> {
 
 /// Lists the markdown files of all vaults. Folders come in no particular order, files sorted by name.
 pub fn walk(vaults: &[Vault], max_file_bytes: u64) -> (Vec<FolderListing>, Skipped) {
-    let mut listings = Vec::new();
-    let mut skipped = Skipped::default();
-    let mut level: Vec<Place> =
-        vaults.iter().enumerate().map(|(n, vault)| Place::root(n, vault)).collect();
-    // Level by level rather than by recursion: no depth of folders can exhaust the stack.
-    while !level.is_empty() {
-        let seen: Vec<Seen> = level.par_iter().map(|place| place.look(max_file_bytes)).collect();
-        level.clear();
-        for folder in seen {
-            skipped.add(&folder.skipped);
-            level.extend(folder.inner);
-            listings.extend(folder.listing);
-        }
-    }
-    (listings, skipped)
+    let roots = vaults.iter().enumerate().map(|(n, vault)| Place::root(n, vault)).collect();
+    crew::walk(roots, max_file_bytes)
 }
 
 /// A folder on the way through a vault.
@@ -106,13 +91,8 @@ struct Place {
     rules: Vec<Arc<Gitignore>>,
 }
 
-/// What was found in one folder.
-#[derive(Default)]
-struct Seen {
-    listing: Option<FolderListing>,
-    inner: Vec<Place>,
-    skipped: Skipped,
-}
+/// A note's file on the way into a listing.
+type NamedEntry = (String, fs::DirEntry);
 
 impl Place {
     fn root(vault_idx: usize, vault: &Vault) -> Place {
@@ -124,74 +104,41 @@ impl Place {
         }
     }
 
-    fn look(&self, max_file_bytes: u64) -> Seen {
-        let mut seen = Seen::default();
+    /// Looks into the folder. Calls `take` with notes as they are found, and returns the folders inside.
+    fn look(&self, skipped: &mut Skipped, mut take: impl FnMut(NamedEntry)) -> Vec<Place> {
         let Ok(entries) = fs::read_dir(&self.path) else {
             // The root of a vault may vanish between two walks, which is no different from an empty one.
-            seen.skipped.unreadable += u64::from(!self.folder.is_empty());
-            return seen;
+            skipped.unreadable += u64::from(!self.folder.is_empty());
+            return Vec::new();
         };
+        let mut rules = self.rules.clone();
+        rules.extend(rules_of(&self.path));
         let mut folders = Vec::new();
-        let mut files = Vec::new();
-        let mut has_rules = false;
         for entry in entries.flatten() {
             let Ok(kind) = entry.file_type() else { continue };
             let name = entry.file_name();
-            has_rules |= name == ".gitignore";
             if kind.is_dir() {
                 folders.push(name);
             } else if is_markdown(&name) {
-                if kind.is_file() {
-                    files.push((name, entry));
-                } else {
-                    seen.skipped.special += 1;
+                if !kind.is_file() {
+                    skipped.special += 1;
+                } else if let Some(name) = self.admit(name, false, &rules, skipped) {
+                    take((name, entry));
                 }
             }
         }
-        let mut rules = self.rules.clone();
-        if has_rules {
-            rules.extend(rules_of(&self.path));
-        }
-        seen.inner = self.enter(folders, &rules, &mut seen.skipped);
-        let files: Vec<(String, &fs::DirEntry)> = files
-            .iter()
-            .filter_map(|(name, entry)| {
-                Some((self.admit(name, false, &rules, &mut seen.skipped)?, entry))
-            })
-            .collect();
-        let stat = |(name, entry): (String, &fs::DirEntry)| {
-            let stamp = entry.metadata().ok().map(|metadata| stamp(&metadata));
-            (name, stamp)
-        };
-        let stamped: Vec<(String, Option<Stamp>)> = if files.len() > FILES_PER_TASK {
-            files.into_par_iter().with_min_len(FILES_PER_TASK / 2).map(stat).collect()
-        } else {
-            files.into_iter().map(stat).collect()
-        };
-        let mut listed = Vec::with_capacity(stamped.len());
-        for (name, stamp) in stamped {
-            match stamp {
-                Some(stamp) if stamp.size > max_file_bytes => seen.skipped.too_large += 1,
-                Some(stamp) => listed.push(ListedFile { name, stamp }),
-                // Gone since the folder was read.
-                None => {}
-            }
-        }
-        if !listed.is_empty() {
-            seen.listing = Some(FolderListing::new(self.vault, self.folder.clone(), listed));
-        }
-        seen
+        self.enter(folders, &rules, skipped)
     }
 
     fn enter(
         &self,
-        folders: Vec<std::ffi::OsString>,
+        folders: Vec<OsString>,
         rules: &[Arc<Gitignore>],
         skipped: &mut Skipped,
     ) -> Vec<Place> {
         let mut inner = Vec::with_capacity(folders.len());
         for name in folders {
-            let Some(name) = self.admit(&name, true, rules, skipped) else { continue };
+            let Some(name) = self.admit(name, true, rules, skipped) else { continue };
             let folder = if self.folder.is_empty() {
                 name.clone()
             } else {
@@ -210,7 +157,7 @@ impl Place {
     /// Returns the name of what belongs to the vault, and counts what does not.
     fn admit(
         &self,
-        name: &OsStr,
+        name: OsString,
         is_folder: bool,
         rules: &[Arc<Gitignore>],
         skipped: &mut Skipped,
@@ -219,12 +166,12 @@ impl Place {
             skipped.hidden += 1;
             return None;
         }
-        if !rules.is_empty() && is_ignored(rules, &self.path.join(name), is_folder) {
+        if !rules.is_empty() && is_ignored(rules, &self.path.join(&name), is_folder) {
             skipped.ignored += 1;
             return None;
         }
-        match name.to_str() {
-            Some(text) if !text.contains('\\') => Some(text.to_owned()),
+        match name.into_string() {
+            Ok(text) if !text.contains('\\') => Some(text),
             _ => {
                 skipped.unnameable += 1;
                 None

@@ -23,6 +23,16 @@ impl Deadline {
         self.all = all;
     }
 
+    /// Until when the vaults may be opened one by one; later each gets a thread, and those that hang are left out.
+    pub(super) fn for_opening(&self) -> Instant {
+        self.started + self.all / 8
+    }
+
+    /// How long a vault may take then.
+    pub(super) fn for_one_vault(&self) -> Duration {
+        self.all / 8
+    }
+
     /// Until when the index may be brought up to date; later the last one has to do.
     pub(super) fn for_refreshing(&self) -> Instant {
         self.started + self.all / 2

@@ -7,16 +7,16 @@
 //! The last index is asked while the vaults are still being looked through: mostly nothing has changed, and its answers
 //! are the right ones. If something has, the questions are put again; if the look takes too long, they have to do.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::adapters::index::Index;
+use crate::adapters::index::{Index, Unusable};
 use crate::app::deadline::Deadline;
 use crate::app::questions::{self, Answer, Details, Failed};
-use crate::app::refresh::{Mode, Notice, Patience, Refreshed, refresh};
+use crate::app::refresh::{Listed, Mode, Notice, Patience, Refreshed, list, refresh_listed};
 use crate::app::workspace::{AppError, Place, Request, Workspace};
 use crate::domain::candidate::FoundNote;
 use crate::domain::receipt::{Fault, Ranking, Stage};
@@ -71,17 +71,9 @@ pub(super) fn gather(
     deadline: &mut Deadline,
 ) -> Result<Gathered, AppError> {
     let (teller, told) = mpsc::channel();
-    let work = Work { now, ranking, teller };
-    let request = request.clone();
-    thread::spawn(move || {
-        let done = catch_unwind(AssertUnwindSafe(|| work.run(&request)));
-        if done.is_err() {
-            let reason = "a fault of this program ended it; please report it";
-            work.tell(Told::Failed(Fault::new("index", reason)));
-        }
-        work.tell(Told::Done);
-    });
-    Listener::default().listen(&told, deadline)
+    let work = Work { request: request.clone(), now, ranking, teller };
+    work.start(None);
+    Listener::default().listen(&told, &work, deadline)
 }
 
 /// The answers of one state of the index, as far as they have come in.
@@ -119,13 +111,21 @@ impl Listener {
     fn listen(
         mut self,
         told: &Receiver<Told>,
+        work: &Work,
         deadline: &mut Deadline,
     ) -> Result<Gathered, AppError> {
+        let mut is_careful = false;
         loop {
+            let hangs = self.gathered.place.is_some() && !self.is_opened && !is_careful;
             // Who has something to say does not wait to the end for something newer.
             let may_stop_early = !self.is_refreshed && self.last.are_complete();
-            let until =
-                if may_stop_early { deadline.for_refreshing() } else { deadline.for_gathering() };
+            let until = if hangs {
+                deadline.for_opening()
+            } else if may_stop_early {
+                deadline.for_refreshing()
+            } else {
+                deadline.for_gathering()
+            };
             match told.recv_timeout(until.saturating_duration_since(Instant::now())) {
                 Ok(Told::Done) => return Ok(self.end(true)),
                 Ok(Told::Place(place)) => {
@@ -134,6 +134,10 @@ impl Listener {
                     self.gathered.place = Some(place);
                 }
                 Ok(tale) => self.hear(tale),
+                Err(_) if hangs => {
+                    is_careful = true;
+                    work.start(Some(deadline.for_one_vault()));
+                }
                 Err(_) => return Ok(self.end(false)),
             }
         }
@@ -218,6 +222,7 @@ fn taken<T: Default>(
 /// What the threads do.
 #[derive(Clone)]
 struct Work {
+    request: Request,
     now: Option<Timestamp>,
     ranking: Ranking,
     teller: Sender<Told>,
@@ -236,35 +241,50 @@ impl Work {
         done
     }
 
-    fn run(&self, request: &Request) {
-        let Some((workspace, project)) = self.open(request) else { return };
-        let asked = self.ask_the_last_index(&workspace, project.clone());
-        let Some((index, refreshed)) = self.refresh(&workspace, Mode::Incremental, None) else {
-            return;
-        };
-        let answered = if refreshed.is_as_before {
-            // Nothing comes from a thread that ended in a fault of this program: then this one asks.
-            asked.recv().unwrap_or_else(|_| self.ask(State::Fresh, &workspace, &index, &project))
-        } else {
-            self.ask(State::Fresh, &workspace, &index, &project)
+    /// Works in a thread of its own, and tells when that is done, for better or worse.
+    fn start(&self, patience: Option<Duration>) {
+        let work = self.clone();
+        thread::spawn(move || {
+            let done = catch_unwind(AssertUnwindSafe(|| work.run(patience)));
+            if done.is_err() {
+                let reason = "a fault of this program ended it; please report it";
+                work.tell(Told::Failed(Fault::new("index", reason)));
+            }
+            work.tell(Told::Done);
+        });
+    }
+
+    fn run(&self, patience: Option<Duration>) {
+        let Some((workspace, project)) = self.open(patience) else { return };
+        let for_thread = Arc::clone(&workspace);
+        let listing = thread::spawn(move || list(&for_thread));
+        let last = workspace.last_index();
+        let asked =
+            last.as_ref().ok().map(|index| self.ask(State::Last, &workspace, index, &project));
+        let listed = listing.join().unwrap_or_else(|panic| resume_unwind(panic));
+        let fresh = self.refresh(&workspace, listed, last, Mode::Incremental, None);
+        let Some((index, refreshed)) = fresh else { return };
+        let asked = match asked {
+            Some(asked) if refreshed.is_as_before => asked,
+            _ => self.ask(State::Fresh, &workspace, &index, &project),
         };
         // A damaged index is made again, and asked once more.
-        if let Err(reason) = answered {
-            drop(index);
+        if let Ok(Err(reason)) = asked.recv() {
             let fault = Fault::new("index", format!("it was made anew: {reason}"));
-            if let Some((index, _)) = self.refresh(&workspace, Mode::Full, Some(fault)) {
-                let _ = self.ask(State::Fresh, &workspace, &index, &project);
+            let fresh =
+                self.refresh(&workspace, list(&workspace), Ok(index), Mode::Full, Some(fault));
+            if let Some((index, _)) = fresh {
+                let _ = self.ask(State::Fresh, &workspace, &index, &project).recv();
             }
         }
     }
 
-    fn open(&self, request: &Request) -> Option<(Arc<Workspace>, Option<String>)> {
-        let place = self.timed("find", || Place::find(request));
+    fn open(&self, patience: Option<Duration>) -> Option<(Arc<Workspace>, Option<String>)> {
+        let place = self.timed("find", || Place::find(&self.request));
         let opened = place.as_ref().ok().cloned();
         self.tell(Told::Place(Box::new(place)));
         let place = opened.filter(|place| place.settings.enabled.value)?;
         let project = place.project.name.clone();
-        let patience = Duration::from_millis(place.settings.deadline_ms.value / 4);
         let (workspace, errors) =
             self.timed("open", || Workspace::open_what_answers(place, patience));
         let faults = errors.iter().map(|error| Fault::new("vault", error)).collect();
@@ -272,42 +292,25 @@ impl Work {
         Some((Arc::new(workspace?), project))
     }
 
-    /// Puts the questions to the index as it was left, in a thread of its own. That one says whether the index is
-    /// damaged; it says nothing where there was none to be asked.
-    fn ask_the_last_index(
-        &self,
-        workspace: &Arc<Workspace>,
-        project: Option<String>,
-    ) -> Receiver<Result<(), String>> {
-        let (sender, asked) = mpsc::channel();
-        let work = self.clone();
-        let workspace = Arc::clone(workspace);
-        thread::spawn(move || {
-            if let Ok(index) = workspace.last_index() {
-                let _ = sender.send(work.ask(State::Last, &workspace, &index, &project));
-            }
-        });
-        asked
-    }
-
     fn refresh(
         &self,
         workspace: &Workspace,
+        listed: Listed,
+        last: Result<Index, Unusable>,
         mode: Mode,
         because: Option<Fault>,
     ) -> Option<(Index, Refreshed)> {
         let started = Instant::now();
         let mut is_told = false;
-        let fresh = refresh(workspace, mode, Patience::Skip, &mut |_, _| {
+        let fresh = refresh_listed(workspace, listed, last, mode, Patience::Skip, &mut |_, _| {
             if !std::mem::replace(&mut is_told, true) {
                 self.tell(Told::Reading);
             }
         });
         match fresh {
             Ok((index, refreshed)) => {
-                let listed_in = refreshed.listed_in;
-                self.tell(Told::Took("list", listed_in));
-                self.tell(Told::Took("refresh", started.elapsed().saturating_sub(listed_in)));
+                self.tell(Told::Took("list", refreshed.listed_in));
+                self.tell(Told::Took("refresh", started.elapsed()));
                 let said =
                     refreshed.notice.as_ref().map(|notice| Fault::new("index", said(notice)));
                 self.tell(Told::Refreshed(because.or(said)));
@@ -320,32 +323,51 @@ impl Work {
         }
     }
 
-    /// Puts all questions to an index; `Err` tells that it is damaged.
+    /// Puts all questions to an index. Search and recent activity are asked side by side: this thread does the one, and
+    /// a second one the other, and what comes after both. That one ends by saying whether the index is damaged.
     fn ask(
         &self,
         state: State,
         workspace: &Arc<Workspace>,
         index: &Index,
         project: &Option<String>,
-    ) -> Result<(), String> {
-        // Side by side: each has its own connection, and neither waits for the other.
-        let (sender, receiver) = mpsc::channel();
+    ) -> Receiver<Result<(), String>> {
+        let (verdict, asked) = mpsc::channel();
+        let (sender, found_lately) = mpsc::channel();
         let work = self.clone();
-        let for_thread = Arc::clone(workspace);
+        let (for_thread, project) = (Arc::clone(workspace), project.clone());
         thread::spawn(move || {
-            let recent = work.timed("recent", || -> Answer<Vec<FoundNote>> {
-                questions::recent(&for_thread, &for_thread.last_index()?, work.now)
-            });
-            work.tell(Told::Recent(state, recent.clone()));
-            let _ = sender.send(recent);
+            let damage = work.search_and_expand(state, &for_thread, project, &found_lately);
+            let _ = verdict.send(damage);
         });
-        let search =
-            self.timed("search", || questions::searched(workspace, index, project.as_deref()));
+        let recent = self.timed("recent", || questions::recent(workspace, index, self.now));
+        self.tell(Told::Recent(state, recent.clone()));
+        let _ = sender.send(recent);
+        asked
+    }
+
+    fn search_and_expand(
+        &self,
+        state: State,
+        workspace: &Workspace,
+        project: Option<String>,
+        found_lately: &Receiver<Answer<Vec<FoundNote>>>,
+    ) -> Result<(), String> {
+        let index = workspace.last_index().map_err(Failed::from);
+        let ask = |question: &dyn Fn(&Index) -> Answer<Vec<FoundNote>>| {
+            index.as_ref().map_err(Clone::clone).and_then(question)
+        };
+        let search = self.timed("search", || {
+            ask(&|index| questions::searched(workspace, index, project.as_deref()))
+        });
         self.tell(Told::Search(state, search.clone()));
-        let recent = receiver.recv().unwrap_or(Ok(Vec::new()));
+        let recent = found_lately.recv().unwrap_or(Ok(Vec::new()));
         let found = search.iter().flatten().chain(recent.iter().flatten());
         let ranked = questions::best(self.ranking, found);
-        let details = self.timed("graph", || questions::details(workspace, index, &ranked));
+        let details = self.timed("graph", || {
+            let index = index.as_ref().map_err(Clone::clone)?;
+            questions::details(workspace, index, &ranked)
+        });
         let failed = [search.err(), recent.err(), details.as_ref().err().cloned()];
         self.tell(Told::Details(state, details));
         match failed.into_iter().flatten().find(|failed| failed.is_damage) {

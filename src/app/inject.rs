@@ -1,7 +1,8 @@
 //! Makes a session's context: the whole path on one screen.
 
 use std::path::PathBuf;
-use std::sync::mpsc;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -59,14 +60,19 @@ pub fn inject(session: &Session, keep: Keep) -> Result<Injection, AppError> {
     let started = Instant::now();
     let Gathered { place, search, recent, details, mut faults, stages, is_index_unfinished } =
         gathered;
-    let ranked = questions::best(ranking, search.iter().chain(&recent));
-    if is_index_unfinished
-        && background::index(session.place.dir.as_deref(), &session.place.vaults).is_ok()
-    {
-        faults.push(Fault::new("index", "a process of its own goes on with it"));
-    }
-    let candidates = compose(&ranked, &recent, &details);
     let settings = place.as_ref().map(|place| &place.settings);
+    let is_on = settings.is_some_and(|settings| settings.enabled.value);
+    let recorder = place.as_ref().filter(|_| is_on && keep == Keep::Receipt).map(|place| {
+        let patience = RECEIPT_PATIENCE.min(deadline.left());
+        Recorder::start(place.directories.state.clone(), patience)
+    });
+    if is_index_unfinished {
+        let Request { dir, vaults, .. } = &session.place;
+        let goes_on = background::index(dir.as_deref(), vaults).is_ok();
+        faults.extend(goes_on.then(|| Fault::new("index", "a process of its own goes on with it")));
+    }
+    let ranked = questions::best(ranking, search.iter().chain(&recent));
+    let candidates = compose(&ranked, &recent, &details);
     let limit = settings.map_or(0, |settings| settings.token_limit.value as usize);
     let packing = Packing {
         encoding: settings.map_or_else(Default::default, |settings| settings.encoding.value),
@@ -104,11 +110,8 @@ pub fn inject(session: &Session, keep: Keep) -> Result<Injection, AppError> {
     }
     receipt.stages.push(stage_of("pack", started.elapsed()));
     receipt.stages.push(stage_of("all", deadline.elapsed()));
-    let state = place.as_ref().map(|place| place.directories.state.clone());
-    if let (Keep::Receipt, Some(state), Some(true)) =
-        (keep, state, settings.map(|settings| settings.enabled.value))
-    {
-        record(&mut receipt, state, deadline.left());
+    if let Some(recorder) = recorder {
+        receipt = recorder.record(receipt, deadline.left());
     }
     Ok(Injection { text: packed.text, receipt })
 }
@@ -121,24 +124,46 @@ fn switched_off(origin: &Origin) -> Fault {
     Fault::new("settings", format!("context is switched off by {origin}"))
 }
 
-/// Writes a receipt, and gives up when time does: a context without a receipt is better than none.
-fn record(receipt: &mut Receipt, folder: PathBuf, left: Duration) {
-    let (sender, receiver) = mpsc::channel();
-    let started = Instant::now();
-    let for_thread = receipt.clone();
-    thread::spawn(move || {
-        let patience = RECEIPT_PATIENCE.min(left);
-        let written =
-            State::open(&folder, patience).and_then(|mut state| state.record(&for_thread));
-        let _ = sender.send(written);
-    });
-    let fault = match receiver.recv_timeout(left) {
-        Ok(Ok(())) => None,
-        Ok(Err(error)) => Some(Fault::new("receipt", error)),
-        Err(_) => Some(Fault::new("receipt", "it could not be written in time")),
-    };
-    receipt.faults.extend(fault);
-    receipt.stages.push(stage_of("receipt", started.elapsed()));
+/// Writes a receipt, in a thread that opens the state while the context is still being packed. Gives up when time
+/// does: a context without a receipt is better than none.
+struct Recorder {
+    receipts: Sender<Arc<Receipt>>,
+    written: Receiver<Result<(), String>>,
+}
+
+impl Recorder {
+    fn start(folder: PathBuf, patience: Duration) -> Recorder {
+        let (receipts, to_write) = mpsc::channel::<Arc<Receipt>>();
+        let (sender, written) = mpsc::channel();
+        thread::spawn(move || {
+            let mut state = State::open(&folder, patience);
+            let Ok(receipt) = to_write.recv() else { return };
+            let written = match &mut state {
+                Ok(state) => state.record(&receipt).map_err(|error| error.to_string()),
+                Err(error) => Err(error.to_string()),
+            };
+            // Given back first, so that the other one need not copy it; told before the database is closed, for which
+            // nobody needs to wait.
+            drop(receipt);
+            let _ = sender.send(written);
+        });
+        Recorder { receipts, written }
+    }
+
+    fn record(self, receipt: Receipt, left: Duration) -> Receipt {
+        let started = Instant::now();
+        let receipt = Arc::new(receipt);
+        let _ = self.receipts.send(Arc::clone(&receipt));
+        let fault = match self.written.recv_timeout(left) {
+            Ok(Ok(())) => None,
+            Ok(Err(error)) => Some(Fault::new("receipt", error)),
+            Err(_) => Some(Fault::new("receipt", "it could not be written in time")),
+        };
+        let mut receipt = Arc::unwrap_or_clone(receipt);
+        receipt.faults.extend(fault);
+        receipt.stages.push(stage_of("receipt", started.elapsed()));
+        receipt
+    }
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {

@@ -117,9 +117,33 @@ pub fn refresh(
     patience: Patience,
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<(Index, Refreshed), AppError> {
+    refresh_listed(workspace, list(workspace), workspace.last_index(), mode, patience, progress)
+}
+
+/// The vaults' files, as far as that is known without opening any.
+pub(super) struct Listed {
+    listings: Vec<FolderListing>,
+    skipped: Skipped,
+    took: Duration,
+}
+
+/// Lists the files of all vaults.
+pub(super) fn list(workspace: &Workspace) -> Listed {
     let started = Instant::now();
-    let (mut listings, skipped) = walk(workspace);
-    let listed_in = started.elapsed();
+    let (listings, skipped) = walk(workspace);
+    Listed { listings, skipped, took: started.elapsed() }
+}
+
+/// Brings an index up to date that is open already, or could not be opened.
+pub(super) fn refresh_listed(
+    workspace: &Workspace,
+    listed: Listed,
+    last: Result<Index, Unusable>,
+    mode: Mode,
+    patience: Patience,
+    progress: &mut dyn FnMut(usize, usize),
+) -> Result<(Index, Refreshed), AppError> {
+    let Listed { mut listings, skipped, took: listed_in } = listed;
     let mut refreshed = Refreshed {
         outcome: Outcome::default(),
         skipped,
@@ -127,7 +151,7 @@ pub fn refresh(
         is_as_before: true,
         listed_in,
     };
-    let usable = match workspace.last_index() {
+    let usable = match last {
         Ok(index) if mode == Mode::Incremental => match index.is_current(&listings) {
             Ok(true) => return Ok((index, refreshed)),
             Ok(false) => Some(index),

@@ -172,10 +172,11 @@ impl Workspace {
         Ok(Workspace::over(vaults, place))
     }
 
-    /// Opens those vaults of a place that answer within `patience`, and says what is wrong with the others.
+    /// Opens those vaults of a place that can be opened, and says what is wrong with the others. With `patience`,
+    /// only those that answer within it.
     pub(super) fn open_what_answers(
         place: Place,
-        patience: Duration,
+        patience: Option<Duration>,
     ) -> (Option<Workspace>, Vec<AppError>) {
         if place.settings.vaults.is_empty() {
             return (None, vec![place.without_vault()]);
@@ -222,14 +223,33 @@ fn open_all(specs: &[Setting<VaultSpec>]) -> Result<Vec<Vault>, AppError> {
     }
 }
 
-/// Opens the vaults that can be opened within `patience`, and says why the others cannot.
-///
-/// Each is opened by a thread of its own: a folder on a network that does not answer keeps its thread waiting, and
-/// nobody else.
+/// Opens the vaults that can be opened, and says why the others cannot.
 fn open_what_answers(
     specs: &[Setting<VaultSpec>],
-    patience: Duration,
+    patience: Option<Duration>,
 ) -> (Vec<Vault>, Vec<AppError>) {
+    let opened: Vec<Result<Vault, AppError>> = match patience {
+        None => specs.iter().map(|spec| Ok(vault::open(spec)?)).collect(),
+        Some(patience) => open_within(specs, patience),
+    };
+    let mut vaults = Vec::new();
+    let mut errors = Vec::new();
+    for vault in opened {
+        match vault {
+            Ok(vault) => add(&mut vaults, vault),
+            Err(error) => errors.push(error),
+        }
+    }
+    while let Some((vault, error)) = conflict(&vaults) {
+        vaults.remove(vault);
+        errors.push(error);
+    }
+    (vaults, errors)
+}
+
+/// Opens each vault by a thread of its own: a folder on a network that does not answer keeps its thread waiting, and
+/// nobody else.
+fn open_within(specs: &[Setting<VaultSpec>], patience: Duration) -> Vec<Result<Vault, AppError>> {
     let until = Instant::now() + patience;
     let opening: Vec<_> = specs
         .iter()
@@ -241,20 +261,13 @@ fn open_what_answers(
             (spec, receiver)
         })
         .collect();
-    let mut vaults = Vec::new();
-    let mut errors = Vec::new();
-    for (spec, receiver) in opening {
-        match receiver.recv_timeout(until.saturating_duration_since(Instant::now())) {
-            Ok(Ok(vault)) => add(&mut vaults, vault),
-            Ok(Err(error)) => errors.push(error.into()),
-            Err(_) => errors.push(AppError::Silent { vault: spec.value.path.clone() }),
-        }
-    }
-    while let Some((vault, error)) = conflict(&vaults) {
-        vaults.remove(vault);
-        errors.push(error);
-    }
-    (vaults, errors)
+    let wait = |(spec, receiver): (&Setting<VaultSpec>, mpsc::Receiver<_>)| match receiver
+        .recv_timeout(until.saturating_duration_since(Instant::now()))
+    {
+        Ok(opened) => Ok(opened?),
+        Err(_) => Err(AppError::Silent { vault: spec.value.path.clone() }),
+    };
+    opening.into_iter().map(wait).collect()
 }
 
 /// A folder that is named again has its later name.

@@ -137,12 +137,19 @@ impl Index {
 
     /// The note that goes by a name: the newest of those that have it as title, else as alias, else as file name.
     pub fn own_note(&self, name: &Concept) -> Result<Option<NoteCard>, IndexError> {
-        // A number, not a parameter, after LIMIT: SQLite compiles a statement again when that changes.
-        let sql = "SELECT n.id, f.vault, f.path, n.name, n.title, n.mtime_ns, n.excerpt FROM names a \
-                   CROSS JOIN notes n ON n.id = a.note CROSS JOIN folders f ON f.id = n.folder \
-                   WHERE a.name = ?1 ORDER BY a.kind, a.note DESC LIMIT 1";
+        // In the table's own order, and the best taken here: to sort in SQLite makes a table of its own each time. A
+        // name like `readme` may be that of thousands.
+        let sql = "SELECT kind, note FROM names WHERE name = ?1 ORDER BY note DESC LIMIT 100";
         let mut statement = self.connection.prepare_cached(sql)?;
-        Ok(statement.query_row([name.as_str()], |row| Ok(card(row)?.1)).optional()?)
+        let rows = statement.query_map([name.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let mut best: Option<(i64, NoteId)> = None;
+        for row in rows {
+            let (kind, note) = row?;
+            if best.is_none_or(|(best, _)| kind < best) {
+                best = Some((kind, note));
+            }
+        }
+        best.map(|(_, note)| self.card(note)).transpose()
     }
 
     /// The newest notes that mention a concept, at most `limit`, with the number of their links to it.

@@ -20,6 +20,8 @@ use crate::adapters::index::{APPLICATION_ID, IndexError, SCHEMA_VERSION};
 
 /// How long a reader or writer waits for the other before it gives up.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// How much of an index is mapped into memory.
+const MAPPED_BYTES: i64 = 1 << 30;
 const LINK: &str = "index.db";
 const FILE_PREFIX: &str = "index-";
 
@@ -91,31 +93,24 @@ impl Store {
         let connection =
             Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)
                 .map_err(IndexError::from)?;
-        let is_current = || -> Result<Result<(), Unusable>, rusqlite::Error> {
+        let prepare = || -> Result<String, rusqlite::Error> {
             connection.busy_timeout(BUSY_TIMEOUT)?;
+            // Else SQLite compiles a statement again whenever another value is bound to it, to plan by that value.
+            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
             // Checks that every page's cells lie inside of it: a damaged file is told from an odd answer.
             connection.pragma_update(None, "cell_size_check", true)?;
-            let pragma =
-                |name| connection.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
-            if pragma("application_id")? != APPLICATION_ID {
-                return Ok(Err(Unusable::Foreign));
-            }
-            if pragma("user_version")? != SCHEMA_VERSION {
-                return Ok(Err(Unusable::Outdated));
-            }
-            let made_from: String = connection.query_row(
-                "SELECT value FROM meta WHERE key = 'fingerprint'",
-                [],
-                |row| row.get(0),
-            )?;
-            Ok(if made_from == fingerprint { Ok(()) } else { Err(Unusable::Outdated) })
+            // Pages are looked at where the system has them, not copied: a session start reads each page once. An index
+            // never becomes shorter, so that no page can vanish while it is looked at.
+            connection.pragma_update(None, "mmap_size", MAPPED_BYTES)?;
+            let sql = "SELECT value FROM meta WHERE key = 'fingerprint'";
+            connection.query_row(sql, [], |row| row.get(0))
         };
-        match is_current() {
-            Ok(verdict) => verdict.map(|()| connection),
-            Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::NotADatabase) => {
-                Err(Unusable::Foreign)
+        match prepare() {
+            Ok(made_from) if made_from == fingerprint => Ok(connection),
+            Ok(_) => Err(told_apart(&connection).unwrap_or(Unusable::Outdated)),
+            Err(error) => {
+                Err(told_apart(&connection).unwrap_or_else(|| Unusable::Failed(error.into())))
             }
-            Err(error) => Err(Unusable::Failed(error.into())),
         }
     }
 
@@ -209,6 +204,20 @@ impl WriterLock {
                 let _ = fs::remove_file(entry.path());
             }
         }
+    }
+}
+
+/// What a database is that cannot be used, if that can be told.
+fn told_apart(connection: &Connection) -> Option<Unusable> {
+    let pragma = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
+    match (pragma("application_id"), pragma("user_version")) {
+        (Ok(APPLICATION_ID), Ok(SCHEMA_VERSION)) => None,
+        (Ok(APPLICATION_ID), Ok(_)) => Some(Unusable::Outdated),
+        (Ok(_), _) => Some(Unusable::Foreign),
+        (Err(error), _) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::NotADatabase) => {
+            Some(Unusable::Foreign)
+        }
+        _ => None,
     }
 }
 
