@@ -1,6 +1,7 @@
 //! Walks vaults and reads their files. Decides what belongs to a vault, not what it means.
 
 mod crew;
+mod folder;
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata};
@@ -91,9 +92,6 @@ struct Place {
     rules: Vec<Arc<Gitignore>>,
 }
 
-/// A note's file on the way into a listing.
-type NamedEntry = (String, fs::DirEntry);
-
 impl Place {
     fn root(vault_idx: usize, vault: &Vault) -> Place {
         Place {
@@ -105,7 +103,7 @@ impl Place {
     }
 
     /// Looks into the folder. Calls `take` with notes as they are found, and returns the folders inside.
-    fn look(&self, skipped: &mut Skipped, mut take: impl FnMut(NamedEntry)) -> Vec<Place> {
+    fn look(&self, skipped: &mut Skipped, mut take: impl FnMut(String)) -> Vec<Place> {
         let Ok(entries) = fs::read_dir(&self.path) else {
             // The root of a vault may vanish between two walks, which is no different from an empty one.
             skipped.unreadable += u64::from(!self.folder.is_empty());
@@ -123,7 +121,7 @@ impl Place {
                 if !kind.is_file() {
                     skipped.special += 1;
                 } else if let Some(name) = self.admit(name, false, &rules, skipped) {
-                    take((name, entry));
+                    take(name);
                 }
             }
         }

@@ -7,7 +7,8 @@
 //! The last index is asked while the vaults are still being looked through: mostly nothing has changed, and its answers
 //! are the right ones. If something has, the questions are put again; if the look takes too long, they have to do.
 
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::num::NonZero;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
@@ -23,17 +24,24 @@ use crate::domain::receipt::{Fault, Ranking, Stage};
 use crate::domain::time::Timestamp;
 
 /// What was found in time.
-#[derive(Default)]
-pub(super) struct Gathered {
+pub(super) struct Gathered<Draft> {
     /// The project and its settings; `None` where even that took too long.
     pub(super) place: Option<Place>,
-    pub(super) search: Vec<FoundNote>,
-    pub(super) recent: Vec<FoundNote>,
-    pub(super) details: Details,
+    pub(super) found: Found,
+    /// What was made of `found` while there was time, if it was.
+    pub(super) draft: Option<Draft>,
     pub(super) faults: Vec<Fault>,
     pub(super) stages: Vec<Stage>,
     /// Whether notes were being read for the index when time was up, and still have to be.
     pub(super) is_index_unfinished: bool,
+}
+
+/// What the index answered.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Found {
+    pub(super) search: Vec<FoundNote>,
+    pub(super) recent: Vec<FoundNote>,
+    pub(super) details: Details,
 }
 
 /// Which state of the index was asked.
@@ -64,16 +72,33 @@ enum Told {
 }
 
 /// Gathers as much as can be had in time. Only wrong usage or configuration is an error.
-pub(super) fn gather(
+///
+/// While the vaults are still being looked through, `draft` is called with what the last index answered: mostly that is
+/// what will be needed.
+pub(super) fn gather<Draft>(
     request: &Request,
     now: Option<Timestamp>,
     ranking: Ranking,
     deadline: &mut Deadline,
-) -> Result<Gathered, AppError> {
+    draft: impl FnMut(&Place, &Found) -> Draft,
+) -> Result<Gathered<Draft>, AppError> {
     let (teller, told) = mpsc::channel();
-    let work = Work { request: request.clone(), now, ranking, teller };
+    let n_cores = thread::available_parallelism().map_or(1, NonZero::get);
+    let work = Work { request: request.clone(), now, ranking, has_spare_core: n_cores > 2, teller };
     work.start(None);
-    Listener::default().listen(&told, &work, deadline)
+    let listener = Listener {
+        place: None,
+        faults: Vec::new(),
+        stages: Vec::new(),
+        last: Answers::default(),
+        fresh: Answers::default(),
+        is_opened: false,
+        is_reading: false,
+        is_refreshed: false,
+        drafted: None,
+        draft,
+    };
+    listener.listen(&told, &work, deadline)
 }
 
 /// The answers of one state of the index, as far as they have come in.
@@ -94,31 +119,49 @@ impl Answers {
     fn are_complete(&self) -> bool {
         self.n_came_in() == 3
     }
+
+    /// What was answered, if everything was, and well.
+    fn found(&self) -> Option<Found> {
+        match (&self.search, &self.recent, &self.details) {
+            (Some(Ok(search)), Some(Ok(recent)), Some(Ok(details))) => Some(Found {
+                search: search.clone(),
+                recent: recent.clone(),
+                details: details.clone(),
+            }),
+            _ => None,
+        }
+    }
 }
 
 /// Hears what the threads tell.
-#[derive(Default)]
-struct Listener {
-    gathered: Gathered,
+struct Listener<Draft, Make> {
+    place: Option<Place>,
+    faults: Vec<Fault>,
+    stages: Vec<Stage>,
     last: Answers,
     fresh: Answers,
     is_opened: bool,
     is_reading: bool,
     is_refreshed: bool,
+    drafted: Option<Draft>,
+    draft: Make,
 }
 
-impl Listener {
+impl<Draft, Make: FnMut(&Place, &Found) -> Draft> Listener<Draft, Make> {
     fn listen(
         mut self,
         told: &Receiver<Told>,
         work: &Work,
         deadline: &mut Deadline,
-    ) -> Result<Gathered, AppError> {
+    ) -> Result<Gathered<Draft>, AppError> {
         let mut is_careful = false;
         loop {
-            let hangs = self.gathered.place.is_some() && !self.is_opened && !is_careful;
+            let hangs = self.place.is_some() && !self.is_opened && !is_careful;
             // Who has something to say does not wait to the end for something newer.
             let may_stop_early = !self.is_refreshed && self.last.are_complete();
+            if may_stop_early && self.drafted.is_none() {
+                self.make_draft();
+            }
             let until = if hangs {
                 deadline.for_opening()
             } else if may_stop_early {
@@ -131,7 +174,7 @@ impl Listener {
                 Ok(Told::Place(place)) => {
                     let place = (*place)?;
                     deadline.allow(Duration::from_millis(place.settings.deadline_ms.value));
-                    self.gathered.place = Some(place);
+                    self.place = Some(place);
                 }
                 Ok(tale) => self.hear(tale),
                 Err(_) if hangs => {
@@ -143,25 +186,32 @@ impl Listener {
         }
     }
 
+    /// Uses the time until the vaults are looked through.
+    fn make_draft(&mut self) {
+        if let (Some(place), Some(found)) = (&self.place, self.last.found()) {
+            self.drafted = Some((self.draft)(place, &found));
+        }
+    }
+
     fn hear(&mut self, tale: Told) {
         match tale {
             Told::Search(state, answer) => self.of(state).search = Some(answer),
             Told::Recent(state, answer) => self.of(state).recent = Some(answer),
             Told::Details(state, answer) => self.of(state).details = Some(answer),
             Told::Opened(faults) => {
-                self.gathered.faults.extend(faults);
+                self.faults.extend(faults);
                 self.is_opened = true;
             }
             Told::Reading => self.is_reading = true,
             Told::Refreshed(fault) => {
-                self.gathered.faults.extend(fault);
+                self.faults.extend(fault);
                 self.is_refreshed = true;
             }
             Told::Failed(fault) => {
-                self.gathered.faults.push(fault);
+                self.faults.push(fault);
                 self.is_refreshed = true;
             }
-            Told::Took(stage, took) => self.gathered.stages.push(stage_of(stage, took)),
+            Told::Took(stage, took) => self.stages.push(stage_of(stage, took)),
             Told::Place(_) | Told::Done => {}
         }
     }
@@ -174,17 +224,14 @@ impl Listener {
     }
 
     /// Takes the best answers that there are, and says what is missing.
-    fn end(self, is_done: bool) -> Gathered {
-        let Listener { mut gathered, last, fresh, is_opened, is_reading, is_refreshed } = self;
-        let faults = &mut gathered.faults;
+    fn end(self, is_done: bool) -> Gathered<Draft> {
+        let Listener { place, mut faults, last, fresh, is_refreshed, .. } = self;
         let late = "it did not answer in time";
-        if gathered.place.is_none() && !is_done {
-            faults.push(Fault::new("project", late));
-            return gathered;
-        }
         let newer_is_late = fresh.n_came_in() > 0 && !fresh.are_complete() && last.are_complete();
         let takes_fresh = fresh.n_came_in() > 0 && !newer_is_late;
-        if is_opened && !is_done && (!is_refreshed || newer_is_late) {
+        if place.is_none() && !is_done {
+            faults.push(Fault::new("project", late));
+        } else if self.is_opened && !is_done && (!is_refreshed || newer_is_late) {
             let reason = if last.n_came_in() > 0 {
                 "the notes could not be looked through in time; this is from the last index"
             } else {
@@ -192,14 +239,22 @@ impl Listener {
             };
             faults.push(Fault::new("index", reason));
         }
-        gathered.is_index_unfinished = is_reading && !is_refreshed;
         let Answers { search, recent, details } = if takes_fresh { fresh } else { last };
         // Whoever says that all is done has said why something is missing.
-        let missing = (!is_done).then_some(late);
-        gathered.search = taken("search", search, missing, faults);
-        gathered.recent = taken("recent", recent, missing, faults);
-        gathered.details = taken("graph", details, missing, faults);
-        gathered
+        let missing = (place.is_some() && !is_done).then_some(late);
+        let found = Found {
+            search: taken("search", search, missing, &mut faults),
+            recent: taken("recent", recent, missing, &mut faults),
+            details: taken("graph", details, missing, &mut faults),
+        };
+        Gathered {
+            place,
+            found,
+            draft: self.drafted.filter(|_| !takes_fresh),
+            faults,
+            stages: self.stages,
+            is_index_unfinished: self.is_reading && !is_refreshed,
+        }
     }
 }
 
@@ -225,6 +280,8 @@ struct Work {
     request: Request,
     now: Option<Timestamp>,
     ranking: Ranking,
+    /// Whether there are more cores than the walk and the search take.
+    has_spare_core: bool,
     teller: Sender<Told>,
 }
 
@@ -256,25 +313,23 @@ impl Work {
 
     fn run(&self, patience: Option<Duration>) {
         let Some((workspace, project)) = self.open(patience) else { return };
-        let for_thread = Arc::clone(&workspace);
-        let listing = thread::spawn(move || list(&for_thread));
-        let last = workspace.last_index();
-        let asked =
-            last.as_ref().ok().map(|index| self.ask(State::Last, &workspace, index, &project));
-        let listed = listing.join().unwrap_or_else(|panic| resume_unwind(panic));
+        let asked = self.ask_the_last_index(&workspace, &project);
+        let listed = list(&workspace);
+        // Nothing comes from a thread that ended in a fault of this program.
+        let (answered, last) = asked.recv().unwrap_or_else(|_| (None, workspace.last_index()));
         let fresh = self.refresh(&workspace, listed, last, Mode::Incremental, None);
         let Some((index, refreshed)) = fresh else { return };
-        let asked = match asked {
-            Some(asked) if refreshed.is_as_before => asked,
+        let answered = match answered {
+            Some(answered) if refreshed.is_as_before => answered,
             _ => self.ask(State::Fresh, &workspace, &index, &project),
         };
         // A damaged index is made again, and asked once more.
-        if let Ok(Err(reason)) = asked.recv() {
+        if let Err(reason) = answered {
             let fault = Fault::new("index", format!("it was made anew: {reason}"));
             let fresh =
                 self.refresh(&workspace, list(&workspace), Ok(index), Mode::Full, Some(fault));
             if let Some((index, _)) = fresh {
-                let _ = self.ask(State::Fresh, &workspace, &index, &project).recv();
+                let _ = self.ask(State::Fresh, &workspace, &index, &project);
             }
         }
     }
@@ -323,51 +378,43 @@ impl Work {
         }
     }
 
-    /// Puts all questions to an index. Search and recent activity are asked side by side: this thread does the one, and
-    /// a second one the other, and what comes after both. That one ends by saying whether the index is damaged.
+    /// Opens the index as it was left and puts the questions to it, in a thread of its own, which then hands it over.
+    fn ask_the_last_index(
+        &self,
+        workspace: &Arc<Workspace>,
+        project: &Option<String>,
+    ) -> Receiver<(Option<Answered>, Result<Index, Unusable>)> {
+        let (sender, asked) = mpsc::channel();
+        let work = self.clone();
+        let (workspace, project) = (Arc::clone(workspace), project.clone());
+        thread::spawn(move || {
+            let last = workspace.last_index();
+            let answered =
+                last.as_ref().ok().map(|index| work.ask(State::Last, &workspace, index, &project));
+            let _ = sender.send((answered, last));
+        });
+        asked
+    }
+
+    /// Puts all questions to an index.
     fn ask(
         &self,
         state: State,
         workspace: &Arc<Workspace>,
         index: &Index,
         project: &Option<String>,
-    ) -> Receiver<Result<(), String>> {
-        let (verdict, asked) = mpsc::channel();
-        let (sender, found_lately) = mpsc::channel();
-        let work = self.clone();
-        let (for_thread, project) = (Arc::clone(workspace), project.clone());
-        thread::spawn(move || {
-            let damage = work.search_and_expand(state, &for_thread, project, &found_lately);
-            let _ = verdict.send(damage);
-        });
-        let recent = self.timed("recent", || questions::recent(workspace, index, self.now));
-        self.tell(Told::Recent(state, recent.clone()));
-        let _ = sender.send(recent);
-        asked
-    }
-
-    fn search_and_expand(
-        &self,
-        state: State,
-        workspace: &Workspace,
-        project: Option<String>,
-        found_lately: &Receiver<Answer<Vec<FoundNote>>>,
-    ) -> Result<(), String> {
-        let index = workspace.last_index().map_err(Failed::from);
-        let ask = |question: &dyn Fn(&Index) -> Answer<Vec<FoundNote>>| {
-            index.as_ref().map_err(Clone::clone).and_then(question)
-        };
-        let search = self.timed("search", || {
-            ask(&|index| questions::searched(workspace, index, project.as_deref()))
-        });
+    ) -> Answered {
+        let recent = self.start_recent(state, workspace);
+        let search =
+            self.timed("search", || questions::searched(workspace, index, project.as_deref()));
         self.tell(Told::Search(state, search.clone()));
-        let recent = found_lately.recv().unwrap_or(Ok(Vec::new()));
+        let recent = match recent {
+            Some(recent) => recent.recv().unwrap_or(Ok(Vec::new())),
+            None => self.recent(state, workspace, index),
+        };
         let found = search.iter().flatten().chain(recent.iter().flatten());
         let ranked = questions::best(self.ranking, found);
-        let details = self.timed("graph", || {
-            let index = index.as_ref().map_err(Clone::clone)?;
-            questions::details(workspace, index, &ranked)
-        });
+        let details = self.timed("graph", || questions::details(workspace, index, &ranked));
         let failed = [search.err(), recent.err(), details.as_ref().err().cloned()];
         self.tell(Told::Details(state, details));
         match failed.into_iter().flatten().find(|failed| failed.is_damage) {
@@ -375,7 +422,44 @@ impl Work {
             None => Ok(()),
         }
     }
+
+    /// Asks for recent activity beside the search, with a connection of its own, where there is a core for that. To open
+    /// another connection takes longer than the answer: with two cores, of which the walk has one, it comes sooner
+    /// after the search.
+    fn start_recent(
+        &self,
+        state: State,
+        workspace: &Arc<Workspace>,
+    ) -> Option<Receiver<Answer<Vec<FoundNote>>>> {
+        if !self.has_spare_core {
+            return None;
+        }
+        let (sender, receiver) = mpsc::channel();
+        let work = self.clone();
+        let workspace = Arc::clone(workspace);
+        thread::spawn(move || {
+            let recent = match workspace.last_index() {
+                Ok(index) => work.recent(state, &workspace, &index),
+                Err(unusable) => {
+                    let failed = Failed::from(unusable);
+                    work.tell(Told::Recent(state, Err(failed.clone())));
+                    Err(failed)
+                }
+            };
+            let _ = sender.send(recent);
+        });
+        Some(receiver)
+    }
+
+    fn recent(&self, state: State, workspace: &Workspace, index: &Index) -> Answer<Vec<FoundNote>> {
+        let recent = self.timed("recent", || questions::recent(workspace, index, self.now));
+        self.tell(Told::Recent(state, recent.clone()));
+        recent
+    }
 }
+
+/// That all questions were answered, or what is damaged.
+type Answered = Result<(), String>;
 
 fn said(notice: &Notice) -> String {
     match notice {

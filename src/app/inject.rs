@@ -13,16 +13,17 @@ use crate::adapters::settings::DEFAULT_DEADLINE_MS;
 use crate::adapters::state::State;
 use crate::adapters::{background, clock};
 use crate::app::deadline::Deadline;
-use crate::app::gather::{Gathered, gather, stage_of};
+use crate::app::gather::{Found, Gathered, gather, stage_of};
 use crate::app::questions;
-use crate::app::workspace::{AppError, Request};
-use crate::domain::budget::Host;
-use crate::domain::candidate::FoundNote;
-use crate::domain::receipt::{Entry, Fault, Found, Injection, Ranking, Receipt};
+use crate::app::workspace::{AppError, Place, Request};
+use crate::domain::budget::{Budget, Host};
+use crate::domain::candidate::{Candidate, FoundNote};
+use crate::domain::encoding::Encoding;
+use crate::domain::receipt::{self, Entry, Fault, Injection, Ranking, Receipt};
 use crate::domain::settings::Origin;
 use crate::domain::time::Timestamp;
 use crate::engine::compose::compose;
-use crate::engine::pack::{Packing, pack};
+use crate::engine::pack::{Packed, Packing, pack};
 
 /// Another process that is writing a receipt is waited for this long.
 const RECEIPT_PATIENCE: Duration = Duration::from_millis(100);
@@ -56,46 +57,34 @@ pub enum Keep {
 pub fn inject(session: &Session, keep: Keep) -> Result<Injection, AppError> {
     let mut deadline = Deadline::start(Duration::from_millis(DEFAULT_DEADLINE_MS));
     let ranking = Ranking::default();
-    let gathered = gather(&session.place, session.now, ranking, &mut deadline)?;
-    let started = Instant::now();
-    let Gathered { place, search, recent, details, mut faults, stages, is_index_unfinished } =
-        gathered;
-    let settings = place.as_ref().map(|place| &place.settings);
-    let is_on = settings.is_some_and(|settings| settings.enabled.value);
-    let recorder = place.as_ref().filter(|_| is_on && keep == Keep::Receipt).map(|place| {
-        let patience = RECEIPT_PATIENCE.min(deadline.left());
-        Recorder::start(place.directories.state.clone(), patience)
-    });
-    if is_index_unfinished {
-        let Request { dir, vaults, .. } = &session.place;
-        let goes_on = background::index(dir.as_deref(), vaults).is_ok();
-        faults.extend(goes_on.then(|| Fault::new("index", "a process of its own goes on with it")));
-    }
-    let ranked = questions::best(ranking, search.iter().chain(&recent));
-    let candidates = compose(&ranked, &recent, &details);
-    let limit = settings.map_or(0, |settings| settings.token_limit.value as usize);
-    let packing = Packing {
-        encoding: settings.map_or_else(Default::default, |settings| settings.encoding.value),
-        budget: session.host.budget(session.budget.unwrap_or(limit)),
-        project: place.as_ref().and_then(|place| place.project.name.as_deref()),
-        handoff: None,
-        candidates: &candidates,
+    let mut recorder = None;
+    let draft = |place: &Place, found: &Found| {
+        if keep == Keep::Receipt && recorder.is_none() && place.settings.enabled.value {
+            recorder = Some(Recorder::start(place.directories.state.clone()));
+        }
+        Draft::make(session, ranking, Some(place), found)
     };
-    let packed = pack(&packing);
+    let gathered = gather(&session.place, session.now, ranking, &mut deadline, draft)?;
+    let Gathered { place, found, draft, faults, stages, is_index_unfinished } = gathered;
+    let Draft { candidates, packed, took } = match draft {
+        Some(draft) => draft,
+        None => Draft::make(session, ranking, place.as_ref(), &found),
+    };
+    let settings = place.as_ref().map(|place| &place.settings);
     let mut receipt = Receipt {
         session: session.id.clone(),
-        project: packing.project.map(str::to_owned),
+        project: place.as_ref().and_then(|place| place.project.name.clone()),
         project_key: place.as_ref().map_or_else(String::new, |place| place.project.key.clone()),
         at: session.now.unwrap_or_else(clock::now),
         delivered: false,
         host: session.host,
         ranking,
-        encoding: packing.encoding,
-        budget: packing.budget,
+        encoding: encoding(place.as_ref()),
+        budget: budget(session, place.as_ref()),
         used: packed.used,
         sha256: hexadecimal(&Sha256::digest(packed.text.as_bytes())),
         parts: packed.parts,
-        found: found(search.into_iter().chain(recent)),
+        found: found_notes(found),
         entries: Vec::new(),
         faults,
         stages,
@@ -108,23 +97,66 @@ pub fn inject(session: &Session, keep: Keep) -> Result<Injection, AppError> {
     if let Some(setting) = settings.map(|settings| &settings.enabled).filter(|on| !on.value) {
         receipt.faults.push(switched_off(&setting.origin));
     }
-    receipt.stages.push(stage_of("pack", started.elapsed()));
+    if is_index_unfinished {
+        let Request { dir, vaults, .. } = &session.place;
+        if background::index(dir.as_deref(), vaults).is_ok() {
+            receipt.faults.push(Fault::new("index", "a process of its own goes on with it"));
+        }
+    }
+    receipt.stages.push(stage_of("pack", took));
     receipt.stages.push(stage_of("all", deadline.elapsed()));
-    if let Some(recorder) = recorder {
+    if keep == Keep::Receipt
+        && let Some(place) = place.filter(|place| place.settings.enabled.value)
+    {
+        let recorder = recorder.unwrap_or_else(|| Recorder::start(place.directories.state));
         receipt = recorder.record(receipt, deadline.left());
     }
     Ok(Injection { text: packed.text, receipt })
 }
 
-fn found(notes: impl Iterator<Item = FoundNote>) -> Vec<Found> {
-    notes.map(|FoundNote { signal, uri, .. }| Found { signal, uri }).collect()
+/// A context that will be the one, if nothing has changed.
+struct Draft {
+    candidates: Vec<Candidate>,
+    packed: Packed,
+    took: Duration,
+}
+
+impl Draft {
+    fn make(session: &Session, ranking: Ranking, place: Option<&Place>, found: &Found) -> Draft {
+        let started = Instant::now();
+        let Found { search, recent, details } = found;
+        let ranked = questions::best(ranking, search.iter().chain(recent));
+        let candidates = compose(&ranked, recent, details);
+        let packed = pack(&Packing {
+            encoding: encoding(place),
+            budget: budget(session, place),
+            project: place.and_then(|place| place.project.name.as_deref()),
+            handoff: None,
+            candidates: &candidates,
+        });
+        Draft { candidates, packed, took: started.elapsed() }
+    }
+}
+
+fn encoding(place: Option<&Place>) -> Encoding {
+    place.map_or_else(Encoding::default, |place| place.settings.encoding.value)
+}
+
+fn budget(session: &Session, place: Option<&Place>) -> Budget {
+    let limit = place.map_or(0, |place| place.settings.token_limit.value as usize);
+    session.host.budget(session.budget.unwrap_or(limit))
+}
+
+fn found_notes(found: Found) -> Vec<receipt::Found> {
+    let notes = found.search.into_iter().chain(found.recent);
+    notes.map(|FoundNote { signal, uri, .. }| receipt::Found { signal, uri }).collect()
 }
 
 fn switched_off(origin: &Origin) -> Fault {
     Fault::new("settings", format!("context is switched off by {origin}"))
 }
 
-/// Writes a receipt, in a thread that opens the state while the context is still being packed. Gives up when time
+/// Writes a receipt, in a thread that opens the state while the context is still being made. Gives up when time
 /// does: a context without a receipt is better than none.
 struct Recorder {
     receipts: Sender<Arc<Receipt>>,
@@ -132,11 +164,11 @@ struct Recorder {
 }
 
 impl Recorder {
-    fn start(folder: PathBuf, patience: Duration) -> Recorder {
+    fn start(folder: PathBuf) -> Recorder {
         let (receipts, to_write) = mpsc::channel::<Arc<Receipt>>();
         let (sender, written) = mpsc::channel();
         thread::spawn(move || {
-            let mut state = State::open(&folder, patience);
+            let mut state = State::open(&folder, RECEIPT_PATIENCE);
             let Ok(receipt) = to_write.recv() else { return };
             let written = match &mut state {
                 Ok(state) => state.record(&receipt).map_err(|error| error.to_string()),

@@ -102,8 +102,8 @@ pub struct Entry {
 /// How much of a candidate stands in a context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shown {
-    /// Which of the line's lengths: 0 is the shortest.
-    pub extent: usize,
+    /// Which of the line's lengths, 0 the shortest; `None` where nothing was left out of it.
+    pub extent: Option<usize>,
     /// What it takes up.
     pub tokens: usize,
 }

@@ -28,9 +28,9 @@ pub fn explain(receipt: Receipt) -> Explanation {
         match entry.shown {
             Some(Shown { extent, tokens }) => lines.push(ExplainedLine {
                 part: *part,
-                text: forms.text(extent).trim_end().to_owned(),
+                text: forms.shown(extent).trim_end().to_owned(),
                 tokens,
-                shortened: extent < forms.most(),
+                shortened: extent.is_some_and(|extent| extent < forms.most()),
                 reason,
             }),
             None => {

@@ -1,5 +1,7 @@
 //! Writes a candidate as one line of markdown, as long or as short as there is room.
 
+use std::cell::OnceCell;
+
 use crate::domain::candidate::Line;
 
 /// Less of a description than this says nothing.
@@ -10,25 +12,28 @@ const LONGEST_WORD_CHARS: usize = 24;
 /// A line in all its lengths: extent 0 is the shortest, [`Forms::most`] the whole.
 pub struct Forms<'a> {
     line: &'a Line,
-    /// Where the description may end, or nothing for a line that is cut elsewhere.
-    cuts: Vec<usize>,
+    /// Where the description may end, or nothing for a line that is cut elsewhere. Most lines are never cut.
+    cuts: OnceCell<Vec<usize>>,
 }
 
 impl<'a> Forms<'a> {
     /// The lengths that a line may have.
     pub fn of(line: &'a Line) -> Forms<'a> {
-        let cuts = match line {
+        Forms { line, cuts: OnceCell::new() }
+    }
+
+    fn cuts(&self) -> &[usize] {
+        self.cuts.get_or_init(|| match self.line {
             Line::Described { description, .. } => cuts(description),
             Line::Connected { .. } => Vec::new(),
-        };
-        Forms { line, cuts }
+        })
     }
 
     /// The extent at which nothing is left out.
     pub fn most(&self) -> usize {
         match self.line {
             Line::Described { description, .. } if description.is_empty() => 0,
-            Line::Described { .. } => self.cuts.len() + 1,
+            Line::Described { .. } => self.cuts().len() + 1,
             Line::Connected { to, .. } => to.len().saturating_sub(1),
         }
     }
@@ -36,26 +41,13 @@ impl<'a> Forms<'a> {
     /// The line at an extent, with its line break.
     pub fn text(&self, extent: usize) -> String {
         match self.line {
-            Line::Described { name, description, uri } => {
-                let mut text = format!("- {name}");
-                if extent > 0 && !description.is_empty() {
-                    text.push_str(" - ");
-                    match self.cuts.get(extent - 1) {
-                        Some(&cut) => {
-                            text.push_str(&description[..cut]);
-                            text.push('…');
-                        }
-                        None => text.push_str(description),
-                    }
-                }
-                if !uri.is_empty() {
-                    text.push_str(" (");
-                    text.push_str(uri);
-                    text.push(')');
-                }
-                text.push('\n');
-                text
-            }
+            Line::Described { description, .. } => match extent.checked_sub(1) {
+                None => self.described(None, ""),
+                Some(n) => match self.cuts().get(n) {
+                    Some(&cut) => self.described(Some(&description[..cut]), "…"),
+                    None => self.whole(),
+                },
+            },
             Line::Connected { concept, to } => {
                 let around: Vec<String> =
                     to.iter().take(extent + 1).map(|link| linked(link.concept.as_str())).collect();
@@ -64,9 +56,32 @@ impl<'a> Forms<'a> {
         }
     }
 
+    /// The line as it is shown: at an extent, or whole.
+    pub fn shown(&self, extent: Option<usize>) -> String {
+        extent.map_or_else(|| self.whole(), |extent| self.text(extent))
+    }
+
     /// The whole line.
     pub fn whole(&self) -> String {
-        self.text(self.most())
+        match self.line {
+            Line::Described { description, .. } => {
+                self.described(Some(description.as_str()).filter(|text| !text.is_empty()), "")
+            }
+            Line::Connected { .. } => self.text(self.most()),
+        }
+    }
+
+    fn described(&self, description: Option<&str>, mark: &str) -> String {
+        let Line::Described { name, uri, .. } = self.line else { return String::new() };
+        let mut text = format!("- {name}");
+        if let Some(description) = description {
+            text.extend([" - ", description, mark]);
+        }
+        if !uri.is_empty() {
+            text.extend([" (", uri, ")"]);
+        }
+        text.push('\n');
+        text
     }
 }
 

@@ -94,7 +94,7 @@ struct Desk<'a> {
 /// An entry that has its place.
 #[derive(Debug, Clone, Copy)]
 struct Placed {
-    extent: usize,
+    extent: Option<usize>,
     size: Size,
 }
 
@@ -205,19 +205,18 @@ impl<'a> Desk<'a> {
             return;
         }
         let (whole, run) = self.whole_and_run(candidate);
-        let most = self.forms[candidate].most();
         if self.has_room(filling, candidate, whole, run) {
-            self.put(filling, candidate, Placed { extent: most, size: whole }, run);
+            self.put(filling, candidate, Placed { extent: None, size: whole }, run);
             return;
         }
-        let (mut fits, mut too_large) = (None, most);
+        let (mut fits, mut too_large) = (None, self.forms[candidate].most());
         let mut low = 0;
         while low < too_large {
             let extent = low + (too_large - low) / 2;
             let text = self.forms[candidate].text(extent);
             let (size, run) = (self.measure(&text), frame::longest_run(&text));
             if self.has_room(filling, candidate, size, run) {
-                fits = Some((Placed { extent, size }, run));
+                fits = Some((Placed { extent: Some(extent), size }, run));
                 low = extent + 1;
             } else {
                 too_large = extent;
@@ -273,7 +272,7 @@ impl<'a> Desk<'a> {
             let (size, run) = (self.measure(&text), frame::longest_run(&text));
             for giver in (0..self.forms.len()).rev() {
                 let Some(Placed { extent, size: given }) = filling.placed[giver] else { continue };
-                if extent == 0 {
+                if extent.unwrap_or_else(|| self.forms[giver].most()) == 0 {
                     continue;
                 }
                 let mut trial = filling.clone();
@@ -282,7 +281,7 @@ impl<'a> Desk<'a> {
                 if !self.has_room(&trial, newcomer, size, run) {
                     continue;
                 }
-                self.put(&mut trial, newcomer, Placed { extent: 0, size }, run);
+                self.put(&mut trial, newcomer, Placed { extent: Some(0), size }, run);
                 self.place(&mut trial, giver);
                 if trial.placed[giver].is_some() {
                     // Its section has counted the giver all along.
@@ -368,7 +367,7 @@ impl<'a> Desk<'a> {
             }
             pieces.push((part, frame::heading(part).to_owned(), None));
             for (candidate, placed) in entries {
-                pieces.push((part, self.forms[candidate].text(placed.extent), Some(placed.size)));
+                pieces.push((part, self.forms[candidate].shown(placed.extent), Some(placed.size)));
             }
             // The blank line after a section belongs to its last entry, which is then another text.
             if let Some((_, last, known)) = pieces.last_mut() {

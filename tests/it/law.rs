@@ -160,7 +160,7 @@ fn check_fence(packing: &Packing<'_>, packed: &Packed, case: &str) {
     assert_eq!(blocks.len(), 1, "{case}\n{}", packed.text);
     for (shown, candidate) in packed.shown.iter().zip(packing.candidates) {
         let Some(shown) = shown else { continue };
-        let line = Forms::of(&candidate.line).text(shown.extent);
+        let line = Forms::of(&candidate.line).shown(shown.extent);
         assert!(blocks[0].contains(&line), "{case}: {line}\n{}", packed.text);
     }
     let frame = outside.replace(packing.project.unwrap_or_default(), "");

@@ -8,14 +8,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Scope};
 
-use super::{NamedEntry, Place, stamp};
+use super::Place;
+use super::folder::Folder;
 use crate::domain::listing::{FolderListing, ListedFile, Skipped};
 
 /// Files of one folder that one walker looks at in one go.
 const FILES_PER_JOB: usize = 256;
 /// Help is called for when there are more files than this: it takes as long to come as hundreds of files do, and while a
 /// session starts, the other cores have other things to do.
-const FILES_ALONE: usize = 500;
+const FILES_ALONE: usize = 1_500;
 
 /// Walks folders to their ends.
 pub(super) fn walk(roots: Vec<Place>, max_file_bytes: u64) -> (Vec<FolderListing>, Skipped) {
@@ -55,13 +56,14 @@ struct Board {
 enum Job {
     Folder(Place),
     /// Some files of a folder that has many.
-    Files(Arc<Pile>, Vec<NamedEntry>),
+    Files(Arc<Pile>, Vec<String>),
 }
 
 /// What is known about the files of a folder that is too large for one job.
 struct Pile {
     vault: usize,
     folder: String,
+    open: Folder,
     n_jobs_left: AtomicUsize,
     listed: Mutex<Vec<ListedFile>>,
 }
@@ -101,9 +103,15 @@ impl Crew {
         place: Place,
         may_call: &mut Option<&'scope Scope<'scope, 'env>>,
     ) {
+        // The root of a vault may vanish between two walks, which is no different from an empty one.
+        let Ok(open) = Folder::open(&place.path) else {
+            self.board().skipped.unreadable += u64::from(!place.folder.is_empty());
+            return;
+        };
         let pile = Arc::new(Pile {
             vault: place.vault,
             folder: place.folder.clone(),
+            open,
             // One for this look itself, which is not over before the last file is found.
             n_jobs_left: AtomicUsize::new(1),
             listed: Mutex::default(),
@@ -151,13 +159,12 @@ impl Crew {
     }
 
     /// Takes the stamps of some files of a folder. Whoever takes the last ones hands in the listing.
-    fn stamp(&self, pile: &Pile, files: Vec<NamedEntry>) {
+    fn stamp(&self, pile: &Pile, files: Vec<String>) {
         let mut too_large = 0;
         let mut listed = Vec::with_capacity(files.len());
-        for (name, entry) in files {
+        for name in files {
             // A file without a stamp is gone since the folder was read.
-            let Ok(metadata) = entry.metadata() else { continue };
-            let stamp = stamp(&metadata);
+            let Some(stamp) = pile.open.stamp(&name) else { continue };
             if stamp.size > self.max_file_bytes {
                 too_large += 1;
             } else {

@@ -56,7 +56,7 @@ impl Graph {
                 Line::Connected { concept, to } => {
                     let name = untrusted::one_line(concept.as_str());
                     let from = graph.node(&mut known, &name, Standing::Expanded);
-                    for link in to.iter().take(shown.extent + 1) {
+                    for link in to.iter().take(shown.extent.map_or(to.len(), |extent| extent + 1)) {
                         let name = untrusted::one_line(link.concept.as_str());
                         let to = graph.node(&mut known, &name, Standing::Neighbour);
                         graph.connect(from, to, link.notes);

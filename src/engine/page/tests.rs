@@ -38,9 +38,11 @@ pub(super) fn receipt() -> Receipt {
 }
 
 fn entry(part: Part, line: Line) -> Entry {
-    let extent = Forms::of(&line).most();
     let signals = vec![Signal::Recent { place: 1 }];
-    Entry { candidate: Candidate { part, line, signals }, shown: Some(Shown { extent, tokens: 9 }) }
+    Entry {
+        candidate: Candidate { part, line, signals },
+        shown: Some(Shown { extent: None, tokens: 9 }),
+    }
 }
 
 pub(super) fn concept_entry(name: &str) -> Entry {
@@ -56,7 +58,7 @@ pub(super) fn connected_entry(name: &str, to: &[(&str, u32)]) -> Entry {
 
 /// Leaves out all of an entry's connections after the one at `extent`.
 pub(super) fn shorten(entry: &mut Entry, extent: usize) {
-    entry.shown = Some(Shown { extent, tokens: 5 });
+    entry.shown = Some(Shown { extent: Some(extent), tokens: 5 });
 }
 
 fn explanation(receipt: Receipt) -> Explanation {
@@ -68,9 +70,9 @@ fn explanation(receipt: Receipt) -> Explanation {
             let forms = Forms::of(&entry.candidate.line);
             Some(ExplainedLine {
                 part: entry.candidate.part,
-                text: forms.text(extent).trim_end().to_owned(),
+                text: forms.shown(extent).trim_end().to_owned(),
                 tokens,
-                shortened: extent < forms.most(),
+                shortened: extent.is_some(),
                 reason: "in 1 recent note".to_owned(),
             })
         })
