@@ -17,6 +17,9 @@ use crate::engine::rank::rank;
 
 /// How many notes a search for the project's name adds.
 const SEARCHED: usize = 5;
+/// Words of the project's name that stand in more notes than this are not ranked by: a session start has no time for
+/// that, and the newest notes that have them are as good.
+const COMMON_FROM: i64 = 100;
 /// How many notes of the last day are taken in.
 const RECENT: usize = 10;
 /// How many concepts are looked at: some notes link to thousands, of which no context could hold the names.
@@ -61,7 +64,7 @@ pub(super) fn searched(
 ) -> Answer<Vec<FoundNote>> {
     let Some(project) = project else { return Ok(Vec::new()) };
     Ok(index.consistently(|index| {
-        let best = search::best(workspace, index, project, SEARCHED)?;
+        let best = search::best(workspace, index, project, SEARCHED, COMMON_FROM)?;
         let found = best.into_iter().enumerate().map(|(n, ranked)| {
             let card = index.card(ranked.note)?;
             let uri = search::uri(workspace, &card);

@@ -15,6 +15,8 @@ use crate::engine::{front_matter, fulltext, snippet};
 /// A snippet is looked for in the first so many bytes of a note.
 const SNIPPET_SOURCE_BYTES: u64 = 256 * 1024;
 
+/// Words in more notes than this are not ranked by.
+const COMMON_FROM: i64 = 1_000;
 /// How many notes each way of searching offers at least, from which the best are chosen.
 const CANDIDATES: usize = 50;
 
@@ -35,20 +37,21 @@ pub fn answer(
     limit: usize,
 ) -> Result<SearchAnswer, IndexError> {
     let terms = fulltext::terms(query);
-    let ranked = best(workspace, index, query, limit)?;
+    let ranked = best(workspace, index, query, limit, COMMON_FROM)?;
     let hits = ranked.into_iter().map(|ranked| hit(workspace, index, ranked, &terms));
     Ok(SearchAnswer { query: query.to_owned(), results: hits.collect::<Result<_, _>>()? })
 }
 
-/// The notes that match `query` best.
+/// The notes that match `query` best, not ranked by words that stand in `common_from` notes or more.
 pub(super) fn best(
     workspace: &Workspace,
     index: &Index,
     query: &str,
     limit: usize,
+    common_from: i64,
 ) -> Result<Vec<Ranked<NoteId>>, IndexError> {
-    let terms = fulltext::terms(query);
-    let mut ranked = rank(reasons(workspace, index, query, &terms, limit.max(CANDIDATES))?);
+    let limits = (limit.max(CANDIDATES), common_from);
+    let mut ranked = rank(reasons(workspace, index, query, limits)?);
     ranked.truncate(limit);
     Ok(ranked)
 }
@@ -57,8 +60,7 @@ fn reasons(
     workspace: &Workspace,
     index: &Index,
     query: &str,
-    terms: &[String],
-    limit: usize,
+    (limit, common_from): (usize, i64),
 ) -> Result<Vec<Reason<NoteId>>, IndexError> {
     let mut reasons = Vec::new();
     let trimmed = query.trim();
@@ -81,8 +83,9 @@ fn reasons(
             reasons.push(Reason { note, matched: Match::Concept, strength: f64::from(links) });
         }
     }
+    let terms = fulltext::terms(query);
     let quoted: Vec<String> = terms.iter().map(|term| fulltext::quoted(term)).collect();
-    for (note, strength) in index.texts(&quoted, limit)? {
+    for (note, strength) in index.texts(&quoted, limit, common_from)? {
         reasons.push(Reason { note, matched: Match::Text, strength });
     }
     Ok(reasons)

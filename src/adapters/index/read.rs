@@ -13,11 +13,6 @@ use crate::domain::listing::{FolderListing, Skipped};
 use crate::domain::note::Remarks;
 use crate::domain::time::{Day, Timestamp};
 
-/// A word in more notes than this is not ranked by: bm25 has to look at every one of them, and such a word says
-/// little about any.
-const COMMON_FROM: i64 = 1_000;
-/// How many notes bm25 may look at for one query.
-const MAX_RANKED: i64 = 2 * COMMON_FROM;
 /// What it is worth when all words stand in the title. In a small vault every word is common, and bm25 alone says
 /// next to nothing.
 const TITLE_HAS_ALL: f64 = 3.0;
@@ -170,13 +165,19 @@ impl Index {
     /// The notes that hold the words of a query, with how well they match: a note may come twice, for two reasons.
     /// Terms are FTS5 strings.
     ///
-    /// At most `limit` for each way of searching. Ranked by bm25 over the rarer words. A query of nothing but common
+    /// At most `limit` for each way of searching. Ranked by bm25 over the words that stand in fewer than `common_from`
+    /// notes: bm25 has to look at every one of them, and a common word says little about any. A query of nothing but common
     /// words finds the newest notes that have all of them: cost stays bounded however large the vault. Words that
     /// stand nowhere are tried as beginnings.
-    pub fn texts(&self, terms: &[String], limit: usize) -> Result<Vec<(NoteId, f64)>, IndexError> {
+    pub fn texts(
+        &self,
+        terms: &[String],
+        limit: usize,
+        common_from: i64,
+    ) -> Result<Vec<(NoteId, f64)>, IndexError> {
         let mut known: Vec<(i64, &String)> = Vec::new();
         for term in terms {
-            let notes = self.count_up_to(term, COMMON_FROM)?;
+            let notes = self.count_up_to(term, common_from)?;
             if notes > 0 {
                 known.push((notes, term));
             }
@@ -186,7 +187,7 @@ impl Index {
         let mut ranked = 0;
         for (notes, term) in &known {
             ranked += notes;
-            if *notes >= COMMON_FROM || ranked > MAX_RANKED {
+            if *notes >= common_from || ranked > 2 * common_from {
                 break;
             }
             rare.push(term);

@@ -93,7 +93,7 @@ impl Store {
         let connection =
             Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)
                 .map_err(IndexError::from)?;
-        let prepare = || -> Result<String, rusqlite::Error> {
+        let prepare = || -> Result<(String, i32), rusqlite::Error> {
             connection.busy_timeout(BUSY_TIMEOUT)?;
             // Else SQLite compiles a statement again whenever another value is bound to it, to plan by that value.
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
@@ -103,10 +103,12 @@ impl Store {
             // never becomes shorter, so that no page can vanish while it is looked at.
             connection.pragma_update(None, "mmap_size", MAPPED_BYTES)?;
             let sql = "SELECT value FROM meta WHERE key = 'fingerprint'";
-            connection.query_row(sql, [], |row| row.get(0))
+            let made_from = connection.query_row(sql, [], |row| row.get(0))?;
+            let version = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+            Ok((made_from, version))
         };
         match prepare() {
-            Ok(made_from) if made_from == fingerprint => Ok(connection),
+            Ok((made_from, SCHEMA_VERSION)) if made_from == fingerprint => Ok(connection),
             Ok(_) => Err(told_apart(&connection).unwrap_or(Unusable::Outdated)),
             Err(error) => {
                 Err(told_apart(&connection).unwrap_or_else(|| Unusable::Failed(error.into())))
