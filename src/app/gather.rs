@@ -302,19 +302,22 @@ impl Work {
     fn start(&self, patience: Option<Duration>) {
         let work = self.clone();
         thread::spawn(move || {
-            let done = catch_unwind(AssertUnwindSafe(|| work.run(patience)));
+            let mut listed = None;
+            let done = catch_unwind(AssertUnwindSafe(|| work.run(patience, &mut listed)));
             if done.is_err() {
                 let reason = "a fault of this program ended it; please report it";
                 work.tell(Told::Failed(Fault::new("index", reason)));
             }
             work.tell(Told::Done);
+            // What was listed is freed here, when everybody has what they wait for.
+            drop(listed);
         });
     }
 
-    fn run(&self, patience: Option<Duration>) {
+    fn run(&self, patience: Option<Duration>, listed: &mut Option<Listed>) {
         let Some((workspace, project)) = self.open(patience) else { return };
         let asked = self.ask_the_last_index(&workspace, &project);
-        let listed = list(&workspace);
+        let listed = listed.insert(list(&workspace));
         // Nothing comes from a thread that ended in a fault of this program.
         let (answered, last) = asked.recv().unwrap_or_else(|_| (None, workspace.last_index()));
         let fresh = self.refresh(&workspace, listed, last, Mode::Incremental, None);
@@ -326,8 +329,8 @@ impl Work {
         // A damaged index is made again, and asked once more.
         if let Err(reason) = answered {
             let fault = Fault::new("index", format!("it was made anew: {reason}"));
-            let fresh =
-                self.refresh(&workspace, list(&workspace), Ok(index), Mode::Full, Some(fault));
+            *listed = list(&workspace);
+            let fresh = self.refresh(&workspace, listed, Ok(index), Mode::Full, Some(fault));
             if let Some((index, _)) = fresh {
                 let _ = self.ask(State::Fresh, &workspace, &index, &project);
             }
@@ -350,7 +353,7 @@ impl Work {
     fn refresh(
         &self,
         workspace: &Workspace,
-        listed: Listed,
+        listed: &mut Listed,
         last: Result<Index, Unusable>,
         mode: Mode,
         because: Option<Fault>,

@@ -117,7 +117,8 @@ pub fn refresh(
     patience: Patience,
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<(Index, Refreshed), AppError> {
-    refresh_listed(workspace, list(workspace), workspace.last_index(), mode, patience, progress)
+    let mut listed = list(workspace);
+    refresh_listed(workspace, &mut listed, workspace.last_index(), mode, patience, progress)
 }
 
 /// The vaults' files, as far as that is known without opening any.
@@ -134,25 +135,26 @@ pub(super) fn list(workspace: &Workspace) -> Listed {
     Listed { listings, skipped, took: started.elapsed() }
 }
 
-/// Brings an index up to date that is open already, or could not be opened.
+/// Brings an index up to date that is open already, or could not be opened. What was listed stays with the caller: to
+/// free a hundred thousand names takes time, for which nobody should have to wait.
 pub(super) fn refresh_listed(
     workspace: &Workspace,
-    listed: Listed,
+    listed: &mut Listed,
     last: Result<Index, Unusable>,
     mode: Mode,
     patience: Patience,
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<(Index, Refreshed), AppError> {
-    let Listed { mut listings, skipped, took: listed_in } = listed;
+    let Listed { listings, skipped, took } = listed;
     let mut refreshed = Refreshed {
         outcome: Outcome::default(),
-        skipped,
+        skipped: *skipped,
         notice: None,
         is_as_before: true,
-        listed_in,
+        listed_in: *took,
     };
     let usable = match last {
-        Ok(index) if mode == Mode::Incremental => match index.is_current(&listings) {
+        Ok(index) if mode == Mode::Incremental => match index.is_current(listings) {
             Ok(true) => return Ok((index, refreshed)),
             Ok(false) => Some(index),
             Err(error) => {
@@ -167,7 +169,7 @@ pub(super) fn refresh_listed(
         }
     };
     let written = match workspace.store.try_lock() {
-        Ok(Some(lock)) => write(workspace, &lock, &listings, mode, progress),
+        Ok(Some(lock)) => write(workspace, &lock, listings, mode, progress),
         Ok(None) => match usable {
             Some(index) if patience == Patience::Skip => {
                 refreshed.notice = Some(Notice::Busy);
@@ -175,8 +177,8 @@ pub(super) fn refresh_listed(
             }
             _ => workspace.store.lock().and_then(|lock| {
                 // What was listed before the wait may be older than what the other process wrote.
-                (listings, refreshed.skipped) = walk(workspace);
-                write(workspace, &lock, &listings, mode, progress)
+                (*listings, refreshed.skipped) = walk(workspace);
+                write(workspace, &lock, listings, mode, progress)
             }),
         },
         Err(error) => Err(error),
