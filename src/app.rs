@@ -11,4 +11,5 @@ pub mod recent;
 pub mod refresh;
 pub mod search;
 pub mod watch;
+mod worker;
 pub mod workspace;

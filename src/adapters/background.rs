@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 /// Starts an indexer of its own for the notes of a folder, which nobody waits for.
 pub fn index(dir: Option<&Path>, vaults: &[impl AsRef<Path>]) -> io::Result<()> {
     let mut command = Command::new(std::env::current_exe()?);
-    command.arg("index");
+    command.args(["index", "--what-answers"]);
     if let Some(dir) = dir {
         command.arg("--dir").arg(dir);
     }

@@ -134,12 +134,26 @@ impl State {
             .map_err(|cause| StateError::Database { path: self.path.clone(), cause })
     }
 
-    /// The last receipt, or the last one of a session.
-    pub fn receipt(&self, session: Option<&str>) -> Result<Option<Receipt>, StateError> {
-        let sql = "SELECT receipt FROM injections WHERE ?1 IS NULL OR session = ?1 ORDER BY id DESC LIMIT 1";
+    /// The last receipt of a session.
+    pub fn last_of_session(&self, session: &str) -> Result<Option<Receipt>, StateError> {
+        self.last(
+            "SELECT receipt FROM injections WHERE session = ?1 ORDER BY id DESC LIMIT 1",
+            session,
+        )
+    }
+
+    /// The last receipt of a project, by the project's key.
+    pub fn last_of_project(&self, project: &str) -> Result<Option<Receipt>, StateError> {
+        self.last(
+            "SELECT receipt FROM injections WHERE project = ?1 ORDER BY id DESC LIMIT 1",
+            project,
+        )
+    }
+
+    fn last(&self, sql: &str, of: &str) -> Result<Option<Receipt>, StateError> {
         let json: Option<String> = self
             .connection
-            .query_row(sql, [session], |row| row.get(0))
+            .query_row(sql, [of], |row| row.get(0))
             .optional()
             .map_err(|cause| StateError::Database { path: self.path.clone(), cause })?;
         json.map(|json| serde_json::from_str(&json))

@@ -14,11 +14,15 @@ use crate::engine::page::page;
 /// Another process that is writing is waited for this long.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Explains the last context, or the last one of a session; `None` where there is none.
+/// Explains the last context of a project, or the last one of a session; `None` where there is none.
 pub fn last(request: &Request, session: Option<&str>) -> Result<Option<Explanation>, AppError> {
     let place = Place::find(request)?;
     let state = State::open(&place.directories.state, PATIENCE)?;
-    Ok(state.receipt(session)?.map(engine::explain))
+    let receipt = match session {
+        Some(session) => state.last_of_session(session)?,
+        None => state.last_of_project(&place.project.key)?,
+    };
+    Ok(receipt.map(engine::explain))
 }
 
 /// Explains what a session would be given now, and writes nothing down.

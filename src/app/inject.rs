@@ -24,6 +24,7 @@ use crate::domain::settings::Origin;
 use crate::domain::time::Timestamp;
 use crate::engine::compose::compose;
 use crate::engine::pack::{Packed, Packing, pack};
+use crate::engine::untrusted;
 
 /// Another process that is writing a receipt is waited for this long.
 const RECEIPT_PATIENCE: Duration = Duration::from_millis(100);
@@ -149,7 +150,17 @@ fn budget(session: &Session, place: Option<&Place>) -> Budget {
 
 fn found_notes(found: Found) -> Vec<receipt::Found> {
     let notes = found.search.into_iter().chain(found.recent);
-    notes.map(|FoundNote { signal, uri, .. }| receipt::Found { signal, uri }).collect()
+    let found = |FoundNote { signal, uri, .. }: FoundNote| receipt::Found {
+        signal,
+        uri: untrusted::one_line(&uri),
+    };
+    notes.map(found).collect()
+}
+
+/// Whether contexts are switched off here, and by what.
+pub fn is_switched_off(request: &Request) -> Result<Option<Fault>, AppError> {
+    let enabled = Place::find(request)?.settings.enabled;
+    Ok((!enabled.value).then(|| switched_off(&enabled.origin)))
 }
 
 fn switched_off(origin: &Origin) -> Fault {

@@ -11,7 +11,7 @@ use crate::domain::candidate::{ConceptDetail, FoundConcept, FoundNote, Link, Sig
 use crate::domain::concept::Concept;
 use crate::domain::receipt::Ranking;
 use crate::domain::time::{Timespan, Timestamp};
-use crate::engine::compose::EXPANDED;
+use crate::engine::compose::{EXPANDED, is_name};
 use crate::engine::merge::merge;
 use crate::engine::rank::rank;
 
@@ -109,6 +109,7 @@ pub(super) fn best<'a>(
     found: impl Iterator<Item = &'a FoundNote>,
 ) -> Vec<FoundConcept> {
     let mut ranked = rank(ranking, merge(found));
+    ranked.retain(|found| is_name(&found.concept));
     ranked.truncate(CONCEPTS);
     ranked
 }

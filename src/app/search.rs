@@ -10,7 +10,7 @@ use crate::domain::note::NotePath;
 use crate::domain::vault::SCHEME;
 use crate::engine::decode::{self, Decoded};
 use crate::engine::search::{Ranked, Reason, rank};
-use crate::engine::{front_matter, fulltext, snippet};
+use crate::engine::{front_matter, fulltext, secrets, snippet};
 
 /// A snippet is looked for in the first so many bytes of a note.
 const SNIPPET_SOURCE_BYTES: u64 = 256 * 1024;
@@ -100,7 +100,10 @@ fn hit(
     let card = index.card(ranked.note)?;
     Ok(SearchHit {
         uri: uri(workspace, &card),
-        snippet: snippet_of(workspace, &card, terms).unwrap_or_else(|| card.excerpt.clone()),
+        snippet: secrets::mask(
+            &snippet_of(workspace, &card, terms).unwrap_or_else(|| card.excerpt.clone()),
+        )
+        .into_owned(),
         title: card.title,
         score: ranked.score,
         matched: ranked.matched,

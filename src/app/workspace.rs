@@ -21,6 +21,9 @@ use crate::domain::settings::{ChannelRule, Setting, Settings, VaultSpec};
 use crate::domain::vault::Vault;
 use crate::engine::identify;
 
+/// A vault that takes longer to answer is left out by who is in no hurry.
+const BACKGROUND_PATIENCE: Duration = Duration::from_secs(5);
+
 /// Where to work, as asked for.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
@@ -198,6 +201,13 @@ impl Workspace {
     /// Finds and opens what a request is about.
     pub fn find(request: &Request) -> Result<Workspace, AppError> {
         Workspace::open(Place::find(request)?)
+    }
+
+    /// Finds what a request is about, and opens what can be opened of it.
+    pub fn find_what_answers(request: &Request) -> Result<Workspace, AppError> {
+        let (workspace, mut errors) =
+            Workspace::open_what_answers(Place::find(request)?, Some(BACKGROUND_PATIENCE));
+        workspace.ok_or_else(|| errors.swap_remove(0))
     }
 
     /// Opens the index as it is, however old.

@@ -80,10 +80,10 @@ pub(super) struct InjectArgs {
 pub(super) struct LimitArgs {
     /// How many tokens at most [default: 4000, or what TOKEN_LIMIT or the configuration says]
     #[arg(long, value_name = "TOKENS")]
-    pub(super) budget: Option<usize>,
-    /// Keep to the limits of this host, too
-    #[arg(long, default_value = "plain")]
-    pub(super) host: HostArg,
+    pub(super) budget: Option<u32>,
+    /// Keep to the limits of this host, too [default: plain]
+    #[arg(long)]
+    pub(super) host: Option<HostArg>,
     /// Make it as of this moment, like 2026-01-31T12:00:00Z
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub(super) now: Option<Timestamp>,
@@ -156,6 +156,9 @@ pub(super) struct IndexArgs {
     /// Keep running, and keep the index up to date
     #[arg(long, conflicts_with = "json")]
     pub(super) watch: bool,
+    /// Leave out vaults that cannot be opened, as a session start does
+    #[arg(long, hide = true)]
+    pub(super) what_answers: bool,
     /// Print JSON
     #[arg(long)]
     pub(super) json: bool,

@@ -1,9 +1,9 @@
 //! `kgctx explain`
 
 use crate::app::explain::{dry_run, last, write_page};
-use crate::cli::args::{ExplainArgs, PlaceArgs};
+use crate::cli::args::{ExplainArgs, LimitArgs, PlaceArgs};
 use crate::cli::inject::session;
-use crate::cli::outcome::{Failure, NO};
+use crate::cli::outcome::{Failure, NO, USAGE};
 use crate::cli::screen::{Screen, Style, harmless};
 use crate::domain::explanation::{Explanation, NearMiss};
 use crate::domain::number::thousands;
@@ -17,6 +17,14 @@ pub(super) fn run(
     args: &ExplainArgs,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
+    let LimitArgs { budget, host, now } = &args.limits;
+    if !args.dry_run && (budget.is_some() || host.is_some() || now.is_some()) {
+        return Err(Failure {
+            code: USAGE,
+            message: "--budget, --host and --now say what would be made now: add --dry-run"
+                .to_owned(),
+        });
+    }
     let explanation = if args.dry_run {
         let id = args.session.as_deref().unwrap_or("dry-run");
         dry_run(&session(place, id, &args.limits))?
@@ -36,10 +44,11 @@ pub(super) fn run(
 
 fn nothing_to_explain(args: &ExplainArgs) -> Failure {
     let of = args.session.as_ref().map(|session| format!(" for session {session:?}"));
+    let of = of.or_else(|| Some(" for this project".to_owned()));
     Failure {
         code: NO,
         message: format!(
-            "no context has been made yet{}; `kgctx explain --dry-run` explains the one that would be made now",
+            "no context has been made{} yet; `kgctx explain --dry-run` explains the one that would be made now",
             of.unwrap_or_default()
         ),
     }

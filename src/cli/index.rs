@@ -17,7 +17,12 @@ use crate::domain::number::thousands;
 const REMARKS_SHOWN: usize = 5;
 
 pub(super) fn run(place: &PlaceArgs, args: &IndexArgs, screen: &mut Screen) -> Result<(), Failure> {
-    let workspace = Workspace::find(&place.request())?;
+    let request = place.request();
+    let workspace = if args.what_answers {
+        Workspace::find_what_answers(&request)?
+    } else {
+        Workspace::find(&request)?
+    };
     let mode = if args.full { Mode::Full } else { Mode::Incremental };
     let bar = if args.json || !io::stderr().is_terminal() {
         ProgressBar::hidden()

@@ -1,11 +1,14 @@
 //! `kgctx inject`
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
-use crate::app::inject::{Keep, Session, inject, peak_memory};
+use crate::app::inject::{Keep, Session, inject, is_switched_off, peak_memory};
 use crate::cli::args::{Format, InjectArgs, LimitArgs, PlaceArgs};
 use crate::cli::outcome::{Failure, UNAVAILABLE};
 use crate::cli::screen::{Screen, harmless};
+use crate::domain::budget::Host;
 use crate::domain::candidate::{Line, Part};
 use crate::domain::receipt::{Entry, Fault, Injection, PartUse, Stage};
 
@@ -28,7 +31,7 @@ struct Answer<'a> {
 #[derive(Serialize)]
 struct Omitted<'a> {
     part: Part,
-    name: &'a str,
+    name: Cow<'a, str>,
 }
 
 pub(super) fn run(
@@ -37,6 +40,10 @@ pub(super) fn run(
     screen: &mut Screen,
 ) -> Result<(), Failure> {
     if !args.dry_run {
+        if let Some(Fault { source, reason }) = is_switched_off(&place.request())? {
+            screen.complain(&format!("kgctx: {source}: {reason}\n"));
+            return Ok(());
+        }
         return Err(Failure {
             code: UNAVAILABLE,
             message: format!(
@@ -74,8 +81,8 @@ pub(super) fn session(place: &PlaceArgs, id: &str, limits: &LimitArgs) -> Sessio
     Session {
         id: id.to_owned(),
         place: place.request(),
-        host: limits.host.into(),
-        budget: limits.budget,
+        host: limits.host.map_or_else(Host::default, Host::from),
+        budget: limits.budget.map(|tokens| tokens as usize),
         now: limits.now,
     }
 }
@@ -98,8 +105,8 @@ fn answer(injection: &Injection) -> Answer<'_> {
 
 fn omitted(entry: &Entry) -> Omitted<'_> {
     let name = match &entry.candidate.line {
-        Line::Described { name, .. } => name,
-        Line::Connected { concept, .. } => concept.as_str(),
+        Line::Described { name, .. } => Cow::Borrowed(name.as_str()),
+        Line::Connected { concept, .. } => Cow::Owned(format!("[[{concept}]]")),
     };
     Omitted { part: entry.candidate.part, name }
 }

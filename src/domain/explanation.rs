@@ -44,6 +44,7 @@ pub struct NearMiss {
     pub tokens: usize,
     /// Why it would be there.
     pub reason: String,
-    /// The smallest budget at which it, perhaps shortened, is taken in; `None` where the host's own limit keeps it out.
+    /// A budget at which it, perhaps shortened, is taken in, and one token less at which it is not; `None` where the host's
+    /// own limit keeps it out.
     pub enters_at: Option<usize>,
 }

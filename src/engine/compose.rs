@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::domain::candidate::{Candidate, ConceptDetail, FoundConcept, FoundNote, Line, Part};
+use crate::domain::candidate::{
+    Candidate, ConceptDetail, FoundConcept, FoundNote, Line, Link, Part,
+};
 use crate::domain::concept::Concept;
 use crate::engine::line::linked;
 use crate::engine::untrusted;
@@ -23,11 +25,7 @@ pub fn compose(
     recent: &[FoundNote],
     details: &BTreeMap<Concept, ConceptDetail>,
 ) -> Vec<Candidate> {
-    let named: Vec<&FoundConcept> = ranked
-        .iter()
-        .filter(|found| found.concept.as_str().chars().count() <= LONGEST_NAME_CHARS)
-        .collect();
-    let (best, others) = named.split_at(named.len().min(EXPANDED));
+    let (best, others) = ranked.split_at(ranked.len().min(EXPANDED));
     let unknown = ConceptDetail::default();
     let detail = |concept: &Concept| details.get(concept).unwrap_or(&unknown);
     // A note's sentence is worth its tokens once.
@@ -65,7 +63,8 @@ fn concept_line<'a>(
 }
 
 fn note_line<'a>(note: &'a FoundNote, described: &mut Vec<&'a str>) -> Candidate {
-    let mut title = untrusted::one_line(&note.title);
+    let title = &note.title[..note.title.floor_char_boundary(16 * LONGEST_TITLE_CHARS)];
+    let mut title = untrusted::one_line(title);
     if let Some((end, _)) = title.char_indices().nth(LONGEST_TITLE_CHARS) {
         title.truncate(end);
         title.push('…');
@@ -89,12 +88,26 @@ fn once<'a>(uri: &'a str, excerpt: &str, described: &mut Vec<&'a str>) -> String
     untrusted::one_line(excerpt)
 }
 
+/// Whether a concept has a name that can be shown: one that is there, and no paragraph.
+pub fn is_name(concept: &Concept) -> bool {
+    let name = concept.as_str();
+    name.len() <= 4 * LONGEST_NAME_CHARS
+        && name.chars().count() <= LONGEST_NAME_CHARS
+        && !untrusted::one_line(name).is_empty()
+}
+
+/// A concept under the name by which it is shown.
+fn shown(concept: &Concept) -> Concept {
+    Concept::from_normal_form(untrusted::one_line(concept.as_str()))
+}
+
 fn connections(found: &FoundConcept, detail: &ConceptDetail) -> Option<Candidate> {
-    let fits = |concept: &Concept| concept.as_str().chars().count() <= LONGEST_NAME_CHARS;
-    let to: Vec<_> = detail.neighbours.iter().filter(|link| fits(&link.concept)).cloned().collect();
+    let links = detail.neighbours.iter().filter(|link| is_name(&link.concept));
+    let to: Vec<Link> =
+        links.map(|link| Link { concept: shown(&link.concept), notes: link.notes }).collect();
     (!to.is_empty()).then(|| Candidate {
         part: Part::Graph,
-        line: Line::Connected { concept: found.concept.clone(), to },
+        line: Line::Connected { concept: shown(&found.concept), to },
         signals: found.signals.clone(),
     })
 }

@@ -5,7 +5,7 @@ use crate::domain::explanation::{ExplainedLine, Explanation, NearMiss};
 use crate::domain::number::counted;
 use crate::domain::receipt::{Receipt, Shown};
 use crate::engine::line::Forms;
-use crate::engine::pack::{Packing, enters_at};
+use crate::engine::pack::{Packing, prices};
 use crate::engine::tokens;
 
 /// Explains a receipt. What was left out is packed again with larger budgets, to tell when it would come in.
@@ -19,6 +19,7 @@ pub fn explain(receipt: Receipt) -> Explanation {
         handoff: None,
         candidates: &candidates,
     };
+    let prices = prices(&packing, |tokens| receipt.host.budget(tokens));
     let mut lines = Vec::new();
     let mut near_misses = Vec::new();
     for (n, entry) in receipt.entries.iter().enumerate() {
@@ -40,7 +41,7 @@ pub fn explain(receipt: Receipt) -> Explanation {
                     tokens: tokens::count(receipt.encoding, &text),
                     text: text.trim_end().to_owned(),
                     reason,
-                    enters_at: enters_at(&packing, n),
+                    enters_at: prices[n],
                 });
             }
         }

@@ -12,8 +12,8 @@ const LONGEST_WORD_CHARS: usize = 24;
 /// A line in all its lengths: extent 0 is the shortest, [`Forms::most`] the whole.
 pub struct Forms<'a> {
     line: &'a Line,
-    /// Where the description may end, or nothing for a line that is cut elsewhere. Most lines are never cut.
-    cuts: OnceCell<Vec<usize>>,
+    /// Where name and description may end. Most lines are never cut.
+    cuts: OnceCell<(Vec<usize>, Vec<usize>)>,
 }
 
 impl<'a> Forms<'a> {
@@ -22,18 +22,28 @@ impl<'a> Forms<'a> {
         Forms { line, cuts: OnceCell::new() }
     }
 
-    fn cuts(&self) -> &[usize] {
-        self.cuts.get_or_init(|| match self.line {
-            Line::Described { description, .. } => cuts(description),
-            Line::Connected { .. } => Vec::new(),
-        })
+    /// The places to cut, of the name and of the description. A title may be cut, for the note's address follows; the
+    /// name of a concept may not.
+    fn cuts(&self) -> (&[usize], &[usize]) {
+        let (name, description) = self.cuts.get_or_init(|| match self.line {
+            Line::Described { name, description, .. } if name.starts_with("[[") => {
+                (Vec::new(), cuts(description))
+            }
+            Line::Described { name, description, .. } => (cuts(name), cuts(description)),
+            Line::Connected { .. } => (Vec::new(), Vec::new()),
+        });
+        (name, description)
     }
 
     /// The extent at which nothing is left out.
     pub fn most(&self) -> usize {
         match self.line {
-            Line::Described { description, .. } if description.is_empty() => 0,
-            Line::Described { .. } => self.cuts().len() + 1,
+            Line::Described { description, .. } => {
+                let (of_name, of_description) = self.cuts();
+                let of_description =
+                    if description.is_empty() { 0 } else { of_description.len() + 1 };
+                of_name.len() + of_description
+            }
             Line::Connected { to, .. } => to.len().saturating_sub(1),
         }
     }
@@ -41,13 +51,17 @@ impl<'a> Forms<'a> {
     /// The line at an extent, with its line break.
     pub fn text(&self, extent: usize) -> String {
         match self.line {
-            Line::Described { description, .. } => match extent.checked_sub(1) {
-                None => self.described(None, ""),
-                Some(n) => match self.cuts().get(n) {
-                    Some(&cut) => self.described(Some(&description[..cut]), "…"),
-                    None => self.whole(),
-                },
-            },
+            Line::Described { name, description, .. } => {
+                let (of_name, of_description) = self.cuts();
+                if let Some(&cut) = of_name.get(extent) {
+                    return self.described(&format!("{}…", &name[..cut]), None, "");
+                }
+                match (extent - of_name.len()).checked_sub(1).map(|n| of_description.get(n)) {
+                    None => self.described(name, None, ""),
+                    Some(Some(&cut)) => self.described(name, Some(&description[..cut]), "…"),
+                    Some(None) => self.whole(),
+                }
+            }
             Line::Connected { concept, to } => {
                 let around: Vec<String> =
                     to.iter().take(extent + 1).map(|link| linked(link.concept.as_str())).collect();
@@ -64,15 +78,16 @@ impl<'a> Forms<'a> {
     /// The whole line.
     pub fn whole(&self) -> String {
         match self.line {
-            Line::Described { description, .. } => {
-                self.described(Some(description.as_str()).filter(|text| !text.is_empty()), "")
+            Line::Described { name, description, .. } => {
+                let description = Some(description.as_str()).filter(|text| !text.is_empty());
+                self.described(name, description, "")
             }
             Line::Connected { .. } => self.text(self.most()),
         }
     }
 
-    fn described(&self, description: Option<&str>, mark: &str) -> String {
-        let Line::Described { name, uri, .. } = self.line else { return String::new() };
+    fn described(&self, name: &str, description: Option<&str>, mark: &str) -> String {
+        let Line::Described { uri, .. } = self.line else { return String::new() };
         let mut text = format!("- {name}");
         if let Some(description) = description {
             text.extend([" - ", description, mark]);

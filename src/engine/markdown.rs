@@ -21,6 +21,8 @@ pub const MAX_CONCEPTS_FOR_EDGES: usize = 1_000;
 
 /// How long a first sentence may be, in characters.
 const EXCERPT_CHARS: usize = 200;
+/// What comes after this in a title is no title: somebody marked up a whole file as one.
+const LONGEST_TITLE_BYTES: usize = 2_000;
 /// In so much of a paragraph it is looked for.
 const EXCERPT_SOURCE_BYTES: usize = 4_096;
 
@@ -41,6 +43,7 @@ pub fn parse(text: &str, stem: &str, style: LinkStyle, mut remarks: Remarks) -> 
             .map(|title| one_line(&title))
             .or(outline.first_heading)
             .filter(|title| !title.is_empty())
+            .map(|title| shortened(title, LONGEST_TITLE_BYTES))
             .unwrap_or_else(|| stem.to_owned()),
         aliases: meta.aliases,
         tags: meta.tags,
@@ -76,7 +79,9 @@ fn read_outline(body: &str, style: LinkStyle) -> Outline {
         if is_block_border(&event) {
             if may_have_links {
                 let mut count = |inner: &str| {
-                    if let Some(concept) = wikilink::concept(inner, style) {
+                    // Looked at here, as it was written: the normal form of a secret has no shape any more.
+                    let is_secret = !secrets::find(inner).is_empty();
+                    if let Some(concept) = wikilink::concept(inner, style).filter(|_| !is_secret) {
                         *outline.mentions.entry(concept).or_insert(0) += 1;
                     }
                 };
@@ -199,6 +204,11 @@ impl<'a> InlineRun<'a> {
     }
 }
 
+fn shortened(mut text: String, bytes: usize) -> String {
+    text.truncate(text.floor_char_boundary(bytes));
+    text
+}
+
 fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for word in text.split_whitespace() {
@@ -285,6 +295,12 @@ mod tests {
         check_links("[[[a]]] [[]] [[ / ]]", "");
         check_links("[[open\n\n]] [[a]]", "a");
         check_links("- item\n\n  ```\n  [[a]]\n  ```\n- [[b]]", "b");
+    }
+
+    #[test]
+    fn a_secret_is_no_concept() {
+        check_links("[[AKIAQ3EGRXZ5T7PLMN2W]] [[password=hunter2xyz9]] [[a]]", "a");
+        check_links("[[postgres://u:s3cr3tpa55w0rd@db/x]] [[password-policy]]", "password-policy");
     }
 
     #[test]

@@ -21,6 +21,8 @@ const SHORTEST_ENTRY_TOKENS: usize = 4;
 const HANDOFF_SHARE: usize = 2;
 /// When more than one part in so many of the budget is left, an entry is shortened to let another one in.
 const WASTED_SHARE: usize = 20;
+/// So many larger budgets are tried one by one, to tell which lets an entry in.
+const TRIED_ONE_BY_ONE: usize = 300;
 
 /// What is to be packed.
 #[derive(Debug, Clone, Copy)]
@@ -53,32 +55,47 @@ pub struct Packed {
 /// Packs as much as fits.
 pub fn pack(packing: &Packing<'_>) -> Packed {
     let desk = Desk::new(packing);
-    let mut filling = desk.fill(0);
-    if filling.n_omitted() > 0 {
-        // What was left out is said, and saying it takes room; the line is never longer than for all of them.
-        filling = desk.fill(packing.candidates.len());
-    }
+    let filling = desk.fill_all(packing.budget);
     desk.finish(filling)
 }
 
-/// The smallest budget in tokens, above the present one, from which on an entry that was left out would be taken in.
-/// `None` where more tokens do not help.
-pub fn enters_at(packing: &Packing<'_>, candidate: usize) -> Option<usize> {
-    let taken_at = |tokens: usize| {
-        let budget = Budget { tokens, ..packing.budget };
-        pack(&Packing { budget, ..*packing }).shown[candidate].is_some()
-    };
+/// For every entry that was left out, a budget in tokens at which it would be taken in: the first one of the next few
+/// hundred, or one further on with less than which it would not. `None` for the others, and where more tokens do not help
+/// because the host has a limit of its own: `grant` narrows a number of tokens to what the host takes.
+pub fn prices(packing: &Packing<'_>, grant: impl Fn(usize) -> Budget) -> Vec<Option<usize>> {
     let desk = Desk::new(packing);
-    let all: usize = (0..packing.candidates.len()).map(|n| desk.whole(n).tokens).sum();
-    let (mut without, mut with) = (packing.budget.tokens, packing.budget.tokens + all + 1_000);
-    if !taken_at(with) {
-        return None;
+    let now = packing.budget.tokens;
+    let taken_at = |tokens: usize| desk.fill_all(grant(tokens)).placed;
+    let mut missing: Vec<bool> =
+        desk.fill_all(packing.budget).placed.iter().map(Option::is_none).collect();
+    let mut prices = vec![None; missing.len()];
+    // Not every entry that is in at one budget is in at the next larger one: so these are tried one by one.
+    for tokens in (now + 1)..=(now + TRIED_ONE_BY_ONE) {
+        if !missing.contains(&true) || grant(tokens).tokens < tokens {
+            return prices;
+        }
+        for (candidate, placed) in taken_at(tokens).iter().enumerate() {
+            if missing[candidate] && placed.is_some() {
+                missing[candidate] = false;
+                prices[candidate] = Some(tokens);
+            }
+        }
     }
-    while with - without > 1 {
-        let middle = without + (with - without) / 2;
-        if taken_at(middle) { with = middle } else { without = middle }
+    let all: usize = (0..missing.len()).map(|candidate| desk.whole(candidate).tokens).sum();
+    let most = now + all + TRIED_ONE_BY_ONE;
+    let taken_at_most = taken_at(most);
+    for candidate in (0..missing.len()).filter(|&candidate| missing[candidate]) {
+        if taken_at_most[candidate].is_none() {
+            continue;
+        }
+        let (mut without, mut with) = (now + TRIED_ONE_BY_ONE, most);
+        while with - without > 1 {
+            let middle = without + (with - without) / 2;
+            if taken_at(middle)[candidate].is_some() { with = middle } else { without = middle }
+        }
+        prices[candidate] = Some(with);
     }
-    Some(with)
+    prices
 }
 
 /// The packing with what has been measured so far.
@@ -101,6 +118,7 @@ struct Placed {
 /// A text while it is being filled.
 #[derive(Clone)]
 struct Filling {
+    budget: Budget,
     used: Size,
     /// The longest run of backticks inside of the fence.
     longest_run: usize,
@@ -150,10 +168,21 @@ impl<'a> Desk<'a> {
         self.measure(&frame::fence_opening(ticks)) + self.measure(&frame::fence_closing(ticks))
     }
 
+    /// Fills a budget as well as can be.
+    fn fill_all(&self, budget: Budget) -> Filling {
+        let filling = self.fill(budget, 0);
+        if filling.n_omitted() == 0 {
+            return filling;
+        }
+        // What was left out is said, and saying it takes room; the line is never longer than for all of them.
+        self.fill(budget, self.forms.len())
+    }
+
     /// Gives room to the handoff and to the candidates in their order, and keeps some to say that up to `omissions`
     /// of them were left out.
-    fn fill(&self, omissions: usize) -> Filling {
+    fn fill(&self, budget: Budget, omissions: usize) -> Filling {
         let mut filling = Filling {
+            budget,
             used: self.measure(&self.opening) + self.fence(0) + self.measure(frame::FOOTER),
             longest_run: 0,
             handoff: None,
@@ -173,7 +202,7 @@ impl<'a> Desk<'a> {
 
     fn place_handoff(&self, filling: &mut Filling) {
         let Some(handoff) = self.packing.handoff else { return };
-        let budget = self.packing.budget;
+        let budget = filling.budget;
         let mut others: Size = self.headings.into_iter().fold(filling.used, |sum, size| sum + size);
         for candidate in 0..self.forms.len() {
             if !budget.holds(others) {
@@ -201,7 +230,7 @@ impl<'a> Desk<'a> {
 
     /// Gives an entry as much room as there is.
     fn place(&self, filling: &mut Filling, candidate: usize) {
-        if filling.used.tokens + SHORTEST_ENTRY_TOKENS > self.packing.budget.tokens {
+        if filling.used.tokens + SHORTEST_ENTRY_TOKENS > filling.budget.tokens {
             return;
         }
         let (whole, run) = self.whole_and_run(candidate);
@@ -241,7 +270,7 @@ impl<'a> Desk<'a> {
     }
 
     fn has_room(&self, filling: &Filling, candidate: usize, size: Size, run: usize) -> bool {
-        self.packing.budget.holds(filling.used + self.added(filling, candidate, size, run))
+        filling.budget.holds(filling.used + self.added(filling, candidate, size, run))
     }
 
     fn put(&self, filling: &mut Filling, candidate: usize, placed: Placed, run: usize) {
@@ -258,7 +287,7 @@ impl<'a> Desk<'a> {
 
     /// Where much room is left, but too little for the next entry, shortens a description to let that entry in.
     fn spend_the_rest(&self, filling: &mut Filling) {
-        let Budget { tokens, chars } = self.packing.budget;
+        let Budget { tokens, chars } = filling.budget;
         let is_spent = |all: usize, used: usize| all.saturating_sub(used) <= all / WASTED_SHARE;
         if is_spent(tokens, filling.used.tokens)
             || chars.is_some_and(|chars| is_spent(chars, filling.used.chars))
@@ -302,7 +331,7 @@ impl<'a> Desk<'a> {
             let pieces = self.pieces(&filling);
             let text: String = pieces.iter().map(|(_, piece, _)| piece.as_str()).collect();
             let used = self.measure(&text);
-            if self.packing.budget.holds(used) {
+            if filling.budget.holds(used) {
                 return self.packed(&filling, text, used, &pieces);
             }
             match filling.placed.iter().rposition(Option::is_some) {

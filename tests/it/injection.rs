@@ -228,6 +228,9 @@ fn switches_turn_it_off() {
     assert!(stderr(&output).contains("kgctx.toml"), "{output:?}");
     let (code, message) = zephyr.scratch.fail(["--dir", "zephyr", "explain", "--session", "off"]);
     assert_eq!(code, 1, "nothing was injected: {message}");
+    let output =
+        zephyr.scratch.kgctx(["--dir", "zephyr", "inject", "--session", "off"]).output().unwrap();
+    assert!(output.status.success() && output.stdout.is_empty(), "not an error: {output:?}");
     let answer = zephyr.inject(&["--budget", "0"]);
     assert_eq!(text(&answer), "");
 }
@@ -317,4 +320,77 @@ fn hosts_limits_are_kept() {
     let codex = of("codex");
     assert!((2_280..=2_400).contains(&codex["tokens"].as_u64().unwrap()), "{codex:#}");
     assert_eq!(codex["budget"], 2_400);
+}
+
+#[test]
+fn a_project_is_explained_its_own_context() {
+    let zephyr = Zephyr::new();
+    zephyr.note("a.md", "# A\n\nA sentence about [[B]].", 1);
+    zephyr.inject(&[]);
+    zephyr.scratch.write("other/.kgctx/memory/b.md", "# B\n\nOf [[C]].");
+    zephyr.scratch.run(["--dir", "other", "inject", "--session", "o", "--dry-run"]);
+    assert_eq!(zephyr.explain(&[])["receipt"]["project"], "zephyr");
+    assert_eq!(zephyr.explain(&["--session", "o"])["receipt"]["project"], "other");
+    let (code, message) = zephyr.scratch.fail(["--dir", "zephyr", "explain", "--budget", "9"]);
+    assert!(code == 2 && message.contains("--dry-run"), "{message}");
+    let (code, _) = zephyr.scratch.fail(["explain", "--dry-run", "--budget", "99999999999"]);
+    assert_eq!(code, 2, "no such budget");
+}
+
+/// Every kind of secret in every place of a note that reaches a context: nothing of it is shown or kept.
+#[test]
+fn no_secret_is_shown_or_kept() {
+    let table =
+        fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/secrets/secrets.tsv"));
+    let zephyr = Zephyr::new();
+    let mut hidden = Vec::new();
+    for (n, line) in table.unwrap().lines().filter(|line| !line.starts_with('#')).enumerate() {
+        let Some((kind, sample)) = line.split_once('\t') else { continue };
+        // Names need something around them to be known as secrets; what is a secret by its shape does not.
+        let Some((secret, _)) = sample.split_once('⟦').and_then(|(_, rest)| rest.split_once('⟧'))
+        else {
+            continue;
+        };
+        let secret = secret.replace('¦', "");
+        if secret.contains('⏎') || secret.len() < 16 || n % 4 != 0 || kind == "env-assignment" {
+            continue;
+        }
+        let sample = sample.replace(['¦', '⟦', '⟧'], "").replace('⏎', "\n");
+        let in_title = sample.replace('\n', " ");
+        let note = format!("# T{n} {in_title}\n\nOf zephyr. {in_title} [[{in_title}]] [[x{n}]]\n");
+        zephyr.note(&format!("n{n}.md"), &note, 1 + n as u64 % 20);
+        hidden.push(secret);
+    }
+    assert!(hidden.len() > 10, "{} samples", hidden.len());
+    let mut shown = zephyr.inject(&["--budget", "8000"]).to_string();
+    shown.push_str(&zephyr.explain(&[]).to_string());
+    shown.push_str(&zephyr.scratch.run(["--dir", "zephyr", "explain"]));
+    zephyr.scratch.run(["--dir", "zephyr", "explain", "--html", "page.html"]);
+    shown.push_str(&fs::read_to_string(zephyr.scratch.path().join("page.html")).unwrap());
+    for file in fs::read_dir(zephyr.scratch.path().join("kgctx-home/state")).unwrap() {
+        shown.push_str(&String::from_utf8_lossy(&fs::read(file.unwrap().path()).unwrap()));
+    }
+    let shown = shown.to_lowercase();
+    for secret in hidden {
+        let middle: String = secret.chars().skip(secret.chars().count() / 2 - 4).take(8).collect();
+        let normal = middle.to_lowercase().replace(['_', '/', ' '], "-");
+        for form in [middle.to_lowercase(), normal] {
+            assert!(!shown.contains(&form), "{secret} is shown");
+        }
+    }
+}
+
+#[test]
+fn names_that_are_none_keep_nobody_out() {
+    let zephyr = Zephyr::new();
+    let long = |n: usize| format!("[[a {n} {}]] ", "very long name ".repeat(9));
+    for n in 0..3 {
+        // Six of them in every note, and three hundred more in one of them.
+        let long: String = (0..if n == 0 { 306 } else { 6 }).map(long).collect();
+        let links = "[[\u{200b}]] [[renderer]] [[cache]]";
+        zephyr.note(&format!("n{n}.md"), &format!("# N{n}\n\n{long} {links}"), 1);
+    }
+    let answer = zephyr.inject(&[]);
+    assert!(text(&answer).contains("- [[renderer]] → [[cache]]"), "{}", text(&answer));
+    assert!(!text(&answer).contains("[[]]"), "{}", text(&answer));
 }

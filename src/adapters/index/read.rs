@@ -67,6 +67,11 @@ impl Index {
         answer
     }
 
+    /// Tells states of the index apart, as this connection sees them: another one after every change by somebody else.
+    pub fn version(&self) -> Result<i64, IndexError> {
+        Ok(self.connection.pragma_query_value(None, "data_version", |row| row.get(0))?)
+    }
+
     /// Whether the index knows all that is listed, and no more.
     pub fn is_current(&self, listings: &[FolderListing]) -> Result<bool, IndexError> {
         changes::is_current(&self.connection, listings)

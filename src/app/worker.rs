@@ -1,0 +1,266 @@
+//! A worker: what the threads do of which a context's gathering is made, and what they tell.
+//!
+//! The last index is asked while the vaults are still being looked through: mostly nothing has changed, and its answers
+//! are the right ones. If something has, the questions are put again; if the look takes too long, they have to do.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::adapters::index::{Index, Unusable};
+use crate::app::questions::{self, Answer, Details, Failed};
+use crate::app::refresh::{Listed, Mode, Notice, Patience, Refreshed, list, refresh_listed};
+use crate::app::workspace::{AppError, Place, Request, Workspace};
+use crate::domain::candidate::FoundNote;
+use crate::domain::receipt::{Fault, Ranking};
+use crate::domain::time::Timestamp;
+
+/// Which state of the index was asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum State {
+    /// As it was left.
+    Last,
+    /// After the vaults were looked through.
+    Fresh,
+}
+
+/// What a thread tells.
+pub(super) enum Told {
+    Place(Box<Result<Place, AppError>>),
+    /// Whether there is a vault, and what is wrong with those that cannot be used.
+    Opened(bool, Vec<Fault>),
+    /// Notes are being read for the index.
+    Reading,
+    /// The index is up to date, or as good as it gets.
+    Refreshed(Option<Fault>),
+    /// The index turned out to be damaged, and is made again.
+    Rebuilding(Fault),
+    /// There is no index to be had.
+    Failed(Fault),
+    Search(State, Answer<Vec<FoundNote>>),
+    Recent(State, Answer<Vec<FoundNote>>),
+    Details(State, Answer<Details>),
+    Took(&'static str, Duration),
+    /// Nothing more will come.
+    Done,
+}
+
+/// What the threads do.
+#[derive(Clone)]
+pub(super) struct Work {
+    /// Tells workers apart, of whom there may be two.
+    pub(super) number: usize,
+    pub(super) request: Request,
+    pub(super) now: Option<Timestamp>,
+    pub(super) ranking: Ranking,
+    /// Whether there are more cores than the walk and the search take.
+    pub(super) has_spare_core: bool,
+    pub(super) teller: Sender<(usize, Told)>,
+}
+
+impl Work {
+    /// Tells the listener, who may have stopped listening.
+    fn tell(&self, tale: Told) {
+        let _ = self.teller.send((self.number, tale));
+    }
+
+    fn timed<T>(&self, stage: &'static str, work: impl FnOnce() -> T) -> T {
+        let started = Instant::now();
+        let done = work();
+        self.tell(Told::Took(stage, started.elapsed()));
+        done
+    }
+
+    /// Works in a thread of its own, and tells when that is done, for better or worse.
+    pub(super) fn start(&self, patience: Option<Duration>) {
+        let work = self.clone();
+        thread::spawn(move || {
+            let mut listed = None;
+            let done = catch_unwind(AssertUnwindSafe(|| work.run(patience, &mut listed)));
+            if done.is_err() {
+                let reason = "a fault of this program ended it; please report it";
+                work.tell(Told::Failed(Fault::new("index", reason)));
+            }
+            work.tell(Told::Done);
+            // What was listed is freed here, when everybody has what they wait for.
+            drop(listed);
+        });
+    }
+
+    fn run(&self, patience: Option<Duration>, listed: &mut Option<Listed>) {
+        let Some((workspace, project)) = self.open(patience) else { return };
+        let asked = self.ask_the_last_index(&workspace, &project);
+        let listed = listed.insert(list(&workspace));
+        // Nothing comes from a thread that ended in a fault of this program.
+        let (asked, last) = asked.recv().unwrap_or_else(|_| (None, workspace.last_index()));
+        let fresh = self.refresh(&workspace, listed, last, Mode::Incremental);
+        let Some((index, refreshed)) = fresh else { return };
+        let answered = match asked {
+            // Another process may have written it between the questions and the look at the vaults.
+            Some(Asked { version, answered })
+                if refreshed.is_as_before && index.version().is_ok_and(|now| now == version) =>
+            {
+                answered
+            }
+            _ => self.ask(State::Fresh, &workspace, &index, &project),
+        };
+        // A damaged index is made again, and asked once more.
+        if let Err(reason) = answered {
+            let reason = format!("it was made anew: {reason}");
+            self.tell(Told::Rebuilding(Fault::new("index", reason)));
+            *listed = list(&workspace);
+            let fresh = self.refresh(&workspace, listed, Ok(index), Mode::Full);
+            if let Some((index, _)) = fresh {
+                let _ = self.ask(State::Fresh, &workspace, &index, &project);
+            }
+        }
+    }
+
+    fn open(&self, patience: Option<Duration>) -> Option<(Arc<Workspace>, Option<String>)> {
+        let place = self.timed("find", || Place::find(&self.request));
+        let opened = place.as_ref().ok().cloned();
+        self.tell(Told::Place(Box::new(place)));
+        let place = opened.filter(|place| place.settings.enabled.value)?;
+        let project = place.project.name.clone();
+        let (workspace, errors) =
+            self.timed("open", || Workspace::open_what_answers(place, patience));
+        let faults = errors.iter().map(|error| Fault::new("vault", error)).collect();
+        self.tell(Told::Opened(workspace.is_some(), faults));
+        Some((Arc::new(workspace?), project))
+    }
+
+    fn refresh(
+        &self,
+        workspace: &Workspace,
+        listed: &mut Listed,
+        last: Result<Index, Unusable>,
+        mode: Mode,
+    ) -> Option<(Index, Refreshed)> {
+        let started = Instant::now();
+        let mut is_told = false;
+        let fresh = refresh_listed(workspace, listed, last, mode, Patience::Skip, &mut |_, _| {
+            if !std::mem::replace(&mut is_told, true) {
+                self.tell(Told::Reading);
+            }
+        });
+        match fresh {
+            Ok((index, refreshed)) => {
+                self.tell(Told::Took("list", refreshed.listed_in));
+                self.tell(Told::Took("refresh", started.elapsed()));
+                let said =
+                    refreshed.notice.as_ref().map(|notice| Fault::new("index", said(notice)));
+                self.tell(Told::Refreshed(said));
+                Some((index, refreshed))
+            }
+            Err(error) => {
+                self.tell(Told::Failed(Fault::new("index", error)));
+                None
+            }
+        }
+    }
+
+    /// Opens the index as it was left and puts the questions to it, in a thread of its own, which then hands it over.
+    fn ask_the_last_index(
+        &self,
+        workspace: &Arc<Workspace>,
+        project: &Option<String>,
+    ) -> Receiver<(Option<Asked>, Result<Index, Unusable>)> {
+        let (sender, asked) = mpsc::channel();
+        let work = self.clone();
+        let (workspace, project) = (Arc::clone(workspace), project.clone());
+        thread::spawn(move || {
+            let last = workspace.last_index();
+            let asked = last.as_ref().ok().and_then(|index| {
+                let version = index.version().ok()?;
+                let answered = work.ask(State::Last, &workspace, index, &project);
+                Some(Asked { version, answered })
+            });
+            let _ = sender.send((asked, last));
+        });
+        asked
+    }
+
+    /// Puts all questions to an index.
+    fn ask(
+        &self,
+        state: State,
+        workspace: &Arc<Workspace>,
+        index: &Index,
+        project: &Option<String>,
+    ) -> Answered {
+        let recent = self.start_recent(state, workspace);
+        let search =
+            self.timed("search", || questions::searched(workspace, index, project.as_deref()));
+        self.tell(Told::Search(state, search.clone()));
+        let recent = match recent {
+            Some(recent) => recent.recv().unwrap_or_else(|_| {
+                let reason = "a fault of this program ended it; please report it".to_owned();
+                Err(Failed { reason, is_damage: false })
+            }),
+            None => self.recent(state, workspace, index),
+        };
+        let found = search.iter().flatten().chain(recent.iter().flatten());
+        let ranked = questions::best(self.ranking, found);
+        let details = self.timed("graph", || questions::details(workspace, index, &ranked));
+        let failed = [search.err(), recent.err(), details.as_ref().err().cloned()];
+        self.tell(Told::Details(state, details));
+        match failed.into_iter().flatten().find(|failed| failed.is_damage) {
+            Some(Failed { reason, .. }) => Err(reason),
+            None => Ok(()),
+        }
+    }
+
+    /// Asks for recent activity beside the search, with a connection of its own, where there is a core for that. To open
+    /// another connection takes longer than the answer: with two cores, of which the walk has one, it comes sooner
+    /// after the search.
+    fn start_recent(
+        &self,
+        state: State,
+        workspace: &Arc<Workspace>,
+    ) -> Option<Receiver<Answer<Vec<FoundNote>>>> {
+        if !self.has_spare_core {
+            return None;
+        }
+        let (sender, receiver) = mpsc::channel();
+        let work = self.clone();
+        let workspace = Arc::clone(workspace);
+        thread::spawn(move || {
+            let recent = match workspace.last_index() {
+                Ok(index) => work.recent(state, &workspace, &index),
+                Err(unusable) => {
+                    let failed = Failed::from(unusable);
+                    work.tell(Told::Recent(state, Err(failed.clone())));
+                    Err(failed)
+                }
+            };
+            let _ = sender.send(recent);
+        });
+        Some(receiver)
+    }
+
+    fn recent(&self, state: State, workspace: &Workspace, index: &Index) -> Answer<Vec<FoundNote>> {
+        let recent = self.timed("recent", || questions::recent(workspace, index, self.now));
+        self.tell(Told::Recent(state, recent.clone()));
+        recent
+    }
+}
+
+/// An index that was asked.
+struct Asked {
+    /// The state that it was in.
+    version: i64,
+    answered: Answered,
+}
+
+/// That all questions were answered, or what is damaged.
+type Answered = Result<(), String>;
+
+fn said(notice: &Notice) -> String {
+    match notice {
+        Notice::Rebuilt(reason) => format!("it was made anew: {reason}"),
+        Notice::Busy => "another process is writing it: this is from the one before".to_owned(),
+        Notice::Stale(reason) => format!("it could not be brought up to date: {reason}"),
+    }
+}
