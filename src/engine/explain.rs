@@ -59,10 +59,15 @@ pub fn reason(candidate: &Candidate) -> String {
             _ => String::new(),
         },
         (_, Line::Connected { concept, to }) => {
+            // The first one says what the numbers are.
             let through: Vec<String> = to
                 .iter()
-                .map(|link| {
-                    format!("{} through {}", link.concept, counted(link.notes as usize, "note"))
+                .enumerate()
+                .map(|(n, link)| match n {
+                    0 => {
+                        format!("{} through {}", link.concept, counted(link.notes as usize, "note"))
+                    }
+                    _ => format!("{} {}", link.concept, link.notes),
                 })
                 .collect();
             format!("neighbours of {concept}: {}", through.join(", "))
