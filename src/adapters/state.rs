@@ -84,8 +84,11 @@ impl State {
         // One thread at a time has it.
         let access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut connection = Connection::open_with_flags(&path, access).map_err(database)?;
-        let version = prepare(&connection, patience).map_err(database)?;
+        let (application, version) = prepare(&connection, patience).map_err(database)?;
         match usize::try_from(version) {
+            Ok(version) if version == STEPS.len() && application != APPLICATION_ID => {
+                return Err(StateError::Foreign { path });
+            }
             Ok(version) if version == STEPS.len() => {}
             Ok(version) if version < STEPS.len() => {
                 if !migrate(&mut connection).map_err(database)? {
@@ -162,14 +165,16 @@ impl State {
     }
 }
 
-/// Sets the connection up and returns the number of steps that the database has taken.
-fn prepare(connection: &Connection, patience: Duration) -> Result<i64, rusqlite::Error> {
+/// Sets the connection up and returns whose database it is, and how many steps it has taken.
+fn prepare(connection: &Connection, patience: Duration) -> Result<(i32, i64), rusqlite::Error> {
     connection.busy_timeout(patience)?;
     // A session start does not wait for the disk: a commit is whole either way.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;
-    connection.pragma_query_value(None, "user_version", |row| row.get(0))
+    let application = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
+    let version = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    Ok((application, version))
 }
 
 /// Copies a long log back into the database, and empties it. SQLite's own rule would copy it again with every commit:

@@ -157,6 +157,8 @@ fn the_receipt_is_never_in_the_way() {
     fs::remove_file(&state).unwrap();
     Connection::open(&state).unwrap().execute_batch("CREATE TABLE theirs (x)").unwrap();
     check("somebody else's");
+    Connection::open(&state).unwrap().pragma_update(None, "user_version", 1).unwrap();
+    check("somebody else's, of our version");
     fs::remove_file(&state).unwrap();
     let newer = Connection::open(&state).unwrap();
     newer.pragma_update(None, "user_version", 99).unwrap();

@@ -68,6 +68,16 @@ struct Pile {
     listed: Mutex<Vec<ListedFile>>,
 }
 
+/// A job that is being done.
+struct Taken<'a>(&'a Crew);
+
+impl Drop for Taken<'_> {
+    fn drop(&mut self) {
+        self.0.board().n_taken -= 1;
+        self.0.news.notify_all();
+    }
+}
+
 impl Crew {
     fn board(&self) -> MutexGuard<'_, Board> {
         self.board.lock().unwrap_or_else(PoisonError::into_inner)
@@ -88,12 +98,14 @@ impl Crew {
             };
             board.n_taken += 1;
             drop(board);
+            // Given back even if the work ends in a panic: else the others would wait for it.
+            let taken = Taken(self);
             match job {
                 Job::Folder(place) => self.look(place, &mut may_call),
                 Job::Files(pile, files) => self.stamp(&pile, files),
             }
+            drop(taken);
             board = self.board();
-            board.n_taken -= 1;
         }
     }
 
