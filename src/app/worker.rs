@@ -264,3 +264,48 @@ fn said(notice: &Notice) -> String {
         Notice::Stale(reason) => format!("it could not be brought up to date: {reason}"),
     }
 }
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "a test writes its own notes")]
+mod tests {
+    use super::*;
+
+    /// All that a worker tells about a vault, however its threads took turns.
+    fn told(request: &Request, has_spare_core: bool) -> Vec<String> {
+        let (teller, told) = mpsc::channel();
+        let ranking = Ranking::default();
+        let request = request.clone();
+        let work = Work { number: 0, request, now: None, ranking, has_spare_core, teller };
+        work.run(None, &mut None);
+        drop(work);
+        let mut tales: Vec<String> = told
+            .iter()
+            .filter_map(|(_, tale)| match tale {
+                Told::Search(_, answer) => Some(format!("search {answer:?}")),
+                Told::Recent(_, answer) => Some(format!("recent {answer:?}")),
+                Told::Details(_, answer) => Some(format!("details {answer:?}")),
+                _ => None,
+            })
+            .collect();
+        // A note that was just written is read again, and the questions are then put twice.
+        tales.sort();
+        tales.dedup();
+        tales
+    }
+
+    #[test]
+    fn recent_activity_beside_the_search_or_after_it_is_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        let vault = folder.path().join("zephyr");
+        std::fs::create_dir_all(vault.join(".kgctx")).unwrap();
+        std::fs::write(vault.join("mast.md"), "# Mast\n\nOf zephyr, its [[Sail]] and [[Keel]].")
+            .unwrap();
+        let home = Some(folder.path().join("home"));
+        let request = Request { dir: Some(vault.clone()), vaults: vec![vault], home };
+        let first = told(&request, false);
+        assert_eq!(first.len(), 3, "{first:#?}");
+        assert!(first.iter().all(|tale| tale.contains("sail")), "{first:#?}");
+        assert_eq!(told(&request, true), first);
+        assert_eq!(told(&request, false), first);
+    }
+}
