@@ -4,6 +4,7 @@ pub mod context;
 mod deadline;
 pub mod explain;
 mod gather;
+pub mod hook;
 pub mod inject;
 mod questions;
 mod reader;

@@ -37,13 +37,15 @@ pub(super) struct PlaceArgs {
 
 impl PlaceArgs {
     pub(super) fn request(&self) -> Request {
-        Request { dir: self.dir.clone(), vaults: self.vaults.clone(), home: None }
+        Request { dir: self.dir.clone(), vaults: self.vaults.clone(), ..Request::default() }
     }
 }
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     Inject(InjectArgs),
+    #[command(subcommand)]
+    Hook(HookArgs),
     Explain(ExplainArgs),
     Index(IndexArgs),
     Search(SearchArgs),
@@ -73,6 +75,15 @@ pub(super) struct InjectArgs {
     /// Say on standard error how long each stage took
     #[arg(long)]
     pub(super) timings: bool,
+}
+
+/// Answer what a bridge inside of a host asks: JSON on standard input, JSON on standard output
+///
+/// Bridges call this; people have no use for it. It always ends with 0 and within 1.2 seconds.
+#[derive(Debug, Subcommand)]
+pub(super) enum HookArgs {
+    /// What the plugin in OpenCode asks
+    Opencode,
 }
 
 /// How much room a context has.

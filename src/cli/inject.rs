@@ -11,6 +11,7 @@ use crate::cli::screen::{Screen, harmless};
 use crate::domain::budget::Host;
 use crate::domain::candidate::{Line, Part};
 use crate::domain::receipt::{Entry, Fault, Injection, PartUse, Stage};
+use crate::domain::session::Moment;
 
 /// The answer as JSON.
 #[derive(Serialize)]
@@ -80,10 +81,13 @@ pub(super) fn run(
 pub(super) fn session(place: &PlaceArgs, id: &str, limits: &LimitArgs) -> Session {
     Session {
         id: id.to_owned(),
+        moment: Moment::Start,
         place: place.request(),
         host: limits.host.map_or_else(Host::default, Host::from),
         budget: limits.budget.map(|tokens| tokens as usize),
         now: limits.now,
+        within: None,
+        is_watched: false,
     }
 }
 
