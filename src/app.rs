@@ -2,6 +2,7 @@
 
 pub mod context;
 mod deadline;
+pub mod deliver;
 pub mod explain;
 mod gather;
 pub mod hook;
