@@ -1,17 +1,19 @@
 //! Gives a session of a running OpenCode server its context, over HTTP. The server cannot be made to wait, so only an idle
 //! session is given anything: a message that arrives while the model works would be answered.
 
+use std::io;
 use std::time::Duration;
 
 use serde_json::json;
 use thiserror::Error;
+use tokio::runtime::Builder;
 use tokio::task;
 use tokio::time::sleep;
 
 use crate::adapters::clock;
-use crate::adapters::opencode::{
-    Message, Metadata, NoReply, OpencodeServer, ServerError, Session, SessionModel,
-};
+use crate::adapters::environment::Environment;
+pub use crate::adapters::opencode::{AddressError, OpencodeServer, ServerError};
+use crate::adapters::opencode::{Message, Metadata, NoReply, ServerAddress, Session, SessionModel};
 use crate::adapters::state::{Claim, State, StateError};
 use crate::app::inject::{self, Keep, inject};
 use crate::app::workspace::{AppError, Place, Request};
@@ -26,6 +28,23 @@ const STATE_PATIENCE: Duration = Duration::from_secs(2);
 const MESSAGES: usize = 100;
 /// How often a busy session is looked at by who waits for it.
 const BUSY_INTERVAL: Duration = Duration::from_millis(200);
+
+/// How long a server may take for one answer. The first message after its start takes it seconds.
+const ANSWER_LIMIT: Duration = Duration::from_secs(10);
+
+/// A server by its address, with what it wants to hear in `environment`.
+pub fn server(url: &str, environment: &Environment) -> Result<OpencodeServer, AddressError> {
+    let address: ServerAddress = url.parse()?;
+    let credentials = address.credentials(environment);
+    Ok(OpencodeServer::new(address, credentials, ANSWER_LIMIT))
+}
+
+/// The server that is meant where none is named: the first one of the settings.
+fn usual_server(request: &Request) -> Result<OpencodeServer, NotDelivered> {
+    let servers = Place::find(request)?.settings.servers;
+    let url = servers.value.first().ok_or(NotDelivered::NoServer)?;
+    Ok(server(url, &Environment::of_process())?)
+}
 
 /// What is to be delivered, and where.
 #[derive(Debug, Clone)]
@@ -64,13 +83,19 @@ pub struct Delivered {
 #[derive(Debug, Error)]
 pub enum NotDelivered {
     /// A subagent's session.
-    #[error("{0} is a child session: it works for one that has the context, and would answer to it")]
+    #[error(
+        "{0} is a child session: it works for one that has the context, and would answer to it"
+    )]
     Child(String),
     /// A message would make an undo final.
-    #[error("an undo is pending in {0}, which any message makes final; redo it or send a prompt first")]
+    #[error(
+        "an undo is pending in {0}, which any message makes final; redo it or send a prompt first"
+    )]
     Undo(String),
     /// The model is at work.
-    #[error("{0} is busy: the model would answer to the context; add --wait to wait until it is idle")]
+    #[error(
+        "{0} is busy: the model would answer to the context; add --wait to wait until it is idle"
+    )]
     Busy(String),
     /// It is there.
     #[error("{0} has its context already")]
@@ -100,6 +125,17 @@ pub enum NotDelivered {
         /// Its name.
         name: String,
     },
+    /// No server is named anywhere.
+    #[error(
+        "no server is named; add --server http://127.0.0.1:4096, or list one in `servers` of your config.toml"
+    )]
+    NoServer,
+    /// The system is out of something.
+    #[error("cannot wait for the server: {0}")]
+    Runtime(io::Error),
+    /// That is no address.
+    #[error(transparent)]
+    Address(#[from] AddressError),
     /// The server did not do it.
     #[error(transparent)]
     Server(#[from] ServerError),
@@ -109,6 +145,64 @@ pub enum NotDelivered {
     /// The context could not be made.
     #[error(transparent)]
     App(#[from] AppError),
+}
+
+/// What kind of no a person or a script has to deal with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// There is nothing wrong with that.
+    Fine,
+    /// The session cannot be given anything, or not now.
+    No,
+    /// What was asked for makes no sense.
+    Usage,
+    /// Something that is needed is not there.
+    Unavailable,
+}
+
+impl NotDelivered {
+    /// What kind of no it is.
+    pub fn kind(&self) -> Refusal {
+        match self {
+            NotDelivered::Off(_) => Refusal::Fine,
+            NotDelivered::Child(_)
+            | NotDelivered::Undo(_)
+            | NotDelivered::Busy(_)
+            | NotDelivered::Has(_)
+            | NotDelivered::UnderWay(_)
+            | NotDelivered::Taken(_)
+            | NotDelivered::Nothing(_)
+            | NotDelivered::Unknown { .. }
+            | NotDelivered::Server(ServerError::NotFound { .. }) => Refusal::No,
+            NotDelivered::NoServer
+            | NotDelivered::Address(_)
+            | NotDelivered::Server(ServerError::NoSessionId { .. }) => Refusal::Usage,
+            NotDelivered::Server(_)
+            | NotDelivered::Runtime(_)
+            | NotDelivered::State(_)
+            | NotDelivered::App(_) => Refusal::Unavailable,
+        }
+    }
+}
+
+/// Delivers to the server at `url`, or to the usual one: the whole errand, from a thread of its own runtime.
+pub fn run(url: Option<&str>, errand: &Errand, waits: bool) -> Result<Delivered, NotDelivered> {
+    let server = match url {
+        Some(url) => server(url, &Environment::of_process())?,
+        None => usual_server(&errand.place)?,
+    };
+    let runtime =
+        Builder::new_current_thread().enable_all().build().map_err(NotDelivered::Runtime)?;
+    let done = runtime.block_on(async {
+        if waits {
+            deliver_when_idle(&server, errand).await
+        } else {
+            deliver(&server, errand, |_| false).await
+        }
+    });
+    // A host's name that is still being looked up keeps nobody waiting.
+    runtime.shutdown_background();
+    done
 }
 
 /// Delivers at once, or says why not. `vouches` tells whether the notes of a place are known to be indexed.

@@ -172,12 +172,6 @@ fn found_notes(found: Found) -> Vec<receipt::Found> {
     notes.map(found).collect()
 }
 
-/// Whether contexts are switched off here, and by what.
-pub fn is_switched_off(request: &Request) -> Result<Option<Fault>, AppError> {
-    let enabled = Place::find(request)?.settings.enabled;
-    Ok((!enabled.value).then(|| switched_off(&enabled.origin)))
-}
-
 fn switched_off(origin: &Origin) -> Fault {
     Fault::new("settings", format!("context is switched off by {origin}"))
 }

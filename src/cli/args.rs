@@ -55,15 +55,23 @@ pub(super) enum Command {
     Config(ConfigArgs),
 }
 
-/// Make the context that a session starts with
+/// Give a session its context, once
 ///
 /// Concepts and notes about the project and of the last 24 hours, with what stands around them in the graph, within
-/// an exact number of tokens. Every context has a receipt: see `kgctx explain`.
+/// an exact number of tokens. It is stored in a session of a running OpenCode server as a message that the model reads
+/// and does not answer; the server's password is taken from OPENCODE_SERVER_PASSWORD. Only an idle session is given
+/// anything, and only once. Every context has a receipt: see `kgctx explain`.
 #[derive(Debug, ClapArgs)]
 pub(super) struct InjectArgs {
     /// The session that it is for
     #[arg(long, value_name = "ID")]
     pub(super) session: String,
+    /// The OpenCode server [default: the first of `servers` in the configuration, http://127.0.0.1:4096]
+    #[arg(long, value_name = "URL", conflicts_with = "dry_run")]
+    pub(super) server: Option<String>,
+    /// Wait until the session is idle
+    #[arg(long, conflicts_with = "dry_run")]
+    pub(super) wait: bool,
     /// Print the very bytes that would be delivered, and deliver nothing
     #[arg(long)]
     pub(super) dry_run: bool,
