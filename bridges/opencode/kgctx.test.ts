@@ -25,7 +25,8 @@ input=$(cat)
 session=$(printf '%s' "$input" | sed 's/.*"sessionID":"\\([^"]*\\)".*/\\1/')
 type=$(printf '%s' "$input" | sed 's/.*"event":{"type":"\\([^"]*\\)".*/\\1/')
 printf '%s\\n' "$input" >> "${place}/$session.asked"
-if [ -f "${place}/$session.$type" ]; then . "${place}/$session.$type"; else echo '{"protocol":1,"action":"none","reason":"-"}'; fi`,
+does="${place}/$session.$type"
+if [ -f "$does" ]; then . "$does"; else echo '{"protocol":1,"action":"none","reason":"-"}'; fi`,
 )
 process.env.KGCTX_BIN = fake
 
@@ -39,6 +40,7 @@ async function until<T>(what: string, found: () => T | undefined | false): Promi
   throw new Error(`never happened: ${what}`)
 }
 
+const PART_ID = expect.stringMatching(/^prt_0{12}[0-9a-z]{14}$/)
 const TEXT = "# Context\n\nKGCTX-MARK"
 const inject = (more: object = {}) => ({
   protocol: 1,
@@ -50,6 +52,10 @@ const inject = (more: object = {}) => ({
   notice: null,
   ...more,
 })
+
+/** The same, but after some time. */
+const slowly = (seconds: number, more: object = {}) =>
+  `sleep ${seconds}\necho '${JSON.stringify(inject({ text: "MARK", ...more }))}'`
 
 type Any = any
 type Copy = Awaited<ReturnType<typeof bridge.Kgctx>>
@@ -66,7 +72,7 @@ async function world(on: Record<string, (input: Any) => unknown> = {}, copies = 
   }
   const admit = async (input: Any) => {
     const info = { id: `msg_noreply${calls.length}`, time: { created: Date.now() }, ...input.body }
-    await run("chat.message", { sessionID: id }, { message: info, parts: input.body.parts.map((part: Any) => ({ ...part })) })
+    await run("chat.message", { sessionID: id }, { message: info, parts: structuredClone(input.body.parts) })
     return { data: { info, parts: [] } }
   }
   const usual: typeof on = {
@@ -97,7 +103,8 @@ async function world(on: Record<string, (input: Any) => unknown> = {}, copies = 
       const piece = typeof does === "string" ? does : `cat <<'END'\n${JSON.stringify(does)}\nEND`
       writeFileSync(join(place, `${id}.${type}`), piece + "\n")
     },
-    created: (info: object = {}) => event("session.created", { sessionID: id, info: { id, title: "New session", ...info } }),
+    created: (info: object = {}) =>
+      event("session.created", { sessionID: id, info: { id, title: "New session", ...info } }),
     async prompt(text = "hello", message: object = {}) {
       const output: Any = {
         message: { id: `msg_${text}`, sessionID: id, time: { created: 1 }, agent: "build", ...message },
@@ -105,7 +112,8 @@ async function world(on: Record<string, (input: Any) => unknown> = {}, copies = 
       }
       const began = performance.now()
       await run("chat.message", { sessionID: id }, output)
-      return { ...output, ms: performance.now() - began, ours: output.parts.filter((part: Any) => part.metadata?.kgctx) }
+      const ours = output.parts.filter((part: Any) => part.metadata?.kgctx)
+      return { ...output, ms: performance.now() - began, ours }
     },
     calls: (name: string) => calls.filter((call) => call.name === name).map((call) => call.input),
     warnings: () => calls.filter((call) => call.input?.body?.level === "warn").map((call) => call.input.body.message),
@@ -133,11 +141,12 @@ describe("a session that begins", () => {
     const [sent, ...more] = w.calls("session.prompt")
     expect(more).toEqual([])
     expect(sent.path).toEqual({ id: w.id })
-    expect(sent.body).toMatchObject({ noReply: true, agent: "plan", model: { providerID: "mock", modelID: "m2" }, variant: "high" })
-    expect(sent.body.parts).toEqual([
-      { type: "text", id: expect.stringMatching(/^prt_0{12}[0-9a-z]{14}$/), text: TEXT, synthetic: true, metadata: { kgctx: inject().metadata } },
-    ])
-    expect(delivered.event).toMatchObject({ sessionID: w.id, receipt: 17, how: "noreply", messageID: expect.stringMatching(/^msg_noreply/) })
+    const { parts: sentParts, ...how } = sent.body
+    expect(how).toEqual({ noReply: true, agent: "plan", model: { providerID: "mock", modelID: "m2" }, variant: "high" })
+    const metadata = { kgctx: inject().metadata }
+    expect(sentParts).toEqual([{ type: "text", id: PART_ID, text: TEXT, synthetic: true, metadata }])
+    const messageID = expect.stringMatching(/^msg_noreply/)
+    expect(delivered.event).toMatchObject({ sessionID: w.id, receipt: 17, how: "noreply", messageID })
     const { ours, message, parts } = await w.prompt()
     expect([ours, parts.length]).toEqual([[], 1])
     expect(message.time.created).toBeGreaterThan(1)
@@ -177,11 +186,11 @@ describe("a session that begins", () => {
 
   test("with its prompt right behind it carries the context in that prompt", async () => {
     const w = await world()
-    w.will("session.created", "sleep 0.2\n" + `echo '${JSON.stringify(inject({ text: "MARK" }))}'`)
+    w.will("session.created", slowly(0.2))
     await w.created()
     const { parts, ours, message, ms } = await w.prompt()
     expect(parts[0]).toEqual({
-      id: expect.stringMatching(/^prt_0{12}[0-9a-z]{14}$/),
+      id: PART_ID,
       sessionID: w.id,
       messageID: message.id,
       type: "text",
@@ -213,7 +222,7 @@ describe("a session that begins", () => {
 
   test("keeps its second prompt behind the first one, which waits", async () => {
     const w = await world()
-    w.will("session.created", "sleep 0.3\n" + `echo '${JSON.stringify(inject({ text: "MARK" }))}'`)
+    w.will("session.created", slowly(0.3))
     await w.created()
     const [first, second] = await Promise.all([w.prompt("first"), w.prompt("second")])
     expect([first.ours.length, second.ours.length]).toEqual([1, 0])
@@ -233,7 +242,7 @@ describe("a session that begins", () => {
 
   test("that is deleted meanwhile gets nothing", async () => {
     const w = await world()
-    w.will("session.created", "sleep 0.1\n" + `echo '${JSON.stringify(inject({ text: "MARK" }))}'`)
+    w.will("session.created", slowly(0.1))
     await w.created()
     await w.event("session.deleted", { sessionID: w.id, info: { id: w.id } })
     await until("released", () => w.asked("kgctx.released").length)
@@ -255,7 +264,7 @@ describe("delivery", () => {
 
   test("noreply: a prompt that came first waits until it is stored", async () => {
     const w = await world({ "session.prompt": (input) => sleep(100).then(() => w.admit(input)) })
-    w.will("session.created", "sleep 0.1\n" + `echo '${JSON.stringify(inject({ text: "MARK", delivery: "noreply" }))}'`)
+    w.will("session.created", slowly(0.1, { delivery: "noreply" }))
     await w.created({ agent: "of the session" })
     const model = { providerID: "mock", modelID: "m3", variant: "low" }
     const { ours, message, ms } = await w.prompt("hello", { agent: "plan", model })
@@ -321,7 +330,8 @@ describe("a prompt asks", () => {
   const stored = [
     { info: { id: "msg_a" }, parts: [{ type: "text", metadata: { kgctx: { v: 1, receipt: 1 } } }, { type: "text" }] },
     { info: { id: "msg_b" }, parts: [{ type: "compaction" }] },
-    { info: { id: "msg_c" }, parts: [{ type: "tool", metadata: { other: 1 } }, { type: "text", metadata: { kgctx: { v: 1, receipt: 2 } } }] },
+    { info: { id: "msg_c" }, parts: [{ type: "tool", metadata: { other: 1 } }] },
+    { info: { id: "msg_d" }, parts: [{ type: "text", metadata: { kgctx: { v: 1, receipt: 2 } } }] },
   ]
   const marks = [{ kgctx: { v: 1, receipt: 1 } }, { compaction: "msg_b" }, { kgctx: { v: 1, receipt: 2 } }]
 
@@ -340,7 +350,7 @@ describe("a prompt asks", () => {
       sessionID: w.id,
       created: true,
       info: { id: w.id, title: "as stored" },
-      stored: { messages: 3, complete: true, marks },
+      stored: { messages: 4, complete: true, marks },
     })
     expect(w.calls("session.messages")[0]).toEqual({ path: { id: w.id }, query: { limit: 100 } })
   })
@@ -398,8 +408,8 @@ test("two copies of the plugin make one injection, by message and by part", asyn
   await until("delivered", () => idle.asked("kgctx.delivered").length)
   expect((await idle.prompt()).ours).toEqual([])
   await sleep(100)
-  for (const w of [idle, quick])
-    expect([w.asked("session.created").length, w.asked("chat.message").length, w.asked("kgctx.delivered").length]).toEqual([1, 0, 1])
+  const types = ["session.created", "chat.message", "kgctx.delivered"]
+  for (const w of [idle, quick]) expect(types.map((type) => w.asked(type).length)).toEqual([1, 0, 1])
   expect(idle.calls("session.prompt").length).toBe(1)
 })
 
@@ -416,8 +426,10 @@ test("the summariser is told once what to keep, and a shell its session", async 
 
 test("events that are none of ours, or not whole, are passed over", async () => {
   const w = await world()
-  const odd: object[] = [{ type: "session.created" }, { type: "session.created", properties: {} }, { type: "x", properties: { info: null } }]
-  for (const event of odd) await w.run("event", { event })
+  for (const properties of [undefined, {}, { info: null }, { sessionID: w.id }])
+    for (const type of ["session.updated", "session.deleted", "message.removed"])
+      await w.run("event", { event: { type, properties } })
+  await w.run("event", { event: { type: "session.created" } })
   expect(w.asked("session.created")).toEqual([])
 })
 
@@ -497,7 +509,7 @@ describe("at the end of its patience", () => {
     expect(w.warnings()).toEqual([expect.stringContaining("did not answer within 1400 ms")])
   })
 
-  test.concurrent("a message on its way is withdrawn and the prompt carries the text, with two copies too", async () => {
+  test.concurrent("a message on its way is withdrawn, and the prompt carries the text, of two copies too", async () => {
     let admitted: unknown
     const late = (input: Any) =>
       sleep(1_900).then(() => w.admit(input)).then(
@@ -536,7 +548,7 @@ describe("at the end of its patience", () => {
 
   test.concurrent("an answer that comes later is released", async () => {
     const w = await world({ "session.get": () => sleep(900).then(() => ({ data: {} })) })
-    w.will("chat.message", "sleep 0.9\n" + `echo '${JSON.stringify(inject({ text: "MARK" }))}'`)
+    w.will("chat.message", slowly(0.9))
     const { ours, ms } = await w.prompt()
     bounded(ms)
     expect(ours).toEqual([])
@@ -559,7 +571,7 @@ describe("at the end of its patience", () => {
       const notice = { as: "toast", text: "kgctx" }
       const [known, unknown, forced] = [await world(on), await world(on), await world(on)]
       known.will("session.created", inject({ notice }))
-      forced.will("session.created", "sleep 0.2\n" + `echo '${JSON.stringify(inject({ text: "MARK", delivery: "noreply", notice }))}'`)
+      forced.will("session.created", slowly(0.2, { delivery: "noreply", notice }))
       await Promise.all([known.created(), forced.created()])
       const held = forced.prompt()
       await until("sent", () => known.calls("session.prompt").length)

@@ -1,6 +1,6 @@
-// The bridge between OpenCode and kgctx: carries a session's events to `kgctx hook opencode`, and the text of its answer
-// into the session. All judgement lives in the binary: whether a session gets context, which, and when again. Decided
-// here is only how a text comes into a session once, ahead of the first reply, without a prompt failing or waiting long.
+// The bridge between OpenCode and kgctx: carries a session's events to `kgctx hook opencode`, and the text of its
+// answer into the session. All judgement lives in the binary: whether a session gets context, which, and when again.
+// Here is only how a text comes into a session once, ahead of the reply, without a prompt failing or waiting long.
 import { spawn } from "node:child_process"
 import type { Hooks, Plugin } from "@opencode-ai/plugin"
 
@@ -16,22 +16,16 @@ const KEEP =
   "Keep, word for word, the names of [[concepts]] and the memory:// addresses that are still in use, and the id of a " +
   "handoff. Leave out the project context that came from kgctx: kgctx gives it again after this summary."
 
-type Inject = {
-  action: "inject"
-  receipt: number
-  text: string
-  delivery: "auto" | "noreply" | "part"
-  metadata: object
-  notice?: { as: "toast" | "log"; text: string } | null
-  at: number
-}
+type Notice = { as: "toast" | "log"; text: string }
+type Text = { receipt: number; text: string; delivery: "auto" | "noreply" | "part"; metadata: object; notice?: Notice }
+type Inject = Text & { action: "inject"; at: number }
 type Answer = Inject | { action: "none" | "ask" } | { action: "failed"; reason: string }
 
 /** A noReply message on its way. `admitted`: past its own chat.message, so it can no longer be withdrawn. */
 type Sending = { part: string; admitted: boolean; stored: Promise<boolean> }
 /** One delivery. `turn`: the prompt that has taken it over. `answer` holds the text, and only until the job is over. */
 type Job = { answer?: Promise<Answer>; sending?: Sending; turn?: Promise<void>; over?: boolean }
-/** `carrier`: the message that our text is in. `withdrawn`: parts of noReply messages that must not be stored any more. */
+/** `carrier`: the message that our text is in. `withdrawn`: parts of noReply messages that must no longer be stored. */
 type Session = { id: string; created: boolean; withdrawn: string[]; carrier?: string; warned?: boolean; job?: Job }
 
 type Prompt = Parameters<NonNullable<Hooks["chat.message"]>>[1]
@@ -105,7 +99,8 @@ function understood(output: string): Answer {
 /** Parts are in the order of their ids: this one comes before all of the user's. */
 function textPart({ text, metadata }: Inject) {
   const random = Array.from({ length: 14 }, () => Math.floor(Math.random() * 36).toString(36)).join("")
-  return { type: "text" as const, id: "prt_000000000000" + random, text, synthetic: true, metadata: { kgctx: metadata } }
+  const id = "prt_000000000000" + random
+  return { type: "text" as const, id, text, synthetic: true, metadata: { kgctx: metadata } }
 }
 
 /** What a message tells about earlier context: ours, or that a compaction has ended it. */
@@ -190,7 +185,6 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
       if (session.job === job) session.job = undefined
       return false
     })
-    return sending
   }
 
   /** A session begins: its context is built ahead of the first prompt, and stored if there is time for it. */
@@ -211,9 +205,10 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
   async function take(session: Session, job: Job, { message, parts }: Prompt, late: Promise<typeof LATE>) {
     const wait = async (asked: Promise<Answer>) => {
       const answer = await Promise.race([asked, late])
-      if (answer !== LATE) return answer
-      warn(session, LATE.reason)
-      void asked.then((unused) => released(session, unused, LATE.reason))
+      if (answer === LATE) {
+        warn(session, LATE.reason)
+        void asked.then((unused) => released(session, unused, LATE.reason))
+      }
       return answer
     }
     const insert = (answer: Inject) => {
@@ -236,6 +231,13 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
     session.withdrawn.push(sending.part)
     const answer = await job.answer
     if (answer?.action === "inject") insert(answer)
+  }
+
+  /** The job is over with its first prompt, whatever comes of it. */
+  async function turn(session: Session, job: Job, prompt: Prompt, late: Promise<typeof LATE>) {
+    await take(session, job, prompt, late).catch((error) => warn(session, `${error}`))
+    job.over = true
+    job.answer = undefined
   }
 
   return {
@@ -266,15 +268,9 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
       const began = Date.now()
       let cancel = () => {}
       const late = new Promise<typeof LATE>((resolve) => (cancel = after(HOLD_MS, () => resolve(LATE))))
-      try {
-        // A second prompt waits for the first one, and does not overtake it.
-        await (job.turn ? Promise.race([job.turn, late]) : (job.turn = take(session, job, prompt, late)))
-      } catch (error) {
-        warn(session, `${error}`)
-      }
+      // A second prompt waits for the first one, and does not overtake it.
+      await (job.turn ? Promise.race([job.turn, late]) : (job.turn = turn(session, job, prompt, late)))
       cancel()
-      job.over = true
-      job.answer = undefined
       // Messages are in the order of their times: what was stored while this one was held belongs before it.
       if (job.sending || Date.now() > began) prompt.message.time.created = Date.now()
     },
