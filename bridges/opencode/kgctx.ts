@@ -8,7 +8,7 @@ const VERSION = "0.1.0"
 const PROTOCOL = 1
 const HOLD_MS = 1_500 // all that one prompt may wait
 const KILL_MS = 1_400 // less, so that a kgctx that hangs is named as the reason
-const GRACE_MS = 50 // the last of each: what arrived while OpenCode was too busy to read it is read then
+const GRACE_MS = 200 // the end of both: were pipes left alone until then, since OpenCode was busy, this is their time
 const STALE_MS = 20_000 // a text that waited longer for its prompt is asked for again
 const ANSWER_BYTES = 4 * 1024 * 1024
 const STORED_LIMIT = 100
@@ -42,7 +42,7 @@ const sessions = (shared[Symbol.for("kgctx.opencode.1")] ??= new Map()) as Map<s
 const ASK: Answer = { action: "ask" }
 const LATE = { action: "failed", reason: `the context was not there within ${HOLD_MS} ms` } as const
 
-/** Calls back after that time, the last of it spent on what is there to be read. Gives what takes it back. */
+/** Calls back after that time, of which the event loop was free for GRACE_MS at least. Gives what takes it back. */
 function after(ms: number, then: () => void) {
   let timer = setTimeout(() => (timer = setTimeout(then, GRACE_MS)), ms - GRACE_MS)
   return () => clearTimeout(timer)
