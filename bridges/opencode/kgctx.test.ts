@@ -304,7 +304,7 @@ describe("delivery", () => {
     w.will("chat.message", inject({ delivery: "part", text: "NEW", receipt: 18 }))
     await w.created()
     await w.answered()
-    setSystemTime(Date.now() + 21_000)
+    setSystemTime(Date.now() + 11_000)
     const { ours } = await w.prompt().finally(() => setSystemTime())
     expect(ours.map((part: Any) => part.text)).toEqual(["NEW"])
     const released = await until("released", () => w.asked("kgctx.released")[0])
