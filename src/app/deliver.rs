@@ -4,11 +4,11 @@
 use std::io;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use thiserror::Error;
 use tokio::runtime::Builder;
 use tokio::task;
-use tokio::time::sleep;
 
 use crate::adapters::clock;
 use crate::adapters::environment::Environment;
@@ -26,8 +26,6 @@ use crate::domain::time::Timestamp;
 const STATE_PATIENCE: Duration = Duration::from_secs(2);
 /// So many of a session's last messages are looked at.
 const MESSAGES: usize = 100;
-/// How often a busy session is looked at by who waits for it.
-const BUSY_INTERVAL: Duration = Duration::from_millis(200);
 
 /// How long a server may take for one answer. The first message after its start takes it seconds.
 const ANSWER_LIMIT: Duration = Duration::from_secs(10);
@@ -40,10 +38,11 @@ pub fn server(url: &str, environment: &Environment) -> Result<OpencodeServer, Ad
 }
 
 /// The server that is meant where none is named: the first one of the settings.
-fn usual_server(request: &Request) -> Result<OpencodeServer, NotDelivered> {
+pub fn usual_server(request: &Request) -> Result<OpencodeServer, NotDelivered> {
     let servers = Place::find(request)?.settings.servers;
     let url = servers.value.first().ok_or(NotDelivered::NoServer)?;
-    Ok(server(url, &Environment::of_process())?)
+    let environment = request.environment.clone().unwrap_or_else(Environment::of_process);
+    Ok(server(url, &environment)?)
 }
 
 /// What is to be delivered, and where.
@@ -71,7 +70,7 @@ pub enum Recipients {
 }
 
 /// A context that is stored in its session.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Delivered {
     /// What it is.
     pub injection: Injection,
@@ -145,10 +144,20 @@ pub enum NotDelivered {
     /// The context could not be made.
     #[error(transparent)]
     App(#[from] AppError),
+    /// The service, which was asked to do it, says so.
+    #[error("{message}")]
+    ByService {
+        /// What kind of no it is.
+        kind: Refusal,
+        /// Whether that passes.
+        is_passing: bool,
+        /// Why.
+        message: String,
+    },
 }
 
 /// What kind of no a person or a script has to deal with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Refusal {
     /// There is nothing wrong with that.
     Fine,
@@ -161,9 +170,20 @@ pub enum Refusal {
 }
 
 impl NotDelivered {
+    /// Whether it is worth asking again soon.
+    pub fn is_passing(&self) -> bool {
+        matches!(
+            self,
+            NotDelivered::Busy(_)
+                | NotDelivered::Taken(_)
+                | NotDelivered::ByService { is_passing: true, .. }
+        )
+    }
+
     /// What kind of no it is.
     pub fn kind(&self) -> Refusal {
         match self {
+            NotDelivered::ByService { kind, .. } => *kind,
             NotDelivered::Off(_) => Refusal::Fine,
             NotDelivered::Child(_)
             | NotDelivered::Undo(_)
@@ -185,21 +205,15 @@ impl NotDelivered {
     }
 }
 
-/// Delivers to the server at `url`, or to the usual one: the whole errand, from a thread of its own runtime.
-pub fn run(url: Option<&str>, errand: &Errand, waits: bool) -> Result<Delivered, NotDelivered> {
+/// Delivers to the server at `url`, or to the usual one.
+pub fn run(url: Option<&str>, errand: &Errand) -> Result<Delivered, NotDelivered> {
     let server = match url {
         Some(url) => server(url, &Environment::of_process())?,
         None => usual_server(&errand.place)?,
     };
     let runtime =
         Builder::new_current_thread().enable_all().build().map_err(NotDelivered::Runtime)?;
-    let done = runtime.block_on(async {
-        if waits {
-            deliver_when_idle(&server, errand).await
-        } else {
-            deliver(&server, errand, |_| false).await
-        }
-    });
+    let done = runtime.block_on(deliver(&server, errand, |_| false));
     // A host's name that is still being looked up keeps nobody waiting.
     runtime.shutdown_background();
     done
@@ -243,19 +257,6 @@ pub async fn deliver(
         }
         // The claim stands until it is surely stored or surely not.
         Err((refusal, Fate::Unknown)) => Err(refusal),
-    }
-}
-
-/// Delivers as soon as the session is idle.
-pub async fn deliver_when_idle(
-    server: &OpencodeServer,
-    errand: &Errand,
-) -> Result<Delivered, NotDelivered> {
-    loop {
-        match deliver(server, errand, |_| false).await {
-            Err(NotDelivered::Busy(_) | NotDelivered::Taken(_)) => sleep(BUSY_INTERVAL).await,
-            done => return done,
-        }
     }
 }
 

@@ -78,6 +78,24 @@ fn answer(question: &Question, caller: &Caller<'_>, started: Instant) -> Answer 
     }
 }
 
+/// Whom a question is about: the session, and the folder that it works in.
+pub fn subject(question: &[u8]) -> Option<(String, String)> {
+    match Question::parse(question).ok()? {
+        Question::Created(session) | Question::Prompted { session, .. } => {
+            Some((session.id, session.directory))
+        }
+        Question::Delivered(_) | Question::Released(_) | Question::Other => None,
+    }
+}
+
+/// Frees the moment of a receipt whose context nobody took.
+pub fn release(receipt: i64, environment: &Environment) {
+    // If it cannot be released, it becomes free by itself.
+    let _ = Directories::locate(environment).map(|directories| {
+        State::open(&directories.state, STATE_PATIENCE).and_then(|mut state| state.release(receipt))
+    });
+}
+
 /// Why a session is never given anything.
 fn unsuitable(session: &Session) -> Option<&'static str> {
     if session.parent_id.is_some() {
@@ -209,7 +227,7 @@ fn given(place: &Place, injection: Injection) -> Given {
 }
 
 /// One line for a person.
-pub(super) fn notice(receipt: &Receipt) -> String {
+pub fn notice(receipt: &Receipt) -> String {
     let after = match receipt.moment {
         Moment::Start => "",
         Moment::Compaction(_) => ", after compaction",

@@ -9,7 +9,7 @@ use crate::domain::session::Moment;
 use crate::domain::time::Timestamp;
 
 /// A context, ready to be delivered, and its receipt.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Injection {
     /// The very bytes; empty where there is nothing to say or no room to say it.
     pub text: String,

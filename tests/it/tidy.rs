@@ -9,7 +9,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("engine", &["engine", "domain"]),
     ("adapters", &["adapters", "domain"]),
     ("app", &["app", "adapters", "engine", "domain"]),
-    ("cli", &["cli", "app", "domain"]),
+    ("service", &["service", "app", "adapters", "domain"]),
+    ("cli", &["cli", "service", "app", "domain"]),
 ];
 
 fn root() -> PathBuf {
