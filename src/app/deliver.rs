@@ -20,6 +20,7 @@ use crate::app::workspace::{AppError, Place, Request};
 use crate::domain::budget::Host;
 use crate::domain::receipt::Injection;
 use crate::domain::session::{Mark, Moment, Stored};
+use crate::domain::settings::Origin;
 use crate::domain::time::Timestamp;
 
 /// Another process that is writing the state is waited for this long.
@@ -207,6 +208,13 @@ impl NotDelivered {
 
 /// Delivers to the server at `url`, or to the usual one.
 pub fn run(url: Option<&str>, errand: &Errand) -> Result<Delivered, NotDelivered> {
+    let enabled = Place::find(&errand.place)?.settings.enabled;
+    // What another project than the session's says does not count. What holds everywhere needs no server to be known.
+    let is_elsewhere =
+        matches!(enabled.origin, Origin::ProjectFile(_)) && errand.place.dir.is_none();
+    if !enabled.value && !is_elsewhere {
+        return Err(NotDelivered::Off(enabled.origin.to_string()));
+    }
     let server = match url {
         Some(url) => server(url, &Environment::of_process())?,
         None => usual_server(&errand.place)?,

@@ -249,7 +249,7 @@ impl Follower {
         let refusal = match done {
             Ok(Delivered { injection, message }) => {
                 let said = hook::notice(&injection.receipt);
-                tracing::info!(server = self.address, session = id, message, "{said}");
+                tracing::info!(server = self.address, session = id, stored = message, "{said}");
                 self.note(|status| status.delivered += 1);
                 return;
             }

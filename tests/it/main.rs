@@ -12,6 +12,7 @@ mod counting;
 mod crash;
 mod faults;
 mod fuzz;
+mod hook;
 mod hostile_text;
 mod identity;
 mod incremental;
