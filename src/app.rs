@@ -2,9 +2,11 @@
 
 pub mod context;
 mod deadline;
+pub mod doctor;
 pub mod explain;
 mod gather;
 pub mod inject;
+pub mod install;
 mod questions;
 mod reader;
 pub mod recent;

@@ -1,5 +1,7 @@
 //! Settings from files and environment: what was written becomes [`Settings`], each value with its origin.
 
+mod problems;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
@@ -12,6 +14,8 @@ use crate::adapters::directories::Directories;
 use crate::adapters::environment::Environment;
 use crate::domain::encoding::Encoding;
 use crate::domain::settings::{ChannelRule, LinkStyle, Origin, Setting, Settings, VaultSpec};
+
+pub use problems::problems;
 
 const DEFAULT_MAX_FILE_BYTES: u64 = 10 * 1024 * 1024;
 const DEFAULT_TOKEN_LIMIT: u32 = 4_000;

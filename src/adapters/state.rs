@@ -1,6 +1,8 @@
 //! The state database: what was done and must not be forgotten. Unlike the index it cannot be made again, so it is
 //! only ever migrated.
 
+mod installations;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -14,7 +16,11 @@ use crate::domain::receipt::Receipt;
 /// Identifies our files among all SQLite files: "kgst" in ASCII.
 const APPLICATION_ID: i32 = 0x6b67_7374;
 /// Every step from an empty database to today's. A released step is never changed.
-const STEPS: &[&str] = &[include_str!("../../schema/state/0001_receipts.sql")];
+const STEPS: &[&str] = &[
+    include_str!("../../schema/state/0001_receipts.sql"),
+    // Step 0002 comes here.
+    include_str!("../../schema/state/0003_installations.sql"),
+];
 /// At least so many dry runs are kept: they tell what would have been given, which soon nobody asks.
 const DRY_RUNS_KEPT: i64 = 200;
 /// Older ones are removed with every so many-th context, for which the others need not wait.
@@ -100,6 +106,39 @@ impl State {
         Ok(State { connection, path })
     }
 
+    /// Opens the database in `folder`; `None` where there is none.
+    pub fn open_if_there(folder: &Path, patience: Duration) -> Result<Option<State>, StateError> {
+        let is_there = folder.join("state.db").exists();
+        is_there.then(|| State::open(folder, patience)).transpose()
+    }
+
+    /// Opens the database in `folder` for a look at it; `None` where there is none. Neither makes nor migrates it.
+    pub fn look(folder: &Path, patience: Duration) -> Result<Option<State>, StateError> {
+        let path = folder.join("state.db");
+        if !path.exists() {
+            return Ok(None);
+        }
+        let database = |cause| StateError::Database { path: path.clone(), cause };
+        let access = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(&path, access).map_err(database)?;
+        connection.busy_timeout(patience).map_err(database)?;
+        let (application, version) = whose(&connection).map_err(database)?;
+        if application != APPLICATION_ID {
+            return Err(StateError::Foreign { path });
+        }
+        if usize::try_from(version).is_ok_and(|version| version > STEPS.len()) {
+            return Err(StateError::Newer { path });
+        }
+        Ok(Some(State { connection, path }))
+    }
+
+    /// How many receipts there are.
+    pub fn n_receipts(&self) -> Result<i64, StateError> {
+        self.connection
+            .query_row("SELECT count(*) FROM injections", [], |row| row.get(0))
+            .map_err(|cause| StateError::Database { path: self.path.clone(), cause })
+    }
+
     /// Keeps a receipt. Old dry runs make room for new ones.
     pub fn record(&mut self, receipt: &Receipt) -> Result<(), StateError> {
         let json = serde_json::to_string(receipt)
@@ -172,6 +211,11 @@ fn prepare(connection: &Connection, patience: Duration) -> Result<(i32, i64), ru
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;
+    whose(connection)
+}
+
+/// Whose database it is, and how many steps it has taken.
+fn whose(connection: &Connection) -> Result<(i32, i64), rusqlite::Error> {
     let application = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
     let version = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     Ok((application, version))

@@ -16,7 +16,7 @@ use crate::adapters::index::{self, Index, IndexError, Store, Unusable};
 use crate::adapters::settings::{self, SettingsError, Sources};
 use crate::adapters::state::StateError;
 use crate::adapters::vault::{self, VaultError};
-use crate::domain::project::Project;
+use crate::domain::project::{FolderFacts, Project};
 use crate::domain::settings::{ChannelRule, Setting, Settings, VaultSpec};
 use crate::domain::vault::Vault;
 use crate::engine::identify;
@@ -104,6 +104,43 @@ pub enum AppError {
     Document(#[from] DocumentError),
 }
 
+/// What a request is about, before any setting is read.
+pub(super) struct Surroundings {
+    pub(super) environment: Environment,
+    pub(super) directories: Directories,
+    pub(super) facts: FolderFacts,
+    /// The project; its channel is not known yet.
+    pub(super) project: Project,
+}
+
+impl Surroundings {
+    pub(super) fn find(request: &Request) -> Result<Surroundings, AppError> {
+        let environment = Environment::of_process();
+        let directories = match &request.home {
+            Some(home) => Directories::below(home),
+            None => Directories::locate(&environment)?,
+        };
+        let in_dir = |dir: &Path, cause| AppError::Dir { dir: dir.to_path_buf(), cause };
+        let dir = match &request.dir {
+            Some(dir) => dir.clone(),
+            None => environment.current_dir().map_err(|cause| in_dir(Path::new("."), cause))?,
+        };
+        let facts = git::facts(&dir, &environment).map_err(|cause| in_dir(&dir, cause))?;
+        let project = identify::project(&facts, None, &[]);
+        Ok(Surroundings { environment, directories, facts, project })
+    }
+
+    /// Where the settings of this place are.
+    pub(super) fn sources<'a>(&'a self, request: &'a Request) -> Sources<'a> {
+        Sources {
+            environment: &self.environment,
+            directories: &self.directories,
+            notes_root: self.project.notes_root.as_deref(),
+            vault_flags: &request.vaults,
+        }
+    }
+}
+
 /// A folder's project and settings, whether or not it has any notes.
 #[derive(Debug, Clone)]
 pub struct Place {
@@ -118,25 +155,10 @@ pub struct Place {
 impl Place {
     /// Finds out where a request is about.
     pub fn find(request: &Request) -> Result<Place, AppError> {
-        let environment = Environment::of_process();
-        let directories = match &request.home {
-            Some(home) => Directories::below(home),
-            None => Directories::locate(&environment)?,
-        };
-        let in_dir = |dir: &Path, cause| AppError::Dir { dir: dir.to_path_buf(), cause };
-        let dir = match &request.dir {
-            Some(dir) => dir.clone(),
-            None => environment.current_dir().map_err(|cause| in_dir(Path::new("."), cause))?,
-        };
-        let facts = git::facts(&dir, &environment).map_err(|cause| in_dir(&dir, cause))?;
+        let surroundings = Surroundings::find(request)?;
         // The root decides which settings hold, and the settings name the channel: hence two steps.
-        let mut project = identify::project(&facts, None, &[]);
-        let settings = settings::load(Sources {
-            environment: &environment,
-            directories: &directories,
-            notes_root: project.notes_root.as_deref(),
-            vault_flags: &request.vaults,
-        })?;
+        let settings = settings::load(surroundings.sources(request))?;
+        let Surroundings { directories, facts, mut project, .. } = surroundings;
         let rules: Vec<ChannelRule> =
             settings.channels.iter().map(|rule| rule.value.clone()).collect();
         project.channel =
