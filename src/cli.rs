@@ -5,6 +5,7 @@ mod config;
 mod context;
 mod doctor;
 mod explain;
+mod hook;
 mod index;
 mod inject;
 mod install;
@@ -39,6 +40,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     let done = match &args.command {
+        Command::Hook(command) => return hook::run(command, screen),
         Command::Inject(command) => inject::run(&args.place, command, &mut screen),
         Command::Explain(command) => explain::run(&args.place, command, &mut screen),
         Command::Index(command) => index::run(&args.place, command, &mut screen),

@@ -8,8 +8,8 @@ const VERSION = "0.1.0"
 const PROTOCOL = 1
 const HOLD_MS = 1_500 // all that one prompt may wait
 const KILL_MS = 1_400 // less, so that a kgctx that hangs is named as the reason
-const GRACE_MS = 50 // the last of each: what arrived while OpenCode was too busy to read it is read then
-const STALE_MS = 20_000 // a text that waited longer for its prompt is asked for again
+const GRACE_MS = 200 // the end of both: were pipes left alone until then, since OpenCode was busy, this is their time
+const STALE_MS = 10_000 // a text that waited longer for its prompt is asked for again: its claim may have lapsed
 const ANSWER_BYTES = 4 * 1024 * 1024
 const STORED_LIMIT = 100
 const KEEP =
@@ -17,7 +17,8 @@ const KEEP =
   "handoff. Leave out the project context that came from kgctx: kgctx gives it again after this summary."
 
 type Notice = { as: "toast" | "log"; text: string }
-type Text = { receipt: number; text: string; delivery: "auto" | "noreply" | "part"; metadata: object; notice?: Notice }
+type How = "auto" | "noreply" | "part"
+type Text = { receipt: number | null; text: string; delivery: How; metadata: object; notice?: Notice }
 type Inject = Text & { action: "inject"; at: number }
 type Answer = Inject | { action: "none" | "ask" } | { action: "failed"; reason: string }
 
@@ -42,7 +43,7 @@ const sessions = (shared[Symbol.for("kgctx.opencode.1")] ??= new Map()) as Map<s
 const ASK: Answer = { action: "ask" }
 const LATE = { action: "failed", reason: `the context was not there within ${HOLD_MS} ms` } as const
 
-/** Calls back after that time, the last of it spent on what is there to be read. Gives what takes it back. */
+/** Calls back after that time, of which the event loop was free for GRACE_MS at least. Gives what takes it back. */
 function after(ms: number, then: () => void) {
   let timer = setTimeout(() => (timer = setTimeout(then, GRACE_MS)), ms - GRACE_MS)
   return () => clearTimeout(timer)
@@ -89,7 +90,8 @@ function understood(output: string): Answer {
     if (protocol !== PROTOCOL) return { action: "failed", reason: `kgctx speaks protocol ${protocol}, not ${PROTOCOL}` }
     if (answer.action === "none" || answer.action === "ask") return { action: answer.action }
     const { action, receipt, text, delivery, metadata } = answer
-    const whole = action === "inject" && Number.isInteger(receipt) && text && typeof text === "string"
+    const noted = receipt === null || Number.isInteger(receipt) // null: kgctx could not write a receipt
+    const whole = action === "inject" && noted && text && typeof text === "string"
     const known = ["auto", "noreply", "part"].includes(delivery) && metadata && typeof metadata === "object"
     if (whole && known) return { ...answer, at: Date.now() }
   } catch {}

@@ -27,13 +27,6 @@ impl Environment {
         self.get(name).map(PathBuf::from)
     }
 
-    /// The same environment with one variable less.
-    pub fn without(&self, name: &str) -> Environment {
-        let mut fewer = self.clone();
-        fewer.variables.remove(&OsString::from(name));
-        fewer
-    }
-
     /// The user's home folder.
     pub fn home(&self) -> Option<PathBuf> {
         self.path("HOME").filter(|home| home.is_absolute())

@@ -11,7 +11,7 @@ pub(super) fn run(
     args: &DoctorArgs,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
-    let diagnosis = diagnose(&place.request())?;
+    let diagnosis = diagnose(&place.request(), args.server.as_deref())?;
     if args.json {
         screen.json(&diagnosis);
     } else {
@@ -41,6 +41,6 @@ fn print(diagnosis: &Diagnosis, screen: &mut Screen) {
         (0, 0) => "All is well.".to_owned(),
         (0, 1) => "It works; one thing could be better.".to_owned(),
         (0, n) => format!("It works; {n} things could be better."),
-        _ => "Sessions get no context until what failed is corrected.".to_owned(),
+        _ => "Correct what failed, and run `kgctx doctor` again.".to_owned(),
     });
 }

@@ -10,7 +10,7 @@ pub enum Verdict {
     Ok,
     /// It works, or may work, but not as well as it could.
     Warn,
-    /// Sessions get no context because of it.
+    /// It has to be corrected.
     Fail,
 }
 

@@ -1,8 +1,12 @@
 //! `kgctx doctor`: every part of a set-up, broken on purpose, is named with the way out.
 
 use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpListener;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::Command;
+use std::sync::mpsc;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -137,7 +141,7 @@ fn a_new_users_set_up_says_what_to_do() {
                     run `kgctx install opencode`
     ok    plugins   OpenCode may load them
 
-    Sessions get no context until what failed is corrected.
+    Correct what failed, and run `kgctx doctor` again.
     kgctx: 3 checks failed
     ");
 }
@@ -185,6 +189,8 @@ fn every_wrong_setting_is_named_and_the_rest_is_still_checked() {
     for part in ["config.toml:1:15", "kgctx.toml:1:9", "TOKEN_LIMIT=", "CLI_TIMEOUT="] {
         setup.check(&wrong, "settings", "fail", &[part]);
     }
+    // Sessions get context nevertheless, as if the wrong ones were not there.
+    setup.check(&wrong, "context", "ok", &["of 4,000 tokens"]);
     setup.check(&wrong, "plugin", "ok", &[VERSION]);
     setup.check(&wrong, "opencode", "ok", &["1.18.33"]);
 }
@@ -209,7 +215,7 @@ fn vaults_index_and_state_are_looked_at() {
     setup.check(&[], "index", "ok", &["1 note, up to date"]);
     scratch.write("app/docs/b.md", "# B\n");
     // A note that is read within the clock's tick of its change is read again.
-    std::thread::sleep(Duration::from_millis(50));
+    thread::sleep(Duration::from_millis(50));
     setup.check(&[], "index", "ok", &["1 note, to be brought up to date"]);
     setup.check(&[], "index", "ok", &["2 notes, up to date"]);
 
@@ -324,4 +330,72 @@ fn plugins_that_a_configuration_names_are_found() {
     setup.check(&[], "plugin", "warn", &["gone/kgctx.ts"]);
     fs::write(&named, "{ \"plugin\": oops }").unwrap();
     setup.check(&[], "plugin", "warn", &["app/opencode.json cannot be understood", "correct it"]);
+}
+
+/// A server that answers every request so, and keeps what it was asked.
+fn server(answer: &'static str) -> (String, mpsc::Receiver<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let (sender, asked) = mpsc::channel();
+    thread::spawn(move || {
+        for connection in listener.incoming() {
+            let mut connection = connection.unwrap();
+            let mut request = [0; 4096];
+            let n = connection.read(&mut request).unwrap();
+            let _ = sender.send(String::from_utf8_lossy(&request[..n]).into_owned());
+            if answer.is_empty() {
+                thread::sleep(Duration::from_secs(20));
+            }
+            let _ = connection.write_all(answer.as_bytes());
+        }
+    });
+    (url, asked)
+}
+
+#[test]
+fn a_server_is_asked_only_where_one_is_named() {
+    let setup = Setup::new();
+    let (_, answer) = setup.with(&[]);
+    assert!(!answer.to_string().contains("\"server\""), "{answer:#}");
+    let well = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n\
+                {\"healthy\":true,\"version\":\"1.18.33\"}";
+    let (url, asked) = server(well);
+    let secret = [("KGCTX_SERVERS", url.as_str()), ("OPENCODE_SERVER_PASSWORD", "pw")];
+    setup.check(&secret, "server", "ok", &["OpenCode 1.18.33", &url]);
+    let request = asked.recv().unwrap();
+    assert!(request.starts_with("GET /global/health HTTP/1.1\r\n"), "{request}");
+    assert!(request.contains("Basic b3BlbmNvZGU6cHc="), "{request}");
+
+    // The flag goes before the settings.
+    let output = setup.command(&["--json", "--server", "http://me:s3cret@127.0.0.1:1"]);
+    let output = { output }.env("KGCTX_SERVERS", &url).output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains("no OpenCode server at http://127.0.0.1:1") && !said.contains("s3cret"));
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn what_is_wrong_with_a_server_is_told_with_the_way_out() {
+    let setup = Setup::new();
+    for (answer, parts) in [
+        (
+            "HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n",
+            &["password", "OPENCODE_SERVER_PASSWORD"][..],
+        ),
+        (
+            "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 6\r\n\r\n<html>",
+            &["text/html instead of OpenCode's API", "check host, port"],
+        ),
+        (
+            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n\
+             {\"healthy\":false}",
+            &["not well", "start it again"],
+        ),
+        ("", &["no answer within 2s", "try again"]),
+    ] {
+        let (url, _asked) = server(answer);
+        setup.check(&[("KGCTX_SERVERS", &url)], "server", "fail", parts);
+    }
+    setup.check(&[("KGCTX_SERVERS", "https://h")], "server", "fail", &["plain http", "tunnel"]);
+    setup.check(&[("KGCTX_SERVERS", "h")], "server", "fail", &["http://127.0.0.1:4096"]);
 }

@@ -80,9 +80,7 @@ fn installing_says_what_it_does_and_what_happens_now() {
       kgctx uninstall opencode             undoes this
     ");
     assert_eq!(fs::read_to_string(scratch.path().join(FILE)).unwrap(), BRIDGE);
-    insta::assert_snapshot!(done(&scratch, &["install", "opencode"]), @"
-    nothing to do: home/.config/opencode/plugin/kgctx.ts is version VERSION
-    ");
+    insta::assert_snapshot!(done(&scratch, &["install", "opencode"]), @"nothing to do: home/.config/opencode/plugin/kgctx.ts is version VERSION");
     insta::assert_snapshot!(done(&scratch, &["uninstall", "opencode"]), @"
     remove   home/.config/opencode/plugin/kgctx.ts  (version VERSION)
     remove   home/.config/opencode/plugin  (made by install, empty)
@@ -91,9 +89,7 @@ fn installing_says_what_it_does_and_what_happens_now() {
 
     Done. OpenCode goes on without kgctx when it is started next.
     ");
-    insta::assert_snapshot!(done(&scratch, &["uninstall", "opencode"]), @"
-    nothing to do: kgctx is not installed in home/.config/opencode
-    ");
+    insta::assert_snapshot!(done(&scratch, &["uninstall", "opencode"]), @"nothing to do: kgctx is not installed in home/.config/opencode");
 }
 
 #[test]
@@ -224,9 +220,7 @@ fn a_file_that_is_not_ours_is_left_alone() {
     let before = tree(&scratch.home());
     let (code, said) = say(&scratch, &["install", "opencode"]);
     assert_eq!(code, 1, "{said}");
-    insta::assert_snapshot!(said, @"
-    kgctx: home/.config/opencode/plugin/kgctx.ts is not kgctx's own, and was left alone; move it away and try again
-    ");
+    insta::assert_snapshot!(said, @"kgctx: home/.config/opencode/plugin/kgctx.ts is not kgctx's own, and was left alone; move it away and try again");
     let said = done(&scratch, &["uninstall", "opencode"]);
     assert!(said.starts_with("nothing to do: "), "{said}");
     assert_eq!(tree(&scratch.home()), before);
