@@ -15,6 +15,7 @@ pub mod instance;
 pub mod log_file;
 pub mod opencode;
 pub mod process;
+pub mod program;
 pub mod settings;
 pub mod state;
 pub mod vault;

@@ -3,10 +3,12 @@
 pub mod context;
 mod deadline;
 pub mod deliver;
+pub mod doctor;
 pub mod explain;
 mod gather;
 pub mod hook;
 pub mod inject;
+pub mod install;
 mod questions;
 mod reader;
 pub mod recent;

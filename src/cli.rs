@@ -3,10 +3,12 @@
 mod args;
 mod config;
 mod context;
+mod doctor;
 mod explain;
 mod hook;
 mod index;
 mod inject;
+mod install;
 mod outcome;
 mod recent;
 mod screen;
@@ -56,6 +58,9 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Context(command) => context::run(&args.place, command, &mut screen),
         Command::Whoami(command) => whoami::run(&args.place, command, &mut screen),
         Command::Config(command) => config::run(&args.place, command, &mut screen),
+        Command::Install(command) => install::install(&args.place, command, &mut screen),
+        Command::Uninstall(command) => install::uninstall(&args.place, command, &mut screen),
+        Command::Doctor(command) => doctor::run(&args.place, command, &mut screen),
     };
     match done {
         Ok(()) => screen.finish(),

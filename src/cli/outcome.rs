@@ -1,6 +1,7 @@
 //! What went wrong, as exit code and message. The only place that knows the codes.
 
 use crate::app::deliver::{NotDelivered, Refusal};
+use crate::app::install::InstallError;
 use crate::app::watch::WatchError;
 use crate::app::workspace::AppError;
 #[cfg(unix)]
@@ -32,6 +33,18 @@ impl From<AppError> for Failure {
             | AppError::NoVault { .. }
             | AppError::Document(_) => USAGE,
             AppError::Index(_) | AppError::State(_) | AppError::Silent { .. } => UNAVAILABLE,
+        };
+        Failure { code, message: error.to_string() }
+    }
+}
+
+impl From<InstallError> for Failure {
+    fn from(error: InstallError) -> Failure {
+        let code = match error {
+            InstallError::App(error) => return error.into(),
+            InstallError::NoProject { .. } | InstallError::NoHome => USAGE,
+            InstallError::Taken { .. } => NO,
+            InstallError::State(_) | InstallError::Io { .. } => UNAVAILABLE,
         };
         Failure { code, message: error.to_string() }
     }

@@ -98,6 +98,9 @@ fn the_readme_and_the_change_log_speak_of_this_version() {
         "kgctx context",
         "kgctx whoami",
         "kgctx config",
+        "kgctx install",
+        "kgctx uninstall",
+        "kgctx doctor",
     ] {
         assert!(readme.contains(command), "README.md does not speak of {command}");
     }
