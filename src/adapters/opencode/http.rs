@@ -15,7 +15,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::address::{Credentials, ServerAddress};
-use super::error::ServerError;
+use super::error::{ServerError, chain};
 
 /// A server that is there is reached well within this time, also in another house.
 const CONNECT_LIMIT: Duration = Duration::from_secs(3);
@@ -162,15 +162,8 @@ async fn within<T>(
         .unwrap_or_else(|_| Err(ServerError::Silent { address: address.to_string(), limit }))
 }
 
-/// The outer causes say only that something happened; the inner ones say what.
 fn broken(address: &ServerAddress, error: &(dyn Error + 'static)) -> ServerError {
-    let mut cause = error.to_string();
-    let mut inner = error.source();
-    while let Some(error) = inner {
-        cause = format!("{cause}: {error}");
-        inner = error.source();
-    }
-    ServerError::Broken { address: address.to_string(), cause }
+    ServerError::Broken { address: address.to_string(), cause: chain(error) }
 }
 
 #[cfg(test)]
