@@ -212,13 +212,46 @@ mod tests {
 
     #[tokio::test]
     async fn an_event_without_end_is_given_up() {
-        let (_, fault) = heard(LIMIT * 3, |stream| {
+        let said = Arc::new(AtomicUsize::new(0));
+        let counter = Arc::clone(&said);
+        let (_, fault) = heard(LIMIT, move |stream| {
             stream.write_all(HEAD.as_bytes()).unwrap();
             stream.write_all(b"data: ").unwrap();
             let piece = vec![b'x'; 0x10_0000];
-            while stream.write_all(&piece).is_ok() {}
+            while counter.load(Ordering::Relaxed) < 3 * MAX_BODY_BYTES
+                && stream.write_all(&piece).is_ok()
+            {
+                counter.fetch_add(piece.len(), Ordering::Relaxed);
+            }
         })
         .await;
         assert!(fault.unwrap().to_string().contains("an event is too long"));
+        let said = said.load(Ordering::Relaxed);
+        assert!(said >= MAX_BODY_BYTES / 2 && said < 2 * MAX_BODY_BYTES, "{said}");
+    }
+
+    #[tokio::test]
+    async fn many_long_events_are_not_one_without_end() {
+        let count = MAX_BODY_BYTES / 0x10_0000 + 2;
+        let (kinds, fault) = heard(LIMIT, move |stream| {
+            stream.write_all(HEAD.as_bytes()).unwrap();
+            let text = "x".repeat(0x10_0000);
+            for _ in 0..count {
+                write!(stream, "data: {{\"type\":\"a\",\"properties\":\"{text}\"}}\n\n").unwrap();
+            }
+        })
+        .await;
+        assert!(fault.is_none(), "{fault:?}");
+        assert_eq!(kinds.len(), count);
+    }
+
+    #[tokio::test]
+    async fn nobody_listening_any_more_closes_the_connection() {
+        let (address, closed) = loopback::watching_for_close(HEAD);
+        let request = Request { method: Method::GET, path: "/event", body: None };
+        let answer = http::open(&address, None, request, LIMIT).await.unwrap();
+        drop(read(answer, address.to_string(), LIMIT));
+        tokio::task::yield_now().await;
+        assert!(closed.recv_timeout(LIMIT).is_ok());
     }
 }
