@@ -10,6 +10,7 @@ pub mod document;
 pub mod environment;
 pub mod git;
 pub mod index;
+pub mod opencode;
 pub mod process;
 pub mod settings;
 pub mod state;

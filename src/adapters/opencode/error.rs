@@ -1,0 +1,246 @@
+//! Why a server did not do what it was asked, and the way out.
+
+use std::io;
+use std::time::Duration;
+
+use thiserror::Error;
+
+use super::http::Answer;
+use super::wire::Refusal;
+
+/// So much of a server's own words is quoted.
+const MAX_QUOTED_CHARS: usize = 300;
+
+/// Why a server did not do what it was asked.
+#[derive(Debug, Error)]
+pub enum ServerError {
+    /// No connection: nobody listens, or the host is not to be found.
+    #[error(
+        "no OpenCode server at {address}: {cause}; start one there (`opencode serve --port …`), or correct the address"
+    )]
+    Unreachable {
+        /// The server.
+        address: String,
+        /// What the system said.
+        cause: io::Error,
+    },
+    /// No answer in time. A message that was being stored may be stored nevertheless.
+    #[error(
+        "{address} gave no answer within {limit:?}; a server that is still starting accepts connections and never \
+         answers them: try again once it says that it is listening"
+    )]
+    Silent {
+        /// The server.
+        address: String,
+        /// How long it had.
+        limit: Duration,
+    },
+    /// Events stopped coming, and heartbeats with them.
+    #[error("{address} has not said anything for {silence:?}, not even a heartbeat; connect again")]
+    Lost {
+        /// The server.
+        address: String,
+        /// How long nothing came.
+        silence: Duration,
+    },
+    /// The password is missing or another one.
+    #[error(
+        "{address} wants another password; set OPENCODE_SERVER_PASSWORD (and OPENCODE_SERVER_USERNAME, if it has \
+         one) as they are set for the server"
+    )]
+    Unauthorized {
+        /// The server.
+        address: String,
+    },
+    /// There is no such session.
+    #[error("{address} says: {message}; it may have been deleted")]
+    NotFound {
+        /// The server.
+        address: String,
+        /// What it said.
+        message: String,
+    },
+    /// The session is at work.
+    #[error("{address} says: {message}; try again when it is idle")]
+    Busy {
+        /// The server.
+        address: String,
+        /// What it said.
+        message: String,
+    },
+    /// The server does not take what we sent.
+    #[error(
+        "{address} does not take this request ({status}): {message}; its version may not fit this kgctx: update the \
+         older one"
+    )]
+    Rejected {
+        /// The server.
+        address: String,
+        /// The status.
+        status: u16,
+        /// What it said.
+        message: String,
+    },
+    /// The server itself failed. It answers so to an agent that it does not know, too.
+    #[error("{address} failed ({status}, {reference}); its log says why")]
+    Failed {
+        /// The server.
+        address: String,
+        /// The status.
+        status: u16,
+        /// Under which name its log tells more, such as `ref err_1a2b3c4d`.
+        reference: String,
+    },
+    /// An answer, but not from OpenCode's API: its web page, or another program.
+    #[error(
+        "{address} answers with {content} instead of OpenCode's API; check host, port and path, or update OpenCode"
+    )]
+    NotApi {
+        /// The server.
+        address: String,
+        /// What kind of answer it was.
+        content: String,
+    },
+    /// An answer that broke off or cannot be understood.
+    #[error("the answer of {address} is broken: {cause}; try again, or see the server's log")]
+    Broken {
+        /// The server.
+        address: String,
+        /// What is wrong with it.
+        cause: String,
+    },
+    /// A text that is no session's id. It was not sent.
+    #[error("{id:?} is no id of an OpenCode session; one looks like ses_1a2B3c4D")]
+    NoSessionId {
+        /// The text.
+        id: String,
+    },
+}
+
+impl ServerError {
+    /// What an answer that is not the one asked for means; `None` when it is JSON and means success.
+    pub(super) fn of_answer(address: String, answer: &Answer) -> Option<ServerError> {
+        let Answer { status, content_type, body } = answer;
+        let is_json = is_kind(content_type, "application/json");
+        if status.is_success() && is_json {
+            return None;
+        }
+        let refusal: Refusal = serde_json::from_slice(body).unwrap_or_default();
+        let message = || match refusal.message() {
+            Some(message) => quoted(message),
+            None if is_json || body.is_empty() => "it gave no reason".to_owned(),
+            None => quoted(&String::from_utf8_lossy(body)),
+        };
+        Some(match status.as_u16() {
+            401 => ServerError::Unauthorized { address },
+            404 if is_json => ServerError::NotFound { address, message: message() },
+            409 => ServerError::Busy { address, message: message() },
+            status @ 400..=499 if status != 404 => {
+                ServerError::Rejected { address, status, message: message() }
+            }
+            status @ 500.. => {
+                let reference = refusal.reference().map(|name| quoted(&format!("ref {name}")));
+                let reference = reference.unwrap_or_else(|| "without a ref".to_owned());
+                ServerError::Failed { address, status, reference }
+            }
+            _ => ServerError::not_api(address, content_type),
+        })
+    }
+
+    /// An answer of another kind than OpenCode's API gives.
+    pub(super) fn not_api(address: String, content_type: &str) -> ServerError {
+        let content = match content_type {
+            "" => "nothing that it names".to_owned(),
+            named => quoted(named),
+        };
+        ServerError::NotApi { address, content }
+    }
+}
+
+/// Whether a content type is `kind`, whatever parameters follow it.
+pub(super) fn is_kind(content_type: &str, kind: &str) -> bool {
+    let named = content_type.split(';').next().unwrap_or_default();
+    named.trim().eq_ignore_ascii_case(kind)
+}
+
+/// A server's words on one line, without what could play with a terminal.
+fn quoted(text: &str) -> String {
+    let words: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let line = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    line.chars().take(MAX_QUOTED_CHARS).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use hyper::StatusCode;
+
+    use super::*;
+
+    fn error(status: u16, content_type: &str, body: &str) -> Option<ServerError> {
+        let status = StatusCode::from_u16(status).unwrap();
+        let body = body.to_owned().into();
+        let answer = Answer { status, content_type: content_type.to_owned(), body };
+        ServerError::of_answer("http://h:1".into(), &answer)
+    }
+
+    #[test]
+    fn every_recorded_answer_is_told_from_the_others() {
+        let json = "application/json";
+        for (status, kind, body, expected) in [
+            (401, "", "", "http://h:1 wants another password; set OPENCODE_SERVER_PASSWORD"),
+            (
+                404,
+                json,
+                r#"{"name":"NotFoundError","data":{"message":"Session not found: ses_x"}}"#,
+                "http://h:1 says: Session not found: ses_x; it may have been deleted",
+            ),
+            (
+                409,
+                json,
+                r#"{"_tag":"SessionBusyError","sessionID":"ses_x","message":"Session is busy: ses_x"}"#,
+                "Session is busy: ses_x; try again when it is idle",
+            ),
+            (
+                400,
+                json,
+                r#"{"name":"BadRequest","data":{"message":"Missing key\n  at [\"parts\"]","kind":"Payload"}}"#,
+                "does not take this request (400): Missing key at [\"parts\"]; its version",
+            ),
+            (
+                415,
+                "text/plain",
+                "Unsupported content-type: text/plain",
+                "(415): Unsupported content-type: text/plain;",
+            ),
+            (
+                500,
+                json,
+                r#"{"name":"UnknownError","data":{"message":"Unexpected server error.","ref":"err_beedf23b"}}"#,
+                "http://h:1 failed (500, ref err_beedf23b); its log says why",
+            ),
+            (502, "text/html", "<html>", "failed (502, without a ref)"),
+            (200, "text/html; charset=utf-8", "<!doctype html>", "answers with text/html"),
+            (200, "", "{}", "answers with nothing that it names instead of OpenCode's API"),
+            (404, "text/html", "<html>", "answers with text/html"),
+            (302, "", "", "instead of OpenCode's API"),
+            (204, json, "", ""),
+            (200, "Application/JSON; charset=utf-8", "{}", ""),
+        ] {
+            match error(status, kind, body) {
+                None => assert_eq!(expected, "", "{status} {kind}"),
+                Some(error) => {
+                    let text = error.to_string();
+                    assert!(!expected.is_empty() && text.contains(expected), "{status}: {text}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_servers_words_stay_on_one_short_line() {
+        let body = format!(r#"{{"data":{{"message":"a\u001b[2J\r\nb{}"}}}}"#, "x".repeat(9_000));
+        let text = error(400, "application/json", &body).unwrap().to_string();
+        assert!(text.contains("a [2J b") && text.len() < 600, "{text}");
+        assert!(!text.contains(char::is_control), "{text}");
+    }
+}

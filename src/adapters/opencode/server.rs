@@ -1,0 +1,162 @@
+//! A running OpenCode server, asked over its HTTP API.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use futures::Stream;
+use hyper::Method;
+use serde::de::DeserializeOwned;
+
+use super::address::{Credentials, ServerAddress, percent_encoded};
+use super::error::{ServerError, is_kind};
+use super::events::{self, LONGEST_SILENCE, Scope};
+use super::http::{self, Request};
+use super::no_reply::NoReply;
+use super::wire::{Agent, Event, Health, Message, Provider, Providers, Session, SessionStatus};
+
+/// So many sessions are asked for at once, the last changed ones first.
+const MAX_SESSIONS: usize = 1_000;
+
+/// An OpenCode server. Every request has a connection of its own and the same time to be answered in.
+///
+/// Needs a tokio runtime with time and I/O. A host that is a name is looked up on a thread of that runtime, which
+/// may outlive the limit: give such a runtime up with `shutdown_background`.
+#[derive(Debug, Clone)]
+pub struct OpencodeServer {
+    address: ServerAddress,
+    credentials: Option<Credentials>,
+    limit: Duration,
+}
+
+impl OpencodeServer {
+    /// A server that has `limit` to answer each request, or to begin its events.
+    pub fn new(
+        address: ServerAddress,
+        credentials: Option<Credentials>,
+        limit: Duration,
+    ) -> OpencodeServer {
+        OpencodeServer { address, credentials, limit }
+    }
+
+    /// Where it is.
+    pub fn address(&self) -> &ServerAddress {
+        &self.address
+    }
+
+    /// Asks whether it is well, and for its version.
+    pub async fn health(&self) -> Result<Health, ServerError> {
+        self.get("/global/health").await
+    }
+
+    /// Asks for a session, in whatever folder it works.
+    pub async fn session(&self, id: &str) -> Result<Session, ServerError> {
+        self.get(&session_path(id)?).await
+    }
+
+    /// Asks for a session's last `limit` messages, the oldest of them first.
+    pub async fn messages(&self, id: &str, limit: usize) -> Result<Vec<Message>, ServerError> {
+        self.get(&format!("{}/message?limit={limit}", session_path(id)?)).await
+    }
+
+    /// Asks what the sessions of a folder are doing. Who is not in the answer is idle.
+    pub async fn statuses(
+        &self,
+        directory: &str,
+    ) -> Result<BTreeMap<String, SessionStatus>, ServerError> {
+        self.get(&in_folder("/session/status", directory)).await
+    }
+
+    /// Asks for the agents that a prompt in a folder may name.
+    pub async fn agents(&self, directory: &str) -> Result<Vec<Agent>, ServerError> {
+        self.get(&in_folder("/agent", directory)).await
+    }
+
+    /// Asks for the providers and models that a prompt in a folder may name.
+    pub async fn providers(&self, directory: &str) -> Result<Vec<Provider>, ServerError> {
+        let answer: Providers = self.get(&in_folder("/config/providers", directory)).await?;
+        Ok(answer.providers)
+    }
+
+    /// Asks for the sessions of all folders that changed since `ms` (milliseconds since 1970) and are nobody's
+    /// children. An OpenCode that cannot tell of all folders tells of its own one.
+    pub async fn sessions_since(&self, ms: u64) -> Result<Vec<Session>, ServerError> {
+        let query = format!("start={ms}&roots=true&limit={MAX_SESSIONS}");
+        let mut sessions: Vec<Session> =
+            match self.get(&format!("/experimental/session?{query}")).await {
+                Err(ServerError::NotApi { .. } | ServerError::NotFound { .. }) => {
+                    self.get(&format!("/session?{query}")).await?
+                }
+                answer => answer?,
+            };
+        // An OpenCode that does not know a part of the query leaves it out of account.
+        sessions.retain(|session| session.parent_id.is_none() && session.time.updated >= ms);
+        Ok(sessions)
+    }
+
+    /// Stores a message and returns its id. [`ServerError::Silent`] leaves open whether it is stored.
+    pub async fn inject(&self, id: &str, message: &NoReply) -> Result<String, ServerError> {
+        let path = format!("{}/message", session_path(id)?);
+        let body = serde_json::to_vec(message).map_err(|cause| self.broken(cause.to_string()))?;
+        let request = Request { method: Method::POST, path: &path, body: Some(body) };
+        let stored: Message = self.ask(request).await?;
+        Ok(stored.info.id)
+    }
+
+    /// Listens to what happens. Heartbeats are among the events; without any for long the connection is
+    /// [`ServerError::Lost`]. A fault is the last item, and the stream ends when the server ends it.
+    pub async fn events(
+        &self,
+        scope: &Scope,
+    ) -> Result<impl Stream<Item = Result<Event, ServerError>> + Send + use<>, ServerError> {
+        let path = match scope {
+            Scope::Everywhere => "/global/event".to_owned(),
+            Scope::OwnFolder => "/event".to_owned(),
+            Scope::Folder(directory) => in_folder("/event", directory),
+        };
+        let request = Request { method: Method::GET, path: &path, body: None };
+        let answer =
+            http::open(&self.address, self.credentials.as_ref(), request, self.limit).await?;
+        let address = self.address.to_string();
+        if answer.status.is_success() && is_kind(&answer.content_type, "text/event-stream") {
+            return Ok(events::read(answer, address, LONGEST_SILENCE));
+        }
+        let answer = answer.read(&self.address, self.limit).await?;
+        Err(ServerError::of_answer(address.clone(), &answer)
+            .unwrap_or_else(|| ServerError::not_api(address, &answer.content_type)))
+    }
+
+    async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, ServerError> {
+        self.ask(Request { method: Method::GET, path, body: None }).await
+    }
+
+    async fn ask<T: DeserializeOwned>(&self, request: Request<'_>) -> Result<T, ServerError> {
+        let answer =
+            http::ask(&self.address, self.credentials.as_ref(), request, self.limit).await?;
+        match ServerError::of_answer(self.address.to_string(), &answer) {
+            Some(error) => Err(error),
+            None => {
+                serde_json::from_slice(&answer.body).map_err(|cause| self.broken(cause.to_string()))
+            }
+        }
+    }
+
+    fn broken(&self, cause: String) -> ServerError {
+        ServerError::Broken { address: self.address.to_string(), cause }
+    }
+}
+
+/// An id goes into a path only when it cannot be anything else there.
+fn session_path(id: &str) -> Result<String, ServerError> {
+    let random = id.strip_prefix("ses_").unwrap_or_default();
+    if random.is_empty() || !random.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        return Err(ServerError::NoSessionId { id: id.to_owned() });
+    }
+    Ok(format!("/session/{id}"))
+}
+
+fn in_folder(path: &str, directory: &str) -> String {
+    format!("{path}?directory={}", percent_encoded(directory))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,392 @@
+//! JSON exactly as OpenCode sends it. What kgctx does not need is passed over, and so is what a newer OpenCode adds.
+
+use std::collections::BTreeMap;
+
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+
+/// The key of a part's metadata under which kgctx keeps its own.
+pub(super) const MARK: &str = "kgctx";
+
+/// A session, as `session.created`, `session.updated` and the session routes give it.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Session {
+    /// `ses_…`, unique among all servers of one user.
+    pub id: String,
+    /// The session that started this one; only a subagent's session has it, a fork has not.
+    #[serde(default, rename = "parentID")]
+    pub parent_id: Option<String>,
+    /// The folder that the session works in.
+    pub directory: String,
+    /// `New session - <time>` until OpenCode has made a better one; a fork's ends in `(fork #N)`.
+    #[serde(default)]
+    pub title: String,
+    /// The agent that was chosen; a session made through the API may have none.
+    #[serde(default)]
+    pub agent: Option<String>,
+    /// The model that was chosen; a session made through the API may have none.
+    #[serde(default, deserialize_with = "known_or_none")]
+    pub model: Option<SessionModel>,
+    /// What an undo that is not settled yet would take back. Any message settles it for good.
+    #[serde(default)]
+    pub revert: Option<Value>,
+    /// When it was made and last changed.
+    #[serde(default)]
+    pub time: SessionTime,
+}
+
+impl Session {
+    /// Whether it began as a copy of another one, which only its title tells.
+    pub fn is_fork(&self) -> bool {
+        let number =
+            self.title.rsplit_once(" (fork #").and_then(|(_, rest)| rest.strip_suffix(')'));
+        number.is_some_and(|number| number.parse::<u32>().is_ok())
+    }
+}
+
+/// The model of a session. A prompt names the same model differently: see [`MessageModel`].
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct SessionModel {
+    /// The model, as its provider calls it.
+    pub id: String,
+    /// The provider.
+    #[serde(rename = "providerID")]
+    pub provider_id: String,
+    /// A variant of the model, such as how long it thinks.
+    #[serde(default)]
+    pub variant: Option<String>,
+}
+
+/// When a session was made and last changed, in milliseconds since 1970.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct SessionTime {
+    /// When it was made.
+    pub created: u64,
+    /// When it was last changed; a stored message changes it.
+    pub updated: u64,
+}
+
+/// A stored message with its parts.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Message {
+    /// What is known of the message as a whole.
+    pub info: MessageInfo,
+    /// Its parts; for a moment after it was stored a message may have none yet.
+    #[serde(default)]
+    pub parts: Vec<Part>,
+}
+
+/// What is known of a message as a whole.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct MessageInfo {
+    /// `msg_…`.
+    pub id: String,
+    /// `user` or `assistant`.
+    pub role: String,
+    /// The agent that it was written to or by.
+    #[serde(default)]
+    pub agent: Option<String>,
+    /// The model that it was written to; an answer names its model elsewhere.
+    #[serde(default, deserialize_with = "known_or_none")]
+    pub model: Option<MessageModel>,
+    /// When it was made.
+    #[serde(default)]
+    pub time: MessageTime,
+}
+
+/// The model of a message. A session names the same model differently: see [`SessionModel`].
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct MessageModel {
+    /// The provider.
+    #[serde(rename = "providerID")]
+    pub provider_id: String,
+    /// The model, as its provider calls it.
+    #[serde(rename = "modelID")]
+    pub model_id: String,
+    /// A variant of the model.
+    #[serde(default)]
+    pub variant: Option<String>,
+}
+
+/// When a message was made, in milliseconds since 1970.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct MessageTime {
+    /// Messages are ordered by it.
+    pub created: u64,
+}
+
+/// A part of a message.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Part {
+    /// `text`, `tool`, `compaction` and others.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// What a text part says.
+    #[serde(default)]
+    pub text: Option<String>,
+    /// Whether it was not written by the user: hidden from the user, shown to the model.
+    #[serde(default)]
+    pub synthetic: Option<bool>,
+    /// What programs have put beside it.
+    #[serde(default)]
+    pub metadata: Option<Value>,
+}
+
+impl Part {
+    /// What kgctx put beside its own text, if this is one.
+    pub fn mark(&self) -> Option<&Value> {
+        self.metadata.as_ref()?.get(MARK)
+    }
+}
+
+/// Something that happened on a server.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Event {
+    /// `session.created`, `session.idle`, `server.heartbeat` and others.
+    pub kind: String,
+    /// What is known of it.
+    pub properties: Value,
+    /// The folder that it happened in; only the route for all folders says so.
+    pub directory: Option<String>,
+}
+
+/// An event in either form: bare, or wrapped by the route for all folders.
+#[derive(Deserialize)]
+struct RawEvent {
+    #[serde(default, rename = "type")]
+    kind: Option<String>,
+    #[serde(default)]
+    properties: Value,
+    #[serde(default)]
+    directory: Option<String>,
+    #[serde(default)]
+    payload: Option<Box<RawEvent>>,
+}
+
+impl Event {
+    /// Reads an event in either form. What is no event for us, such as the `sync` of OpenCode's own clients, is `None`.
+    pub fn parse(json: &str) -> Result<Option<Event>, serde_json::Error> {
+        let mut event: RawEvent = serde_json::from_str(json)?;
+        let directory = event.directory.take();
+        if let Some(payload) = event.payload.take() {
+            event = *payload;
+        }
+        let Some(kind) = event.kind.filter(|kind| kind != "sync") else { return Ok(None) };
+        Ok(Some(Event { kind, properties: event.properties, directory }))
+    }
+
+    /// The session that it is about.
+    pub fn session_id(&self) -> Option<&str> {
+        self.properties.get("sessionID")?.as_str()
+    }
+
+    /// The session as it is now, for `session.created` and `session.updated`.
+    pub fn session(&self) -> Option<Session> {
+        Session::deserialize(self.properties.get("info")?).ok()
+    }
+}
+
+/// What a server says of itself.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Health {
+    /// Whether it is well.
+    pub healthy: bool,
+    /// OpenCode's version.
+    #[serde(default)]
+    pub version: String,
+}
+
+/// What a session is doing.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct SessionStatus {
+    /// `idle`, `busy` or `retry`.
+    #[serde(rename = "type")]
+    pub kind: String,
+}
+
+impl SessionStatus {
+    /// Whether a model is at work, or about to be: a message stored now would be answered.
+    pub fn is_busy(&self) -> bool {
+        self.kind != "idle"
+    }
+}
+
+/// An agent that a prompt may name.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Agent {
+    /// Its name.
+    pub name: String,
+    /// `primary`, `subagent` or `all`.
+    #[serde(default)]
+    pub mode: String,
+}
+
+/// A provider of models. What else OpenCode tells of it, keys among it, is not kept.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Provider {
+    /// Its name in a prompt.
+    pub id: String,
+    /// The names of its models.
+    #[serde(default, deserialize_with = "keys")]
+    pub models: Vec<String>,
+}
+
+/// The answer of `GET /config/providers`.
+#[derive(Deserialize)]
+pub(super) struct Providers {
+    pub(super) providers: Vec<Provider>,
+}
+
+/// Why a request was not served. Routes disagree on where they put it.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Refusal {
+    #[serde(alias = "_tag")]
+    pub(super) name: Option<String>,
+    message: Option<String>,
+    data: RefusalData,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct RefusalData {
+    message: Option<String>,
+    #[serde(rename = "ref")]
+    reference: Option<String>,
+}
+
+impl Refusal {
+    /// What is wrong.
+    pub(super) fn message(&self) -> Option<&str> {
+        self.data.message.as_deref().or(self.message.as_deref())
+    }
+
+    /// Under which name the server's log tells more.
+    pub(super) fn reference(&self) -> Option<&str> {
+        self.data.reference.as_deref()
+    }
+}
+
+/// Takes a value of another shape for none: a session is worth more than the name of its model.
+fn known_or_none<'de, D: Deserializer<'de>, T: DeserializeOwned>(
+    input: D,
+) -> Result<Option<T>, D::Error> {
+    Ok(serde_json::from_value(Value::deserialize(input)?).ok())
+}
+
+fn keys<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<String>, D::Error> {
+    Ok(BTreeMap::<String, IgnoredAny>::deserialize(input)?.into_keys().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SESSION: &str = r#"{"id":"ses_e1c0c15c9ffeOaqG","slug":"witty-wizard","projectID":"81bf","directory":"/p",
+        "path":"","cost":0,"tokens":{"input":0,"cache":{"read":0}},"title":"New session","agent":"plan",
+        "model":{"id":"m2","providerID":"mock","variant":"high"},"version":"1.18.33",
+        "time":{"created":1794825775670,"updated":1794825777081,"archived":1.5}}"#;
+
+    #[test]
+    fn a_session_is_read_as_it_was_sent() {
+        let session: Session = serde_json::from_str(SESSION).unwrap();
+        assert_eq!(session.id, "ses_e1c0c15c9ffeOaqG");
+        assert_eq!(session.agent.as_deref(), Some("plan"));
+        let model = SessionModel {
+            id: "m2".into(),
+            provider_id: "mock".into(),
+            variant: Some("high".into()),
+        };
+        assert_eq!(session.model, Some(model));
+        assert_eq!((session.parent_id, session.revert), (None, None));
+        assert_eq!(session.time, SessionTime { created: 1794825775670, updated: 1794825777081 });
+    }
+
+    #[test]
+    fn a_session_needs_only_an_id_and_a_folder() {
+        let bare: Session = serde_json::from_str(r#"{"id":"ses_1","directory":"/p"}"#).unwrap();
+        assert_eq!((bare.title.as_str(), bare.agent, bare.model), ("", None, None));
+        for model in ["null", "\"mock/m1\"", "{\"id\":\"m1\"}", "7"] {
+            let json =
+                format!(r#"{{"id":"ses_1","directory":"/p","revert":null,"model":{model}}}"#);
+            let session: Session = serde_json::from_str(&json).unwrap();
+            assert_eq!((session.model, session.revert), (None, None), "{model}");
+        }
+        let child =
+            r#"{"id":"ses_1","directory":"/p","parentID":"ses_0","revert":{"messageID":"msg_1"}}"#;
+        let child: Session = serde_json::from_str(child).unwrap();
+        assert_eq!(child.parent_id.as_deref(), Some("ses_0"));
+        assert!(child.revert.is_some());
+    }
+
+    #[test]
+    fn a_message_tells_our_part_from_others() {
+        let json = r#"[{"info":{"id":"msg_1","sessionID":"ses_1","role":"user","time":{"created":5},"agent":"plan",
+              "model":{"providerID":"mock","modelID":"m2","variant":"high"}},
+              "parts":[{"id":"prt_1","type":"text","text":"X","synthetic":true,"metadata":{"kgctx":{"v":1}}},
+                       {"type":"text","text":"Y","metadata":null},{"type":"tool","state":{"output":"long"}}]},
+             {"info":{"id":"msg_2","role":"assistant","modelID":"m2","providerID":"mock"}}]"#;
+        let messages: Vec<Message> = serde_json::from_str(json).unwrap();
+        let marks: Vec<_> =
+            messages[0].parts.iter().map(|part| part.mark().map(Value::to_string)).collect();
+        assert_eq!(marks, [Some(r#"{"v":1}"#.to_owned()), None, None]);
+        assert_eq!(messages[0].info.model.as_ref().unwrap().model_id, "m2");
+        assert_eq!(messages[0].info.time.created, 5);
+        assert!(messages[1].parts.is_empty());
+    }
+
+    #[test]
+    fn an_event_is_read_bare_and_wrapped() {
+        let bare = format!(
+            r#"{{"id":"evt_1","type":"session.created","properties":{{"sessionID":"ses_e1c0c15c9ffeOaqG","info":{SESSION}}}}}"#
+        );
+        let event = Event::parse(&bare).unwrap().unwrap();
+        assert_eq!((event.kind.as_str(), &event.directory), ("session.created", &None));
+        assert_eq!(event.session_id(), Some("ses_e1c0c15c9ffeOaqG"));
+        assert_eq!(event.session().unwrap().directory, "/p");
+        let wrapped = format!(r#"{{"directory":"/q","project":"81bf","payload":{bare}}}"#);
+        let wrapped = Event::parse(&wrapped).unwrap().unwrap();
+        assert_eq!(wrapped, Event { directory: Some("/q".into()), ..event });
+    }
+
+    #[test]
+    fn what_is_no_event_for_us_is_passed_over() {
+        for json in [
+            r#"{"directory":"/q","payload":{"type":"sync","name":"session.created.1","properties":{}}}"#,
+            r#"{"payload":{}}"#,
+            "{}",
+        ] {
+            assert_eq!(Event::parse(json).unwrap(), None, "{json}");
+        }
+        let heartbeat =
+            Event::parse(r#"{"payload":{"type":"server.heartbeat"}}"#).unwrap().unwrap();
+        assert_eq!(heartbeat.session_id(), None);
+        assert!(Event::parse("<html>").is_err());
+    }
+
+    #[test]
+    fn of_a_provider_only_names_are_kept() {
+        let json = r#"{"providers":[{"id":"mock","options":{"apiKey":"sk-1"},"models":{"m2":{"id":"m2"},"m1":{}}},
+                       {"id":"bare"}],"default":{}}"#;
+        let providers: Providers = serde_json::from_str(json).unwrap();
+        assert_eq!(providers.providers[0].models, ["m1", "m2"]);
+        assert!(!format!("{:?}", providers.providers).contains("sk-1"));
+    }
+
+    #[test]
+    fn a_refusal_is_read_in_every_form() {
+        let read = |json| serde_json::from_str::<Refusal>(json).unwrap();
+        let busy = read(r#"{"_tag":"SessionBusyError","message":"Session is busy"}"#);
+        assert_eq!(
+            (busy.name.as_deref(), busy.message()),
+            (Some("SessionBusyError"), Some("Session is busy"))
+        );
+        let failed = read(r#"{"name":"UnknownError","data":{"message":"Oh","ref":"err_1"}}"#);
+        assert_eq!((failed.message(), failed.reference()), (Some("Oh"), Some("err_1")));
+        assert!(!SessionStatus { kind: "idle".into() }.is_busy());
+        assert!(SessionStatus { kind: "retry".into() }.is_busy());
+    }
+}
