@@ -81,6 +81,7 @@ fn workspace(vault: &Path, home: &Path) -> Workspace {
         dir: Some(vault.to_path_buf()),
         vaults: vec![vault.to_path_buf()],
         home: Some(home.into()),
+        ..Request::default()
     };
     Workspace::find(&request).expect("the generated vault can be opened")
 }

@@ -2,8 +2,10 @@
 
 pub mod context;
 mod deadline;
+pub mod deliver;
 pub mod explain;
 mod gather;
+pub mod hook;
 pub mod inject;
 mod questions;
 mod reader;

@@ -4,6 +4,7 @@ mod args;
 mod config;
 mod context;
 mod explain;
+mod hook;
 mod index;
 mod inject;
 mod outcome;
@@ -37,6 +38,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     let done = match &args.command {
+        Command::Hook(command) => return hook::run(command, screen),
         Command::Inject(command) => inject::run(&args.place, command, &mut screen),
         Command::Explain(command) => explain::run(&args.place, command, &mut screen),
         Command::Index(command) => index::run(&args.place, command, &mut screen),

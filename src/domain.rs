@@ -14,6 +14,7 @@ pub mod number;
 pub mod project;
 pub mod reading;
 pub mod receipt;
+pub mod session;
 pub mod settings;
 pub mod time;
 pub mod vault;

@@ -3,6 +3,7 @@
 mod address;
 mod error;
 mod events;
+mod hook;
 mod http;
 #[cfg(test)]
 mod loopback;
@@ -13,6 +14,7 @@ mod wire;
 pub use address::{AddressError, Credentials, ServerAddress};
 pub use error::ServerError;
 pub use events::Scope;
+pub use hook::{Answer, Given, Metadata, Notice, PROTOCOL, Question, QuestionError};
 pub use no_reply::NoReply;
 pub use server::OpencodeServer;
 pub use wire::{

@@ -11,10 +11,14 @@ use thiserror::Error;
 use crate::adapters::directories::Directories;
 use crate::adapters::environment::Environment;
 use crate::domain::encoding::Encoding;
+use crate::domain::session::{Announcement, Delivery};
 use crate::domain::settings::{ChannelRule, LinkStyle, Origin, Setting, Settings, VaultSpec};
 
 const DEFAULT_MAX_FILE_BYTES: u64 = 10 * 1024 * 1024;
 const DEFAULT_TOKEN_LIMIT: u32 = 4_000;
+const DEFAULT_COMPACTION_TOKEN_LIMIT: u32 = 1_000;
+/// Where OpenCode listens unless it is told otherwise.
+const DEFAULT_SERVER: &str = "http://127.0.0.1:4096";
 const DEFAULT_CLI_TIMEOUT_MS: u64 = 5_000;
 /// Also in force while the settings themselves are being read.
 pub const DEFAULT_DEADLINE_MS: u64 = 2_000;
@@ -65,6 +69,17 @@ pub enum SettingsError {
         /// Where it may be named.
         user_file: PathBuf,
     },
+    /// A committed file that says whom to send notes to.
+    #[error(
+        "{}: a project may not name servers, to which your notes would be sent; put them into your {}",
+        file.display(), user_file.display()
+    )]
+    ServersInProject {
+        /// The project's file.
+        file: PathBuf,
+        /// Where they may be named.
+        user_file: PathBuf,
+    },
     /// Two vaults whose notes would have the same addresses.
     #[error(
         "two vaults are called {name:?}: {} and {}; give one of them another name",
@@ -104,6 +119,10 @@ struct RawSettings {
     encoding: Option<Encoding>,
     deadline_ms: Option<u64>,
     enabled: Option<bool>,
+    delivery: Option<Delivery>,
+    notice: Option<Announcement>,
+    compaction_token_limit: Option<u32>,
+    servers: Option<Vec<String>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -126,9 +145,19 @@ pub struct Sources<'a> {
     pub vault_flags: &'a [PathBuf],
 }
 
+/// Settings, and what was wrong with what was written: there the value before it stands.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The settings.
+    pub settings: Settings,
+    /// What could not be used.
+    pub faults: Vec<SettingsError>,
+}
+
 /// Resolves all settings: defaults, the user's file, the project's file, the environment, flags; later wins.
-pub fn load(sources: Sources<'_>) -> Result<Settings, SettingsError> {
+pub fn load(sources: Sources<'_>) -> Loaded {
     let Sources { environment, directories, notes_root, vault_flags } = sources;
+    let mut faults = Vec::new();
     let mut settings = Settings {
         vaults: Vec::new(),
         default_vaults: Setting::default(true),
@@ -141,29 +170,35 @@ pub fn load(sources: Sources<'_>) -> Result<Settings, SettingsError> {
         encoding: Setting::default(Encoding::default()),
         deadline_ms: Setting::default(DEFAULT_DEADLINE_MS),
         enabled: Setting::default(true),
+        delivery: Setting::default(Delivery::default()),
+        notice: Setting::default(Announcement::default()),
+        compaction_token_limit: Setting::default(DEFAULT_COMPACTION_TOKEN_LIMIT),
+        servers: Setting::default(vec![DEFAULT_SERVER.to_owned()]),
     };
     let home = environment.home();
     let user_file = directories.config.join("config.toml");
-    if let Some(raw) = read(&user_file)? {
+    if let Some(raw) = read(&user_file, &mut faults) {
         apply(&mut settings, raw, &user_file, Origin::UserFile(user_file.clone()), home.as_deref());
     }
     let project_file = notes_root.map(|root| root.join("kgctx.toml"));
     if let (Some(root), Some(file)) = (notes_root, project_file)
-        && let Some(raw) = read(&file)?
+        && let Some(mut raw) = read(&file, &mut faults)
     {
-        for vault in &raw.vaults {
-            let path = resolve(&vault.path, &file, None);
-            if !lies_inside(&path, root) {
-                return Err(SettingsError::VaultOutside {
-                    file,
-                    vault: vault.path.clone().into(),
-                    user_file,
-                });
+        raw.vaults.retain(|vault| {
+            let is_inside = lies_inside(&resolve(&vault.path, &file, None), root);
+            if !is_inside {
+                let (file, vault) = (file.clone(), vault.path.clone().into());
+                let user_file = user_file.clone();
+                faults.push(SettingsError::VaultOutside { file, vault, user_file });
             }
+            is_inside
+        });
+        if raw.servers.take().is_some() {
+            faults.push(SettingsError::ServersInProject { file: file.clone(), user_file });
         }
         apply(&mut settings, raw, &file, Origin::ProjectFile(file.clone()), None);
     }
-    apply_environment(&mut settings, environment)?;
+    apply_environment(&mut settings, environment, &mut faults);
     if settings.default_vaults.value {
         let defaults = default_vaults(environment, notes_root);
         settings.vaults.splice(0..0, defaults);
@@ -175,30 +210,51 @@ pub fn load(sources: Sources<'_>) -> Result<Settings, SettingsError> {
     } else if let Some(listed) = listed {
         settings.vaults = replacing(&listed, Origin::Environment("KGCTX_VAULTS"));
     }
-    check_names(&settings.vaults)?;
-    Ok(settings)
+    keep_good_names(&mut settings.vaults, &mut faults);
+    Loaded { settings, faults }
 }
 
-fn read(path: &Path) -> Result<Option<RawSettings>, SettingsError> {
+fn read(path: &Path, faults: &mut Vec<SettingsError>) -> Option<RawSettings> {
     let text = match fs::read_to_string(path) {
         Ok(text) => text,
         Err(cause)
             if matches!(cause.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
         {
-            return Ok(None);
+            return None;
         }
-        Err(cause) => return Err(SettingsError::Unreadable { path: path.to_path_buf(), cause }),
+        Err(cause) => {
+            faults.push(SettingsError::Unreadable { path: path.to_path_buf(), cause });
+            return None;
+        }
     };
-    toml::from_str(&text).map(Some).map_err(|error| {
-        let at = error.span().map_or(0, |span| span.start).min(text.len());
-        let before = text.get(..at).unwrap_or_default();
-        SettingsError::Invalid {
-            path: path.to_path_buf(),
-            line: before.matches('\n').count() + 1,
-            column: before.rsplit('\n').next().unwrap_or_default().chars().count() + 1,
-            message: error.message().trim().to_owned(),
+    match toml::from_str(&text) {
+        Ok(raw) => Some(raw),
+        Err(error) => {
+            faults.push(invalid(path, &text, &error));
+            what_is_good(&text)
         }
-    })
+    }
+}
+
+fn invalid(path: &Path, text: &str, error: &toml::de::Error) -> SettingsError {
+    let at = error.span().map_or(0, |span| span.start).min(text.len());
+    let before = text.get(..at).unwrap_or_default();
+    SettingsError::Invalid {
+        path: path.to_path_buf(),
+        line: before.matches('\n').count() + 1,
+        column: before.rsplit('\n').next().unwrap_or_default().chars().count() + 1,
+        message: error.message().trim().to_owned(),
+    }
+}
+
+/// What a file with a mistake says besides it; nothing where it is not even TOML.
+fn what_is_good(text: &str) -> Option<RawSettings> {
+    let mut table: toml::Table = toml::from_str(text).ok()?;
+    table.retain(|key, value| {
+        let alone = toml::Table::from_iter([(key.to_owned(), value.clone())]);
+        alone.try_into::<RawSettings>().is_ok()
+    });
+    table.try_into().ok()
 }
 
 fn apply(
@@ -216,6 +272,10 @@ fn apply(
     settings.encoding.set(raw.encoding, origin.clone());
     settings.deadline_ms.set(raw.deadline_ms, origin.clone());
     settings.enabled.set(raw.enabled, origin.clone());
+    settings.delivery.set(raw.delivery, origin.clone());
+    settings.notice.set(raw.notice, origin.clone());
+    settings.compaction_token_limit.set(raw.compaction_token_limit, origin.clone());
+    settings.servers.set(raw.servers, origin.clone());
     for vault in raw.vaults {
         let path = resolve(&vault.path, file, home);
         let name = vault.name.unwrap_or_else(|| folder_name(&path));
@@ -252,24 +312,9 @@ fn lies_inside(path: &Path, root: &Path) -> bool {
 fn apply_environment(
     settings: &mut Settings,
     environment: &Environment,
-) -> Result<(), SettingsError> {
-    fn set<T>(
-        setting: &mut Setting<T>,
-        environment: &Environment,
-        name: &'static str,
-        expected: &'static str,
-        parse: impl Fn(&str) -> Option<T>,
-    ) -> Result<(), SettingsError> {
-        let Some(value) = environment.get(name) else { return Ok(()) };
-        let value = value.to_string_lossy();
-        match parse(value.trim()) {
-            Some(parsed) => setting.set(Some(parsed), Origin::Environment(name)),
-            None => {
-                return Err(SettingsError::Variable { name, value: value.into_owned(), expected });
-            }
-        }
-        Ok(())
-    }
+    faults: &mut Vec<SettingsError>,
+) {
+    let mut variables = Variables { environment, faults };
     let switch = |text: &str| match text.to_ascii_lowercase().as_str() {
         "true" | "1" | "yes" | "on" => Some(true),
         "false" | "0" | "no" | "off" => Some(false),
@@ -281,22 +326,50 @@ fn apply_environment(
         _ => None,
     };
     let s = settings;
-    set(&mut s.default_vaults, environment, "KGCTX_DEFAULT_VAULTS", "true or false", switch)?;
-    set(&mut s.links, environment, "KGCTX_LINKS", "maenifold or obsidian", link_style)?;
-    set(&mut s.max_file_bytes, environment, "KGCTX_MAX_FILE_BYTES", "a number of bytes", |t| {
-        t.parse().ok()
-    })?;
-    set(&mut s.channel, environment, "KGCTX_CHANNEL", "a name", |t| Some(Some(t.to_owned())))?;
-    set(&mut s.token_limit, environment, "TOKEN_LIMIT", "a number of tokens", |t| t.parse().ok())?;
-    set(&mut s.cli_timeout_ms, environment, "CLI_TIMEOUT", "a number of milliseconds", |t| {
-        t.parse().ok()
-    })?;
-    let encoding = "o200k_base or cl100k_base";
-    set(&mut s.encoding, environment, "KGCTX_ENCODING", encoding, Encoding::parse)?;
-    set(&mut s.deadline_ms, environment, "KGCTX_DEADLINE_MS", "a number of milliseconds", |t| {
-        t.parse().ok()
-    })?;
-    set(&mut s.enabled, environment, "SESSION_START_ENABLED", "true or false", switch)
+    let v = &mut variables;
+    v.set(&mut s.default_vaults, "KGCTX_DEFAULT_VAULTS", "true or false", switch);
+    v.set(&mut s.links, "KGCTX_LINKS", "maenifold or obsidian", link_style);
+    v.set(&mut s.max_file_bytes, "KGCTX_MAX_FILE_BYTES", "a number of bytes", |t| t.parse().ok());
+    v.set(&mut s.channel, "KGCTX_CHANNEL", "a name", |t| Some(Some(t.to_owned())));
+    v.set(&mut s.token_limit, "TOKEN_LIMIT", "a number of tokens", |t| t.parse().ok());
+    let milliseconds = "a number of milliseconds";
+    v.set(&mut s.cli_timeout_ms, "CLI_TIMEOUT", milliseconds, |t| t.parse().ok());
+    v.set(&mut s.encoding, "KGCTX_ENCODING", "o200k_base or cl100k_base", Encoding::parse);
+    v.set(&mut s.deadline_ms, "KGCTX_DEADLINE_MS", milliseconds, |t| t.parse().ok());
+    v.set(&mut s.enabled, "SESSION_START_ENABLED", "true or false", switch);
+    v.set(&mut s.delivery, "KGCTX_DELIVERY", "auto, noreply or part", Delivery::parse);
+    v.set(&mut s.notice, "KGCTX_NOTICE", "toast, log or off", Announcement::parse);
+    let limit = &mut s.compaction_token_limit;
+    v.set(limit, "KGCTX_COMPACTION_TOKEN_LIMIT", "a number of tokens", |t| t.parse().ok());
+    v.set(&mut s.servers, "KGCTX_SERVERS", "a list of addresses", |t| {
+        Some(t.split(',').map(|server| server.trim().to_owned()).collect())
+    });
+}
+
+/// Reads settings from the environment.
+struct Variables<'a> {
+    environment: &'a Environment,
+    faults: &'a mut Vec<SettingsError>,
+}
+
+impl Variables<'_> {
+    fn set<T>(
+        &mut self,
+        setting: &mut Setting<T>,
+        name: &'static str,
+        expected: &'static str,
+        parse: impl Fn(&str) -> Option<T>,
+    ) {
+        let Some(value) = self.environment.get(name) else { return };
+        let value = value.to_string_lossy();
+        match parse(value.trim()) {
+            Some(parsed) => setting.set(Some(parsed), Origin::Environment(name)),
+            None => {
+                let value = value.into_owned();
+                self.faults.push(SettingsError::Variable { name, value, expected });
+            }
+        }
+    }
 }
 
 /// maenifold's memory, and the project's own notes, as far as they exist.
@@ -355,19 +428,22 @@ fn folder_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-fn check_names(vaults: &[Setting<VaultSpec>]) -> Result<(), SettingsError> {
-    for (n, vault) in vaults.iter().enumerate() {
+/// Leaves out vaults whose notes could not be addressed.
+fn keep_good_names(vaults: &mut Vec<Setting<VaultSpec>>, faults: &mut Vec<SettingsError>) {
+    let mut kept: Vec<Setting<VaultSpec>> = Vec::with_capacity(vaults.len());
+    for vault in vaults.drain(..) {
         let VaultSpec { name, path } = &vault.value;
         if !name.chars().all(may_be_in_name) || matches!(name.as_str(), "." | "..") {
-            return Err(SettingsError::VaultName { name: name.clone(), path: path.clone() });
-        }
-        if let Some(first) = vaults[..n].iter().find(|other| other.value.name == *name) {
-            return Err(SettingsError::SameName {
+            faults.push(SettingsError::VaultName { name: name.clone(), path: path.clone() });
+        } else if let Some(first) = kept.iter().find(|other| other.value.name == *name) {
+            faults.push(SettingsError::SameName {
                 name: name.clone(),
                 first: first.value.path.clone(),
                 second: path.clone(),
             });
+        } else {
+            kept.push(vault);
         }
     }
-    Ok(())
+    *vaults = kept;
 }

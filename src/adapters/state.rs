@@ -1,6 +1,8 @@
 //! The state database: what was done and must not be forgotten. Unlike the index it cannot be made again, so it is
 //! only ever migrated.
 
+mod claims;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -8,13 +10,18 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior, params};
 use thiserror::Error;
 
+pub use crate::adapters::state::claims::Claim;
+
 use crate::adapters::directories;
 use crate::domain::receipt::Receipt;
 
 /// Identifies our files among all SQLite files: "kgst" in ASCII.
 const APPLICATION_ID: i32 = 0x6b67_7374;
 /// Every step from an empty database to today's. A released step is never changed.
-const STEPS: &[&str] = &[include_str!("../../schema/state/0001_receipts.sql")];
+const STEPS: &[&str] = &[
+    include_str!("../../schema/state/0001_receipts.sql"),
+    include_str!("../../schema/state/0002_claims.sql"),
+];
 /// At least so many dry runs are kept: they tell what would have been given, which soon nobody asks.
 const DRY_RUNS_KEPT: i64 = 200;
 /// Older ones are removed with every so many-th context, for which the others need not wait.
@@ -68,6 +75,7 @@ pub enum StateError {
 pub struct State {
     connection: Connection,
     path: PathBuf,
+    patience: Duration,
 }
 
 impl State {
@@ -97,20 +105,22 @@ impl State {
             }
             _ => return Err(StateError::Newer { path }),
         }
-        Ok(State { connection, path })
+        Ok(State { connection, path, patience })
     }
 
-    /// Keeps a receipt. Old dry runs make room for new ones.
-    pub fn record(&mut self, receipt: &Receipt) -> Result<(), StateError> {
+    /// Keeps a receipt and returns its number. A claim to the same moment of the session is told of it. Old dry runs make
+    /// room for new ones.
+    pub fn record(&mut self, receipt: &Receipt) -> Result<i64, StateError> {
         let json = serde_json::to_string(receipt)
             .map_err(|cause| StateError::Receipt { path: self.path.clone(), cause })?;
         let number = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
-        let write = |connection: &mut Connection| -> Result<(), rusqlite::Error> {
+        self.write(|connection| {
             let transaction =
                 connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let moment = receipt.moment.to_string();
             transaction.execute(
-                "INSERT INTO injections (session, project, at, delivered, budget, tokens, chars, sha256, receipt) \
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+                "INSERT INTO injections (session, project, at, delivered, budget, tokens, chars, sha256, receipt, moment) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
                 params![
                     receipt.session,
                     receipt.project_key,
@@ -120,10 +130,16 @@ impl State {
                     number(receipt.used.tokens),
                     number(receipt.used.chars),
                     receipt.sha256,
-                    json
+                    json,
+                    moment
                 ],
             )?;
-            if transaction.last_insert_rowid() % SWEEP_EVERY == 0 {
+            let id = transaction.last_insert_rowid();
+            transaction.execute(
+                "UPDATE claims SET injection = ?3 WHERE session = ?1 AND moment = ?2 AND settled IS NULL",
+                params![receipt.session, moment, id],
+            )?;
+            if id % SWEEP_EVERY == 0 {
                 transaction.execute(
                     "DELETE FROM injections WHERE delivered = 0 AND id <= \
                      (SELECT id FROM injections WHERE delivered = 0 ORDER BY id DESC LIMIT 1 OFFSET ?1)",
@@ -131,10 +147,23 @@ impl State {
                 )?;
             }
             transaction.commit()?;
-            empty_long_log(connection)
-        };
-        write(&mut self.connection)
-            .map_err(|cause| StateError::Database { path: self.path.clone(), cause })
+            Ok(id)
+        })
+    }
+
+    /// Writes, and keeps the log short.
+    fn write<T>(
+        &mut self,
+        write: impl FnOnce(&mut Connection) -> Result<T, rusqlite::Error>,
+    ) -> Result<T, StateError> {
+        let written = write(&mut self.connection).map_err(|cause| self.failed(cause))?;
+        // What was written is written, whatever becomes of the log: the next one tries again.
+        let _ = empty_long_log(&self.connection, self.patience);
+        Ok(written)
+    }
+
+    fn failed(&self, cause: rusqlite::Error) -> StateError {
+        StateError::Database { path: self.path.clone(), cause }
     }
 
     /// The last receipt of a session.
@@ -179,12 +208,14 @@ fn prepare(connection: &Connection, patience: Duration) -> Result<(i32, i64), ru
 
 /// Copies a long log back into the database, and empties it. SQLite's own rule would copy it again with every commit:
 /// what was copied is forgotten when the last process closes the database.
-fn empty_long_log(connection: &Connection) -> Result<(), rusqlite::Error> {
+fn empty_long_log(connection: &Connection, patience: Duration) -> Result<(), rusqlite::Error> {
     let pages: i64 = connection.query_row("PRAGMA wal_checkpoint(NOOP)", [], |row| row.get(1))?;
     if pages > LOG_PAGES {
-        // Readers of an old state may hold it back; then the next one tries again.
+        // Readers of an old state may hold it back; they are not waited for.
         connection.busy_timeout(Duration::ZERO)?;
-        connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+        let emptied = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        connection.busy_timeout(patience)?;
+        emptied?;
     }
     Ok(())
 }

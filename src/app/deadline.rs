@@ -10,17 +10,19 @@ const LAST_STEPS: Duration = Duration::from_millis(150);
 pub(super) struct Deadline {
     started: Instant,
     all: Duration,
+    most: Duration,
 }
 
 impl Deadline {
-    /// Starts now.
-    pub(super) fn start(all: Duration) -> Deadline {
-        Deadline { started: Instant::now(), all }
+    /// Starts now. Whatever is allowed later, it is never more than `most`.
+    pub(super) fn start(all: Duration, most: Option<Duration>) -> Deadline {
+        let most = most.unwrap_or(Duration::MAX);
+        Deadline { started: Instant::now(), all: all.min(most), most }
     }
 
     /// Changes the time that there is in all.
     pub(super) fn allow(&mut self, all: Duration) {
-        self.all = all;
+        self.all = all.min(self.most);
     }
 
     /// Until when the vaults may be opened one by one; later each gets a thread, and those that hang are left out.

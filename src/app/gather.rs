@@ -10,12 +10,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::app::deadline::Deadline;
+use crate::app::inject::Session;
 use crate::app::questions::{Answer, Details};
 use crate::app::worker::{State, Told, Work};
-use crate::app::workspace::{AppError, Place, Request};
+use crate::app::workspace::{AppError, Place};
 use crate::domain::candidate::FoundNote;
 use crate::domain::receipt::{Fault, Ranking, Stage};
-use crate::domain::time::Timestamp;
 
 /// What was found in time.
 pub(super) struct Gathered<Draft> {
@@ -43,16 +43,22 @@ pub(super) struct Found {
 /// While the vaults are still being looked through, `draft` is called with what the last index answered: mostly that is
 /// what will be needed.
 pub(super) fn gather<Draft>(
-    request: &Request,
-    now: Option<Timestamp>,
+    session: &Session,
     ranking: Ranking,
     deadline: &mut Deadline,
     draft: impl FnMut(&Place, &Found) -> Draft,
 ) -> Result<Gathered<Draft>, AppError> {
     let (teller, told) = mpsc::channel();
     let n_cores = thread::available_parallelism().map_or(1, NonZero::get);
-    let request = request.clone();
-    let work = Work { number: 0, request, now, ranking, has_spare_core: n_cores > 2, teller };
+    let work = Work {
+        number: 0,
+        request: session.place.clone(),
+        now: session.now,
+        ranking,
+        has_spare_core: n_cores > 2,
+        is_watched: session.is_watched,
+        teller,
+    };
     work.start(None);
     let listener = Listener {
         place: None,

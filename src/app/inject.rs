@@ -1,6 +1,5 @@
 //! Makes a session's context: the whole path on one screen.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
@@ -10,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 pub use crate::adapters::process::peak_memory;
 use crate::adapters::settings::DEFAULT_DEADLINE_MS;
-use crate::adapters::state::State;
+use crate::adapters::state::{State, StateError};
 use crate::adapters::{background, clock};
 use crate::app::deadline::Deadline;
 use crate::app::gather::{Found, Gathered, gather, stage_of};
@@ -20,6 +19,7 @@ use crate::domain::budget::{Budget, Host};
 use crate::domain::candidate::{Candidate, FoundNote};
 use crate::domain::encoding::Encoding;
 use crate::domain::receipt::{self, Entry, Fault, Injection, Ranking, Receipt};
+use crate::domain::session::Moment;
 use crate::domain::settings::Origin;
 use crate::domain::time::Timestamp;
 use crate::engine::compose::compose;
@@ -34,6 +34,8 @@ const RECEIPT_PATIENCE: Duration = Duration::from_millis(100);
 pub struct Session {
     /// Its name.
     pub id: String,
+    /// The moment at which it is given context.
+    pub moment: Moment,
     /// Where it runs.
     pub place: Request,
     /// In which host.
@@ -42,13 +44,18 @@ pub struct Session {
     pub budget: Option<usize>,
     /// The moment that counts as now.
     pub now: Option<Timestamp>,
+    /// How long it may take at most, if not as long as the settings say.
+    pub within: Option<Duration>,
+    /// Whether somebody watches the vaults and vouches that the index is up to date.
+    pub is_watched: bool,
 }
 
 /// What becomes of the receipt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keep {
     /// It is written down.
     Receipt,
+    /// It is written down here, where the moment was claimed.
+    In(State),
     /// Nothing is.
     Nothing,
 }
@@ -56,16 +63,20 @@ pub enum Keep {
 /// Makes a session's context. Delivers nothing. Only wrong usage or configuration is an error: whatever else goes
 /// wrong is a fault in the receipt.
 pub fn inject(session: &Session, keep: Keep) -> Result<Injection, AppError> {
-    let mut deadline = Deadline::start(Duration::from_millis(DEFAULT_DEADLINE_MS));
+    let mut deadline = Deadline::start(Duration::from_millis(DEFAULT_DEADLINE_MS), session.within);
     let ranking = Ranking::default();
-    let mut recorder = None;
+    let (is_kept, mut recorder) = match keep {
+        Keep::Receipt => (true, None),
+        Keep::In(state) => (true, Some(Recorder::start(move || Ok(state)))),
+        Keep::Nothing => (false, None),
+    };
     let draft = |place: &Place, found: &Found| {
-        if keep == Keep::Receipt && recorder.is_none() && place.settings.enabled.value {
-            recorder = Some(Recorder::start(place.directories.state.clone()));
+        if is_kept && recorder.is_none() && place.settings.enabled.value {
+            recorder = Some(Recorder::opening(place));
         }
         Draft::make(session, ranking, Some(place), found)
     };
-    let gathered = gather(&session.place, session.now, ranking, &mut deadline, draft)?;
+    let gathered = gather(session, ranking, &mut deadline, draft)?;
     let Gathered { place, found, draft, faults, stages, is_index_unfinished } = gathered;
     let Draft { candidates, packed, took } = match draft {
         Some(draft) => draft,
@@ -74,6 +85,7 @@ pub fn inject(session: &Session, keep: Keep) -> Result<Injection, AppError> {
     let settings = place.as_ref().map(|place| &place.settings);
     let mut receipt = Receipt {
         session: session.id.clone(),
+        moment: session.moment.clone(),
         project: place.as_ref().and_then(|place| place.project.name.clone()),
         project_key: place.as_ref().map_or_else(String::new, |place| place.project.key.clone()),
         at: session.now.unwrap_or_else(clock::now),
@@ -95,6 +107,7 @@ pub fn inject(session: &Session, keep: Keep) -> Result<Injection, AppError> {
         .zip(packed.shown)
         .map(|(candidate, shown)| Entry { candidate, shown })
         .collect();
+    receipt.faults.extend(place.iter().flat_map(|place| place.faults.iter().cloned()));
     if let Some(setting) = settings.map(|settings| &settings.enabled).filter(|on| !on.value) {
         receipt.faults.push(switched_off(&setting.origin));
     }
@@ -106,13 +119,12 @@ pub fn inject(session: &Session, keep: Keep) -> Result<Injection, AppError> {
     }
     receipt.stages.push(stage_of("pack", took));
     receipt.stages.push(stage_of("all", deadline.elapsed()));
-    if keep == Keep::Receipt
-        && let Some(place) = place.filter(|place| place.settings.enabled.value)
-    {
-        let recorder = recorder.unwrap_or_else(|| Recorder::start(place.directories.state));
-        receipt = recorder.record(receipt, deadline.left());
+    let mut id = None;
+    if is_kept && let Some(place) = place.filter(|place| place.settings.enabled.value) {
+        let recorder = recorder.unwrap_or_else(|| Recorder::opening(&place));
+        (receipt, id) = recorder.record(receipt, deadline.left());
     }
-    Ok(Injection { text: packed.text, receipt })
+    Ok(Injection { text: packed.text, id, receipt })
 }
 
 /// A context that will be the one, if nothing has changed.
@@ -144,7 +156,10 @@ fn encoding(place: Option<&Place>) -> Encoding {
 }
 
 fn budget(session: &Session, place: Option<&Place>) -> Budget {
-    let limit = place.map_or(0, |place| place.settings.token_limit.value as usize);
+    let limit = place.map_or(0, |Place { settings, .. }| match session.moment {
+        Moment::Start => settings.token_limit.value as usize,
+        Moment::Compaction(_) => settings.compaction_token_limit.value as usize,
+    });
     session.host.budget(session.budget.unwrap_or(limit))
 }
 
@@ -157,12 +172,6 @@ fn found_notes(found: Found) -> Vec<receipt::Found> {
     notes.map(found).collect()
 }
 
-/// Whether contexts are switched off here, and by what.
-pub fn is_switched_off(request: &Request) -> Result<Option<Fault>, AppError> {
-    let enabled = Place::find(request)?.settings.enabled;
-    Ok((!enabled.value).then(|| switched_off(&enabled.origin)))
-}
-
 fn switched_off(origin: &Origin) -> Fault {
     Fault::new("settings", format!("context is switched off by {origin}"))
 }
@@ -171,15 +180,20 @@ fn switched_off(origin: &Origin) -> Fault {
 /// does: a context without a receipt is better than none.
 struct Recorder {
     receipts: Sender<Arc<Receipt>>,
-    written: Receiver<Result<(), String>>,
+    written: Receiver<Result<i64, String>>,
 }
 
 impl Recorder {
-    fn start(folder: PathBuf) -> Recorder {
+    fn opening(place: &Place) -> Recorder {
+        let folder = place.directories.state.clone();
+        Recorder::start(move || State::open(&folder, RECEIPT_PATIENCE))
+    }
+
+    fn start(open: impl FnOnce() -> Result<State, StateError> + Send + 'static) -> Recorder {
         let (receipts, to_write) = mpsc::channel::<Arc<Receipt>>();
         let (sender, written) = mpsc::channel();
         thread::spawn(move || {
-            let mut state = State::open(&folder, RECEIPT_PATIENCE);
+            let mut state = open();
             let Ok(receipt) = to_write.recv() else { return };
             let written = match &mut state {
                 Ok(state) => state.record(&receipt).map_err(|error| error.to_string()),
@@ -193,19 +207,24 @@ impl Recorder {
         Recorder { receipts, written }
     }
 
-    fn record(self, receipt: Receipt, left: Duration) -> Receipt {
+    /// Returns the receipt, and its number if it was written.
+    fn record(self, receipt: Receipt, left: Duration) -> (Receipt, Option<i64>) {
         let started = Instant::now();
         let receipt = Arc::new(receipt);
         let _ = self.receipts.send(Arc::clone(&receipt));
-        let fault = match self.written.recv_timeout(left) {
-            Ok(Ok(())) => None,
-            Ok(Err(error)) => Some(Fault::new("receipt", error)),
-            Err(_) => Some(Fault::new("receipt", "it could not be written in time")),
+        let written = match self.written.recv_timeout(left) {
+            Ok(written) => written,
+            Err(_) => Err("it could not be written in time".to_owned()),
         };
         let mut receipt = Arc::unwrap_or_clone(receipt);
-        receipt.faults.extend(fault);
         receipt.stages.push(stage_of("receipt", started.elapsed()));
-        receipt
+        match written {
+            Ok(id) => (receipt, Some(id)),
+            Err(reason) => {
+                receipt.faults.push(Fault::new("receipt", reason));
+                (receipt, None)
+            }
+        }
     }
 }
 

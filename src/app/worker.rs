@@ -57,6 +57,8 @@ pub(super) struct Work {
     pub(super) ranking: Ranking,
     /// Whether there are more cores than the walk and the search take.
     pub(super) has_spare_core: bool,
+    /// Whether the index is known to be up to date, so that no file needs to be looked at.
+    pub(super) is_watched: bool,
     pub(super) teller: Sender<(usize, Told)>,
 }
 
@@ -91,6 +93,13 @@ impl Work {
 
     fn run(&self, patience: Option<Duration>, listed: &mut Option<Listed>) {
         let Some((workspace, project)) = self.open(patience) else { return };
+        if self.is_watched
+            && let Ok(index) = workspace.last_index()
+            && self.ask(State::Last, &workspace, &index, &project).is_ok()
+        {
+            self.tell(Told::Refreshed(None));
+            return;
+        }
         let asked = self.ask_the_last_index(&workspace, &project);
         let listed = listed.insert(list(&workspace));
         // Nothing comes from a thread that ended in a fault of this program.
@@ -275,7 +284,9 @@ mod tests {
         let (teller, told) = mpsc::channel();
         let ranking = Ranking::default();
         let request = request.clone();
-        let work = Work { number: 0, request, now: None, ranking, has_spare_core, teller };
+        let now = None;
+        let is_watched = false;
+        let work = Work { number: 0, request, now, ranking, has_spare_core, is_watched, teller };
         work.run(None, &mut None);
         drop(work);
         let mut tales: Vec<String> = told
@@ -303,7 +314,8 @@ mod tests {
         // Found by no search, so that only recent activity can have brought its concept into the details.
         std::fs::write(vault.join("hull.md"), "# Hull\n\nMade of [[Planks]].").unwrap();
         let home = Some(folder.path().join("home"));
-        let request = Request { dir: Some(vault.clone()), vaults: vec![vault], home };
+        let request =
+            Request { dir: Some(vault.clone()), vaults: vec![vault], home, ..Request::default() };
         let first = told(&request, false);
         assert_eq!(first.len(), 3, "{first:#?}");
         assert!(first[0].contains("planks") && !first[2].contains("planks"), "{first:#?}");

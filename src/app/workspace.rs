@@ -13,10 +13,11 @@ use crate::adapters::document::DocumentError;
 use crate::adapters::environment::Environment;
 use crate::adapters::git;
 use crate::adapters::index::{self, Index, IndexError, Store, Unusable};
-use crate::adapters::settings::{self, SettingsError, Sources};
+use crate::adapters::settings::{self, Loaded, SettingsError, Sources};
 use crate::adapters::state::StateError;
 use crate::adapters::vault::{self, VaultError};
 use crate::domain::project::Project;
+use crate::domain::receipt::Fault;
 use crate::domain::settings::{ChannelRule, Setting, Settings, VaultSpec};
 use crate::domain::vault::Vault;
 use crate::engine::identify;
@@ -33,6 +34,20 @@ pub struct Request {
     pub vaults: Vec<PathBuf>,
     /// Where kgctx keeps its own files, if not where the environment says.
     pub home: Option<PathBuf>,
+    /// The environment that counts, if not that of this process.
+    pub environment: Option<Environment>,
+    /// What becomes of wrong settings.
+    pub strictness: Strictness,
+}
+
+/// What becomes of wrong settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Strictness {
+    /// They are an error: a person can mend them.
+    #[default]
+    Strict,
+    /// What they would replace stands, and a fault tells of them: a session must not suffer.
+    Lenient,
 }
 
 /// Why an answer could not be given.
@@ -113,12 +128,14 @@ pub struct Place {
     pub settings: Settings,
     /// kgctx's own folders.
     pub directories: Directories,
+    /// What is wrong with the settings, where that is let pass.
+    pub faults: Vec<Fault>,
 }
 
 impl Place {
     /// Finds out where a request is about.
     pub fn find(request: &Request) -> Result<Place, AppError> {
-        let environment = Environment::of_process();
+        let environment = request.environment.clone().unwrap_or_else(Environment::of_process);
         let directories = match &request.home {
             Some(home) => Directories::below(home),
             None => Directories::locate(&environment)?,
@@ -131,17 +148,26 @@ impl Place {
         let facts = git::facts(&dir, &environment).map_err(|cause| in_dir(&dir, cause))?;
         // The root decides which settings hold, and the settings name the channel: hence two steps.
         let mut project = identify::project(&facts, None, &[]);
-        let settings = settings::load(Sources {
+        let Loaded { settings, faults } = settings::load(Sources {
             environment: &environment,
             directories: &directories,
             notes_root: project.notes_root.as_deref(),
             vault_flags: &request.vaults,
-        })?;
+        });
+        let faults = match request.strictness {
+            Strictness::Strict => match faults.into_iter().next() {
+                Some(fault) => return Err(fault.into()),
+                None => Vec::new(),
+            },
+            Strictness::Lenient => {
+                faults.iter().map(|fault| Fault::new("settings", fault)).collect()
+            }
+        };
         let rules: Vec<ChannelRule> =
             settings.channels.iter().map(|rule| rule.value.clone()).collect();
         project.channel =
             identify::project(&facts, settings.channel.value.as_deref(), &rules).channel;
-        Ok(Place { project, settings, directories })
+        Ok(Place { project, settings, directories, faults })
     }
 
     fn without_vault(&self) -> AppError {

@@ -37,13 +37,15 @@ pub(super) struct PlaceArgs {
 
 impl PlaceArgs {
     pub(super) fn request(&self) -> Request {
-        Request { dir: self.dir.clone(), vaults: self.vaults.clone(), home: None }
+        Request { dir: self.dir.clone(), vaults: self.vaults.clone(), ..Request::default() }
     }
 }
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     Inject(InjectArgs),
+    #[command(subcommand)]
+    Hook(HookArgs),
     Explain(ExplainArgs),
     Index(IndexArgs),
     Search(SearchArgs),
@@ -53,15 +55,23 @@ pub(super) enum Command {
     Config(ConfigArgs),
 }
 
-/// Make the context that a session starts with
+/// Give a session its context, once
 ///
 /// Concepts and notes about the project and of the last 24 hours, with what stands around them in the graph, within
-/// an exact number of tokens. Every context has a receipt: see `kgctx explain`.
+/// an exact number of tokens. It is stored in a session of a running OpenCode server as a message that the model reads
+/// and does not answer; the server's password is taken from OPENCODE_SERVER_PASSWORD. Only an idle session is given
+/// anything, and only once. Every context has a receipt: see `kgctx explain`.
 #[derive(Debug, ClapArgs)]
 pub(super) struct InjectArgs {
     /// The session that it is for
     #[arg(long, value_name = "ID")]
     pub(super) session: String,
+    /// The OpenCode server [default: the first of `servers` in the configuration, http://127.0.0.1:4096]
+    #[arg(long, value_name = "URL", conflicts_with = "dry_run")]
+    pub(super) server: Option<String>,
+    /// Wait until the session is idle
+    #[arg(long, conflicts_with = "dry_run")]
+    pub(super) wait: bool,
     /// Print the very bytes that would be delivered, and deliver nothing
     #[arg(long)]
     pub(super) dry_run: bool,
@@ -73,6 +83,15 @@ pub(super) struct InjectArgs {
     /// Say on standard error how long each stage took
     #[arg(long)]
     pub(super) timings: bool,
+}
+
+/// Answer what a bridge inside of a host asks: JSON on standard input, JSON on standard output
+///
+/// Bridges call this; people have no use for it. It always ends with 0 and within 1.2 seconds.
+#[derive(Debug, Subcommand)]
+pub(super) enum HookArgs {
+    /// What the plugin in OpenCode asks
+    Opencode,
 }
 
 /// How much room a context has.

@@ -75,6 +75,10 @@ fn rows(settings: &Settings) -> Vec<Row> {
         row("encoding", &settings.encoding),
         row("deadline_ms", &settings.deadline_ms),
         row("enabled", &settings.enabled),
+        row("delivery", &settings.delivery),
+        row("notice", &settings.notice),
+        row("compaction_token_limit", &settings.compaction_token_limit),
+        row("servers", &settings.servers),
         row("channel", &settings.channel),
     ];
     rows.extend(settings.channels.iter().map(|rule| Row {

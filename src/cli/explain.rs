@@ -84,7 +84,7 @@ fn print(explanation: &Explanation, screen: &mut Screen) {
 
 fn print_head(receipt: &Receipt, screen: &mut Screen) {
     let project = receipt.project.as_deref().unwrap_or("no project");
-    let kind = if receipt.delivered { "delivered" } else { "dry run" };
+    let kind = if receipt.delivered { "delivered" } else { "not delivered" };
     screen.line(format!(
         "{}  session {}, {kind}, {}",
         screen.paint(Style::Strong, harmless(project)),

@@ -4,18 +4,23 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use crate::app::inject::{Keep, Session, inject, is_switched_off, peak_memory};
+use crate::app::deliver::{self, Delivered, Errand, Recipients, Refusal};
+use crate::app::inject::{Keep, Session, inject, peak_memory};
 use crate::cli::args::{Format, InjectArgs, LimitArgs, PlaceArgs};
-use crate::cli::outcome::{Failure, UNAVAILABLE};
+use crate::cli::outcome::Failure;
 use crate::cli::screen::{Screen, harmless};
 use crate::domain::budget::Host;
 use crate::domain::candidate::{Line, Part};
+use crate::domain::number::thousands;
 use crate::domain::receipt::{Entry, Fault, Injection, PartUse, Stage};
+use crate::domain::session::Moment;
 
 /// The answer as JSON.
 #[derive(Serialize)]
 struct Answer<'a> {
     session: &'a str,
+    /// The stored message that carries it.
+    message: Option<&'a str>,
     project: Option<&'a str>,
     text: &'a str,
     tokens: usize,
@@ -40,26 +45,52 @@ pub(super) fn run(
     screen: &mut Screen,
 ) -> Result<(), Failure> {
     if !args.dry_run {
-        if let Some(Fault { source, reason }) = is_switched_off(&place.request())? {
-            screen.complain(&format!("kgctx: {source}: {reason}\n"));
-            return Ok(());
-        }
-        return Err(Failure {
-            code: UNAVAILABLE,
-            message: format!(
-                "there is no server to deliver to for session {:?}: this version prints contexts and does not \
-                 deliver them; add --dry-run, and give its output to the session as a noReply prompt",
-                args.session
-            ),
-        });
+        return deliver_to_server(place, args, screen);
     }
     let injection = inject(&session(place, &args.session, &args.limits), Keep::Receipt)?;
     match args.format {
         Format::Markdown => screen.print(&injection.text),
-        Format::Json => screen.json(&answer(&injection)),
+        Format::Json => screen.json(&answer(&injection, None)),
     }
     // The text is there before anything is said about it.
     screen.flush();
+    remark(&injection, args, screen);
+    Ok(())
+}
+
+/// Stores the context in a session of a running server.
+fn deliver_to_server(
+    place: &PlaceArgs,
+    args: &InjectArgs,
+    screen: &mut Screen,
+) -> Result<(), Failure> {
+    let errand = Errand {
+        session: args.session.clone(),
+        place: place.request(),
+        budget: args.limits.budget.map(|tokens| tokens as usize),
+        now: args.limits.now,
+        to: Recipients::All,
+    };
+    let done = deliver::run(args.server.as_deref(), &errand, args.wait);
+    let Delivered { injection, message } = match done {
+        Ok(delivered) => delivered,
+        Err(refusal) if refusal.kind() == Refusal::Fine => {
+            screen.complain(&format!("kgctx: {refusal}\n"));
+            return Ok(());
+        }
+        Err(refusal) => return Err(refusal.into()),
+    };
+    let tokens = thousands(injection.receipt.used.tokens);
+    match args.format {
+        Format::Markdown => screen.line(format!("{tokens} tokens are in {message}")),
+        Format::Json => screen.json(&answer(&injection, Some(&message))),
+    }
+    remark(&injection, args, screen);
+    Ok(())
+}
+
+/// Says what there is to say about a context.
+fn remark(injection: &Injection, args: &InjectArgs, screen: &mut Screen) {
     if args.format == Format::Markdown {
         for Fault { source, reason } in &injection.receipt.faults {
             screen.complain(&format!("kgctx: {source}: {}\n", harmless(reason)));
@@ -73,24 +104,27 @@ pub(super) fn run(
             screen.complain(&format!("{:<8} {:>8.1} MB\n", "memory", bytes as f64 / 1e6));
         }
     }
-    Ok(())
 }
 
 /// The session that the arguments speak of.
 pub(super) fn session(place: &PlaceArgs, id: &str, limits: &LimitArgs) -> Session {
     Session {
         id: id.to_owned(),
+        moment: Moment::Start,
         place: place.request(),
         host: limits.host.map_or_else(Host::default, Host::from),
         budget: limits.budget.map(|tokens| tokens as usize),
         now: limits.now,
+        within: None,
+        is_watched: false,
     }
 }
 
-fn answer(injection: &Injection) -> Answer<'_> {
+fn answer<'a>(injection: &'a Injection, message: Option<&'a str>) -> Answer<'a> {
     let receipt = &injection.receipt;
     Answer {
         session: &receipt.session,
+        message,
         project: receipt.project.as_deref(),
         text: &injection.text,
         tokens: receipt.used.tokens,

@@ -1,5 +1,6 @@
 //! What went wrong, as exit code and message. The only place that knows the codes.
 
+use crate::app::deliver::{NotDelivered, Refusal};
 use crate::app::watch::WatchError;
 use crate::app::workspace::AppError;
 
@@ -31,6 +32,20 @@ impl From<AppError> for Failure {
             AppError::Index(_) | AppError::State(_) | AppError::Silent { .. } => UNAVAILABLE,
         };
         Failure { code, message: error.to_string() }
+    }
+}
+
+impl From<NotDelivered> for Failure {
+    fn from(refusal: NotDelivered) -> Failure {
+        let code = match refusal.kind() {
+            Refusal::Fine | Refusal::No => NO,
+            Refusal::Usage => USAGE,
+            Refusal::Unavailable => UNAVAILABLE,
+        };
+        match refusal {
+            NotDelivered::App(error) => error.into(),
+            refusal => Failure { code, message: refusal.to_string() },
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::domain::budget::{Budget, Host, Size};
 use crate::domain::candidate::{Candidate, Part, Signal};
 use crate::domain::encoding::Encoding;
+use crate::domain::session::Moment;
 use crate::domain::time::Timestamp;
 
 /// A context, ready to be delivered, and its receipt.
@@ -12,6 +13,8 @@ use crate::domain::time::Timestamp;
 pub struct Injection {
     /// The very bytes; empty where there is nothing to say or no room to say it.
     pub text: String,
+    /// The number under which the receipt is kept, if it is.
+    pub id: Option<i64>,
     /// How it came about.
     pub receipt: Receipt,
 }
@@ -22,6 +25,9 @@ pub struct Injection {
 pub struct Receipt {
     /// The session it was made for.
     pub session: String,
+    /// The moment of the session.
+    #[serde(default)]
+    pub moment: Moment,
     /// The project's name; `None` outside of any.
     pub project: Option<String>,
     /// The project's unique name.

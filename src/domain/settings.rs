@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::encoding::Encoding;
+use crate::domain::session::{Announcement, Delivery};
 
 /// How the text inside `[[…]]` becomes a concept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -118,4 +119,12 @@ pub struct Settings {
     pub deadline_ms: Setting<u64>,
     /// Whether sessions get context at all.
     pub enabled: Setting<bool>,
+    /// Which way a bridge gives it to them.
+    pub delivery: Setting<Delivery>,
+    /// How people hear of it.
+    pub notice: Setting<Announcement>,
+    /// How many tokens a session is given again after a compaction.
+    pub compaction_token_limit: Setting<u32>,
+    /// The OpenCode servers that the service follows.
+    pub servers: Setting<Vec<String>>,
 }

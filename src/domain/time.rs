@@ -44,6 +44,11 @@ impl Timestamp {
         self.0.div_euclid(NANOS_PER_SECOND)
     }
 
+    /// Whole milliseconds since 1970, rounded down.
+    pub fn milliseconds(self) -> i64 {
+        self.0.div_euclid(NANOS_PER_SECOND / 1_000)
+    }
+
     /// The UTC day that holds this moment.
     pub fn day(self) -> Day {
         Day::try_from(self.seconds().div_euclid(SECONDS_PER_DAY)).unwrap_or(Day::MAX)

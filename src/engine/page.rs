@@ -102,7 +102,7 @@ fn header(explanation: &Explanation) -> String {
          <h1>Context for <bdi>{}</bdi></h1>\n\
          <p class=\"amount\"><strong>{}</strong> of {} tokens ({}) <span class=\"soft\">in {}; {} left out</span></p>\n\
          <dl class=\"facts\">\n{facts}</dl>\n</header>\n",
-        if receipt.delivered { "delivered" } else { "dry run" },
+        if receipt.delivered { "delivered" } else { "not delivered" },
         escape(project(receipt)),
         thousands(receipt.used.tokens as i128),
         thousands(receipt.budget.tokens as i128),

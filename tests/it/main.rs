@@ -18,6 +18,7 @@ mod incremental;
 mod injection;
 mod law;
 mod odd_files;
+mod opencode;
 mod page;
 mod secrets;
 mod snapshot;

@@ -48,6 +48,7 @@ impl Scratch {
             dir: Some(self.path()),
             vaults: vec![vault.to_path_buf()],
             home: Some(self.path().join("kgctx-home")),
+            ..Request::default()
         };
         Workspace::find(&request).unwrap()
     }

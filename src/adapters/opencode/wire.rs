@@ -36,6 +36,15 @@ pub struct Session {
     pub time: SessionTime,
 }
 
+impl Session {
+    /// Whether it began as a copy of another one, which only its title tells.
+    pub fn is_fork(&self) -> bool {
+        let number =
+            self.title.rsplit_once(" (fork #").and_then(|(_, rest)| rest.strip_suffix(')'));
+        number.is_some_and(|number| number.parse::<u32>().is_ok())
+    }
+}
+
 /// The model of a session. A prompt names the same model differently: see [`MessageModel`].
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct SessionModel {

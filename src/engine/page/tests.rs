@@ -19,6 +19,7 @@ fn hostile(field: &str) -> String {
 pub(super) fn receipt() -> Receipt {
     Receipt {
         session: "s1".to_owned(),
+        moment: crate::domain::session::Moment::Start,
         project: Some("atlas".to_owned()),
         project_key: "atlas".to_owned(),
         at: Timestamp::from_seconds(1_800_000_000),
@@ -119,7 +120,7 @@ fn a_page_says_what_the_receipt_says() {
         &page,
         &[
             "<title>Context for atlas, session s1</title>",
-            "dry run",
+            "not delivered",
             "<strong>1,234</strong> of 4,000 tokens (o200k_base)",
             "5,678 of 9,500",
             "claude-code",

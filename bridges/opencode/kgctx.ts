@@ -1,0 +1,288 @@
+// The bridge between OpenCode and kgctx: carries a session's events to `kgctx hook opencode`, and the text of its
+// answer into the session. All judgement lives in the binary: whether a session gets context, which, and when again.
+// Here is only how a text comes into a session once, ahead of the reply, without a prompt failing or waiting long.
+import { spawn } from "node:child_process"
+import type { Hooks, Plugin } from "@opencode-ai/plugin"
+
+const VERSION = "0.1.0"
+const PROTOCOL = 1
+const HOLD_MS = 1_500 // all that one prompt may wait
+const KILL_MS = 1_400 // less, so that a kgctx that hangs is named as the reason
+const GRACE_MS = 200 // the end of both: were pipes left alone until then, since OpenCode was busy, this is their time
+const STALE_MS = 10_000 // a text that waited longer for its prompt is asked for again: its claim may have lapsed
+const ANSWER_BYTES = 4 * 1024 * 1024
+const STORED_LIMIT = 100
+const KEEP =
+  "Keep, word for word, the names of [[concepts]] and the memory:// addresses that are still in use, and the id of a " +
+  "handoff. Leave out the project context that came from kgctx: kgctx gives it again after this summary."
+
+type Notice = { as: "toast" | "log"; text: string }
+type How = "auto" | "noreply" | "part"
+type Text = { receipt: number | null; text: string; delivery: How; metadata: object; notice?: Notice }
+type Inject = Text & { action: "inject"; at: number }
+type Answer = Inject | { action: "none" | "ask" } | { action: "failed"; reason: string }
+
+/** A noReply message on its way. `admitted`: past its own chat.message, so it can no longer be withdrawn. */
+type Sending = { part: string; admitted: boolean; stored: Promise<boolean> }
+/** One delivery. `turn`: the prompt that has taken it over. `answer` holds the text, and only until the job is over. */
+type Job = { answer?: Promise<Answer>; sending?: Sending; turn?: Promise<void>; over?: boolean }
+/** `carrier`: the message that our text is in. `withdrawn`: parts of noReply messages that must no longer be stored. */
+type Session = { id: string; created: boolean; withdrawn: string[]; carrier?: string; warned?: boolean; job?: Job }
+
+type Prompt = Parameters<NonNullable<Hooks["chat.message"]>>[1]
+type Model = { providerID: string; modelID: string; variant?: string }
+type Info = { id?: string; agent?: string; model?: { providerID: string; id: string; variant?: string } }
+type Properties = { sessionID?: string; messageID?: string; info?: Info }
+type Marked = { type: string; metadata?: { kgctx?: object } }
+
+// One map per process. The same file in several plugin folders, or set up twice, is several copies of this module:
+// whichever comes first handles a session, the others find it handled.
+const shared = globalThis as { [key: symbol]: unknown }
+const sessions = (shared[Symbol.for("kgctx.opencode.1")] ??= new Map()) as Map<string, Session>
+
+const ASK: Answer = { action: "ask" }
+const LATE = { action: "failed", reason: `the context was not there within ${HOLD_MS} ms` } as const
+
+/** Calls back after that time, of which the event loop was free for GRACE_MS at least. Gives what takes it back. */
+function after(ms: number, then: () => void) {
+  let timer = setTimeout(() => (timer = setTimeout(then, GRACE_MS)), ms - GRACE_MS)
+  return () => clearTimeout(timer)
+}
+
+/** Asks the binary. Never rejects: whatever is not a whole answer of this protocol is a failure. */
+function kgctx(directory: string, event: object): Promise<Answer> {
+  return new Promise((resolve) => {
+    const program = process.env.KGCTX_BIN || "kgctx"
+    const fail = (what: string) => resolve({ action: "failed", reason: `${program} ${what}` })
+    try {
+      const child = spawn(program, ["hook", "opencode"], { stdio: ["pipe", "pipe", "ignore"], windowsHide: true })
+      const stop = (what: string) => {
+        cancel()
+        fail(what)
+        child.kill("SIGKILL")
+        child.stdout.destroy() // whatever kgctx has started may still hold the other end
+      }
+      const cancel = after(KILL_MS, () => stop(`did not answer within ${KILL_MS} ms`))
+      const chunks: Buffer[] = []
+      let bytes = 0
+      child.stdout.on("data", (chunk: Buffer) => {
+        bytes += chunk.length
+        if (bytes > ANSWER_BYTES) stop(`answered with more than ${ANSWER_BYTES} bytes`)
+        else chunks.push(chunk)
+      })
+      child.on("error", (error) => stop(`does not run: ${error.message}`))
+      child.on("close", (code, signal) => {
+        cancel()
+        if (code === 0) resolve(understood(Buffer.concat(chunks).toString()))
+        else fail(`ended with ${signal ?? `status ${code}`}`)
+      })
+      child.stdin.on("error", () => {}) // kgctx may answer, or die, without having read everything
+      child.stdin.end(JSON.stringify({ protocol: PROTOCOL, bridge: VERSION, directory, event }))
+    } catch (error) {
+      fail(`does not run: ${error}`)
+    }
+  })
+}
+
+function understood(output: string): Answer {
+  try {
+    const { protocol, ...answer } = JSON.parse(output)
+    if (protocol !== PROTOCOL) return { action: "failed", reason: `kgctx speaks protocol ${protocol}, not ${PROTOCOL}` }
+    if (answer.action === "none" || answer.action === "ask") return { action: answer.action }
+    const { action, receipt, text, delivery, metadata } = answer
+    const noted = receipt === null || Number.isInteger(receipt) // null: kgctx could not write a receipt
+    const whole = action === "inject" && noted && text && typeof text === "string"
+    const known = ["auto", "noreply", "part"].includes(delivery) && metadata && typeof metadata === "object"
+    if (whole && known) return { ...answer, at: Date.now() }
+  } catch {}
+  return { action: "failed", reason: "kgctx gave an answer that cannot be read" }
+}
+
+/** Parts are in the order of their ids: this one comes before all of the user's. */
+function textPart({ text, metadata }: Inject) {
+  const random = Array.from({ length: 14 }, () => Math.floor(Math.random() * 36).toString(36)).join("")
+  const id = "prt_000000000000" + random
+  return { type: "text" as const, id, text, synthetic: true, metadata: { kgctx: metadata } }
+}
+
+/** What a message tells about earlier context: ours, or that a compaction has ended it. */
+function marks({ info, parts }: { info: { id: string }; parts: unknown[] }): object[] {
+  return (parts as Marked[]).flatMap(({ type, metadata }): object[] => {
+    if (metadata?.kgctx) return [{ kgctx: metadata.kgctx }]
+    return type === "compaction" ? [{ compaction: info.id }] : []
+  })
+}
+
+/** Does what nobody waits for; its failure concerns nobody. */
+function aside(work: () => unknown) {
+  void (async () => work())().catch(() => {})
+}
+
+export const Kgctx: Plugin = async ({ client, directory }) => {
+  function log(level: "info" | "warn", message: string) {
+    aside(() => client.app.log({ body: { service: "kgctx", level, message } }))
+  }
+
+  function warn(session: Session, reason: string) {
+    if (!session.warned) log("warn", `kgctx: no context in this session: ${reason} (run \`kgctx doctor\`)`)
+    session.warned = true
+  }
+
+  async function ask(session: Session, event: object) {
+    const answer = await kgctx(directory, event)
+    if (answer.action === "failed") warn(session, answer.reason)
+    return answer
+  }
+
+  /** Asks with what is stored: the session was not seen from its beginning, or is no longer as it was. */
+  async function askAtPrompt(session: Session): Promise<Answer> {
+    const { id, created } = session
+    try {
+      const [{ data: info }, { data: messages }] = await Promise.all([
+        client.session.get({ path: { id } }),
+        client.session.messages({ path: { id }, query: { limit: STORED_LIMIT } }),
+      ])
+      if (!info || !messages) throw new Error("OpenCode does not give it")
+      const complete = messages.length < STORED_LIMIT
+      const stored = { messages: messages.length, complete, marks: messages.flatMap(marks) }
+      return await ask(session, { type: "chat.message", sessionID: id, created, info, stored })
+    } catch (error) {
+      const reason = `the session cannot be read: ${error}`
+      warn(session, reason)
+      return { action: "failed", reason }
+    }
+  }
+
+  function delivered(session: Session, { receipt, notice }: Inject, how: "noreply" | "part", messageID: string) {
+    session.carrier = messageID
+    void kgctx(directory, { type: "kgctx.delivered", sessionID: session.id, receipt, how, messageID })
+    if (notice?.as === "log") log("info", notice.text)
+    if (notice?.as === "toast") aside(() => client.tui.showToast({ body: { message: notice.text, variant: "info" } }))
+  }
+
+  function released(session: Session, answer: Answer, reason: string) {
+    if (answer.action !== "inject") return
+    void kgctx(directory, { type: "kgctx.released", sessionID: session.id, receipt: answer.receipt, reason })
+  }
+
+  /** Stores the text as a message without a reply. It names agent and model, since otherwise it would change them. */
+  function send(session: Session, job: Job, answer: Inject, agent?: string, model?: Model) {
+    const part = textPart(answer)
+    const sending: Sending = (job.sending = { part: part.id, admitted: false, stored: Promise.resolve(false) })
+    const post = async () => {
+      const which = model && { model: { providerID: model.providerID, modelID: model.modelID }, variant: model.variant }
+      const body = { noReply: true, agent, ...which, parts: [part] }
+      const { data, error } = await client.session.prompt({ path: { id: session.id }, body })
+      if (!data) throw new Error(JSON.stringify(error))
+      delivered(session, answer, "noreply", data.info.id)
+      job.answer = undefined
+      return true
+    }
+    sending.stored = post().catch((error) => {
+      // A prompt that waits puts the text in itself, unless it may have been stored after all.
+      if (job.turn && !sending.admitted) return false
+      const reason = `the context was not stored: ${error}`
+      released(session, answer, reason)
+      warn(session, reason)
+      if (session.job === job) session.job = undefined
+      return false
+    })
+  }
+
+  /** A session begins: its context is built ahead of the first prompt, and stored if there is time for it. */
+  function begin(id: string, { agent, model }: Info, event: object) {
+    if (sessions.has(id)) return
+    const job: Job = {}
+    const session: Session = { id, created: true, withdrawn: [], job }
+    sessions.set(id, session)
+    job.answer = ask(session, event)
+    void job.answer.then((answer) => {
+      if (answer.action !== "inject" || job.turn) return
+      if (sessions.get(id)?.job !== job) return released(session, answer, "the session is gone")
+      if (answer.delivery !== "part") send(session, job, answer, agent, model && { ...model, modelID: model.id })
+    })
+  }
+
+  /** The first prompt of a job sees the context into the session. `late` ends its waiting. */
+  async function take(session: Session, job: Job, { message, parts }: Prompt, late: Promise<typeof LATE>) {
+    const wait = async (asked: Promise<Answer>) => {
+      const answer = await Promise.race([asked, late])
+      if (answer === LATE) {
+        warn(session, LATE.reason)
+        void asked.then((unused) => released(session, unused, LATE.reason))
+      }
+      return answer
+    }
+    const insert = (answer: Inject) => {
+      parts.unshift({ ...textPart(answer), sessionID: session.id, messageID: message.id })
+      delivered(session, answer, "part", message.id)
+    }
+    if (!job.sending) {
+      let answer = job.answer ? await wait(job.answer) : ASK
+      if (answer.action === "inject" && Date.now() - answer.at > STALE_MS) {
+        released(session, answer, "the text has become old")
+        answer = ASK
+      }
+      if (answer.action === "ask") answer = await wait((job.answer = askAtPrompt(session)))
+      if (answer.action !== "inject") return
+      if (answer.delivery !== "noreply") return insert(answer)
+      send(session, job, answer, message.agent, message.model)
+    }
+    const sending = job.sending as Sending | undefined
+    if (!sending || (await Promise.race([sending.stored, late])) === true || sending.admitted) return
+    session.withdrawn.push(sending.part)
+    const answer = await job.answer
+    if (answer?.action === "inject") insert(answer)
+  }
+
+  /** The job is over with its first prompt, whatever comes of it. */
+  async function turn(session: Session, job: Job, prompt: Prompt, late: Promise<typeof LATE>) {
+    await take(session, job, prompt, late).catch((error) => warn(session, `${error}`))
+    job.over = true
+    job.answer = undefined
+  }
+
+  return {
+    event: async ({ event }) => {
+      const { type, properties } = event as { type: string; properties?: Properties }
+      const id = properties?.sessionID ?? properties?.info?.id
+      const session = id && sessions.get(id)
+      if (id && type === "session.created") begin(id, properties?.info ?? {}, { type, properties })
+      if (!session) return
+      if (type === "session.deleted") sessions.delete(session.id)
+      // The context is no longer there, by a compaction or by an undo: the next prompt asks.
+      const removed = type === "message.removed" && properties?.messageID === session.carrier
+      if (removed || type === "session.compacted") session.job = session.carrier = undefined
+    },
+
+    "chat.message": async ({ sessionID: id }, prompt) => {
+      let session = sessions.get(id)
+      const ours = prompt.parts.find((part) => (part as Marked).metadata?.kgctx)
+      if (ours) {
+        // The only throw there is. It fails the request of our own message, for which a prompt has not waited.
+        if (session?.withdrawn.includes(ours.id)) throw new Error("kgctx: withdrawn, the prompt carries the context")
+        if (session?.job?.sending?.part === ours.id) session.job.sending.admitted = true
+        return
+      }
+      if (!session) sessions.set(id, (session = { id, created: false, withdrawn: [] }))
+      const job = (session.job ??= {})
+      if (job.over) return
+      const began = Date.now()
+      let cancel = () => {}
+      const late = new Promise<typeof LATE>((resolve) => (cancel = after(HOLD_MS, () => resolve(LATE))))
+      // A second prompt waits for the first one, and does not overtake it.
+      await (job.turn ? Promise.race([job.turn, late]) : (job.turn = turn(session, job, prompt, late)))
+      cancel()
+      // Messages are in the order of their times: what was stored while this one was held belongs before it.
+      if (job.sending || Date.now() > began) prompt.message.time.created = Date.now()
+    },
+
+    "experimental.session.compacting": async (_, output) => {
+      if (!output.context.includes(KEEP)) output.context.push(KEEP)
+    },
+
+    "shell.env": async ({ sessionID }, output) => {
+      if (sessionID) output.env.KGCTX_SESSION_ID = sessionID
+    },
+  }
+}

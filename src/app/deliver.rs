@@ -1,0 +1,418 @@
+//! Gives a session of a running OpenCode server its context, over HTTP. The server cannot be made to wait, so only an idle
+//! session is given anything: a message that arrives while the model works would be answered.
+
+use std::io;
+use std::time::Duration;
+
+use serde_json::json;
+use thiserror::Error;
+use tokio::runtime::Builder;
+use tokio::task;
+use tokio::time::sleep;
+
+use crate::adapters::clock;
+use crate::adapters::environment::Environment;
+pub use crate::adapters::opencode::{AddressError, OpencodeServer, ServerError};
+use crate::adapters::opencode::{Message, Metadata, NoReply, ServerAddress, Session, SessionModel};
+use crate::adapters::state::{Claim, State, StateError};
+use crate::app::inject::{self, Keep, inject};
+use crate::app::workspace::{AppError, Place, Request};
+use crate::domain::budget::Host;
+use crate::domain::receipt::Injection;
+use crate::domain::session::{Mark, Moment, Stored};
+use crate::domain::time::Timestamp;
+
+/// Another process that is writing the state is waited for this long.
+const STATE_PATIENCE: Duration = Duration::from_secs(2);
+/// So many of a session's last messages are looked at.
+const MESSAGES: usize = 100;
+/// How often a busy session is looked at by who waits for it.
+const BUSY_INTERVAL: Duration = Duration::from_millis(200);
+
+/// How long a server may take for one answer. The first message after its start takes it seconds.
+const ANSWER_LIMIT: Duration = Duration::from_secs(10);
+
+/// A server by its address, with what it wants to hear in `environment`.
+pub fn server(url: &str, environment: &Environment) -> Result<OpencodeServer, AddressError> {
+    let address: ServerAddress = url.parse()?;
+    let credentials = address.credentials(environment);
+    Ok(OpencodeServer::new(address, credentials, ANSWER_LIMIT))
+}
+
+/// The server that is meant where none is named: the first one of the settings.
+fn usual_server(request: &Request) -> Result<OpencodeServer, NotDelivered> {
+    let servers = Place::find(request)?.settings.servers;
+    let url = servers.value.first().ok_or(NotDelivered::NoServer)?;
+    Ok(server(url, &Environment::of_process())?)
+}
+
+/// What is to be delivered, and where.
+#[derive(Debug, Clone)]
+pub struct Errand {
+    /// The session.
+    pub session: String,
+    /// Where to look for notes. Without a folder, in the session's own.
+    pub place: Request,
+    /// How many tokens it may get, if not as many as the settings say.
+    pub budget: Option<usize>,
+    /// The moment that counts as now.
+    pub now: Option<Timestamp>,
+    /// Who may be given something.
+    pub to: Recipients,
+}
+
+/// Who may be given something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Recipients {
+    /// Whoever has not been given anything yet.
+    All,
+    /// Only who has not been prompted before it was seen.
+    Unprompted,
+}
+
+/// A context that is stored in its session.
+#[derive(Debug)]
+pub struct Delivered {
+    /// What it is.
+    pub injection: Injection,
+    /// The message that carries it.
+    pub message: String,
+}
+
+/// Why nothing was delivered.
+#[derive(Debug, Error)]
+pub enum NotDelivered {
+    /// A subagent's session.
+    #[error(
+        "{0} is a child session: it works for one that has the context, and would answer to it"
+    )]
+    Child(String),
+    /// A message would make an undo final.
+    #[error(
+        "an undo is pending in {0}, which any message makes final; redo it or send a prompt first"
+    )]
+    Undo(String),
+    /// The model is at work.
+    #[error(
+        "{0} is busy: the model would answer to the context; add --wait to wait until it is idle"
+    )]
+    Busy(String),
+    /// It is there.
+    #[error("{0} has its context already")]
+    Has(String),
+    /// It was under way before anybody looked.
+    #[error("{0} was prompted before")]
+    UnderWay(String),
+    /// Somebody else is at it.
+    #[error("another process is giving {0} its context")]
+    Taken(String),
+    /// Switched off.
+    #[error("context is switched off by {0}")]
+    Off(String),
+    /// There are no notes.
+    #[error("there is nothing to say: {0}")]
+    Nothing(String),
+    /// The session names an agent or a model that the server does not have.
+    #[error(
+        "{session} uses the {kind} {name:?}, which the server does not have; a message would make its next prompt \
+         fail: choose another {kind} in the session"
+    )]
+    Unknown {
+        /// The session.
+        session: String,
+        /// `agent` or `model`.
+        kind: &'static str,
+        /// Its name.
+        name: String,
+    },
+    /// No server is named anywhere.
+    #[error(
+        "no server is named; add --server http://127.0.0.1:4096, or list one in `servers` of your config.toml"
+    )]
+    NoServer,
+    /// The system is out of something.
+    #[error("cannot wait for the server: {0}")]
+    Runtime(io::Error),
+    /// That is no address.
+    #[error(transparent)]
+    Address(#[from] AddressError),
+    /// The server did not do it.
+    #[error(transparent)]
+    Server(#[from] ServerError),
+    /// Whether it was given before cannot be known.
+    #[error("{0}; without it nothing is delivered, since it might be delivered twice")]
+    State(#[from] StateError),
+    /// The context could not be made.
+    #[error(transparent)]
+    App(#[from] AppError),
+}
+
+/// What kind of no a person or a script has to deal with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// There is nothing wrong with that.
+    Fine,
+    /// The session cannot be given anything, or not now.
+    No,
+    /// What was asked for makes no sense.
+    Usage,
+    /// Something that is needed is not there.
+    Unavailable,
+}
+
+impl NotDelivered {
+    /// What kind of no it is.
+    pub fn kind(&self) -> Refusal {
+        match self {
+            NotDelivered::Off(_) => Refusal::Fine,
+            NotDelivered::Child(_)
+            | NotDelivered::Undo(_)
+            | NotDelivered::Busy(_)
+            | NotDelivered::Has(_)
+            | NotDelivered::UnderWay(_)
+            | NotDelivered::Taken(_)
+            | NotDelivered::Nothing(_)
+            | NotDelivered::Unknown { .. }
+            | NotDelivered::Server(ServerError::NotFound { .. }) => Refusal::No,
+            NotDelivered::NoServer
+            | NotDelivered::Address(_)
+            | NotDelivered::Server(ServerError::NoSessionId { .. }) => Refusal::Usage,
+            NotDelivered::Server(_)
+            | NotDelivered::Runtime(_)
+            | NotDelivered::State(_)
+            | NotDelivered::App(_) => Refusal::Unavailable,
+        }
+    }
+}
+
+/// Delivers to the server at `url`, or to the usual one: the whole errand, from a thread of its own runtime.
+pub fn run(url: Option<&str>, errand: &Errand, waits: bool) -> Result<Delivered, NotDelivered> {
+    let server = match url {
+        Some(url) => server(url, &Environment::of_process())?,
+        None => usual_server(&errand.place)?,
+    };
+    let runtime =
+        Builder::new_current_thread().enable_all().build().map_err(NotDelivered::Runtime)?;
+    let done = runtime.block_on(async {
+        if waits {
+            deliver_when_idle(&server, errand).await
+        } else {
+            deliver(&server, errand, |_| false).await
+        }
+    });
+    // A host's name that is still being looked up keeps nobody waiting.
+    runtime.shutdown_background();
+    done
+}
+
+/// Delivers at once, or says why not. `vouches` tells whether the notes of a place are known to be indexed.
+pub async fn deliver(
+    server: &OpencodeServer,
+    errand: &Errand,
+    vouches: impl FnOnce(&Place) -> bool + Send + 'static,
+) -> Result<Delivered, NotDelivered> {
+    let session = suitable(server, &errand.session).await?;
+    let moment = lacking(server, errand, &session).await?;
+    let (injection, mut state) = make(errand, &session, moment.clone(), vouches).await?;
+    // Looked at last, so that as little time as possible passes before the message is stored.
+    let ready = async {
+        known(server, &session).await?;
+        suitable(server, &session.id).await?;
+        lacking(server, errand, &session).await.map(drop)
+    };
+    let stored = match ready.await {
+        Ok(()) => store(server, &session, &injection).await,
+        Err(refusal) => Err((refusal, Fate::NotStored)),
+    };
+    match stored {
+        Ok(message) => {
+            match injection.id {
+                Some(receipt) => drop(state.settle(receipt, clock::now().milliseconds())?),
+                None => {
+                    state.settle_moment(&session.id, &moment, clock::now().milliseconds())?;
+                }
+            }
+            let mut injection = injection;
+            injection.receipt.delivered = true;
+            Ok(Delivered { injection, message })
+        }
+        Err((refusal, Fate::NotStored)) => {
+            // If it cannot be released, it becomes free by itself.
+            let _ = state.release_moment(&session.id, &moment);
+            Err(refusal)
+        }
+        // The claim stands until it is surely stored or surely not.
+        Err((refusal, Fate::Unknown)) => Err(refusal),
+    }
+}
+
+/// Delivers as soon as the session is idle.
+pub async fn deliver_when_idle(
+    server: &OpencodeServer,
+    errand: &Errand,
+) -> Result<Delivered, NotDelivered> {
+    loop {
+        match deliver(server, errand, |_| false).await {
+            Err(NotDelivered::Busy(_) | NotDelivered::Taken(_)) => sleep(BUSY_INTERVAL).await,
+            done => return done,
+        }
+    }
+}
+
+/// The session, if it is one that may be given something now.
+async fn suitable(server: &OpencodeServer, id: &str) -> Result<Session, NotDelivered> {
+    let session = server.session(id).await?;
+    let id = session.id.clone();
+    if session.parent_id.is_some() {
+        return Err(NotDelivered::Child(id));
+    }
+    if session.revert.is_some() {
+        return Err(NotDelivered::Undo(id));
+    }
+    let statuses = server.statuses(&session.directory).await?;
+    if statuses.get(&id).is_some_and(|status| status.is_busy()) {
+        return Err(NotDelivered::Busy(id));
+    }
+    Ok(session)
+}
+
+/// The moment for which the session lacks context.
+async fn lacking(
+    server: &OpencodeServer,
+    errand: &Errand,
+    session: &Session,
+) -> Result<Moment, NotDelivered> {
+    let stored = stored(&server.messages(&session.id, MESSAGES).await?);
+    match (stored.marks.last(), errand.to) {
+        (Some(Mark::Context), _) => Err(NotDelivered::Has(session.id.clone())),
+        (Some(Mark::Compaction(message)), _) => Ok(Moment::Compaction(message.clone())),
+        (None, Recipients::Unprompted) if stored.n_messages > 0 => {
+            Err(NotDelivered::UnderWay(session.id.clone()))
+        }
+        (None, _) => Ok(Moment::Start),
+    }
+}
+
+/// What concerns us of a session's messages.
+fn stored(messages: &[Message]) -> Stored {
+    let marks = messages.iter().flat_map(|message| {
+        message.parts.iter().filter_map(|part| match part.kind.as_str() {
+            "compaction" => Some(Mark::Compaction(message.info.id.clone())),
+            _ => part.mark().map(|_| Mark::Context),
+        })
+    });
+    Stored {
+        n_messages: messages.len(),
+        is_complete: messages.len() < MESSAGES,
+        marks: marks.collect(),
+    }
+}
+
+/// Claims the moment and makes its context. The state stays open for what becomes of it.
+async fn make(
+    errand: &Errand,
+    session: &Session,
+    moment: Moment,
+    vouches: impl FnOnce(&Place) -> bool + Send + 'static,
+) -> Result<(Injection, State), NotDelivered> {
+    let mut place = errand.place.clone();
+    place.dir.get_or_insert_with(|| session.directory.clone().into());
+    let (budget, now) = (errand.budget, errand.now);
+    let id = session.id.clone();
+    let made = task::spawn_blocking(move || {
+        let found = Place::find(&place)?;
+        let Place { settings, directories, .. } = &found;
+        if !settings.enabled.value {
+            return Err(NotDelivered::Off(settings.enabled.origin.to_string()));
+        }
+        let mut state = State::open(&directories.state, STATE_PATIENCE)?;
+        match state.claim(&id, &moment, clock::now().milliseconds(), None)? {
+            Claim::Won => {}
+            Claim::Held(_) => return Err(NotDelivered::Taken(id)),
+            Claim::Settled(_) => return Err(NotDelivered::Has(id)),
+        }
+        let writer = State::open(&directories.state, STATE_PATIENCE)?;
+        let is_watched = vouches(&found);
+        let session = inject::Session {
+            id: id.clone(),
+            moment: moment.clone(),
+            place,
+            host: Host::Opencode,
+            budget,
+            now,
+            within: None,
+            is_watched,
+        };
+        let refusal = match inject(&session, Keep::In(writer)) {
+            Ok(injection) if !injection.text.is_empty() => return Ok((injection, state)),
+            Ok(Injection { receipt, .. }) => {
+                let fault = receipt.faults.first();
+                NotDelivered::Nothing(fault.map_or_else(
+                    || "no notes were found".to_owned(),
+                    |fault| format!("{}: {}", fault.source, fault.reason),
+                ))
+            }
+            Err(error) => error.into(),
+        };
+        let _ = state.release_moment(&id, &moment);
+        Err(refusal)
+    });
+    made.await.unwrap_or_else(|_| {
+        Err(NotDelivered::Nothing("a fault of this program ended it; please report it".to_owned()))
+    })
+}
+
+/// Makes sure that the server knows what the message will name.
+async fn known(server: &OpencodeServer, session: &Session) -> Result<(), NotDelivered> {
+    let unknown = |kind, name: &str| NotDelivered::Unknown {
+        session: session.id.clone(),
+        kind,
+        name: name.to_owned(),
+    };
+    if let Some(agent) = &session.agent
+        && !server.agents(&session.directory).await?.iter().any(|known| known.name == *agent)
+    {
+        return Err(unknown("agent", agent));
+    }
+    if let Some(SessionModel { id, provider_id, .. }) = &session.model {
+        let providers = server.providers(&session.directory).await?;
+        let is_known = providers
+            .iter()
+            .any(|provider| provider.id == *provider_id && provider.models.contains(id));
+        if !is_known {
+            return Err(unknown("model", &format!("{provider_id}/{id}")));
+        }
+    }
+    Ok(())
+}
+
+/// What became of a message that could not be stored.
+enum Fate {
+    NotStored,
+    Unknown,
+}
+
+async fn store(
+    server: &OpencodeServer,
+    session: &Session,
+    injection: &Injection,
+) -> Result<String, (NotDelivered, Fate)> {
+    let metadata = json!(Metadata::of(injection.id, &injection.receipt));
+    let message = NoReply::echoing(session, injection.text.clone(), metadata.clone());
+    let error = match server.inject(&session.id, &message).await {
+        Ok(message) => return Ok(message),
+        Err(error) => error,
+    };
+    if !matches!(error, ServerError::Silent { .. } | ServerError::Broken { .. }) {
+        return Err((error.into(), Fate::NotStored));
+    }
+    // No answer does not mean that nothing happened.
+    let messages = server.messages(&session.id, MESSAGES).await.unwrap_or_default();
+    let ours = messages
+        .iter()
+        .find(|message| message.parts.iter().any(|part| part.mark() == Some(&metadata)));
+    match ours {
+        Some(message) => Ok(message.info.id.clone()),
+        None => Err((error.into(), Fate::Unknown)),
+    }
+}

@@ -1,0 +1,165 @@
+//! A session of a host: at which moments it is given context, and how. Knows no host's JSON.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// A moment of a session at which it is given context: once each.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Moment {
+    /// Before its first prompt.
+    #[default]
+    Start,
+    /// After the host replaced the conversation, and our context with it, by a summary. Named by the message that marks it.
+    Compaction(String),
+}
+
+const COMPACTION: &str = "compaction:";
+
+impl fmt::Display for Moment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Moment::Start => f.write_str("start"),
+            Moment::Compaction(message) => write!(f, "{COMPACTION}{message}"),
+        }
+    }
+}
+
+impl From<Moment> for String {
+    fn from(moment: Moment) -> String {
+        moment.to_string()
+    }
+}
+
+impl TryFrom<String> for Moment {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Moment, String> {
+        match text.strip_prefix(COMPACTION) {
+            Some(message) => Ok(Moment::Compaction(message.to_owned())),
+            None if text == "start" => Ok(Moment::Start),
+            None => Err(format!("{text:?} is no moment of a session")),
+        }
+    }
+}
+
+/// Which way a bridge gives a context to its session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Delivery {
+    /// An idle session gets a message of its own; a prompt that is there first takes the context along.
+    #[default]
+    Auto,
+    /// Always a message of its own, to which the model does not reply.
+    NoReply,
+    /// Always a part of the first prompt.
+    Part,
+}
+
+impl Delivery {
+    /// Reads a delivery as it is written in settings.
+    pub fn parse(text: &str) -> Option<Delivery> {
+        match text {
+            "auto" => Some(Delivery::Auto),
+            "noreply" => Some(Delivery::NoReply),
+            "part" => Some(Delivery::Part),
+            _ => None,
+        }
+    }
+}
+
+/// How a person hears of an injection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Announcement {
+    /// By a short message on the screen.
+    #[default]
+    Toast,
+    /// By a line in the host's log.
+    Log,
+    /// Not at all.
+    Off,
+}
+
+impl Announcement {
+    /// Reads an announcement as it is written in settings.
+    pub fn parse(text: &str) -> Option<Announcement> {
+        match text {
+            "toast" => Some(Announcement::Toast),
+            "log" => Some(Announcement::Log),
+            "off" => Some(Announcement::Off),
+            _ => None,
+        }
+    }
+}
+
+/// What is stored of a session that concerns us, in the order of its messages.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Stored {
+    /// How many messages there are, as far as they were looked at.
+    pub n_messages: usize,
+    /// Whether all of them were looked at.
+    pub is_complete: bool,
+    /// What was found in them.
+    pub marks: Vec<Mark>,
+}
+
+/// A message that concerns us.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Mark {
+    /// It carries a context of ours.
+    Context,
+    /// It marks a compaction.
+    Compaction(String),
+}
+
+impl Stored {
+    /// The moment that this session is at and for which it still lacks context; `None` where it has what it needs, or
+    /// was under way before we came.
+    pub fn lacking(&self, is_fork: bool) -> Option<Moment> {
+        match self.marks.last() {
+            Some(Mark::Context) => None,
+            Some(Mark::Compaction(message)) => Some(Moment::Compaction(message.clone())),
+            None if self.n_messages == 0 => Some(Moment::Start),
+            // A fork has the messages of another session. Where none of them is ours, it is as good as new.
+            None if is_fork && self.is_complete => Some(Moment::Start),
+            None => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_moment_survives_being_written_down() {
+        for moment in [Moment::Start, Moment::Compaction("msg_1".to_owned())] {
+            assert_eq!(Moment::try_from(moment.to_string()), Ok(moment));
+        }
+        assert!(Moment::try_from("later".to_owned()).is_err());
+    }
+
+    #[test]
+    fn what_a_session_lacks_is_told_by_its_last_mark() {
+        let compaction = |n: u32| Mark::Compaction(format!("msg_{n}"));
+        let after = |n: u32| Some(Moment::Compaction(format!("msg_{n}")));
+        for (n_messages, marks, is_fork, lacking) in [
+            (0, vec![], false, Some(Moment::Start)),
+            (4, vec![], false, None),
+            (4, vec![], true, Some(Moment::Start)),
+            (1, vec![Mark::Context], false, None),
+            (4, vec![Mark::Context], true, None),
+            (6, vec![Mark::Context, compaction(1)], false, after(1)),
+            (6, vec![compaction(1)], false, after(1)),
+            (8, vec![Mark::Context, compaction(1), Mark::Context], false, None),
+            (9, vec![Mark::Context, compaction(1), Mark::Context, compaction(2)], true, after(2)),
+        ] {
+            let stored = Stored { n_messages, is_complete: true, marks };
+            assert_eq!(stored.lacking(is_fork), lacking, "{stored:?}");
+        }
+        let unseen = Stored { n_messages: 100, is_complete: false, marks: Vec::new() };
+        assert_eq!(unseen.lacking(true), None);
+    }
+}
