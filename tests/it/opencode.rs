@@ -1,5 +1,6 @@
 //! The real OpenCode, driven on a throw-away machine: what we rely on in it, and what our bridge does in it.
 
+mod client;
 mod facts;
 mod found;
 mod http;
