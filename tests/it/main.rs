@@ -21,6 +21,7 @@ mod injection;
 mod install;
 mod law;
 mod odd_files;
+mod opencode;
 mod page;
 mod secrets;
 mod snapshot;
