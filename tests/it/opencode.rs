@@ -8,6 +8,7 @@ mod lab;
 mod pool;
 mod provider;
 mod server;
+mod service;
 mod window;
 
 use std::thread;
