@@ -24,6 +24,7 @@ mod odd_files;
 mod opencode;
 mod page;
 mod secrets;
+mod service;
 mod snapshot;
 mod stability;
 mod support;
