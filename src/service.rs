@@ -7,7 +7,6 @@ mod follower;
 mod protocol;
 mod run;
 mod status;
-mod warm;
 
 pub use client::{deliver, hook, status};
 pub use run::{ServeError, Serving, serve};

@@ -126,7 +126,7 @@ fn is_local(path: &Path) -> bool {
         0x00c3_6400,
         0x5346_414f,
     ];
-    rustix::fs::statfs(path).is_ok_and(|system| !SHARED.contains(&i64::from(system.f_type)))
+    rustix::fs::statfs(path).is_ok_and(|system| !SHARED.contains(&(system.f_type as i64)))
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -2,6 +2,7 @@
 //! session is given anything: a message that arrives while the model works would be answered.
 
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -16,6 +17,7 @@ pub use crate::adapters::opencode::{AddressError, OpencodeServer, ServerError};
 use crate::adapters::opencode::{Message, Metadata, NoReply, ServerAddress, Session, SessionModel};
 use crate::adapters::state::{Claim, State, StateError};
 use crate::app::inject::{self, Keep, inject};
+use crate::app::warm::Warm;
 use crate::app::workspace::{AppError, Place, Request};
 use crate::domain::budget::Host;
 use crate::domain::receipt::Injection;
@@ -221,21 +223,21 @@ pub fn run(url: Option<&str>, errand: &Errand) -> Result<Delivered, NotDelivered
     };
     let runtime =
         Builder::new_current_thread().enable_all().build().map_err(NotDelivered::Runtime)?;
-    let done = runtime.block_on(deliver(&server, errand, |_| false));
+    let done = runtime.block_on(deliver(&server, errand, None));
     // A host's name that is still being looked up keeps nobody waiting.
     runtime.shutdown_background();
     done
 }
 
-/// Delivers at once, or says why not. `vouches` tells whether the notes of a place are known to be indexed.
+/// Delivers at once, or says why not.
 pub async fn deliver(
     server: &OpencodeServer,
     errand: &Errand,
-    vouches: impl FnOnce(&Place) -> bool + Send + 'static,
+    warm: Option<Arc<Warm>>,
 ) -> Result<Delivered, NotDelivered> {
     let session = suitable(server, &errand.session).await?;
     let moment = lacking(server, errand, &session).await?;
-    let (injection, mut state) = make(errand, &session, moment.clone(), vouches).await?;
+    let (injection, mut state) = make(errand, &session, moment.clone(), warm).await?;
     // Looked at last, so that as little time as possible passes before the message is stored.
     let ready = async {
         known(server, &session).await?;
@@ -322,7 +324,7 @@ async fn make(
     errand: &Errand,
     session: &Session,
     moment: Moment,
-    vouches: impl FnOnce(&Place) -> bool + Send + 'static,
+    warm: Option<Arc<Warm>>,
 ) -> Result<(Injection, State), NotDelivered> {
     let mut place = errand.place.clone();
     place.dir.get_or_insert_with(|| session.directory.clone().into());
@@ -341,7 +343,6 @@ async fn make(
             Claim::Settled(_) => return Err(NotDelivered::Has(id)),
         }
         let writer = State::open(&directories.state, STATE_PATIENCE)?;
-        let is_watched = vouches(&found);
         let session = inject::Session {
             id: id.clone(),
             moment: moment.clone(),
@@ -350,9 +351,13 @@ async fn make(
             budget,
             now,
             within: None,
-            is_watched,
+            is_watched: false,
         };
-        let refusal = match inject(&session, Keep::In(writer)) {
+        let made = match warm {
+            Some(warm) => warm.inject(&found, session, Keep::In(writer)),
+            None => inject(&session, Keep::In(writer)),
+        };
+        let refusal = match made {
             Ok(injection) if !injection.text.is_empty() => return Ok((injection, state)),
             Ok(Injection { receipt, .. }) => {
                 let fault = receipt.faults.first();

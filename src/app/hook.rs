@@ -11,6 +11,7 @@ pub use crate::adapters::opencode::Answer;
 use crate::adapters::opencode::{Given, Metadata, Notice, Question, Session};
 use crate::adapters::state::{Claim, State, StateError};
 use crate::app::inject::{self, Keep, inject};
+use crate::app::warm::Warm;
 use crate::app::workspace::{Place, Request, Strictness};
 use crate::domain::budget::Host;
 use crate::domain::number::thousands;
@@ -31,14 +32,14 @@ const UNDONE_AFTER: Duration = Duration::from_secs(3);
 pub struct Caller<'a> {
     /// The environment that counts, if not that of this process.
     pub environment: Option<Environment>,
-    /// Tells whether somebody watches the notes of a place and vouches that its index is up to date.
-    pub vouches: &'a dyn Fn(&Place) -> bool,
+    /// What is known ahead, if this process stays.
+    pub warm: Option<&'a Warm>,
 }
 
 impl Caller<'_> {
     /// A process that was started for this one question.
     pub fn alone() -> Caller<'static> {
-        Caller { environment: None, vouches: &|_| false }
+        Caller { environment: None, warm: None }
     }
 }
 
@@ -168,11 +169,15 @@ impl Asking<'_> {
             budget: None,
             now: None,
             within: Some(self.left()),
-            is_watched: (self.caller.vouches)(&place),
+            is_watched: false,
             place: request,
         };
         let keep = state.map_or(Keep::Nothing, Keep::In);
-        match inject(&session, keep) {
+        let made = match self.caller.warm {
+            Some(warm) => warm.inject(&place, session, keep),
+            None => inject(&session, keep),
+        };
+        match made {
             Ok(Injection { text, .. }) if text.is_empty() => {
                 self.give_up(&place, &moment);
                 Answer::none("there is nothing to say about this project")
@@ -219,7 +224,7 @@ impl Asking<'_> {
 
 /// What the bridge gets of an injection.
 fn given(place: &Place, injection: Injection) -> Given {
-    let Injection { text, id, receipt } = injection;
+    let Injection { text, id, receipt, .. } = injection;
     let how = place.settings.notice.value;
     let notice = (how != Announcement::Off).then(|| Notice { how, text: notice(&receipt) });
     let metadata = Metadata::of(id, &receipt);

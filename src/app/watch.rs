@@ -23,10 +23,11 @@ pub struct Freshness {
 }
 
 impl Freshness {
-    /// Whether nothing has happened since the index was brought up to date.
-    pub fn is_certain(&self) -> bool {
+    /// How many changes there have been in all, if the index knows of every one of them.
+    pub fn certain(&self) -> Option<u64> {
         let known = self.known.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        known.as_ref().is_some_and(|(n_changes, seen)| n_changes.load(Ordering::SeqCst) == *seen)
+        let (n_changes, seen) = known.as_ref()?;
+        (n_changes.load(Ordering::SeqCst) == *seen).then_some(*seen)
     }
 
     fn set(&self, known: Option<(Arc<AtomicU64>, u64)>) {

@@ -15,6 +15,8 @@ pub struct Injection {
     pub text: String,
     /// The number under which the receipt is kept, if it is.
     pub id: Option<i64>,
+    /// When some of its recent activity will no longer be recent; `None` where there is none.
+    pub good_until: Option<Timestamp>,
     /// How it came about.
     pub receipt: Receipt,
 }

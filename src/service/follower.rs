@@ -234,10 +234,9 @@ impl Follower {
                 now: None,
                 to: waiting.to,
             };
-            let (server, shared) = (self.server.clone(), Arc::clone(&self.shared));
+            let (server, warm) = (self.server.clone(), Arc::clone(&self.shared.warm));
             self.errands.spawn(async move {
-                let vouches = move |place: &_| shared.warm.vouches(place);
-                let done = deliver::deliver(&server, &errand, vouches).await;
+                let done = deliver::deliver(&server, &errand, Some(warm)).await;
                 (id, waiting, done)
             });
         }

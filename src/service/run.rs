@@ -21,13 +21,13 @@ use crate::adapters::instance::{Instance, InstanceError};
 use crate::adapters::log_file::LogFile;
 use crate::app::deliver::{self, AddressError, Errand, NotDelivered, OpencodeServer, Recipients};
 use crate::app::hook::{self, Answer, Caller};
+use crate::app::warm::Warm;
 use crate::app::workspace::{AppError, Place, Request, Strictness};
 use crate::domain::time::Timestamp;
 use crate::service::bridged::Bridged;
 use crate::service::follower::Follower;
 use crate::service::protocol::{Call, DeliverQuestion, Question, Reply, VERSION};
 use crate::service::status::{Counts, Status};
-use crate::service::warm::Warm;
 
 /// No question is longer.
 const LONGEST_CALL: u64 = 8 * 1024 * 1024;
@@ -81,7 +81,7 @@ pub struct Serving {
 
 /// What all of the service's tasks share.
 pub(super) struct Shared {
-    pub(super) warm: Warm,
+    pub(super) warm: Arc<Warm>,
     pub(super) bridged: Bridged,
     pub(super) counts: Counts,
     since: Timestamp,
@@ -103,7 +103,7 @@ pub fn serve(
     let log = start_log(&directories)?;
     let runtime = Builder::new_current_thread().enable_all().build()?;
     let shared = Arc::new(Shared {
-        warm: Warm::default(),
+        warm: Arc::new(Warm::default()),
         bridged: Bridged::default(),
         counts: Counts::default(),
         since: clock::now(),
@@ -225,8 +225,7 @@ async fn reply(call: Call, shared: &Arc<Shared>) -> Reply {
                 if let Some((session, folder)) = hook::subject(question.as_bytes()) {
                     shared.bridged.remember(session, folder);
                 }
-                let vouches = |place: &Place| shared.warm.vouches(place);
-                let caller = Caller { environment: Some(environment), vouches: &vouches };
+                let caller = Caller { environment: Some(environment), warm: Some(&shared.warm) };
                 hook::opencode(question.as_bytes(), &caller)
             });
             Reply::Hook(answered.await.unwrap_or_else(Answer::none))
@@ -253,6 +252,5 @@ async fn deliver_for(
         None => deliver::usual_server(&place)?,
     };
     let errand = Errand { session, place, budget, now, to: Recipients::All };
-    let shared = Arc::clone(shared);
-    deliver::deliver(&server, &errand, move |place| shared.warm.vouches(place)).await
+    deliver::deliver(&server, &errand, Some(Arc::clone(&shared.warm))).await
 }
