@@ -1,5 +1,6 @@
 //! Our client, asking the real server: every question, every event, every refusal.
 
+use std::path::Path;
 use std::pin::pin;
 use std::thread;
 use std::time::Duration;
@@ -36,21 +37,22 @@ fn client(url: &str, password: Option<&str>) -> OpencodeServer {
 
 fn ask<T>(question: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(question)
+    runtime.block_on(async { tokio::time::timeout(2 * PATIENCE, question).await.unwrap() })
 }
 
 fn folder(server: &Server, session: &str) -> String {
     server.session(session)["directory"].as_str().unwrap().to_string()
 }
 
-/// A session in a folder of a name that a query has to encode.
-fn create_elsewhere(server: &Server, beside: &str) -> String {
-    let directory = format!("{beside}/a b&ü");
-    std::fs::create_dir_all(&directory).unwrap();
+/// A session beside the project, in a folder whose name a query has to encode.
+fn create_elsewhere(server: &Server, project: &str) -> String {
+    let directory = Path::new(project).parent().unwrap().join("a b&ü");
+    let directory = directory.to_str().unwrap();
+    std::fs::create_dir_all(directory).unwrap();
     let encoded = directory.replace(' ', "%20").replace('&', "%26").replace('ü', "%C3%BC");
     let path = format!("/session?directory={encoded}");
     let session = server.http.call("POST", &path, Some(&json!({}))).json();
-    assert_eq!(session["directory"], directory.as_str());
+    assert_eq!(session["directory"], directory);
     session["id"].as_str().unwrap().to_string()
 }
 
