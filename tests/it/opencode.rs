@@ -5,6 +5,7 @@ mod facts;
 mod found;
 mod http;
 mod lab;
+mod measured;
 mod pool;
 mod provider;
 mod server;
