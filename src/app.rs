@@ -14,6 +14,7 @@ mod reader;
 pub mod recent;
 pub mod refresh;
 pub mod search;
+pub mod warm;
 pub mod watch;
 mod worker;
 pub mod workspace;

@@ -47,6 +47,7 @@ pub(super) enum Command {
     Inject(InjectArgs),
     #[command(subcommand)]
     Hook(HookArgs),
+    Serve(ServeArgs),
     Explain(ExplainArgs),
     Index(IndexArgs),
     Search(SearchArgs),
@@ -96,6 +97,23 @@ pub(super) struct InjectArgs {
 pub(super) enum HookArgs {
     /// What the plugin in OpenCode asks
     Opencode,
+}
+
+/// Keep running: watch the notes, and give sessions of OpenCode servers their context
+///
+/// For sessions that are created ahead of their prompts, and for faster answers to the plugin. A server that is not there yet
+/// is waited for. Passwords are taken from OPENCODE_SERVER_PASSWORD. One per user.
+#[derive(Debug, ClapArgs)]
+pub(super) struct ServeArgs {
+    /// An OpenCode server to follow; may be given more than once [default: `servers` in the configuration]
+    #[arg(long = "server", value_name = "URL")]
+    pub(super) servers: Vec<String>,
+    /// Tell how the running service is
+    #[arg(long, conflicts_with = "servers")]
+    pub(super) status: bool,
+    /// Print the status as JSON
+    #[arg(long, requires = "status")]
+    pub(super) json: bool,
 }
 
 /// How much room a context has.

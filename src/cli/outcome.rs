@@ -4,6 +4,8 @@ use crate::app::deliver::{NotDelivered, Refusal};
 use crate::app::install::InstallError;
 use crate::app::watch::WatchError;
 use crate::app::workspace::AppError;
+#[cfg(unix)]
+use crate::service::ServeError;
 
 /// The answer is no.
 pub(super) const NO: u8 = 1;
@@ -65,5 +67,17 @@ impl From<NotDelivered> for Failure {
 impl From<WatchError> for Failure {
     fn from(error: WatchError) -> Failure {
         Failure { code: UNAVAILABLE, message: error.to_string() }
+    }
+}
+
+#[cfg(unix)]
+impl From<ServeError> for Failure {
+    fn from(error: ServeError) -> Failure {
+        match error {
+            ServeError::App(error) => error.into(),
+            ServeError::Address(error) => Failure { code: USAGE, message: error.to_string() },
+            error if error.is_running_already() => Failure { code: NO, message: error.to_string() },
+            error => Failure { code: UNAVAILABLE, message: error.to_string() },
+        }
     }
 }

@@ -1,0 +1,40 @@
+//! The real OpenCode, driven on a throw-away machine: what we rely on in it, and what our bridge does in it.
+
+mod client;
+mod facts;
+mod found;
+mod http;
+mod lab;
+mod pool;
+mod provider;
+mod server;
+mod service;
+mod window;
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Makes two tests of each function: one with the OpenCode that the bridge is built for, one with an older one.
+macro_rules! on_both_versions {
+    ($($name:ident),* $(,)?) => {
+        mod older { $(#[test] fn $name() { super::$name(crate::opencode::found::Version::Older) })* }
+        mod pinned { $(#[test] fn $name() { super::$name(crate::opencode::found::Version::Pinned) })* }
+    };
+}
+use on_both_versions;
+
+/// How long anything may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Waits until there is something.
+#[track_caller]
+fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let end = Instant::now() + PATIENCE;
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(Instant::now() < end, "waited a minute in vain for {what}");
+        thread::sleep(Duration::from_millis(15));
+    }
+}

@@ -1,0 +1,95 @@
+//! OpenCode's real terminal window, in a tmux of its own: typed into, and looked at.
+
+use std::process::{Command, Output};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::lab::Lab;
+use super::{PATIENCE, until};
+
+/// The window, closed when it is dropped.
+pub(crate) struct Window<'a> {
+    lab: &'a Lab,
+    socket: String,
+}
+
+impl Lab {
+    /// Opens OpenCode's window, where there is a tmux to open it in.
+    pub(crate) fn window(&self) -> Option<Window<'_>> {
+        static OPENED: AtomicUsize = AtomicUsize::new(0);
+        if Command::new("tmux").arg("-V").output().is_err() {
+            eprintln!("skipped: no tmux to open OpenCode's window in");
+            return None;
+        }
+        let number = OPENED.fetch_add(1, Ordering::Relaxed);
+        let socket = format!("kgctx-{}-{number}", std::process::id());
+        let window = Window { lab: self, socket };
+        window.tmux(&["new-session", "-d", "-x", "140", "-y", "40"], |command| {
+            command.arg(self.version.program());
+        });
+        window.wait_for("Ask anything");
+        Some(window)
+    }
+}
+
+impl Window<'_> {
+    /// Types a prompt and sends it.
+    pub(crate) fn say(&self, text: &str) {
+        self.tmux(&["send-keys", "-l", text], |_| {});
+        self.wait_for(text);
+        self.key("Enter");
+    }
+
+    /// Presses a key, as tmux names it.
+    pub(crate) fn key(&self, key: &str) {
+        self.tmux(&["send-keys", key], |_| {});
+    }
+
+    /// What is to be seen.
+    pub(crate) fn text(&self) -> String {
+        let output = self.tmux(&["capture-pane", "-p"], |_| {});
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Waits until a text is to be seen.
+    #[track_caller]
+    pub(crate) fn wait_for(&self, text: &str) {
+        let end = Instant::now() + PATIENCE;
+        while !self.text().contains(text) {
+            assert!(Instant::now() < end, "waited in vain for {text} in\n{}", self.text());
+            thread::sleep(Duration::from_millis(30));
+        }
+    }
+
+    /// Waits until so many replies are complete: agent, model and duration are below each. The text itself may be
+    /// missing, since 1.15 sometimes does not show it.
+    #[track_caller]
+    pub(crate) fn wait_for_replies(&self, number: usize) {
+        let complete = |line: &str| {
+            let took = line.split_once('▣').and_then(|(_, line)| line.split(" · ").nth(2));
+            took.is_some_and(|took| took.starts_with(|first: char| first.is_ascii_digit()))
+        };
+        let count = || self.text().lines().filter(|line| complete(line)).count();
+        until("a reply", || (count() == number).then_some(()));
+    }
+
+    #[track_caller]
+    fn tmux(&self, arguments: &[&str], more: impl FnOnce(&mut Command)) -> Output {
+        let mut command = self.lab.command("tmux");
+        command.env("TMUX_TMPDIR", self.lab.path());
+        command.args(["-f", "/dev/null", "-L", &self.socket]).args(arguments);
+        more(&mut command);
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+        output
+    }
+}
+
+impl Drop for Window<'_> {
+    fn drop(&mut self) {
+        let mut command = self.lab.command("tmux");
+        command.env("TMUX_TMPDIR", self.lab.path());
+        drop(command.args(["-L", &self.socket, "kill-server"]).output());
+    }
+}
