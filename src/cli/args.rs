@@ -354,7 +354,7 @@ pub(super) struct ScopeArgs {
     /// For this project alone: in .opencode at the top of its files
     #[arg(long, conflicts_with = "global")]
     project: bool,
-    /// For all projects: in $OPENCODE_CONFIG_DIR, or ~/.config/opencode [default]
+    /// For all projects, as by default: in $OPENCODE_CONFIG_DIR, or ~/.config/opencode
     #[arg(long)]
     global: bool,
 }

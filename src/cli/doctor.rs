@@ -17,11 +17,11 @@ pub(super) fn run(
     } else {
         print(&diagnosis, screen);
     }
-    match diagnosis.n(Verdict::Fail) {
-        0 => Ok(()),
-        1 => Err(Failure { code: NO, message: "one check failed".to_owned() }),
-        n => Err(Failure { code: NO, message: format!("{n} checks failed") }),
+    if diagnosis.ok {
+        return Ok(());
     }
+    let (failed, all) = (diagnosis.n(Verdict::Fail), diagnosis.checks.len());
+    Err(Failure { code: NO, message: format!("{failed} of {all} checks failed") })
 }
 
 fn print(diagnosis: &Diagnosis, screen: &mut Screen) {

@@ -288,6 +288,31 @@ fn a_program_that_opencode_would_not_find_is_named() {
 }
 
 #[test]
+fn plugins_go_where_plugins_are() {
+    let scratch = Scratch::new();
+    scratch.write("home/.config/opencode/plugins/other.ts", "");
+    let said = done(&scratch, &["install", "opencode", "--dry-run"]);
+    assert!(said.contains("write    home/.config/opencode/plugins/kgctx.ts"), "{said}");
+    scratch.write("home/.config/opencode/plugin/other.ts", "");
+    let said = done(&scratch, &["install", "opencode", "--dry-run"]);
+    assert!(said.contains("write    home/.config/opencode/plugin/kgctx.ts"), "{said}");
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_leaves_nothing_behind() {
+    let scratch = Scratch::new();
+    let config = scratch.write("home/.config", "a file");
+    let before = tree(&scratch.home());
+    let (code, said) = say(&scratch, &["install", "opencode"]);
+    assert!(code == 3 && said.contains("cannot change") && said.contains("check its"), "{said}");
+    assert_eq!(tree(&scratch.home()), before);
+    // Nor in the memory: folders that somebody makes later are not ours.
+    fs::remove_file(config).unwrap();
+    fs::create_dir_all(scratch.path().join("home/.config/opencode/plugin")).unwrap();
+    assert!(done(&scratch, &["uninstall", "opencode"]).starts_with("nothing to do: "));
+}
+
+#[test]
 fn what_cannot_be_written_is_undone() {
     if is_root() {
         eprintln!("skipped: nothing is forbidden to root");
