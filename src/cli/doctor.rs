@@ -11,7 +11,9 @@ pub(super) fn run(
     args: &DoctorArgs,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
-    let diagnosis = diagnose(&place.request(), args.server.as_deref())?;
+    let mut diagnosis = diagnose(&place.request(), args.server.as_deref())?;
+    #[cfg(unix)]
+    diagnosis.checks.push(service());
     if args.json {
         screen.json(&diagnosis);
     } else {
@@ -22,6 +24,28 @@ pub(super) fn run(
     }
     let (failed, all) = (diagnosis.n(Verdict::Fail), diagnosis.checks.len());
     Err(Failure { code: NO, message: format!("{failed} of {all} checks failed") })
+}
+
+/// How the service is, which is needed only for servers without the plugin.
+#[cfg(unix)]
+fn service() -> Check {
+    let name = "service";
+    let status = match crate::service::status() {
+        None => return Check::ok(name, "not running; with the plugin it need not"),
+        Some(Err(version)) => {
+            let found = format!("it is of version {version}, and not asked");
+            return Check::warn(name, found, "stop it, and start `kgctx serve` again");
+        }
+        Some(Ok(status)) => status,
+    };
+    let lost = status.servers.iter().find(|server| !server.connected);
+    match lost.and_then(|server| server.error.as_ref()) {
+        Some(error) => {
+            let found = format!("it runs, but {error}");
+            Check::warn(name, found, format!("its log, {}, tells more", status.log))
+        }
+        None => Check::ok(name, format!("it runs since {}, process {}", status.since, status.pid)),
+    }
 }
 
 fn print(diagnosis: &Diagnosis, screen: &mut Screen) {

@@ -110,6 +110,7 @@ fn a_good_set_up_is_all_well() {
     ok    opencode  1.18.33, bin/opencode
     ok    plugin    VERSION, home/.config/opencode/plugin/kgctx.ts
     ok    plugins   OpenCode may load them
+    ok    service   not running; with the plugin it need not
 
     All is well.
     ");
@@ -140,9 +141,10 @@ fn a_new_users_set_up_says_what_to_do() {
     FAIL  plugin    OpenCode has no plugin of kgctx here
                     run `kgctx install opencode`
     ok    plugins   OpenCode may load them
+    ok    service   not running; with the plugin it need not
 
     Correct what failed, and run `kgctx doctor` again.
-    kgctx: 3 of 9 checks failed
+    kgctx: 3 of 10 checks failed
     ");
 }
 
