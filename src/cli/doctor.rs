@@ -5,13 +5,15 @@ use crate::cli::args::{DoctorArgs, PlaceArgs};
 use crate::cli::outcome::{Failure, NO};
 use crate::cli::screen::{Screen, Style, harmless};
 use crate::domain::diagnosis::{Check, Diagnosis, Verdict};
+use crate::service;
 
 pub(super) fn run(
     place: &PlaceArgs,
     args: &DoctorArgs,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
-    let diagnosis = diagnose(&place.request(), args.server.as_deref())?;
+    let mut diagnosis = diagnose(&place.request(), args.server.as_deref())?;
+    diagnosis.add(service::check());
     if args.json {
         screen.json(&diagnosis);
     } else {

@@ -1,10 +1,10 @@
 //! `kgctx doctor`: every part of a set-up, broken on purpose, is named with the way out.
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -110,6 +110,7 @@ fn a_good_set_up_is_all_well() {
     ok    opencode  1.18.33, bin/opencode
     ok    plugin    VERSION, home/.config/opencode/plugin/kgctx.ts
     ok    plugins   OpenCode may load them
+    ok    service   not running, which is no fault: sessions do without it
 
     All is well.
     ");
@@ -140,9 +141,10 @@ fn a_new_users_set_up_says_what_to_do() {
     FAIL  plugin    OpenCode has no plugin of kgctx here
                     run `kgctx install opencode`
     ok    plugins   OpenCode may load them
+    ok    service   not running, which is no fault: sessions do without it
 
     Correct what failed, and run `kgctx doctor` again.
-    kgctx: 3 of 9 checks failed
+    kgctx: 3 of 10 checks failed
     ");
 }
 
@@ -402,4 +404,18 @@ fn what_is_wrong_with_a_server_is_told_with_the_way_out() {
     }
     setup.check(&[("KGCTX_SERVERS", "https://h")], "server", "fail", &["plain http", "tunnel"]);
     setup.check(&[("KGCTX_SERVERS", "h")], "server", "fail", &["http://127.0.0.1:4096"]);
+}
+
+#[test]
+fn a_service_is_asked_how_it_is() {
+    let setup = Setup::new();
+    let mut service = setup.scratch.kgctx(["serve", "--server", "http://127.0.0.1:1"]);
+    let mut service = service.stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(service.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.starts_with("listening on "), "{line}");
+    setup.check(&[], "service", "ok", &["0 questions answered, 1 server followed, 0 connected"]);
+    service.kill().unwrap();
+    service.wait().unwrap();
+    setup.check(&[], "service", "ok", &["not running"]);
 }
