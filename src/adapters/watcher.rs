@@ -116,7 +116,7 @@ impl VaultWatcher {
 #[cfg(target_os = "linux")]
 fn is_local(path: &Path) -> bool {
     /// The types of file systems, as the kernel numbers them, that others write to: NFS, SMB, CIFS, SMB2, FUSE, 9P, Ceph, AFS.
-    const SHARED: [i64; 8] = [
+    const SHARED: [u64; 8] = [
         0x6969,
         0x517b,
         0xff53_4d42,
@@ -126,7 +126,8 @@ fn is_local(path: &Path) -> bool {
         0x00c3_6400,
         0x5346_414f,
     ];
-    rustix::fs::statfs(path).is_ok_and(|system| !SHARED.contains(&(system.f_type as i64)))
+    let kind = rustix::fs::statfs(path).ok().and_then(|system| u64::try_from(system.f_type).ok());
+    kind.is_some_and(|kind| !SHARED.contains(&kind))
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -1,10 +1,13 @@
 //! The real OpenCode, driven on a throw-away machine: what we rely on in it, and what our bridge does in it.
 
+mod bridge;
+mod broken;
 mod client;
 mod facts;
 mod found;
 mod http;
 mod lab;
+mod measured;
 mod pool;
 mod provider;
 mod server;

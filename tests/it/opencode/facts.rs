@@ -51,11 +51,8 @@ fn a_run_and_a_window_cost_one_call_a_prompt_and_make_titles(version: Version) {
     assert_eq!(lab.provider.of(&turns[0].session, Kind::Title).len(), 1);
 
     let Some(window) = lab.window() else { return };
-    window.say("PROMPT-WINDOW");
-    window.wait_for_replies(1);
-    let turns = lab.provider.turns("PROMPT-WINDOW");
+    let turns = window.turn("PROMPT-WINDOW");
     assert_eq!(turns.len(), 1);
-    window.wait_for("Mock Title");
     assert_eq!(lab.provider.of(&turns[0].session, Kind::Title).len(), 1);
     assert_eq!(lab.provider.turns("").len(), 2);
 }

@@ -170,6 +170,10 @@ impl Lab {
                 "models": {"m1": model("m1"), "m2": model("m2"), "small": model("small")},
             }},
         });
-        fs::write(self.config().join("opencode.json"), config.to_string()).unwrap();
+        // Once: OpenCode may be reading it while somebody types into its window.
+        let file = self.config().join("opencode.json");
+        if !file.exists() {
+            fs::write(file, config.to_string()).unwrap();
+        }
     }
 }

@@ -3,6 +3,7 @@
 //! A test holds one machine at a time. Who holds one and asks for another can wait forever.
 
 use std::ops::Deref;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -58,23 +59,40 @@ impl Deref for Shared {
     }
 }
 
-/// Where the server of one version is, while it runs.
+/// Which server several tests share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum With {
+    Nothing,
+    Bridge,
+}
+
 struct Place {
     version: Version,
+    with: With,
     running: Mutex<Option<Arc<Shared>>>,
 }
 
-static SHARED: [Place; 2] = [Place::new(Version::Pinned), Place::new(Version::Older)];
+/// Where the servers are, while they run.
+static SHARED: [Place; 4] = [
+    Place::new(Version::Pinned, With::Nothing),
+    Place::new(Version::Older, With::Nothing),
+    Place::new(Version::Pinned, With::Bridge),
+    Place::new(Version::Older, With::Bridge),
+];
 
 impl Place {
-    const fn new(version: Version) -> Place {
-        Place { version, running: Mutex::new(None) }
+    const fn new(version: Version, with: With) -> Place {
+        Place { version, with, running: Mutex::new(None) }
     }
 
     fn enter(&self) -> Arc<Shared> {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         let shared = running.get_or_insert_with(|| {
             let lab = Lab::new(self.version);
+            let lab = match self.with {
+                With::Nothing => lab,
+                With::Bridge => lab.plugin(bridge()),
+            };
             Arc::new(Shared { server: lab.serve(), _lab: lab })
         });
         Arc::clone(shared)
@@ -89,5 +107,20 @@ impl Place {
 
 /// A server without any plugin.
 pub(crate) fn plain(version: Version) -> Arc<Shared> {
-    SHARED.iter().find(|place| place.version == version).unwrap().enter()
+    shared(version, With::Nothing)
+}
+
+/// A server with our bridge.
+pub(crate) fn bridged(version: Version) -> Arc<Shared> {
+    shared(version, With::Bridge)
+}
+
+fn shared(version: Version, with: With) -> Arc<Shared> {
+    let meant = |place: &&Place| place.version == version && place.with == with;
+    SHARED.iter().find(meant).unwrap().enter()
+}
+
+/// Our bridge, as the repository holds it.
+pub(crate) fn bridge() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("bridges/opencode/kgctx.ts")
 }

@@ -1,0 +1,301 @@
+//! Our bridge in the real OpenCode, with the real `kgctx`: what a user may count on.
+
+use std::fs;
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::found::Version;
+use super::lab::Lab;
+use super::pool::{bridge, bridged};
+use super::provider::{Call, Kind};
+use super::server::Server;
+use super::{on_both_versions, until};
+
+on_both_versions!(
+    a_child_session_gets_nothing_and_its_parent_keeps_its_own,
+    a_fork_gets_nothing_new,
+    a_pending_undo_stays_pending,
+    a_plan_stays_a_plan_and_its_model_stays,
+    a_run_and_its_continuations_have_the_context_once,
+    after_a_compaction_the_next_prompt_carries_the_context_once,
+    after_a_compaction_by_opencode_itself_too,
+    fifty_sessions_in_a_row_have_the_context_before_one_reply,
+    one_plugin_in_two_folders_injects_once,
+    t_2_5_1_context_injected_with_no_reply_true,
+    ten_sessions_at_once_have_the_context_before_one_reply,
+    the_window_shows_nothing_of_the_context_and_keeps_its_agent,
+    undoing_the_first_prompt_leaves_the_context_there_once,
+    what_is_switched_off_injects_nothing,
+);
+
+/// How every context begins.
+const HEADING: &str = "## Knowledge Graph Context";
+
+/// What we know of our parts in a session, in order.
+fn marks(server: &Server, session: &str) -> Vec<Value> {
+    let messages = server.messages(session);
+    let parts = messages.iter().flat_map(|message| message["parts"].as_array().unwrap());
+    parts.map(|part| part["metadata"]["kgctx"].clone()).filter(|mark| !mark.is_null()).collect()
+}
+
+/// Waits until the context of a session that has no prompt yet is stored.
+fn wait_for_context(server: &Server, session: &str) {
+    until("the context", || marks(server, session).pop());
+}
+
+#[track_caller]
+fn one_reply_with_context(calls: &[Call], prompt: &str) {
+    assert_eq!(calls.len(), 1, "one call for {prompt}");
+    let call = &calls[0];
+    assert_eq!(call.count(HEADING), 1, "{prompt}: {}", call.conversation());
+    assert!(call.in_order(HEADING, prompt), "{}", call.conversation());
+}
+
+fn fifty_sessions_in_a_row_have_the_context_before_one_reply(version: Version) {
+    let server = bridged(version);
+    let sessions: Vec<_> = (0..50)
+        .map(|number| {
+            let session = server.create(&json!({}));
+            server.say(&session, &format!("PROMPT-{number}."));
+            session
+        })
+        .collect();
+    for (number, session) in sessions.iter().enumerate() {
+        one_reply_with_context(&server.chats(session), &format!("PROMPT-{number}."));
+    }
+}
+
+fn ten_sessions_at_once_have_the_context_before_one_reply(version: Version) {
+    let server = bridged(version);
+    let one = |number: usize| {
+        let session = server.create(&json!({}));
+        server.say(&session, &format!("PROMPT-{number}."));
+        server.wait_for_title(&session);
+        session
+    };
+    let sessions: Vec<_> = thread::scope(|scope| {
+        let all: Vec<_> = (0..10).map(|number| scope.spawn(move || one(number))).collect();
+        all.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    for (number, session) in sessions.iter().enumerate() {
+        one_reply_with_context(&server.chats(session), &format!("PROMPT-{number}."));
+    }
+}
+
+fn a_run_and_its_continuations_have_the_context_once(version: Version) {
+    let lab = Lab::new(version).plugin(bridge());
+    lab.run("PROMPT-RUN", &[]);
+    let turns = lab.provider.turns("PROMPT-RUN");
+    one_reply_with_context(&turns, "PROMPT-RUN");
+    let session = &turns[0].session;
+
+    lab.run("PROMPT-CONTINUE", &["--continue"]);
+    one_reply_with_context(&lab.provider.turns("PROMPT-CONTINUE"), "PROMPT-CONTINUE");
+    lab.run("PROMPT-SESSION", &["--session", session]);
+    one_reply_with_context(&lab.provider.turns("PROMPT-SESSION"), "PROMPT-SESSION");
+
+    let server = lab.serve();
+    server.say(session, "PROMPT-SERVER");
+    assert_eq!(server.chats(session).len(), 4);
+    one_reply_with_context(&lab.provider.turns("PROMPT-SERVER"), "PROMPT-SERVER");
+    assert_eq!(marks(&server, session).len(), 1);
+}
+
+fn the_window_shows_nothing_of_the_context_and_keeps_its_agent(version: Version) {
+    let lab = Lab::new(version).plugin(bridge());
+    let Some(window) = lab.window() else { return };
+    window.key("Tab");
+    window.wait_for("Plan");
+    let turns = window.turn("PROMPT-WINDOW");
+    one_reply_with_context(&turns, "PROMPT-WINDOW");
+    let seen = window.text();
+    assert!(seen.contains("PROMPT-WINDOW") && seen.contains("Plan"), "{seen}");
+    let context = turns[0].conversation();
+    for line in context.lines().take_while(|line| !line.contains("PROMPT-WINDOW")) {
+        assert!(line.trim().len() < 8 || !seen.contains(line.trim()), "{line} is seen in\n{seen}");
+    }
+
+    let turns = window.turn("PROMPT-AGAIN");
+    one_reply_with_context(&turns, "PROMPT-AGAIN");
+    assert!(turns[0].asked().contains("Plan Mode"), "{}", turns[0].asked());
+}
+
+fn a_plan_stays_a_plan_and_its_model_stays(version: Version) {
+    let server = bridged(version);
+    let plan = json!({"agent": "plan", "model": {"providerID": "mock", "id": "m2"}});
+    let session = server.create(&plan);
+    wait_for_context(&server, &session);
+    let stored = server.session(&session);
+    assert_eq!((&stored["agent"], &stored["model"]["id"]), (&json!("plan"), &json!("m2")));
+    let note = &server.messages(&session)[0]["info"];
+    assert_eq!((&note["agent"], &note["model"]["modelID"]), (&json!("plan"), &json!("m2")));
+    let prompted = json!({"agent": "plan", "model": {"providerID": "mock", "modelID": "m2"}});
+    server.send(&session, "PROMPT-A", &prompted);
+    let chats = server.chats(&session);
+    one_reply_with_context(&chats, "PROMPT-A");
+    assert_eq!(chats[0].body["model"], "m2");
+    let stored = server.session(&session);
+    assert_eq!((&stored["agent"], &stored["model"]["id"]), (&json!("plan"), &json!("m2")));
+    server.wait_for_title(&session);
+}
+
+fn a_pending_undo_stays_pending(version: Version) {
+    let server = bridged(version);
+    let session = server.create(&json!({}));
+    server.say(&session, "PROMPT-A");
+    server.summarize(&session);
+    server.say(&session, "PROMPT-B");
+    server.summarize(&session);
+    let all = server.messages(&session);
+    let meant = |message: &&Value| message["parts"].to_string().contains("PROMPT-B");
+    server.revert(&session, all.iter().find(meant).unwrap());
+    // Longer than we would need to put something in.
+    thread::sleep(Duration::from_millis(700));
+    assert!(server.session(&session)["revert"].is_object());
+    server.unrevert(&session);
+    assert_eq!(server.messages(&session).len(), all.len());
+}
+
+fn a_child_session_gets_nothing_and_its_parent_keeps_its_own(version: Version) {
+    let server = bridged(version);
+    let events = server.events();
+    let session = server.create(&json!({}));
+    server.say(&session, "[[task]] PROMPT-A");
+    let child = events.first(|event| {
+        event["type"] == "session.created"
+            && event["properties"]["info"]["parentID"] == session.as_str()
+    });
+    let child = child["properties"]["sessionID"].as_str().unwrap();
+    let chats = server.chats(child);
+    assert_eq!((chats.len(), chats[0].count(HEADING)), (1, 0));
+    assert_eq!(marks(&server, child), Vec::<Value>::new());
+    let chats = server.chats(&session);
+    assert_eq!(chats.len(), 2, "the tool's call, and the answer after it");
+    assert!(chats.iter().all(|call| call.count(HEADING) == 1));
+}
+
+fn a_fork_gets_nothing_new(version: Version) {
+    let server = bridged(version);
+    let session = server.create(&json!({}));
+    server.say(&session, "PROMPT-A");
+    let fork = server.fork(&session);
+    server.say(&fork, "PROMPT-B");
+    one_reply_with_context(&server.chats(&fork), "PROMPT-B");
+    assert_eq!(marks(&server, &fork).len(), 1);
+}
+
+fn after_a_compaction_the_next_prompt_carries_the_context_once(version: Version) {
+    let server = bridged(version);
+    let session = server.create(&json!({}));
+    server.say(&session, "PROMPT-A");
+    let first = marks(&server, &session);
+    assert_eq!(first.len(), 1);
+    server.summarize(&session);
+    assert_eq!(marks(&server, &session).len(), 1, "nothing before there is a prompt");
+    server.say(&session, "PROMPT-B");
+    let second = marks(&server, &session);
+    assert_eq!(second.len(), 2);
+    assert!(second[1]["moment"].as_str().unwrap().starts_with("compaction"), "{}", second[1]);
+    assert!(second[1]["tokens"].as_u64().unwrap() <= 1_000, "{}", second[1]);
+    server.say(&session, "PROMPT-C");
+    assert_eq!(marks(&server, &session).len(), 2);
+
+    let chats = server.chats(&session);
+    assert_eq!(chats.len(), 3);
+    one_reply_with_context(&chats[1..2], "PROMPT-B");
+    assert!(chats[1].in_order("MOCK-SUMMARY", HEADING));
+    one_reply_with_context(&chats[2..3], "PROMPT-C");
+}
+
+fn after_a_compaction_by_opencode_itself_too(version: Version) {
+    let server = bridged(version);
+    let session = server.create(&json!({}));
+    server.say(&session, "[[tokens:99000]] PROMPT-A");
+    until("the turn that follows by itself", || server.chats(&session).into_iter().nth(1));
+    server.say(&session, "PROMPT-B");
+    server.say(&session, "PROMPT-C");
+    assert_eq!(server.provider.of(&session, Kind::Compaction).len(), 1);
+    let chats = server.chats(&session);
+    assert_eq!(chats.len(), 4);
+    one_reply_with_context(&chats[2..3], "PROMPT-B");
+    one_reply_with_context(&chats[3..4], "PROMPT-C");
+    assert_eq!(marks(&server, &session).len(), 2);
+}
+
+fn undoing_the_first_prompt_leaves_the_context_there_once(version: Version) {
+    let server = bridged(version);
+    // At once, or ahead of the prompt: the context is in the prompt's message or in one of its own.
+    for ahead in [false, true] {
+        let session = server.create(&json!({}));
+        if ahead {
+            wait_for_context(&server, &session);
+        }
+        server.say(&session, "PROMPT-A");
+        // As long as a person takes at least: sooner, the text might still be on its way into the session.
+        thread::sleep(Duration::from_millis(3_200));
+        let messages = server.user_messages(&session);
+        server.revert(&session, messages.last().unwrap());
+        server.say(&session, "PROMPT-B");
+        assert_eq!(marks(&server, &session).len(), 1);
+        // The message of our own can be undone too.
+        thread::sleep(Duration::from_millis(3_200));
+        server.revert(&session, &server.user_messages(&session)[0]);
+        server.say(&session, "PROMPT-C");
+        let chats = server.chats(&session);
+        assert_eq!(chats.len(), 3);
+        one_reply_with_context(&chats[1..2], "PROMPT-B");
+        one_reply_with_context(&chats[2..3], "PROMPT-C");
+        assert_eq!(chats[2].count("PROMPT-B"), 0);
+    }
+}
+
+fn what_is_switched_off_injects_nothing(version: Version) {
+    let lab = Lab::new(version).plugin(bridge()).env("SESSION_START_ENABLED", "false");
+    let server = lab.serve();
+    let session = server.create(&json!({}));
+    thread::sleep(Duration::from_millis(700));
+    server.say(&session, "PROMPT-A");
+    let chats = server.chats(&session);
+    assert_eq!((chats.len(), chats[0].count(HEADING)), (1, 0));
+    assert_eq!(server.messages(&session).len(), 2);
+    assert!(!lab.log().contains("kgctx: "), "{}", lab.log());
+}
+
+fn one_plugin_in_two_folders_injects_once(version: Version) {
+    let lab = Lab::new(version).plugin(bridge());
+    let folder = lab.config().join("plugin");
+    fs::create_dir(&folder).unwrap();
+    fs::copy(bridge(), folder.join("kgctx.ts")).unwrap();
+    let server = lab.serve();
+    let session = server.create(&json!({}));
+    server.say(&session, "PROMPT-A");
+    one_reply_with_context(&server.chats(&session), "PROMPT-A");
+    let ahead = server.create(&json!({}));
+    wait_for_context(&server, &ahead);
+    server.say(&ahead, "PROMPT-B");
+    one_reply_with_context(&server.chats(&ahead), "PROMPT-B");
+    for session in [session, ahead] {
+        assert_eq!(marks(&server, &session).len(), 1);
+    }
+}
+
+fn t_2_5_1_context_injected_with_no_reply_true(version: Version) {
+    let server = bridged(version);
+    let session = server.create(&json!({}));
+    wait_for_context(&server, &session);
+    // A reply would have been asked for by now.
+    thread::sleep(Duration::from_millis(500));
+    let messages = server.messages(&session);
+    assert_eq!(messages.len(), 1);
+    assert_eq!(messages[0]["info"]["role"], "user");
+    let parts = messages[0]["parts"].as_array().unwrap();
+    assert_eq!(parts.len(), 1);
+    assert_eq!(parts[0]["type"], "text");
+    assert_eq!(parts[0]["synthetic"], true);
+    assert!(parts[0]["text"].as_str().unwrap().contains(HEADING));
+    assert_eq!(parts[0]["metadata"]["kgctx"]["v"], 1);
+    assert_eq!(parts[0]["metadata"]["kgctx"]["moment"], "start");
+    assert!(server.provider.calls().iter().all(|call| call.session != session));
+}
