@@ -5,6 +5,7 @@ use crate::cli::args::{DoctorArgs, PlaceArgs};
 use crate::cli::outcome::{Failure, NO};
 use crate::cli::screen::{Screen, Style, harmless};
 use crate::domain::diagnosis::{Check, Diagnosis, Verdict};
+use crate::service;
 
 pub(super) fn run(
     place: &PlaceArgs,
@@ -12,8 +13,7 @@ pub(super) fn run(
     screen: &mut Screen,
 ) -> Result<(), Failure> {
     let mut diagnosis = diagnose(&place.request(), args.server.as_deref())?;
-    #[cfg(unix)]
-    diagnosis.checks.push(service());
+    diagnosis.add(service::check());
     if args.json {
         screen.json(&diagnosis);
     } else {
@@ -24,28 +24,6 @@ pub(super) fn run(
     }
     let (failed, all) = (diagnosis.n(Verdict::Fail), diagnosis.checks.len());
     Err(Failure { code: NO, message: format!("{failed} of {all} checks failed") })
-}
-
-/// How the service is, which is needed only for servers without the plugin.
-#[cfg(unix)]
-fn service() -> Check {
-    let name = "service";
-    let status = match crate::service::status() {
-        None => return Check::ok(name, "not running; with the plugin it need not"),
-        Some(Err(version)) => {
-            let found = format!("it is of version {version}, and not asked");
-            return Check::warn(name, found, "stop it, and start `kgctx serve` again");
-        }
-        Some(Ok(status)) => status,
-    };
-    let lost = status.servers.iter().find(|server| !server.connected);
-    match lost.and_then(|server| server.error.as_ref()) {
-        Some(error) => {
-            let found = format!("it runs, but {error}");
-            Check::warn(name, found, format!("its log, {}, tells more", status.log))
-        }
-        None => Check::ok(name, format!("it runs since {}, process {}", status.since, status.pid)),
-    }
 }
 
 fn print(diagnosis: &Diagnosis, screen: &mut Screen) {

@@ -73,6 +73,12 @@ impl From<Vec<Check>> for Diagnosis {
 }
 
 impl Diagnosis {
+    /// Adds another check.
+    pub fn add(&mut self, check: Check) {
+        self.ok &= check.verdict != Verdict::Fail;
+        self.checks.push(check);
+    }
+
     /// How many checks ended so.
     pub fn n(&self, verdict: Verdict) -> usize {
         self.checks.iter().filter(|check| check.verdict == verdict).count()
@@ -103,5 +109,10 @@ mod tests {
         assert!(Diagnosis::from(checks.clone()).ok);
         let worse = Diagnosis::from([checks, vec![Check::fail("c", "", "")]].concat());
         assert!(!worse.ok && worse.n(Verdict::Fail) == 1 && worse.n(Verdict::Warn) == 1);
+        let mut added = Diagnosis::from(vec![Check::ok("a", "")]);
+        added.add(Check::warn("b", "", ""));
+        assert!(added.ok);
+        added.add(Check::fail("c", "", ""));
+        assert!(!added.ok && added.checks.len() == 3);
     }
 }

@@ -1,10 +1,10 @@
 //! `kgctx doctor`: every part of a set-up, broken on purpose, is named with the way out.
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -404,4 +404,18 @@ fn what_is_wrong_with_a_server_is_told_with_the_way_out() {
     }
     setup.check(&[("KGCTX_SERVERS", "https://h")], "server", "fail", &["plain http", "tunnel"]);
     setup.check(&[("KGCTX_SERVERS", "h")], "server", "fail", &["http://127.0.0.1:4096"]);
+}
+
+#[test]
+fn a_service_is_asked_how_it_is() {
+    let setup = Setup::new();
+    let mut service = setup.scratch.kgctx(["serve", "--server", "http://127.0.0.1:1"]);
+    let mut service = service.stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(service.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.starts_with("listening on "), "{line}");
+    setup.check(&[], "service", "ok", &["0 questions answered, 1 server followed, 0 connected"]);
+    service.kill().unwrap();
+    service.wait().unwrap();
+    setup.check(&[], "service", "ok", &["not running"]);
 }

@@ -13,7 +13,7 @@ use crate::app::refresh::list;
 use crate::app::workspace::{AppError, Place, Request, Workspace};
 use crate::domain::budget::Host;
 use crate::domain::diagnosis::{Check, Verdict};
-use crate::domain::number::thousands;
+use crate::domain::number::{counted, thousands};
 use crate::domain::receipt::Fault;
 use crate::domain::session::Moment;
 
@@ -72,9 +72,8 @@ fn vaults(workspace: Option<&Workspace>, errors: &[AppError]) -> Vec<Check> {
     if let Some(workspace) = workspace {
         let vaults: Vec<String> =
             workspace.vaults.iter().map(|vault| vault.root.display().to_string()).collect();
-        let n = vaults.len();
-        let s = if n == 1 { "" } else { "s" };
-        checks.insert(0, Check::ok("vaults", format!("{n} folder{s}: {}", vaults.join(", "))));
+        let found = format!("{}: {}", counted(vaults.len(), "folder"), vaults.join(", "));
+        checks.insert(0, Check::ok("vaults", found));
     }
     checks
 }
@@ -89,9 +88,8 @@ fn index(workspace: Workspace) -> Check {
                 let n_notes = index.totals().map(|totals| totals.notes);
                 match (n_notes, index.is_current(&list(&workspace).listings)) {
                     (Ok(n_notes), Ok(is_current)) => {
-                        let s = if n_notes == 1 { "" } else { "s" };
                         let is = if is_current { "up to date" } else { "to be brought up to date" };
-                        Check::ok(name, format!("{} note{s}, {is}", thousands(n_notes)))
+                        Check::ok(name, format!("{}, {is}", counted(n_notes as usize, "note")))
                     }
                     (Err(error), _) | (_, Err(error)) => unusable(&error.into()),
                 }
@@ -121,10 +119,7 @@ fn state(folder: &Path) -> Check {
         .and_then(|state| state.map(|state| state.n_receipts()).transpose());
     match n_receipts {
         Ok(None) => Check::ok("state", "none yet; the first context makes it"),
-        Ok(Some(n)) => {
-            let s = if n == 1 { "" } else { "s" };
-            Check::ok("state", format!("{} receipt{s}", thousands(n)))
-        }
+        Ok(Some(n)) => Check::ok("state", counted(n as usize, "receipt")),
         // Sessions get their context without a receipt, too.
         Err(error) => Check::of_error("state", Verdict::Warn, error, "check the file and the disk"),
     }
