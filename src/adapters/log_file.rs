@@ -90,7 +90,8 @@ mod tests {
         for n in 0..20 {
             // Opened anew each time, as by a service that was started again.
             let mut log = LogFile::with_limit(&path, 25).unwrap();
-            writeln!(log, "line {n:>4}").unwrap();
+            // As a subscriber does it: a line at a time.
+            log.write_all(format!("line {n:>4}\n").as_bytes()).unwrap();
         }
         let read = |ending: &str| fs::read_to_string(format!("{}{ending}", path.display()));
         assert_eq!(read("").unwrap(), "line   18\nline   19\n");

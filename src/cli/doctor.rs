@@ -5,7 +5,6 @@ use crate::cli::args::{DoctorArgs, PlaceArgs};
 use crate::cli::outcome::{Failure, NO};
 use crate::cli::screen::{Screen, Style, harmless};
 use crate::domain::diagnosis::{Check, Diagnosis, Verdict};
-use crate::service;
 
 pub(super) fn run(
     place: &PlaceArgs,
@@ -13,7 +12,8 @@ pub(super) fn run(
     screen: &mut Screen,
 ) -> Result<(), Failure> {
     let mut diagnosis = diagnose(&place.request(), args.server.as_deref())?;
-    diagnosis.add(service::check());
+    #[cfg(unix)]
+    diagnosis.add(crate::service::check());
     if args.json {
         screen.json(&diagnosis);
     } else {
