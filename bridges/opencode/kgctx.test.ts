@@ -119,7 +119,8 @@ async function world(on: Record<string, (input: Any) => unknown> = {}, copies = 
     warnings: () => calls.filter((call) => call.input?.body?.level === "warn").map((call) => call.input.body.message),
     asked(type: string): Any[] {
       const path = join(place, `${id}.asked`)
-      const lines = existsSync(path) ? readFileSync(path, "utf8").trim().split("\n") : []
+      // The last piece is a line that is still being written, or nothing.
+      const lines = existsSync(path) ? readFileSync(path, "utf8").split("\n").slice(0, -1) : []
       return lines.map((line) => JSON.parse(line)).filter((input) => input.event.type === type)
     },
     /** Until the bridge has what kgctx answered. */

@@ -95,6 +95,8 @@ fn the_readme_and_the_change_log_speak_of_this_version() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
     for command in [
         "kgctx inject",
+        "kgctx serve",
+        "kgctx hook",
         "kgctx explain",
         "kgctx index",
         "kgctx search",
