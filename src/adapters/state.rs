@@ -26,6 +26,8 @@ const STEPS: &[&str] = &[
 ];
 /// At least so many dry runs are kept: they tell what would have been given, which soon nobody asks.
 const DRY_RUNS_KEPT: i64 = 200;
+/// So many delivered ones are kept, for who asks what a session was given. That it was given is kept by its claim.
+const DELIVERED_KEPT: i64 = 1_000;
 /// Older ones are removed with every so many-th context, for which the others need not wait.
 const SWEEP_EVERY: i64 = 50;
 /// A log longer than this is copied back into the database. Every process that finds a log reads all of it once, and
@@ -175,11 +177,14 @@ impl State {
                 params![receipt.session, moment, id],
             )?;
             if id % SWEEP_EVERY == 0 {
-                transaction.execute(
-                    "DELETE FROM injections WHERE delivered = 0 AND id <= \
-                     (SELECT id FROM injections WHERE delivered = 0 ORDER BY id DESC LIMIT 1 OFFSET ?1)",
-                    [DRY_RUNS_KEPT],
-                )?;
+                // The numbers stand in the text so that the index of dry runs is used.
+                for (delivered, kept) in [(0, DRY_RUNS_KEPT), (1, DELIVERED_KEPT)] {
+                    let sql = format!(
+                        "DELETE FROM injections WHERE delivered = {delivered} AND id <= (SELECT id FROM injections \
+                         WHERE delivered = {delivered} ORDER BY id DESC LIMIT 1 OFFSET {kept})"
+                    );
+                    transaction.execute(&sql, [])?;
+                }
             }
             transaction.commit()?;
             Ok(id)
@@ -279,4 +284,80 @@ fn migrate(connection: &mut Connection) -> Result<bool, rusqlite::Error> {
     transaction.pragma_update(None, "user_version", STEPS.len() as i64)?;
     transaction.commit()?;
     Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::session::Moment;
+
+    const PATIENCE: Duration = Duration::from_secs(5);
+
+    fn receipt(session: &str, delivered: bool) -> Receipt {
+        let json = serde_json::json!({
+            "session": session, "project": "p", "projectKey": "p-1", "at": "2026-01-31T12:00:00Z",
+            "delivered": delivered, "host": "opencode", "ranking": "frequency",
+            "encoding": "o200k_base", "budget": {"tokens": 4_000, "chars": null},
+            "used": {"tokens": 10, "chars": 40}, "sha256": "", "parts": [], "found": [],
+            "entries": [], "faults": [], "stages": [],
+        });
+        serde_json::from_value(json).unwrap()
+    }
+
+    #[test]
+    fn what_an_older_version_wrote_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state.db");
+        let old = Connection::open(&path).unwrap();
+        old.execute_batch(STEPS[0]).unwrap();
+        old.pragma_update(None, "application_id", APPLICATION_ID).unwrap();
+        old.pragma_update(None, "user_version", 1).unwrap();
+        let json = serde_json::to_string(&receipt("ses_old", false)).unwrap();
+        let json = json.replace(r#""moment":"start","#, "");
+        old.execute(
+            "INSERT INTO injections (session, project, at, delivered, budget, tokens, chars, sha256, receipt) \
+             VALUES ('ses_old', 'p-1', 0, 0, 0, 0, 0, '', ?1)",
+            [json],
+        )
+        .unwrap();
+        drop(old);
+        let mut state = State::open(folder.path(), PATIENCE).unwrap();
+        let kept = state.last_of_session("ses_old").unwrap().unwrap();
+        assert_eq!(kept.moment, Moment::Start);
+        let id = state.record(&receipt("ses_new", false)).unwrap();
+        assert_eq!(id, 2);
+        assert_eq!(state.claim("ses_new", &Moment::Start, 0, None).unwrap(), Claim::Won);
+    }
+
+    #[test]
+    fn a_receipt_that_arrived_says_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut state = State::open(folder.path(), PATIENCE).unwrap();
+        assert_eq!(state.claim("s", &Moment::Start, 0, None).unwrap(), Claim::Won);
+        let id = state.record(&receipt("s", false)).unwrap();
+        assert!(state.settle(id, 5).unwrap());
+        assert!(state.last_of_session("s").unwrap().unwrap().delivered);
+        assert!(!state.settle(id, 6).unwrap(), "once is enough");
+        state.release(id).unwrap();
+        let again = state.claim("s", &Moment::Start, 7, None).unwrap();
+        assert_eq!(again, Claim::Settled(Duration::from_millis(2)));
+    }
+
+    #[test]
+    fn old_receipts_make_room_and_claims_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut state = State::open(folder.path(), PATIENCE).unwrap();
+        assert_eq!(state.claim("s0", &Moment::Start, 0, None).unwrap(), Claim::Won);
+        for n in 0..DELIVERED_KEPT + 2 * SWEEP_EVERY {
+            let id = state.record(&receipt(&format!("s{n}"), true)).unwrap();
+            if n == 0 {
+                assert!(state.settle(id, 1).unwrap());
+            }
+        }
+        let sql = "SELECT count(*) FROM injections";
+        let n_kept: i64 = state.connection.query_row(sql, [], |row| row.get(0)).unwrap();
+        assert!((DELIVERED_KEPT..DELIVERED_KEPT + SWEEP_EVERY).contains(&n_kept), "{n_kept}");
+        assert!(state.last_of_session("s0").unwrap().is_none());
+        assert!(matches!(state.claim("s0", &Moment::Start, 2, None).unwrap(), Claim::Settled(_)));
+    }
 }

@@ -237,7 +237,7 @@ pub async fn deliver(
 ) -> Result<Delivered, NotDelivered> {
     let session = suitable(server, &errand.session).await?;
     let moment = lacking(server, errand, &session).await?;
-    let (injection, mut state) = make(errand, &session, moment.clone(), warm).await?;
+    let (injection, state) = make(errand, &session, moment.clone(), warm).await?;
     // Looked at last, so that as little time as possible passes before the message is stored.
     let ready = async {
         known(server, &session).await?;
@@ -250,24 +250,36 @@ pub async fn deliver(
     };
     match stored {
         Ok(message) => {
-            match injection.id {
-                Some(receipt) => drop(state.settle(receipt, clock::now().milliseconds())?),
-                None => {
-                    state.settle_moment(&session.id, &moment, clock::now().milliseconds())?;
+            let receipt = injection.id;
+            // That it is stored is known from the session, too: who asks next will see it there.
+            let _ = written(state, move |state| {
+                let now_ms = clock::now().milliseconds();
+                match receipt {
+                    Some(receipt) => state.settle(receipt, now_ms).map(drop),
+                    None => state.settle_moment(&session.id, &moment, now_ms),
                 }
-            }
+            })
+            .await;
             let mut injection = injection;
             injection.receipt.delivered = true;
             Ok(Delivered { injection, message })
         }
         Err((refusal, Fate::NotStored)) => {
             // If it cannot be released, it becomes free by itself.
-            let _ = state.release_moment(&session.id, &moment);
+            let _ = written(state, move |state| state.release_moment(&session.id, &moment)).await;
             Err(refusal)
         }
         // The claim stands until it is surely stored or surely not.
         Err((refusal, Fate::Unknown)) => Err(refusal),
     }
+}
+
+/// Writes to the state, for which another process may have to be waited for, without holding up who else is served.
+async fn written(
+    mut state: State,
+    write: impl FnOnce(&mut State) -> Result<(), StateError> + Send + 'static,
+) -> Option<()> {
+    task::spawn_blocking(move || write(&mut state).ok()).await.ok().flatten()
 }
 
 /// The session, if it is one that may be given something now.

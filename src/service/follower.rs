@@ -36,6 +36,10 @@ const BUSY_PAUSE: Duration = Duration::from_secs(5);
 /// Until a claim that nobody will settle has lapsed.
 const TAKEN_PAUSE: Duration = Duration::from_secs(1);
 const MAX_FAILURES: u32 = 10;
+/// So many sessions are looked at at once: a server has other work to do.
+const AT_ONCE: usize = 4;
+/// More sessions with which nothing is left to do are not remembered; then they are looked at again.
+const MAX_REMEMBERED: usize = 10_000;
 
 /// A session that waits for its context.
 #[derive(Debug, Clone, Copy)]
@@ -53,6 +57,8 @@ pub(super) struct Follower {
     waiting: HashMap<String, Waiting>,
     /// Sessions that are being given their context at this moment.
     under_way: HashSet<String>,
+    /// Sessions with which nothing is left to do, so that a further look passes them over.
+    finished: HashSet<String>,
     errands: JoinSet<(String, Waiting, Result<Delivered, NotDelivered>)>,
 }
 
@@ -65,6 +71,7 @@ impl Follower {
             shared,
             waiting: HashMap::new(),
             under_way: HashSet::new(),
+            finished: HashSet::new(),
             errands: JoinSet::new(),
         }
     }
@@ -162,7 +169,7 @@ impl Follower {
         let oldest = clock::now().milliseconds() - OLDEST.as_millis() as i64;
         let oldest = u64::try_from(oldest).unwrap_or(0);
         for session in self.server.sessions_since(oldest).await? {
-            if session.time.created >= oldest {
+            if session.time.created >= oldest && !self.finished.contains(&session.id) {
                 let pause = self.pause(&session.directory, session.is_fork());
                 self.expect(session.id, Recipients::Unprompted, pause);
             }
@@ -223,7 +230,10 @@ impl Follower {
     fn set_out(&mut self) {
         let now = Instant::now();
         let due = self.waiting.iter().filter(|(_, waiting)| waiting.due <= now);
-        let due: Vec<(String, Waiting)> = due.map(|(id, waiting)| (id.clone(), *waiting)).collect();
+        let mut due: Vec<(String, Waiting)> =
+            due.map(|(id, waiting)| (id.clone(), *waiting)).collect();
+        due.sort_by_key(|(_, waiting)| waiting.due);
+        due.truncate(AT_ONCE.saturating_sub(self.errands.len()));
         for (id, waiting) in due {
             self.waiting.remove(&id);
             self.under_way.insert(id.clone());
@@ -242,6 +252,13 @@ impl Follower {
         }
     }
 
+    fn finish(&mut self, id: String) {
+        if self.finished.len() >= MAX_REMEMBERED {
+            self.finished.clear();
+        }
+        self.finished.insert(id);
+    }
+
     /// Notes what came of it, and tries again where that makes sense.
     fn done(&mut self, id: String, waiting: Waiting, done: Result<Delivered, NotDelivered>) {
         self.under_way.remove(&id);
@@ -250,6 +267,7 @@ impl Follower {
                 let said = hook::notice(&injection.receipt);
                 tracing::info!(server = self.address, session = id, stored = message, "{said}");
                 self.note(|status| status.delivered += 1);
+                self.finish(id);
                 return;
             }
             Err(refusal) => refusal,
@@ -263,6 +281,7 @@ impl Follower {
             }
             _ => {
                 tracing::debug!(server = self.address, session = id, "nothing to do: {refusal}");
+                self.finish(id);
                 return;
             }
         };
