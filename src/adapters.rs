@@ -10,8 +10,12 @@ pub mod document;
 pub mod environment;
 pub mod git;
 pub mod index;
+#[cfg(unix)]
+pub mod instance;
+pub mod log_file;
 pub mod opencode;
 pub mod process;
+pub mod program;
 pub mod settings;
 pub mod state;
 pub mod vault;

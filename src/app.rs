@@ -3,15 +3,18 @@
 pub mod context;
 mod deadline;
 pub mod deliver;
+pub mod doctor;
 pub mod explain;
 mod gather;
 pub mod hook;
 pub mod inject;
+pub mod install;
 mod questions;
 mod reader;
 pub mod recent;
 pub mod refresh;
 pub mod search;
+pub mod warm;
 pub mod watch;
 mod worker;
 pub mod workspace;

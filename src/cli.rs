@@ -3,14 +3,18 @@
 mod args;
 mod config;
 mod context;
+mod doctor;
 mod explain;
 mod hook;
 mod index;
 mod inject;
+mod install;
 mod outcome;
 mod recent;
 mod screen;
 mod search;
+#[cfg(unix)]
+mod serve;
 mod whoami;
 
 use std::ffi::OsString;
@@ -40,6 +44,13 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let done = match &args.command {
         Command::Hook(command) => return hook::run(command, screen),
         Command::Inject(command) => inject::run(&args.place, command, &mut screen),
+        #[cfg(unix)]
+        Command::Serve(command) => serve::run(&args.place, command, &mut screen),
+        #[cfg(not(unix))]
+        Command::Serve(_) => Err(Failure {
+            code: outcome::UNAVAILABLE,
+            message: "the service needs Unix sockets, which this system does not have".to_owned(),
+        }),
         Command::Explain(command) => explain::run(&args.place, command, &mut screen),
         Command::Index(command) => index::run(&args.place, command, &mut screen),
         Command::Search(command) => search::run(&args.place, command, &mut screen),
@@ -47,6 +58,9 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Context(command) => context::run(&args.place, command, &mut screen),
         Command::Whoami(command) => whoami::run(&args.place, command, &mut screen),
         Command::Config(command) => config::run(&args.place, command, &mut screen),
+        Command::Install(command) => install::install(&args.place, command, &mut screen),
+        Command::Uninstall(command) => install::uninstall(&args.place, command, &mut screen),
+        Command::Doctor(command) => doctor::run(&args.place, command, &mut screen),
     };
     match done {
         Ok(()) => screen.finish(),

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! ```text
-//! cli ──► app ──► engine ───┐      an arrow means "may name"; nothing points back up
-//!          └────► adapters ─┴─► domain
+//! cli ──► service ──► app ──► engine ───┐      an arrow means "may name"; nothing points back up
+//!                      └────► adapters ─┴─► domain
 //! ```
 //!
 //! `ARCHITECTURE.md` holds the map, the invariants and the glossary; `tests/it/tidy.rs` holds the rule above.
@@ -20,5 +20,8 @@ pub mod engine;
 pub mod adapters;
 
 pub mod app;
+
+#[cfg(unix)]
+pub mod service;
 
 pub mod cli;

@@ -18,7 +18,12 @@ pub struct DocumentError {
 
 /// Writes a file, all of it or nothing: whoever has it open in a browser never sees half a page.
 pub fn write(path: &Path, text: &str) -> Result<(), DocumentError> {
-    let written = match fs::metadata(path) {
+    put(path, text).map_err(|cause| DocumentError { path: path.to_path_buf(), cause })
+}
+
+/// Writes a file, all of it or nothing, and leaves it to the caller to say what went wrong.
+pub fn put(path: &Path, text: &str) -> io::Result<()> {
+    match fs::metadata(path) {
         Ok(there) if there.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
         // Through a link, so that the file changes and not the link.
         Ok(there) if there.is_file() => fs::canonicalize(path)
@@ -30,8 +35,7 @@ pub fn write(path: &Path, text: &str) -> Result<(), DocumentError> {
             .and_then(|mut stream| stream.write_all(text.as_bytes())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => replace(path, text, None),
         Err(error) => Err(error),
-    };
-    written.map_err(|cause| DocumentError { path: path.to_path_buf(), cause })
+    }
 }
 
 fn replace(target: &Path, text: &str, permissions: Option<fs::Permissions>) -> io::Result<()> {

@@ -32,6 +32,22 @@ impl Environment {
         self.path("HOME").filter(|home| home.is_absolute())
     }
 
+    /// All that settings, projects and servers depend on, as text, for a process that works in this one's place; `None`
+    /// where it is no text.
+    pub fn relevant(&self) -> Option<BTreeMap<String, String>> {
+        const NAMES: [&str; 5] =
+            ["HOME", "TOKEN_LIMIT", "CLI_TIMEOUT", "SESSION_START_ENABLED", "MAENIFOLD_ROOT"];
+        const PREFIXES: [&str; 4] = ["KGCTX_", "XDG_", "GIT_", "OPENCODE_SERVER_"];
+        let is_relevant = |name: &str| {
+            NAMES.contains(&name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+        };
+        let named = self.variables.iter().filter_map(|(name, value)| Some((name.to_str()?, value)));
+        named
+            .filter(|(name, _)| is_relevant(name))
+            .map(|(name, value)| Some((name.to_owned(), value.to_str()?.to_owned())))
+            .collect()
+    }
+
     /// The folder that the process was started in.
     pub fn current_dir(&self) -> io::Result<PathBuf> {
         std::env::current_dir()

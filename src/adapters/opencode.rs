@@ -1,13 +1,17 @@
-//! OpenCode's server: what it says, and how it is asked.
+//! OpenCode: its folders and configuration files, the bridge that runs inside of it, and its server.
 
 mod address;
+pub mod bridge;
 mod error;
 mod events;
 mod hook;
 mod http;
+mod jsonc;
 #[cfg(test)]
 mod loopback;
 mod no_reply;
+pub mod places;
+pub mod plugins;
 mod server;
 mod wire;
 

@@ -2,6 +2,7 @@
 //! only ever migrated.
 
 mod claims;
+mod installations;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -21,6 +22,7 @@ const APPLICATION_ID: i32 = 0x6b67_7374;
 const STEPS: &[&str] = &[
     include_str!("../../schema/state/0001_receipts.sql"),
     include_str!("../../schema/state/0002_claims.sql"),
+    include_str!("../../schema/state/0003_installations.sql"),
 ];
 /// At least so many dry runs are kept: they tell what would have been given, which soon nobody asks.
 const DRY_RUNS_KEPT: i64 = 200;
@@ -106,6 +108,39 @@ impl State {
             _ => return Err(StateError::Newer { path }),
         }
         Ok(State { connection, path, patience })
+    }
+
+    /// Opens the database in `folder`; `None` where there is none.
+    pub fn open_if_there(folder: &Path, patience: Duration) -> Result<Option<State>, StateError> {
+        let is_there = folder.join("state.db").exists();
+        is_there.then(|| State::open(folder, patience)).transpose()
+    }
+
+    /// Opens the database in `folder` for a look at it; `None` where there is none. Neither makes nor migrates it.
+    pub fn look(folder: &Path, patience: Duration) -> Result<Option<State>, StateError> {
+        let path = folder.join("state.db");
+        if !path.exists() {
+            return Ok(None);
+        }
+        let database = |cause| StateError::Database { path: path.clone(), cause };
+        let access = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(&path, access).map_err(database)?;
+        connection.busy_timeout(patience).map_err(database)?;
+        let (application, version) = whose(&connection).map_err(database)?;
+        if application != APPLICATION_ID {
+            return Err(StateError::Foreign { path });
+        }
+        if usize::try_from(version).is_ok_and(|version| version > STEPS.len()) {
+            return Err(StateError::Newer { path });
+        }
+        Ok(Some(State { connection, path, patience }))
+    }
+
+    /// How many receipts there are.
+    pub fn n_receipts(&self) -> Result<i64, StateError> {
+        self.connection
+            .query_row("SELECT count(*) FROM injections", [], |row| row.get(0))
+            .map_err(|cause| StateError::Database { path: self.path.clone(), cause })
     }
 
     /// Keeps a receipt and returns its number. A claim to the same moment of the session is told of it. Old dry runs make
@@ -201,6 +236,11 @@ fn prepare(connection: &Connection, patience: Duration) -> Result<(i32, i64), ru
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;
+    whose(connection)
+}
+
+/// Whose database it is, and how many steps it has taken.
+fn whose(connection: &Connection) -> Result<(i32, i64), rusqlite::Error> {
     let application = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
     let version = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     Ok((application, version))

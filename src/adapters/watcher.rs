@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
@@ -17,6 +19,7 @@ const ROOT_CHECK: Duration = Duration::from_secs(1);
 pub struct VaultWatcher {
     watcher: RecommendedWatcher,
     events: Receiver<()>,
+    n_changes: Arc<AtomicU64>,
     roots: Vec<Root>,
 }
 
@@ -33,17 +36,31 @@ impl VaultWatcher {
     /// Begins to watch. A folder that cannot be watched is asked for at every check instead.
     pub fn new(roots: impl IntoIterator<Item = PathBuf>) -> notify::Result<VaultWatcher> {
         let (sender, events) = mpsc::channel();
+        let n_changes = Arc::new(AtomicU64::new(0));
+        let counter = Arc::clone(&n_changes);
         let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
             // Reading is no change, and reporting it would make every refresh ask for another one.
             if event.is_err() || event.is_ok_and(|event| !event.kind.is_access()) {
+                counter.fetch_add(1, Ordering::SeqCst);
                 // The receiver is gone when the watcher is about to be.
                 let _ = sender.send(());
             }
         })?;
         let roots = roots.into_iter().map(|path| Root { path, watched: None }).collect();
-        let mut vault_watcher = VaultWatcher { watcher, events, roots };
+        let mut vault_watcher = VaultWatcher { watcher, events, n_changes, roots };
         vault_watcher.follow_roots();
         Ok(vault_watcher)
+    }
+
+    /// Counts what happened, from the moment that the system tells of it.
+    pub fn n_changes(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.n_changes)
+    }
+
+    /// Whether nothing can happen in the vaults that the system would not tell of. Changes that another machine makes are
+    /// told to nobody here.
+    pub fn sees_everything(&self) -> bool {
+        self.roots.iter().all(|root| root.watched.is_some() && is_local(&root.path))
     }
 
     /// Blocks until something may have changed.
@@ -88,8 +105,34 @@ impl VaultWatcher {
             }
             missed |= was_watched || present.is_some();
         }
+        if missed {
+            self.n_changes.fetch_add(1, Ordering::SeqCst);
+        }
         missed
     }
+}
+
+/// Whether a folder lies on a disk of this machine.
+#[cfg(target_os = "linux")]
+fn is_local(path: &Path) -> bool {
+    /// The types of file systems, as the kernel numbers them, that others write to: NFS, SMB, CIFS, SMB2, FUSE, 9P, Ceph, AFS.
+    const SHARED: [u64; 8] = [
+        0x6969,
+        0x517b,
+        0xff53_4d42,
+        0xfe53_4d42,
+        0x6573_5546,
+        0x0102_1997,
+        0x00c3_6400,
+        0x5346_414f,
+    ];
+    let kind = rustix::fs::statfs(path).ok().and_then(|system| u64::try_from(system.f_type).ok());
+    kind.is_some_and(|kind| !SHARED.contains(&kind))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_local(_: &Path) -> bool {
+    true
 }
 
 fn identity(path: &Path) -> Option<FolderIdentity> {

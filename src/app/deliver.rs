@@ -2,13 +2,14 @@
 //! session is given anything: a message that arrives while the model works would be answered.
 
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use thiserror::Error;
 use tokio::runtime::Builder;
 use tokio::task;
-use tokio::time::sleep;
 
 use crate::adapters::clock;
 use crate::adapters::environment::Environment;
@@ -16,18 +17,18 @@ pub use crate::adapters::opencode::{AddressError, OpencodeServer, ServerError};
 use crate::adapters::opencode::{Message, Metadata, NoReply, ServerAddress, Session, SessionModel};
 use crate::adapters::state::{Claim, State, StateError};
 use crate::app::inject::{self, Keep, inject};
+use crate::app::warm::Warm;
 use crate::app::workspace::{AppError, Place, Request};
 use crate::domain::budget::Host;
 use crate::domain::receipt::Injection;
 use crate::domain::session::{Mark, Moment, Stored};
+use crate::domain::settings::Origin;
 use crate::domain::time::Timestamp;
 
 /// Another process that is writing the state is waited for this long.
 const STATE_PATIENCE: Duration = Duration::from_secs(2);
 /// So many of a session's last messages are looked at.
 const MESSAGES: usize = 100;
-/// How often a busy session is looked at by who waits for it.
-const BUSY_INTERVAL: Duration = Duration::from_millis(200);
 
 /// How long a server may take for one answer. The first message after its start takes it seconds.
 const ANSWER_LIMIT: Duration = Duration::from_secs(10);
@@ -40,10 +41,11 @@ pub fn server(url: &str, environment: &Environment) -> Result<OpencodeServer, Ad
 }
 
 /// The server that is meant where none is named: the first one of the settings.
-fn usual_server(request: &Request) -> Result<OpencodeServer, NotDelivered> {
+pub fn usual_server(request: &Request) -> Result<OpencodeServer, NotDelivered> {
     let servers = Place::find(request)?.settings.servers;
     let url = servers.value.first().ok_or(NotDelivered::NoServer)?;
-    Ok(server(url, &Environment::of_process())?)
+    let environment = request.environment.clone().unwrap_or_else(Environment::of_process);
+    Ok(server(url, &environment)?)
 }
 
 /// What is to be delivered, and where.
@@ -71,7 +73,7 @@ pub enum Recipients {
 }
 
 /// A context that is stored in its session.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Delivered {
     /// What it is.
     pub injection: Injection,
@@ -145,10 +147,20 @@ pub enum NotDelivered {
     /// The context could not be made.
     #[error(transparent)]
     App(#[from] AppError),
+    /// The service, which was asked to do it, says so.
+    #[error("{message}")]
+    ByService {
+        /// What kind of no it is.
+        kind: Refusal,
+        /// Whether that passes.
+        is_passing: bool,
+        /// Why.
+        message: String,
+    },
 }
 
 /// What kind of no a person or a script has to deal with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Refusal {
     /// There is nothing wrong with that.
     Fine,
@@ -161,9 +173,20 @@ pub enum Refusal {
 }
 
 impl NotDelivered {
+    /// Whether it is worth asking again soon.
+    pub fn is_passing(&self) -> bool {
+        matches!(
+            self,
+            NotDelivered::Busy(_)
+                | NotDelivered::Taken(_)
+                | NotDelivered::ByService { is_passing: true, .. }
+        )
+    }
+
     /// What kind of no it is.
     pub fn kind(&self) -> Refusal {
         match self {
+            NotDelivered::ByService { kind, .. } => *kind,
             NotDelivered::Off(_) => Refusal::Fine,
             NotDelivered::Child(_)
             | NotDelivered::Undo(_)
@@ -185,35 +208,36 @@ impl NotDelivered {
     }
 }
 
-/// Delivers to the server at `url`, or to the usual one: the whole errand, from a thread of its own runtime.
-pub fn run(url: Option<&str>, errand: &Errand, waits: bool) -> Result<Delivered, NotDelivered> {
+/// Delivers to the server at `url`, or to the usual one.
+pub fn run(url: Option<&str>, errand: &Errand) -> Result<Delivered, NotDelivered> {
+    let enabled = Place::find(&errand.place)?.settings.enabled;
+    // What another project than the session's says does not count. What holds everywhere needs no server to be known.
+    let is_elsewhere =
+        matches!(enabled.origin, Origin::ProjectFile(_)) && errand.place.dir.is_none();
+    if !enabled.value && !is_elsewhere {
+        return Err(NotDelivered::Off(enabled.origin.to_string()));
+    }
     let server = match url {
         Some(url) => server(url, &Environment::of_process())?,
         None => usual_server(&errand.place)?,
     };
     let runtime =
         Builder::new_current_thread().enable_all().build().map_err(NotDelivered::Runtime)?;
-    let done = runtime.block_on(async {
-        if waits {
-            deliver_when_idle(&server, errand).await
-        } else {
-            deliver(&server, errand, |_| false).await
-        }
-    });
+    let done = runtime.block_on(deliver(&server, errand, None));
     // A host's name that is still being looked up keeps nobody waiting.
     runtime.shutdown_background();
     done
 }
 
-/// Delivers at once, or says why not. `vouches` tells whether the notes of a place are known to be indexed.
+/// Delivers at once, or says why not.
 pub async fn deliver(
     server: &OpencodeServer,
     errand: &Errand,
-    vouches: impl FnOnce(&Place) -> bool + Send + 'static,
+    warm: Option<Arc<Warm>>,
 ) -> Result<Delivered, NotDelivered> {
     let session = suitable(server, &errand.session).await?;
     let moment = lacking(server, errand, &session).await?;
-    let (injection, mut state) = make(errand, &session, moment.clone(), vouches).await?;
+    let (injection, mut state) = make(errand, &session, moment.clone(), warm).await?;
     // Looked at last, so that as little time as possible passes before the message is stored.
     let ready = async {
         known(server, &session).await?;
@@ -243,19 +267,6 @@ pub async fn deliver(
         }
         // The claim stands until it is surely stored or surely not.
         Err((refusal, Fate::Unknown)) => Err(refusal),
-    }
-}
-
-/// Delivers as soon as the session is idle.
-pub async fn deliver_when_idle(
-    server: &OpencodeServer,
-    errand: &Errand,
-) -> Result<Delivered, NotDelivered> {
-    loop {
-        match deliver(server, errand, |_| false).await {
-            Err(NotDelivered::Busy(_) | NotDelivered::Taken(_)) => sleep(BUSY_INTERVAL).await,
-            done => return done,
-        }
     }
 }
 
@@ -313,7 +324,7 @@ async fn make(
     errand: &Errand,
     session: &Session,
     moment: Moment,
-    vouches: impl FnOnce(&Place) -> bool + Send + 'static,
+    warm: Option<Arc<Warm>>,
 ) -> Result<(Injection, State), NotDelivered> {
     let mut place = errand.place.clone();
     place.dir.get_or_insert_with(|| session.directory.clone().into());
@@ -332,7 +343,6 @@ async fn make(
             Claim::Settled(_) => return Err(NotDelivered::Has(id)),
         }
         let writer = State::open(&directories.state, STATE_PATIENCE)?;
-        let is_watched = vouches(&found);
         let session = inject::Session {
             id: id.clone(),
             moment: moment.clone(),
@@ -341,9 +351,13 @@ async fn make(
             budget,
             now,
             within: None,
-            is_watched,
+            is_watched: false,
         };
-        let refusal = match inject(&session, Keep::In(writer)) {
+        let made = match warm {
+            Some(warm) => warm.inject(&found, session, Keep::In(writer)),
+            None => inject(&session, Keep::In(writer)),
+        };
+        let refusal = match made {
             Ok(injection) if !injection.text.is_empty() => return Ok((injection, state)),
             Ok(Injection { receipt, .. }) => {
                 let fault = receipt.faults.first();

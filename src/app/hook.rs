@@ -11,6 +11,7 @@ pub use crate::adapters::opencode::Answer;
 use crate::adapters::opencode::{Given, Metadata, Notice, Question, Session};
 use crate::adapters::state::{Claim, State, StateError};
 use crate::app::inject::{self, Keep, inject};
+use crate::app::warm::Warm;
 use crate::app::workspace::{Place, Request, Strictness};
 use crate::domain::budget::Host;
 use crate::domain::number::thousands;
@@ -31,14 +32,14 @@ const UNDONE_AFTER: Duration = Duration::from_secs(3);
 pub struct Caller<'a> {
     /// The environment that counts, if not that of this process.
     pub environment: Option<Environment>,
-    /// Tells whether somebody watches the notes of a place and vouches that its index is up to date.
-    pub vouches: &'a dyn Fn(&Place) -> bool,
+    /// What is known ahead, if this process stays.
+    pub warm: Option<&'a Warm>,
 }
 
 impl Caller<'_> {
     /// A process that was started for this one question.
     pub fn alone() -> Caller<'static> {
-        Caller { environment: None, vouches: &|_| false }
+        Caller { environment: None, warm: None }
     }
 }
 
@@ -76,6 +77,24 @@ fn answer(question: &Question, caller: &Caller<'_>, started: Instant) -> Answer 
         Question::Released(receipt) => written(caller, |state| state.release(*receipt)),
         Question::Other => Answer::none("nothing to do"),
     }
+}
+
+/// Whom a question is about: the session, and the folder that it works in.
+pub fn subject(question: &[u8]) -> Option<(String, String)> {
+    match Question::parse(question).ok()? {
+        Question::Created(session) | Question::Prompted { session, .. } => {
+            Some((session.id, session.directory))
+        }
+        Question::Delivered(_) | Question::Released(_) | Question::Other => None,
+    }
+}
+
+/// Frees the moment of a receipt whose context nobody took.
+pub fn release(receipt: i64, environment: &Environment) {
+    // If it cannot be released, it becomes free by itself.
+    let _ = Directories::locate(environment).map(|directories| {
+        State::open(&directories.state, STATE_PATIENCE).and_then(|mut state| state.release(receipt))
+    });
 }
 
 /// Why a session is never given anything.
@@ -150,11 +169,15 @@ impl Asking<'_> {
             budget: None,
             now: None,
             within: Some(self.left()),
-            is_watched: (self.caller.vouches)(&place),
+            is_watched: false,
             place: request,
         };
         let keep = state.map_or(Keep::Nothing, Keep::In);
-        match inject(&session, keep) {
+        let made = match self.caller.warm {
+            Some(warm) => warm.inject(&place, session, keep),
+            None => inject(&session, keep),
+        };
+        match made {
             Ok(Injection { text, .. }) if text.is_empty() => {
                 self.give_up(&place, &moment);
                 Answer::none("there is nothing to say about this project")
@@ -201,7 +224,7 @@ impl Asking<'_> {
 
 /// What the bridge gets of an injection.
 fn given(place: &Place, injection: Injection) -> Given {
-    let Injection { text, id, receipt } = injection;
+    let Injection { text, id, receipt, .. } = injection;
     let how = place.settings.notice.value;
     let notice = (how != Announcement::Off).then(|| Notice { how, text: notice(&receipt) });
     let metadata = Metadata::of(id, &receipt);
@@ -209,7 +232,7 @@ fn given(place: &Place, injection: Injection) -> Given {
 }
 
 /// One line for a person.
-pub(super) fn notice(receipt: &Receipt) -> String {
+pub fn notice(receipt: &Receipt) -> String {
     let after = match receipt.moment {
         Moment::Start => "",
         Moment::Compaction(_) => ", after compaction",

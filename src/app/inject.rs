@@ -21,7 +21,7 @@ use crate::domain::encoding::Encoding;
 use crate::domain::receipt::{self, Entry, Fault, Injection, Ranking, Receipt};
 use crate::domain::session::Moment;
 use crate::domain::settings::Origin;
-use crate::domain::time::Timestamp;
+use crate::domain::time::{Timespan, Timestamp};
 use crate::engine::compose::compose;
 use crate::engine::pack::{Packed, Packing, pack};
 use crate::engine::untrusted;
@@ -83,6 +83,7 @@ pub fn inject(session: &Session, keep: Keep) -> Result<Injection, AppError> {
         None => Draft::make(session, ranking, place.as_ref(), &found),
     };
     let settings = place.as_ref().map(|place| &place.settings);
+    let good_until = found.recent.iter().map(|note| note.modified.after(Timespan::DAY)).min();
     let mut receipt = Receipt {
         session: session.id.clone(),
         moment: session.moment.clone(),
@@ -124,7 +125,7 @@ pub fn inject(session: &Session, keep: Keep) -> Result<Injection, AppError> {
         let recorder = recorder.unwrap_or_else(|| Recorder::opening(&place));
         (receipt, id) = recorder.record(receipt, deadline.left());
     }
-    Ok(Injection { text: packed.text, id, receipt })
+    Ok(Injection { text: packed.text, id, good_until, receipt })
 }
 
 /// A context that will be the one, if nothing has changed.
@@ -155,7 +156,7 @@ fn encoding(place: Option<&Place>) -> Encoding {
     place.map_or_else(Encoding::default, |place| place.settings.encoding.value)
 }
 
-fn budget(session: &Session, place: Option<&Place>) -> Budget {
+pub(super) fn budget(session: &Session, place: Option<&Place>) -> Budget {
     let limit = place.map_or(0, |Place { settings, .. }| match session.moment {
         Moment::Start => settings.token_limit.value as usize,
         Moment::Compaction(_) => settings.compaction_token_limit.value as usize,

@@ -99,8 +99,9 @@ fn found(
     uri: String,
     signal: Signal,
 ) -> Result<FoundNote, IndexError> {
-    let NoteCard { title, excerpt, .. } = card;
-    Ok(FoundNote { uri, title, excerpt, concepts: index.concepts_of(note)?, signal })
+    let NoteCard { title, excerpt, modified, .. } = card;
+    let concepts = index.concepts_of(note)?;
+    Ok(FoundNote { uri, title, excerpt, concepts, modified, signal })
 }
 
 /// The best concepts of found notes.

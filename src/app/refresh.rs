@@ -123,7 +123,7 @@ pub fn refresh(
 
 /// The vaults' files, as far as that is known without opening any.
 pub(super) struct Listed {
-    listings: Vec<FolderListing>,
+    pub(super) listings: Vec<FolderListing>,
     skipped: Skipped,
     took: Duration,
 }

@@ -16,7 +16,7 @@ use crate::adapters::index::{self, Index, IndexError, Store, Unusable};
 use crate::adapters::settings::{self, Loaded, SettingsError, Sources};
 use crate::adapters::state::StateError;
 use crate::adapters::vault::{self, VaultError};
-use crate::domain::project::Project;
+use crate::domain::project::{FolderFacts, Project};
 use crate::domain::receipt::Fault;
 use crate::domain::settings::{ChannelRule, Setting, Settings, VaultSpec};
 use crate::domain::vault::Vault;
@@ -119,6 +119,43 @@ pub enum AppError {
     Document(#[from] DocumentError),
 }
 
+/// What a request is about, before any setting is read.
+pub(super) struct Surroundings {
+    pub(super) environment: Environment,
+    pub(super) directories: Directories,
+    pub(super) facts: FolderFacts,
+    /// The project; its channel is not known yet.
+    pub(super) project: Project,
+}
+
+impl Surroundings {
+    pub(super) fn find(request: &Request) -> Result<Surroundings, AppError> {
+        let environment = request.environment.clone().unwrap_or_else(Environment::of_process);
+        let directories = match &request.home {
+            Some(home) => Directories::below(home),
+            None => Directories::locate(&environment)?,
+        };
+        let in_dir = |dir: &Path, cause| AppError::Dir { dir: dir.to_path_buf(), cause };
+        let dir = match &request.dir {
+            Some(dir) => dir.clone(),
+            None => environment.current_dir().map_err(|cause| in_dir(Path::new("."), cause))?,
+        };
+        let facts = git::facts(&dir, &environment).map_err(|cause| in_dir(&dir, cause))?;
+        let project = identify::project(&facts, None, &[]);
+        Ok(Surroundings { environment, directories, facts, project })
+    }
+
+    /// Where the settings of this place are.
+    pub(super) fn sources<'a>(&'a self, request: &'a Request) -> Sources<'a> {
+        Sources {
+            environment: &self.environment,
+            directories: &self.directories,
+            notes_root: self.project.notes_root.as_deref(),
+            vault_flags: &request.vaults,
+        }
+    }
+}
+
 /// A folder's project and settings, whether or not it has any notes.
 #[derive(Debug, Clone)]
 pub struct Place {
@@ -135,25 +172,10 @@ pub struct Place {
 impl Place {
     /// Finds out where a request is about.
     pub fn find(request: &Request) -> Result<Place, AppError> {
-        let environment = request.environment.clone().unwrap_or_else(Environment::of_process);
-        let directories = match &request.home {
-            Some(home) => Directories::below(home),
-            None => Directories::locate(&environment)?,
-        };
-        let in_dir = |dir: &Path, cause| AppError::Dir { dir: dir.to_path_buf(), cause };
-        let dir = match &request.dir {
-            Some(dir) => dir.clone(),
-            None => environment.current_dir().map_err(|cause| in_dir(Path::new("."), cause))?,
-        };
-        let facts = git::facts(&dir, &environment).map_err(|cause| in_dir(&dir, cause))?;
+        let surroundings = Surroundings::find(request)?;
         // The root decides which settings hold, and the settings name the channel: hence two steps.
-        let mut project = identify::project(&facts, None, &[]);
-        let Loaded { settings, faults } = settings::load(Sources {
-            environment: &environment,
-            directories: &directories,
-            notes_root: project.notes_root.as_deref(),
-            vault_flags: &request.vaults,
-        });
+        let Loaded { settings, faults } = settings::load(surroundings.sources(request));
+        let Surroundings { directories, facts, mut project, .. } = surroundings;
         let faults = match request.strictness {
             Strictness::Strict => match faults.into_iter().next() {
                 Some(fault) => return Err(fault.into()),

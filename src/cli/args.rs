@@ -7,6 +7,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use crate::app::workspace::Request;
 use crate::domain::answer::RecentFilter;
 use crate::domain::budget::Host;
+use crate::domain::installation::Scope;
 use crate::domain::time::{Timespan, Timestamp};
 
 /// Knowledge-graph context for coding agents, from markdown notes with wiki links.
@@ -46,6 +47,7 @@ pub(super) enum Command {
     Inject(InjectArgs),
     #[command(subcommand)]
     Hook(HookArgs),
+    Serve(ServeArgs),
     Explain(ExplainArgs),
     Index(IndexArgs),
     Search(SearchArgs),
@@ -53,6 +55,9 @@ pub(super) enum Command {
     Context(ContextArgs),
     Whoami(WhoamiArgs),
     Config(ConfigArgs),
+    Install(InstallArgs),
+    Uninstall(UninstallArgs),
+    Doctor(DoctorArgs),
 }
 
 /// Give a session its context, once
@@ -92,6 +97,23 @@ pub(super) struct InjectArgs {
 pub(super) enum HookArgs {
     /// What the plugin in OpenCode asks
     Opencode,
+}
+
+/// Keep running: watch the notes, and give sessions of OpenCode servers their context
+///
+/// For sessions that are created ahead of their prompts, and for faster answers to the plugin. A server that is not there yet
+/// is waited for. Passwords are taken from OPENCODE_SERVER_PASSWORD. One per user.
+#[derive(Debug, ClapArgs)]
+pub(super) struct ServeArgs {
+    /// An OpenCode server to follow; may be given more than once [default: `servers` in the configuration]
+    #[arg(long = "server", value_name = "URL")]
+    pub(super) servers: Vec<String>,
+    /// Tell how the running service is
+    #[arg(long, conflicts_with = "servers")]
+    pub(super) status: bool,
+    /// Print the status as JSON
+    #[arg(long, requires = "status")]
+    pub(super) json: bool,
 }
 
 /// How much room a context has.
@@ -288,6 +310,70 @@ pub(super) struct WhoamiArgs {
 /// Show every setting and where it comes from
 #[derive(Debug, ClapArgs)]
 pub(super) struct ConfigArgs {
+    /// Print JSON
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// Put the bridge into a host, so that its sessions get context by themselves
+///
+/// Writes one file, kgctx.ts, into OpenCode's folder of plugins, and says so before. Run again after an update of
+/// kgctx. `kgctx uninstall` leaves everything as it was before.
+#[derive(Debug, ClapArgs)]
+pub(super) struct InstallArgs {
+    /// The host
+    pub(super) host: BridgeHost,
+    #[command(flatten)]
+    pub(super) scope: ScopeArgs,
+    /// Say what would be changed, and change nothing
+    #[arg(long)]
+    pub(super) dry_run: bool,
+}
+
+/// Take the bridge out of a host, and leave everything as it was before
+///
+/// Removes the bridge's file, and those folders that `kgctx install` made, if they are empty now.
+#[derive(Debug, ClapArgs)]
+pub(super) struct UninstallArgs {
+    /// The host
+    pub(super) host: BridgeHost,
+    #[command(flatten)]
+    pub(super) scope: ScopeArgs,
+}
+
+/// A host that has a bridge.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(super) enum BridgeHost {
+    /// OpenCode
+    Opencode,
+}
+
+/// For whom a bridge is.
+#[derive(Debug, ClapArgs)]
+pub(super) struct ScopeArgs {
+    /// For this project alone: in .opencode at the top of its files
+    #[arg(long, conflicts_with = "global")]
+    project: bool,
+    /// For all projects, as by default: in $OPENCODE_CONFIG_DIR, or ~/.config/opencode
+    #[arg(long)]
+    global: bool,
+}
+
+impl ScopeArgs {
+    pub(super) fn scope(&self) -> Scope {
+        if self.project { Scope::Project } else { Scope::Global }
+    }
+}
+
+/// Check the way from your notes into OpenCode's sessions, and say what to do
+///
+/// Each check is one line: ok, warn or FAIL, and what was found; below it, the way out. Changes nothing, except that
+/// the index is brought up to date.
+#[derive(Debug, ClapArgs)]
+pub(super) struct DoctorArgs {
+    /// Check this OpenCode server, too [default: those of `servers` in the configuration, if it names any]
+    #[arg(long, value_name = "URL")]
+    pub(super) server: Option<String>,
     /// Print JSON
     #[arg(long)]
     pub(super) json: bool,

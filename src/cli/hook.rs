@@ -22,7 +22,8 @@ pub(super) fn run(args: &HookArgs, mut screen: Screen) -> ExitCode {
     thread::spawn(move || {
         let mut question = Vec::new();
         let answer = match io::stdin().take(LONGEST_QUESTION).read_to_end(&mut question) {
-            Ok(_) => hook::opencode(&question, &Caller::alone()),
+            Ok(_) => ask_the_service(&question)
+                .unwrap_or_else(|| hook::opencode(&question, &Caller::alone())),
             Err(error) => Answer::none(error),
         };
         // Nobody listens any more to an answer that comes too late.
@@ -36,4 +37,12 @@ pub(super) fn run(args: &HookArgs, mut screen: Screen) -> ExitCode {
     }
     screen.flush();
     ExitCode::SUCCESS
+}
+
+/// The service's answer, where there is one.
+fn ask_the_service(question: &[u8]) -> Option<Answer> {
+    #[cfg(unix)]
+    return crate::service::hook(question);
+    #[cfg(not(unix))]
+    None
 }

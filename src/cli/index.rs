@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::app::refresh::{Mode, Notice, Refreshed, Summary, index};
-use crate::app::watch::watch;
+use crate::app::watch::{Freshness, watch};
 use crate::app::workspace::{AppError, Workspace};
 use crate::cli::args::{IndexArgs, PlaceArgs};
 use crate::cli::outcome::{self, Failure};
@@ -48,7 +48,7 @@ pub(super) fn run(place: &PlaceArgs, args: &IndexArgs, screen: &mut Screen) -> R
     if args.watch {
         screen.line("Watching; stop with Ctrl-C.");
         screen.flush();
-        watch(&workspace, |refreshed| tell(refreshed, screen))?;
+        watch(&workspace, &Freshness::default(), |refreshed| tell(refreshed, screen))?;
     }
     Ok(())
 }

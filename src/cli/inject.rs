@@ -1,10 +1,12 @@
 //! `kgctx inject`
 
 use std::borrow::Cow;
+use std::thread;
+use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::app::deliver::{self, Delivered, Errand, Recipients, Refusal};
+use crate::app::deliver::{self, Delivered, Errand, NotDelivered, Recipients, Refusal};
 use crate::app::inject::{Keep, Session, inject, peak_memory};
 use crate::cli::args::{Format, InjectArgs, LimitArgs, PlaceArgs};
 use crate::cli::outcome::Failure;
@@ -14,6 +16,9 @@ use crate::domain::candidate::{Line, Part};
 use crate::domain::number::thousands;
 use crate::domain::receipt::{Entry, Fault, Injection, PartUse, Stage};
 use crate::domain::session::Moment;
+
+/// How often a busy session is looked at by who waits for it.
+const BUSY_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The answer as JSON.
 #[derive(Serialize)]
@@ -71,7 +76,12 @@ fn deliver_to_server(
         now: args.limits.now,
         to: Recipients::All,
     };
-    let done = deliver::run(args.server.as_deref(), &errand, args.wait);
+    let done = loop {
+        match deliver_once(args.server.as_deref(), &errand) {
+            Err(refusal) if args.wait && refusal.is_passing() => thread::sleep(BUSY_INTERVAL),
+            done => break done,
+        }
+    };
     let Delivered { injection, message } = match done {
         Ok(delivered) => delivered,
         Err(refusal) if refusal.kind() == Refusal::Fine => {
@@ -87,6 +97,15 @@ fn deliver_to_server(
     }
     remark(&injection, args, screen);
     Ok(())
+}
+
+/// Has the service do it, where there is one.
+fn deliver_once(server: Option<&str>, errand: &Errand) -> Result<Delivered, NotDelivered> {
+    #[cfg(unix)]
+    if let Some(done) = crate::service::deliver(server, errand) {
+        return done;
+    }
+    deliver::run(server, errand)
 }
 
 /// Says what there is to say about a context.

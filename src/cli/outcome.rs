@@ -1,8 +1,11 @@
 //! What went wrong, as exit code and message. The only place that knows the codes.
 
 use crate::app::deliver::{NotDelivered, Refusal};
+use crate::app::install::InstallError;
 use crate::app::watch::WatchError;
 use crate::app::workspace::AppError;
+#[cfg(unix)]
+use crate::service::ServeError;
 
 /// The answer is no.
 pub(super) const NO: u8 = 1;
@@ -35,6 +38,18 @@ impl From<AppError> for Failure {
     }
 }
 
+impl From<InstallError> for Failure {
+    fn from(error: InstallError) -> Failure {
+        let code = match error {
+            InstallError::App(error) => return error.into(),
+            InstallError::NoProject { .. } | InstallError::NoHome => USAGE,
+            InstallError::Taken { .. } => NO,
+            InstallError::State(_) | InstallError::Io { .. } => UNAVAILABLE,
+        };
+        Failure { code, message: error.to_string() }
+    }
+}
+
 impl From<NotDelivered> for Failure {
     fn from(refusal: NotDelivered) -> Failure {
         let code = match refusal.kind() {
@@ -52,5 +67,17 @@ impl From<NotDelivered> for Failure {
 impl From<WatchError> for Failure {
     fn from(error: WatchError) -> Failure {
         Failure { code: UNAVAILABLE, message: error.to_string() }
+    }
+}
+
+#[cfg(unix)]
+impl From<ServeError> for Failure {
+    fn from(error: ServeError) -> Failure {
+        match error {
+            ServeError::App(error) => error.into(),
+            ServeError::Address(error) => Failure { code: USAGE, message: error.to_string() },
+            error if error.is_running_already() => Failure { code: NO, message: error.to_string() },
+            error => Failure { code: UNAVAILABLE, message: error.to_string() },
+        }
     }
 }

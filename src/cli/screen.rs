@@ -21,6 +21,9 @@ pub(super) enum Style {
     Strong,
     Faint,
     Link,
+    Good,
+    Doubtful,
+    Bad,
 }
 
 impl Screen {
@@ -65,6 +68,9 @@ impl Screen {
             Style::Strong => "1",
             Style::Faint => "2",
             Style::Link => "36",
+            Style::Good => "32",
+            Style::Doubtful => "33",
+            Style::Bad => "1;31",
         };
         if self.styled { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_string() }
     }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::answer::Match;
 use crate::domain::concept::Concept;
+use crate::domain::time::Timestamp;
 
 /// A note that a source found for a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,6 +17,8 @@ pub struct FoundNote {
     pub excerpt: String,
     /// What it mentions.
     pub concepts: Vec<Concept>,
+    /// When it was last written.
+    pub modified: Timestamp,
     /// Why it was found.
     pub signal: Signal,
 }

@@ -65,6 +65,9 @@ pub struct Project {
     /// The folder in which the project's own notes and its `kgctx.toml` lie.
     #[serde(skip)]
     pub notes_root: Option<PathBuf>,
+    /// The top of the files that are worked on: a worktree's own, unlike the root.
+    #[serde(skip)]
+    pub checkout: Option<PathBuf>,
 }
 
 /// Writes a path as text even where its bytes are none: a name with a replacement character is better than no answer.

@@ -9,12 +9,14 @@ use crate::domain::session::Moment;
 use crate::domain::time::Timestamp;
 
 /// A context, ready to be delivered, and its receipt.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Injection {
     /// The very bytes; empty where there is nothing to say or no room to say it.
     pub text: String,
     /// The number under which the receipt is kept, if it is.
     pub id: Option<i64>,
+    /// When some of its recent activity will no longer be recent; `None` where there is none.
+    pub good_until: Option<Timestamp>,
     /// How it came about.
     pub receipt: Receipt,
 }

@@ -59,6 +59,11 @@ impl Timestamp {
         Timestamp(self.0.saturating_sub(span.0.saturating_mul(NANOS_PER_SECOND)))
     }
 
+    /// The moment that much later.
+    pub fn after(self, span: Timespan) -> Timestamp {
+        Timestamp(self.0.saturating_add(span.0.saturating_mul(NANOS_PER_SECOND)))
+    }
+
     /// How long ago this was, seen from `now`, in the largest unit that fits: `5 min ago`.
     pub fn ago(self, now: Timestamp) -> String {
         let seconds = now.seconds() - self.seconds();

@@ -30,7 +30,7 @@ const MACHINE_FOLDERS: &[&str] = &[
 /// file system, the home folder and the hosts' own folders are never a project, even where they are repositories.
 pub fn project(facts: &FolderFacts, channel: Option<&str>, rules: &[ChannelRule]) -> Project {
     let home = facts.home.as_deref();
-    let (root, notes_root, branch, because) = match &facts.repository {
+    let (root, notes_root, checkout, branch, because) = match &facts.repository {
         Some(repository) if unfit(&repository.root, home).is_none() => {
             let root = repository.root.display();
             let because = match repository.layout {
@@ -55,7 +55,9 @@ pub fn project(facts: &FolderFacts, channel: Option<&str>, rules: &[ChannelRule]
                 Layout::BareWorktree | Layout::Bare => &repository.checkout,
                 Layout::Main | Layout::Worktree | Layout::Submodule => &repository.root,
             };
-            (repository.root.clone(), notes_root.clone(), repository.branch.clone(), because)
+            let checkout = (repository.layout != Layout::Bare).then(|| repository.checkout.clone());
+            let branch = repository.branch.clone();
+            (repository.root.clone(), notes_root.clone(), checkout, branch, because)
         }
         repository => {
             let marked = facts.marked.as_ref().filter(|marked| unfit(marked, home).is_none());
@@ -80,7 +82,7 @@ pub fn project(facts: &FolderFacts, channel: Option<&str>, rules: &[ChannelRule]
                 Some(marked) => format!("kgctx's own files mark {} ({no_git})", marked.display()),
                 None => format!("the folder {} itself ({no_git})", root.display()),
             };
-            (root.clone(), root.clone(), None, because)
+            (root.clone(), root.clone(), Some(root.clone()), None, because)
         }
     };
     let name = project_name(&root);
@@ -90,6 +92,7 @@ pub fn project(facts: &FolderFacts, channel: Option<&str>, rules: &[ChannelRule]
         name: Some(name),
         root: Some(root),
         notes_root: Some(notes_root),
+        checkout,
         branch,
         because,
     }
@@ -100,6 +103,7 @@ fn no_project(folder: &Path, reason: &str, channel: Option<String>) -> Project {
         name: None,
         root: None,
         notes_root: None,
+        checkout: None,
         key: NO_PROJECT.to_owned(),
         branch: None,
         channel: channel.unwrap_or_else(|| NO_PROJECT.to_owned()),

@@ -40,6 +40,7 @@ mod tests {
             title: String::new(),
             excerpt: String::new(),
             concepts: concepts.iter().filter_map(|name| Concept::parse(name)).collect(),
+            modified: crate::domain::time::Timestamp::from_seconds(0),
             signal: Signal::Recent { place },
             uri,
         }

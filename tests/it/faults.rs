@@ -218,14 +218,14 @@ fn a_clock_that_was_set_back_changes_nothing() {
 }
 
 /// A file system that never answers: mounted, with nobody behind it.
-struct DeadMount {
+pub(crate) struct DeadMount {
     keeper: Child,
     place: std::path::PathBuf,
 }
 
 impl DeadMount {
     /// `None` where this user may not mount.
-    fn at(place: &Path) -> Option<DeadMount> {
+    pub(crate) fn at(place: &Path) -> Option<DeadMount> {
         let script = "exec 3<>/dev/fuse && mount -i -t fuse \
              -o fd=3,rootmode=40000,user_id=0,group_id=0 dead \"$0\" && echo mounted && exec sleep 60";
         let mut keeper = Command::new("bash")

@@ -239,12 +239,22 @@ fn switches_turn_it_off() {
 fn without_a_server_nothing_is_delivered_and_no_receipt_says_so() {
     let zephyr = Zephyr::new();
     zephyr.note("a.md", "# A\n\nA sentence about [[B]].", 1);
-    let (code, message) = zephyr.scratch.fail(["--dir", "zephyr", "inject", "--session", "real"]);
+    let inject = |session: &str, server: &str| {
+        zephyr.scratch.fail(["--dir", "zephyr", "inject", "--session", session, "--server", server])
+    };
+    let (code, message) = inject("ses_real", "http://127.0.0.1:1");
     assert_eq!(code, 3);
-    assert!(message.contains("--dry-run"), "{message}");
-    let (code, message) = zephyr.scratch.fail(["--dir", "zephyr", "explain", "--session", "real"]);
+    assert!(message.contains("no OpenCode server at http://127.0.0.1:1"), "{message}");
+    let (code, message) = inject("real", "http://127.0.0.1:1");
+    assert_eq!(code, 2);
+    assert!(message.contains("is no id of an OpenCode session"), "{message}");
+    let (code, message) = inject("ses_real", "https://127.0.0.1:1");
+    assert_eq!(code, 2);
+    assert!(message.contains("https"), "{message}");
+    let (code, message) =
+        zephyr.scratch.fail(["--dir", "zephyr", "explain", "--session", "ses_real"]);
     assert_eq!(code, 1);
-    assert!(message.contains("real") && message.contains("--dry-run"), "{message}");
+    assert!(message.contains("ses_real") && message.contains("--dry-run"), "{message}");
     zephyr.inject(&[]);
     assert_eq!(zephyr.explain(&["--session", "s"])["receipt"]["delivered"], false);
 }

@@ -84,6 +84,7 @@ fn candidates(texts: &[String], random: &mut Random) -> Vec<Candidate> {
                 title: note.title,
                 excerpt: note.excerpt,
                 concepts: note.mentions.into_keys().collect(),
+                modified: kgctx::domain::time::Timestamp::from_seconds(0),
                 signal: Signal::Recent { place: n + 1 },
                 uri,
             }

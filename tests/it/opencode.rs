@@ -2,13 +2,16 @@
 
 mod bridge;
 mod broken;
+mod client;
 mod facts;
 mod found;
 mod http;
 mod lab;
+mod measured;
 mod pool;
 mod provider;
 mod server;
+mod service;
 mod window;
 
 use std::thread;

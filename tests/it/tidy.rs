@@ -9,7 +9,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("engine", &["engine", "domain"]),
     ("adapters", &["adapters", "domain"]),
     ("app", &["app", "adapters", "engine", "domain"]),
-    ("cli", &["cli", "app", "domain"]),
+    ("service", &["service", "app", "adapters", "domain"]),
+    ("cli", &["cli", "service", "app", "domain"]),
 ];
 
 fn root() -> PathBuf {
@@ -101,6 +102,9 @@ fn the_readme_and_the_change_log_speak_of_this_version() {
         "kgctx context",
         "kgctx whoami",
         "kgctx config",
+        "kgctx install",
+        "kgctx uninstall",
+        "kgctx doctor",
     ] {
         assert!(readme.contains(command), "README.md does not speak of {command}");
     }

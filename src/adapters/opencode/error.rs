@@ -1,9 +1,10 @@
 //! Why a server did not do what it was asked, and the way out.
 
+use std::error::Error;
 use std::io;
 use std::time::Duration;
 
-use thiserror::Error;
+use thiserror::Error as ThisError;
 
 use super::http::Answer;
 use super::wire::Refusal;
@@ -12,7 +13,7 @@ use super::wire::Refusal;
 const MAX_QUOTED_CHARS: usize = 300;
 
 /// Why a server did not do what it was asked.
-#[derive(Debug, Error)]
+#[derive(Debug, ThisError)]
 pub enum ServerError {
     /// No connection: nobody listens, or the host is not to be found.
     #[error(
@@ -35,18 +36,18 @@ pub enum ServerError {
         /// How long it had.
         limit: Duration,
     },
-    /// Events stopped coming, and heartbeats with them.
-    #[error("{address} has not said anything for {silence:?}, not even a heartbeat; connect again")]
+    /// Events stopped coming: the server was ended, or the way to it is cut.
+    #[error("the events of {address} stopped: {cause}; connect again")]
     Lost {
         /// The server.
         address: String,
-        /// How long nothing came.
-        silence: Duration,
+        /// What happened.
+        cause: String,
     },
     /// The password is missing or another one.
     #[error(
-        "{address} wants another password; set OPENCODE_SERVER_PASSWORD (and OPENCODE_SERVER_USERNAME, if it has \
-         one) as they are set for the server"
+        "{address} wants a password, or another one; set OPENCODE_SERVER_PASSWORD (and OPENCODE_SERVER_USERNAME, if it \
+         has one) as they are set for the server"
     )]
     Unauthorized {
         /// The server.
@@ -157,6 +158,17 @@ impl ServerError {
     }
 }
 
+/// The outer causes say only that something happened; the inner ones say what.
+pub(super) fn chain(error: &(dyn Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut inner = error.source();
+    while let Some(error) = inner {
+        text = format!("{text}: {error}");
+        inner = error.source();
+    }
+    text
+}
+
 /// Whether a content type is `kind`, whatever parameters follow it.
 pub(super) fn is_kind(content_type: &str, kind: &str) -> bool {
     let named = content_type.split(';').next().unwrap_or_default();
@@ -187,7 +199,12 @@ mod tests {
     fn every_recorded_answer_is_told_from_the_others() {
         let json = "application/json";
         for (status, kind, body, expected) in [
-            (401, "", "", "http://h:1 wants another password; set OPENCODE_SERVER_PASSWORD"),
+            (
+                401,
+                "",
+                "",
+                "http://h:1 wants a password, or another one; set OPENCODE_SERVER_PASSWORD",
+            ),
             (
                 404,
                 json,

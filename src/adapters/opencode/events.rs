@@ -8,11 +8,11 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures::{Stream, StreamExt, stream};
 use http_body_util::BodyExt;
-use sse_stream::SseByteStream;
+use sse_stream::{Sse, SseByteStream};
 use tokio::time::timeout;
 
-use super::error::ServerError;
-use super::http::{MAX_BODY_BYTES, OpenAnswer};
+use super::error::{ServerError, chain};
+use super::http::{Connection, MAX_BODY_BYTES, OpenAnswer};
 use super::wire::Event;
 
 /// How often OpenCode says that it is still there.
@@ -50,37 +50,64 @@ pub(super) fn read(
         }
         Ok(chunk)
     });
-    let broken = |address: &str, cause: String| {
-        Some((Err(ServerError::Broken { address: address.to_owned(), cause }), None))
+    let feed = Feed {
+        blocks: SseByteStream::new(chunks),
+        unread,
+        address,
+        longest_silence,
+        _connection: connection,
     };
-    let open = Some((SseByteStream::new(chunks), connection));
-    stream::unfold(open, move |open| {
-        let (address, unread) = (address.clone(), Arc::clone(&unread));
-        async move {
-            let (mut blocks, connection) = open?;
-            loop {
-                let Ok(block) = timeout(longest_silence, blocks.next()).await else {
-                    return Some((
-                        Err(ServerError::Lost { address, silence: longest_silence }),
-                        None,
-                    ));
-                };
-                unread.store(0, Ordering::Relaxed);
-                let data = match block? {
-                    Ok(block) => block.data.unwrap_or_default(),
-                    Err(cause) => return broken(&address, cause.to_string()),
-                };
-                if data.is_empty() {
-                    continue;
-                }
-                match Event::parse(&data) {
-                    Ok(Some(event)) => return Some((Ok(event), Some((blocks, connection)))),
-                    Ok(None) => {}
-                    Err(cause) => return broken(&address, cause.to_string()),
-                }
-            }
+    stream::unfold(Some(feed), |feed| async {
+        let mut feed = feed?;
+        match feed.next().await {
+            Ok(event) => event.map(|event| (Ok(event), Some(feed))),
+            Err(fault) => Some((Err(fault), None)),
         }
     })
+}
+
+struct Feed<S> {
+    blocks: S,
+    /// How many bytes came since the last event.
+    unread: Arc<AtomicUsize>,
+    address: String,
+    longest_silence: Duration,
+    _connection: Connection,
+}
+
+impl<S: Stream<Item = Result<Sse, sse_stream::Error>> + Unpin> Feed<S> {
+    /// Waits for the next event; `None` when the server closed the connection.
+    async fn next(&mut self) -> Result<Option<Event>, ServerError> {
+        loop {
+            let Ok(block) = timeout(self.longest_silence, self.blocks.next()).await else {
+                let silence = self.longest_silence;
+                return Err(self.lost(format!("nothing for {silence:?}, not even a heartbeat")));
+            };
+            self.unread.store(0, Ordering::Relaxed);
+            let data = match block {
+                None => return Ok(None),
+                Some(Ok(block)) => block.data.unwrap_or_default(),
+                Some(Err(sse_stream::Error::Body(cause))) => return Err(self.lost(chain(&*cause))),
+                Some(Err(cause)) => return Err(self.broken(cause.to_string())),
+            };
+            if data.is_empty() {
+                continue;
+            }
+            if let Some(event) =
+                Event::parse(&data).map_err(|cause| self.broken(cause.to_string()))?
+            {
+                return Ok(Some(event));
+            }
+        }
+    }
+
+    fn lost(&self, cause: String) -> ServerError {
+        ServerError::Lost { address: self.address.clone(), cause }
+    }
+
+    fn broken(&self, cause: String) -> ServerError {
+        ServerError::Broken { address: self.address.clone(), cause }
+    }
 }
 
 #[cfg(test)]
@@ -178,19 +205,53 @@ mod tests {
                 stream.write_all(format!("{head}{chunk}{tail}").as_bytes()).unwrap();
             })
             .await;
-            assert_eq!((kinds.len(), fault.is_some()), (1, is_fault), "{fault:?}");
+            let is_lost = matches!(fault, Some(ServerError::Lost { .. }));
+            assert_eq!((kinds.len(), is_lost), (1, is_fault), "{fault:?}");
         }
     }
 
     #[tokio::test]
     async fn an_event_without_end_is_given_up() {
-        let (_, fault) = heard(LIMIT * 3, |stream| {
+        let said = Arc::new(AtomicUsize::new(0));
+        let counter = Arc::clone(&said);
+        let (_, fault) = heard(LIMIT, move |stream| {
             stream.write_all(HEAD.as_bytes()).unwrap();
             stream.write_all(b"data: ").unwrap();
             let piece = vec![b'x'; 0x10_0000];
-            while stream.write_all(&piece).is_ok() {}
+            while counter.load(Ordering::Relaxed) < 3 * MAX_BODY_BYTES
+                && stream.write_all(&piece).is_ok()
+            {
+                counter.fetch_add(piece.len(), Ordering::Relaxed);
+            }
         })
         .await;
         assert!(fault.unwrap().to_string().contains("an event is too long"));
+        let said = said.load(Ordering::Relaxed);
+        assert!((MAX_BODY_BYTES / 2..2 * MAX_BODY_BYTES).contains(&said), "{said}");
+    }
+
+    #[tokio::test]
+    async fn many_long_events_are_not_one_without_end() {
+        let count = MAX_BODY_BYTES / 0x10_0000 + 2;
+        let (kinds, fault) = heard(LIMIT, move |stream| {
+            stream.write_all(HEAD.as_bytes()).unwrap();
+            let text = "x".repeat(0x10_0000);
+            for _ in 0..count {
+                write!(stream, "data: {{\"type\":\"a\",\"properties\":\"{text}\"}}\n\n").unwrap();
+            }
+        })
+        .await;
+        assert!(fault.is_none(), "{fault:?}");
+        assert_eq!(kinds.len(), count);
+    }
+
+    #[tokio::test]
+    async fn nobody_listening_any_more_closes_the_connection() {
+        let (address, closed) = loopback::watching_for_close(HEAD);
+        let request = Request { method: Method::GET, path: "/event", body: None };
+        let answer = http::open(&address, None, request, LIMIT).await.unwrap();
+        drop(read(answer, address.to_string(), LIMIT));
+        tokio::task::yield_now().await;
+        assert!(closed.recv_timeout(LIMIT).is_ok());
     }
 }

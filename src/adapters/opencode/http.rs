@@ -15,7 +15,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::address::{Credentials, ServerAddress};
-use super::error::ServerError;
+use super::error::{ServerError, chain};
 
 /// A server that is there is reached well within this time, also in another house.
 const CONNECT_LIMIT: Duration = Duration::from_secs(3);
@@ -47,7 +47,7 @@ pub(super) struct OpenAnswer {
     pub(super) connection: Connection,
 }
 
-/// Keeps a connection going; dropping it closes the connection.
+/// Keeps a connection going; dropping it closes the connection, also one whose other side takes nothing in.
 pub(super) struct Connection(JoinHandle<()>);
 
 impl Drop for Connection {
@@ -162,15 +162,8 @@ async fn within<T>(
         .unwrap_or_else(|_| Err(ServerError::Silent { address: address.to_string(), limit }))
 }
 
-/// The outer causes say only that something happened; the inner ones say what.
 fn broken(address: &ServerAddress, error: &(dyn Error + 'static)) -> ServerError {
-    let mut cause = error.to_string();
-    let mut inner = error.source();
-    while let Some(error) = inner {
-        cause = format!("{cause}: {error}");
-        inner = error.source();
-    }
-    ServerError::Broken { address: address.to_string(), cause }
+    ServerError::Broken { address: address.to_string(), cause: chain(error) }
 }
 
 #[cfg(test)]
@@ -256,6 +249,32 @@ mod tests {
         });
         let error = get(&server, Duration::from_millis(300)).await.err().unwrap();
         assert!(matches!(error, ServerError::Silent { .. }), "{error}");
+    }
+
+    #[tokio::test]
+    async fn a_request_that_was_given_up_closes_its_connection() {
+        for beginning in ["", "HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf"] {
+            let (server, closed) = loopback::watching_for_close(beginning);
+            let error = get(&server, Duration::from_millis(200)).await.err().unwrap();
+            assert!(matches!(error, ServerError::Silent { .. }), "{error}");
+            tokio::task::yield_now().await;
+            assert!(closed.recv_timeout(LIMIT).is_ok());
+        }
+    }
+
+    #[tokio::test]
+    async fn a_body_that_nobody_takes_is_given_up_with_its_connection() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = loopback::address_of(&listener);
+        let body = Some(vec![b' '; MAX_BODY_BYTES / 2]);
+        let post = Request { method: Method::POST, path: "/", body };
+        let error = ask(&address, None, post, Duration::from_millis(300)).await.err().unwrap();
+        assert!(matches!(error, ServerError::Silent { .. }), "{error}");
+        tokio::task::yield_now().await;
+        let (mut stream, _) = listener.accept().unwrap();
+        stream.set_read_timeout(Some(LIMIT / 4)).unwrap();
+        let taken = std::io::copy(&mut stream, &mut std::io::sink());
+        assert!(taken.is_ok_and(|bytes| bytes < MAX_BODY_BYTES as u64 / 2));
     }
 
     #[tokio::test]

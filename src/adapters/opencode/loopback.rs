@@ -34,6 +34,18 @@ pub(super) fn recording(kind: &str, body: &str) -> (ServerAddress, Receiver<Stri
     (address, requests)
 }
 
+/// Begins its answer so, and tells when the other side has closed the connection.
+pub(super) fn watching_for_close(beginning: &'static str) -> (ServerAddress, Receiver<()>) {
+    let (sender, closed) = mpsc::channel();
+    let address = serving(move |_, stream| {
+        stream.write_all(beginning.as_bytes()).unwrap();
+        if stream.read(&mut [0]).is_ok_and(|n_read| n_read == 0) {
+            sender.send(()).unwrap();
+        }
+    });
+    (address, closed)
+}
+
 /// A whole answer as it goes over the wire.
 pub(super) fn answer(status: u16, kind: &str, body: &str) -> String {
     let length = body.len();

@@ -244,8 +244,6 @@ pub(super) struct Providers {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Refusal {
-    #[serde(alias = "_tag")]
-    pub(super) name: Option<String>,
     message: Option<String>,
     data: RefusalData,
 }
@@ -380,10 +378,7 @@ mod tests {
     fn a_refusal_is_read_in_every_form() {
         let read = |json| serde_json::from_str::<Refusal>(json).unwrap();
         let busy = read(r#"{"_tag":"SessionBusyError","message":"Session is busy"}"#);
-        assert_eq!(
-            (busy.name.as_deref(), busy.message()),
-            (Some("SessionBusyError"), Some("Session is busy"))
-        );
+        assert_eq!(busy.message(), Some("Session is busy"));
         let failed = read(r#"{"name":"UnknownError","data":{"message":"Oh","ref":"err_1"}}"#);
         assert_eq!((failed.message(), failed.reference()), (Some("Oh"), Some("err_1")));
         assert!(!SessionStatus { kind: "idle".into() }.is_busy());

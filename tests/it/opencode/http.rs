@@ -43,6 +43,11 @@ impl Http {
         Http { address, password }
     }
 
+    /// Where it is.
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
     /// The same server, asked by somebody without the password.
     pub(crate) fn stranger(&self) -> Http {
         Http { password: None, ..self.clone() }

@@ -32,11 +32,20 @@ pub(crate) struct Server {
 impl Lab {
     /// Starts a server in the project and waits until it listens.
     pub(crate) fn serve(&self) -> Server {
+        self.serve_on("0")
+    }
+
+    /// Starts a server again, where one was before.
+    pub(crate) fn serve_at(&self, url: &str) -> Server {
+        self.serve_on(url.rsplit(':').next().unwrap())
+    }
+
+    fn serve_on(&self, port: &str) -> Server {
         let file = self.path().join("serve.txt");
         let output = fs::File::create(&file).unwrap();
         let mut command = self.command("sh");
         command.arg("-c").arg(KEEPER).arg("sh").arg(self.path()).arg(self.version.program());
-        command.args(["serve", "--hostname", "127.0.0.1", "--port", "0"]);
+        command.args(["serve", "--hostname", "127.0.0.1", "--port", port]);
         command.stdin(Stdio::piped()).stdout(output.try_clone().unwrap()).stderr(output);
         let mut keeper = command.spawn().unwrap();
         let word = keeper.stdin.take();

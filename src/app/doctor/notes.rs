@@ -1,0 +1,165 @@
+//! The way from the settings over vaults and index to a context.
+
+use std::path::Path;
+use std::sync::mpsc;
+use std::thread;
+
+use crate::adapters::index::Unusable;
+use crate::adapters::state::State;
+use crate::app::doctor::PATIENCE;
+use crate::app::hook;
+use crate::app::inject::{Keep, Session, inject};
+use crate::app::refresh::list;
+use crate::app::workspace::{AppError, Place, Request, Workspace};
+use crate::domain::budget::Host;
+use crate::domain::diagnosis::{Check, Verdict};
+use crate::domain::number::{counted, thousands};
+use crate::domain::receipt::Fault;
+use crate::domain::session::Moment;
+
+/// The name of the check of settings, and of what is wrong with them in a context's receipt.
+const SETTINGS: &str = "settings";
+
+/// Checks all of it. What cannot be told because something before it is wrong is left out.
+pub(super) fn all(request: &Request, place: Place) -> Vec<Check> {
+    let mut checks = settings(&place);
+    checks.push(enabled(&place));
+    let mut can_try = place.settings.enabled.value;
+    let state_folder = place.directories.state.clone();
+    let (workspace, errors) = Workspace::open_what_answers(place, Some(PATIENCE));
+    checks.extend(vaults(workspace.as_ref(), &errors));
+    can_try &= workspace.is_some();
+    checks.extend(workspace.map(index));
+    checks.push(state(&state_folder));
+    if can_try {
+        checks.push(trial(request));
+    }
+    checks
+}
+
+fn settings(place: &Place) -> Vec<Check> {
+    if place.faults.is_empty() {
+        return vec![Check::ok(SETTINGS, settings_found(place))];
+    }
+    let out = "correct it; README.md lists all settings";
+    let check = |fault: &Fault| Check::of_error(SETTINGS, Verdict::Fail, &fault.reason, out);
+    place.faults.iter().map(check).collect()
+}
+
+fn settings_found(place: &Place) -> String {
+    let project = match &place.project.name {
+        Some(name) => format!("project {name}"),
+        None => "no project".to_owned(),
+    };
+    format!("readable, {project}, {} tokens", thousands(place.settings.token_limit.value))
+}
+
+fn enabled(place: &Place) -> Check {
+    let enabled = &place.settings.enabled;
+    if enabled.value {
+        return Check::ok("enabled", "sessions get context");
+    }
+    let origin = &enabled.origin;
+    let found = format!("sessions get no context: it is switched off by {origin}");
+    Check::warn("enabled", found, format!("set enabled = true, or correct {origin}"))
+}
+
+fn vaults(workspace: Option<&Workspace>, errors: &[AppError]) -> Vec<Check> {
+    let verdict = if workspace.is_some() { Verdict::Warn } else { Verdict::Fail };
+    let out = "check the folder, or leave it out of the settings";
+    let check = |error| Check::of_error("vaults", verdict, error, out);
+    let mut checks: Vec<Check> = errors.iter().map(check).collect();
+    if let Some(workspace) = workspace {
+        let vaults: Vec<String> =
+            workspace.vaults.iter().map(|vault| vault.root.display().to_string()).collect();
+        let found = format!("{}: {}", counted(vaults.len(), "folder"), vaults.join(", "));
+        checks.insert(0, Check::ok("vaults", found));
+    }
+    checks
+}
+
+/// The index as it was left. Whether it is up to date is told by a look at all notes, which may hang.
+fn index(workspace: Workspace) -> Check {
+    let name = "index";
+    let (sender, looked) = mpsc::channel();
+    thread::spawn(move || {
+        let check = match workspace.last_index() {
+            Ok(index) => {
+                let n_notes = index.totals().map(|totals| totals.notes);
+                match (n_notes, index.is_current(&list(&workspace).listings)) {
+                    (Ok(n_notes), Ok(is_current)) => {
+                        let is = if is_current { "up to date" } else { "to be brought up to date" };
+                        Check::ok(name, format!("{}, {is}", counted(n_notes as usize, "note")))
+                    }
+                    (Err(error), _) | (_, Err(error)) => unusable(&error.into()),
+                }
+            }
+            Err(Unusable::Missing) => Check::ok(name, "none yet; the first context makes it"),
+            Err(Unusable::Outdated) => Check::ok(
+                name,
+                "of another version or other settings; the next context makes it anew",
+            ),
+            Err(error) => unusable(&error),
+        };
+        // Nobody listens any more when it took too long.
+        let _ = sender.send(check);
+    });
+    looked.recv_timeout(PATIENCE).unwrap_or_else(|_| {
+        let found = "the notes cannot be looked through in time";
+        Check::warn(name, found, "is a vault on a network, or very large? name other folders")
+    })
+}
+
+fn unusable(error: &Unusable) -> Check {
+    Check::of_error("index", Verdict::Warn, error, "run `kgctx index --full`, which makes it anew")
+}
+
+fn state(folder: &Path) -> Check {
+    let n_receipts = State::look(folder, PATIENCE)
+        .and_then(|state| state.map(|state| state.n_receipts()).transpose());
+    match n_receipts {
+        Ok(None) => Check::ok("state", "none yet; the first context makes it"),
+        Ok(Some(n)) => Check::ok("state", counted(n as usize, "receipt")),
+        // Sessions get their context without a receipt, too.
+        Err(error) => Check::of_error("state", Verdict::Warn, error, "check the file and the disk"),
+    }
+}
+
+/// Makes a context as a session would get it, and keeps no receipt.
+fn trial(request: &Request) -> Check {
+    let name = "context";
+    let session = Session {
+        id: "doctor".to_owned(),
+        moment: Moment::Start,
+        place: request.clone(),
+        host: Host::Opencode,
+        budget: None,
+        now: None,
+        within: Some(hook::LIMIT),
+        is_watched: false,
+    };
+    let receipt = match inject(&session, Keep::Nothing) {
+        Ok(injection) => injection.receipt,
+        Err(error) => return Check::of_error(name, Verdict::Fail, error, "correct it"),
+    };
+    let ms = receipt.stages.iter().find(|stage| stage.name == "all").map_or(0.0, |stage| stage.ms);
+    let made = format!(
+        "{} of {} tokens in {ms:.0} ms",
+        thousands(receipt.used.tokens as i64),
+        thousands(receipt.budget.tokens as i64)
+    );
+    // Those of the settings have a line of their own.
+    let is_new = |fault: &&Fault| fault.source != SETTINGS;
+    if receipt.faults.iter().any(|fault| is_new(&fault)) {
+        let faults = receipt.faults.iter().filter(is_new);
+        let faults = faults.map(|Fault { source, reason }| format!("{source}: {reason}"));
+        let faults = faults.collect::<Vec<_>>().join(" | ");
+        let out = "correct it, or run this again if it was busy; sessions get what there is";
+        return Check::warn(name, format!("{made}, but {faults}"), out);
+    }
+    if receipt.used.tokens == 0 {
+        let found = "empty: no note speaks of this project, and none is of the last 24 hours";
+        return Check::warn(name, found, "write a note, or name a folder of notes with [[vault]]");
+    }
+    Check::ok(name, made)
+}

@@ -1,0 +1,171 @@
+//! What a process that stays can know ahead: the places whose notes it watches, and the contexts that it has made of them,
+//! which are the same bytes as long as no note changes and none grows too old.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::thread;
+use std::time::Instant;
+
+use crate::adapters::clock;
+use crate::app::gather::stage_of;
+use crate::app::inject::{Keep, Session, budget, inject};
+use crate::app::refresh::Refreshed;
+use crate::app::watch::{Freshness, watch};
+use crate::app::workspace::{AppError, Place, Workspace};
+use crate::domain::receipt::{Fault, Injection};
+
+/// So many sets of vaults are watched. Each takes a thread and the system's watches.
+const MAX_WATCHED: usize = 32;
+/// So many contexts of one set of vaults are kept: one per project, budget and kind of moment.
+const MAX_MADE: usize = 100;
+
+/// All that is watched.
+#[derive(Debug, Default)]
+pub struct Warm {
+    watched: Mutex<HashMap<String, Arc<Watched>>>,
+}
+
+/// A set of vaults.
+#[derive(Debug, Default)]
+struct Watched {
+    freshness: Freshness,
+    /// Contexts, and how many changes there had been when they were made.
+    made: Mutex<HashMap<String, (u64, Injection)>>,
+}
+
+impl Warm {
+    /// Makes a session's context, or takes one that is known to be the same.
+    pub fn inject(
+        &self,
+        place: &Place,
+        mut session: Session,
+        keep: Keep,
+    ) -> Result<Injection, AppError> {
+        let watched = self.watched(place);
+        let certain = watched.as_ref().and_then(|watched| watched.freshness.certain());
+        let (Some(watched), Some(n_changes), None) = (watched, certain, session.now) else {
+            return inject(&session, keep);
+        };
+        let name = context_name(place, &session);
+        if let Some(known) = watched.made(&name, n_changes) {
+            return Ok(reused(known, &session, keep));
+        }
+        session.is_watched = true;
+        let injection = inject(&session, keep)?;
+        if injection.receipt.faults.is_empty() {
+            watched.keep(name, n_changes, &injection);
+        }
+        Ok(injection)
+    }
+
+    /// How many sets of vaults are watched.
+    pub fn n_watched(&self) -> usize {
+        unpoisoned(&self.watched).len()
+    }
+
+    /// What is known of a place. One that is not watched will be from now on.
+    fn watched(&self, place: &Place) -> Option<Arc<Watched>> {
+        let mut all = unpoisoned(&self.watched);
+        let name = vaults_name(place);
+        if let Some(watched) = all.get(&name) {
+            return Some(Arc::clone(watched));
+        }
+        if all.len() < MAX_WATCHED {
+            let watched = Arc::new(Watched::default());
+            all.insert(name, Arc::clone(&watched));
+            let place = place.clone();
+            thread::spawn(move || watch_place(place, &watched.freshness));
+        }
+        None
+    }
+}
+
+impl Watched {
+    fn made(&self, name: &str, n_changes: u64) -> Option<Injection> {
+        let made = unpoisoned(&self.made);
+        let (made_at, injection) = made.get(name)?;
+        let is_recent = injection.good_until.is_none_or(|until| clock::now() < until);
+        (*made_at == n_changes && is_recent).then(|| injection.clone())
+    }
+
+    fn keep(&self, name: String, n_changes: u64, injection: &Injection) {
+        let mut made = unpoisoned(&self.made);
+        if made.len() >= MAX_MADE {
+            made.clear();
+        }
+        made.insert(name, (n_changes, injection.clone()));
+    }
+}
+
+/// Gives a context to another session, with a receipt of its own.
+fn reused(mut injection: Injection, session: &Session, keep: Keep) -> Injection {
+    let started = Instant::now();
+    let receipt = &mut injection.receipt;
+    receipt.session.clone_from(&session.id);
+    receipt.moment = session.moment.clone();
+    receipt.at = clock::now();
+    receipt.stages.clear();
+    injection.id = None;
+    if let Keep::In(mut state) = keep {
+        match state.record(receipt) {
+            Ok(id) => injection.id = Some(id),
+            Err(error) => receipt.faults.push(Fault::new("receipt", error)),
+        }
+    }
+    receipt.stages.push(stage_of("all", started.elapsed()));
+    injection
+}
+
+/// Watches for as long as the process lives.
+fn watch_place(place: Place, freshness: &Freshness) {
+    let project = place.project.key.clone();
+    let workspace = match Workspace::open(place) {
+        Ok(workspace) => workspace,
+        Err(error) => {
+            tracing::warn!(%project, "not watching: {error}");
+            return;
+        }
+    };
+    let report = |refreshed: Result<Refreshed, AppError>| match refreshed {
+        Ok(Refreshed { outcome, .. }) => {
+            tracing::debug!(%project, changed = outcome.changed, removed = outcome.removed, "the index is up to date");
+        }
+        Err(error) => {
+            tracing::warn!(%project, "the index could not be brought up to date: {error}")
+        }
+    };
+    let Err(error) = watch(&workspace, freshness, report);
+    tracing::warn!(%project, "{error}");
+}
+
+/// Tells sets of vaults apart, with all that an index depends on.
+fn vaults_name(place: &Place) -> String {
+    let settings = &place.settings;
+    let mut name = format!(
+        "{}\0{}\0{}",
+        place.directories.cache.display(),
+        settings.links.value,
+        settings.max_file_bytes.value
+    );
+    for vault in &settings.vaults {
+        name.push('\0');
+        name.push_str(&vault.value.name);
+        name.push('\0');
+        name.push_str(&vault.value.path.to_string_lossy());
+    }
+    name
+}
+
+/// Tells contexts apart that are made of the same vaults.
+fn context_name(place: &Place, session: &Session) -> String {
+    let Place { project, settings, .. } = place;
+    let budget = budget(session, Some(place));
+    format!(
+        "{}\0{:?}\0{}\0{}\0{budget:?}",
+        project.key, project.name, settings.encoding.value, session.host
+    )
+}
+
+fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}

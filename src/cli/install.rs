@@ -1,0 +1,125 @@
+//! `kgctx install` and `kgctx uninstall`
+
+use crate::app::install::{InstallPlan, UninstallPlan, VERSION, plan_install, plan_uninstall};
+use crate::cli::args::{BridgeHost, InstallArgs, PlaceArgs, UninstallArgs};
+use crate::cli::outcome::Failure;
+use crate::cli::screen::{Screen, Style, harmless};
+use crate::domain::installation::{Change, OldFile, Scope};
+
+pub(super) fn install(
+    place: &PlaceArgs,
+    args: &InstallArgs,
+    screen: &mut Screen,
+) -> Result<(), Failure> {
+    let BridgeHost::Opencode = args.host;
+    let plan = plan_install(&place.request(), args.scope.scope())?;
+    print_changes(&plan.changes, screen);
+    if plan.changes.is_empty() {
+        let file = plan.file.display().to_string();
+        screen.line(format!("nothing to do: {} is version {VERSION}", harmless(&file)));
+    } else if args.dry_run {
+        screen.line("Nothing was changed.");
+    } else {
+        // What is about to change is seen even if it should fail.
+        screen.flush();
+        plan.apply()?;
+        print_what_now(args.scope.scope(), screen);
+    }
+    warn_installed(&plan, screen);
+    Ok(())
+}
+
+pub(super) fn uninstall(
+    place: &PlaceArgs,
+    args: &UninstallArgs,
+    screen: &mut Screen,
+) -> Result<(), Failure> {
+    let BridgeHost::Opencode = args.host;
+    let plan = plan_uninstall(&place.request(), args.scope.scope())?;
+    print_changes(&plan.changes, screen);
+    if plan.changes.is_empty() {
+        let folder = plan.folder.display().to_string();
+        screen.line(format!("nothing to do: kgctx is not installed in {}", harmless(&folder)));
+    } else {
+        screen.flush();
+        plan.apply()?;
+        screen.line("");
+        screen.line("Done. OpenCode goes on without kgctx when it is started next.");
+    }
+    warn_uninstalled(&plan, screen);
+    Ok(())
+}
+
+fn print_changes(changes: &[Change], screen: &mut Screen) {
+    for change in changes {
+        let (verb, path, remark) = match change {
+            Change::MakeFolder(folder) => ("make", folder, String::new()),
+            Change::WriteFile(file) => ("write", file, format!("version {VERSION}")),
+            Change::ReplaceFile(old) => {
+                ("replace", &old.path, format!("{} by {VERSION}", described(old)))
+            }
+            Change::RemoveFile(old) => ("remove", &old.path, described(old)),
+            Change::RemoveFolder(folder) => ("remove", folder, "made by install, empty".to_owned()),
+            Change::KeepFolder(folder) => ("keep", folder, "holds other files now".to_owned()),
+        };
+        let path = harmless(&path.display().to_string());
+        let remark = if remark.is_empty() {
+            remark
+        } else {
+            format!("  {}", screen.paint(Style::Faint, format!("({})", harmless(&remark))))
+        };
+        screen.line(format!("{verb:<7}  {path}{remark}"));
+    }
+}
+
+fn described(old: &OldFile) -> String {
+    let edited = if old.is_edited { ", with edits of yours" } else { "" };
+    match &old.version {
+        Some(version) => format!("version {version}{edited}"),
+        None => format!("no version{edited}"),
+    }
+}
+
+fn print_what_now(scope: Scope, screen: &mut Screen) {
+    let (whose, flag) = match scope {
+        Scope::Global => ("new OpenCode session", ""),
+        Scope::Project => ("new OpenCode session in this project", " --project"),
+    };
+    screen.line("");
+    screen.line(format!(
+        "Done. From OpenCode's next start on, every {whose} gets context from your notes\n\
+         with its first prompt. That start may once take some seconds longer, because OpenCode\n\
+         installs its own plugin package into this folder."
+    ));
+    screen.line("");
+    for (command, what) in [
+        ("kgctx doctor".to_owned(), "checks everything"),
+        ("kgctx explain --dry-run".to_owned(), "shows what a session here would get, and why"),
+        (format!("kgctx uninstall opencode{flag}"), "undoes this"),
+    ] {
+        screen.line(format!("  {command:<35}  {}", screen.paint(Style::Faint, what)));
+    }
+}
+
+fn warn_installed(plan: &InstallPlan, screen: &mut Screen) {
+    if let Some(program) = &plan.unfound_program {
+        let program = harmless(&program.display().to_string());
+        screen.complain(&format!(
+            "kgctx: OpenCode would not find kgctx: put it on the PATH, or set KGCTX_BIN={program} where OpenCode is \
+             started\n"
+        ));
+    }
+    for copy in &plan.other_copies {
+        let copy = harmless(copy);
+        screen.complain(&format!(
+            "kgctx: OpenCode loads another copy here, too: {copy}; that does no harm, since only one acts\n"
+        ));
+    }
+}
+
+fn warn_uninstalled(plan: &UninstallPlan, screen: &mut Screen) {
+    for copy in &plan.other_copies {
+        let copy = harmless(copy);
+        screen.complain(&format!("kgctx: OpenCode still loads another copy here: {copy}\n"));
+    }
+}

@@ -1,0 +1,25 @@
+//! The service as one of the things that a diagnosis looks at.
+
+use crate::domain::diagnosis::Check;
+use crate::service::client;
+
+/// Checks how the service is, which is needed only for servers without the plugin.
+pub fn check() -> Check {
+    let name = "service";
+    let status = match client::status() {
+        None => return Check::ok(name, "not running; with the plugin it need not"),
+        Some(Err(version)) => {
+            let found = format!("it is of version {version}, and not asked");
+            return Check::warn(name, found, "stop it, and start `kgctx serve` again");
+        }
+        Some(Ok(status)) => status,
+    };
+    let lost = status.servers.iter().find(|server| !server.connected);
+    match lost.and_then(|server| server.error.as_ref()) {
+        Some(error) => {
+            let found = format!("it runs, but {error}");
+            Check::warn(name, found, format!("its log, {}, tells more", status.log))
+        }
+        None => Check::ok(name, format!("it runs since {}, process {}", status.since, status.pid)),
+    }
+}

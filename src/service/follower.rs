@@ -1,0 +1,276 @@
+//! Follows one OpenCode server and gives its sessions their context. What happened while nobody listened is found out after
+//! every connect; who may be given something is for `app::deliver` to say, so that nothing here can deliver twice.
+
+use std::collections::{HashMap, HashSet};
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::{Stream, StreamExt, stream};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, interval, sleep};
+
+use crate::adapters::clock;
+use crate::adapters::opencode::{Event, OpencodeServer, Scope, ServerError};
+use crate::app::deliver::{self, Delivered, Errand, NotDelivered, Recipients, Refusal};
+use crate::app::hook;
+use crate::app::workspace::{Request, Strictness};
+use crate::service::run::Shared;
+
+/// A server that is not there is looked for again after this long, then after twice as long, and so on up to the longest.
+const FIRST_PAUSE: Duration = Duration::from_millis(250);
+const LONGEST_PAUSE: Duration = Duration::from_secs(10);
+/// OpenCode says that it is connected to the events of all folders a moment before it is: what happened in that moment
+/// is found by a second look.
+const SECOND_LOOK: Duration = Duration::from_secs(2);
+/// Sessions that were created longer ago, and never prompted, are forgotten by their users, too.
+const OLDEST: Duration = Duration::from_secs(24 * 60 * 60);
+/// How often it is looked whether somebody's turn has come.
+const TICK: Duration = Duration::from_millis(100);
+/// A bridge has so long to do it: it is there before the prompt, for certain.
+const BRIDGE_FIRST: Duration = Duration::from_secs(5);
+/// A fork's messages arrive after it was announced.
+const FORK_SETTLES: Duration = Duration::from_secs(1);
+/// A busy session announces that it is idle; this is for the announcement that was missed.
+const BUSY_PAUSE: Duration = Duration::from_secs(5);
+/// Until a claim that nobody will settle has lapsed.
+const TAKEN_PAUSE: Duration = Duration::from_secs(1);
+const MAX_FAILURES: u32 = 10;
+
+/// A session that waits for its context.
+#[derive(Debug, Clone, Copy)]
+struct Waiting {
+    due: Instant,
+    to: Recipients,
+    n_failures: u32,
+}
+
+/// Follows one server.
+pub(super) struct Follower {
+    server: OpencodeServer,
+    address: String,
+    shared: Arc<Shared>,
+    waiting: HashMap<String, Waiting>,
+    /// Sessions that are being given their context at this moment.
+    under_way: HashSet<String>,
+    errands: JoinSet<(String, Waiting, Result<Delivered, NotDelivered>)>,
+}
+
+impl Follower {
+    pub(super) fn new(server: OpencodeServer, shared: Arc<Shared>) -> Follower {
+        let address = server.address().to_string();
+        Follower {
+            server,
+            address,
+            shared,
+            waiting: HashMap::new(),
+            under_way: HashSet::new(),
+            errands: JoinSet::new(),
+        }
+    }
+
+    /// Connects, and connects again, for as long as the service runs.
+    pub(super) async fn follow(mut self) {
+        let mut pause = FIRST_PAUSE;
+        let mut last_error = None;
+        loop {
+            let was_connected = match self.connect().await {
+                Ok(events) => {
+                    tracing::info!(server = self.address, "connected");
+                    self.note(|status| {
+                        status.connected = true;
+                        status.error = None;
+                    });
+                    let ended = self.listen(events).await;
+                    tracing::info!(server = self.address, "disconnected: {ended}");
+                    self.note(|status| {
+                        status.connected = false;
+                        status.error = Some(ended);
+                    });
+                    true
+                }
+                Err(error) => {
+                    let error = error.to_string();
+                    // Said once, not with every attempt.
+                    if last_error.as_ref() != Some(&error) {
+                        tracing::warn!(server = self.address, "not connected: {error}");
+                    }
+                    self.note(|status| status.error = Some(error.clone()));
+                    last_error = Some(error);
+                    false
+                }
+            };
+            if was_connected {
+                pause = FIRST_PAUSE;
+                last_error = None;
+            }
+            sleep(pause).await;
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    fn note(&self, note: impl FnOnce(&mut crate::service::status::ServerStatus)) {
+        self.shared.counts.note(&self.address, note);
+    }
+
+    /// The events of the server's own folder, none of which is missed, and those of all other folders. Ends when one ends.
+    async fn connect(
+        &self,
+    ) -> Result<impl Stream<Item = Option<Result<Event, ServerError>>> + use<>, ServerError> {
+        let own = self.server.events(&Scope::OwnFolder).await?;
+        let all = self.server.events(&Scope::Everywhere).await?;
+        let until_end = |events: stream::BoxStream<'static, _>| {
+            events.map(Some).chain(stream::once(async { None }))
+        };
+        Ok(stream::select(until_end(own.boxed()), until_end(all.boxed())))
+    }
+
+    /// Acts on events until they end, and says why they did.
+    async fn listen(
+        &mut self,
+        events: impl Stream<Item = Option<Result<Event, ServerError>>>,
+    ) -> String {
+        let mut events = pin!(events);
+        let mut tick = interval(TICK);
+        let mut looks = vec![Instant::now() + SECOND_LOOK, Instant::now()];
+        loop {
+            if looks.last().is_some_and(|&due| due <= Instant::now()) {
+                looks.pop();
+                if let Err(error) = self.catch_up().await {
+                    return error.to_string();
+                }
+            }
+            self.set_out();
+            tokio::select! {
+                event = events.next() => match event {
+                    Some(Some(Ok(event))) => self.hear(&event),
+                    Some(Some(Err(error))) => return error.to_string(),
+                    Some(None) | None => return "the server closed the connection".to_owned(),
+                },
+                Some(done) = self.errands.join_next() => {
+                    if let Ok((id, waiting, done)) = done {
+                        self.done(id, waiting, done);
+                    }
+                }
+                _ = tick.tick() => {}
+            }
+        }
+    }
+
+    /// Finds sessions that were created while nobody listened.
+    async fn catch_up(&mut self) -> Result<(), ServerError> {
+        let oldest = clock::now().milliseconds() - OLDEST.as_millis() as i64;
+        let oldest = u64::try_from(oldest).unwrap_or(0);
+        for session in self.server.sessions_since(oldest).await? {
+            if session.time.created >= oldest {
+                let pause = self.pause(&session.directory, session.is_fork());
+                self.expect(session.id, Recipients::Unprompted, pause);
+            }
+        }
+        Ok(())
+    }
+
+    /// How long others have to do it.
+    fn pause(&self, folder: &str, is_fork: bool) -> Duration {
+        if self.shared.bridged.knows(folder) {
+            BRIDGE_FIRST
+        } else if is_fork {
+            FORK_SETTLES
+        } else {
+            Duration::ZERO
+        }
+    }
+
+    fn hear(&mut self, event: &Event) {
+        let Some(id) = event.session_id() else { return };
+        match event.kind.as_str() {
+            "session.created" => {
+                let Some(session) = event.session() else { return };
+                if session.parent_id.is_none() {
+                    let pause = self.pause(&session.directory, session.is_fork());
+                    self.expect(session.id, Recipients::All, pause);
+                }
+            }
+            // Where there is a bridge, the next prompt brings it.
+            "session.compacted" if !self.shared.bridged.knows(id) => {
+                self.expect(id.to_owned(), Recipients::All, Duration::ZERO);
+            }
+            "session.idle" => {
+                if let Some(waiting) = self.waiting.get_mut(id) {
+                    waiting.due = waiting.due.min(Instant::now());
+                }
+            }
+            "session.deleted" => {
+                self.waiting.remove(id);
+            }
+            _ => {}
+        }
+    }
+
+    /// Puts a session on the list. One that was seen being created stays that.
+    fn expect(&mut self, id: String, to: Recipients, pause: Duration) {
+        if self.under_way.contains(&id) {
+            return;
+        }
+        let waiting = Waiting { due: Instant::now() + pause, to, n_failures: 0 };
+        let known = self.waiting.entry(id).or_insert(waiting);
+        if to == Recipients::All {
+            known.to = to;
+        }
+    }
+
+    /// Starts for those whose time has come.
+    fn set_out(&mut self) {
+        let now = Instant::now();
+        let due = self.waiting.iter().filter(|(_, waiting)| waiting.due <= now);
+        let due: Vec<(String, Waiting)> = due.map(|(id, waiting)| (id.clone(), *waiting)).collect();
+        for (id, waiting) in due {
+            self.waiting.remove(&id);
+            self.under_way.insert(id.clone());
+            let errand = Errand {
+                session: id.clone(),
+                place: Request { strictness: Strictness::Lenient, ..Request::default() },
+                budget: None,
+                now: None,
+                to: waiting.to,
+            };
+            let (server, warm) = (self.server.clone(), Arc::clone(&self.shared.warm));
+            self.errands.spawn(async move {
+                let done = deliver::deliver(&server, &errand, Some(warm)).await;
+                (id, waiting, done)
+            });
+        }
+    }
+
+    /// Notes what came of it, and tries again where that makes sense.
+    fn done(&mut self, id: String, waiting: Waiting, done: Result<Delivered, NotDelivered>) {
+        self.under_way.remove(&id);
+        let refusal = match done {
+            Ok(Delivered { injection, message }) => {
+                let said = hook::notice(&injection.receipt);
+                tracing::info!(server = self.address, session = id, stored = message, "{said}");
+                self.note(|status| status.delivered += 1);
+                return;
+            }
+            Err(refusal) => refusal,
+        };
+        let pause = match &refusal {
+            NotDelivered::Busy(_) => BUSY_PAUSE,
+            NotDelivered::Taken(_) => TAKEN_PAUSE,
+            other if other.kind() == Refusal::Unavailable => {
+                tracing::warn!(server = self.address, session = id, "not delivered: {refusal}");
+                FIRST_PAUSE * 2_u32.pow(waiting.n_failures.min(6))
+            }
+            _ => {
+                tracing::debug!(server = self.address, session = id, "nothing to do: {refusal}");
+                return;
+            }
+        };
+        let is_failure = refusal.kind() == Refusal::Unavailable;
+        let n_failures = waiting.n_failures + u32::from(is_failure);
+        if n_failures <= MAX_FAILURES {
+            let due = Instant::now() + pause;
+            self.waiting.insert(id, Waiting { due, n_failures, ..waiting });
+        }
+    }
+}

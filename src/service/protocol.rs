@@ -1,0 +1,77 @@
+//! What is said on the service's socket: one question, one reply, JSON, ended by closing. Both sides must be of the same
+//! version: who meets another one does the work itself.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::app::deliver::{Delivered, NotDelivered, Refusal};
+use crate::app::hook::Answer;
+use crate::domain::time::Timestamp;
+use crate::service::status::Status;
+
+/// This program's version, and so that of the agreement.
+pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// What a process asks of the service.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Call {
+    /// The asking program's version.
+    pub(super) version: String,
+    /// The environment that counts.
+    pub(super) environment: BTreeMap<String, String>,
+    pub(super) question: Question,
+}
+
+/// What can be asked.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Question {
+    /// What a bridge in OpenCode asks, as it sent it.
+    Hook(String),
+    /// That a session of a server is given its context.
+    Deliver(DeliverQuestion),
+    /// How the service is.
+    Status,
+}
+
+/// An errand for the service.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct DeliverQuestion {
+    pub(super) session: String,
+    pub(super) server: Option<String>,
+    pub(super) dir: Option<PathBuf>,
+    pub(super) vaults: Vec<PathBuf>,
+    pub(super) budget: Option<usize>,
+    pub(super) now: Option<Timestamp>,
+}
+
+/// What the service says.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Reply {
+    Hook(Answer),
+    Delivered(Box<Delivered>),
+    Refused {
+        kind: Refusal,
+        is_passing: bool,
+        message: String,
+    },
+    Status(Status),
+    /// The service is of another version.
+    Other(String),
+}
+
+impl From<Result<Delivered, NotDelivered>> for Reply {
+    fn from(done: Result<Delivered, NotDelivered>) -> Reply {
+        match done {
+            Ok(delivered) => Reply::Delivered(Box::new(delivered)),
+            Err(refusal) => Reply::Refused {
+                kind: refusal.kind(),
+                is_passing: refusal.is_passing(),
+                message: refusal.to_string(),
+            },
+        }
+    }
+}

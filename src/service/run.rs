@@ -1,0 +1,256 @@
+//! The service itself: one thread that listens, follows and stops in good order; what takes time has threads of its own.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use thiserror::Error;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::runtime::Builder;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::{JoinSet, spawn_blocking};
+use tokio::time::timeout;
+
+use crate::adapters::clock;
+use crate::adapters::directories::Directories;
+use crate::adapters::environment::Environment;
+use crate::adapters::instance::{Instance, InstanceError};
+use crate::adapters::log_file::LogFile;
+use crate::app::deliver::{self, AddressError, Errand, NotDelivered, OpencodeServer, Recipients};
+use crate::app::hook::{self, Answer, Caller};
+use crate::app::warm::Warm;
+use crate::app::workspace::{AppError, Place, Request, Strictness};
+use crate::domain::time::Timestamp;
+use crate::service::bridged::Bridged;
+use crate::service::follower::Follower;
+use crate::service::protocol::{Call, DeliverQuestion, Question, Reply, VERSION};
+use crate::service::status::{Counts, Status};
+
+/// No question is longer.
+const LONGEST_CALL: u64 = 8 * 1024 * 1024;
+/// Who connects and says nothing is not waited for.
+const CALL_LIMIT: Duration = Duration::from_secs(5);
+/// What is under way when the service is stopped has so long to end.
+const STOP_LIMIT: Duration = Duration::from_secs(3);
+
+/// Why the service cannot run.
+#[derive(Debug, Error)]
+pub enum ServeError {
+    /// It runs already, or its files cannot be used.
+    #[error(transparent)]
+    Instance(#[from] InstanceError),
+    /// The settings are wrong.
+    #[error(transparent)]
+    App(#[from] AppError),
+    /// That is no server.
+    #[error(transparent)]
+    Address(#[from] AddressError),
+    /// The system is out of something.
+    #[error("the service cannot run: {0}")]
+    Io(#[from] io::Error),
+    /// The log cannot be written.
+    #[error("cannot write the log {}: {cause}", path.display())]
+    Log {
+        /// The log.
+        path: PathBuf,
+        /// What the system said.
+        cause: io::Error,
+    },
+}
+
+impl ServeError {
+    /// Whether there is nothing wrong but that there is a service already.
+    pub fn is_running_already(&self) -> bool {
+        matches!(self, ServeError::Instance(InstanceError::Running))
+    }
+}
+
+/// A service that has begun.
+#[derive(Debug, Clone)]
+pub struct Serving {
+    /// Where it listens.
+    pub socket: PathBuf,
+    /// Where its log is.
+    pub log: PathBuf,
+    /// The servers that it follows.
+    pub servers: Vec<String>,
+}
+
+/// What all of the service's tasks share.
+pub(super) struct Shared {
+    pub(super) warm: Arc<Warm>,
+    pub(super) bridged: Bridged,
+    pub(super) counts: Counts,
+    since: Timestamp,
+    log: PathBuf,
+}
+
+/// Runs the service until it is told to stop. `begun` is told as soon as it can be asked.
+pub fn serve(
+    request: &Request,
+    urls: &[String],
+    begun: impl FnOnce(&Serving),
+) -> Result<(), ServeError> {
+    let Place { settings, directories, .. } = Place::find(request)?;
+    let urls = if urls.is_empty() { &settings.servers.value } else { urls };
+    let environment = Environment::of_process();
+    let servers: Vec<OpencodeServer> =
+        urls.iter().map(|url| deliver::server(url, &environment)).collect::<Result<_, _>>()?;
+    let instance = Instance::become_one(&directories)?;
+    let log = start_log(&directories)?;
+    let runtime = Builder::new_current_thread().enable_all().build()?;
+    let shared = Arc::new(Shared {
+        warm: Arc::new(Warm::default()),
+        bridged: Bridged::default(),
+        counts: Counts::default(),
+        since: clock::now(),
+        log: log.clone(),
+    });
+    let done = runtime.block_on(async {
+        let listener = UnixListener::from_std(instance.listen()?)?;
+        let addresses = servers.iter().map(|server| server.address().to_string()).collect();
+        begun(&Serving { socket: instance.socket().to_path_buf(), log, servers: addresses });
+        tracing::info!(version = VERSION, "the service has begun");
+        run(listener, servers, &shared).await
+    });
+    runtime.shutdown_timeout(Duration::from_millis(100));
+    tracing::info!("the service has ended");
+    done
+}
+
+fn start_log(directories: &Directories) -> Result<PathBuf, ServeError> {
+    let path = directories.state.join("log").join("service.log");
+    let file =
+        LogFile::open(&path).map_err(|cause| ServeError::Log { path: path.clone(), cause })?;
+    let subscriber = tracing_subscriber::fmt()
+        .with_writer(Mutex::new(file))
+        .with_ansi(false)
+        .with_target(false)
+        .with_max_level(tracing::Level::INFO)
+        .finish();
+    // Only a second service in one process could have set another one.
+    let _ = tracing::subscriber::set_global_default(subscriber);
+    Ok(path)
+}
+
+async fn run(
+    listener: UnixListener,
+    servers: Vec<OpencodeServer>,
+    shared: &Arc<Shared>,
+) -> Result<(), ServeError> {
+    let mut stop = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut followers = JoinSet::new();
+    for server in servers {
+        followers.spawn(Follower::new(server, Arc::clone(shared)).follow());
+    }
+    let mut calls = JoinSet::new();
+    loop {
+        tokio::select! {
+            _ = stop.recv() => break,
+            _ = interrupt.recv() => break,
+            accepted = listener.accept() => match accepted {
+                Ok((stream, _)) => {
+                    calls.spawn(answer(stream, Arc::clone(shared)));
+                }
+                // Out of file descriptors, which others will give back.
+                Err(error) => {
+                    tracing::warn!("cannot accept: {error}");
+                    tokio::time::sleep(Duration::from_millis(100)).await;
+                }
+            },
+            Some(_) = calls.join_next() => {}
+        }
+    }
+    tracing::info!("stopping");
+    drop(listener);
+    followers.abort_all();
+    // Whoever has asked is still answered.
+    let _ = timeout(STOP_LIMIT, async { while calls.join_next().await.is_some() {} }).await;
+    Ok(())
+}
+
+/// Answers one call.
+async fn answer(mut stream: UnixStream, shared: Arc<Shared>) {
+    let mut call = Vec::new();
+    let read = async { (&mut stream).take(LONGEST_CALL).read_to_end(&mut call).await };
+    if !matches!(timeout(CALL_LIMIT, read).await, Ok(Ok(_))) {
+        return;
+    }
+    let Ok(call) = serde_json::from_slice::<Call>(&call) else { return };
+    let environment = environment_of(&call);
+    let reply = if call.version == VERSION {
+        reply(call, &shared).await
+    } else {
+        Reply::Other(VERSION.to_owned())
+    };
+    shared.counts.count_answer();
+    let Ok(json) = serde_json::to_vec(&reply) else { return };
+    let sent = timeout(CALL_LIMIT, async {
+        stream.write_all(&json).await?;
+        stream.shutdown().await
+    });
+    // A context that nobody took is free for who asks next.
+    if !matches!(sent.await, Ok(Ok(())))
+        && let Reply::Hook(Answer::Inject(given)) = reply
+        && let Some(receipt) = given.receipt
+    {
+        let _ = spawn_blocking(move || hook::release(receipt, &environment)).await;
+    }
+}
+
+fn environment_of(call: &Call) -> Environment {
+    let variables: &BTreeMap<String, String> = &call.environment;
+    variables.iter().map(|(name, value)| (name.into(), value.into())).collect()
+}
+
+async fn reply(call: Call, shared: &Arc<Shared>) -> Reply {
+    let environment = environment_of(&call);
+    match call.question {
+        Question::Status => Reply::Status(Status {
+            version: VERSION.to_owned(),
+            pid: std::process::id(),
+            since: shared.since,
+            watched: shared.warm.n_watched(),
+            answered: shared.counts.answered(),
+            servers: shared.counts.servers(),
+            log: shared.log.display().to_string(),
+        }),
+        Question::Hook(question) => {
+            let shared = Arc::clone(shared);
+            let answered = spawn_blocking(move || {
+                if let Some((session, folder)) = hook::subject(question.as_bytes()) {
+                    shared.bridged.remember(session, folder);
+                }
+                let caller = Caller { environment: Some(environment), warm: Some(&shared.warm) };
+                hook::opencode(question.as_bytes(), &caller)
+            });
+            Reply::Hook(answered.await.unwrap_or_else(Answer::none))
+        }
+        Question::Deliver(question) => deliver_for(question, environment, shared).await.into(),
+    }
+}
+
+async fn deliver_for(
+    question: DeliverQuestion,
+    environment: Environment,
+    shared: &Arc<Shared>,
+) -> Result<deliver::Delivered, NotDelivered> {
+    let DeliverQuestion { session, server, dir, vaults, budget, now } = question;
+    let place = Request {
+        dir,
+        vaults,
+        environment: Some(environment.clone()),
+        strictness: Strictness::Strict,
+        ..Request::default()
+    };
+    let server = match server {
+        Some(url) => deliver::server(&url, &environment)?,
+        None => deliver::usual_server(&place)?,
+    };
+    let errand = Errand { session, place, budget, now, to: Recipients::All };
+    deliver::deliver(&server, &errand, Some(Arc::clone(&shared.warm))).await
+}

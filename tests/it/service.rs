@@ -1,0 +1,175 @@
+//! The service and those who ask it: the same answers with it and without it, whatever state it is in.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixListener;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::support::{Scratch, atlas, stderr, valid};
+
+/// A running service that follows a server which is not there.
+struct Service {
+    child: Child,
+}
+
+impl Service {
+    fn start(scratch: &Scratch) -> Service {
+        let mut child = scratch
+            .kgctx(["serve", "--server", "http://127.0.0.1:1"])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        assert!(line.starts_with("listening on "), "{line}");
+        Service { child }
+    }
+
+    fn signal(&self, signal: &str) {
+        let sent = Command::new("kill").arg(signal).arg(self.child.id().to_string()).status();
+        assert!(sent.unwrap().success());
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn hook(scratch: &Scratch, id: &str, variables: &[(&str, &str)]) -> Value {
+    let info = json!({"id": id, "directory": scratch.path().join("atlas"), "title": ""});
+    let event = json!({"type": "session.created", "properties": {"info": info}});
+    let mut child = scratch
+        .kgctx(["hook", "opencode"])
+        .envs(variables.iter().copied())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let question = json!({"protocol": 1, "event": event}).to_string();
+    child.stdin.take().unwrap().write_all(question.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn status(scratch: &Scratch) -> Value {
+    let status = scratch.json(["serve", "--status", "--json"]);
+    valid("serve-status", &status);
+    status
+}
+
+#[test]
+fn answers_are_the_same_with_a_service_and_without() {
+    let scratch = atlas();
+    let without = hook(&scratch, "ses_1", &[]);
+    let service = Service::start(&scratch);
+    for n in 2..6 {
+        assert_eq!(hook(&scratch, &format!("ses_{n}"), &[])["text"], without["text"]);
+    }
+    assert_eq!(status(&scratch)["answered"], 4);
+    assert_eq!(status(&scratch)["watched"], 1);
+    // The environment that counts is that of who asks.
+    let short = hook(&scratch, "ses_6", &[("TOKEN_LIMIT", "200")]);
+    assert!(short["metadata"]["tokens"].as_u64().unwrap() <= 200);
+    let off = hook(&scratch, "ses_7", &[("SESSION_START_ENABLED", "false")]);
+    assert_eq!(off["action"], "none");
+    assert_eq!(hook(&scratch, "ses_2", &[])["action"], "ask", "claimed by way of the service");
+    drop(service);
+    assert_eq!(hook(&scratch, "ses_2", &[])["action"], "ask", "and known without it");
+}
+
+#[test]
+fn a_note_that_was_just_written_is_in_the_next_answer() {
+    let scratch = atlas();
+    let _service = Service::start(&scratch);
+    hook(&scratch, "ses_0", &[]);
+    thread::sleep(Duration::from_millis(500));
+    for n in 1..10 {
+        let name = format!("atlas/docs/new{n}.md");
+        scratch.write(&name, format!("# About atlas {n}\n\nOn the [[Fresh {n}]].\n"));
+        // What the system tells of at once, the service knows of at once.
+        thread::sleep(Duration::from_millis(20));
+        let text = hook(&scratch, &format!("ses_{n}"), &[])["text"].to_string();
+        assert!(text.contains(&format!("[[fresh-{n}]]")), "{n}: {text}");
+    }
+}
+
+#[test]
+fn a_service_that_hangs_is_not_waited_for() {
+    let scratch = atlas();
+    let service = Service::start(&scratch);
+    assert_eq!(hook(&scratch, "ses_1", &[])["action"], "inject");
+    service.signal("-STOP");
+    let started = Instant::now();
+    assert_eq!(hook(&scratch, "ses_2", &[])["action"], "inject");
+    assert!(started.elapsed() < Duration::from_millis(1_200), "{:?}", started.elapsed());
+    let (code, message) = scratch.fail(["serve", "--status"]);
+    assert_eq!(code, 1);
+    assert!(message.contains("does not answer"), "{message}");
+    service.signal("-CONT");
+}
+
+#[test]
+fn a_service_of_another_version_or_another_program_is_not_asked() {
+    let scratch = atlas();
+    let folder = scratch.path().join("kgctx-home/state");
+    fs::create_dir_all(&folder).unwrap();
+    for reply in [&br#"{"other":"9.9.9"}"#[..], b"", b"nonsense", br#"{"hook":{"action":"dance"}}"#]
+    {
+        let socket = folder.join("service.sock");
+        let _ = fs::remove_file(&socket);
+        let listener = UnixListener::bind(&socket).unwrap();
+        let other = thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            stream.read_to_end(&mut Vec::new()).unwrap();
+            stream.write_all(reply).unwrap();
+        });
+        let answer = hook(&scratch, &format!("ses_{}", reply.len()), &[]);
+        assert_eq!(answer["action"], "inject", "{answer}");
+        other.join().unwrap();
+    }
+}
+
+#[test]
+fn there_is_one_service_and_only_its_user_can_reach_it() {
+    let scratch = atlas();
+    let mut service = Service::start(&scratch);
+    let socket = scratch.path().join("kgctx-home/state/service.sock");
+    let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&socket), 0o600);
+    assert_eq!(mode(socket.parent().unwrap()), 0o700);
+    assert_eq!(mode(&scratch.path().join("kgctx-home/state/log/service.log")), 0o600);
+    let (code, message) = scratch.fail(["serve", "--server", "http://127.0.0.1:1"]);
+    assert_eq!(code, 1);
+    assert!(message.contains("running already"), "{message}");
+    let text = scratch.run(["serve", "--status"]);
+    assert!(text.contains("http://127.0.0.1:1  not connected"), "{text}");
+    // It ends in good order, and leaves nothing that the next one could stumble over.
+    service.signal("-TERM");
+    assert!(service.child.wait().unwrap().success());
+    assert!(!socket.exists());
+    let log = fs::read_to_string(scratch.path().join("kgctx-home/state/log/service.log")).unwrap();
+    assert!(log.contains("the service has ended"), "{log}");
+    let (code, message) = scratch.fail(["serve", "--status"]);
+    assert_eq!((code, message.contains("not running")), (1, true), "{message}");
+    // Neither does one that was killed.
+    let service = Service::start(&scratch);
+    service.signal("-KILL");
+    drop(service);
+    assert!(socket.exists());
+    let again = Service::start(&scratch);
+    assert_eq!(hook(&scratch, "ses_1", &[])["action"], "inject");
+    assert_eq!(status(&scratch)["answered"], 1);
+    drop(again);
+    let output = scratch.kgctx(["serve", "--server", "ftp://x"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+}
