@@ -23,6 +23,7 @@ on_both_versions!(
     after_a_compaction_by_opencode_itself_too,
     fifty_sessions_in_a_row_have_the_context_before_one_reply,
     one_plugin_in_two_folders_injects_once,
+    t_2_1_1_event_hook_receives_session_created,
     t_2_5_1_context_injected_with_no_reply_true,
     ten_sessions_at_once_have_the_context_before_one_reply,
     the_window_shows_nothing_of_the_context_and_keeps_its_agent,
@@ -264,7 +265,7 @@ fn what_is_switched_off_injects_nothing(version: Version) {
 }
 
 fn one_plugin_in_two_folders_injects_once(version: Version) {
-    let lab = Lab::new(version).plugin(bridge());
+    let lab = Lab::new(version).plugin(bridge()).recorded();
     let folder = lab.config().join("plugin");
     fs::create_dir(&folder).unwrap();
     fs::copy(bridge(), folder.join("kgctx.ts")).unwrap();
@@ -279,6 +280,28 @@ fn one_plugin_in_two_folders_injects_once(version: Version) {
     for session in [session, ahead] {
         assert_eq!(marks(&server, &session).len(), 1);
     }
+    let asked = lab.questions();
+    let created = asked.iter().filter(|asked| asked["event"]["type"] == "session.created");
+    assert_eq!(created.count(), 2, "one question for each session");
+}
+
+fn t_2_1_1_event_hook_receives_session_created(version: Version) {
+    let lab = Lab::new(version).plugin(bridge()).recorded();
+    let server = lab.serve();
+    let sent = server.events();
+    let session = server.create(&json!({"title": "A session"}));
+    let delivered = |asked: &Value| asked["event"]["type"] == "kgctx.delivered";
+    until("the delivery", || lab.questions().into_iter().find(delivered));
+    let asked = lab.questions();
+    assert_eq!(asked.len(), 2);
+    assert_eq!(asked[0]["protocol"], 1);
+    assert_eq!(asked[0]["directory"], lab.project().to_str().unwrap());
+    assert_eq!(asked[0]["event"]["type"], "session.created");
+    let sent = sent.first(|event| event["type"] == "session.created");
+    assert_eq!(sent["properties"]["sessionID"], session.as_str());
+    assert_eq!(asked[0]["event"]["properties"], sent["properties"], "as OpenCode sent it");
+    assert_eq!(asked[1]["event"]["how"], "noreply");
+    assert_eq!(asked[1]["event"]["sessionID"], session.as_str());
 }
 
 fn t_2_5_1_context_injected_with_no_reply_true(version: Version) {

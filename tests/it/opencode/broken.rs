@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::found::Version;
 use super::lab::{Lab, executable};
@@ -11,10 +11,7 @@ use super::pool::bridge;
 use super::server::Server;
 use super::{on_both_versions, until};
 
-on_both_versions!(
-    a_kgctx_that_does_not_work_costs_a_prompt_at_most_its_hold,
-    t_2_1_1_event_hook_receives_session_created,
-);
+on_both_versions!(a_kgctx_that_does_not_work_costs_a_prompt_at_most_its_hold);
 
 /// What a prompt may wait for us at most.
 const HOLD: Duration = Duration::from_millis(1_500);
@@ -73,39 +70,4 @@ fn a_kgctx_that_does_not_work_costs_a_prompt_at_most_its_hold(version: Version) 
         // Three sessions, one line for each.
         until(way, || (lines() == 3 * (number + 1)).then_some(()));
     }
-}
-
-fn t_2_1_1_event_hook_receives_session_created(version: Version) {
-    let lab = Lab::new(version).plugin(bridge());
-    let heard = lab.path().join("heard.jsonl");
-    let kgctx = env!("CARGO_BIN_EXE_kgctx");
-    let text = format!(
-        "#!/bin/sh\n[ \"$*\" = 'hook opencode' ] || exit 9\ntee -a {} | exec {kgctx} \"$@\"\n",
-        heard.display()
-    );
-    let recorder = lab.path().join("bin/recorder");
-    executable(&recorder, &text);
-    let lab = lab.env("KGCTX_BIN", recorder);
-    let server = lab.serve();
-    let sent = server.events();
-    let session = server.create(&json!({"title": "A session"}));
-    let events = || -> Vec<Value> {
-        let text = fs::read_to_string(&heard).unwrap_or_default();
-        serde_json::Deserializer::from_str(&text).into_iter().map_while(Result::ok).collect()
-    };
-    until("the delivery", || {
-        events().into_iter().find(|heard| heard["event"]["type"] == "kgctx.delivered")
-    });
-    let events = events();
-    let first = &events[0];
-    assert_eq!(first["protocol"], 1);
-    assert_eq!(first["directory"], lab.project().to_str().unwrap());
-    assert_eq!(first["event"]["type"], "session.created");
-    let sent = sent.first(|event| event["type"] == "session.created");
-    assert_eq!(sent["properties"]["sessionID"], session.as_str());
-    assert_eq!(first["event"]["properties"], sent["properties"], "as OpenCode sent it");
-    let created = events.iter().filter(|heard| heard["event"]["type"] == "session.created");
-    assert_eq!(created.count(), 1);
-    assert_eq!(events[1]["event"]["how"], "noreply");
-    assert_eq!(events[1]["event"]["sessionID"], session.as_str());
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::found::Version;
 use super::pool::Slot;
@@ -70,6 +70,24 @@ impl Lab {
         let value = value.as_ref().to_str().unwrap().to_string();
         self.environment.push((name.to_string(), value));
         self
+    }
+
+    /// Writes down what `kgctx` is asked.
+    pub(crate) fn recorded(self) -> Lab {
+        let recorder = self.path().join("bin/recorder");
+        let kgctx = env!("CARGO_BIN_EXE_kgctx");
+        let heard = self.path().join("heard.jsonl");
+        executable(
+            &recorder,
+            &format!("#!/bin/sh\ntee -a '{}' | '{kgctx}' \"$@\"\n", heard.display()),
+        );
+        self.env("KGCTX_BIN", recorder)
+    }
+
+    /// What a recorded `kgctx` was asked until now.
+    pub(crate) fn questions(&self) -> Vec<Value> {
+        let text = fs::read_to_string(self.path().join("heard.jsonl")).unwrap_or_default();
+        serde_json::Deserializer::from_str(&text).into_iter().map_while(Result::ok).collect()
     }
 
     /// Protects the server with a password.

@@ -81,20 +81,28 @@ impl Window<'_> {
 
     #[track_caller]
     fn tmux(&self, arguments: &[&str], more: impl FnOnce(&mut Command)) -> Output {
-        let mut command = self.lab.command("tmux");
-        command.env("TMUX_TMPDIR", self.lab.path());
-        command.args(["-f", "/dev/null", "-L", &self.socket]).args(arguments);
+        let mut command = self.command(arguments);
         more(&mut command);
         let output = command.output().unwrap();
         assert!(output.status.success(), "{arguments:?}: {output:?}");
         output
     }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.lab.command("tmux");
+        command.env("TMUX_TMPDIR", self.lab.path());
+        command.args(["-f", "/dev/null", "-L", &self.socket]).args(arguments);
+        command
+    }
 }
 
 impl Drop for Window<'_> {
     fn drop(&mut self) {
-        let mut command = self.lab.command("tmux");
-        command.env("TMUX_TMPDIR", self.lab.path());
-        drop(command.args(["-L", &self.socket, "kill-server"]).output());
+        let process = self.command(&["display-message", "-p", "#{pane_pid}"]).output().unwrap();
+        drop(self.command(&["kill-server"]).output());
+        // OpenCode writes until it has ended; only then can its folder be removed.
+        let process = String::from_utf8(process.stdout).unwrap();
+        let wait = "for _ in $(seq 50); do kill -0 $0 || exit; sleep 0.1; done; kill -9 $0";
+        drop(Command::new("sh").args(["-c", wait, process.trim()]).output());
     }
 }
