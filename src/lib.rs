@@ -8,7 +8,8 @@
 //!
 //! ```text
 //! cli ──► service ──► app ──► engine ───┐      an arrow means "may name"; nothing points back up
-//!                      └────► adapters ─┴─► domain
+//!            │         └────► adapters ─┴─► domain
+//!            └──────────────► adapters
 //! ```
 //!
 //! `ARCHITECTURE.md` holds the map, the invariants and the glossary; `tests/it/tidy.rs` holds the rule above.

@@ -26,8 +26,16 @@ type Answer = Inject | { action: "none" | "ask" } | { action: "failed"; reason: 
 type Sending = { part: string; admitted: boolean; stored: Promise<boolean> }
 /** One delivery. `turn`: the prompt that has taken it over. `answer` holds the text, and only until the job is over. */
 type Job = { answer?: Promise<Answer>; sending?: Sending; turn?: Promise<void>; over?: boolean }
-/** `carrier`: the message that our text is in. `withdrawn`: parts of noReply messages that must no longer be stored. */
-type Session = { id: string; created: boolean; withdrawn: string[]; carrier?: string; warned?: boolean; job?: Job }
+/** `carrier`: the message that our text is in. `removed`: it is gone, by an undo. `withdrawn`: parts not to be stored. */
+type Session = {
+  id: string
+  created: boolean
+  withdrawn: string[]
+  carrier?: string
+  removed?: boolean
+  warned?: boolean
+  job?: Job
+}
 
 type Prompt = Parameters<NonNullable<Hooks["chat.message"]>>[1]
 type Model = { providerID: string; modelID: string; variant?: string }
@@ -136,7 +144,7 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
 
   /** Asks with what is stored: the session was not seen from its beginning, or is no longer as it was. */
   async function askAtPrompt(session: Session): Promise<Answer> {
-    const { id, created } = session
+    const { id, created, removed } = session
     try {
       const [{ data: info }, { data: messages }] = await Promise.all([
         client.session.get({ path: { id } }),
@@ -145,7 +153,7 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
       if (!info || !messages) throw new Error("OpenCode does not give it")
       const complete = messages.length < STORED_LIMIT
       const stored = { messages: messages.length, complete, marks: messages.flatMap(marks) }
-      return await ask(session, { type: "chat.message", sessionID: id, created, info, stored })
+      return await ask(session, { type: "chat.message", sessionID: id, created, removed, info, stored })
     } catch (error) {
       const reason = `the session cannot be read: ${error}`
       warn(session, reason)
@@ -155,6 +163,7 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
 
   function delivered(session: Session, { receipt, notice }: Inject, how: "noreply" | "part", messageID: string) {
     session.carrier = messageID
+    session.removed = false
     void kgctx(directory, { type: "kgctx.delivered", sessionID: session.id, receipt, how, messageID })
     if (notice?.as === "log") log("info", notice.text)
     if (notice?.as === "toast") aside(() => client.tui.showToast({ body: { message: notice.text, variant: "info" } }))
@@ -252,6 +261,7 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
       if (type === "session.deleted") sessions.delete(session.id)
       // The context is no longer there, by a compaction or by an undo: the next prompt asks.
       const removed = type === "message.removed" && properties?.messageID === session.carrier
+      if (removed) session.removed = true
       if (removed || type === "session.compacted") session.job = session.carrier = undefined
     },
 

@@ -7,6 +7,7 @@ ALTER TABLE injections ADD COLUMN moment TEXT NOT NULL DEFAULT 'start';
 CREATE TABLE claims (
     session   TEXT NOT NULL,
     moment    TEXT NOT NULL,            -- `start`, or `compaction:` and the message that marks it
+    token     INTEGER NOT NULL,         -- whose it is: only who knows it can renew or release it
     until     INTEGER NOT NULL,         -- milliseconds since 1970
     injection INTEGER,                  -- the receipt, as soon as there is one
     settled   INTEGER,                  -- milliseconds since 1970: the session has it

@@ -2,11 +2,21 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
+/// What becomes of the passwords of servers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Secrets {
+    /// Whoever works in this process's place needs them.
+    Told,
+    /// Nobody needs them.
+    Kept,
+}
+
 /// Environment variables and the current folder.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct Environment {
     variables: BTreeMap<OsString, OsString>,
 }
@@ -32,14 +42,16 @@ impl Environment {
         self.path("HOME").filter(|home| home.is_absolute())
     }
 
-    /// All that settings, projects and servers depend on, as text, for a process that works in this one's place; `None`
-    /// where it is no text.
-    pub fn relevant(&self) -> Option<BTreeMap<String, String>> {
+    /// All that settings and projects depend on, as text, for a process that works in this one's place; `None` where it is
+    /// no text.
+    pub fn relevant(&self, secrets: Secrets) -> Option<BTreeMap<String, String>> {
         const NAMES: [&str; 5] =
             ["HOME", "TOKEN_LIMIT", "CLI_TIMEOUT", "SESSION_START_ENABLED", "MAENIFOLD_ROOT"];
-        const PREFIXES: [&str; 4] = ["KGCTX_", "XDG_", "GIT_", "OPENCODE_SERVER_"];
         let is_relevant = |name: &str| {
-            NAMES.contains(&name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+            NAMES.contains(&name)
+                || name.starts_with("KGCTX_")
+                || name.starts_with("XDG_")
+                || (secrets == Secrets::Told && name.starts_with("OPENCODE_SERVER_"))
         };
         let named = self.variables.iter().filter_map(|(name, value)| Some((name.to_str()?, value)));
         named
@@ -51,6 +63,13 @@ impl Environment {
     /// The folder that the process was started in.
     pub fn current_dir(&self) -> io::Result<PathBuf> {
         std::env::current_dir()
+    }
+}
+
+/// Values may be secrets.
+impl fmt::Debug for Environment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.variables.keys()).finish()
     }
 }
 

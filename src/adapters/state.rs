@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior, params};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionBehavior, params};
 use thiserror::Error;
 
-pub use crate::adapters::state::claims::Claim;
+pub use crate::adapters::state::claims::{Claim, Token};
 
 use crate::adapters::directories;
 use crate::domain::receipt::Receipt;
@@ -73,6 +73,17 @@ pub enum StateError {
         /// What is wrong with it.
         cause: serde_json::Error,
     },
+}
+
+impl StateError {
+    /// Whether another process is only in the way at the moment.
+    pub fn is_passing(&self) -> bool {
+        let StateError::Database { cause, .. } = self else { return false };
+        matches!(
+            cause.sqlite_error_code(),
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
+        )
+    }
 }
 
 /// The state database, open.
@@ -145,9 +156,9 @@ impl State {
             .map_err(|cause| StateError::Database { path: self.path.clone(), cause })
     }
 
-    /// Keeps a receipt and returns its number. A claim to the same moment of the session is told of it. Old dry runs make
-    /// room for new ones.
-    pub fn record(&mut self, receipt: &Receipt) -> Result<i64, StateError> {
+    /// Keeps a receipt and returns its number, which the claim that it was made under learns of. Old ones make room for
+    /// new ones.
+    pub fn record(&mut self, receipt: &Receipt, claim: Option<Token>) -> Result<i64, StateError> {
         let json = serde_json::to_string(receipt)
             .map_err(|cause| StateError::Receipt { path: self.path.clone(), cause })?;
         let number = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
@@ -172,10 +183,10 @@ impl State {
                 ],
             )?;
             let id = transaction.last_insert_rowid();
-            transaction.execute(
-                "UPDATE claims SET injection = ?3 WHERE session = ?1 AND moment = ?2 AND settled IS NULL",
-                params![receipt.session, moment, id],
-            )?;
+            if let Some(Token(token)) = claim {
+                let sql = "UPDATE claims SET injection = ?2 WHERE token = ?1 AND settled IS NULL";
+                transaction.execute(sql, [token, id])?;
+            }
             if id % SWEEP_EVERY == 0 {
                 // The numbers stand in the text so that the index of dry runs is used.
                 for (delivered, kept) in [(0, DRY_RUNS_KEPT), (1, DELIVERED_KEPT)] {
@@ -304,6 +315,24 @@ mod tests {
         serde_json::from_value(json).unwrap()
     }
 
+    fn claimed(state: &mut State, session: &str) -> Token {
+        match state.claim(session, &Moment::Start, 0, None).unwrap() {
+            Claim::Won(token) => token,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_state_that_another_process_writes_is_only_busy() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut state = State::open(folder.path(), Duration::ZERO).unwrap();
+        let other = Connection::open(folder.path().join("state.db")).unwrap();
+        other.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let error = state.claim("s", &Moment::Start, 0, None).unwrap_err();
+        assert!(error.is_passing(), "{error}");
+        assert!(!StateError::Newer { path: PathBuf::new() }.is_passing());
+    }
+
     #[test]
     fn what_an_older_version_wrote_is_kept() {
         let folder = tempfile::tempdir().unwrap();
@@ -324,32 +353,34 @@ mod tests {
         let mut state = State::open(folder.path(), PATIENCE).unwrap();
         let kept = state.last_of_session("ses_old").unwrap().unwrap();
         assert_eq!(kept.moment, Moment::Start);
-        let id = state.record(&receipt("ses_new", false)).unwrap();
+        let id = state.record(&receipt("ses_new", false), None).unwrap();
         assert_eq!(id, 2);
-        assert_eq!(state.claim("ses_new", &Moment::Start, 0, None).unwrap(), Claim::Won);
+        claimed(&mut state, "ses_new");
     }
 
     #[test]
     fn a_receipt_that_arrived_says_so() {
         let folder = tempfile::tempdir().unwrap();
         let mut state = State::open(folder.path(), PATIENCE).unwrap();
-        assert_eq!(state.claim("s", &Moment::Start, 0, None).unwrap(), Claim::Won);
-        let id = state.record(&receipt("s", false)).unwrap();
+        let token = claimed(&mut state, "s");
+        // A dry run for the same session has nothing to do with it.
+        state.record(&receipt("s", false), None).unwrap();
+        let id = state.record(&receipt("s", false), Some(token)).unwrap();
+        state.record(&receipt("s", false), None).unwrap();
         assert!(state.settle(id, 5).unwrap());
-        assert!(state.last_of_session("s").unwrap().unwrap().delivered);
+        assert!(!state.last_of_session("s").unwrap().unwrap().delivered);
         assert!(!state.settle(id, 6).unwrap(), "once is enough");
         state.release(id).unwrap();
-        let again = state.claim("s", &Moment::Start, 7, None).unwrap();
-        assert_eq!(again, Claim::Settled(Duration::from_millis(2)));
+        assert_eq!(state.claim("s", &Moment::Start, 7, None).unwrap(), Claim::Settled);
     }
 
     #[test]
     fn old_receipts_make_room_and_claims_stay() {
         let folder = tempfile::tempdir().unwrap();
         let mut state = State::open(folder.path(), PATIENCE).unwrap();
-        assert_eq!(state.claim("s0", &Moment::Start, 0, None).unwrap(), Claim::Won);
+        let token = claimed(&mut state, "s0");
         for n in 0..DELIVERED_KEPT + 2 * SWEEP_EVERY {
-            let id = state.record(&receipt(&format!("s{n}"), true)).unwrap();
+            let id = state.record(&receipt(&format!("s{n}"), true), Some(token)).unwrap();
             if n == 0 {
                 assert!(state.settle(id, 1).unwrap());
             }
@@ -358,6 +389,6 @@ mod tests {
         let n_kept: i64 = state.connection.query_row(sql, [], |row| row.get(0)).unwrap();
         assert!((DELIVERED_KEPT..DELIVERED_KEPT + SWEEP_EVERY).contains(&n_kept), "{n_kept}");
         assert!(state.last_of_session("s0").unwrap().is_none());
-        assert!(matches!(state.claim("s0", &Moment::Start, 2, None).unwrap(), Claim::Settled(_)));
+        assert_eq!(state.claim("s0", &Moment::Start, 2, None).unwrap(), Claim::Settled);
     }
 }

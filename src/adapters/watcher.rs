@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 
+/// How long it is taken for granted that all changes are told of.
+const LONGEST_TRUST: Duration = Duration::from_secs(60);
 /// Changes come in bursts; a burst has ended after so long a silence, or is served after so long a time.
 const QUIET: Duration = Duration::from_millis(150);
 const LONGEST_BURST: Duration = Duration::from_secs(1);
@@ -63,9 +65,11 @@ impl VaultWatcher {
         self.roots.iter().all(|root| root.watched.is_some() && is_local(&root.path))
     }
 
-    /// Blocks until something may have changed.
+    /// Blocks until something may have changed. Now and then that is assumed: a system that has no watches left for a new
+    /// folder does not tell.
     pub fn wait(&mut self) {
-        loop {
+        let until = Instant::now() + LONGEST_TRUST;
+        while Instant::now() < until {
             match self.events.recv_timeout(ROOT_CHECK) {
                 Ok(()) => {
                     let burst_began = Instant::now();

@@ -10,17 +10,19 @@ use serde_json::json;
 use thiserror::Error;
 use tokio::runtime::Builder;
 use tokio::task;
+use tokio::time::sleep;
 
 use crate::adapters::clock;
 use crate::adapters::environment::Environment;
 pub use crate::adapters::opencode::{AddressError, OpencodeServer, ServerError};
 use crate::adapters::opencode::{Message, Metadata, NoReply, ServerAddress, Session, SessionModel};
-use crate::adapters::state::{Claim, State, StateError};
+use crate::adapters::state::{Claim, State, StateError, Token};
 use crate::app::inject::{self, Keep, inject};
 use crate::app::warm::Warm;
 use crate::app::workspace::{AppError, Place, Request};
 use crate::domain::budget::Host;
 use crate::domain::receipt::Injection;
+pub use crate::domain::session::Recipients;
 use crate::domain::session::{Mark, Moment, Stored};
 use crate::domain::settings::Origin;
 use crate::domain::time::Timestamp;
@@ -29,6 +31,10 @@ use crate::domain::time::Timestamp;
 const STATE_PATIENCE: Duration = Duration::from_secs(2);
 /// So many of a session's last messages are looked at.
 const MESSAGES: usize = 100;
+
+/// A fork has all of its messages when there are no more of them after this long.
+const FORK_INTERVAL: Duration = Duration::from_millis(500);
+const FORK_LOOKS: usize = 20;
 
 /// How long a server may take for one answer. The first message after its start takes it seconds.
 const ANSWER_LIMIT: Duration = Duration::from_secs(10);
@@ -41,11 +47,9 @@ pub fn server(url: &str, environment: &Environment) -> Result<OpencodeServer, Ad
 }
 
 /// The server that is meant where none is named: the first one of the settings.
-pub fn usual_server(request: &Request) -> Result<OpencodeServer, NotDelivered> {
-    let servers = Place::find(request)?.settings.servers;
-    let url = servers.value.first().ok_or(NotDelivered::NoServer)?;
-    let environment = request.environment.clone().unwrap_or_else(Environment::of_process);
-    Ok(server(url, &environment)?)
+pub fn usual_server(request: &Request) -> Result<String, NotDelivered> {
+    let servers = Place::find(request)?.settings.servers.value;
+    servers.into_iter().next().ok_or(NotDelivered::NoServer)
 }
 
 /// What is to be delivered, and where.
@@ -61,15 +65,6 @@ pub struct Errand {
     pub now: Option<Timestamp>,
     /// Who may be given something.
     pub to: Recipients,
-}
-
-/// Who may be given something.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Recipients {
-    /// Whoever has not been given anything yet.
-    All,
-    /// Only who has not been prompted before it was seen.
-    Unprompted,
 }
 
 /// A context that is stored in its session.
@@ -114,6 +109,9 @@ pub enum NotDelivered {
     /// There are no notes.
     #[error("there is nothing to say: {0}")]
     Nothing(String),
+    /// There may be notes, but they could not be read in time.
+    #[error("the notes are not ready: {0}; try again in a moment")]
+    Unready(String),
     /// The session names an agent or a model that the server does not have.
     #[error(
         "{session} uses the {kind} {name:?}, which the server does not have; a message would make its next prompt \
@@ -127,6 +125,9 @@ pub enum NotDelivered {
         /// Its name.
         name: String,
     },
+    /// A mistake in this program.
+    #[error("a fault of this program ended it; please report it")]
+    Fault,
     /// No server is named anywhere.
     #[error(
         "no server is named; add --server http://127.0.0.1:4096, or list one in `servers` of your config.toml"
@@ -179,6 +180,7 @@ impl NotDelivered {
             self,
             NotDelivered::Busy(_)
                 | NotDelivered::Taken(_)
+                | NotDelivered::Unready(_)
                 | NotDelivered::ByService { is_passing: true, .. }
         )
     }
@@ -201,6 +203,8 @@ impl NotDelivered {
             | NotDelivered::Address(_)
             | NotDelivered::Server(ServerError::NoSessionId { .. }) => Refusal::Usage,
             NotDelivered::Server(_)
+            | NotDelivered::Unready(_)
+            | NotDelivered::Fault
             | NotDelivered::Runtime(_)
             | NotDelivered::State(_)
             | NotDelivered::App(_) => Refusal::Unavailable,
@@ -208,8 +212,8 @@ impl NotDelivered {
     }
 }
 
-/// Delivers to the server at `url`, or to the usual one.
-pub fn run(url: Option<&str>, errand: &Errand) -> Result<Delivered, NotDelivered> {
+/// Whether contexts are switched off for an errand, as far as that can be known without a server.
+pub fn check_enabled(errand: &Errand) -> Result<(), NotDelivered> {
     let enabled = Place::find(&errand.place)?.settings.enabled;
     // What another project than the session's says does not count. What holds everywhere needs no server to be known.
     let is_elsewhere =
@@ -217,10 +221,12 @@ pub fn run(url: Option<&str>, errand: &Errand) -> Result<Delivered, NotDelivered
     if !enabled.value && !is_elsewhere {
         return Err(NotDelivered::Off(enabled.origin.to_string()));
     }
-    let server = match url {
-        Some(url) => server(url, &Environment::of_process())?,
-        None => usual_server(&errand.place)?,
-    };
+    Ok(())
+}
+
+/// Delivers to the server at `url`.
+pub fn run(url: &str, errand: &Errand) -> Result<Delivered, NotDelivered> {
+    let server = server(url, &Environment::of_process())?;
     let runtime =
         Builder::new_current_thread().enable_all().build().map_err(NotDelivered::Runtime)?;
     let done = runtime.block_on(deliver(&server, errand, None));
@@ -237,15 +243,20 @@ pub async fn deliver(
 ) -> Result<Delivered, NotDelivered> {
     let session = suitable(server, &errand.session).await?;
     let moment = lacking(server, errand, &session).await?;
-    let (injection, state) = make(errand, &session, moment.clone(), warm).await?;
+    let (injection, state, token) = make(errand, &session, moment, warm).await?;
     // Looked at last, so that as little time as possible passes before the message is stored.
     let ready = async {
         known(server, &session).await?;
         suitable(server, &session.id).await?;
         lacking(server, errand, &session).await.map(drop)
     };
-    let stored = match ready.await {
-        Ok(()) => store(server, &session, &injection).await,
+    let ready = ready.await;
+    // All that may have taken its time, and a claim does not stand for ever.
+    let renewed = written(state, move |state| state.renew(token, clock::now().milliseconds()));
+    let (state, is_ours) = renewed.await?;
+    let stored = match ready {
+        Ok(()) if is_ours => store(server, &session, &injection).await,
+        Ok(()) => return Err(NotDelivered::Taken(session.id)),
         Err(refusal) => Err((refusal, Fate::NotStored)),
     };
     match stored {
@@ -256,7 +267,7 @@ pub async fn deliver(
                 let now_ms = clock::now().milliseconds();
                 match receipt {
                     Some(receipt) => state.settle(receipt, now_ms).map(drop),
-                    None => state.settle_moment(&session.id, &moment, now_ms),
+                    None => state.settle_claim(token, now_ms),
                 }
             })
             .await;
@@ -266,7 +277,7 @@ pub async fn deliver(
         }
         Err((refusal, Fate::NotStored)) => {
             // If it cannot be released, it becomes free by itself.
-            let _ = written(state, move |state| state.release_moment(&session.id, &moment)).await;
+            let _ = written(state, move |state| state.release_claim(token)).await;
             Err(refusal)
         }
         // The claim stands until it is surely stored or surely not.
@@ -275,11 +286,12 @@ pub async fn deliver(
 }
 
 /// Writes to the state, for which another process may have to be waited for, without holding up who else is served.
-async fn written(
+async fn written<T: Send + 'static>(
     mut state: State,
-    write: impl FnOnce(&mut State) -> Result<(), StateError> + Send + 'static,
-) -> Option<()> {
-    task::spawn_blocking(move || write(&mut state).ok()).await.ok().flatten()
+    write: impl FnOnce(&mut State) -> Result<T, StateError> + Send + 'static,
+) -> Result<(State, T), NotDelivered> {
+    let done = task::spawn_blocking(move || write(&mut state).map(|done| (state, done))).await;
+    Ok(done.map_err(|_| NotDelivered::Fault)??)
 }
 
 /// The session, if it is one that may be given something now.
@@ -305,15 +317,28 @@ async fn lacking(
     errand: &Errand,
     session: &Session,
 ) -> Result<Moment, NotDelivered> {
-    let stored = stored(&server.messages(&session.id, MESSAGES).await?);
-    match (stored.marks.last(), errand.to) {
-        (Some(Mark::Context), _) => Err(NotDelivered::Has(session.id.clone())),
-        (Some(Mark::Compaction(message)), _) => Ok(Moment::Compaction(message.clone())),
-        (None, Recipients::Unprompted) if stored.n_messages > 0 => {
-            Err(NotDelivered::UnderWay(session.id.clone()))
+    let mut stored = look(server, &session.id).await?;
+    // The messages that a fork takes over arrive one after the other.
+    for _ in 0..FORK_LOOKS {
+        if !session.is_fork() || !stored.marks.is_empty() {
+            break;
         }
-        (None, _) => Ok(Moment::Start),
+        sleep(FORK_INTERVAL).await;
+        let later = look(server, &session.id).await?;
+        let is_whole = later.n_messages > 0 && later == stored;
+        stored = later;
+        if is_whole {
+            break;
+        }
     }
+    stored.lacking(errand.to).ok_or_else(|| match stored.has_context() {
+        true => NotDelivered::Has(session.id.clone()),
+        false => NotDelivered::UnderWay(session.id.clone()),
+    })
+}
+
+async fn look(server: &OpencodeServer, session: &str) -> Result<Stored, NotDelivered> {
+    Ok(stored(&server.messages(session, MESSAGES).await?))
 }
 
 /// What concerns us of a session's messages.
@@ -337,7 +362,7 @@ async fn make(
     session: &Session,
     moment: Moment,
     warm: Option<Arc<Warm>>,
-) -> Result<(Injection, State), NotDelivered> {
+) -> Result<(Injection, State, Token), NotDelivered> {
     let mut place = errand.place.clone();
     place.dir.get_or_insert_with(|| session.directory.clone().into());
     let (budget, now) = (errand.budget, errand.now);
@@ -348,16 +373,16 @@ async fn make(
         if !settings.enabled.value {
             return Err(NotDelivered::Off(settings.enabled.origin.to_string()));
         }
-        let mut state = State::open(&directories.state, STATE_PATIENCE)?;
-        match state.claim(&id, &moment, clock::now().milliseconds(), None)? {
-            Claim::Won => {}
-            Claim::Held(_) => return Err(NotDelivered::Taken(id)),
-            Claim::Settled(_) => return Err(NotDelivered::Has(id)),
-        }
         let writer = State::open(&directories.state, STATE_PATIENCE)?;
+        let mut state = State::open(&directories.state, STATE_PATIENCE)?;
+        let token = match state.claim(&id, &moment, clock::now().milliseconds(), None)? {
+            Claim::Won(token) => token,
+            Claim::Held => return Err(NotDelivered::Taken(id)),
+            Claim::Settled => return Err(NotDelivered::Has(id)),
+        };
         let session = inject::Session {
             id: id.clone(),
-            moment: moment.clone(),
+            moment,
             place,
             host: Host::Opencode,
             budget,
@@ -366,26 +391,21 @@ async fn make(
             is_watched: false,
         };
         let made = match warm {
-            Some(warm) => warm.inject(&found, session, Keep::In(writer)),
-            None => inject(&session, Keep::In(writer)),
+            Some(warm) => warm.inject(&found, session, Keep::Under(writer, token)),
+            None => inject(&session, Keep::Under(writer, token)),
         };
         let refusal = match made {
-            Ok(injection) if !injection.text.is_empty() => return Ok((injection, state)),
-            Ok(Injection { receipt, .. }) => {
-                let fault = receipt.faults.first();
-                NotDelivered::Nothing(fault.map_or_else(
-                    || "no notes were found".to_owned(),
-                    |fault| format!("{}: {}", fault.source, fault.reason),
-                ))
-            }
+            Ok(injection) if !injection.text.is_empty() => return Ok((injection, state, token)),
+            Ok(Injection { receipt, .. }) => match receipt.faults.first() {
+                Some(fault) => NotDelivered::Unready(format!("{}: {}", fault.source, fault.reason)),
+                None => NotDelivered::Nothing("no notes were found".to_owned()),
+            },
             Err(error) => error.into(),
         };
-        let _ = state.release_moment(&id, &moment);
+        let _ = state.release_claim(token);
         Err(refusal)
     });
-    made.await.unwrap_or_else(|_| {
-        Err(NotDelivered::Nothing("a fault of this program ended it; please report it".to_owned()))
-    })
+    made.await.unwrap_or_else(|_| Err(NotDelivered::Fault))
 }
 
 /// Makes sure that the server knows what the message will name.

@@ -9,23 +9,23 @@ use crate::adapters::directories::Directories;
 use crate::adapters::environment::Environment;
 pub use crate::adapters::opencode::Answer;
 use crate::adapters::opencode::{Given, Metadata, Notice, Question, Session};
-use crate::adapters::state::{Claim, State, StateError};
+use crate::adapters::state::{Claim, State, StateError, Token};
 use crate::app::inject::{self, Keep, inject};
 use crate::app::warm::Warm;
 use crate::app::workspace::{Place, Request, Strictness};
 use crate::domain::budget::Host;
 use crate::domain::number::thousands;
 use crate::domain::receipt::{Injection, Receipt};
-use crate::domain::session::{Announcement, Moment};
+use crate::domain::session::{Announcement, Moment, Recipients};
 
 /// By then there is an answer. The bridge waits a little longer, and then goes on without one.
 pub const LIMIT: Duration = Duration::from_millis(1_100);
-/// Another process that is writing the state is waited for this long.
+/// Another process that is writing the state is waited for this long at a time.
 const STATE_PATIENCE: Duration = Duration::from_millis(200);
 /// How often it is asked whether another process has given the context by now.
 const HELD_INTERVAL: Duration = Duration::from_millis(5);
-/// A context that was given longer ago than this and is not stored any more was taken back by an undo. One that was given
-/// just now may have been stored after the bridge looked.
+/// A context that was given longer ago than this and is not stored any more was taken back by an undo, in another process
+/// of the host than this one. One that was given just now may have been stored after the bridge looked.
 const UNDONE_AFTER: Duration = Duration::from_secs(3);
 
 /// Who asks.
@@ -34,45 +34,41 @@ pub struct Caller<'a> {
     pub environment: Option<Environment>,
     /// What is known ahead, if this process stays.
     pub warm: Option<&'a Warm>,
-}
-
-impl Caller<'_> {
-    /// A process that was started for this one question.
-    pub fn alone() -> Caller<'static> {
-        Caller { environment: None, warm: None }
-    }
+    /// When the answer is no longer of use.
+    pub until: Instant,
 }
 
 /// Answers what the bridge inside of OpenCode asks.
 pub fn opencode(question: &[u8], caller: &Caller<'_>) -> Answer {
-    let started = Instant::now();
     match Question::parse(question) {
-        Ok(question) => answer(&question, caller, started),
+        Ok(question) => answer(&question, caller),
         Err(error) => Answer::none(error),
     }
 }
 
-fn answer(question: &Question, caller: &Caller<'_>, started: Instant) -> Answer {
-    let asking =
-        |session, is_prompt_waiting| Asking { caller, session, is_prompt_waiting, started };
+fn answer(question: &Question, caller: &Caller<'_>) -> Answer {
     match question {
         Question::Created(session) => match unsuitable(session) {
             Some(reason) => Answer::none(reason),
             // The messages that it takes over arrive after this event.
-            None if session.is_fork() => {
-                Answer::Ask { reason: "a fork may have its context already".to_owned() }
+            None if session.is_fork() => Answer::ask("a fork may have its context already"),
+            None => Asking { caller, session, prompt: None }.give(Moment::Start),
+        },
+        Question::Prompted { session, is_new, is_undone, stored } => {
+            if let Some(reason) = unsuitable(session) {
+                return Answer::none(reason);
             }
-            None => asking(session, false).give(Moment::Start),
-        },
-        Question::Prompted { session, is_new, stored } => match unsuitable(session) {
-            Some(reason) => Answer::none(reason),
-            None => match stored.lacking(*is_new && session.is_fork()) {
-                Some(moment) => asking(session, true).give(moment),
+            let is_copy = *is_new && session.is_fork();
+            let to = if is_copy { Recipients::All } else { Recipients::Unprompted };
+            let prompt = Some(Prompt { is_undone: *is_undone });
+            match stored.lacking(to) {
+                Some(moment) => Asking { caller, session, prompt }.give(moment),
                 None => Answer::none("the session has its context, or was under way before"),
-            },
-        },
+            }
+        }
         Question::Delivered(receipt) => {
-            written(caller, |state| state.settle(*receipt, now_ms()).map(drop))
+            let now_ms = now_ms();
+            written(caller, |state| state.settle(*receipt, now_ms).map(drop))
         }
         Question::Released(receipt) => written(caller, |state| state.release(*receipt)),
         Question::Other => Answer::none("nothing to do"),
@@ -128,12 +124,18 @@ fn now_ms() -> i64 {
     clock::now().milliseconds()
 }
 
+/// A prompt that waits for the answer.
+#[derive(Clone, Copy)]
+struct Prompt {
+    /// Whether what was given before was surely taken back.
+    is_undone: bool,
+}
+
 /// A question about one session.
 struct Asking<'a> {
     caller: &'a Caller<'a>,
     session: &'a Session,
-    is_prompt_waiting: bool,
-    started: Instant,
+    prompt: Option<Prompt>,
 }
 
 impl Asking<'_> {
@@ -152,19 +154,16 @@ impl Asking<'_> {
         if !place.settings.enabled.value {
             return Answer::none(format!("switched off by {}", place.settings.enabled.origin));
         }
-        let state = match State::open(&place.directories.state, STATE_PATIENCE) {
-            Ok(mut state) => match self.claim(&mut state, &moment) {
-                Ok(None) => Some(state),
-                Ok(Some(refusal)) => return refusal,
-                Err(_) => None,
-            },
-            // Without a state nothing can be claimed, by nobody: only a bridge, which knows its own sessions, gives
-            // anything then.
-            Err(_) => None,
+        let claimed = match self.claim(&place, &moment) {
+            Ok(claimed) => Some(claimed),
+            Err(NotClaimed::For(answer)) => return answer,
+            Err(NotClaimed::NoState) => None,
         };
+        let token = claimed.as_ref().map(|(_, token)| *token);
+        let keep = claimed.map_or(Keep::Nothing, |(state, token)| Keep::Under(state, token));
         let session = inject::Session {
             id: self.session.id.clone(),
-            moment: moment.clone(),
+            moment,
             host: Host::Opencode,
             budget: None,
             now: None,
@@ -172,53 +171,97 @@ impl Asking<'_> {
             is_watched: false,
             place: request,
         };
-        let keep = state.map_or(Keep::Nothing, Keep::In);
         let made = match self.caller.warm {
             Some(warm) => warm.inject(&place, session, keep),
             None => inject(&session, keep),
         };
-        match made {
+        let answer = match made {
             Ok(Injection { text, .. }) if text.is_empty() => {
-                self.give_up(&place, &moment);
                 Answer::none("there is nothing to say about this project")
             }
-            Ok(injection) => Answer::Inject(Box::new(given(&place, injection))),
-            Err(error) => {
-                self.give_up(&place, &moment);
-                Answer::none(error)
-            }
+            Ok(injection) => return Answer::Inject(Box::new(given(&place, injection))),
+            Err(error) => Answer::none(error),
+        };
+        if let Some(token) = token {
+            // If it cannot be released, it becomes free by itself.
+            let _ = State::open(&place.directories.state, STATE_PATIENCE)
+                .and_then(|mut state| state.release_claim(token));
         }
+        answer
     }
 
-    /// Claims the moment; says what to do instead where it is not free.
-    fn claim(&self, state: &mut State, moment: &Moment) -> Result<Option<Answer>, StateError> {
-        let again = self.is_prompt_waiting.then_some(UNDONE_AFTER);
+    /// Claims the moment. A prompt waits for another process that has it, and for a state that is being written.
+    fn claim(&self, place: &Place, moment: &Moment) -> Result<(State, Token), NotClaimed> {
+        let again = self.prompt.map(|prompt| match prompt.is_undone {
+            true => Duration::ZERO,
+            false => UNDONE_AFTER,
+        });
+        let mut open = None;
         loop {
-            match state.claim(&self.session.id, moment, now_ms(), again)? {
-                Claim::Won => return Ok(None),
-                Claim::Settled(_) => {
-                    return Ok(Some(Answer::none("the session was given its context already")));
+            let claim = match &mut open {
+                None => State::open(&place.directories.state, STATE_PATIENCE).map(|state| {
+                    open = Some(state);
+                    None
+                }),
+                Some(state) => self.try_claim(state, moment, again),
+            };
+            match claim {
+                Ok(Some(Claim::Won(token))) => match open {
+                    Some(state) => return Ok((state, token)),
+                    None => return Err(NotClaimed::NoState),
+                },
+                Ok(Some(Claim::Settled)) => {
+                    return Err(NotClaimed::none("the session was given its context already"));
                 }
-                Claim::Held(_) if !self.is_prompt_waiting => {
-                    let reason = "another process is about to give it".to_owned();
-                    return Ok(Some(Answer::Ask { reason }));
-                }
-                Claim::Held(_) if self.left() < HELD_INTERVAL => {
-                    return Ok(Some(Answer::none("another process has not given it in time")));
-                }
-                Claim::Held(_) => thread::sleep(HELD_INTERVAL),
+                // The state was opened just now.
+                Ok(None) => continue,
+                Ok(Some(Claim::Held)) => {}
+                Err(error) if error.is_passing() => {}
+                // What a newer version has claimed cannot be read by this one.
+                Err(error @ StateError::Newer { .. }) => return Err(NotClaimed::none(error)),
+                Err(_) => return Err(NotClaimed::NoState),
             }
+            if self.prompt.is_none() {
+                let reason = "another process is about to give it";
+                return Err(NotClaimed::For(Answer::ask(reason)));
+            }
+            if self.left() < HELD_INTERVAL {
+                return Err(NotClaimed::none("another process has not given it in time"));
+            }
+            thread::sleep(HELD_INTERVAL);
         }
     }
 
-    fn give_up(&self, place: &Place, moment: &Moment) {
-        // If it cannot be released, it becomes free by itself.
-        let _ = State::open(&place.directories.state, STATE_PATIENCE)
-            .and_then(|mut state| state.release_moment(&self.session.id, moment));
+    /// Claims the moment, if that looks possible: who waits must not be in the way of who is waited for.
+    fn try_claim(
+        &self,
+        state: &mut State,
+        moment: &Moment,
+        again: Option<Duration>,
+    ) -> Result<Option<Claim>, StateError> {
+        let now_ms = now_ms();
+        if !state.is_free(&self.session.id, moment, now_ms, again)? {
+            return Ok(Some(Claim::Held));
+        }
+        state.claim(&self.session.id, moment, now_ms, again).map(Some)
     }
 
     fn left(&self) -> Duration {
-        LIMIT.saturating_sub(self.started.elapsed())
+        self.caller.until.saturating_duration_since(Instant::now())
+    }
+}
+
+/// Why a moment was not claimed.
+enum NotClaimed {
+    /// The bridge is told this instead.
+    For(Answer),
+    /// There is no state that could be used, by anybody: then only a bridge, which knows its own sessions, gives anything.
+    NoState,
+}
+
+impl NotClaimed {
+    fn none(reason: impl ToString) -> NotClaimed {
+        NotClaimed::For(Answer::none(reason))
     }
 }
 

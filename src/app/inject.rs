@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 pub use crate::adapters::process::peak_memory;
 use crate::adapters::settings::DEFAULT_DEADLINE_MS;
-use crate::adapters::state::{State, StateError};
+use crate::adapters::state::{State, StateError, Token};
 use crate::adapters::{background, clock};
 use crate::app::deadline::Deadline;
 use crate::app::gather::{Found, Gathered, gather, stage_of};
@@ -54,8 +54,8 @@ pub struct Session {
 pub enum Keep {
     /// It is written down.
     Receipt,
-    /// It is written down here, where the moment was claimed.
-    In(State),
+    /// It is written down here, under the claim that was made.
+    Under(State, Token),
     /// Nothing is.
     Nothing,
 }
@@ -67,7 +67,7 @@ pub fn inject(session: &Session, keep: Keep) -> Result<Injection, AppError> {
     let ranking = Ranking::default();
     let (is_kept, mut recorder) = match keep {
         Keep::Receipt => (true, None),
-        Keep::In(state) => (true, Some(Recorder::start(move || Ok(state)))),
+        Keep::Under(state, token) => (true, Some(Recorder::start(Some(token), move || Ok(state)))),
         Keep::Nothing => (false, None),
     };
     let draft = |place: &Place, found: &Found| {
@@ -187,17 +187,20 @@ struct Recorder {
 impl Recorder {
     fn opening(place: &Place) -> Recorder {
         let folder = place.directories.state.clone();
-        Recorder::start(move || State::open(&folder, RECEIPT_PATIENCE))
+        Recorder::start(None, move || State::open(&folder, RECEIPT_PATIENCE))
     }
 
-    fn start(open: impl FnOnce() -> Result<State, StateError> + Send + 'static) -> Recorder {
+    fn start(
+        claim: Option<Token>,
+        open: impl FnOnce() -> Result<State, StateError> + Send + 'static,
+    ) -> Recorder {
         let (receipts, to_write) = mpsc::channel::<Arc<Receipt>>();
         let (sender, written) = mpsc::channel();
         thread::spawn(move || {
             let mut state = open();
             let Ok(receipt) = to_write.recv() else { return };
             let written = match &mut state {
-                Ok(state) => state.record(&receipt).map_err(|error| error.to_string()),
+                Ok(state) => state.record(&receipt, claim).map_err(|error| error.to_string()),
                 Err(error) => Err(error.to_string()),
             };
             // Given back first, so that the other one need not copy it; told before the database is closed, for which

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::adapters::clock;
 use crate::app::gather::stage_of;
@@ -16,13 +16,15 @@ use crate::domain::receipt::{Fault, Injection};
 
 /// So many sets of vaults are watched. Each takes a thread and the system's watches.
 const MAX_WATCHED: usize = 32;
+/// Vaults that cannot be watched are tried again after this long.
+const RETRY: Duration = Duration::from_secs(60);
 /// So many contexts of one set of vaults are kept: one per project, budget and kind of moment.
 const MAX_MADE: usize = 100;
 
 /// All that is watched.
 #[derive(Debug, Default)]
 pub struct Warm {
-    watched: Mutex<HashMap<String, Arc<Watched>>>,
+    watched: Arc<Mutex<HashMap<String, Arc<Watched>>>>,
 }
 
 /// A set of vaults.
@@ -72,9 +74,15 @@ impl Warm {
         }
         if all.len() < MAX_WATCHED {
             let watched = Arc::new(Watched::default());
-            all.insert(name, Arc::clone(&watched));
+            all.insert(name.clone(), Arc::clone(&watched));
             let place = place.clone();
-            thread::spawn(move || watch_place(place, &watched.freshness));
+            let all = Arc::clone(&self.watched);
+            thread::spawn(move || {
+                watch_place(place, &watched.freshness);
+                // It could not be watched. Who asks later has it tried again.
+                thread::sleep(RETRY);
+                unpoisoned(&all).remove(&name);
+            });
         }
         None
     }
@@ -106,8 +114,8 @@ fn reused(mut injection: Injection, session: &Session, keep: Keep) -> Injection 
     receipt.at = clock::now();
     receipt.stages.clear();
     injection.id = None;
-    if let Keep::In(mut state) = keep {
-        match state.record(receipt) {
+    if let Keep::Under(mut state, token) = keep {
+        match state.record(receipt, Some(token)) {
             Ok(id) => injection.id = Some(id),
             Err(error) => receipt.faults.push(Fault::new("receipt", error)),
         }
@@ -116,7 +124,7 @@ fn reused(mut injection: Injection, session: &Session, keep: Keep) -> Injection 
     injection
 }
 
-/// Watches for as long as the process lives.
+/// Watches for as long as the process lives, if that can begin.
 fn watch_place(place: Place, freshness: &Freshness) {
     let project = place.project.key.clone();
     let workspace = match Workspace::open(place) {

@@ -76,12 +76,20 @@ fn deliver_to_server(
         now: args.limits.now,
         to: Recipients::All,
     };
-    let done = loop {
-        match deliver_once(args.server.as_deref(), &errand) {
-            Err(refusal) if args.wait && refusal.is_passing() => thread::sleep(BUSY_INTERVAL),
-            done => break done,
+    let deliver = || {
+        deliver::check_enabled(&errand)?;
+        let server = match &args.server {
+            Some(server) => server.clone(),
+            None => deliver::usual_server(&errand.place)?,
+        };
+        loop {
+            match deliver_once(&server, &errand) {
+                Err(refusal) if args.wait && refusal.is_passing() => thread::sleep(BUSY_INTERVAL),
+                done => return done,
+            }
         }
     };
+    let done = deliver();
     let Delivered { injection, message } = match done {
         Ok(delivered) => delivered,
         Err(refusal) if refusal.kind() == Refusal::Fine => {
@@ -100,7 +108,7 @@ fn deliver_to_server(
 }
 
 /// Has the service do it, where there is one.
-fn deliver_once(server: Option<&str>, errand: &Errand) -> Result<Delivered, NotDelivered> {
+fn deliver_once(server: &str, errand: &Errand) -> Result<Delivered, NotDelivered> {
     #[cfg(unix)]
     if let Some(done) = crate::service::deliver(server, errand) {
         return done;

@@ -114,18 +114,31 @@ pub enum Mark {
     Compaction(String),
 }
 
+/// Who is given context at its start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Recipients {
+    /// Only who has not been prompted yet: others were under way before we came.
+    Unprompted,
+    /// Whoever surely has none, prompted or not.
+    All,
+}
+
 impl Stored {
-    /// The moment that this session is at and for which it still lacks context; `None` where it has what it needs, or
-    /// was under way before we came.
-    pub fn lacking(&self, is_fork: bool) -> Option<Moment> {
+    /// The moment that this session is at and for which it lacks context; `None` where it has what it needs, is not among
+    /// the recipients, or may have it further back than was looked.
+    pub fn lacking(&self, to: Recipients) -> Option<Moment> {
         match self.marks.last() {
             Some(Mark::Context) => None,
             Some(Mark::Compaction(message)) => Some(Moment::Compaction(message.clone())),
             None if self.n_messages == 0 => Some(Moment::Start),
-            // A fork has the messages of another session. Where none of them is ours, it is as good as new.
-            None if is_fork && self.is_complete => Some(Moment::Start),
+            None if to == Recipients::All && self.is_complete => Some(Moment::Start),
             None => None,
         }
+    }
+
+    /// Whether the last that concerns us is a context of ours.
+    pub fn has_context(&self) -> bool {
+        self.marks.last() == Some(&Mark::Context)
     }
 }
 
@@ -145,21 +158,22 @@ mod tests {
     fn what_a_session_lacks_is_told_by_its_last_mark() {
         let compaction = |n: u32| Mark::Compaction(format!("msg_{n}"));
         let after = |n: u32| Some(Moment::Compaction(format!("msg_{n}")));
-        for (n_messages, marks, is_fork, lacking) in [
-            (0, vec![], false, Some(Moment::Start)),
-            (4, vec![], false, None),
-            (4, vec![], true, Some(Moment::Start)),
-            (1, vec![Mark::Context], false, None),
-            (4, vec![Mark::Context], true, None),
-            (6, vec![Mark::Context, compaction(1)], false, after(1)),
-            (6, vec![compaction(1)], false, after(1)),
-            (8, vec![Mark::Context, compaction(1), Mark::Context], false, None),
-            (9, vec![Mark::Context, compaction(1), Mark::Context, compaction(2)], true, after(2)),
+        let (unprompted, all) = (Recipients::Unprompted, Recipients::All);
+        for (n_messages, marks, to, lacking) in [
+            (0, vec![], unprompted, Some(Moment::Start)),
+            (4, vec![], unprompted, None),
+            (4, vec![], all, Some(Moment::Start)),
+            (1, vec![Mark::Context], unprompted, None),
+            (4, vec![Mark::Context], all, None),
+            (6, vec![Mark::Context, compaction(1)], unprompted, after(1)),
+            (6, vec![compaction(1)], unprompted, after(1)),
+            (8, vec![Mark::Context, compaction(1), Mark::Context], all, None),
+            (9, vec![Mark::Context, compaction(1), Mark::Context, compaction(2)], all, after(2)),
         ] {
             let stored = Stored { n_messages, is_complete: true, marks };
-            assert_eq!(stored.lacking(is_fork), lacking, "{stored:?}");
+            assert_eq!(stored.lacking(to), lacking, "{stored:?}");
         }
         let unseen = Stored { n_messages: 100, is_complete: false, marks: Vec::new() };
-        assert_eq!(unseen.lacking(true), None);
+        assert_eq!(unseen.lacking(Recipients::All), None);
     }
 }

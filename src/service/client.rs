@@ -1,9 +1,10 @@
 //! Asks the service, where there is one. Whoever gets no reply, or one of another version, does the work itself.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::adapters::directories::Directories;
-use crate::adapters::environment::Environment;
+use crate::adapters::environment::{Environment, Secrets};
 use crate::adapters::instance;
 use crate::app::deliver::{Delivered, Errand, NotDelivered};
 use crate::app::hook::Answer;
@@ -11,8 +12,8 @@ use crate::service::protocol::{Call, DeliverQuestion, Question, Reply, VERSION};
 use crate::service::status::Status;
 
 /// A service that takes longer to answer a bridge hangs, or is too busy to be of help. What is left of a hook's time then
-/// is enough without it.
-const HOOK_LIMIT: Duration = Duration::from_millis(300);
+/// is mostly enough without it.
+const HOOK_LIMIT: Duration = Duration::from_millis(600);
 const STATUS_LIMIT: Duration = Duration::from_secs(2);
 /// Longer than a server's slowest answers.
 const DELIVER_LIMIT: Duration = Duration::from_secs(60);
@@ -20,24 +21,26 @@ const DELIVER_LIMIT: Duration = Duration::from_secs(60);
 /// Asks what a bridge asks; `None` where the service does not answer.
 pub fn hook(question: &[u8]) -> Option<Answer> {
     let question = String::from_utf8(question.to_vec()).ok()?;
-    match ask(Question::Hook(question), HOOK_LIMIT)? {
+    let environment = Environment::of_process();
+    match ask(Question::Hook(question), HOOK_LIMIT, environment.relevant(Secrets::Kept)?)? {
         Reply::Hook(answer) => Some(answer),
         _ => None,
     }
 }
 
 /// Has the service deliver; `None` where it does not answer.
-pub fn deliver(url: Option<&str>, errand: &Errand) -> Option<Result<Delivered, NotDelivered>> {
+pub fn deliver(url: &str, errand: &Errand) -> Option<Result<Delivered, NotDelivered>> {
     let Errand { session, place, budget, now, .. } = errand;
     let question = Question::Deliver(DeliverQuestion {
         session: session.clone(),
-        server: url.map(str::to_owned),
+        server: url.to_owned(),
         dir: place.dir.as_ref().and_then(|dir| std::path::absolute(dir).ok()),
         vaults: place.vaults.iter().filter_map(|vault| std::path::absolute(vault).ok()).collect(),
         budget: *budget,
         now: *now,
     });
-    match ask(question, DELIVER_LIMIT)? {
+    let environment = Environment::of_process();
+    match ask(question, DELIVER_LIMIT, environment.relevant(Secrets::Told)?)? {
         Reply::Delivered(delivered) => Some(Ok(*delivered)),
         Reply::Refused { kind, is_passing, message } => {
             Some(Err(NotDelivered::ByService { kind, is_passing, message }))
@@ -48,17 +51,21 @@ pub fn deliver(url: Option<&str>, errand: &Errand) -> Option<Result<Delivered, N
 
 /// Asks how the service is; `None` where there is none.
 pub fn status() -> Option<Result<Status, String>> {
-    match ask(Question::Status, STATUS_LIMIT)? {
+    match ask(Question::Status, STATUS_LIMIT, BTreeMap::new())? {
         Reply::Status(status) => Some(Ok(status)),
         Reply::Other(version) => Some(Err(version)),
         _ => None,
     }
 }
 
-fn ask(question: Question, limit: Duration) -> Option<Reply> {
-    let environment = Environment::of_process();
-    let directories = Directories::locate(&environment).ok()?;
-    let call = Call { version: VERSION.to_owned(), environment: environment.relevant()?, question };
+fn ask(
+    question: Question,
+    limit: Duration,
+    environment: BTreeMap<String, String>,
+) -> Option<Reply> {
+    let directories = Directories::locate(&Environment::of_process()).ok()?;
+    let patience_ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
+    let call = Call { version: VERSION.to_owned(), patience_ms, environment, question };
     let call = serde_json::to_vec(&call).ok()?;
     let reply = instance::ask(&directories, &call, limit).ok()?;
     serde_json::from_slice(&reply).ok()

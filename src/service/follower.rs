@@ -2,11 +2,13 @@
 //! every connect; who may be given something is for `app::deliver` to say, so that nothing here can deliver twice.
 
 use std::collections::{HashMap, HashSet};
+use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::{Stream, StreamExt, stream};
+use futures::{FutureExt, Stream, StreamExt, stream};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, interval, sleep};
 
@@ -29,8 +31,6 @@ const OLDEST: Duration = Duration::from_secs(24 * 60 * 60);
 const TICK: Duration = Duration::from_millis(100);
 /// A bridge has so long to do it: it is there before the prompt, for certain.
 const BRIDGE_FIRST: Duration = Duration::from_secs(5);
-/// A fork's messages arrive after it was announced.
-const FORK_SETTLES: Duration = Duration::from_secs(1);
 /// A busy session announces that it is idle; this is for the announcement that was missed.
 const BUSY_PAUSE: Duration = Duration::from_secs(5);
 /// Until a claim that nobody will settle has lapsed.
@@ -47,6 +47,8 @@ struct Waiting {
     due: Instant,
     to: Recipients,
     n_failures: u32,
+    /// When it last changed, if it was listed.
+    updated: Option<u64>,
 }
 
 /// Follows one server.
@@ -57,8 +59,8 @@ pub(super) struct Follower {
     waiting: HashMap<String, Waiting>,
     /// Sessions that are being given their context at this moment.
     under_way: HashSet<String>,
-    /// Sessions with which nothing is left to do, so that a further look passes them over.
-    finished: HashSet<String>,
+    /// Sessions with which nothing is left to do, and when they last changed, so that a further look passes them over.
+    finished: HashMap<String, u64>,
     errands: JoinSet<(String, Waiting, Result<Delivered, NotDelivered>)>,
 }
 
@@ -71,17 +73,31 @@ impl Follower {
             shared,
             waiting: HashMap::new(),
             under_way: HashSet::new(),
-            finished: HashSet::new(),
+            finished: HashMap::new(),
             errands: JoinSet::new(),
         }
     }
 
-    /// Connects, and connects again, for as long as the service runs.
-    pub(super) async fn follow(mut self) {
+    /// Follows until the service stops, and then ends what is under way.
+    pub(super) async fn follow(mut self, mut is_stopping: watch::Receiver<bool>) {
+        tokio::select! {
+            () = self.keep_connected() => {}
+            _ = is_stopping.wait_for(|&is_stopping| is_stopping) => {}
+        }
+        while let Some(done) = self.errands.join_next().await {
+            if let Ok((id, waiting, done)) = done {
+                self.done(id, waiting, done);
+            }
+        }
+    }
+
+    /// Connects, and connects again, for ever.
+    async fn keep_connected(&mut self) {
         let mut pause = FIRST_PAUSE;
         let mut last_error = None;
         loop {
-            let was_connected = match self.connect().await {
+            let began = Instant::now();
+            match self.connect().await {
                 Ok(events) => {
                     tracing::info!(server = self.address, "connected");
                     self.note(|status| {
@@ -94,7 +110,6 @@ impl Follower {
                         status.connected = false;
                         status.error = Some(ended);
                     });
-                    true
                 }
                 Err(error) => {
                     let error = error.to_string();
@@ -104,10 +119,10 @@ impl Follower {
                     }
                     self.note(|status| status.error = Some(error.clone()));
                     last_error = Some(error);
-                    false
                 }
-            };
-            if was_connected {
+            }
+            // Only a connection that lasted was a good one.
+            if began.elapsed() > LONGEST_PAUSE {
                 pause = FIRST_PAUSE;
                 last_error = None;
             }
@@ -169,23 +184,19 @@ impl Follower {
         let oldest = clock::now().milliseconds() - OLDEST.as_millis() as i64;
         let oldest = u64::try_from(oldest).unwrap_or(0);
         for session in self.server.sessions_since(oldest).await? {
-            if session.time.created >= oldest && !self.finished.contains(&session.id) {
-                let pause = self.pause(&session.directory, session.is_fork());
-                self.expect(session.id, Recipients::Unprompted, pause);
+            let is_finished = self.finished.get(&session.id) == Some(&session.time.updated);
+            if session.time.created >= oldest && !is_finished {
+                let pause = self.pause(&session.directory);
+                let updated = Some(session.time.updated);
+                self.expect(session.id, Recipients::Unprompted, pause, updated);
             }
         }
         Ok(())
     }
 
     /// How long others have to do it.
-    fn pause(&self, folder: &str, is_fork: bool) -> Duration {
-        if self.shared.bridged.knows(folder) {
-            BRIDGE_FIRST
-        } else if is_fork {
-            FORK_SETTLES
-        } else {
-            Duration::ZERO
-        }
+    fn pause(&self, folder: &str) -> Duration {
+        if self.shared.bridged.knows(folder) { BRIDGE_FIRST } else { Duration::ZERO }
     }
 
     fn hear(&mut self, event: &Event) {
@@ -194,13 +205,12 @@ impl Follower {
             "session.created" => {
                 let Some(session) = event.session() else { return };
                 if session.parent_id.is_none() {
-                    let pause = self.pause(&session.directory, session.is_fork());
-                    self.expect(session.id, Recipients::All, pause);
+                    let pause = self.pause(&session.directory);
+                    self.expect(session.id, Recipients::All, pause, None);
                 }
             }
-            // Where there is a bridge, the next prompt brings it.
-            "session.compacted" if !self.shared.bridged.knows(id) => {
-                self.expect(id.to_owned(), Recipients::All, Duration::ZERO);
+            "session.compacted" => {
+                self.expect(id.to_owned(), Recipients::Unprompted, Duration::ZERO, None);
             }
             "session.idle" => {
                 if let Some(waiting) = self.waiting.get_mut(id) {
@@ -215,11 +225,11 @@ impl Follower {
     }
 
     /// Puts a session on the list. One that was seen being created stays that.
-    fn expect(&mut self, id: String, to: Recipients, pause: Duration) {
+    fn expect(&mut self, id: String, to: Recipients, pause: Duration, updated: Option<u64>) {
         if self.under_way.contains(&id) {
             return;
         }
-        let waiting = Waiting { due: Instant::now() + pause, to, n_failures: 0 };
+        let waiting = Waiting { due: Instant::now() + pause, to, n_failures: 0, updated };
         let known = self.waiting.entry(id).or_insert(waiting);
         if to == Recipients::All {
             known.to = to;
@@ -236,6 +246,10 @@ impl Follower {
         due.truncate(AT_ONCE.saturating_sub(self.errands.len()));
         for (id, waiting) in due {
             self.waiting.remove(&id);
+            // A bridge that has asked about a session sees to it, in the way that its user chose.
+            if self.shared.bridged.knows(&id) {
+                continue;
+            }
             self.under_way.insert(id.clone());
             let errand = Errand {
                 session: id.clone(),
@@ -246,17 +260,17 @@ impl Follower {
             };
             let (server, warm) = (self.server.clone(), Arc::clone(&self.shared.warm));
             self.errands.spawn(async move {
-                let done = deliver::deliver(&server, &errand, Some(warm)).await;
-                (id, waiting, done)
+                let done = AssertUnwindSafe(deliver::deliver(&server, &errand, Some(warm)));
+                (id, waiting, done.catch_unwind().await.unwrap_or(Err(NotDelivered::Fault)))
             });
         }
     }
 
-    fn finish(&mut self, id: String) {
+    fn finish(&mut self, id: String, updated: Option<u64>) {
         if self.finished.len() >= MAX_REMEMBERED {
             self.finished.clear();
         }
-        self.finished.insert(id);
+        self.finished.extend(updated.map(|updated| (id, updated)));
     }
 
     /// Notes what came of it, and tries again where that makes sense.
@@ -267,7 +281,6 @@ impl Follower {
                 let said = hook::notice(&injection.receipt);
                 tracing::info!(server = self.address, session = id, stored = message, "{said}");
                 self.note(|status| status.delivered += 1);
-                self.finish(id);
                 return;
             }
             Err(refusal) => refusal,
@@ -279,9 +292,13 @@ impl Follower {
                 tracing::warn!(server = self.address, session = id, "not delivered: {refusal}");
                 FIRST_PAUSE * 2_u32.pow(waiting.n_failures.min(6))
             }
+            NotDelivered::Has(_) | NotDelivered::UnderWay(_) | NotDelivered::Child(_) => {
+                self.finish(id, waiting.updated);
+                return;
+            }
+            // An undo, an agent or a setting: after the next change or connect it may be otherwise.
             _ => {
-                tracing::debug!(server = self.address, session = id, "nothing to do: {refusal}");
-                self.finish(id);
+                tracing::info!(server = self.address, session = id, "not delivered: {refusal}");
                 return;
             }
         };

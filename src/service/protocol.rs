@@ -15,10 +15,12 @@ use crate::service::status::Status;
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// What a process asks of the service.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 pub(super) struct Call {
     /// The asking program's version.
     pub(super) version: String,
+    /// How long the asking program waits, in milliseconds.
+    pub(super) patience_ms: u64,
     /// The environment that counts.
     pub(super) environment: BTreeMap<String, String>,
     pub(super) question: Question,
@@ -40,7 +42,7 @@ pub(super) enum Question {
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct DeliverQuestion {
     pub(super) session: String,
-    pub(super) server: Option<String>,
+    pub(super) server: String,
     pub(super) dir: Option<PathBuf>,
     pub(super) vaults: Vec<PathBuf>,
     pub(super) budget: Option<usize>,

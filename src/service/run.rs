@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use thiserror::Error;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
 use tokio::task::{JoinSet, spawn_blocking};
 use tokio::time::timeout;
 
@@ -31,6 +32,8 @@ use crate::service::status::{Counts, Status};
 
 /// No question is longer.
 const LONGEST_CALL: u64 = 8 * 1024 * 1024;
+/// What it takes to send a reply, on a busy machine.
+const LAST_STEPS: Duration = Duration::from_millis(50);
 /// Who connects and says nothing is not waited for.
 const CALL_LIMIT: Duration = Duration::from_secs(5);
 /// What is under way when the service is stopped has so long to end.
@@ -97,8 +100,11 @@ pub fn serve(
     let Place { settings, directories, .. } = Place::find(request)?;
     let urls = if urls.is_empty() { &settings.servers.value } else { urls };
     let environment = Environment::of_process();
-    let servers: Vec<OpencodeServer> =
+    let mut servers: Vec<OpencodeServer> =
         urls.iter().map(|url| deliver::server(url, &environment)).collect::<Result<_, _>>()?;
+    // One that is named twice is followed once.
+    servers.sort_by_key(|server| server.address().to_string());
+    servers.dedup_by_key(|server| server.address().to_string());
     let instance = Instance::become_one(&directories)?;
     let log = start_log(&directories)?;
     let runtime = Builder::new_current_thread().enable_all().build()?;
@@ -143,9 +149,11 @@ async fn run(
 ) -> Result<(), ServeError> {
     let mut stop = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
+    let (stopping, is_stopping) = watch::channel(false);
     let mut followers = JoinSet::new();
     for server in servers {
-        followers.spawn(Follower::new(server, Arc::clone(shared)).follow());
+        let follower = Follower::new(server, Arc::clone(shared));
+        followers.spawn(follower.follow(is_stopping.clone()));
     }
     let mut calls = JoinSet::new();
     loop {
@@ -167,9 +175,13 @@ async fn run(
     }
     tracing::info!("stopping");
     drop(listener);
-    followers.abort_all();
-    // Whoever has asked is still answered.
-    let _ = timeout(STOP_LIMIT, async { while calls.join_next().await.is_some() {} }).await;
+    // Whoever has asked is still answered, and what is being stored is noted.
+    stopping.send_replace(true);
+    let all_done = async {
+        while calls.join_next().await.is_some() {}
+        while followers.join_next().await.is_some() {}
+    };
+    let _ = timeout(STOP_LIMIT, all_done).await;
     Ok(())
 }
 
@@ -181,9 +193,10 @@ async fn answer(mut stream: UnixStream, shared: Arc<Shared>) {
         return;
     }
     let Ok(call) = serde_json::from_slice::<Call>(&call) else { return };
+    let asked_at = Instant::now();
     let environment = environment_of(&call);
     let reply = if call.version == VERSION {
-        reply(call, &shared).await
+        reply(call, asked_at, &shared).await
     } else {
         Reply::Other(VERSION.to_owned())
     };
@@ -207,8 +220,10 @@ fn environment_of(call: &Call) -> Environment {
     variables.iter().map(|(name, value)| (name.into(), value.into())).collect()
 }
 
-async fn reply(call: Call, shared: &Arc<Shared>) -> Reply {
+async fn reply(call: Call, asked_at: Instant, shared: &Arc<Shared>) -> Reply {
     let environment = environment_of(&call);
+    // What comes later than that is of no use, and must not be in the way of who then does it alone.
+    let until = asked_at + Duration::from_millis(call.patience_ms).saturating_sub(LAST_STEPS);
     match call.question {
         Question::Status => Reply::Status(Status {
             version: VERSION.to_owned(),
@@ -225,7 +240,8 @@ async fn reply(call: Call, shared: &Arc<Shared>) -> Reply {
                 if let Some((session, folder)) = hook::subject(question.as_bytes()) {
                     shared.bridged.remember(session, folder);
                 }
-                let caller = Caller { environment: Some(environment), warm: Some(&shared.warm) };
+                let (environment, warm) = (Some(environment), Some(&*shared.warm));
+                let caller = Caller { environment, warm, until };
                 hook::opencode(question.as_bytes(), &caller)
             });
             Reply::Hook(answered.await.unwrap_or_else(Answer::none))
@@ -247,10 +263,7 @@ async fn deliver_for(
         strictness: Strictness::Strict,
         ..Request::default()
     };
-    let server = match server {
-        Some(url) => deliver::server(&url, &environment)?,
-        None => deliver::usual_server(&place)?,
-    };
+    let server = deliver::server(&server, &environment)?;
     let errand = Errand { session, place, budget, now, to: Recipients::All };
     deliver::deliver(&server, &errand, Some(Arc::clone(&shared.warm))).await
 }

@@ -414,7 +414,7 @@ fn a_service_is_asked_how_it_is() {
     let mut line = String::new();
     BufReader::new(service.stdout.take().unwrap()).read_line(&mut line).unwrap();
     assert!(line.starts_with("listening on "), "{line}");
-    setup.check(&[], "service", "ok", &["0 questions answered, 1 server followed, 0 connected"]);
+    setup.check(&[], "service", "warn", &["it runs, but no OpenCode server at", "service.log"]);
     service.kill().unwrap();
     service.wait().unwrap();
     setup.check(&[], "service", "ok", &["not running"]);

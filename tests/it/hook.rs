@@ -182,6 +182,41 @@ fn a_context_that_an_undo_took_back_is_given_again() {
     thread::sleep(Duration::from_millis(3_100));
     let again = asked(&scratch, &question);
     assert_eq!(again["text"], first["text"]);
+    // A bridge that saw it being removed need not wait.
+    asked(&scratch, &settled("kgctx.delivered", &again));
+    let mut removed = question;
+    removed["removed"] = json!(true);
+    assert_eq!(asked(&scratch, &removed)["text"], first["text"]);
+}
+
+#[test]
+fn a_dry_run_takes_nothing_from_the_session_that_it_names() {
+    let scratch = atlas();
+    let first = asked(&scratch, &created(&scratch, "ses_1"));
+    scratch.run(["--dir", "atlas", "inject", "--session", "ses_1", "--dry-run"]);
+    asked(&scratch, &settled("kgctx.delivered", &first));
+    assert_eq!(asked(&scratch, &created(&scratch, "ses_1"))["action"], "none");
+}
+
+#[test]
+fn a_state_that_is_being_written_is_no_reason_to_give_anything_twice() {
+    let scratch = atlas();
+    asked(&scratch, &created(&scratch, "ses_1"));
+    let state = scratch.path().join("kgctx-home/state/state.db");
+    let writer = rusqlite::Connection::open(&state).unwrap();
+    writer.execute_batch("BEGIN IMMEDIATE").unwrap();
+    assert_eq!(asked(&scratch, &created(&scratch, "ses_2"))["action"], "ask");
+    thread::scope(|scope| {
+        let waiting = scope.spawn(|| asked(&scratch, &prompted(&scratch, "ses_2", 0, json!([]))));
+        thread::sleep(Duration::from_millis(300));
+        writer.execute_batch("ROLLBACK").unwrap();
+        let given = waiting.join().unwrap();
+        assert_eq!(given["action"], "inject", "{given}");
+        assert!(given["receipt"].is_i64(), "{given}");
+    });
+    // What a newer version claims cannot be known.
+    writer.pragma_update(None, "user_version", 99).unwrap();
+    assert_eq!(asked(&scratch, &created(&scratch, "ses_3"))["action"], "none");
 }
 
 #[test]

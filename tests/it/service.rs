@@ -2,9 +2,12 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -172,4 +175,51 @@ fn there_is_one_service_and_only_its_user_can_reach_it() {
     drop(again);
     let output = scratch.kgctx(["serve", "--server", "ftp://x"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+}
+
+/// An OpenCode that lets everybody listen and cannot list its sessions. Returns its address and how often it was connected to.
+fn half_a_server() -> (String, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let n_listeners = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&n_listeners);
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let counter = Arc::clone(&counter);
+            thread::spawn(move || {
+                let mut request = [0; 2_048];
+                let n = stream.read(&mut request).unwrap_or(0);
+                if String::from_utf8_lossy(&request[..n]).starts_with("GET /event ") {
+                    counter.fetch_add(1, Ordering::SeqCst);
+                }
+                let events = String::from_utf8_lossy(&request[..n]).contains("event HTTP");
+                let head = if events {
+                    "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n"
+                } else {
+                    "HTTP/1.1 500 No\r\ncontent-length: 0\r\n\r\n"
+                };
+                let _ = stream.write_all(head.as_bytes());
+                if events {
+                    // Until the other end goes away.
+                    let _ = stream.read(&mut request);
+                }
+            });
+        }
+    });
+    (address, n_listeners)
+}
+
+#[test]
+fn a_server_that_is_not_well_is_given_time() {
+    let scratch = atlas();
+    let (address, n_listeners) = half_a_server();
+    let mut service =
+        scratch.kgctx(["serve", "--server", &address]).stdout(Stdio::null()).spawn().unwrap();
+    thread::sleep(Duration::from_secs(5));
+    service.kill().unwrap();
+    service.wait().unwrap();
+    // After 0, 0.25, 0.75, 1.75 and 3.75 seconds.
+    let n = n_listeners.load(Ordering::SeqCst);
+    assert!((2..=5).contains(&n), "{n}");
 }

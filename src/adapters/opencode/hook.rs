@@ -1,4 +1,4 @@
-//! What the bridge inside of OpenCode asks, and what it is told: JSON as in `schema/json/hook-opencode.schema.json`.
+//! What the bridge inside of OpenCode asks, and what it is told; the latter as `schema/json/hook-opencode.schema.json` has it.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -21,6 +21,8 @@ pub enum Question {
         session: Session,
         /// Whether the bridge saw it being created.
         is_new: bool,
+        /// Whether the bridge saw the message being removed that carried its context.
+        is_undone: bool,
         /// What is stored of it.
         stored: Stored,
     },
@@ -60,6 +62,8 @@ enum RawEvent {
     Prompted {
         #[serde(default)]
         created: bool,
+        #[serde(default)]
+        removed: bool,
         info: Session,
         stored: RawStored,
     },
@@ -109,9 +113,12 @@ impl Question {
         }
         Ok(match envelope.event {
             RawEvent::Created { properties } => Question::Created(properties.info),
-            RawEvent::Prompted { created, info, stored } => {
-                Question::Prompted { session: info, is_new: created, stored: stored.into() }
-            }
+            RawEvent::Prompted { created, removed, info, stored } => Question::Prompted {
+                session: info,
+                is_new: created,
+                is_undone: removed,
+                stored: stored.into(),
+            },
             RawEvent::Delivered { receipt } => receipt.map_or(Question::Other, Question::Delivered),
             RawEvent::Released { receipt } => receipt.map_or(Question::Other, Question::Released),
             RawEvent::Other => Question::Other,
@@ -141,6 +148,11 @@ impl Answer {
     /// Tells the bridge to do nothing.
     pub fn none(reason: impl ToString) -> Answer {
         Answer::None { reason: reason.to_string() }
+    }
+
+    /// Tells the bridge to ask again when the first prompt is there.
+    pub fn ask(reason: impl ToString) -> Answer {
+        Answer::Ask { reason: reason.to_string() }
     }
 
     /// The answer as one line of JSON.
@@ -233,7 +245,9 @@ mod tests {
         ));
         let marks = vec![Mark::Context, Mark::Compaction("msg_2".to_owned())];
         let stored = Stored { n_messages: 7, is_complete: false, marks };
-        assert_eq!(asked, Question::Prompted { session: session_created, is_new: true, stored });
+        let session = session_created;
+        let (is_new, is_undone) = (true, false);
+        assert_eq!(asked, Question::Prompted { session, is_new, is_undone, stored });
         let settled = r#"{"type":"kgctx.delivered","sessionID":"s","receipt":7,"how":"part"}"#;
         assert_eq!(parse(settled), Question::Delivered(7));
         assert_eq!(parse(r#"{"type":"kgctx.released","receipt":null}"#), Question::Other);

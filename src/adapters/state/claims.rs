@@ -2,24 +2,28 @@
 
 use std::time::Duration;
 
-use rusqlite::{OptionalExtension, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
 use crate::adapters::state::{State, StateError};
 use crate::domain::session::Moment;
 
-/// How long a claim stands that is neither settled nor released: longer than making and delivering a context takes at worst.
-const LEASE: Duration = Duration::from_secs(15);
+/// How long a claim stands that is neither settled nor released: longer than making a context or storing it takes at worst.
+const LEASE_MS: i64 = 15_000;
 
 /// How a claim went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Claim {
     /// It is ours.
-    Won,
-    /// Somebody else is about to give the context, or died trying: in that case it is free after so long.
-    Held(Duration),
-    /// The session was given its context so long ago.
-    Settled(Duration),
+    Won(Token),
+    /// Somebody else is about to give the context, or died trying: then it will be free by itself.
+    Held,
+    /// The session was given its context.
+    Settled,
 }
+
+/// Tells a claim from every other one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Token(pub(super) i64);
 
 impl State {
     /// Claims a moment of a session. With `again`, also one that was settled longer ago than that: whoever asks has seen that
@@ -31,61 +35,47 @@ impl State {
         now_ms: i64,
         again: Option<Duration>,
     ) -> Result<Claim, StateError> {
-        let lease_ms = LEASE.as_millis() as i64;
-        let since = |then: i64| Duration::from_millis(u64::try_from(now_ms - then).unwrap_or(0));
+        let moment = moment.to_string();
         self.write(|connection| {
             let transaction =
                 connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let last: Option<(i64, Option<i64>)> = transaction
-                .query_row(
-                    "SELECT until, settled FROM claims WHERE session = ?1 AND moment = ?2",
-                    params![session, moment.to_string()],
-                    |row| Ok((row.get(0)?, row.get(1)?)),
-                )
-                .optional()?;
-            match last {
-                Some((_, Some(settled))) if again.is_none_or(|age| since(settled) < age) => {
-                    return Ok(Claim::Settled(since(settled)));
+            match standing(&transaction, session, &moment, now_ms, again)? {
+                Some(claim) => Ok(claim),
+                None => {
+                    let token = transaction.query_row(
+                        "INSERT OR REPLACE INTO claims (session, moment, token, until) \
+                         VALUES (?1, ?2, random(), ?3) RETURNING token",
+                        params![session, moment, now_ms.saturating_add(LEASE_MS)],
+                        |row| row.get(0),
+                    )?;
+                    transaction.commit()?;
+                    Ok(Claim::Won(Token(token)))
                 }
-                // A clock that was set back must not leave a claim standing for longer than any is made for.
-                Some((until, None)) if until > now_ms && until - now_ms <= lease_ms => {
-                    let left = u64::try_from(until - now_ms).unwrap_or(0);
-                    return Ok(Claim::Held(Duration::from_millis(left)));
-                }
-                _ => {}
             }
-            transaction.execute(
-                "INSERT OR REPLACE INTO claims (session, moment, until) VALUES (?1, ?2, ?3)",
-                params![session, moment.to_string(), now_ms.saturating_add(lease_ms)],
-            )?;
-            transaction.commit()?;
-            Ok(Claim::Won)
         })
     }
 
-    /// How a moment of a session stands, without claiming it; `None` where nobody has.
-    pub fn claimed(
+    /// Whether a moment could be claimed now. Takes no lock, so that it can be asked often.
+    pub fn is_free(
         &self,
         session: &str,
         moment: &Moment,
         now_ms: i64,
-    ) -> Result<Option<Claim>, StateError> {
-        let claim = self.connection.query_row(
-            "SELECT until, settled FROM claims WHERE session = ?1 AND moment = ?2",
-            params![session, moment.to_string()],
-            |row| {
-                let (until, settled): (i64, Option<i64>) = (row.get(0)?, row.get(1)?);
-                let ms = |ms: i64| Duration::from_millis(u64::try_from(ms).unwrap_or(0));
-                Ok(match settled {
-                    Some(settled) => Claim::Settled(ms(now_ms - settled)),
-                    None => Claim::Held(ms(until - now_ms)),
-                })
-            },
-        );
-        claim.optional().map_err(|cause| self.failed(cause))
+        again: Option<Duration>,
+    ) -> Result<bool, StateError> {
+        let standing = standing(&self.connection, session, &moment.to_string(), now_ms, again);
+        Ok(standing.map_err(|cause| self.failed(cause))? != Some(Claim::Held))
     }
 
-    /// The session has the context of this receipt. Returns whether there is such a claim.
+    /// Makes sure that a claim is still ours, and will be for long enough to deliver.
+    pub fn renew(&mut self, Token(token): Token, now_ms: i64) -> Result<bool, StateError> {
+        self.write(|connection| {
+            let sql = "UPDATE claims SET until = ?2 WHERE token = ?1 AND settled IS NULL";
+            Ok(connection.execute(sql, [token, now_ms.saturating_add(LEASE_MS)])? > 0)
+        })
+    }
+
+    /// The session has the context of this receipt. Returns whether there was a claim to it.
     pub fn settle(&mut self, receipt: i64, now_ms: i64) -> Result<bool, StateError> {
         self.write(|connection| {
             let transaction =
@@ -104,20 +94,11 @@ impl State {
         })
     }
 
-    /// The session already had a context of this moment when it was looked at.
-    pub fn settle_moment(
-        &mut self,
-        session: &str,
-        moment: &Moment,
-        now_ms: i64,
-    ) -> Result<(), StateError> {
+    /// The session has the context for which this claim was made, of which there is no receipt.
+    pub fn settle_claim(&mut self, Token(token): Token, now_ms: i64) -> Result<(), StateError> {
         self.write(|connection| {
-            connection.execute(
-                "INSERT INTO claims (session, moment, until, settled) VALUES (?1, ?2, ?3, ?3) \
-                 ON CONFLICT DO UPDATE SET settled = coalesce(settled, excluded.settled)",
-                params![session, moment.to_string(), now_ms],
-            )?;
-            Ok(())
+            let sql = "UPDATE claims SET settled = ?2 WHERE token = ?1";
+            connection.execute(sql, [token, now_ms]).map(drop)
         })
     }
 
@@ -129,13 +110,39 @@ impl State {
         })
     }
 
-    /// A claim for which there will be no receipt is given up.
-    pub fn release_moment(&mut self, session: &str, moment: &Moment) -> Result<(), StateError> {
+    /// Gives a claim up.
+    pub fn release_claim(&mut self, Token(token): Token) -> Result<(), StateError> {
         self.write(|connection| {
-            let sql = "DELETE FROM claims WHERE session = ?1 AND moment = ?2 AND settled IS NULL";
-            connection.execute(sql, params![session, moment.to_string()]).map(drop)
+            let sql = "DELETE FROM claims WHERE token = ?1 AND settled IS NULL";
+            connection.execute(sql, [token]).map(drop)
         })
     }
+}
+
+/// The claim that stands in the way of another one, if there is one.
+fn standing(
+    connection: &Connection,
+    session: &str,
+    moment: &str,
+    now_ms: i64,
+    again: Option<Duration>,
+) -> Result<Option<Claim>, rusqlite::Error> {
+    let last: Option<(i64, Option<i64>)> = connection
+        .query_row(
+            "SELECT until, settled FROM claims WHERE session = ?1 AND moment = ?2",
+            params![session, moment],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )
+        .optional()?;
+    let is_recent = |settled: i64, age: Duration| (now_ms - settled) < age.as_millis() as i64;
+    Ok(match last {
+        Some((_, Some(settled))) if again.is_none_or(|age| is_recent(settled, age)) => {
+            Some(Claim::Settled)
+        }
+        // A clock that was set back must not leave a claim standing for longer than any is made for.
+        Some((until, None)) if until > now_ms && until - now_ms <= LEASE_MS => Some(Claim::Held),
+        _ => None,
+    })
 }
 
 #[cfg(test)]
@@ -152,6 +159,17 @@ mod tests {
         (folder, state)
     }
 
+    fn claim(state: &mut State, now_ms: i64) -> Claim {
+        state.claim("s", &Moment::Start, now_ms, None).unwrap()
+    }
+
+    fn won(state: &mut State, now_ms: i64) -> Token {
+        match claim(state, now_ms) {
+            Claim::Won(token) => token,
+            other => panic!("{other:?}"),
+        }
+    }
+
     #[test]
     fn of_many_who_claim_at_once_exactly_one_wins() {
         let (folder, _) = state();
@@ -165,49 +183,51 @@ mod tests {
                 let threads: Vec<_> = (0..8).map(|_| scope.spawn(claim)).collect();
                 threads.into_iter().map(|thread| thread.join().unwrap()).collect()
             });
-            assert_eq!(
-                claims.iter().filter(|&&claim| claim == Claim::Won).count(),
-                1,
-                "{claims:?}"
-            );
+            let n_won = claims.iter().filter(|claim| matches!(claim, Claim::Won(_))).count();
+            assert_eq!(n_won, 1, "{claims:?}");
         }
     }
 
     #[test]
     fn a_claim_is_held_until_its_time_is_up_and_settled_for_good() {
         let (_folder, mut state) = state();
-        let mut claim = |now, again| state.claim("s", &Moment::Start, now, again).unwrap();
-        assert_eq!(claim(0, None), Claim::Won);
-        assert_eq!(claim(4_000, None), Claim::Held(Duration::from_secs(11)));
-        assert_eq!(claim(15_000, None), Claim::Won, "whoever had it is gone");
+        won(&mut state, 0);
+        assert_eq!(claim(&mut state, 4_000), Claim::Held);
+        assert!(!state.is_free("s", &Moment::Start, 4_000, None).unwrap());
+        assert!(state.is_free("s", &Moment::Start, 15_000, None).unwrap());
+        let token = won(&mut state, 15_000);
         // Another moment is another matter.
         let moment = Moment::Compaction("msg_1".to_owned());
-        assert_eq!(state.claim("s", &moment, 10_000, None).unwrap(), Claim::Won);
-        state.settle_moment("s", &Moment::Start, 11_000).unwrap();
-        let mut claim = |now, again| state.claim("s", &Moment::Start, now, again).unwrap();
-        assert_eq!(claim(99_000, None), Claim::Settled(Duration::from_secs(88)));
+        assert!(matches!(state.claim("s", &moment, 15_000, None).unwrap(), Claim::Won(_)));
+        state.settle_claim(token, 16_000).unwrap();
+        assert_eq!(claim(&mut state, 99_000), Claim::Settled);
         let long = Some(Duration::from_secs(5));
-        assert_eq!(claim(12_000, long), Claim::Settled(Duration::from_secs(1)));
-        assert_eq!(claim(99_000, long), Claim::Won, "the session no longer has it");
+        let mut again = |now| state.claim("s", &Moment::Start, now, long).unwrap();
+        assert_eq!(again(17_000), Claim::Settled);
+        assert!(matches!(again(99_000), Claim::Won(_)), "the session no longer has it");
     }
 
     #[test]
-    fn a_released_claim_is_free_and_a_settled_one_cannot_be_released() {
+    fn nobody_can_release_renew_or_link_the_claim_of_another() {
         let (_folder, mut state) = state();
-        let claim = |state: &mut State| state.claim("s", &Moment::Start, 0, None).unwrap();
-        assert_eq!(claim(&mut state), Claim::Won);
-        state.release_moment("s", &Moment::Start).unwrap();
-        assert_eq!(claim(&mut state), Claim::Won);
-        state.settle_moment("s", &Moment::Start, 1).unwrap();
-        state.release_moment("s", &Moment::Start).unwrap();
-        assert!(matches!(claim(&mut state), Claim::Settled(_)));
+        let lapsed = won(&mut state, 0);
+        let token = won(&mut state, 20_000);
+        assert!(!state.renew(lapsed, 21_000).unwrap());
+        state.release_claim(lapsed).unwrap();
+        assert_eq!(claim(&mut state, 21_000), Claim::Held);
+        assert!(state.renew(token, 30_000).unwrap());
+        assert_eq!(claim(&mut state, 44_000), Claim::Held, "it stands longer now");
+        state.release_claim(token).unwrap();
+        let token = won(&mut state, 45_000);
+        state.settle_claim(token, 46_000).unwrap();
+        state.release_claim(token).unwrap();
+        assert_eq!(claim(&mut state, 47_000), Claim::Settled, "given is given");
     }
 
     #[test]
     fn a_clock_that_was_set_back_frees_what_it_claimed() {
         let (_folder, mut state) = state();
-        let mut claim = |now| state.claim("s", &Moment::Start, now, None).unwrap();
-        assert_eq!(claim(1_000_000_000), Claim::Won);
-        assert_eq!(claim(0), Claim::Won);
+        won(&mut state, 1_000_000_000);
+        won(&mut state, 0);
     }
 }

@@ -21,11 +21,13 @@ on_both_versions!(
     a_run_and_its_continuations_have_the_context_once,
     after_a_compaction_the_next_prompt_carries_the_context_once,
     after_a_compaction_by_opencode_itself_too,
+    commands_of_a_session_know_it,
     fifty_sessions_in_a_row_have_the_context_before_one_reply,
     one_plugin_in_two_folders_injects_once,
     t_2_1_1_event_hook_receives_session_created,
     t_2_5_1_context_injected_with_no_reply_true,
     ten_sessions_at_once_have_the_context_before_one_reply,
+    the_way_of_delivery_can_be_forced,
     the_window_shows_nothing_of_the_context_and_keeps_its_agent,
     undoing_the_first_prompt_leaves_the_context_there_once,
     what_is_switched_off_injects_nothing,
@@ -234,14 +236,11 @@ fn undoing_the_first_prompt_leaves_the_context_there_once(version: Version) {
             wait_for_context(&server, &session);
         }
         server.say(&session, "PROMPT-A");
-        // As long as a person takes at least: sooner, the text might still be on its way into the session.
-        thread::sleep(Duration::from_millis(3_200));
         let messages = server.user_messages(&session);
         server.revert(&session, messages.last().unwrap());
         server.say(&session, "PROMPT-B");
         assert_eq!(marks(&server, &session).len(), 1);
         // The message of our own can be undone too.
-        thread::sleep(Duration::from_millis(3_200));
         server.revert(&session, &server.user_messages(&session)[0]);
         server.say(&session, "PROMPT-C");
         let chats = server.chats(&session);
@@ -321,4 +320,31 @@ fn t_2_5_1_context_injected_with_no_reply_true(version: Version) {
     assert_eq!(parts[0]["metadata"]["kgctx"]["v"], 1);
     assert_eq!(parts[0]["metadata"]["kgctx"]["moment"], "start");
     assert!(server.provider.calls().iter().all(|call| call.session != session));
+}
+
+fn commands_of_a_session_know_it(version: Version) {
+    let server = bridged(version);
+    let session = server.create(&json!({}));
+    server.say(&session, "[[bash:echo \"<$KGCTX_SESSION_ID>\"]]");
+    let told = server.chats(&session).pop().unwrap().conversation();
+    assert!(told.contains(&format!("<{session}>")), "{told}");
+}
+
+fn the_way_of_delivery_can_be_forced(version: Version) {
+    for (delivery, n_messages) in [("part", 1), ("noreply", 2)] {
+        let lab = Lab::new(version).plugin(bridge()).env("KGCTX_DELIVERY", delivery);
+        let server = lab.serve();
+        // The first session of a server is slow, and tells less about the order of things.
+        server.say(&server.create(&json!({})), "WARM-UP");
+        for pause in [0, 1_000] {
+            let session = server.create(&json!({}));
+            thread::sleep(Duration::from_millis(pause));
+            server.say(&session, "PROMPT");
+            one_reply_with_context(&server.chats(&session), "PROMPT");
+            let stored = server.user_messages(&session);
+            assert_eq!(stored.len(), n_messages, "{delivery} after {pause} ms");
+            assert_eq!(marks(&server, &session).len(), 1);
+            server.wait_for_title(&session);
+        }
+    }
 }

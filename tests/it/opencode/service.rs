@@ -181,6 +181,9 @@ fn a_server_that_was_restarted_is_followed_again() {
     let lab = Lab::new(Version::Pinned);
     let server = lab.serve();
     let url = server.http.url();
+    let undone = server.create(&json!({}));
+    server.say(&undone, "UNDONE");
+    server.revert(&undone, &server.user_messages(&undone)[0]);
     let _service = Service::start(&lab, &url);
     let first = server.create(&json!({}));
     wait_for_context(&server, &first);
@@ -195,6 +198,35 @@ fn a_server_that_was_restarted_is_followed_again() {
     thread::sleep(Duration::from_secs(3));
     for session in [&first, &early, &late] {
         assert_eq!(marks(&server, session), 1);
+    }
+    server.unrevert(&undone);
+    assert_eq!(server.user_messages(&undone).len(), 1, "the undo was still pending");
+    assert_eq!(marks(&server, &undone), 0);
+}
+
+#[test]
+fn a_long_fork_has_its_context_even_where_nobody_looks_that_far_back() {
+    let lab = Lab::new(Version::Pinned);
+    let server = lab.serve();
+    let session = server.create(&json!({}));
+    assert!(inject(&lab, &server, &session, &[]).status.success());
+    let path = format!("/session/{session}/message");
+    let body = json!({"noReply": true, "parts": [{"type": "text", "text": "MORE"}]});
+    for _ in 0..110 {
+        server.http.call("POST", &path, Some(&body)).json();
+    }
+    let _service = Service::start(&lab, &server.http.url());
+    until("the connection", || status(&lab)["servers"][0]["connected"].as_bool().filter(|&is| is));
+    let fork = server.fork(&session);
+    let refused = inject(&lab, &server, &fork, &[]);
+    assert_eq!(refused.status.code(), Some(1), "{refused:?}");
+    thread::sleep(Duration::from_secs(4));
+    assert_eq!(marks(&server, &fork), 1);
+    // A short one that has none is as good as new.
+    let plain = server.create(&json!({}));
+    let short = server.fork(&plain);
+    for session in [&plain, &short] {
+        wait_for_context(&server, session);
     }
 }
 
