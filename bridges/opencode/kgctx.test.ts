@@ -105,15 +105,18 @@ async function world(on: Record<string, (input: Any) => unknown> = {}, copies = 
     },
     created: (info: object = {}) =>
       event("session.created", { sessionID: id, info: { id, title: "New session", ...info } }),
-    async prompt(text = "hello", message: object = {}) {
+    /** A prompt that is stored, unless another plugin makes it fail. */
+    async prompt(text = "hello", message: object = {}, stored = true) {
       const output: Any = {
         message: { id: `msg_${text}`, sessionID: id, time: { created: 1 }, agent: "build", ...message },
         parts: [{ id: "prt_1abc", type: "text", text, sessionID: id, messageID: `msg_${text}` }],
       }
       const began = performance.now()
       await run("chat.message", { sessionID: id }, output)
+      const ms = performance.now() - began
       const ours = output.parts.filter((part: Any) => part.metadata?.kgctx)
-      return { ...output, ms: performance.now() - began, ours }
+      if (stored) await event("message.updated", { sessionID: id, info: output.message })
+      return { ...output, ms, ours }
     },
     calls: (name: string) => calls.filter((call) => call.name === name).map((call) => call.input),
     warnings: () => calls.filter((call) => call.input?.body?.level === "warn").map((call) => call.input.body.message),
@@ -397,6 +400,15 @@ describe("a prompt asks", () => {
     await w.prompt()
     expect(w.asked("chat.message").map(({ event }) => event.removed)).toEqual([true])
   })
+})
+
+test("a prompt that was never stored has delivered nothing", async () => {
+  const w = await world()
+  w.will("session.created", inject({ delivery: "part" }))
+  await w.created()
+  expect((await w.prompt("first", {}, false)).ours.length).toBe(1)
+  await sleep(100)
+  expect([w.asked("kgctx.delivered"), w.calls("tui.showToast")]).toEqual([[], []])
 })
 
 test("two copies of the plugin make one injection, by message and by part", async () => {

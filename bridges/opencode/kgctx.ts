@@ -18,7 +18,8 @@ const KEEP =
 
 type Notice = { as: "toast" | "log"; text: string }
 type How = "auto" | "noreply" | "part"
-type Text = { receipt: number | null; text: string; delivery: How; metadata: object; notice?: Notice }
+type Receipt = { receipt: number | null; notice?: Notice }
+type Text = Receipt & { text: string; delivery: How; metadata: object }
 type Inject = Text & { action: "inject"; at: number }
 type Answer = Inject | { action: "none" | "ask" } | { action: "failed"; reason: string }
 
@@ -26,12 +27,16 @@ type Answer = Inject | { action: "none" | "ask" } | { action: "failed"; reason: 
 type Sending = { part: string; admitted: boolean; stored: Promise<boolean> }
 /** One delivery. `turn`: the prompt that has taken it over. `answer` holds the text, and only until the job is over. */
 type Job = { answer?: Promise<Answer>; sending?: Sending; turn?: Promise<void>; over?: boolean }
-/** `carrier`: the message that our text is in. `removed`: it is gone, by an undo. `withdrawn`: parts not to be stored. */
+/**
+ * `carrier`: the message that our text is in. `unstored`: the text in it, until it is known to be stored. `removed`: it is
+ * gone, by an undo. `withdrawn`: parts of noReply messages that must no longer be stored.
+ */
 type Session = {
   id: string
   created: boolean
   withdrawn: string[]
   carrier?: string
+  unstored?: Receipt
   removed?: boolean
   warned?: boolean
   job?: Job
@@ -161,7 +166,7 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
     }
   }
 
-  function delivered(session: Session, { receipt, notice }: Inject, how: "noreply" | "part", messageID: string) {
+  function delivered(session: Session, { receipt, notice }: Receipt, how: "noreply" | "part", messageID: string) {
     session.carrier = messageID
     session.removed = false
     void kgctx(directory, { type: "kgctx.delivered", sessionID: session.id, receipt, how, messageID })
@@ -224,7 +229,8 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
     }
     const insert = (answer: Inject) => {
       parts.unshift({ ...textPart(answer), sessionID: session.id, messageID: message.id })
-      delivered(session, answer, "part", message.id)
+      session.carrier = message.id
+      session.unstored = { receipt: answer.receipt, notice: answer.notice }
     }
     if (!job.sending) {
       let answer = job.answer ? await wait(job.answer) : ASK
@@ -259,6 +265,12 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
       if (id && type === "session.created") begin(id, properties?.info ?? {}, { type, properties })
       if (!session) return
       if (type === "session.deleted") sessions.delete(session.id)
+      // A prompt that another plugin makes fail is never stored, and what it carries was not given.
+      const { carrier, unstored } = session
+      if (type === "message.updated" && unstored && carrier && properties?.info?.id === carrier) {
+        session.unstored = undefined
+        delivered(session, unstored, "part", carrier)
+      }
       // The context is no longer there, by a compaction or by an undo: the next prompt asks.
       const removed = type === "message.removed" && properties?.messageID === session.carrier
       if (removed) session.removed = true
