@@ -1,9 +1,11 @@
 //! How much longer a first prompt takes because of the bridge. A measurement, run by `.ci/first-prompt` on the released binary;
 //! it takes minutes, and a machine with nothing else to do.
 
+use std::fs;
 use std::path::Path;
+use std::process::Command;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::json;
 
@@ -15,6 +17,7 @@ use crate::vault_generator;
 
 const SESSIONS: usize = 40;
 const NOTES: usize = 1_000;
+const RECENT: usize = 20;
 /// The bar, for the median.
 const ADDED_MS: f64 = 30.0;
 /// How long after its session a first prompt comes: at once, as a script's does, and as long after it as the window's mostly does.
@@ -22,7 +25,18 @@ const GAPS_MS: [u64; 3] = [0, 50, 120];
 
 fn lab() -> Lab {
     let lab = Lab::new(Version::Pinned);
-    vault_generator::generate(&lab.path().join("home/maenifold/memory"), NOTES, 7);
+    let memory = lab.path().join("home/maenifold/memory");
+    vault_generator::generate(&memory, NOTES, 7);
+    // Some of them were written today, so that the context is as long as it mostly is.
+    let files = Command::new("find").arg(&memory).args(["-name", "*.md"]).output().unwrap();
+    for file in String::from_utf8(files.stdout).unwrap().lines().take(RECENT) {
+        fs::File::options()
+            .append(true)
+            .open(file)
+            .unwrap()
+            .set_modified(SystemTime::now())
+            .unwrap();
+    }
     match std::env::var("KGCTX_MEASURED") {
         Ok(program) => lab.env("KGCTX_BIN", program),
         Err(_) => lab,
