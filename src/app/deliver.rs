@@ -1,13 +1,13 @@
 //! Gives a session of a running OpenCode server its context, over HTTP. The server cannot be made to wait, so only an idle
 //! session is given anything: a message that arrives while the model works would be answered.
 
-use std::io;
+mod refusal;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use thiserror::Error;
 use tokio::runtime::Builder;
 use tokio::task;
 use tokio::time::sleep;
@@ -17,9 +17,10 @@ use crate::adapters::environment::Environment;
 pub use crate::adapters::opencode::{AddressError, OpencodeServer, ServerError};
 use crate::adapters::opencode::{Message, Metadata, NoReply, ServerAddress, Session, SessionModel};
 use crate::adapters::state::{Claim, State, StateError, Token};
+pub use crate::app::deliver::refusal::{NotDelivered, Refusal};
 use crate::app::inject::{self, Keep, inject};
 use crate::app::warm::Warm;
-use crate::app::workspace::{AppError, Place, Request};
+use crate::app::workspace::{Place, Request};
 use crate::domain::budget::Host;
 use crate::domain::receipt::Injection;
 pub use crate::domain::session::Recipients;
@@ -76,142 +77,6 @@ pub struct Delivered {
     pub message: String,
 }
 
-/// Why nothing was delivered.
-#[derive(Debug, Error)]
-pub enum NotDelivered {
-    /// A subagent's session.
-    #[error(
-        "{0} is a child session: it works for one that has the context, and would answer to it"
-    )]
-    Child(String),
-    /// A message would make an undo final.
-    #[error(
-        "an undo is pending in {0}, which any message makes final; redo it or send a prompt first"
-    )]
-    Undo(String),
-    /// The model is at work.
-    #[error(
-        "{0} is busy: the model would answer to the context; add --wait to wait until it is idle"
-    )]
-    Busy(String),
-    /// It is there.
-    #[error("{0} has its context already")]
-    Has(String),
-    /// It was under way before anybody looked.
-    #[error("{0} was prompted before")]
-    UnderWay(String),
-    /// Somebody else is at it.
-    #[error("another process is giving {0} its context")]
-    Taken(String),
-    /// Switched off.
-    #[error("context is switched off by {0}")]
-    Off(String),
-    /// There are no notes.
-    #[error("there is nothing to say: {0}")]
-    Nothing(String),
-    /// There may be notes, but they could not be read in time.
-    #[error("the notes are not ready: {0}; try again in a moment")]
-    Unready(String),
-    /// The session names an agent or a model that the server does not have.
-    #[error(
-        "{session} uses the {kind} {name:?}, which the server does not have; a message would make its next prompt \
-         fail: choose another {kind} in the session"
-    )]
-    Unknown {
-        /// The session.
-        session: String,
-        /// `agent` or `model`.
-        kind: &'static str,
-        /// Its name.
-        name: String,
-    },
-    /// A mistake in this program.
-    #[error("a fault of this program ended it; please report it")]
-    Fault,
-    /// No server is named anywhere.
-    #[error(
-        "no server is named; add --server http://127.0.0.1:4096, or list one in `servers` of your config.toml"
-    )]
-    NoServer,
-    /// The system is out of something.
-    #[error("cannot wait for the server: {0}")]
-    Runtime(io::Error),
-    /// That is no address.
-    #[error(transparent)]
-    Address(#[from] AddressError),
-    /// The server did not do it.
-    #[error(transparent)]
-    Server(#[from] ServerError),
-    /// Whether it was given before cannot be known.
-    #[error("{0}; without it nothing is delivered, since it might be delivered twice")]
-    State(#[from] StateError),
-    /// The context could not be made.
-    #[error(transparent)]
-    App(#[from] AppError),
-    /// The service, which was asked to do it, says so.
-    #[error("{message}")]
-    ByService {
-        /// What kind of no it is.
-        kind: Refusal,
-        /// Whether that passes.
-        is_passing: bool,
-        /// Why.
-        message: String,
-    },
-}
-
-/// What kind of no a person or a script has to deal with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Refusal {
-    /// There is nothing wrong with that.
-    Fine,
-    /// The session cannot be given anything, or not now.
-    No,
-    /// What was asked for makes no sense.
-    Usage,
-    /// Something that is needed is not there.
-    Unavailable,
-}
-
-impl NotDelivered {
-    /// Whether it is worth asking again soon.
-    pub fn is_passing(&self) -> bool {
-        matches!(
-            self,
-            NotDelivered::Busy(_)
-                | NotDelivered::Taken(_)
-                | NotDelivered::Unready(_)
-                | NotDelivered::ByService { is_passing: true, .. }
-        )
-    }
-
-    /// What kind of no it is.
-    pub fn kind(&self) -> Refusal {
-        match self {
-            NotDelivered::ByService { kind, .. } => *kind,
-            NotDelivered::Off(_) => Refusal::Fine,
-            NotDelivered::Child(_)
-            | NotDelivered::Undo(_)
-            | NotDelivered::Busy(_)
-            | NotDelivered::Has(_)
-            | NotDelivered::UnderWay(_)
-            | NotDelivered::Taken(_)
-            | NotDelivered::Nothing(_)
-            | NotDelivered::Unknown { .. }
-            | NotDelivered::Server(ServerError::NotFound { .. }) => Refusal::No,
-            NotDelivered::NoServer
-            | NotDelivered::Address(_)
-            | NotDelivered::Server(ServerError::NoSessionId { .. }) => Refusal::Usage,
-            NotDelivered::Server(_)
-            | NotDelivered::Unready(_)
-            | NotDelivered::Fault
-            | NotDelivered::Runtime(_)
-            | NotDelivered::State(_)
-            | NotDelivered::App(_) => Refusal::Unavailable,
-        }
-    }
-}
-
 /// Whether contexts are switched off for an errand, as far as that can be known without a server.
 pub fn check_enabled(errand: &Errand) -> Result<(), NotDelivered> {
     let enabled = Place::find(&errand.place)?.settings.enabled;
@@ -247,8 +112,8 @@ pub async fn deliver(
     // Looked at last, so that as little time as possible passes before the message is stored.
     let ready = async {
         known(server, &session).await?;
-        suitable(server, &session.id).await?;
-        lacking(server, errand, &session).await.map(drop)
+        lacking(server, errand, &session).await?;
+        suitable(server, &session.id).await.map(drop)
     };
     let ready = ready.await;
     // All that may have taken its time, and a claim does not stand for ever.

@@ -18,6 +18,7 @@ use crate::app::deliver::{self, Delivered, Errand, NotDelivered, Recipients, Ref
 use crate::app::hook;
 use crate::app::workspace::{Request, Strictness};
 use crate::service::run::Shared;
+use crate::service::status::ServerStatus;
 
 /// A server that is not there is looked for again after this long, then after twice as long, and so on up to the longest.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
@@ -131,7 +132,7 @@ impl Follower {
         }
     }
 
-    fn note(&self, note: impl FnOnce(&mut crate::service::status::ServerStatus)) {
+    fn note(&self, note: impl FnOnce(&mut ServerStatus)) {
         self.shared.counts.note(&self.address, note);
     }
 
