@@ -157,7 +157,9 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
       ])
       if (!info || !messages) throw new Error("OpenCode does not give it")
       const complete = messages.length < STORED_LIMIT
-      const stored = { messages: messages.length, complete, marks: messages.flatMap(marks) }
+      // An undo may leave an empty message behind, which says nothing.
+      const whole = messages.filter(({ parts }) => parts.length > 0)
+      const stored = { messages: whole.length, complete, marks: whole.flatMap(marks) }
       return await ask(session, { type: "chat.message", sessionID: id, created, removed, info, stored })
     } catch (error) {
       const reason = `the session cannot be read: ${error}`

@@ -19,7 +19,7 @@ use crate::domain::receipt::{Injection, Receipt};
 use crate::domain::session::{Announcement, Moment, Recipients};
 
 /// By then there is an answer. The bridge waits a little longer, and then goes on without one.
-pub const LIMIT: Duration = Duration::from_millis(1_100);
+pub const LIMIT: Duration = Duration::from_millis(1_000);
 /// Another process that is writing the state is waited for this long at a time.
 const STATE_PATIENCE: Duration = Duration::from_millis(200);
 /// How often it is asked whether another process has given the context by now.

@@ -101,7 +101,7 @@ fn a_note_that_was_just_written_is_in_the_next_answer() {
         scratch.write(&name, format!("# About atlas {n}\n\nOn the [[Fresh {n}]].\n"));
         // What the system tells of at once, the service knows of at once; and later, when the index is up to date again, it
         // does not take what it had made before.
-        for (pause, session) in [(20, format!("ses_{n}")), (700, format!("ses_{n}later"))] {
+        for (pause, session) in [(100, format!("ses_{n}")), (700, format!("ses_{n}later"))] {
             thread::sleep(Duration::from_millis(pause));
             let text = hook(&scratch, &session, &[])["text"].to_string();
             assert!(text.contains(&format!("[[fresh-{n}]]")), "{n}: {text}");

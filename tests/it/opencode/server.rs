@@ -109,11 +109,12 @@ impl Server {
         messages.as_array().unwrap().clone()
     }
 
-    /// The stored messages of the user.
+    /// The stored messages of the user. The older OpenCode sometimes leaves an empty one behind where one was undone.
     #[track_caller]
     pub(crate) fn user_messages(&self, session: &str) -> Vec<Value> {
         let mut messages = self.messages(session);
-        messages.retain(|message| message["info"]["role"] == "user");
+        messages
+            .retain(|message| message["info"]["role"] == "user" && message["parts"] != json!([]));
         messages
     }
 
