@@ -22,7 +22,7 @@ use crate::app::inject::{self, Keep, inject};
 use crate::app::warm::Warm;
 use crate::app::workspace::{Place, Request};
 use crate::domain::budget::Host;
-use crate::domain::receipt::Injection;
+use crate::domain::receipt::{Fault, Injection};
 pub use crate::domain::session::Recipients;
 use crate::domain::session::{Mark, Moment, Stored};
 use crate::domain::settings::Origin;
@@ -261,16 +261,25 @@ async fn make(
         };
         let refusal = match made {
             Ok(injection) if !injection.text.is_empty() => return Ok((injection, state, token)),
-            Ok(Injection { receipt, .. }) => match receipt.faults.first() {
-                Some(fault) => NotDelivered::Unready(format!("{}: {}", fault.source, fault.reason)),
-                None => NotDelivered::Nothing("no notes were found".to_owned()),
-            },
+            Ok(Injection { receipt, .. }) => nothing_to_say(&receipt.faults),
             Err(error) => error.into(),
         };
         let _ = state.release_claim(token);
         Err(refusal)
     });
     made.await.unwrap_or_else(|_| Err(NotDelivered::Fault))
+}
+
+/// Why a context is empty: the notes could not be read in time, which passes, or there are none, which does not.
+fn nothing_to_say(faults: &[Fault]) -> NotDelivered {
+    const PASSING: [&str; 5] = ["project", "index", "search", "recent", "graph"];
+    let said = |fault: &Fault| format!("{}: {}", fault.source, fault.reason);
+    match faults.iter().find(|fault| PASSING.contains(&fault.source.as_str())) {
+        Some(fault) => NotDelivered::Unready(said(fault)),
+        None => NotDelivered::Nothing(
+            faults.first().map_or_else(|| "no notes were found".to_owned(), said),
+        ),
+    }
 }
 
 /// Makes sure that the server knows what the message will name.
@@ -325,5 +334,25 @@ async fn store(
     match ours {
         Some(message) => Ok(message.info.id.clone()),
         None => Err((error.into(), Fate::Unknown)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_project_without_notes_is_not_waited_for_and_a_cold_index_is() {
+        let vault = Fault::new("vault", "no vault found");
+        let settings = Fault::new("settings", "token_limit is no number");
+        let index = Fault::new("index", "it was not ready in time, and there was none before");
+        for (faults, is_passing) in [
+            (vec![], false),
+            (vec![vault.clone()], false),
+            (vec![settings.clone()], false),
+            (vec![vault, settings, index], true),
+        ] {
+            assert_eq!(nothing_to_say(&faults).is_passing(), is_passing, "{faults:?}");
+        }
     }
 }
