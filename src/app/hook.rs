@@ -196,26 +196,16 @@ impl Asking<'_> {
             true => Duration::ZERO,
             false => UNDONE_AFTER,
         });
-        let mut open = None;
+        let mut state = None;
         loop {
-            let claim = match &mut open {
-                None => State::open(&place.directories.state, STATE_PATIENCE).map(|state| {
-                    open = Some(state);
-                    None
-                }),
-                Some(state) => self.try_claim(state, moment, again),
-            };
-            match claim {
-                Ok(Some(Claim::Won(token))) => match open {
-                    Some(state) => return Ok((state, token)),
-                    None => return Err(NotClaimed::NoState),
-                },
-                Ok(Some(Claim::Settled)) => {
+            match self.try_claim(&mut state, place, moment, again) {
+                Ok(Claim::Won(token)) => {
+                    return state.map(|state| (state, token)).ok_or(NotClaimed::NoState);
+                }
+                Ok(Claim::Settled) => {
                     return Err(NotClaimed::none("the session was given its context already"));
                 }
-                // The state was opened just now.
-                Ok(None) => continue,
-                Ok(Some(Claim::Held)) => {}
+                Ok(Claim::Held) => {}
                 Err(error) if error.is_passing() => {}
                 // What a newer version has claimed cannot be read by this one.
                 Err(error @ StateError::Newer { .. }) => return Err(NotClaimed::none(error)),
@@ -232,18 +222,24 @@ impl Asking<'_> {
         }
     }
 
-    /// Claims the moment, if that looks possible: who waits must not be in the way of who is waited for.
+    /// Claims the moment, if that looks possible: who waits must not be in the way of who is waited for. The state is
+    /// opened if it is not yet.
     fn try_claim(
         &self,
-        state: &mut State,
+        state: &mut Option<State>,
+        place: &Place,
         moment: &Moment,
         again: Option<Duration>,
-    ) -> Result<Option<Claim>, StateError> {
+    ) -> Result<Claim, StateError> {
+        let state = match state {
+            Some(state) => state,
+            None => state.insert(State::open(&place.directories.state, STATE_PATIENCE)?),
+        };
         let now_ms = now_ms();
         if !state.is_free(&self.session.id, moment, now_ms, again)? {
-            return Ok(Some(Claim::Held));
+            return Ok(Claim::Held);
         }
-        state.claim(&self.session.id, moment, now_ms, again).map(Some)
+        state.claim(&self.session.id, moment, now_ms, again)
     }
 
     fn left(&self) -> Duration {

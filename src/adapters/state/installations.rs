@@ -21,7 +21,7 @@ impl State {
         self.connection
             .query_row(sql, [key(file)], installation)
             .optional()
-            .map_err(|cause| self.refused(cause))
+            .map_err(|cause| self.failed(cause))
     }
 
     /// Remembers the bridge at `file`, instead of what was known about it.
@@ -36,7 +36,7 @@ impl State {
         self.connection
             .execute(sql, params![key(file), version, sha256, folders_made])
             .map(drop)
-            .map_err(|cause| self.refused(cause))
+            .map_err(|cause| self.failed(cause))
     }
 
     /// Forgets the bridge at `file`.
@@ -44,11 +44,7 @@ impl State {
         self.connection
             .execute("DELETE FROM installations WHERE file = ?1", [key(file)])
             .map(drop)
-            .map_err(|cause| self.refused(cause))
-    }
-
-    fn refused(&self, cause: rusqlite::Error) -> StateError {
-        StateError::Database { path: self.path.clone(), cause }
+            .map_err(|cause| self.failed(cause))
     }
 }
 
