@@ -10,6 +10,8 @@
 
 #[path = "../tests/support/every_file.rs"]
 mod every_file;
+#[path = "../tests/support/ground.rs"]
+mod ground;
 #[path = "../tests/support/vault_generator.rs"]
 mod vault_generator;
 
@@ -59,33 +61,19 @@ fn main() -> ExitCode {
         (false, true) => true,
         (false, false) => wanted.contains(size),
     });
-    let kgctx =
-        if is_test { PathBuf::from(env!("CARGO_BIN_EXE_kgctx")) } else { released_binary() };
+    let kgctx = if is_test {
+        PathBuf::from(env!("CARGO_BIN_EXE_kgctx"))
+    } else {
+        ground::released_binary("kgctx-cold")
+    };
     let rows: Vec<Row> = sizes.map(|size| measure(size, &kgctx, is_test)).collect();
     let missed = print_table(&rows);
     if missed > 0 && !is_test { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
-/// The binary as it is released, in a fresh copy: how pages came into the cache changes a start by a third.
-fn released_binary() -> PathBuf {
-    let build = Path::new(env!("CARGO_MANIFEST_DIR")).join(".ci/build");
-    let output = Command::new("bash").arg(build).stderr(Stdio::inherit()).output().unwrap();
-    let built = String::from_utf8(output.stdout).unwrap();
-    let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join("kgctx-cold");
-    let _ = fs::remove_file(&copy);
-    fs::copy(built.trim(), &copy).unwrap();
-    copy
-}
-
 fn measure(notes: usize, kgctx: &Path, is_test: bool) -> Row {
     let base = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("bench");
-    let vault = base.join(format!("vault-{notes}"));
-    let complete = base.join(format!("vault-{notes}.complete"));
-    if !complete.exists() {
-        let _ = fs::remove_dir_all(&vault);
-        vault_generator::generate(&vault, notes, 7);
-        fs::write(&complete, "").unwrap();
-    }
+    let vault = ground::vault(&base, notes);
     // A project that many notes speak of.
     let project = base.join("auth-service");
     fs::create_dir_all(project.join(".kgctx")).unwrap();

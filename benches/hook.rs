@@ -8,6 +8,8 @@
 #![expect(clippy::disallowed_methods, reason = "it starts processes and writes its own notes")]
 #![expect(clippy::print_stdout, reason = "the table is what a benchmark is for")]
 
+#[path = "../tests/support/ground.rs"]
+mod ground;
 #[path = "../tests/support/vault_generator.rs"]
 mod vault_generator;
 
@@ -19,6 +21,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 const SIZES: [usize; 2] = [1_000, 10_000];
+/// How many notes are of today.
+const RECENT: usize = 20;
 /// The bar, for every size.
 const WARM_MS: f64 = 5.0;
 
@@ -33,8 +37,11 @@ struct Row {
 fn main() -> ExitCode {
     // `cargo test --benches` asks every benchmark to show that it still runs.
     let is_test = !std::env::args().any(|argument| argument == "--bench");
-    let kgctx =
-        if is_test { PathBuf::from(env!("CARGO_BIN_EXE_kgctx")) } else { released_binary() };
+    let kgctx = if is_test {
+        PathBuf::from(env!("CARGO_BIN_EXE_kgctx"))
+    } else {
+        ground::released_binary("kgctx-hook")
+    };
     let sizes = if is_test { &SIZES[..1] } else { &SIZES };
     let rows: Vec<Row> = sizes.iter().map(|&notes| measure(notes, &kgctx, is_test)).collect();
     println!("\n| notes | /bin/true | hook alone | hook, warm service | bar |");
@@ -50,25 +57,13 @@ fn main() -> ExitCode {
     if is_missed && !is_test { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
-/// The binary as it is released, in a fresh copy: how pages came into the cache changes a start by a third.
-fn released_binary() -> PathBuf {
-    let build = Path::new(env!("CARGO_MANIFEST_DIR")).join(".ci/build");
-    let output = Command::new("bash").arg(build).stderr(Stdio::inherit()).output().unwrap();
-    let built = String::from_utf8(output.stdout).unwrap();
-    let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join("kgctx-hook");
-    let _ = fs::remove_file(&copy);
-    fs::copy(built.trim(), &copy).unwrap();
-    copy
-}
-
 fn measure(notes: usize, kgctx: &Path, is_test: bool) -> Row {
     let base = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("hook");
-    let vault = base.join(format!("vault-{notes}"));
-    let complete = base.join(format!("vault-{notes}.complete"));
-    if !complete.exists() {
-        let _ = fs::remove_dir_all(&vault);
-        vault_generator::generate(&vault, notes, 7);
-        fs::write(&complete, "").unwrap();
+    let vault = ground::vault(&base, notes);
+    // Some notes are of today, so that the context is as long as it mostly is.
+    for name in 0..RECENT {
+        let text = format!("# Today {name}\n\nOn [[Today {name}]] and the [[auth-service]].\n");
+        fs::write(vault.join(format!("today-{name}.md")), text).unwrap();
     }
     // A project that many notes speak of.
     let project = base.join("auth-service");
