@@ -317,7 +317,8 @@ fn until_there_is_a_text(scratch: &Scratch) -> String {
 fn an_index_that_takes_too_long_is_finished_by_a_process_of_its_own() {
     let scratch = large_project();
     let mut hurried = command(&scratch);
-    hurried.env("KGCTX_DEADLINE_MS", "400");
+    // A fast machine indexes these notes in 220 ms.
+    hurried.env("KGCTX_DEADLINE_MS", "50");
     let (_, said) = checked(&hurried.output().unwrap());
     assert!(said.contains("a process of its own goes on with it"), "{said}");
     assert!(until_there_is_a_text(&scratch).contains("[[c"));
