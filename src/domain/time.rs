@@ -149,6 +149,11 @@ impl Timespan {
 
     /// One day.
     pub const DAY: Timespan = Timespan(SECONDS_PER_DAY);
+
+    /// So many hours.
+    pub const fn from_hours(hours: u32) -> Timespan {
+        Timespan(hours as i64 * 3_600)
+    }
 }
 
 /// Reads `[d.]hh:mm[:ss[.fraction]]`; fractions of a second are dropped.
