@@ -2,6 +2,7 @@
 
 pub mod compose;
 pub mod decode;
+pub mod document;
 pub mod explain;
 pub mod frame;
 pub mod front_matter;
