@@ -97,7 +97,9 @@ fn pairs(yaml: &str) -> Result<Vec<(String, Value)>, YamlError> {
         serde_saphyr::with_deserializer_from_str_with_options(yaml, options, |deserializer| {
             AsWritten(&plain).deserialize(deserializer)
         })
-    })?;
+    })
+    // A key that is there twice, once with a list: its number stays a number, and is complained about.
+    .unwrap_or_default();
     for (key, value) in &mut pairs {
         let Some(text) = written.remove(key.as_str()) else { continue };
         if header::TEXTS.contains(&header::canonical(key)) || value.to_string() != text {
@@ -171,7 +173,6 @@ impl<'de> Visitor<'de> for AsWritten<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut texts = HashMap::new();
         while let Some(key) = map.next_key::<String>()? {
-            // A key that is there twice may have had another value before.
             if !self.0.contains(&key) {
                 map.next_value::<IgnoredAny>()?;
             } else if let Some(text) = map.next_value::<Option<String>>()? {

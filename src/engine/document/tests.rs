@@ -187,7 +187,7 @@ fn texts_that_look_like_numbers_stay_as_they_are_written() {
     assert_eq!(head.id.as_deref(), Some(".inf"));
     assert_eq!(head.channel, None);
     let head =
-        good("---\ngoal: [a]\ngoal: 012\n<<: {goal: x}\nn: 99999999999999999999999\n---\n").head;
+        good("---\ngoal: a\ngoal: 012\n<<: {goal: x}\nn: 99999999999999999999999\n---\n").head;
     assert_eq!(head.goal.as_deref(), Some("012"));
     assert_eq!(head.other.len(), 2, "{head:?}");
     let head =
