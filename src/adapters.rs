@@ -12,6 +12,7 @@ pub mod git;
 pub mod index;
 #[cfg(unix)]
 pub mod instance;
+pub mod listed_files;
 pub mod log_file;
 pub mod opencode;
 pub mod process;
