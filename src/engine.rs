@@ -15,6 +15,7 @@ pub mod merge;
 pub mod nearest;
 pub mod pack;
 pub mod page;
+pub mod pickup;
 pub mod rank;
 pub mod search;
 pub mod secrets;
