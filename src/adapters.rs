@@ -3,6 +3,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "this layer is the I/O fence's gate")]
 
+pub mod amplifier;
 pub mod background;
 pub mod clock;
 pub mod directories;

@@ -7,6 +7,7 @@ pub mod concept;
 pub mod diagnosis;
 pub mod encoding;
 pub mod explanation;
+pub mod foreign;
 pub mod freshness;
 pub mod handoff;
 pub mod installation;

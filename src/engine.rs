@@ -4,6 +4,7 @@ pub mod compose;
 pub mod decode;
 pub mod document;
 pub mod explain;
+pub mod foreign;
 pub mod frame;
 pub mod front_matter;
 pub mod fulltext;
