@@ -16,4 +16,6 @@ pub use write::{exact, write};
 #[cfg(test)]
 mod input_tests;
 #[cfg(test)]
+mod properties;
+#[cfg(test)]
 mod tests;

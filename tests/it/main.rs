@@ -13,6 +13,7 @@ mod crash;
 mod doctor;
 mod faults;
 mod fuzz;
+mod handoff_document;
 mod hook;
 mod hostile_text;
 mod identity;

@@ -51,12 +51,12 @@ impl Event {
             Some("session:start") => Happening::SessionStarted,
             _ => Happening::Other,
         };
-        let directory = [raw.working_directory, raw.cwd].into_iter().flatten();
+        let mut directories = [raw.working_directory, raw.cwd].into_iter().flatten();
         Ok(Event {
             happening,
             session_id: told(raw.session_id),
             parent_id: told(raw.parent_id),
-            directory: directory.into_iter().find(|folder| !folder.as_os_str().is_empty()),
+            directory: directories.find(|folder| !folder.as_os_str().is_empty()),
         })
     }
 }

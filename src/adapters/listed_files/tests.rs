@@ -121,7 +121,7 @@ fn p_3_10_a_file_without_permission_is_named() {
     let project = Project::new();
     project.write("closed", "x");
     let path = project.root().join("closed");
-    fs::set_permissions(&path, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
     // Whoever may read everything may read this.
     let expect = if fs::read(&path).is_ok() { text("x") } else { unreadable("permission denied") };
     assert_eq!(project.one("closed"), expect);
@@ -166,8 +166,13 @@ fn p_3_15_what_is_allowed_is_read() {
     for allowed in [outside.clone(), PathBuf::from("../outside"), outside.join("file.md")] {
         let listed =
             [file.clone(), "../outside/file.md".to_owned(), secret.clone(), "../root2".to_owned()];
-        let found =
-            read_listed(&project.root(), &[allowed.clone()], &[], &listed, Limits::default());
+        let found = read_listed(
+            &project.root(),
+            std::slice::from_ref(&allowed),
+            &[],
+            &listed,
+            Limits::default(),
+        );
         assert_eq!(found[0].found, text("outside"), "{allowed:?}");
         assert_eq!(found[1].found, text("outside"), "{allowed:?}");
         assert!(matches!(found[2].found, FoundFile::Unreadable { .. }), "{allowed:?}");

@@ -102,7 +102,8 @@ fn pairs(yaml: &str) -> Result<Vec<(String, Value)>, YamlError> {
     .unwrap_or_default();
     for (key, value) in &mut pairs {
         let Some(text) = written.remove(key.as_str()) else { continue };
-        if header::TEXTS.contains(&header::canonical(key)) || value.to_string() != text {
+        let rewritten = value.to_string();
+        if header::TEXTS.contains(&header::canonical(key)) || rewritten != text {
             *value = Value::from(text);
         }
     }
