@@ -62,7 +62,7 @@ pub enum InputError {
         found: &'static str,
     },
     /// The header could not be read back.
-    #[error("the header is too large to be kept; it may have 1 MiB, and maps and lists 60 deep")]
+    #[error("the header is too large to be kept; it may have 256 KiB, and maps and lists 60 deep")]
     TooLarge,
 }
 

@@ -14,7 +14,7 @@ use crate::domain::handoff::{Document, Head};
 use crate::engine::front_matter;
 
 /// Longer front matter is not read: no session wrote it.
-const MAX_YAML_BYTES: usize = 1 << 20;
+const MAX_YAML_BYTES: usize = 256 << 10;
 
 /// A document, as well as it could be read.
 #[derive(Debug, Clone, PartialEq)]
@@ -113,7 +113,7 @@ fn pairs(yaml: &str) -> Result<Vec<(String, Value)>, YamlError> {
 /// Why front matter cannot be read.
 #[derive(Debug, Error)]
 pub(super) enum YamlError {
-    #[error("it is longer than 1 MiB")]
+    #[error("it is longer than 256 KiB")]
     TooLong,
     #[error("{0}")]
     Broken(String),
@@ -141,11 +141,12 @@ fn with_budget<'y, T>(
         with_snippet: false,
         // Enough for all that fits into so many bytes; a bomb of aliases stops here.
         budget: serde_saphyr::budget! {
-            max_events: 1_000_000,
-            max_nodes: 500_000,
+            max_events: 400_000,
+            max_nodes: 200_000,
+            max_aliases: 100,
             simple_key_max_lookahead: MAX_YAML_BYTES,
         },
-        alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: 20_000 },
+        alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: 100 },
     };
     parse(yaml, options).map_err(|error| {
         let message = error.to_string();
