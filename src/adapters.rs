@@ -5,10 +5,12 @@
 
 pub mod amplifier;
 pub mod background;
+pub mod claude_code;
 pub mod clock;
 pub mod directories;
 pub mod document;
 pub mod environment;
+pub mod folders;
 pub mod git;
 pub mod index;
 #[cfg(unix)]
@@ -20,5 +22,6 @@ pub mod process;
 pub mod program;
 pub mod settings;
 pub mod state;
+pub mod summariser;
 pub mod vault;
 pub mod watcher;

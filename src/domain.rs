@@ -4,6 +4,7 @@ pub mod answer;
 pub mod budget;
 pub mod candidate;
 pub mod concept;
+pub mod conversation;
 pub mod diagnosis;
 pub mod encoding;
 pub mod explanation;

@@ -3,6 +3,7 @@
 pub mod compose;
 pub mod decode;
 pub mod document;
+pub mod ending;
 pub mod explain;
 pub mod foreign;
 pub mod frame;

@@ -1,6 +1,7 @@
-//! Checks everything between the notes and an OpenCode session, and says what to do about what is wrong. Changes
+//! Checks everything between the notes and a session, and says what to do about what is wrong. Changes
 //! nothing, except that the trial brings the index up to date, as every context does.
 
+mod claude_code;
 mod notes;
 mod opencode;
 
@@ -28,6 +29,7 @@ pub fn diagnose(request: &Request, named_server: Option<&str>) -> Result<Diagnos
     checks.push(opencode::program(environment));
     checks.extend(opencode::plugins(&surroundings));
     checks.push(opencode::plugins_allowed(environment));
+    checks.extend(claude_code::settings(&surroundings));
     checks.extend(servers.iter().map(|url| opencode::server(url, environment)));
     Ok(checks.into())
 }

@@ -1,5 +1,7 @@
 //! Puts a bridge into its host, and takes it out again so that everything is as it was before.
 
+pub mod claude_code;
+
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,10 +12,11 @@ use thiserror::Error;
 use crate::adapters::opencode::bridge::{self, Copy, Occupant};
 use crate::adapters::opencode::{places, plugins};
 use crate::adapters::state::{State, StateError};
-use crate::adapters::{document, program};
+use crate::adapters::{document, folders, program};
 use crate::app::workspace::{AppError, Request, Surroundings};
 use crate::domain::installation::{Change, Installation, OldFile, Scope};
 
+pub use crate::adapters::claude_code::SettingsFileError;
 pub use crate::adapters::opencode::bridge::VERSION;
 
 /// Another process that is writing is waited for this long.
@@ -37,10 +40,16 @@ pub enum InstallError {
         because: String,
     },
     /// There is no folder of the user's.
-    #[error(
-        "neither OPENCODE_CONFIG_DIR nor HOME names a folder; set one of them to where OpenCode looks"
-    )]
-    NoHome,
+    #[error("neither {variable} nor HOME names a folder; set one of them to where {host} looks")]
+    NoHome {
+        /// What names the host's own folder.
+        variable: &'static str,
+        /// The host.
+        host: &'static str,
+    },
+    /// A settings file is not to be touched.
+    #[error(transparent)]
+    Settings(#[from] SettingsFileError),
     /// The place is taken.
     #[error(
         "{} is {what}, and was left alone; move it away and try again", file.display()
@@ -80,7 +89,7 @@ pub fn plan_install(request: &Request, scope: Scope) -> Result<InstallPlan, Inst
     let surroundings = Surroundings::find(request)?;
     let file = place(&folder(&surroundings, scope)?)?;
     let mut changes: Vec<Change> =
-        bridge::missing_folders(&file).into_iter().map(Change::MakeFolder).collect();
+        folders::missing(&file).into_iter().map(Change::MakeFolder).collect();
     match look(&file)? {
         Occupant::Nobody => changes.push(Change::WriteFile(file.clone())),
         Occupant::Ours(copy) if copy.is_original => {}
@@ -111,7 +120,7 @@ impl InstallPlan {
             Change::MakeFolder(folder) => Some(folder.clone()),
             _ => None,
         };
-        let folders: Vec<PathBuf> = self.changes.iter().filter_map(folder).collect();
+        let new_folders: Vec<PathBuf> = self.changes.iter().filter_map(folder).collect();
         let is_new = self.changes.contains(&Change::WriteFile(self.file.clone()));
         let state = State::open(&self.state, PATIENCE)?;
         let before = state.installation(&self.file)?;
@@ -120,13 +129,13 @@ impl InstallPlan {
         let now = Installation {
             version: VERSION.to_owned(),
             sha256: bridge::sha256(),
-            folders_made: folders.len() as u32 + made_before,
+            folders_made: new_folders.len() as u32 + made_before,
         };
         // First, so that whatever happens next can be undone.
         state.remember_installation(&self.file, &now)?;
-        let written = bridge::make_folders(&folders).and_then(|()| {
+        let written = folders::make(&new_folders).and_then(|()| {
             document::put(&self.file, bridge::TEXT)
-                .inspect_err(|_| bridge::remove_folders(folders.iter().rev()))
+                .inspect_err(|_| folders::remove(new_folders.iter().rev()))
         });
         written.map_err(|cause| {
             // The cause is what is to be told.
@@ -181,7 +190,7 @@ impl UninstallPlan {
             match change {
                 Change::RemoveFile(old) => bridge::remove(&old.path)
                     .map_err(|cause| InstallError::Io { path: old.path.clone(), cause })?,
-                Change::RemoveFolder(folder) => bridge::remove_folders([folder]),
+                Change::RemoveFolder(folder) => folders::remove([folder]),
                 _ => {}
             }
         }
@@ -204,7 +213,8 @@ pub(super) fn program_of_bridge(surroundings: &Surroundings) -> Option<PathBuf> 
 /// OpenCode's folder that a bridge for `scope` belongs into.
 fn folder(surroundings: &Surroundings, scope: Scope) -> Result<PathBuf, InstallError> {
     match scope {
-        Scope::Global => places::global(&surroundings.environment).ok_or(InstallError::NoHome),
+        Scope::Global => places::global(&surroundings.environment)
+            .ok_or(InstallError::NoHome { variable: "OPENCODE_CONFIG_DIR", host: "OpenCode" }),
         Scope::Project => match &surroundings.project.checkout {
             Some(checkout) => Ok(places::project(checkout)),
             None => Err(InstallError::NoProject { because: surroundings.project.because.clone() }),
@@ -220,7 +230,7 @@ fn place(folder: &Path) -> Result<PathBuf, InstallError> {
             return Ok(file.clone());
         }
     }
-    let is_there = |file: &Path| file.parent().is_some_and(bridge::is_folder);
+    let is_there = |file: &Path| file.parent().is_some_and(folders::is_folder);
     Ok(if is_there(&plugins) && !is_there(&plugin) { plugins } else { plugin })
 }
 
@@ -229,7 +239,7 @@ fn folders_to_go(file: &Path, folders_made: u32) -> Result<Vec<Change>, InstallE
     let mut changes = Vec::new();
     let mut gone = file;
     for folder in file.ancestors().skip(1).take(folders_made as usize) {
-        match bridge::holds_only(folder, gone) {
+        match folders::holds_only(folder, gone) {
             Ok(true) => changes.push(Change::RemoveFolder(folder.to_path_buf())),
             Ok(false) => {
                 changes.push(Change::KeepFolder(folder.to_path_buf()));

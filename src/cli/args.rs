@@ -317,8 +317,9 @@ pub(super) struct ConfigArgs {
 
 /// Put the bridge into a host, so that its sessions get context by themselves
 ///
-/// Writes one file, kgctx.ts, into OpenCode's folder of plugins, and says so before. Run again after an update of
-/// kgctx. `kgctx uninstall` leaves everything as it was before.
+/// For OpenCode that is one file, kgctx.ts, in its folder of plugins; for Claude Code two hooks in its settings file,
+/// of which all else stays as it is, and which is kept beside it as it was. What is changed is said before. Run again
+/// after an update of kgctx. `kgctx uninstall` leaves everything as it was before.
 #[derive(Debug, ClapArgs)]
 pub(super) struct InstallArgs {
     /// The host
@@ -332,7 +333,8 @@ pub(super) struct InstallArgs {
 
 /// Take the bridge out of a host, and leave everything as it was before
 ///
-/// Removes the bridge's file, and those folders that `kgctx install` made, if they are empty now.
+/// Removes the bridge's file, or the hooks from the settings, and those folders that `kgctx install` made, if they are
+/// empty now.
 #[derive(Debug, ClapArgs)]
 pub(super) struct UninstallArgs {
     /// The host
@@ -346,15 +348,17 @@ pub(super) struct UninstallArgs {
 pub(super) enum BridgeHost {
     /// OpenCode
     Opencode,
+    /// Claude Code
+    ClaudeCode,
 }
 
 /// For whom a bridge is.
 #[derive(Debug, ClapArgs)]
 pub(super) struct ScopeArgs {
-    /// For this project alone: in .opencode at the top of its files
+    /// For this project alone: in .opencode, or .claude/settings.local.json, at the top of its files
     #[arg(long, conflicts_with = "global")]
     project: bool,
-    /// For all projects, as by default: in $OPENCODE_CONFIG_DIR, or ~/.config/opencode
+    /// For all projects, as by default: in $OPENCODE_CONFIG_DIR, or ~/.config/opencode; in $CLAUDE_CONFIG_DIR, or ~/.claude
     #[arg(long)]
     global: bool,
 }

@@ -1,5 +1,7 @@
 //! `kgctx install` and `kgctx uninstall`
 
+mod claude_code;
+
 use crate::app::install::{InstallPlan, UninstallPlan, VERSION, plan_install, plan_uninstall};
 use crate::cli::args::{BridgeHost, InstallArgs, PlaceArgs, UninstallArgs};
 use crate::cli::outcome::Failure;
@@ -11,7 +13,9 @@ pub(super) fn install(
     args: &InstallArgs,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
-    let BridgeHost::Opencode = args.host;
+    if let BridgeHost::ClaudeCode = args.host {
+        return claude_code::install(place, args, screen);
+    }
     let plan = plan_install(&place.request(), args.scope.scope())?;
     print_changes(&plan.changes, screen);
     if plan.changes.is_empty() {
@@ -34,7 +38,9 @@ pub(super) fn uninstall(
     args: &UninstallArgs,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
-    let BridgeHost::Opencode = args.host;
+    if let BridgeHost::ClaudeCode = args.host {
+        return claude_code::uninstall(place, args, screen);
+    }
     let plan = plan_uninstall(&place.request(), args.scope.scope())?;
     print_changes(&plan.changes, screen);
     if plan.changes.is_empty() {
@@ -61,6 +67,19 @@ fn print_changes(changes: &[Change], screen: &mut Screen) {
             Change::RemoveFile(old) => ("remove", &old.path, described(old)),
             Change::RemoveFolder(folder) => ("remove", folder, "made by install, empty".to_owned()),
             Change::KeepFolder(folder) => ("keep", folder, "holds other files now".to_owned()),
+            Change::MakeSettings(file) => ("write", file, "with kgctx's hooks alone".to_owned()),
+            Change::BackUpSettings(file) => ("write", file, "the settings as they are".to_owned()),
+            Change::AddHooks(file) => ("edit", file, "kgctx's hooks; the rest stays".to_owned()),
+            Change::RemoveHooks(file) => {
+                ("edit", file, "without kgctx's hooks; the rest stays".to_owned())
+            }
+            Change::RestoreSettings(file) => {
+                ("restore", file, "as it was before install".to_owned())
+            }
+            Change::RemoveSettings(file) => {
+                ("remove", file, "made by install, nothing else in it".to_owned())
+            }
+            Change::RemoveBackup(file) => ("remove", file, "made by install".to_owned()),
         };
         let path = harmless(&path.display().to_string());
         let remark = if remark.is_empty() {
@@ -91,11 +110,15 @@ fn print_what_now(scope: Scope, screen: &mut Screen) {
          with its first prompt. That start may once take some seconds longer, because OpenCode\n\
          installs its own plugin package into this folder."
     ));
+    print_commands(&format!("kgctx uninstall opencode{flag}"), screen);
+}
+
+fn print_commands(undo: &str, screen: &mut Screen) {
     screen.line("");
     for (command, what) in [
-        ("kgctx doctor".to_owned(), "checks everything"),
-        ("kgctx explain --dry-run".to_owned(), "shows what a session here would get, and why"),
-        (format!("kgctx uninstall opencode{flag}"), "undoes this"),
+        ("kgctx doctor", "checks everything"),
+        ("kgctx explain --dry-run", "shows what a session here would get, and why"),
+        (undo, "undoes this"),
     ] {
         screen.line(format!("  {command:<35}  {}", screen.paint(Style::Faint, what)));
     }

@@ -1,7 +1,7 @@
 //! What went wrong, as exit code and message. The only place that knows the codes.
 
 use crate::app::deliver::{NotDelivered, Refusal};
-use crate::app::install::InstallError;
+use crate::app::install::{InstallError, SettingsFileError};
 use crate::app::watch::WatchError;
 use crate::app::workspace::AppError;
 #[cfg(unix)]
@@ -42,8 +42,9 @@ impl From<InstallError> for Failure {
     fn from(error: InstallError) -> Failure {
         let code = match error {
             InstallError::App(error) => return error.into(),
-            InstallError::NoProject { .. } | InstallError::NoHome => USAGE,
-            InstallError::Taken { .. } => NO,
+            InstallError::NoProject { .. } | InstallError::NoHome { .. } => USAGE,
+            InstallError::Settings(SettingsFileError::Io { .. }) => UNAVAILABLE,
+            InstallError::Taken { .. } | InstallError::Settings(_) => NO,
             InstallError::State(_) | InstallError::Io { .. } => UNAVAILABLE,
         };
         Failure { code, message: error.to_string() }

@@ -37,6 +37,20 @@ pub enum Change {
     RemoveFolder(PathBuf),
     /// A folder that was made for it stays, since it holds something else now.
     KeepFolder(PathBuf),
+    /// A host's settings file is made, with our hooks alone.
+    MakeSettings(PathBuf),
+    /// A host's settings file is kept beside it, as it is.
+    BackUpSettings(PathBuf),
+    /// Our hooks are put into a host's settings file.
+    AddHooks(PathBuf),
+    /// Our hooks are taken out of a host's settings file.
+    RemoveHooks(PathBuf),
+    /// A host's settings file is restored, byte for byte.
+    RestoreSettings(PathBuf),
+    /// A host's settings file that was made for our hooks is removed.
+    RemoveSettings(PathBuf),
+    /// What was kept beside a host's settings file is removed.
+    RemoveBackup(PathBuf),
 }
 
 /// A file of ours as it was found.

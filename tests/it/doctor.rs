@@ -419,3 +419,31 @@ fn a_service_is_asked_how_it_is() {
     service.wait().unwrap();
     setup.check(&[], "service", "ok", &["not running"]);
 }
+
+#[test]
+fn claude_code_is_spoken_of_where_its_settings_name_kgctx() {
+    let setup = Setup::new();
+    let is_named = || {
+        let (_, answer) = setup.with(&[]);
+        answer["checks"].as_array().unwrap().iter().any(|check| check["name"] == "claude")
+    };
+    let file = "home/.claude/settings.json";
+    assert!(!is_named());
+    setup.scratch.write(file, "{ not ours, and not our business");
+    assert!(!is_named());
+    setup.scratch.write(file, "{}");
+    let bin = setup.scratch.path().join("bin");
+    let mut install = setup.scratch.kgctx(["install", "claude-code"]);
+    assert!(install.env("PATH", &bin).output().unwrap().status.success());
+    setup.check(&[], "claude", "ok", &["home/.claude/settings.json runs kgctx"]);
+
+    let installed = fs::read_to_string(setup.scratch.path().join(file)).unwrap();
+    setup.scratch.write(file, installed.replace("\"kgctx\"", "\"/none/kgctx\""));
+    setup.check(&[], "claude", "fail", &["runs /none/kgctx", "run `kgctx install claude-code`"]);
+    setup.scratch.write(file, installed.replace("SessionEnd", "Stop"));
+    setup.check(&[], "claude", "warn", &["no hook for SessionEnd"]);
+    setup.scratch.write(file, "{}");
+    setup.check(&[], "claude", "warn", &["has lost kgctx's hooks"]);
+    setup.scratch.write(file, "{\n,}");
+    setup.check(&[], "claude", "fail", &["line 2 column 1", "correct it"]);
+}

@@ -13,7 +13,7 @@ const OLDER: &str =
     "// The bridge between OpenCode and kgctx, as it was.\nconst VERSION = \"0.0.9\"\n";
 
 /// Everything below a folder: names, contents, modes, where links lead.
-fn tree(folder: &Path) -> BTreeMap<PathBuf, (u32, String)> {
+pub(crate) fn tree(folder: &Path) -> BTreeMap<PathBuf, (u32, String)> {
     fn collect(folder: &Path, found: &mut BTreeMap<PathBuf, (u32, String)>) {
         for entry in fs::read_dir(folder).unwrap().flatten() {
             let (path, there) = (entry.path(), entry.metadata().unwrap());
@@ -34,7 +34,7 @@ fn tree(folder: &Path) -> BTreeMap<PathBuf, (u32, String)> {
 }
 
 /// Runs the binary with a program called `kgctx` on the PATH, and returns what it says, without what differs.
-fn say(scratch: &Scratch, arguments: &[&str]) -> (i32, String) {
+pub(crate) fn say(scratch: &Scratch, arguments: &[&str]) -> (i32, String) {
     let bin = scratch.path().join("bin");
     if !bin.exists() {
         fs::create_dir(&bin).unwrap();
@@ -49,13 +49,13 @@ fn say(scratch: &Scratch, arguments: &[&str]) -> (i32, String) {
 }
 
 #[track_caller]
-fn done(scratch: &Scratch, arguments: &[&str]) -> String {
+pub(crate) fn done(scratch: &Scratch, arguments: &[&str]) -> String {
     let (code, said) = say(scratch, arguments);
     assert_eq!(code, 0, "{said}");
     said
 }
 
-fn repository(scratch: &Scratch) -> PathBuf {
+pub(crate) fn repository(scratch: &Scratch) -> PathBuf {
     let app = scratch.path().join("app");
     fs::create_dir_all(app.join("src")).unwrap();
     git(&app, &["init", "-q"]);
@@ -330,7 +330,7 @@ fn what_cannot_be_written_is_undone() {
     assert!(done(&scratch, &["uninstall", "opencode"]).starts_with("nothing to do: "));
 }
 
-fn is_root() -> bool {
+pub(crate) fn is_root() -> bool {
     use std::os::unix::fs::MetadataExt;
     fs::metadata("/proc/self").is_ok_and(|there| there.uid() == 0)
 }

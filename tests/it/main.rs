@@ -6,6 +6,7 @@
 
 mod answers;
 mod broken_index;
+mod claude_code;
 mod concurrency;
 mod configuration;
 mod counting;
@@ -20,6 +21,7 @@ mod identity;
 mod incremental;
 mod injection;
 mod install;
+mod install_claude;
 mod law;
 mod odd_files;
 mod opencode;

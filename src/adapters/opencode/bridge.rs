@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
@@ -73,46 +73,9 @@ fn version_of(text: &str) -> Option<&str> {
     text.lines().find_map(|line| line.strip_prefix("const VERSION = \"")?.split('"').next())
 }
 
-/// The folders above a file that are not there, outermost first.
-pub fn missing_folders(file: &Path) -> Vec<PathBuf> {
-    let above = file.ancestors().skip(1);
-    let mut missing: Vec<PathBuf> =
-        above.take_while(|folder| !folder.exists()).map(Path::to_path_buf).collect();
-    missing.reverse();
-    missing
-}
-
-/// Makes folders, outermost first, all or none.
-pub fn make_folders(folders: &[PathBuf]) -> io::Result<()> {
-    for (n, folder) in folders.iter().enumerate() {
-        if let Err(error) = fs::create_dir(folder) {
-            remove_folders(folders[..n].iter().rev());
-            return Err(error);
-        }
-    }
-    Ok(())
-}
-
-/// Removes folders, innermost first, up to the first that holds something.
-pub fn remove_folders<'a>(folders: impl IntoIterator<Item = &'a PathBuf>) {
-    // Whatever is still in there is somebody's, and so is the folder then.
-    let _ = folders.into_iter().try_for_each(fs::remove_dir);
-}
-
 /// Removes the bridge's file.
 pub fn remove(file: &Path) -> io::Result<()> {
     fs::remove_file(file)
-}
-
-/// Whether a folder holds nothing, or nothing but `entry`.
-pub fn holds_only(folder: &Path, entry: &Path) -> io::Result<bool> {
-    let mut entries = fs::read_dir(folder)?;
-    entries.try_fold(true, |only, found| Ok(only && found?.path() == entry))
-}
-
-/// Whether there is a folder.
-pub fn is_folder(path: &Path) -> bool {
-    path.is_dir()
 }
 
 pub(super) fn is_absence(error: &io::Error) -> bool {
@@ -141,24 +104,5 @@ mod tests {
             assert_eq!(recognise(other.as_bytes()), None, "{other:?}");
         }
         assert_eq!(recognise(b"\xff\xfe"), None);
-    }
-
-    #[test]
-    fn folders_are_made_and_removed_all_or_none() {
-        let scratch = tempfile::tempdir().unwrap();
-        let file = scratch.path().join("a/b/kgctx.ts");
-        let missing = missing_folders(&file);
-        assert_eq!(missing, [scratch.path().join("a"), scratch.path().join("a/b")]);
-        make_folders(&missing).unwrap();
-        assert!(missing_folders(&file).is_empty());
-        assert!(holds_only(&missing[0], &missing[1]).unwrap());
-        fs::write(scratch.path().join("a/other"), "").unwrap();
-        assert!(!holds_only(&missing[0], &missing[1]).unwrap());
-        remove_folders(missing.iter().rev());
-        assert_eq!(missing_folders(&file), missing[1..]);
-
-        let impossible = [scratch.path().join("c"), scratch.path().join("d/e")];
-        assert!(make_folders(&impossible).is_err());
-        assert!(!impossible[0].exists());
     }
 }

@@ -1,9 +1,9 @@
 //! Where OpenCode looks for plugins and configuration.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::adapters::environment::Environment;
+use crate::adapters::folders::settled;
 use crate::adapters::opencode::bridge;
 
 /// The names that a folder of plugins may have; both are looked into.
@@ -73,17 +73,6 @@ fn project_folders<'a>(
     folder.ancestors().take_while(move |above| Some(*above) != above_top)
 }
 
-/// The one name of a folder that may not be there yet: links are followed as far as there is something.
-fn settled(folder: PathBuf) -> PathBuf {
-    let folder = std::path::absolute(&folder).unwrap_or(folder);
-    let canonical = folder.ancestors().find_map(|there| {
-        let rest = folder.strip_prefix(there).ok()?;
-        Some(fs::canonicalize(there).ok()?.join(rest))
-    });
-    // Joining nothing leaves a slash at the end, which would be another name.
-    canonical.map_or(folder, |canonical| canonical.components().collect())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -126,19 +115,5 @@ mod tests {
                 "/none/ada/.opencode"
             ])
         );
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_folder_has_one_name_before_and_after_it_is_made() {
-        let scratch = tempfile::tempdir().unwrap();
-        let real = fs::canonicalize(scratch.path()).unwrap().join("real");
-        fs::create_dir(&real).unwrap();
-        std::os::unix::fs::symlink(&real, scratch.path().join("link")).unwrap();
-        let named = scratch.path().join("link/opencode");
-        let before = settled(named.clone());
-        fs::create_dir(&before).unwrap();
-        assert_eq!(before, real.join("opencode"));
-        assert_eq!(settled(named), before);
     }
 }

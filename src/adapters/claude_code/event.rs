@@ -1,0 +1,292 @@
+//! What Claude Code tells a hook on standard input, and what a hook may answer. Decides nothing.
+//!
+//! Three things are easily got wrong, and were seen on the real program: an envelope without `hookEventName` is dropped in
+//! silence, standard output that is one JSON object is never shown as text, and a text of more than 10,000 UTF-16 units is
+//! put into a file, of which the model is shown the first 2,000.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// A longer text does not reach the model whole. JavaScript counts: a character beyond the first plane is two units.
+pub const MAX_CONTEXT_UNITS: usize = 10_000;
+
+/// Something that happened to a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// It begins, or goes on.
+    Start {
+        /// Its id; a cleared session has a new one.
+        session: String,
+        /// The folder that it works in.
+        cwd: PathBuf,
+        /// Why it begins.
+        source: Source,
+        /// Where what is said is written down. The file may not be there yet.
+        transcript: Option<PathBuf>,
+        /// Whether it happened to a sub-agent of the session.
+        is_subagent: bool,
+    },
+    /// It has ended.
+    End {
+        /// Its id.
+        session: String,
+        /// The folder that it worked in.
+        cwd: PathBuf,
+        /// Why it ended: `clear`, `resume`, `logout`, `prompt_input_exit` or `other`, and what newer versions say.
+        reason: String,
+        /// Where what was said is written down.
+        transcript: Option<PathBuf>,
+        /// Whether it happened to a sub-agent of the session.
+        is_subagent: bool,
+    },
+    /// Something else, by its `hook_event_name`.
+    Other(String),
+}
+
+/// Why a session begins.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(from = "String")]
+pub enum Source {
+    /// Claude Code was started. In the VS Code extension also after `/clear`, it is said.
+    Startup,
+    /// An earlier session goes on.
+    Resume,
+    /// The user wanted everything forgotten.
+    Clear,
+    /// What was said was replaced by a summary.
+    Compact,
+    /// A copy of an earlier session goes on.
+    Fork,
+    /// What newer versions say.
+    Other(String),
+}
+
+impl From<String> for Source {
+    fn from(name: String) -> Source {
+        match name.as_str() {
+            "startup" => Source::Startup,
+            "resume" => Source::Resume,
+            "clear" => Source::Clear,
+            "compact" => Source::Compact,
+            "fork" => Source::Fork,
+            _ => Source::Other(name),
+        }
+    }
+}
+
+/// Why an event cannot be understood.
+#[derive(Debug, Error)]
+#[error("what Claude Code told the hook cannot be read: {0}")]
+pub struct EventError(#[from] serde_json::Error);
+
+#[derive(Deserialize)]
+struct Named {
+    hook_event_name: String,
+}
+
+#[derive(Deserialize)]
+struct Common {
+    session_id: String,
+    cwd: PathBuf,
+    transcript_path: Option<PathBuf>,
+    agent_id: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Started {
+    #[serde(flatten)]
+    common: Common,
+    source: Source,
+}
+
+#[derive(Deserialize)]
+struct Ended {
+    #[serde(flatten)]
+    common: Common,
+    reason: String,
+}
+
+impl Event {
+    /// Reads what is on a hook's standard input.
+    pub fn parse(json: &[u8]) -> Result<Event, EventError> {
+        let Named { hook_event_name } = serde_json::from_slice(json)?;
+        Ok(match hook_event_name.as_str() {
+            "SessionStart" => {
+                let Started { common, source } = serde_json::from_slice(json)?;
+                let Common { session_id: session, cwd, transcript_path, agent_id } = common;
+                let (transcript, is_subagent) = (named(transcript_path), agent_id.is_some());
+                Event::Start { session, cwd, source, transcript, is_subagent }
+            }
+            "SessionEnd" => {
+                let Ended { common, reason } = serde_json::from_slice(json)?;
+                let Common { session_id: session, cwd, transcript_path, agent_id } = common;
+                let (transcript, is_subagent) = (named(transcript_path), agent_id.is_some());
+                Event::End { session, cwd, reason, transcript, is_subagent }
+            }
+            _ => Event::Other(hook_event_name),
+        })
+    }
+}
+
+fn named(path: Option<PathBuf>) -> Option<PathBuf> {
+    path.filter(|path| !path.as_os_str().is_empty())
+}
+
+/// The answer to a session's start that gives it `text`: one line of JSON, without a line break at its end.
+pub fn additional_context(text: &str) -> String {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Output<'a> {
+        hook_specific_output: Specific<'a>,
+    }
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Specific<'a> {
+        hook_event_name: &'static str,
+        additional_context: &'a str,
+    }
+    let hook_specific_output =
+        Specific { hook_event_name: "SessionStart", additional_context: text };
+    // Text has nothing that JSON could refuse.
+    let json = serde_json::to_string(&Output { hook_specific_output }).unwrap_or_default();
+    // Whoever takes these for the end of a line still sees one line.
+    json.replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
+}
+
+/// Whether a text reaches the model whole.
+pub fn fits(text: &str) -> bool {
+    text.encode_utf16().count() <= MAX_CONTEXT_UNITS
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use proptest::prelude::*;
+    use serde_json::Value;
+
+    use super::*;
+
+    fn recorded() -> Vec<(String, Vec<u8>)> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/events/claude-code");
+        let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+        let events = files.filter(|file| file.extension().is_some_and(|ending| ending == "json"));
+        let name = |file: &Path| file.file_stem().unwrap().to_str().unwrap().to_owned();
+        events.map(|file| (name(&file), fs::read(&file).unwrap())).collect()
+    }
+
+    #[test]
+    fn every_recorded_event_is_understood() {
+        let folder = Path::new("/home/ada/.claude/projects/-home-ada-atlas");
+        let recorded = recorded();
+        assert_eq!(recorded.len(), 14);
+        for (name, json) in recorded {
+            let (id, place, told, subagent) = match Event::parse(&json).unwrap() {
+                Event::Start { session, cwd, source, transcript, is_subagent } => {
+                    assert_eq!(cwd, Path::new("/home/ada/atlas"));
+                    assert!(!matches!(source, Source::Other(_)), "{name}");
+                    let source = format!("{source:?}").to_lowercase();
+                    (session, transcript, format!("session-start-{source}"), is_subagent)
+                }
+                Event::End { session, cwd, reason, transcript, is_subagent } => {
+                    assert_eq!(cwd, Path::new("/home/ada/atlas"));
+                    let reason = reason.replace('_', "-");
+                    (session, transcript, format!("session-end-{reason}"), is_subagent)
+                }
+                Event::Other(other) => panic!("{name}: {other}"),
+            };
+            assert_eq!(place, Some(folder.join(format!("{id}.jsonl"))), "{name}");
+            assert_eq!(subagent, name == "session-start-subagent", "{name}");
+            let expected = match name.as_str() {
+                "session-start-subagent" | "session-start-vscode" => "session-start-startup",
+                name => name.trim_end_matches("-window"),
+            };
+            assert_eq!(told, expected);
+        }
+    }
+
+    #[test]
+    fn events_and_sources_of_other_versions_are_named() {
+        let parse = |json: &str| Event::parse(json.as_bytes()).unwrap();
+        let stop = parse(r#"{"hook_event_name":"Stop","session_id":7}"#);
+        assert_eq!(stop, Event::Other("Stop".to_owned()));
+        let start = parse(
+            r#"{"hook_event_name":"SessionStart","session_id":"s","cwd":"/p","source":"moon",
+                "transcript_path":"","agent_id":null,"new":{"deep":[1]}}"#,
+        );
+        assert_eq!(
+            start,
+            Event::Start {
+                session: "s".to_owned(),
+                cwd: "/p".into(),
+                source: Source::Other("moon".to_owned()),
+                transcript: None,
+                is_subagent: false,
+            }
+        );
+    }
+
+    #[test]
+    fn broken_input_is_an_error_that_says_so() {
+        for broken in [
+            "",
+            "[]",
+            "null",
+            "{",
+            "{}",
+            r#"{"hook_event_name":3}"#,
+            r#"{"hook_event_name":"SessionStart"}"#,
+            r#"{"hook_event_name":"SessionStart","session_id":"s","cwd":"/p"}"#,
+            r#"{"hook_event_name":"SessionEnd","session_id":"s","cwd":["/p"],"reason":"x"}"#,
+            r#"{"hook_event_name":"SessionEnd","session_id":"\ud800","cwd":"/p","reason":"x"}"#,
+            "\u{0}",
+        ] {
+            let error = Event::parse(broken.as_bytes()).unwrap_err().to_string();
+            assert!(error.starts_with("what Claude Code told the hook"), "{broken:?}: {error}");
+        }
+        assert!(Event::parse(&[b'['; 100_000]).is_err());
+        assert!(Event::parse(b"\xff\xfe").is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn no_input_makes_the_reader_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let _ = Event::parse(&bytes);
+        }
+
+        /// A-1.18
+        #[test]
+        fn a_1_18_any_text_comes_through_as_one_line_of_json(
+            text in "(\\PC|[\u{0}-\u{20}\"\\\\\u{7f}\u{85}\u{2028}\u{2029}😀]){0,200}"
+        ) {
+            check_envelope(&text);
+        }
+    }
+
+    fn check_envelope(text: &str) {
+        let json = additional_context(text);
+        // Without the name the text would be dropped; anything around the object would make all of it plain text.
+        let read: Value = serde_json::from_str(&json).unwrap();
+        let expected = serde_json::json!({"hookSpecificOutput":
+            {"hookEventName": "SessionStart", "additionalContext": text}});
+        assert_eq!(read, expected);
+        assert!(json.starts_with('{') && json.ends_with('}'));
+        let breaks = |c: char| c.is_ascii_control() || matches!(c, '\u{2028}' | '\u{2029}');
+        assert!(!json.contains(|c| breaks(c) && c != '\u{7f}'), "{json:?}");
+    }
+
+    #[test]
+    fn a_1_18_a_megabyte_comes_through() {
+        // A-1.18
+        check_envelope(&"\u{1}\"\\\n\u{2028}é😀x".repeat(80_000));
+    }
+
+    #[test]
+    fn room_is_counted_as_claude_code_counts() {
+        assert!(fits(&"ü".repeat(10_000)) && !fits(&"a".repeat(10_001)));
+        assert!(fits(&"😀".repeat(5_000)) && !fits(&"😀".repeat(5_001)));
+    }
+}

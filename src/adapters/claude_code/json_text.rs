@@ -1,0 +1,404 @@
+//! JSON as somebody wrote it: edited in one place, it stays byte for byte what it was in all others. Knows no key.
+
+use serde::Serialize;
+use serde::de::{DeserializeOwned, Error as _};
+use serde_json::Value;
+use serde_json::ser::{PrettyFormatter, Serializer};
+
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// A text that is JSON.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct JsonText {
+    pub(super) text: String,
+    pub(super) root: Node,
+}
+
+/// A value, and where in the text it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Node {
+    start: usize,
+    end: usize,
+    content: Content,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Content {
+    Object(Vec<Member>),
+    Array(Vec<Node>),
+    Plain,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Member {
+    name: String,
+    start: usize,
+    value: Node,
+}
+
+impl Node {
+    pub(super) fn is_object(&self) -> bool {
+        matches!(self.content, Content::Object(_))
+    }
+
+    pub(super) fn is_array(&self) -> bool {
+        matches!(self.content, Content::Array(_))
+    }
+
+    /// The member of an object, with its place among the members. Of several with one name the last counts, as in every
+    /// reader of JSON that matters here.
+    pub(super) fn member(&self, name: &str) -> Option<(usize, &Node)> {
+        let Content::Object(members) = &self.content else { return None };
+        let place = members.iter().rposition(|member| member.name == name)?;
+        Some((place, &members[place].value))
+    }
+
+    /// The names of an object's members that count, each with its value.
+    pub(super) fn members(&self) -> impl Iterator<Item = (&str, &Node)> {
+        let members = match &self.content {
+            Content::Object(members) => members.as_slice(),
+            _ => &[],
+        };
+        let counts = |(place, member): &(usize, &Member)| {
+            self.member(&member.name).is_some_and(|(last, _)| last == *place)
+        };
+        let named = members.iter().enumerate().filter(counts);
+        named.map(|(_, member)| (member.name.as_str(), &member.value))
+    }
+
+    /// What is in an array.
+    pub(super) fn elements(&self) -> &[Node] {
+        match &self.content {
+            Content::Array(elements) => elements,
+            _ => &[],
+        }
+    }
+
+    /// How many members or elements there are.
+    pub(super) fn len(&self) -> usize {
+        self.spans().len()
+    }
+
+    /// Where each member or element begins and ends.
+    fn spans(&self) -> Vec<(usize, usize)> {
+        match &self.content {
+            Content::Object(members) => {
+                members.iter().map(|member| (member.start, member.value.end)).collect()
+            }
+            Content::Array(elements) => elements.iter().map(|one| (one.start, one.end)).collect(),
+            Content::Plain => Vec::new(),
+        }
+    }
+}
+
+impl JsonText {
+    pub(super) fn parse(text: String) -> serde_json::Result<JsonText> {
+        let json = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&text);
+        // It is checked by a reader that everybody trusts, which also refuses what is nested too deeply for the next one.
+        let _: Value = serde_json::from_str(json)?;
+        let mut scanner = Scanner { bytes: text.as_bytes(), at: text.len() - json.len() };
+        let root = scanner.value().ok_or_else(|| {
+            serde_json::Error::custom("it is JSON, but where its parts are cannot be told")
+        })?;
+        Ok(JsonText { text, root })
+    }
+
+    /// What a part of it says.
+    pub(super) fn read<T: DeserializeOwned>(&self, node: &Node) -> Option<T> {
+        serde_json::from_str(&self.text[node.start..node.end]).ok()
+    }
+
+    /// The text with another value in a place.
+    pub(super) fn replaced(
+        &self,
+        node: &Node,
+        value: &impl Serialize,
+    ) -> serde_json::Result<JsonText> {
+        let indentation = self.has_lines().then(|| self.indentation_of_line(node.start));
+        let value = self.rendered(None, value, indentation)?;
+        self.spliced(node.start, node.end, &value)
+    }
+
+    /// The text without one member or element.
+    pub(super) fn removed(&self, container: &Node, place: usize) -> serde_json::Result<JsonText> {
+        let spans = container.spans();
+        let (start, end) = match (spans.len(), place) {
+            (1, _) => (container.start + 1, container.end - 1),
+            (_, 0) => (spans[0].0, spans[1].0),
+            _ => (spans[place - 1].1, spans[place].1),
+        };
+        self.spliced(start, end, "")
+    }
+
+    /// The text with one more element in an array, or one more member in an object, as its last one.
+    pub(super) fn added(
+        &self,
+        container: &Node,
+        name: Option<&str>,
+        value: &impl Serialize,
+    ) -> serde_json::Result<JsonText> {
+        let spans = container.spans();
+        let Some(&(last_start, last_end)) = spans.last() else {
+            return self.filled(container, name, value);
+        };
+        let before = match spans.len().checked_sub(2) {
+            Some(place) => {
+                self.text[spans[place].1..last_start].trim_start().trim_start_matches(',')
+            }
+            None => &self.text[container.start + 1..last_start],
+        };
+        let indentation = before.rsplit_once('\n').map(|(_, indentation)| indentation);
+        let space = match indentation {
+            Some(indentation) => format!("{}{indentation}", self.line_break()),
+            None => before.to_owned(),
+        };
+        let item = self.rendered(name, value, indentation)?;
+        self.spliced(last_end, last_end, &format!(",{space}{item}"))
+    }
+
+    /// The text with a first member or element in an empty container.
+    fn filled(
+        &self,
+        container: &Node,
+        name: Option<&str>,
+        value: &impl Serialize,
+    ) -> serde_json::Result<JsonText> {
+        let inside = if self.has_lines() {
+            let outer = self.indentation_of_line(container.start);
+            let inner = format!("{outer}{}", self.unit());
+            let item = self.rendered(name, value, Some(&inner))?;
+            let line_break = self.line_break();
+            format!("{line_break}{inner}{item}{line_break}{outer}")
+        } else {
+            self.rendered(name, value, None)?
+        };
+        self.spliced(container.start + 1, container.end - 1, &inside)
+    }
+
+    fn spliced(&self, start: usize, end: usize, by: &str) -> serde_json::Result<JsonText> {
+        JsonText::parse([&self.text[..start], by, &self.text[end..]].concat())
+    }
+
+    /// A value, or a member, in the manner of this text: over several lines where it has such.
+    fn rendered(
+        &self,
+        name: Option<&str>,
+        value: &impl Serialize,
+        indentation: Option<&str>,
+    ) -> serde_json::Result<String> {
+        let name = name.map(serde_json::to_string).transpose()?;
+        let Some(indentation) = indentation else {
+            let value = serde_json::to_string(value)?;
+            return Ok(name.map_or(value.clone(), |name| format!("{name}:{value}")));
+        };
+        let mut written = Vec::new();
+        let formatter = PrettyFormatter::with_indent(self.unit().as_bytes());
+        value.serialize(&mut Serializer::with_formatter(&mut written, formatter))?;
+        let value = String::from_utf8(written).map_err(serde_json::Error::custom)?;
+        // Within a string JSON has no line break.
+        let value = value.replace('\n', &format!("{}{indentation}", self.line_break()));
+        Ok(name.map_or(value.clone(), |name| format!("{name}: {value}")))
+    }
+
+    /// Whether it is written over several lines. What says nothing yet should be.
+    fn has_lines(&self) -> bool {
+        self.root.len() == 0 || self.first_space().contains('\n')
+    }
+
+    fn line_break(&self) -> &'static str {
+        if self.text.contains("\r\n") { "\r\n" } else { "\n" }
+    }
+
+    /// One step of indentation.
+    fn unit(&self) -> &str {
+        let space = self.first_space();
+        space.rsplit_once('\n').map_or("  ", |(_, indentation)| indentation)
+    }
+
+    /// What is between the first bracket and what follows it.
+    fn first_space(&self) -> &str {
+        match self.root.spans().first() {
+            Some(&(start, _)) => &self.text[self.root.start + 1..start],
+            None => "",
+        }
+    }
+
+    fn indentation_of_line(&self, at: usize) -> &str {
+        let before = &self.text[..at];
+        let line = before.rsplit_once('\n').map_or(before, |(_, line)| line);
+        let line = line.trim_start_matches(BYTE_ORDER_MARK);
+        &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
+    }
+}
+
+/// Finds where the parts of a text are of which it is known that it is JSON.
+struct Scanner<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl Scanner<'_> {
+    fn value(&mut self) -> Option<Node> {
+        self.skip_space();
+        let start = self.at;
+        let content = match self.bytes.get(self.at)? {
+            b'{' => Content::Object(self.items(b'}', Scanner::member)?),
+            b'[' => Content::Array(self.items(b']', Scanner::value)?),
+            b'"' => {
+                self.string()?;
+                Content::Plain
+            }
+            _ => {
+                let is_over = |byte: &u8| b",]} \t\r\n".contains(byte);
+                let rest = &self.bytes[self.at..];
+                self.at += rest.iter().position(is_over).unwrap_or(rest.len());
+                Content::Plain
+            }
+        };
+        Some(Node { start, end: self.at, content })
+    }
+
+    fn items<T>(&mut self, end: u8, item: fn(&mut Self) -> Option<T>) -> Option<Vec<T>> {
+        let mut items = Vec::new();
+        self.at += 1;
+        loop {
+            self.skip_space();
+            match *self.bytes.get(self.at)? {
+                byte if byte == end => {
+                    self.at += 1;
+                    return Some(items);
+                }
+                b',' => self.at += 1,
+                _ => items.push(item(self)?),
+            }
+        }
+    }
+
+    fn member(&mut self) -> Option<Member> {
+        let start = self.at;
+        let name = self.string()?;
+        self.skip_space();
+        (*self.bytes.get(self.at)? == b':').then_some(())?;
+        self.at += 1;
+        Some(Member { name, start, value: self.value()? })
+    }
+
+    fn string(&mut self) -> Option<String> {
+        let start = self.at;
+        self.at += 1;
+        while *self.bytes.get(self.at)? != b'"' {
+            self.at += if self.bytes[self.at] == b'\\' { 2 } else { 1 };
+        }
+        self.at += 1;
+        serde_json::from_slice(self.bytes.get(start..self.at)?).ok()
+    }
+
+    fn skip_space(&mut self) {
+        while self.bytes.get(self.at).is_some_and(|byte| b" \t\r\n".contains(byte)) {
+            self.at += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn text(of: &str) -> JsonText {
+        JsonText::parse(of.to_owned()).unwrap()
+    }
+
+    #[test]
+    fn what_is_added_looks_like_the_rest() {
+        let check = |before: &str, after: &str| {
+            let json = text(before);
+            let added = json.added(&json.root, Some("b"), &json!({"c": [1]})).unwrap();
+            assert_eq!(added.text, after);
+            let (place, _) = added.root.member("b").unwrap();
+            if json.root.len() > 0 {
+                assert_eq!(added.removed(&added.root, place).unwrap().text, before);
+            }
+        };
+        check("{}", "{\n  \"b\": {\n    \"c\": [\n      1\n    ]\n  }\n}");
+        check(r#"{"a":1}"#, r#"{"a":1,"b":{"c":[1]}}"#);
+        check(r#"{ "a":1 , "d":2 }"#, r#"{ "a":1 , "d":2, "b":{"c":[1]} }"#);
+        check(
+            "{\r\n\t\"a\": 1\r\n}\r\n",
+            "{\r\n\t\"a\": 1,\r\n\t\"b\": {\r\n\t\t\"c\": [\r\n\t\t\t1\r\n\t\t]\r\n\t}\r\n}\r\n",
+        );
+        check(
+            "\u{feff}{\n \"a\":1}",
+            "\u{feff}{\n \"a\":1,\n \"b\": {\n  \"c\": [\n   1\n  ]\n }}",
+        );
+    }
+
+    #[test]
+    fn an_empty_place_is_filled_with_its_own_indentation() {
+        let json = text("{\n    \"a\": {},\n    \"z\": []\n}");
+        let (_, node) = json.root.member("a").unwrap();
+        let filled = json.added(node, Some("b"), &1).unwrap();
+        assert_eq!(filled.text, "{\n    \"a\": {\n        \"b\": 1\n    },\n    \"z\": []\n}");
+        let json = text(r#"{"a":[ ]}"#);
+        let (_, node) = json.root.member("a").unwrap();
+        assert_eq!(json.added(node, None, &true).unwrap().text, r#"{"a":[true]}"#);
+    }
+
+    #[test]
+    fn of_two_members_with_one_name_the_last_counts() {
+        let json = text(r#"{"a":1,"b":2,"\u0061":{"x":"\"}"}}"#);
+        let (place, node) = json.root.member("a").unwrap();
+        assert_eq!((place, json.read::<Value>(node)), (2, Some(json!({"x": "\"}"}))));
+        assert_eq!(json.root.members().map(|(name, _)| name).collect::<Vec<_>>(), ["b", "a"]);
+    }
+
+    #[test]
+    fn what_is_no_json_is_refused_with_its_place() {
+        for wrong in
+            ["", "{", "{\"a\":1,}", "// c\n{}", "{}{}", "{\"a\":\"\n\"}", &"[".repeat(9_999)]
+        {
+            assert!(JsonText::parse(wrong.to_owned()).is_err(), "{wrong:?}");
+        }
+        let error = JsonText::parse("{\n \"a\": 1\n \"b\"}".to_owned()).unwrap_err();
+        assert_eq!((error.line(), error.column()), (3, 2));
+    }
+
+    fn any_json() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<i32>().prop_map(Value::from),
+            "[\\PC\"\\\\{}\\[\\],:\n]{0,8}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(4, 32, 4, |inner| {
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                proptest::collection::btree_map("[a-c{\"]{0,3}", inner, 0..4)
+                    .prop_map(|members| Value::Object(members.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn adding_to_any_object_and_removing_changes_nothing(
+            members in proptest::collection::btree_map("[a-y\"{]{0,4}", any_json(), 1..5),
+            value in any_json(),
+            is_pretty: bool,
+        ) {
+            let before = Value::Object(members.into_iter().collect());
+            let written = if is_pretty { format!("{before:#}") } else { before.to_string() };
+            let json = text(&written);
+            let added = json.added(&json.root, Some("~~"), &value).unwrap();
+            let mut expected = before.clone();
+            expected["~~"] = value;
+            prop_assert_eq!(serde_json::from_str::<Value>(&added.text).unwrap(), expected.clone());
+            if is_pretty {
+                prop_assert_eq!(&added.text, &format!("{expected:#}"));
+            }
+            let (place, _) = added.root.member("~~").unwrap();
+            prop_assert_eq!(added.removed(&added.root, place).unwrap().text, written);
+        }
+    }
+}

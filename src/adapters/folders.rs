@@ -1,0 +1,91 @@
+//! Folders that are made for a file, and go with it.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The folders above a file that are not there, outermost first.
+pub fn missing(file: &Path) -> Vec<PathBuf> {
+    let above = file.ancestors().skip(1);
+    let mut missing: Vec<PathBuf> =
+        above.take_while(|folder| !folder.exists()).map(Path::to_path_buf).collect();
+    missing.reverse();
+    missing
+}
+
+/// Makes folders, outermost first, all or none.
+pub fn make(folders: &[PathBuf]) -> io::Result<()> {
+    for (n, folder) in folders.iter().enumerate() {
+        if let Err(error) = fs::create_dir(folder) {
+            remove(folders[..n].iter().rev());
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
+/// Removes folders, innermost first, up to the first that holds something.
+pub fn remove<'a>(folders: impl IntoIterator<Item = &'a PathBuf>) {
+    // Whatever is still in there is somebody's, and so is the folder then.
+    let _ = folders.into_iter().try_for_each(fs::remove_dir);
+}
+
+/// Whether a folder holds nothing, or nothing but `entry`.
+pub fn holds_only(folder: &Path, entry: &Path) -> io::Result<bool> {
+    let mut entries = fs::read_dir(folder)?;
+    entries.try_fold(true, |only, found| Ok(only && found?.path() == entry))
+}
+
+/// Whether there is a folder.
+pub fn is_folder(path: &Path) -> bool {
+    path.is_dir()
+}
+
+/// The one name of a folder that may not be there yet: links are followed as far as there is something.
+pub fn settled(folder: PathBuf) -> PathBuf {
+    let folder = std::path::absolute(&folder).unwrap_or(folder);
+    let canonical = folder.ancestors().find_map(|there| {
+        let rest = folder.strip_prefix(there).ok()?;
+        Some(fs::canonicalize(there).ok()?.join(rest))
+    });
+    // Joining nothing leaves a slash at the end, which would be another name.
+    canonical.map_or(folder, |canonical| canonical.components().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_are_made_and_removed_all_or_none() {
+        let scratch = tempfile::tempdir().unwrap();
+        let file = scratch.path().join("a/b/kgctx.ts");
+        let absent = missing(&file);
+        assert_eq!(absent, [scratch.path().join("a"), scratch.path().join("a/b")]);
+        make(&absent).unwrap();
+        assert!(missing(&file).is_empty());
+        assert!(holds_only(&absent[0], &absent[1]).unwrap());
+        fs::write(scratch.path().join("a/other"), "").unwrap();
+        assert!(!holds_only(&absent[0], &absent[1]).unwrap());
+        remove(absent.iter().rev());
+        assert_eq!(missing(&file), absent[1..]);
+
+        let impossible = [scratch.path().join("c"), scratch.path().join("d/e")];
+        assert!(make(&impossible).is_err());
+        assert!(!impossible[0].exists());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_has_one_name_before_and_after_it_is_made() {
+        let scratch = tempfile::tempdir().unwrap();
+        let real = fs::canonicalize(scratch.path()).unwrap().join("real");
+        fs::create_dir(&real).unwrap();
+        std::os::unix::fs::symlink(&real, scratch.path().join("link")).unwrap();
+        let named = scratch.path().join("link/opencode");
+        let before = settled(named.clone());
+        fs::create_dir(&before).unwrap();
+        assert_eq!(before, real.join("opencode"));
+        assert_eq!(settled(named), before);
+    }
+}

@@ -1,0 +1,157 @@
+//! One throw-away machine for Claude Code: a home, a project, a model that is none, and a `kgctx` that writes down what
+//! it is told.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::model::Model;
+use crate::support::{Scratch, git};
+
+/// The version that the fixtures were recorded with. Installing it is `.ci/claude-code`'s work.
+const VERSION: &str = "2.1.325";
+/// How long a run may take on a busy machine.
+pub(super) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What stands for a key to a model that asks for none.
+pub(super) const KEY: &str = "none";
+
+pub(super) fn program() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| {
+        let mut command = Command::new("bash");
+        command.args([".ci/claude-code", VERSION]).current_dir(env!("CARGO_MANIFEST_DIR"));
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "no Claude Code {VERSION}: {output:?}");
+        PathBuf::from(String::from_utf8(output.stdout).unwrap().trim())
+    })
+}
+
+/// A machine on which Claude Code was never run before.
+pub(super) struct Lab {
+    pub(super) model: Model,
+    pub(super) scratch: Scratch,
+}
+
+impl Lab {
+    /// A machine on which a `kgctx` that only writes down what it is told takes the place of the real one, after that has
+    /// installed its hooks: the settings are what `kgctx install claude-code` has made of `settings`.
+    pub(super) fn new(settings: Option<&str>) -> Lab {
+        Lab::installed(settings, &["install", "claude-code"])
+    }
+
+    pub(super) fn installed(settings: Option<&str>, install: &[&str]) -> Lab {
+        let lab = Lab { model: Model::start(), scratch: Scratch::new() };
+        let scratch = &lab.scratch;
+        fs::create_dir(lab.project()).unwrap();
+        git(&lab.project(), &["init", "--quiet"]);
+        if let Some(settings) = settings {
+            scratch.write("home/.claude/settings.json", settings);
+        }
+        let kgctx = scratch.path().join("bin/kgctx");
+        fs::create_dir(kgctx.parent().unwrap()).unwrap();
+        symlink(env!("CARGO_BIN_EXE_kgctx"), &kgctx).unwrap();
+        let mut command = scratch.kgctx(install);
+        let output = command.current_dir(lab.project()).env("PATH", lab.search_path()).output();
+        assert!(output.as_ref().unwrap().status.success(), "{output:?}");
+        fs::remove_file(&kgctx).unwrap();
+        // One line per call, in one write: two hooks may run at the same time.
+        let place = scratch.path().display().to_string();
+        let script = format!(
+            "#!/bin/sh\ntold=$(cat)\nprintf '%s\\t%s\\n' \"$*\" \"$told\" >> '{place}/heard'\n\
+             case $told in *'\"SessionStart\"'*) cat '{place}/answer' ;; esac\n"
+        );
+        scratch.write("bin/kgctx", script);
+        fs::set_permissions(&kgctx, fs::Permissions::from_mode(0o755)).unwrap();
+        lab.answer_with_context("");
+        lab
+    }
+
+    pub(super) fn project(&self) -> PathBuf {
+        self.scratch.path().join("app")
+    }
+
+    fn search_path(&self) -> String {
+        format!("{}:/usr/bin:/bin", self.scratch.path().join("bin").display())
+    }
+
+    /// What the hook says from now on at a session's start.
+    pub(super) fn answer(&self, text: &str) {
+        self.scratch.write("answer", text);
+    }
+
+    /// Answers as kgctx does.
+    pub(super) fn answer_with_context(&self, text: &str) {
+        self.answer(&kgctx::adapters::claude_code::additional_context(text));
+    }
+
+    /// Runs Claude Code with a prompt, and returns what it printed.
+    pub(super) fn run(&self, arguments: &[&str]) -> String {
+        self.run_with_input(arguments, "")
+    }
+
+    /// Runs Claude Code with prompts that follow each other in one process.
+    pub(super) fn run_prompts(&self, prompts: &[&str]) -> String {
+        let line = |prompt: &&str| {
+            let line = json!({"type": "user", "message": {"role": "user", "content": prompt}});
+            format!("{line}\n")
+        };
+        let input: String = prompts.iter().map(line).collect();
+        let stream = ["--input-format", "stream-json", "--output-format", "stream-json"];
+        self.run_with_input(&[&["-p", "--verbose"], &stream[..]].concat(), &input)
+    }
+
+    /// A program, about to run in the project. Nothing of whoever runs the tests is in reach: no login, no settings, no
+    /// other server.
+    pub(super) fn command(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(self.project()).env_clear();
+        command.env("HOME", self.scratch.home()).env("PATH", self.search_path());
+        command.env("ANTHROPIC_BASE_URL", self.model.url()).env("ANTHROPIC_API_KEY", KEY);
+        command
+            .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
+            .env("DISABLE_AUTOUPDATER", "1");
+        command
+    }
+
+    fn run_with_input(&self, arguments: &[&str], input: &str) -> String {
+        let (stdin, stdout) =
+            (self.scratch.write("stdin", input), self.scratch.write("stdout", ""));
+        let mut command = self.command(program());
+        command.args(arguments);
+        command.stdin(fs::File::open(stdin).unwrap());
+        command.stdout(fs::File::create(&stdout).unwrap()).stderr(Stdio::inherit());
+        let mut child = command.spawn().unwrap();
+        let end = Instant::now() + PATIENCE;
+        while child.try_wait().unwrap().is_none() {
+            if Instant::now() > end {
+                child.kill().unwrap();
+                panic!(
+                    "claude {arguments:?} does not end: {}",
+                    fs::read_to_string(stdout).unwrap()
+                );
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        fs::read_to_string(stdout).unwrap()
+    }
+
+    /// What the hooks were told since this was asked last.
+    pub(super) fn heard(&self) -> Vec<Value> {
+        let file = self.scratch.path().join("heard");
+        let text = fs::read_to_string(&file).unwrap_or_default();
+        let _ = fs::remove_file(file);
+        let told = |line: &str| {
+            let (arguments, told) = line.split_once('\t').unwrap();
+            assert_eq!(arguments, "hook claude-code");
+            serde_json::from_str(told).unwrap()
+        };
+        text.lines().map(told).collect()
+    }
+}

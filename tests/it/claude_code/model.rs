@@ -1,0 +1,100 @@
+//! A stand-in for the model: it speaks what Claude Code was seen to speak with Anthropic's API, answers everything with
+//! one word, and remembers every request. It listens on the loopback alone.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use serde_json::{Value, json};
+
+/// The model's side of the line.
+pub(super) struct Model {
+    port: u16,
+    requests: Arc<Mutex<Vec<Value>>>,
+}
+
+impl Model {
+    /// Starts to listen; a thread per connection, as long as the tests run.
+    pub(super) fn start() -> Model {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let model = Model { port, requests: Arc::default() };
+        let requests = Arc::clone(&model.requests);
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let requests = Arc::clone(&requests);
+                // A caller that hangs up in the middle is the caller's affair.
+                thread::spawn(move || drop(serve(stream, &requests)));
+            }
+        });
+        model
+    }
+
+    pub(super) fn url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// All that the model was told since this was asked last: one text per request.
+    pub(super) fn told(&self) -> Vec<String> {
+        let requests = std::mem::take(&mut *self.requests.lock().unwrap());
+        requests.iter().map(words).collect()
+    }
+}
+
+/// Every text in a request.
+fn words(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(values) => values.iter().map(words).collect::<Vec<_>>().join("\n"),
+        Value::Object(members) => members.values().map(words).collect::<Vec<_>>().join("\n"),
+        _ => String::new(),
+    }
+}
+
+fn serve(mut stream: TcpStream, requests: &Mutex<Vec<Value>>) -> io::Result<()> {
+    let mut reader = BufReader::new(stream.try_clone()?);
+    let mut first = String::new();
+    reader.read_line(&mut first)?;
+    let mut length = 0;
+    loop {
+        let mut header = String::new();
+        reader.read_line(&mut header)?;
+        match header.trim_end().split_once(':') {
+            Some((name, value)) if name.eq_ignore_ascii_case("content-length") => {
+                length = value.trim().parse().unwrap();
+            }
+            Some(_) => {}
+            None => break,
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body)?;
+    if !first.starts_with("POST /v1/messages?") && !first.starts_with("POST /v1/messages ") {
+        return stream.write_all(
+            b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
+        );
+    }
+    let request: Value = serde_json::from_slice(&body).unwrap();
+    let message = json!({"id": "msg_1", "type": "message", "role": "assistant", "content": [],
+        "model": request["model"], "stop_reason": null, "stop_sequence": null,
+        "usage": {"input_tokens": 10, "output_tokens": 1}});
+    requests.lock().unwrap().push(request);
+    stream.write_all(
+        b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n",
+    )?;
+    for event in [
+        json!({"type": "message_start", "message": message}),
+        json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}),
+        json!({"type": "content_block_delta", "index": 0,
+            "delta": {"type": "text_delta", "text": "MOCK-REPLY"}}),
+        json!({"type": "content_block_stop", "index": 0}),
+        json!({"type": "message_delta", "usage": {"output_tokens": 2},
+            "delta": {"stop_reason": "end_turn", "stop_sequence": null}}),
+        json!({"type": "message_stop"}),
+    ] {
+        let name = event["type"].as_str().unwrap();
+        stream.write_all(format!("event: {name}\ndata: {event}\n\n").as_bytes())?;
+    }
+    Ok(())
+}
