@@ -1,5 +1,5 @@
 //! How we touch the world: one file or folder per outside thing. Adapters know the domain; of each other they know
-//! only where kgctx's own files are, how a file is written as a whole, the environment and the clock.
+//! only where kgctx's own files are, the environment and the clock.
 
 #![expect(clippy::disallowed_methods, reason = "this layer is the I/O fence's gate")]
 
@@ -12,9 +12,11 @@ pub mod document;
 pub mod environment;
 pub mod folders;
 pub mod git;
+pub mod handoff_files;
 pub mod index;
 #[cfg(unix)]
 pub mod instance;
+pub mod kill_point;
 pub mod listed_files;
 pub mod log_file;
 pub mod opencode;
@@ -23,5 +25,6 @@ pub mod program;
 pub mod settings;
 pub mod state;
 pub mod summariser;
+pub mod typing;
 pub mod vault;
 pub mod watcher;

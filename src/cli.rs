@@ -5,6 +5,7 @@ mod config;
 mod context;
 mod doctor;
 mod explain;
+mod handoff;
 mod hook;
 mod index;
 mod inject;
@@ -52,6 +53,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             message: "the service needs Unix sockets, which this system does not have".to_owned(),
         }),
         Command::Explain(command) => explain::run(&args.place, command, &mut screen),
+        Command::Handoff(command) => handoff::run(&args.place, command, &mut screen),
         Command::Index(command) => index::run(&args.place, command, &mut screen),
         Command::Search(command) => search::run(&args.place, command, &mut screen),
         Command::Recent(command) => recent::run(&args.place, command, &mut screen),

@@ -11,6 +11,7 @@ pub mod explanation;
 pub mod foreign;
 pub mod freshness;
 pub mod handoff;
+pub mod handoff_record;
 pub mod installation;
 pub mod listing;
 pub mod note;

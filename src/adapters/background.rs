@@ -4,6 +4,13 @@ use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+/// Starts a process that writes the handoffs of sessions that have ended, which nobody waits for.
+pub fn finish_endings() -> io::Result<()> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(["handoff", "finish"]);
+    detached(command)
+}
+
 /// Starts an indexer of its own for the notes of a folder, which nobody waits for.
 pub fn index(dir: Option<&Path>, vaults: &[impl AsRef<Path>]) -> io::Result<()> {
     let mut command = Command::new(std::env::current_exe()?);
@@ -14,6 +21,10 @@ pub fn index(dir: Option<&Path>, vaults: &[impl AsRef<Path>]) -> io::Result<()> 
     for vault in vaults {
         command.arg("--vault").arg(vault.as_ref());
     }
+    detached(command)
+}
+
+fn detached(mut command: Command) -> io::Result<()> {
     // A host waits for whoever holds its pipes, and stops whoever is in its group.
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     #[cfg(unix)]

@@ -1,6 +1,7 @@
 //! Claude Code: what its hooks are told and may answer, the transcripts that it writes, and its settings files.
 
 pub mod backup;
+pub mod env_file;
 mod event;
 mod json_text;
 pub mod places;

@@ -37,6 +37,12 @@ impl Environment {
         self.get(name).map(PathBuf::from)
     }
 
+    /// The same with another value for one variable.
+    pub fn with(mut self, name: &str, value: &str) -> Environment {
+        self.variables.insert(name.into(), value.into());
+        self
+    }
+
     /// The user's home folder.
     pub fn home(&self) -> Option<PathBuf> {
         self.path("HOME").filter(|home| home.is_absolute())

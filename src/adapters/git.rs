@@ -1,8 +1,9 @@
-//! What git's own files say about a folder. Starts no git process: reading three small files is faster.
+//! What git's own files say about a folder: reading three small files is faster than a git process.
 
 use std::fs;
 use std::io;
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 use crate::adapters::environment::Environment;
 use crate::domain::project::{FolderFacts, Layout, RepositoryFacts};
@@ -23,6 +24,38 @@ pub fn facts(folder: &Path, environment: &Environment) -> io::Result<FolderFacts
         marked,
         folder,
     })
+}
+
+/// What git says about a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reference {
+    /// It names a commit.
+    Known,
+    /// It names none.
+    Unknown,
+    /// There is no repository, or no git.
+    NoRepository,
+}
+
+/// Whether a branch, tag or commit is there. Nobody waits for this in a session, so git itself is asked.
+pub fn reference(folder: &Path, name: &str) -> Reference {
+    let git = |arguments: &[&str]| {
+        let mut command = Command::new("git");
+        command.arg("-C").arg(folder).args(arguments).stdin(Stdio::null());
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        command.status().is_ok_and(|status| status.success())
+    };
+    if !git(&["rev-parse", "--git-dir"]) {
+        return Reference::NoRepository;
+    }
+    let commit = format!("{name}^{{commit}}");
+    // Before the first commit a branch has a name and nothing else.
+    let is_unborn = || git(&["symbolic-ref", "--quiet", "HEAD"]) && !git(&["rev-parse", "--verify", "--quiet", "HEAD"]);
+    match git(&["rev-parse", "--verify", "--quiet", "--end-of-options", &commit]) {
+        true => Reference::Known,
+        false if is_unborn() => Reference::NoRepository,
+        false => Reference::Unknown,
+    }
 }
 
 /// The repository whose top is exactly `place`.

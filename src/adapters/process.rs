@@ -1,9 +1,134 @@
-//! This process, as the system sees it.
+//! Processes, as the system sees them: this one, and whether another one still lives.
 
-/// The most memory that it has had, in bytes, where the system tells.
+use std::fs;
+
+use serde::{Deserialize, Serialize};
+
+/// Shells stand between a host and what it starts; they are not the host.
+const SHELLS: [&str; 7] = ["sh", "bash", "dash", "zsh", "fish", "ksh", "env"];
+/// So many of them stand in a row at most.
+const MAX_SHELLS: usize = 4;
+
+/// A process, told apart from every other one that had or will have its number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Process {
+    /// Its number.
+    pub pid: u32,
+    /// When it was started, in the system's own count; 0 where the system does not tell.
+    pub started: i64,
+}
+
+impl Process {
+    /// This process.
+    pub fn this() -> Process {
+        Process::with(std::process::id())
+    }
+
+    /// The program that this process was started by, past any shell.
+    #[cfg(unix)]
+    pub fn host() -> Option<Process> {
+        let mut pid = std::os::unix::process::parent_id();
+        for _ in 0..MAX_SHELLS {
+            match Stat::of(pid) {
+                Some(stat) if SHELLS.contains(&stat.name.as_str()) => pid = stat.parent,
+                _ => break,
+            }
+        }
+        // The first process has taken over whoever lost its own parent.
+        (pid > 1).then(|| Process::with(pid))
+    }
+
+    /// The program that this process was started by.
+    #[cfg(not(unix))]
+    pub fn host() -> Option<Process> {
+        None
+    }
+
+    fn with(pid: u32) -> Process {
+        Process { pid, started: Stat::of(pid).map_or(0, |stat| stat.started) }
+    }
+
+    /// Whether it surely no longer lives.
+    #[cfg(unix)]
+    pub fn is_gone(self) -> bool {
+        match Stat::of(self.pid) {
+            Some(stat) => stat.is_dead || (self.started != 0 && stat.started != self.started),
+            None => {
+                let pid =
+                    i32::try_from(self.pid).ok().and_then(rustix::process::Pid::from_raw);
+                pid.is_none_or(|pid| {
+                    rustix::process::test_kill_process(pid) == Err(rustix::io::Errno::SRCH)
+                })
+            }
+        }
+    }
+
+    /// Whether it surely no longer lives.
+    #[cfg(not(unix))]
+    pub fn is_gone(self) -> bool {
+        false
+    }
+}
+
+/// What Linux tells about a process.
+struct Stat {
+    name: String,
+    is_dead: bool,
+    parent: u32,
+    started: i64,
+}
+
+impl Stat {
+    fn of(pid: u32) -> Option<Stat> {
+        Stat::parse(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+    }
+
+    /// The name stands in parentheses, and may hold some itself.
+    fn parse(text: &str) -> Option<Stat> {
+        let (name, rest) = text.split_once('(')?.1.rsplit_once(')')?;
+        let fields: Vec<&str> = rest.split_whitespace().collect();
+        Some(Stat {
+            name: name.to_owned(),
+            is_dead: matches!(*fields.first()?, "Z" | "X" | "x"),
+            parent: fields.get(1)?.parse().ok()?,
+            started: fields.get(19)?.parse().ok()?,
+        })
+    }
+}
+
+/// The most memory that this process has had, in bytes, where the system tells.
 pub fn peak_memory() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     let kilobytes: u64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
     Some(kilobytes * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_with_parentheses_is_read() {
+        let fields = "S 17 1 1 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 4711 99";
+        let stat = Stat::parse(&format!("42 (a) b (c) {fields}")).unwrap();
+        assert_eq!((stat.name.as_str(), stat.parent, stat.started), ("a) b (c", 17, 4711));
+        assert!(Stat::parse("nothing").is_none());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_1_20_a_reused_number_is_another_process() {
+        // liveness is number and start together.
+        let this = Process::this();
+        assert!(!this.is_gone());
+        assert!(Process { started: this.started + 1, ..this }.is_gone());
+        assert!(!Process { started: 0, ..this }.is_gone());
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let process = Process::with(child.id());
+        assert!(!process.is_gone());
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(process.is_gone());
+    }
 }

@@ -1,5 +1,6 @@
 //! Settings from files and environment: what was written becomes [`Settings`], each value with its origin.
 
+mod registry;
 mod variables;
 
 use std::collections::BTreeMap;
@@ -14,7 +15,9 @@ use crate::adapters::directories::Directories;
 use crate::adapters::environment::Environment;
 use crate::domain::encoding::Encoding;
 use crate::domain::session::{Announcement, Delivery};
-use crate::domain::settings::{ChannelRule, LinkStyle, Origin, Setting, Settings, VaultSpec};
+use crate::domain::settings::{
+    ChannelRule, HandoffSettings, LinkStyle, Origin, Setting, Settings, VaultSpec,
+};
 
 const DEFAULT_MAX_FILE_BYTES: u64 = 10 * 1024 * 1024;
 const DEFAULT_TOKEN_LIMIT: u32 = 4_000;
@@ -22,6 +25,8 @@ const DEFAULT_COMPACTION_TOKEN_LIMIT: u32 = 1_000;
 /// Where OpenCode listens unless it is told otherwise.
 const DEFAULT_SERVER: &str = "http://127.0.0.1:4096";
 const DEFAULT_CLI_TIMEOUT_MS: u64 = 5_000;
+const DEFAULT_MAX_AGE_DAYS: u32 = 7;
+const DEFAULT_MIN_TURNS: u32 = 2;
 /// Also in force while the settings themselves are being read.
 pub const DEFAULT_DEADLINE_MS: u64 = 2_000;
 
@@ -71,16 +76,28 @@ pub enum SettingsError {
         /// Where it may be named.
         user_file: PathBuf,
     },
-    /// A committed file that says whom to send notes to.
+    /// A committed file that says whom to send notes to, what to run or what else to read.
     #[error(
-        "{}: a project may not name servers, to which your notes would be sent; put them into your {}",
+        "{}: a project may not set {key}, {why}; put it into your {}",
         file.display(), user_file.display()
     )]
-    ServersInProject {
+    NotForProject {
         /// The project's file.
         file: PathBuf,
-        /// Where they may be named.
+        /// The setting.
+        key: &'static str,
+        /// Why not.
+        why: &'static str,
+        /// Where it may be set.
         user_file: PathBuf,
+    },
+    /// A registry of channels that cannot be used.
+    #[error("{}: {reason}; it is a JSON object of folders and the names of their channels", file.display())]
+    Registry {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong.
+        reason: String,
     },
     /// Two vaults whose notes would have the same addresses.
     #[error(
@@ -125,6 +142,20 @@ struct RawSettings {
     notice: Option<Announcement>,
     compaction_token_limit: Option<u32>,
     servers: Option<Vec<String>>,
+    #[serde(default)]
+    handoff: RawHandoff,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawHandoff {
+    enabled: Option<bool>,
+    inject_on_start: Option<bool>,
+    inject_on_clear: Option<bool>,
+    max_age_days: Option<u32>,
+    min_turns: Option<u32>,
+    summariser: Option<Vec<String>>,
+    allow: Option<Vec<String>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -176,9 +207,19 @@ pub fn load(sources: Sources<'_>) -> Loaded {
         notice: Setting::default(Announcement::default()),
         compaction_token_limit: Setting::default(DEFAULT_COMPACTION_TOKEN_LIMIT),
         servers: Setting::default(vec![DEFAULT_SERVER.to_owned()]),
+        handoff: HandoffSettings {
+            enabled: Setting::default(true),
+            inject_on_start: Setting::default(true),
+            inject_on_clear: Setting::default(false),
+            max_age_days: Setting::default(DEFAULT_MAX_AGE_DAYS),
+            min_turns: Setting::default(DEFAULT_MIN_TURNS),
+            summariser: Setting::default(Vec::new()),
+            allow: Setting::default(Vec::new()),
+        },
     };
     let home = environment.home();
     let user_file = directories.config.join("config.toml");
+    registry::apply(&mut settings, directories, &mut faults);
     if let Some(raw) = read(&user_file, &mut faults) {
         apply(&mut settings, raw, &user_file, Origin::UserFile(user_file.clone()), home.as_deref());
     }
@@ -195,8 +236,23 @@ pub fn load(sources: Sources<'_>) -> Loaded {
             }
             is_inside
         });
-        if raw.servers.take().is_some() {
-            faults.push(SettingsError::ServersInProject { file: file.clone(), user_file });
+        for (key, why, is_set) in [
+            ("servers", "to which your notes would be sent", raw.servers.take().is_some()),
+            (
+                "handoff.summariser",
+                "which would be run on your machine",
+                raw.handoff.summariser.take().is_some(),
+            ),
+            (
+                "handoff.allow",
+                "from where your files would be read",
+                raw.handoff.allow.take().is_some(),
+            ),
+        ] {
+            if is_set {
+                let (file, user_file) = (file.clone(), user_file.clone());
+                faults.push(SettingsError::NotForProject { file, key, why, user_file });
+            }
         }
         apply(&mut settings, raw, &file, Origin::ProjectFile(file.clone()), None);
     }
@@ -278,6 +334,16 @@ fn apply(
     settings.notice.set(raw.notice, origin.clone());
     settings.compaction_token_limit.set(raw.compaction_token_limit, origin.clone());
     settings.servers.set(raw.servers, origin.clone());
+    let handoff = &mut settings.handoff;
+    handoff.enabled.set(raw.handoff.enabled, origin.clone());
+    handoff.inject_on_start.set(raw.handoff.inject_on_start, origin.clone());
+    handoff.inject_on_clear.set(raw.handoff.inject_on_clear, origin.clone());
+    handoff.max_age_days.set(raw.handoff.max_age_days, origin.clone());
+    handoff.min_turns.set(raw.handoff.min_turns, origin.clone());
+    handoff.summariser.set(raw.handoff.summariser, origin.clone());
+    let allow = raw.handoff.allow;
+    let allow = allow.map(|all| all.iter().map(|path| resolve(path, file, home)).collect());
+    handoff.allow.set(allow, origin.clone());
     for vault in raw.vaults {
         let path = resolve(&vault.path, file, home);
         let name = vault.name.unwrap_or_else(|| folder_name(&path));

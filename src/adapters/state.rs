@@ -2,7 +2,9 @@
 //! only ever migrated.
 
 mod claims;
+mod handoffs;
 mod installations;
+mod sessions;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -12,6 +14,10 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionB
 use thiserror::Error;
 
 pub use crate::adapters::state::claims::{Claim, Token};
+pub use crate::adapters::state::handoffs::{
+    Activated, Actor, Asked, Choice, Home, Taken, Wanted,
+};
+pub use crate::adapters::state::sessions::{Ending, SessionOrigin};
 
 use crate::adapters::directories;
 use crate::domain::receipt::Receipt;
@@ -23,6 +29,7 @@ const STEPS: &[&str] = &[
     include_str!("../../schema/state/0001_receipts.sql"),
     include_str!("../../schema/state/0002_claims.sql"),
     include_str!("../../schema/state/0003_installations.sql"),
+    include_str!("../../schema/state/0004_handoffs.sql"),
 ];
 /// At least so many dry runs are kept: they tell what would have been given, which soon nobody asks.
 const DRY_RUNS_KEPT: i64 = 200;
@@ -121,6 +128,12 @@ impl State {
             _ => return Err(StateError::Newer { path }),
         }
         Ok(State { connection, path, patience })
+    }
+
+    /// What is written from now on survives a loss of power as soon as it is said to be written.
+    pub fn make_durable(&mut self) -> Result<(), StateError> {
+        let set = self.connection.pragma_update(None, "synchronous", "FULL");
+        set.map_err(|cause| self.failed(cause))
     }
 
     /// Opens the database in `folder`; `None` where there is none.
@@ -370,7 +383,7 @@ mod tests {
         assert!(state.settle(id, 5).unwrap());
         assert!(!state.last_of_session("s").unwrap().unwrap().delivered);
         assert!(!state.settle(id, 6).unwrap(), "once is enough");
-        state.release(id).unwrap();
+        state.release(id, 0).unwrap();
         assert_eq!(state.claim("s", &Moment::Start, 7, None).unwrap(), Claim::Settled);
     }
 

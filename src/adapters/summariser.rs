@@ -14,7 +14,7 @@ const MAX_ANSWER_BYTES: u64 = 256 * 1024;
 const GLANCE: Duration = Duration::from_millis(10);
 /// Set for the command, and for whatever it starts: a host that is asked to sum up a session runs our hooks, too, and these
 /// have nothing to give to such a session and nothing to keep of it.
-pub const MARK: &str = "KGCTX_SUMMARISER";
+const MARK: &str = "KGCTX_SUMMARISER";
 
 /// Why there is no summary.
 #[derive(Debug, Error)]
@@ -42,6 +42,11 @@ pub enum SummariserError {
     /// It could not be listened to.
     #[error("the summariser's answer cannot be read: {0}")]
     Read(#[from] io::Error),
+}
+
+/// Whether this process was started for a session that only sums up another one.
+pub fn is_at_work() -> bool {
+    std::env::var_os(MARK).is_some()
 }
 
 /// Runs a command, its program first, with a question, and returns what it answers. When time is up, it is ended with

@@ -18,7 +18,8 @@ pub use crate::adapters::opencode::{AddressError, OpencodeServer, ServerError};
 use crate::adapters::opencode::{Message, Metadata, NoReply, ServerAddress, Session, SessionModel};
 use crate::adapters::state::{Claim, State, StateError, Token};
 pub use crate::app::deliver::refusal::{NotDelivered, Refusal};
-use crate::app::inject::{self, Keep, inject};
+use crate::app::inject::{self, Keep, LeftBehind, inject};
+use crate::app::load::{load, wanted};
 use crate::app::warm::Warm;
 use crate::app::workspace::{Place, Request};
 use crate::domain::budget::Host;
@@ -142,7 +143,7 @@ pub async fn deliver(
         }
         Err((refusal, Fate::NotStored)) => {
             // If it cannot be released, it becomes free by itself.
-            let _ = written(state, move |state| state.release_claim(token)).await;
+            let _ = written(state, move |state| state.release_claim(token, clock::now().milliseconds())).await;
             Err(refusal)
         }
         // The claim stands until it is surely stored or surely not.
@@ -245,6 +246,7 @@ async fn make(
             Claim::Held => return Err(NotDelivered::Taken(id)),
             Claim::Settled => return Err(NotDelivered::Has(id)),
         };
+        let loaded = load(&mut state, token, &found, &id, wanted(&moment), None);
         let session = inject::Session {
             id: id.clone(),
             moment,
@@ -254,6 +256,7 @@ async fn make(
             now,
             within: None,
             is_watched: false,
+            handoff: LeftBehind::Known(loaded),
         };
         let made = match warm {
             Some(warm) => warm.inject(&found, session, Keep::Under(writer, token)),
@@ -264,7 +267,7 @@ async fn make(
             Ok(Injection { receipt, .. }) => nothing_to_say(&receipt.faults),
             Err(error) => error.into(),
         };
-        let _ = state.release_claim(token);
+        let _ = state.release_claim(token, clock::now().milliseconds());
         Err(refusal)
     });
     made.await.unwrap_or_else(|_| Err(NotDelivered::Fault))

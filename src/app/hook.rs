@@ -1,19 +1,32 @@
 //! Answers a bridge's question: whether a session lacks context, and if so, which it is given. Whatever goes wrong
 //! is an answer, never an error.
 
+mod amplifier;
+mod claude_code;
+mod direct;
+
+use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
+pub use crate::app::hook::amplifier::{amplifier, go_on};
+pub use crate::app::hook::claude_code::claude_code;
+pub use crate::app::hook::direct::Underway;
+
 use crate::adapters::clock;
+use crate::adapters::process::Process;
+use crate::adapters::summariser;
 use crate::adapters::directories::Directories;
 use crate::adapters::environment::Environment;
 pub use crate::adapters::opencode::Answer;
 use crate::adapters::opencode::{Given, Metadata, Notice, Question, Session};
-use crate::adapters::state::{Claim, State, StateError, Token};
-use crate::app::inject::{self, Keep, inject};
+use crate::adapters::state::{Claim, SessionOrigin, State, StateError, Token};
+use crate::app::inject::{self, Keep, LeftBehind, inject};
+use crate::app::load::{Loaded, load, wanted};
 use crate::app::warm::Warm;
 use crate::app::workspace::{Place, Request, Strictness};
 use crate::domain::budget::Host;
+use crate::domain::handoff::Legacy;
 use crate::domain::number::thousands;
 use crate::domain::receipt::{Injection, Receipt};
 use crate::domain::session::{Announcement, Moment, Recipients};
@@ -34,12 +47,24 @@ pub struct Caller<'a> {
     pub environment: Option<Environment>,
     /// What is known ahead, if this process stays.
     pub warm: Option<&'a Warm>,
+    /// The process of the host, if it is known.
+    pub host: Option<Process>,
     /// When the answer is no longer of use.
     pub until: Instant,
 }
 
+impl Caller<'_> {
+    /// A process that was started for this one question.
+    pub fn alone(until: Instant) -> Caller<'static> {
+        Caller { environment: None, warm: None, host: Process::host(), until }
+    }
+}
+
 /// Answers what the bridge inside of OpenCode asks.
 pub fn opencode(question: &[u8], caller: &Caller<'_>) -> Answer {
+    if summariser::is_at_work() {
+        return Answer::none("this session sums up another one");
+    }
     match Question::parse(question) {
         Ok(question) => answer(&question, caller),
         Err(error) => Answer::none(error),
@@ -70,7 +95,7 @@ fn answer(question: &Question, caller: &Caller<'_>) -> Answer {
             let now_ms = now_ms();
             written(caller, |state| state.settle(*receipt, now_ms).map(drop))
         }
-        Question::Released(receipt) => written(caller, |state| state.release(*receipt)),
+        Question::Released(receipt) => written(caller, |state| state.release(*receipt, now_ms())),
         Question::Other => Answer::none("nothing to do"),
     }
 }
@@ -89,7 +114,7 @@ pub fn subject(question: &[u8]) -> Option<(String, String)> {
 pub fn release(receipt: i64, environment: &Environment) {
     // If it cannot be released, it becomes free by itself.
     let _ = Directories::locate(environment).map(|directories| {
-        State::open(&directories.state, STATE_PATIENCE).and_then(|mut state| state.release(receipt))
+        State::open(&directories.state, STATE_PATIENCE).and_then(|mut state| state.release(receipt, now_ms()))
     });
 }
 
@@ -154,11 +179,18 @@ impl Asking<'_> {
         if !place.settings.enabled.value {
             return Answer::none(format!("switched off by {}", place.settings.enabled.origin));
         }
-        let claimed = match self.claim(&place, &moment) {
+        let mut claimed = match self.claim(&place, &moment) {
             Ok(claimed) => Some(claimed),
             Err(NotClaimed::For(answer)) => return answer,
             Err(NotClaimed::NoState) => None,
         };
+        let loaded = claimed.as_mut().map_or_else(Loaded::default, |(state, token)| {
+            let id = &self.session.id;
+            let host = self.caller.host;
+            // Where it lives is of use to others, not to this one.
+            let _ = state.remember_session(id, &origin(&place, &self.session.directory), host);
+            load(state, *token, &place, id, wanted(&moment), host)
+        });
         let token = claimed.as_ref().map(|(_, token)| *token);
         let keep = claimed.map_or(Keep::Nothing, |(state, token)| Keep::Under(state, token));
         let session = inject::Session {
@@ -170,6 +202,7 @@ impl Asking<'_> {
             within: Some(self.left()),
             is_watched: false,
             place: request,
+            handoff: LeftBehind::Known(loaded),
         };
         let made = match self.caller.warm {
             Some(warm) => warm.inject(&place, session, keep),
@@ -185,7 +218,7 @@ impl Asking<'_> {
         if let Some(token) = token {
             // If it cannot be released, it becomes free by itself.
             let _ = State::open(&place.directories.state, STATE_PATIENCE)
-                .and_then(|mut state| state.release_claim(token));
+                .and_then(|mut state| state.release_claim(token, now_ms()));
         }
         answer
     }
@@ -261,6 +294,16 @@ impl NotClaimed {
     }
 }
 
+/// Where a session is started.
+fn origin(place: &Place, folder: impl AsRef<Path>) -> SessionOrigin {
+    SessionOrigin {
+        scope: place.project.scope.clone(),
+        channel: place.project.channel.clone(),
+        folder: folder.as_ref().to_path_buf(),
+        at_ms: now_ms(),
+    }
+}
+
 /// What the bridge gets of an injection.
 fn given(place: &Place, injection: Injection) -> Given {
     let Injection { text, id, receipt, .. } = injection;
@@ -275,6 +318,11 @@ pub fn notice(receipt: &Receipt) -> String {
     let after = match receipt.moment {
         Moment::Start => "",
         Moment::Compaction(_) => ", after compaction",
+        Moment::Handoff(_) => ", taken up again",
     };
-    format!("kgctx: {} tokens{after}", thousands(receipt.used.tokens))
+    let handoff = match &receipt.handoff {
+        Some(Legacy::Handoff(handoff)) => format!(", handoff {}", handoff.id),
+        _ => String::new(),
+    };
+    format!("kgctx: {} tokens{after}{handoff}", thousands(receipt.used.tokens))
 }

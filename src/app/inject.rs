@@ -13,11 +13,13 @@ use crate::adapters::state::{State, StateError, Token};
 use crate::adapters::{background, clock};
 use crate::app::deadline::Deadline;
 use crate::app::gather::{Found, Gathered, gather, stage_of};
+use crate::app::load::{self, Loaded};
 use crate::app::questions;
 use crate::app::workspace::{AppError, Place, Request};
 use crate::domain::budget::{Budget, Host};
 use crate::domain::candidate::{Candidate, FoundNote};
 use crate::domain::encoding::Encoding;
+use crate::domain::handoff::Legacy;
 use crate::domain::receipt::{self, Entry, Fault, Injection, Ranking, Receipt};
 use crate::domain::session::Moment;
 use crate::domain::settings::Origin;
@@ -48,6 +50,17 @@ pub struct Session {
     pub within: Option<Duration>,
     /// Whether somebody watches the vaults and vouches that the index is up to date.
     pub is_watched: bool,
+    /// What was left for it.
+    pub handoff: LeftBehind,
+}
+
+/// What was left for a session.
+#[derive(Debug, Clone)]
+pub enum LeftBehind {
+    /// This, claimed or not: whoever claimed it sees to what becomes of it.
+    Known(Loaded),
+    /// Whatever it would be given now.
+    Unknown,
 }
 
 /// What becomes of the receipt.
@@ -70,17 +83,27 @@ pub fn inject(session: &Session, keep: Keep) -> Result<Injection, AppError> {
         Keep::Under(state, token) => (true, Some(Recorder::start(Some(token), move || Ok(state)))),
         Keep::Nothing => (false, None),
     };
+    let mut loaded = match &session.handoff {
+        LeftBehind::Known(loaded) => Some(loaded.clone()),
+        LeftBehind::Unknown => None,
+    };
     let draft = |place: &Place, found: &Found| {
         if is_kept && recorder.is_none() && place.settings.enabled.value {
             recorder = Some(Recorder::opening(place));
         }
-        Draft::make(session, ranking, Some(place), found)
+        let loaded = loaded.get_or_insert_with(|| load::peek(place, session));
+        Draft::make(session, ranking, Some(place), found, loaded.legacy.as_ref())
     };
     let gathered = gather(session, ranking, &mut deadline, draft)?;
     let Gathered { place, found, draft, faults, stages, is_index_unfinished } = gathered;
+    let loaded = match (loaded, &place) {
+        (Some(loaded), _) => loaded,
+        (None, Some(place)) => load::peek(place, session),
+        (None, None) => Loaded::default(),
+    };
     let Draft { candidates, packed, took } = match draft {
         Some(draft) => draft,
-        None => Draft::make(session, ranking, place.as_ref(), &found),
+        None => Draft::make(session, ranking, place.as_ref(), &found, loaded.legacy.as_ref()),
     };
     let settings = place.as_ref().map(|place| &place.settings);
     let good_until = found.recent.iter().map(|note| note.modified.after(Timespan::DAY)).min();
@@ -95,6 +118,7 @@ pub fn inject(session: &Session, keep: Keep) -> Result<Injection, AppError> {
         ranking,
         encoding: encoding(place.as_ref()),
         budget: budget(session, place.as_ref()),
+        handoff: loaded.legacy,
         used: packed.used,
         sha256: hexadecimal(&Sha256::digest(packed.text.as_bytes())),
         parts: packed.parts,
@@ -108,6 +132,7 @@ pub fn inject(session: &Session, keep: Keep) -> Result<Injection, AppError> {
         .zip(packed.shown)
         .map(|(candidate, shown)| Entry { candidate, shown })
         .collect();
+    receipt.faults.extend(loaded.faults);
     receipt.faults.extend(place.iter().flat_map(|place| place.faults.iter().cloned()));
     if let Some(setting) = settings.map(|settings| &settings.enabled).filter(|on| !on.value) {
         receipt.faults.push(switched_off(&setting.origin));
@@ -136,7 +161,13 @@ struct Draft {
 }
 
 impl Draft {
-    fn make(session: &Session, ranking: Ranking, place: Option<&Place>, found: &Found) -> Draft {
+    fn make(
+        session: &Session,
+        ranking: Ranking,
+        place: Option<&Place>,
+        found: &Found,
+        handoff: Option<&Legacy>,
+    ) -> Draft {
         let started = Instant::now();
         let Found { search, recent, details } = found;
         let ranked = questions::best(ranking, search.iter().chain(recent));
@@ -145,7 +176,7 @@ impl Draft {
             encoding: encoding(place),
             budget: budget(session, place),
             project: place.and_then(|place| place.project.name.as_deref()),
-            handoff: None,
+            handoff,
             candidates: &candidates,
         });
         Draft { candidates, packed, took: started.elapsed() }
@@ -159,7 +190,7 @@ fn encoding(place: Option<&Place>) -> Encoding {
 pub(super) fn budget(session: &Session, place: Option<&Place>) -> Budget {
     let limit = place.map_or(0, |Place { settings, .. }| match session.moment {
         Moment::Start => settings.token_limit.value as usize,
-        Moment::Compaction(_) => settings.compaction_token_limit.value as usize,
+        Moment::Compaction(_) | Moment::Handoff(_) => settings.compaction_token_limit.value as usize,
     });
     session.host.budget(session.budget.unwrap_or(limit))
 }

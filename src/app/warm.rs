@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use crate::adapters::clock;
 use crate::app::gather::stage_of;
-use crate::app::inject::{Keep, Session, budget, inject};
+use crate::app::inject::{Keep, LeftBehind, Session, budget, inject};
+use crate::app::load::Loaded;
 use crate::app::refresh::Refreshed;
 use crate::app::watch::{Freshness, watch};
 use crate::app::workspace::{AppError, Place, Workspace};
@@ -48,6 +49,13 @@ impl Warm {
         let (Some(watched), Some(n_changes), None) = (watched, certain, session.now) else {
             return inject(&session, keep);
         };
+        // What was left for one session is not for another one.
+        let nothing_left = matches!(&session.handoff,
+            LeftBehind::Known(Loaded { legacy: None, faults }) if faults.is_empty());
+        if !nothing_left {
+            session.is_watched = true;
+            return inject(&session, keep);
+        }
         let name = context_name(place, &session);
         if let Some(known) = watched.made(&name, n_changes) {
             return Ok(reused(known, &session, keep));

@@ -187,8 +187,8 @@ impl Place {
         };
         let rules: Vec<ChannelRule> =
             settings.channels.iter().map(|rule| rule.value.clone()).collect();
-        project.channel =
-            identify::project(&facts, settings.channel.value.as_deref(), &rules).channel;
+        let named = identify::project(&facts, settings.channel.value.as_deref(), &rules);
+        (project.channel, project.scope) = (named.channel, named.scope);
         Ok(Place { project, settings, directories, faults })
     }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 use crate::app::workspace::Request;
+use crate::cli::handoff::HandoffArgs;
 use crate::domain::answer::RecentFilter;
 use crate::domain::budget::Host;
 use crate::domain::installation::Scope;
@@ -49,6 +50,7 @@ pub(super) enum Command {
     Hook(HookArgs),
     Serve(ServeArgs),
     Explain(ExplainArgs),
+    Handoff(HandoffArgs),
     Index(IndexArgs),
     Search(SearchArgs),
     Recent(RecentArgs),
@@ -97,6 +99,10 @@ pub(super) struct InjectArgs {
 pub(super) enum HookArgs {
     /// What the plugin in OpenCode asks
     Opencode,
+    /// What Claude Code tells its hooks SessionStart and SessionEnd
+    ClaudeCode,
+    /// What Amplifier tells its hook prompt:submit
+    Amplifier,
 }
 
 /// Keep running: watch the notes, and give sessions of OpenCode servers their context

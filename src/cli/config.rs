@@ -79,6 +79,13 @@ fn rows(settings: &Settings) -> Vec<Row> {
         row("notice", &settings.notice),
         row("compaction_token_limit", &settings.compaction_token_limit),
         row("servers", &settings.servers),
+        row("handoff.enabled", &settings.handoff.enabled),
+        row("handoff.inject_on_start", &settings.handoff.inject_on_start),
+        row("handoff.inject_on_clear", &settings.handoff.inject_on_clear),
+        row("handoff.max_age_days", &settings.handoff.max_age_days),
+        row("handoff.min_turns", &settings.handoff.min_turns),
+        row("handoff.summariser", &settings.handoff.summariser),
+        row("handoff.allow", &settings.handoff.allow),
         row("channel", &settings.channel),
     ];
     rows.extend(settings.channels.iter().map(|rule| Row {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::app::deliver::{self, Delivered, Errand, NotDelivered, Recipients, Refusal};
-use crate::app::inject::{Keep, Session, inject, peak_memory};
+use crate::app::inject::{Keep, LeftBehind, Session, inject, peak_memory};
 use crate::cli::args::{Format, InjectArgs, LimitArgs, PlaceArgs};
 use crate::cli::outcome::Failure;
 use crate::cli::screen::{Screen, harmless};
@@ -144,6 +144,7 @@ pub(super) fn session(place: &PlaceArgs, id: &str, limits: &LimitArgs) -> Sessio
         now: limits.now,
         within: None,
         is_watched: false,
+        handoff: LeftBehind::Unknown,
     }
 }
 

@@ -6,12 +6,14 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
+use crate::app::handoff::for_terminal;
 use crate::app::refresh::Notice;
 
 /// Where output goes.
 pub(super) struct Screen {
     out: BufWriter<io::Stdout>,
     styled: bool,
+    is_terminal: bool,
     failed: Option<io::Error>,
 }
 
@@ -35,6 +37,7 @@ impl Screen {
         let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         Screen {
             styled: io::stdout().is_terminal() && !plain,
+            is_terminal: io::stdout().is_terminal(),
             out: BufWriter::new(io::stdout()),
             failed: None,
         }
@@ -73,6 +76,22 @@ impl Screen {
             Style::Bad => "1;31",
         };
         if self.styled { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_string() }
+    }
+
+    /// Prints a text of somebody else's: on a terminal nothing in it can move the cursor or change colours, elsewhere it is
+    /// as it was.
+    pub(super) fn foreign(&mut self, text: &str) {
+        if self.is_terminal {
+            self.print(&for_terminal(text));
+        } else {
+            self.print(text);
+        }
+    }
+
+    /// Makes sure that everything printed so far has been written.
+    pub(super) fn written(&mut self) -> Result<(), io::Error> {
+        self.flush();
+        self.failed.take().map_or(Ok(()), Err)
     }
 
     /// Shows what has been printed so far.

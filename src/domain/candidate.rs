@@ -84,12 +84,14 @@ pub enum Part {
     Recent,
     /// Graph connections.
     Graph,
+    /// Files that the handoff lists.
+    Files,
 }
 
 impl Part {
     /// Every part.
-    pub const ALL: [Part; 5] =
-        [Part::Frame, Part::Handoff, Part::Concepts, Part::Recent, Part::Graph];
+    pub const ALL: [Part; 6] =
+        [Part::Frame, Part::Handoff, Part::Concepts, Part::Recent, Part::Graph, Part::Files];
 
     /// The part's name.
     pub fn name(self) -> &'static str {
@@ -99,6 +101,7 @@ impl Part {
             Part::Concepts => "concepts",
             Part::Recent => "recent",
             Part::Graph => "graph",
+            Part::Files => "files",
         }
     }
 
@@ -110,6 +113,7 @@ impl Part {
             Part::Concepts => "Related concepts",
             Part::Recent => "Recent activity",
             Part::Graph => "Graph connections",
+            Part::Files => "Listed files",
         }
     }
 }

@@ -356,13 +356,29 @@ pub enum FoundFile {
     },
 }
 
-/// A handoff as it goes into a context.
+/// What a context says about handoffs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Legacy {
+    /// The one that the session is given.
+    Handoff(Box<Handoff>),
+    /// Why it is given none that is there.
+    Remark(String),
+}
+
+/// A handoff as it goes into a context: nothing in it can harm.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Handoff {
     /// Its name in the store.
     pub id: String,
+    /// What stands between the banner and the body, a line each.
+    pub facts: Vec<String>,
     /// Markdown, in sections.
     pub body: String,
+    /// What becomes of it now.
+    pub remark: String,
+    /// The files that it lists, as they are now.
+    pub files: Vec<ListedFile>,
 }
 
 #[cfg(test)]

@@ -60,6 +60,9 @@ pub struct Project {
     pub branch: Option<String>,
     /// The channel that handoffs of this project use.
     pub channel: String,
+    /// Who shares handoffs: everybody in the channel where it was named, else this project alone.
+    #[serde(skip)]
+    pub scope: String,
     /// Why, in one sentence.
     pub because: String,
     /// The folder in which the project's own notes and its `kgctx.toml` lie.

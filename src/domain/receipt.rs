@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::domain::budget::{Budget, Host, Size};
 use crate::domain::candidate::{Candidate, Part, Signal};
 use crate::domain::encoding::Encoding;
+use crate::domain::handoff::Legacy;
 use crate::domain::session::Moment;
 use crate::domain::time::Timestamp;
 
@@ -46,6 +47,9 @@ pub struct Receipt {
     pub encoding: Encoding,
     /// How much room there was.
     pub budget: Budget,
+    /// What is said about handoffs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handoff: Option<Legacy>,
     /// How much was used.
     pub used: Size,
     /// The text's SHA-256, in hexadecimal.

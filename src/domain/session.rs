@@ -13,15 +13,19 @@ pub enum Moment {
     Start,
     /// After the host replaced the conversation, and our context with it, by a summary. Named by the message that marks it.
     Compaction(String),
+    /// When it is taken up again and something was left for it meanwhile. Named by the handoff.
+    Handoff(String),
 }
 
 const COMPACTION: &str = "compaction:";
+const HANDOFF: &str = "handoff:";
 
 impl fmt::Display for Moment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Moment::Start => f.write_str("start"),
             Moment::Compaction(message) => write!(f, "{COMPACTION}{message}"),
+            Moment::Handoff(id) => write!(f, "{HANDOFF}{id}"),
         }
     }
 }
@@ -36,9 +40,14 @@ impl TryFrom<String> for Moment {
     type Error = String;
 
     fn try_from(text: String) -> Result<Moment, String> {
-        match text.strip_prefix(COMPACTION) {
-            Some(message) => Ok(Moment::Compaction(message.to_owned())),
-            None if text == "start" => Ok(Moment::Start),
+        if text == "start" {
+            return Ok(Moment::Start);
+        }
+        if let Some(message) = text.strip_prefix(COMPACTION) {
+            return Ok(Moment::Compaction(message.to_owned()));
+        }
+        match text.strip_prefix(HANDOFF) {
+            Some(id) => Ok(Moment::Handoff(id.to_owned())),
             None => Err(format!("{text:?} is no moment of a session")),
         }
     }
@@ -148,7 +157,8 @@ mod tests {
 
     #[test]
     fn a_moment_survives_being_written_down() {
-        for moment in [Moment::Start, Moment::Compaction("msg_1".to_owned())] {
+        let later = Moment::Handoff("HO-1".to_owned());
+        for moment in [Moment::Start, Moment::Compaction("msg_1".to_owned()), later] {
             assert_eq!(Moment::try_from(moment.to_string()), Ok(moment));
         }
         assert!(Moment::try_from("later".to_owned()).is_err());

@@ -127,4 +127,25 @@ pub struct Settings {
     pub compaction_token_limit: Setting<u32>,
     /// The OpenCode servers that the service follows.
     pub servers: Setting<Vec<String>>,
+    /// What becomes of handoffs.
+    pub handoff: HandoffSettings,
+}
+
+/// What becomes of handoffs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HandoffSettings {
+    /// Whether they are written and given by themselves.
+    pub enabled: Setting<bool>,
+    /// Whether a session is given one at its start.
+    pub inject_on_start: Setting<bool>,
+    /// Whether a session that was cleared by its user is given context again.
+    pub inject_on_clear: Setting<bool>,
+    /// How many days one is good for that stays for further sessions.
+    pub max_age_days: Setting<u32>,
+    /// A session with fewer prompts leaves none at its end.
+    pub min_turns: Setting<u32>,
+    /// The program that sums a session up, with its arguments; none where it is empty.
+    pub summariser: Setting<Vec<String>>,
+    /// Folders outside of a project from which listed files may be read.
+    pub allow: Setting<Vec<PathBuf>>,
 }

@@ -23,6 +23,11 @@ impl Timestamp {
         Timestamp(seconds.saturating_mul(NANOS_PER_SECOND))
     }
 
+    /// Takes milliseconds since 1970, held within the same years.
+    pub fn from_milliseconds(milliseconds: i64) -> Timestamp {
+        Timestamp(milliseconds.saturating_mul(NANOS_PER_SECOND / 1_000))
+    }
+
     /// Reads a date or a date with a time, as people write them in front matter; without a zone it is UTC.
     ///
     /// UTC rather than local time: the same vault must give the same index on every machine.

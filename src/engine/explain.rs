@@ -16,7 +16,7 @@ pub fn explain(receipt: Receipt) -> Explanation {
         encoding: receipt.encoding,
         budget: receipt.budget,
         project: receipt.project.as_deref(),
-        handoff: None,
+        handoff: receipt.handoff.as_ref(),
         candidates: &candidates,
     };
     let prices = prices(&packing, |tokens| receipt.host.budget(tokens));

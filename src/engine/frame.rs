@@ -51,7 +51,7 @@ pub fn longest_run(text: &str) -> usize {
 /// The heading of a part.
 pub fn heading(part: Part) -> &'static str {
     match part {
-        Part::Frame | Part::Handoff => "",
+        Part::Frame | Part::Handoff | Part::Files => "",
         Part::Concepts => "**Related Concepts:**\n",
         Part::Recent => "**Recent Activity (last 24h):**\n",
         Part::Graph => "**Graph Connections:**\n",

@@ -63,11 +63,8 @@ pub fn project(facts: &FolderFacts, channel: Option<&str>, rules: &[ChannelRule]
             let marked = facts.marked.as_ref().filter(|marked| unfit(marked, home).is_none());
             let root = marked.unwrap_or(&facts.folder);
             if let Some(reason) = unfit(root, home) {
-                return no_project(
-                    root,
-                    reason,
-                    channel.map(channel_name).or_else(|| longest_rule(root, rules)),
-                );
+                let channel = channel.map(channel_name).or_else(|| longest_rule(root, rules));
+                return no_project(root, reason, channel);
             }
             let no_git = match repository {
                 Some(repository) => {
@@ -86,9 +83,12 @@ pub fn project(facts: &FolderFacts, channel: Option<&str>, rules: &[ChannelRule]
         }
     };
     let name = project_name(&root);
+    let key = format!("{}-{}", slug(&name), short_hash(root.as_os_str().as_encoded_bytes()));
+    let named = named_channel(&facts.folder, &root, channel, rules);
     Project {
-        key: format!("{}-{}", slug(&name), short_hash(root.as_os_str().as_encoded_bytes())),
-        channel: resolve_channel(&facts.folder, &root, &name, channel, rules),
+        scope: named.as_deref().map_or_else(|| key.clone(), channel_scope),
+        channel: named.unwrap_or_else(|| slug(&name)),
+        key,
         name: Some(name),
         root: Some(root),
         notes_root: Some(notes_root),
@@ -98,15 +98,22 @@ pub fn project(facts: &FolderFacts, channel: Option<&str>, rules: &[ChannelRule]
     }
 }
 
+/// What everybody shares who is in a channel: no project's key begins like that.
+fn channel_scope(channel: &str) -> String {
+    format!("@{channel}")
+}
+
 fn no_project(folder: &Path, reason: &str, channel: Option<String>) -> Project {
+    let channel = channel.unwrap_or_else(|| NO_PROJECT.to_owned());
     Project {
+        scope: channel_scope(&channel),
         name: None,
         root: None,
         notes_root: None,
         checkout: None,
         key: NO_PROJECT.to_owned(),
         branch: None,
-        channel: channel.unwrap_or_else(|| NO_PROJECT.to_owned()),
+        channel,
         because: format!("{} is {reason}, which is never a project", folder.display()),
     }
 }
@@ -134,21 +141,18 @@ fn project_name(root: &Path) -> String {
     }
 }
 
-/// The explicit channel, else the rule with the longest path at or above the folder, else the project's slug.
+/// The explicit channel, else the rule with the longest path at or above the folder.
 ///
 /// Rules are tried on the folder and on the project's root, so that a rule for the main checkout also holds in
 /// a worktree that lies elsewhere.
-fn resolve_channel(
+fn named_channel(
     folder: &Path,
     root: &Path,
-    name: &str,
     explicit: Option<&str>,
     rules: &[ChannelRule],
-) -> String {
-    if let Some(explicit) = explicit {
-        return channel_name(explicit);
-    }
-    longest_rule(folder, rules).or_else(|| longest_rule(root, rules)).unwrap_or_else(|| slug(name))
+) -> Option<String> {
+    let ruled = || longest_rule(folder, rules).or_else(|| longest_rule(root, rules));
+    explicit.map(channel_name).or_else(ruled)
 }
 
 /// The channel of the rule whose path is the longest at or above a place.

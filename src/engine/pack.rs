@@ -6,7 +6,7 @@ use std::cell::OnceCell;
 use crate::domain::budget::{Budget, Size};
 use crate::domain::candidate::{Candidate, Part};
 use crate::domain::encoding::Encoding;
-use crate::domain::handoff::Handoff;
+use crate::domain::handoff::{Legacy, ListedFile};
 use crate::domain::receipt::{PartUse, Shown};
 use crate::engine::frame;
 use crate::engine::handoff;
@@ -33,8 +33,8 @@ pub struct Packing<'a> {
     pub budget: Budget,
     /// The project's name.
     pub project: Option<&'a str>,
-    /// The handoff, which comes first.
-    pub handoff: Option<&'a Handoff>,
+    /// What is said about handoffs, which comes first.
+    pub handoff: Option<&'a Legacy>,
     /// The entries, in the order in which they are given room.
     pub candidates: &'a [Candidate],
 }
@@ -123,6 +123,8 @@ struct Filling {
     /// The longest run of backticks inside of the fence.
     longest_run: usize,
     handoff: Option<String>,
+    /// The files that the handoff lists: they get what is left.
+    files: Option<String>,
     placed: Vec<Option<Placed>>,
     /// How many entries each of [`SECTIONS`] has.
     in_section: [usize; 3],
@@ -186,6 +188,7 @@ impl<'a> Desk<'a> {
             used: self.measure(&self.opening) + self.fence(0) + self.measure(frame::FOOTER),
             longest_run: 0,
             handoff: None,
+            files: None,
             placed: vec![None; self.forms.len()],
             in_section: [0; 3],
         };
@@ -197,7 +200,39 @@ impl<'a> Desk<'a> {
             self.place(&mut filling, candidate);
         }
         self.spend_the_rest(&mut filling);
+        self.place_files(&mut filling);
         filling
+    }
+
+    /// Gives what is left to the files that the handoff lists, if it is there itself.
+    fn place_files(&self, filling: &mut Filling) {
+        let files = self.listed_files();
+        if files.is_empty() || filling.handoff.is_none() {
+            return;
+        }
+        let Budget { tokens, chars } = filling.budget;
+        let room = Budget {
+            tokens: tokens.saturating_sub(filling.used.tokens),
+            chars: chars.map(|chars| chars.saturating_sub(filling.used.chars)),
+        };
+        let Some(text) = handoff::render_files(files, room, |text| self.measure(text)) else {
+            return;
+        };
+        let longest_run = frame::longest_run(&text).max(filling.longest_run);
+        let longer_fence = self.fence(longest_run) - self.fence(filling.longest_run);
+        let size = self.measure(&text) + longer_fence;
+        if filling.budget.holds(filling.used + size) {
+            filling.used += size;
+            filling.longest_run = longest_run;
+            filling.files = Some(text);
+        }
+    }
+
+    fn listed_files(&self) -> &[ListedFile] {
+        match self.packing.handoff {
+            Some(Legacy::Handoff(handoff)) => &handoff.files,
+            _ => &[],
+        }
     }
 
     fn place_handoff(&self, filling: &mut Filling) {
@@ -335,6 +370,7 @@ impl<'a> Desk<'a> {
                 return self.packed(&filling, text, used, &pieces);
             }
             match filling.placed.iter().rposition(Option::is_some) {
+                _ if filling.files.is_some() => filling.files = None,
                 Some(last) => filling.placed[last] = None,
                 None => filling.handoff = None,
             }
@@ -403,6 +439,9 @@ impl<'a> Desk<'a> {
                 last.push('\n');
                 *known = None;
             }
+        }
+        if let Some(text) = &filling.files {
+            pieces.push((Part::Files, text.clone(), None));
         }
         // There is no blank line before the end of the fence.
         if let Some((_, last, known)) = pieces.last_mut() {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::adapters::directories::Directories;
 use crate::adapters::environment::{Environment, Secrets};
 use crate::adapters::instance;
+use crate::adapters::process::Process;
 use crate::app::deliver::{Delivered, Errand, NotDelivered};
 use crate::app::hook::Answer;
 use crate::service::protocol::{Call, DeliverQuestion, Question, Reply, VERSION};
@@ -65,7 +66,8 @@ fn ask(
 ) -> Option<Reply> {
     let directories = Directories::locate(&Environment::of_process()).ok()?;
     let patience_ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
-    let call = Call { version: VERSION.to_owned(), patience_ms, environment, question };
+    let (version, host) = (VERSION.to_owned(), Process::host());
+    let call = Call { version, patience_ms, environment, host, question };
     let call = serde_json::to_vec(&call).ok()?;
     let reply = instance::ask(&directories, &call, limit).ok()?;
     serde_json::from_slice(&reply).ok()

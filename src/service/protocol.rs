@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::adapters::process::Process;
 use crate::app::deliver::{Delivered, NotDelivered, Refusal};
 use crate::app::hook::Answer;
 use crate::domain::time::Timestamp;
@@ -23,6 +24,8 @@ pub(super) struct Call {
     pub(super) patience_ms: u64,
     /// The environment that counts.
     pub(super) environment: BTreeMap<String, String>,
+    /// The process of the host that the question comes from.
+    pub(super) host: Option<Process>,
     pub(super) question: Question,
 }
 

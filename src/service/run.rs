@@ -235,13 +235,14 @@ async fn reply(call: Call, asked_at: Instant, shared: &Arc<Shared>) -> Reply {
             log: shared.log.display().to_string(),
         }),
         Question::Hook(question) => {
+            let host = call.host;
             let shared = Arc::clone(shared);
             let answered = spawn_blocking(move || {
                 if let Some((session, folder)) = hook::subject(question.as_bytes()) {
                     shared.bridged.remember(session, folder);
                 }
                 let (environment, warm) = (Some(environment), Some(&*shared.warm));
-                let caller = Caller { environment, warm, until };
+                let caller = Caller { environment, warm, host, until };
                 hook::opencode(question.as_bytes(), &caller)
             });
             Reply::Hook(answered.await.unwrap_or_else(Answer::none))

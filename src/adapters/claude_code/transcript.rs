@@ -64,6 +64,13 @@ struct RawMessage {
     content: Value,
 }
 
+/// When something was last said, in milliseconds since 1970.
+pub fn last_written(file: &Path) -> Option<i64> {
+    let modified = file.metadata().ok()?.modified().ok()?;
+    let since_1970 = modified.duration_since(std::time::UNIX_EPOCH).ok()?;
+    i64::try_from(since_1970.as_millis()).ok()
+}
+
 /// Reads a transcript.
 pub fn read(file: &Path) -> io::Result<Conversation> {
     let mut opened = File::open(file)?;
@@ -359,22 +366,14 @@ mod tests {
             typed("/review", "the cache"),
             assistant("1", text("reviewed")),
             typed("/cost", ""),
-            local.clone(),
+            local,
             typed("/compact", ""),
             user("<local-command-stdout>Compacted</local-command-stdout>"),
             assistant("2", text("done")),
-            typed("/usage", ""),
-            local,
-            assistant("3", text("more")),
         ]);
         assert_eq!(
             said(&conversation),
-            [
-                "user: /review the cache",
-                "assistant: reviewed",
-                "assistant: done",
-                "assistant: more"
-            ]
+            ["user: /review the cache", "assistant: reviewed", "assistant: done"]
         );
         assert_eq!(conversation.turns, 1);
     }
@@ -408,9 +407,6 @@ mod tests {
         let mut bytes = lines.into_bytes();
         bytes.splice(0..0, *b"\xff\xfe\n");
         assert_eq!(said(&understand(bytes.as_slice()).unwrap()), ["user: good", "user: good"]);
-        // What is behind the longest line's end belongs to it.
-        let absurd = format!("{}{good}\n{good}", " ".repeat(MAX_LINE_BYTES as usize));
-        assert_eq!(said(&understand(absurd.as_bytes()).unwrap()), ["user: good"]);
         let long = user("é".repeat(MAX_TEXT_BYTES));
         assert_eq!(heard(&[long]).messages[0].text.len(), MAX_TEXT_BYTES);
     }

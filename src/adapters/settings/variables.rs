@@ -39,6 +39,7 @@ pub(super) fn apply(
     v.set(&mut s.notice, "KGCTX_NOTICE", "toast, log or off", Announcement::parse);
     let limit = &mut s.compaction_token_limit;
     v.set(limit, "KGCTX_COMPACTION_TOKEN_LIMIT", "a number of tokens", |t| t.parse().ok());
+    v.set(&mut s.handoff.enabled, "KGCTX_HANDOFFS", "true or false", switch);
     v.set(&mut s.servers, "KGCTX_SERVERS", "a list of addresses", |t| {
         Some(t.split(',').map(|server| server.trim().to_owned()).collect())
     });

@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
-use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
+use crate::adapters::process::Process;
+use crate::adapters::state::handoffs::{Actor, delivered, not_delivered};
 use crate::adapters::state::{State, StateError};
 use crate::domain::session::Moment;
 
@@ -35,6 +37,18 @@ impl State {
         now_ms: i64,
         again: Option<Duration>,
     ) -> Result<Claim, StateError> {
+        self.claim_for(None, session, moment, now_ms, again)
+    }
+
+    /// Claims a moment for a process: if that ends before the claim is settled, the claim is void.
+    pub fn claim_for(
+        &mut self,
+        owner: Option<Process>,
+        session: &str,
+        moment: &Moment,
+        now_ms: i64,
+        again: Option<Duration>,
+    ) -> Result<Claim, StateError> {
         let moment = moment.to_string();
         self.write(|connection| {
             let transaction =
@@ -43,9 +57,15 @@ impl State {
                 Some(claim) => Ok(claim),
                 None => {
                     let token = transaction.query_row(
-                        "INSERT OR REPLACE INTO claims (session, moment, token, until) \
-                         VALUES (?1, ?2, random(), ?3) RETURNING token",
-                        params![session, moment, now_ms.saturating_add(LEASE_MS)],
+                        "INSERT OR REPLACE INTO claims (session, moment, token, until, owner_pid, owner_started) \
+                         VALUES (?1, ?2, random(), ?3, ?4, ?5) RETURNING token",
+                        params![
+                            session,
+                            moment,
+                            now_ms.saturating_add(LEASE_MS),
+                            owner.map(|owner| owner.pid),
+                            owner.map(|owner| owner.started)
+                        ],
                         |row| row.get(0),
                     )?;
                     transaction.commit()?;
@@ -67,6 +87,15 @@ impl State {
         Ok(standing.map_err(|cause| self.failed(cause))? != Some(Claim::Held))
     }
 
+    /// How many compactions of a session were followed by a context, and when the last one was.
+    pub fn compactions(&self, session: &str) -> Result<(u32, Option<i64>), StateError> {
+        let sql = "SELECT count(*), max(settled) FROM claims \
+                   WHERE session = ?1 AND moment LIKE 'compaction:%' AND settled IS NOT NULL";
+        let found = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        let found = self.connection.query_row(sql, [session], found);
+        found.map_err(|cause| self.failed(cause))
+    }
+
     /// Makes sure that a claim is still ours, and will be for long enough to deliver.
     pub fn renew(&mut self, Token(token): Token, now_ms: i64) -> Result<bool, StateError> {
         self.write(|connection| {
@@ -80,43 +109,96 @@ impl State {
         self.write(|connection| {
             let transaction =
                 connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let n_settled = transaction.execute(
-                "UPDATE claims SET settled = ?2 WHERE injection = ?1 AND settled IS NULL",
-                params![receipt, now_ms],
-            )?;
+            let token = token_of(&transaction, receipt)?;
+            if let Some(token) = token {
+                settled(&transaction, token, now_ms)?;
+            }
             transaction.execute(
                 "UPDATE injections SET delivered = 1, receipt = json_set(receipt, '$.delivered', json('true')) \
                  WHERE id = ?1",
                 [receipt],
             )?;
             transaction.commit()?;
-            Ok(n_settled > 0)
+            Ok(token.is_some())
         })
     }
 
     /// The session has the context for which this claim was made, of which there is no receipt.
     pub fn settle_claim(&mut self, Token(token): Token, now_ms: i64) -> Result<(), StateError> {
         self.write(|connection| {
-            let sql = "UPDATE claims SET settled = ?2 WHERE token = ?1";
-            connection.execute(sql, [token, now_ms]).map(drop)
+            let transaction =
+                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            settled(&transaction, token, now_ms)?;
+            transaction.commit()
         })
     }
 
-    /// The context of this receipt was not given after all: the moment is free again.
-    pub fn release(&mut self, receipt: i64) -> Result<(), StateError> {
+    /// The context of this receipt was not given after all: the moment is free again, and so is its handoff.
+    pub fn release(&mut self, receipt: i64, now_ms: i64) -> Result<(), StateError> {
         self.write(|connection| {
-            let sql = "DELETE FROM claims WHERE injection = ?1 AND settled IS NULL";
-            connection.execute(sql, [receipt]).map(drop)
+            let transaction =
+                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            if let Some(token) = token_of(&transaction, receipt)? {
+                released(&transaction, token, now_ms)?;
+            }
+            transaction.commit()
         })
     }
 
     /// Gives a claim up.
-    pub fn release_claim(&mut self, Token(token): Token) -> Result<(), StateError> {
+    pub fn release_claim(&mut self, Token(token): Token, now_ms: i64) -> Result<(), StateError> {
         self.write(|connection| {
-            let sql = "DELETE FROM claims WHERE token = ?1 AND settled IS NULL";
-            connection.execute(sql, [token]).map(drop)
+            let transaction =
+                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            released(&transaction, token, now_ms)?;
+            transaction.commit()
         })
     }
+}
+
+/// The claim under which a receipt was made, if it is not settled yet.
+fn token_of(transaction: &Transaction<'_>, receipt: i64) -> Result<Option<i64>, rusqlite::Error> {
+    let sql = "SELECT token FROM claims WHERE injection = ?1 AND settled IS NULL";
+    transaction.query_row(sql, [receipt], |row| row.get(0)).optional()
+}
+
+fn settled(transaction: &Transaction<'_>, token: i64, now_ms: i64) -> Result<(), rusqlite::Error> {
+    let sql = "UPDATE claims SET settled = ?2 WHERE token = ?1 AND settled IS NULL";
+    if transaction.execute(sql, [token, now_ms])? > 0 {
+        delivered(transaction, token, now_ms)?;
+    }
+    Ok(())
+}
+
+fn released(transaction: &Transaction<'_>, token: i64, now_ms: i64) -> Result<(), rusqlite::Error> {
+    let sql = "DELETE FROM claims WHERE token = ?1 AND settled IS NULL RETURNING session";
+    let session = transaction.query_row(sql, [token], |row| row.get(0)).optional()?;
+    if session.is_some() {
+        let actor = Actor { session, now_ms };
+        not_delivered(transaction, token, "its context was not delivered", &actor)?;
+    }
+    Ok(())
+}
+
+/// Whether a claim is neither settled nor void.
+pub(super) fn stands(
+    connection: &Connection,
+    token: i64,
+    now_ms: i64,
+) -> Result<bool, rusqlite::Error> {
+    let sql = "SELECT until, owner_pid, owner_started FROM claims WHERE token = ?1 AND settled IS NULL";
+    let held = |row: &Row<'_>| Ok(is_held(row.get(0)?, process(row.get(1)?, row.get(2)?), now_ms));
+    Ok(connection.query_row(sql, [token], held).optional()?.unwrap_or(false))
+}
+
+/// A clock that was set back must not leave a claim standing for longer than any is made for.
+fn is_held(until: i64, owner: Option<Process>, now_ms: i64) -> bool {
+    until > now_ms && until - now_ms <= LEASE_MS && owner.is_none_or(|owner| !owner.is_gone())
+}
+
+/// A process as two columns hold it.
+pub(super) fn process(pid: Option<u32>, started: Option<i64>) -> Option<Process> {
+    Some(Process { pid: pid?, started: started.unwrap_or_default() })
 }
 
 /// The claim that stands in the way of another one, if there is one.
@@ -127,20 +209,19 @@ fn standing(
     now_ms: i64,
     again: Option<Duration>,
 ) -> Result<Option<Claim>, rusqlite::Error> {
-    let last: Option<(i64, Option<i64>)> = connection
+    let last: Option<(i64, Option<i64>, Option<Process>)> = connection
         .query_row(
-            "SELECT until, settled FROM claims WHERE session = ?1 AND moment = ?2",
+            "SELECT until, settled, owner_pid, owner_started FROM claims WHERE session = ?1 AND moment = ?2",
             params![session, moment],
-            |row| Ok((row.get(0)?, row.get(1)?)),
+            |row| Ok((row.get(0)?, row.get(1)?, process(row.get(2)?, row.get(3)?))),
         )
         .optional()?;
     let is_recent = |settled: i64, age: Duration| (now_ms - settled) < age.as_millis() as i64;
     Ok(match last {
-        Some((_, Some(settled))) if again.is_none_or(|age| is_recent(settled, age)) => {
+        Some((_, Some(settled), _)) if again.is_none_or(|age| is_recent(settled, age)) => {
             Some(Claim::Settled)
         }
-        // A clock that was set back must not leave a claim standing for longer than any is made for.
-        Some((until, None)) if until > now_ms && until - now_ms <= LEASE_MS => Some(Claim::Held),
+        Some((until, None, owner)) if is_held(until, owner, now_ms) => Some(Claim::Held),
         _ => None,
     })
 }
@@ -213,14 +294,14 @@ mod tests {
         let lapsed = won(&mut state, 0);
         let token = won(&mut state, 20_000);
         assert!(!state.renew(lapsed, 21_000).unwrap());
-        state.release_claim(lapsed).unwrap();
+        state.release_claim(lapsed, 21_000).unwrap();
         assert_eq!(claim(&mut state, 21_000), Claim::Held);
         assert!(state.renew(token, 30_000).unwrap());
         assert_eq!(claim(&mut state, 44_000), Claim::Held, "it stands longer now");
-        state.release_claim(token).unwrap();
+        state.release_claim(token, 46_000).unwrap();
         let token = won(&mut state, 45_000);
         state.settle_claim(token, 46_000).unwrap();
-        state.release_claim(token).unwrap();
+        state.release_claim(token, 46_000).unwrap();
         assert_eq!(claim(&mut state, 47_000), Claim::Settled, "given is given");
     }
 

@@ -8,7 +8,7 @@ use crate::adapters::index::Unusable;
 use crate::adapters::state::State;
 use crate::app::doctor::PATIENCE;
 use crate::app::hook;
-use crate::app::inject::{Keep, Session, inject};
+use crate::app::inject::{Keep, LeftBehind, Session, inject};
 use crate::app::refresh::list;
 use crate::app::workspace::{AppError, Place, Request, Workspace};
 use crate::domain::budget::Host;
@@ -137,6 +137,7 @@ fn trial(request: &Request) -> Check {
         now: None,
         within: Some(hook::LIMIT),
         is_watched: false,
+        handoff: LeftBehind::Unknown,
     };
     let receipt = match inject(&session, Keep::Nothing) {
         Ok(injection) => injection.receipt,

@@ -1,0 +1,560 @@
+//! Handoffs in the state: every step is one transaction, and leaves a line in the log. No document is read here.
+
+mod given;
+mod rows;
+
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+
+pub use crate::adapters::state::handoffs::given::{Asked, Choice, Wanted};
+pub(super) use crate::adapters::state::handoffs::given::{delivered, not_delivered};
+
+use crate::adapters::process::Process;
+use crate::adapters::state::claims::process;
+use crate::adapters::state::handoffs::rows::{COLUMNS, record};
+use crate::adapters::state::{State, StateError};
+use crate::domain::handoff::{HandoffId, Head, Kind, Priority, Status};
+use crate::domain::handoff_record::{HandoffEvent, HandoffRecord};
+use crate::domain::time::Timestamp;
+
+/// A process that neither lives nor died for sure has had this long.
+const OWNER_LEASE_MS: i64 = 60_000;
+/// What is done with stays for this long.
+const KEPT_MS: i64 = 7 * 24 * 3_600_000;
+
+/// Who does something to a handoff, and when.
+#[derive(Debug, Clone)]
+pub struct Actor {
+    /// For which session.
+    pub session: Option<String>,
+    /// In milliseconds since 1970.
+    pub now_ms: i64,
+}
+
+/// Where a handoff is left.
+#[derive(Debug, Clone)]
+pub struct Home<'a> {
+    /// Who shares it.
+    pub scope: &'a str,
+    /// The channel's name.
+    pub channel: &'a str,
+}
+
+/// How putting a handoff in its place went.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Activated {
+    /// Its status now: one that is older than what waits already is put away at once.
+    pub status: Status,
+    /// The one that made room for it.
+    pub superseded: Option<HandoffId>,
+}
+
+/// How taking a handoff went.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Taken {
+    /// It is ours.
+    Won(Box<HandoffRecord>),
+    /// It is there, but not to be had.
+    Unavailable(Box<HandoffRecord>),
+    /// There is none.
+    None,
+}
+
+impl State {
+    /// Reserves an id for a document that is about to be written.
+    pub fn draft_handoff(
+        &mut self,
+        home: &Home<'_>,
+        head: &Head,
+        is_free: impl Fn(&HandoffId) -> bool,
+        actor: &Actor,
+    ) -> Result<HandoffId, StateError> {
+        self.handoffs(|transaction| {
+            let created = head.created_at.unwrap_or(Timestamp::from_milliseconds(actor.now_ms));
+            let session = head.session_id.as_deref();
+            let is_taken = |id: &HandoffId| {
+                let sql = "SELECT 1 FROM handoffs WHERE id = ?1";
+                let row = transaction.query_row(sql, [id.as_str()], |_| Ok(())).optional();
+                row.map(|row| row.is_some() || !is_free(id))
+            };
+            let mut nth = 1;
+            let id = loop {
+                let id = HandoffId::new(created, session, nth);
+                if !is_taken(&id)? {
+                    break id;
+                }
+                nth += 1;
+            };
+            rows::insert(transaction, &id, home, head, created, actor)?;
+            log(transaction, home.scope, &id, (None, Some(&Status::Draft)), actor, None)?;
+            Ok(id)
+        })
+    }
+
+    /// The document is there: the handoff waits. Of those for the next session only the newest does.
+    pub fn activate_handoff(
+        &mut self,
+        id: &HandoffId,
+        gives_way: bool,
+        actor: &Actor,
+    ) -> Result<Activated, StateError> {
+        self.handoffs(|transaction| activate(transaction, id, gives_way, actor))
+    }
+
+    /// Forgets a draft whose document could not be written.
+    pub fn abandon_draft(&mut self, id: &HandoffId, actor: &Actor) -> Result<(), StateError> {
+        self.handoffs(|transaction| {
+            let Some(draft) = find(transaction, id)?.filter(|found| found.status == Status::Draft)
+            else {
+                return Ok(());
+            };
+            remove(transaction, &draft, "its document could not be written", actor)
+        })
+    }
+
+    /// Drafts whose writer is gone.
+    pub fn orphaned_drafts(&self, scope: &str, now_ms: i64) -> Result<Vec<HandoffId>, StateError> {
+        let sql = "SELECT id, owner_pid, owner_started, changed FROM handoffs \
+                   WHERE scope = ?1 AND status = 'draft'";
+        self.read(|connection| {
+            let mut statement = connection.prepare(sql)?;
+            let rows = statement.query_map([scope], |row| {
+                let owner = process(row.get(1)?, row.get(2)?);
+                Ok((row.get::<_, String>(0)?, owner, row.get::<_, i64>(3)?))
+            })?;
+            let mut orphans = Vec::new();
+            for row in rows {
+                let (id, owner, changed) = row?;
+                if is_gone(owner, changed, now_ms) {
+                    orphans.extend(HandoffId::parse(&id).ok());
+                }
+            }
+            Ok(orphans)
+        })
+    }
+
+    /// The handoff with this id, which may also be the one that it had elsewhere.
+    pub fn handoff(&self, scope: &str, id: &HandoffId) -> Result<Option<HandoffRecord>, StateError> {
+        self.read(|connection| found_in(connection, scope, id))
+    }
+
+    /// Whether an imported handoff is known already, by what it was called elsewhere.
+    pub fn has_source(&self, scope: &str, source_id: &str) -> Result<bool, StateError> {
+        let sql = "SELECT 1 FROM handoffs WHERE scope = ?1 AND source_id = ?2 LIMIT 1";
+        self.read(|connection| {
+            Ok(connection.query_row(sql, [scope, source_id], |_| Ok(())).optional()?.is_some())
+        })
+    }
+
+    /// The handoff that waits for the next session.
+    pub fn current_handoff(&self, scope: &str) -> Result<Option<HandoffRecord>, StateError> {
+        self.read(|connection| current(connection, scope))
+    }
+
+    /// All handoffs of a scope, in the order in which they were written, the newest first.
+    pub fn handoffs_of(&self, scope: &str) -> Result<Vec<HandoffRecord>, StateError> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM handoffs WHERE scope = ?1 AND status <> 'draft' \
+             ORDER BY created DESC, id DESC"
+        );
+        self.read(|connection| {
+            let mut statement = connection.prepare(&sql)?;
+            statement.query_map([scope], record)?.collect()
+        })
+    }
+
+    /// Takes a handoff by its id, for as long as this process lives or until it is confirmed.
+    pub fn take_handoff(
+        &mut self,
+        scope: &str,
+        id: &HandoffId,
+        actor: &Actor,
+    ) -> Result<Taken, StateError> {
+        self.handoffs(|transaction| {
+            release_void(transaction, scope, actor)?;
+            match found_in(transaction, scope, id)? {
+                Some(found) if matches!(found.status, Status::Active | Status::Expired) => {
+                    take(transaction, found, actor).map(Taken::Won)
+                }
+                Some(found) => Ok(Taken::Unavailable(Box::new(found))),
+                None => Ok(Taken::None),
+            }
+        })
+    }
+
+    /// Takes the most urgent task, and of those the oldest, except for some.
+    pub fn take_next_task(
+        &mut self,
+        scope: &str,
+        except: &[HandoffId],
+        actor: &Actor,
+    ) -> Result<Taken, StateError> {
+        self.handoffs(|transaction| {
+            release_void(transaction, scope, actor)?;
+            let sql = format!(
+                "SELECT {COLUMNS} FROM handoffs WHERE scope = ?1 AND kind = 'task' AND status = 'active' \
+                 ORDER BY priority, created, id"
+            );
+            let mut statement = transaction.prepare(&sql)?;
+            let mut tasks = statement.query_map([scope], record)?;
+            let next = tasks.find(|task| task.as_ref().map_or(true, |task| !except.contains(&task.id)));
+            match next.transpose()? {
+                Some(task) => take(transaction, task, actor).map(Taken::Won),
+                None => Ok(Taken::None),
+            }
+        })
+    }
+
+    /// Whoever took the handoff has its text: it stays taken until it is released or archived.
+    pub fn confirm_taken(&mut self, id: &HandoffId, actor: &Actor) -> Result<(), StateError> {
+        self.handoffs(|transaction| {
+            let sql = "UPDATE handoffs SET owner_pid = NULL, owner_started = NULL \
+                       WHERE id = ?1 AND status = 'claimed'";
+            transaction.execute(sql, [id.as_str()])?;
+            if let Some(session) = &actor.session {
+                given::receive(transaction, session, id, actor.now_ms)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Gives a handoff back that was taken. Returns it as it was before, and whether it was taken.
+    pub fn release_handoff(
+        &mut self,
+        scope: &str,
+        id: &HandoffId,
+        reason: &str,
+        actor: &Actor,
+    ) -> Result<Option<(HandoffRecord, bool)>, StateError> {
+        self.handoffs(|transaction| {
+            let Some(found) = found_in(transaction, scope, id)? else { return Ok(None) };
+            let is_claimed = found.status == Status::Claimed;
+            if is_claimed {
+                back(transaction, &found, reason, actor)?;
+            }
+            Ok(Some((found, is_claimed)))
+        })
+    }
+
+    /// Puts a handoff away. Returns it as it was before; one that was put away before stays as it is.
+    pub fn archive_handoff(
+        &mut self,
+        scope: &str,
+        id: &HandoffId,
+        reason: &str,
+        actor: &Actor,
+    ) -> Result<Option<HandoffRecord>, StateError> {
+        self.handoffs(|transaction| {
+            let Some(found) = found_in(transaction, scope, id)? else { return Ok(None) };
+            if !found.is_archived() {
+                change(transaction, &found, &Status::Cleared, Some(reason), actor)?;
+            }
+            Ok(Some(found))
+        })
+    }
+
+    /// Everything that was put away, the oldest first.
+    pub fn archived_handoffs(&self, scope: &str) -> Result<Vec<HandoffRecord>, StateError> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM handoffs WHERE scope = ?1 \
+             AND status IN ('consumed', 'expired', 'cleared') ORDER BY created, id"
+        );
+        self.read(|connection| {
+            let mut statement = connection.prepare(&sql)?;
+            statement.query_map([scope], record)?.collect()
+        })
+    }
+
+    /// What was put away so long ago that nobody asks for it any more, in any scope.
+    pub fn outdated_handoffs(&self, now_ms: i64) -> Result<Vec<HandoffRecord>, StateError> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM handoffs \
+             WHERE status IN ('consumed', 'expired', 'cleared') AND changed < ?1 ORDER BY created, id"
+        );
+        self.read(|connection| {
+            let mut statement = connection.prepare(&sql)?;
+            statement.query_map([now_ms.saturating_sub(KEPT_MS)], record)?.collect()
+        })
+    }
+
+    /// Nobody takes a handoff any more whose document is about to be removed. Returns whether it is done with.
+    pub fn condemn_handoff(&mut self, id: &HandoffId) -> Result<bool, StateError> {
+        let sql = "UPDATE handoffs SET status = 'cleared', reason = 'being removed' \
+                   WHERE id = ?1 AND status IN ('consumed', 'expired', 'cleared')";
+        self.write(|connection| Ok(connection.execute(sql, [id.as_str()])? > 0))
+    }
+
+    /// Forgets a handoff that is done with, and whose document is gone. Its log stays.
+    pub fn forget_handoff(
+        &mut self,
+        id: &HandoffId,
+        reason: &str,
+        actor: &Actor,
+    ) -> Result<(), StateError> {
+        self.handoffs(|transaction| match find(transaction, id)? {
+            Some(found) if found.is_archived() => remove(transaction, &found, reason, actor),
+            _ => Ok(()),
+        })
+    }
+
+    /// Takes a document in that the state does not know.
+    pub fn adopt_handoff(
+        &mut self,
+        home: &Home<'_>,
+        id: &HandoffId,
+        head: &Head,
+        is_archived: bool,
+        actor: &Actor,
+    ) -> Result<Activated, StateError> {
+        self.handoffs(|transaction| {
+            let created = head.created_at.unwrap_or(Timestamp::from_milliseconds(actor.now_ms));
+            rows::insert(transaction, id, home, head, created, actor)?;
+            log(transaction, home.scope, id, (None, Some(&Status::Draft)), actor, Some("recovered"))?;
+            if is_archived {
+                let Some(draft) = find(transaction, id)? else {
+                    return Err(rusqlite::Error::QueryReturnedNoRows);
+                };
+                change(transaction, &draft, &Status::Cleared, Some("recovered"), actor)?;
+                return Ok(Activated { status: Status::Cleared, superseded: None });
+            }
+            activate(transaction, id, true, actor)
+        })
+    }
+
+    /// The last steps, the newest first; of one handoff or of all in a scope.
+    pub fn handoff_events(
+        &self,
+        scope: &str,
+        id: Option<&HandoffId>,
+        limit: usize,
+    ) -> Result<Vec<HandoffEvent>, StateError> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        self.read(|connection| {
+            let mut statement = connection.prepare(
+                "SELECT at, handoff, old, new, pid, session, reason FROM handoff_events \
+                 WHERE scope = ?1 AND (?2 IS NULL OR handoff = ?2) ORDER BY number DESC LIMIT ?3",
+            )?;
+            let id = id.map(HandoffId::as_str);
+            let status = |text: Option<String>| text.map(Status::from);
+            statement
+                .query_map(params![scope, id, limit], |row| {
+                    Ok(HandoffEvent {
+                        at: Timestamp::from_milliseconds(row.get(0)?),
+                        id: row.get(1)?,
+                        from: status(row.get(2)?),
+                        to: status(row.get(3)?),
+                        pid: row.get(4)?,
+                        session: row.get(5)?,
+                        reason: row.get(6)?,
+                    })
+                })?
+                .collect()
+        })
+    }
+
+    /// Does something to handoffs, all of it or nothing.
+    fn handoffs<T>(
+        &mut self,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, rusqlite::Error>,
+    ) -> Result<T, StateError> {
+        self.write(|connection| {
+            let transaction =
+                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let done = work(&transaction)?;
+            transaction.commit()?;
+            Ok(done)
+        })
+    }
+
+    fn read<T>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, rusqlite::Error>,
+    ) -> Result<T, StateError> {
+        work(&self.connection).map_err(|cause| self.failed(cause))
+    }
+}
+
+fn current(
+    connection: &Connection,
+    scope: &str,
+) -> Result<Option<HandoffRecord>, rusqlite::Error> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM handoffs WHERE scope = ?1 AND kind = 'session' AND status = 'active'"
+    );
+    connection.query_row(&sql, [scope], record).optional()
+}
+
+fn find(
+    connection: &Connection,
+    id: &HandoffId,
+) -> Result<Option<HandoffRecord>, rusqlite::Error> {
+    let sql = format!("SELECT {COLUMNS} FROM handoffs WHERE id = ?1");
+    connection.query_row(&sql, [id.as_str()], record).optional()
+}
+
+fn found_in(
+    connection: &Connection,
+    scope: &str,
+    id: &HandoffId,
+) -> Result<Option<HandoffRecord>, rusqlite::Error> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM handoffs WHERE scope = ?1 AND (id = ?2 OR source_id = ?2) \
+         ORDER BY id = ?2 DESC, created DESC LIMIT 1"
+    );
+    connection.query_row(&sql, params![scope, id.as_str()], record).optional()
+}
+
+fn activate(
+    transaction: &Transaction<'_>,
+    id: &HandoffId,
+    gives_way: bool,
+    actor: &Actor,
+) -> Result<Activated, rusqlite::Error> {
+    let Some(draft) = find(transaction, id)? else {
+        return Err(rusqlite::Error::QueryReturnedNoRows);
+    };
+    let mut superseded = None;
+    if draft.kind == Kind::Session
+        && let Some(waiting) = current(transaction, &draft.scope)?
+    {
+        let is_older = (draft.created, &draft.id) < (waiting.created, &waiting.id);
+        if is_older || gives_way {
+            supersede(transaction, &draft, &waiting.id, actor)?;
+            return Ok(Activated { status: Status::Cleared, superseded: None });
+        }
+        supersede(transaction, &waiting, id, actor)?;
+        superseded = Some(waiting.id);
+    }
+    change(transaction, &draft, &Status::Active, None, actor)?;
+    Ok(Activated { status: Status::Active, superseded })
+}
+
+/// Puts a handoff away because another one is in its place.
+fn supersede(
+    transaction: &Transaction<'_>,
+    old: &HandoffRecord,
+    by: &HandoffId,
+    actor: &Actor,
+) -> Result<(), rusqlite::Error> {
+    change(transaction, old, &Status::Cleared, Some(given::SUPERSEDED), actor)?;
+    let sql = "UPDATE handoffs SET superseded_by = ?2 WHERE id = ?1";
+    transaction.execute(sql, [old.id.as_str(), by.as_str()]).map(drop)
+}
+
+fn take(
+    transaction: &Transaction<'_>,
+    found: HandoffRecord,
+    actor: &Actor,
+) -> Result<Box<HandoffRecord>, rusqlite::Error> {
+    change(transaction, &found, &Status::Claimed, Some("picked up"), actor)?;
+    let Process { pid, started } = Process::this();
+    let sql = "UPDATE handoffs SET owner_pid = ?2, owner_started = ?3 WHERE id = ?1";
+    transaction.execute(sql, params![found.id.as_str(), pid, started])?;
+    Ok(Box::new(found))
+}
+
+/// A handoff that was claimed waits again, unless another one has taken its place.
+fn back(
+    transaction: &Transaction<'_>,
+    claimed: &HandoffRecord,
+    reason: &str,
+    actor: &Actor,
+) -> Result<(), rusqlite::Error> {
+    let newer = match claimed.kind {
+        Kind::Session => current(transaction, &claimed.scope)?,
+        Kind::Task => None,
+    };
+    match newer {
+        Some(newer) => supersede(transaction, claimed, &newer.id, actor),
+        None => change(transaction, claimed, &Status::Active, Some(reason), actor),
+    }
+}
+
+/// Gives back what was claimed by processes and for sessions that are gone.
+fn release_void(
+    transaction: &Transaction<'_>,
+    scope: &str,
+    actor: &Actor,
+) -> Result<(), rusqlite::Error> {
+    for claimed in rows::void_claims(transaction, scope, actor.now_ms)? {
+        back(transaction, &claimed, "whoever claimed it is gone", actor)?;
+    }
+    Ok(())
+}
+
+/// Gives a handoff another status, and writes that down.
+fn change(
+    transaction: &Transaction<'_>,
+    handoff: &HandoffRecord,
+    to: &Status,
+    reason: Option<&str>,
+    actor: &Actor,
+) -> Result<(), rusqlite::Error> {
+    transaction.execute(
+        "UPDATE handoffs SET status = ?2, reason = ?3, changed = ?4, changed_by_pid = ?5, changed_by = ?6, \
+         token = NULL, owner_pid = NULL, owner_started = NULL WHERE id = ?1",
+        params![
+            handoff.id.as_str(),
+            to.as_str(),
+            reason,
+            actor.now_ms,
+            std::process::id(),
+            actor.session
+        ],
+    )?;
+    log(transaction, &handoff.scope, &handoff.id, (Some(&handoff.status), Some(to)), actor, reason)
+}
+
+fn remove(
+    transaction: &Transaction<'_>,
+    handoff: &HandoffRecord,
+    reason: &str,
+    actor: &Actor,
+) -> Result<(), rusqlite::Error> {
+    transaction.execute("DELETE FROM handoffs WHERE id = ?1", [handoff.id.as_str()])?;
+    let steps = (Some(&handoff.status), None);
+    log(transaction, &handoff.scope, &handoff.id, steps, actor, Some(reason))
+}
+
+fn log(
+    transaction: &Transaction<'_>,
+    scope: &str,
+    id: &HandoffId,
+    (from, to): (Option<&Status>, Option<&Status>),
+    actor: &Actor,
+    reason: Option<&str>,
+) -> Result<(), rusqlite::Error> {
+    let sql = "INSERT INTO handoff_events (at, scope, handoff, old, new, pid, session, reason) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+    transaction
+        .execute(
+            sql,
+            params![
+                actor.now_ms,
+                scope,
+                id.as_str(),
+                from.map(Status::as_str),
+                to.map(Status::as_str),
+                std::process::id(),
+                actor.session,
+                reason
+            ],
+        )
+        .map(drop)
+}
+
+/// Whether nobody can be working any more for what was begun at `since`.
+fn is_gone(owner: Option<Process>, since: i64, now_ms: i64) -> bool {
+    match owner {
+        Some(owner) => owner.is_gone() || !(0..OWNER_LEASE_MS).contains(&(now_ms - since)),
+        None => false,
+    }
+}
+
+/// The number by which priorities are ordered.
+fn rank(priority: Priority) -> i64 {
+    match priority {
+        Priority::High => 0,
+        Priority::Medium => 1,
+        Priority::Low => 2,
+    }
+}

@@ -1,0 +1,303 @@
+//! The life of handoffs, as people and agents steer it: one file per step.
+
+mod create;
+mod keep;
+mod pickup;
+mod reconcile;
+mod transfer;
+
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use thiserror::Error;
+
+pub use crate::app::handoff::create::{Created, Draft};
+pub use crate::app::handoff::keep::Pruned;
+pub use crate::app::handoff::pickup::{Picked, Which};
+pub use crate::app::handoff::reconcile::{Checked, Finding, Reconciled, Verdict};
+pub use crate::engine::pickup::for_terminal;
+pub use crate::app::handoff::transfer::{Exported, Imported, ImportedHandoff};
+
+use crate::adapters::clock;
+use crate::adapters::environment::Environment;
+use crate::adapters::handoff_files::HandoffFiles;
+use crate::adapters::state::{Actor, Home, State, StateError};
+use crate::app::workspace::{AppError, Place, Request};
+use crate::domain::handoff::{HandoffId, NoHandoffId};
+use crate::domain::handoff_record::{HandoffEvent, HandoffRecord};
+use crate::domain::settings::HandoffSettings;
+use crate::domain::time::Timestamp;
+use crate::engine::document::{self, Incomplete, InputError, Read};
+
+/// Another process that is writing the state is waited for this long.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Why something could not be done to a handoff.
+#[derive(Debug, Error)]
+pub enum HandoffError {
+    /// The place cannot be told.
+    #[error(transparent)]
+    App(#[from] AppError),
+    /// The state could not be read or written.
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// What was written is no handoff.
+    #[error("{0}")]
+    Input(#[from] InputError),
+    /// A task lacks something.
+    #[error("{0}; add --goal and --next, or the keys goal and next_step")]
+    Incomplete(#[from] Incomplete),
+    /// There is no text.
+    #[error("the handoff has no text; write some below its header, or give --goal and --next")]
+    Empty,
+    /// It is too long.
+    #[error("the handoff has {0} bytes, more than 1,048,576; put long parts into files and list them under files")]
+    TooLong(usize),
+    /// A folder was listed as a file.
+    #[error("{0} is a folder; list the files in it that matter")]
+    ListedFolder(String),
+    /// An id that is none.
+    #[error(transparent)]
+    Id(#[from] NoHandoffId),
+    /// No handoff has this id here.
+    #[error("there is no handoff {id} in channel {channel}; `kgctx handoff list --all` shows all of them")]
+    Unknown {
+        /// The id.
+        id: HandoffId,
+        /// Where it was looked for.
+        channel: String,
+    },
+    /// A handoff cannot be had.
+    #[error("{id} is not available: {why}; it may have been claimed by another session, `kgctx handoff log {id}` tells more")]
+    Unavailable {
+        /// The id.
+        id: HandoffId,
+        /// Why not.
+        why: String,
+    },
+    /// No task waits.
+    #[error("no task waits in channel {0}; `kgctx handoff list` shows what there is")]
+    NoTask(String),
+    /// Nothing waits.
+    #[error("no handoff waits in channel {0}; `kgctx handoff list --all` shows earlier ones")]
+    NoCurrent(String),
+    /// Nothing was picked up.
+    #[error("nothing in channel {0} was picked up by this session; name the handoff")]
+    NothingClaimed(String),
+    /// It is not claimed.
+    #[error("{id} is not claimed but {status}; only what was picked up can be released")]
+    NotClaimed {
+        /// The id.
+        id: HandoffId,
+        /// Its status.
+        status: String,
+    },
+    /// It is archived.
+    #[error("{id} is archived already: it is {status}")]
+    Archived {
+        /// The id.
+        id: HandoffId,
+        /// Its status.
+        status: String,
+    },
+    /// A document cannot be read or written.
+    #[error("cannot use {}: {cause}", path.display())]
+    Document {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        cause: String,
+    },
+    /// A program that was needed did not do its work.
+    #[error("{0}")]
+    Editor(String),
+}
+
+/// Now.
+pub fn now() -> Timestamp {
+    clock::now()
+}
+
+/// Where handoffs of one project or channel are worked on.
+pub struct Desk {
+    place: Place,
+    scope: String,
+    channel: String,
+    session: Option<String>,
+    state: State,
+}
+
+impl Desk {
+    /// Opens the handoffs of a place. The channel is what was named, else where the session was started, else what the folder
+    /// belongs to.
+    pub fn open(
+        request: &Request,
+        channel: Option<&str>,
+        session: Option<&str>,
+    ) -> Result<Desk, HandoffError> {
+        let environment = request.environment.clone().unwrap_or_else(Environment::of_process);
+        let session = session.map(str::to_owned).or_else(|| {
+            environment.get("KGCTX_SESSION_ID").map(|id| id.to_string_lossy().into_owned())
+        });
+        let environment = match channel {
+            Some(channel) => environment.with("KGCTX_CHANNEL", channel),
+            None => environment,
+        };
+        let request = Request { environment: Some(environment), ..request.clone() };
+        let place = Place::find(&request)?;
+        let mut state = State::open(&place.directories.state, PATIENCE)?;
+        state.make_durable()?;
+        let mut desk = Desk {
+            scope: place.project.scope.clone(),
+            channel: place.project.channel.clone(),
+            place,
+            session,
+            state,
+        };
+        let is_free = channel.is_none() && request.dir.is_none();
+        if let Some(session) = desk.session.as_deref().filter(|_| is_free)
+            && let Some(origin) = desk.state.session_origin(session)?
+        {
+            (desk.scope, desk.channel) = (origin.scope, origin.channel);
+        }
+        desk.recover_drafts()?;
+        Ok(desk)
+    }
+
+    /// Opens the handoffs of the place where a session was started.
+    pub(super) fn open_for(request: &Request, session: &str) -> Result<Desk, HandoffError> {
+        let place = Place::find(request)?;
+        let mut state = State::open(&place.directories.state, PATIENCE)?;
+        state.make_durable()?;
+        let origin = state.session_origin(session)?;
+        let (scope, channel) = match origin {
+            Some(origin) => (origin.scope, origin.channel),
+            None => (place.project.scope.clone(), place.project.channel.clone()),
+        };
+        Ok(Desk { place, scope, channel, session: Some(session.to_owned()), state })
+    }
+
+    pub(super) fn settings(&self) -> &HandoffSettings {
+        &self.place.settings.handoff
+    }
+
+    pub(super) fn session(&self) -> Option<&str> {
+        self.session.as_deref()
+    }
+
+    /// The channel's name.
+    pub fn channel(&self) -> &str {
+        &self.channel
+    }
+
+    /// Why this place is what it is, where it is no repository.
+    pub fn outside_of_git(&self) -> Option<&str> {
+        let project = &self.place.project;
+        (project.branch.is_none() && project.because.contains("no git repository"))
+            .then_some(project.because.as_str())
+    }
+
+    /// Where a handoff's document is.
+    pub fn path(&self, record: &HandoffRecord) -> PathBuf {
+        self.files(&record.scope).path(&record.id)
+    }
+
+    /// Everything here, in the order in which people want to see it: what is claimed, then what waits, then what is done with;
+    /// each by priority, and then the newest first.
+    pub fn list(&self, with_archive: bool) -> Result<Vec<HandoffRecord>, HandoffError> {
+        let mut records = self.state.handoffs_of(&self.scope)?;
+        records.retain(|record| with_archive || !record.is_archived());
+        let group = |record: &HandoffRecord| match record.status.as_str() {
+            "claimed" => 0,
+            "active" => 1,
+            _ => 2,
+        };
+        // The newest come first already, and stay so within their group.
+        records.sort_by_key(|record| (group(record), record.priority));
+        Ok(records)
+    }
+
+    /// One handoff, or the one that waits for the next session. Changes nothing.
+    pub fn find(&self, id: Option<&HandoffId>) -> Result<HandoffRecord, HandoffError> {
+        match id {
+            Some(id) => {
+                let unknown =
+                    || HandoffError::Unknown { id: id.clone(), channel: self.channel.clone() };
+                self.state.handoff(&self.scope, id)?.ok_or_else(unknown)
+            }
+            None => {
+                let current = self.state.current_handoff(&self.scope)?;
+                current.ok_or_else(|| HandoffError::NoCurrent(self.channel.clone()))
+            }
+        }
+    }
+
+    /// A handoff's document as it is stored.
+    pub fn text(&self, record: &HandoffRecord) -> Result<String, HandoffError> {
+        let path = self.path(record);
+        let fail = |cause: String| HandoffError::Document { path: path.clone(), cause };
+        let bytes = self
+            .files(&record.scope)
+            .read(&record.id)
+            .map_err(|cause| fail(cause.to_string()))?;
+        String::from_utf8(bytes).map_err(|_| fail("it is not UTF-8 text".to_owned()))
+    }
+
+    /// A handoff's document, understood.
+    pub fn document(&self, record: &HandoffRecord) -> Result<Read, HandoffError> {
+        let text = self.text(record)?;
+        document::read(text.as_bytes()).map_err(|cause| HandoffError::Document {
+            path: self.path(record),
+            cause: cause.to_string(),
+        })
+    }
+
+    /// The head of a document, for who reads JSON.
+    pub fn head_json(&self, read: &Read) -> serde_json::Value {
+        document::to_json(&read.document.head)
+    }
+
+    /// The last steps, the newest first.
+    pub fn events(
+        &self,
+        id: Option<&HandoffId>,
+        limit: usize,
+    ) -> Result<Vec<HandoffEvent>, HandoffError> {
+        Ok(self.state.handoff_events(&self.scope, id, limit)?)
+    }
+
+    fn files(&self, scope: &str) -> HandoffFiles {
+        HandoffFiles::of(&self.place.directories, scope)
+    }
+
+    fn home(&self) -> Home<'_> {
+        Home { scope: &self.scope, channel: &self.channel }
+    }
+
+    fn actor(&self) -> Actor {
+        Actor { session: self.session.clone(), now_ms: clock::now().milliseconds() }
+    }
+
+    /// Brings to an end what a writer had begun who is gone: a document that is there is a handoff, one that is not is none.
+    fn recover_drafts(&mut self) -> Result<(), HandoffError> {
+        let actor = self.actor();
+        let files = self.files(&self.scope);
+        for id in self.state.orphaned_drafts(&self.scope, actor.now_ms)? {
+            files.sweep(&id);
+            if files.is_there(&id) {
+                self.state.activate_handoff(&id, false, &actor)?;
+            } else {
+                self.state.abandon_draft(&id, &actor)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn document_error(&self, id: &HandoffId, cause: &io::Error) -> HandoffError {
+        HandoffError::Document {
+            path: self.files(&self.scope).path(id),
+            cause: cause.to_string(),
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Writes a handoff: an id is reserved, the document written, and then it waits, in this order. Whoever is ended in between
+//! leaves a draft, which the next one brings to an end.
+
+use std::path::PathBuf;
+
+use crate::adapters::handoff_files::MAX_BYTES;
+use crate::adapters::{clock, kill_point, listed_files};
+use crate::app::handoff::{Desk, HandoffError};
+use crate::app::load::root_of_files;
+use crate::domain::handoff::{Document, HandoffId, Head, Kind, Occasion, Status};
+use crate::domain::time::Timestamp;
+use crate::engine::document;
+
+/// A handoff that is to be written.
+#[derive(Debug, Clone)]
+pub struct Draft {
+    /// What it says.
+    pub document: Document,
+    /// Who wrote it, if not the session that this desk works for.
+    pub author: Option<String>,
+    /// Whether it stands back behind one that waits already.
+    pub gives_way: bool,
+}
+
+impl From<Document> for Draft {
+    fn from(document: Document) -> Draft {
+        Draft { document, author: None, gives_way: false }
+    }
+}
+
+/// A handoff that was written.
+#[derive(Debug)]
+pub struct Created {
+    /// Its id.
+    pub id: HandoffId,
+    /// Where its document is.
+    pub path: PathBuf,
+    /// Whom it is for.
+    pub kind: Kind,
+    /// Its status: mostly it waits.
+    pub status: Status,
+    /// The one whose place it took.
+    pub superseded: Option<HandoffId>,
+    /// From when on it is too old.
+    pub expires: Option<Timestamp>,
+}
+
+impl Desk {
+    /// Writes a handoff.
+    pub fn create(&mut self, draft: Draft) -> Result<Created, HandoffError> {
+        let Draft { mut document, author, gives_way } = draft;
+        self.complete(&mut document, author)?;
+        let created = self.store(document, gives_way)?;
+        // What is too old to be kept goes with the next one, if not with this one.
+        let _ = self.tidy();
+        Ok(created)
+    }
+
+    /// Fills in what only kgctx knows, and makes sure that the rest is there.
+    fn complete(&self, document: &mut Document, author: Option<String>) -> Result<(), HandoffError> {
+        let head = &mut document.head;
+        document::check_complete(head)?;
+        self.refuse_folders(head)?;
+        head.id = None;
+        head.session_id = author.or_else(|| self.session.clone());
+        head.channel = Some(self.channel.clone());
+        let created = *head.created_at.get_or_insert_with(clock::now);
+        let occasion = head.occasion.get_or_insert(Occasion::Manual);
+        head.consume.get_or_insert(occasion.consume());
+        head.expires_at = match head.kind {
+            Kind::Session => occasion.lifetime().map(|lifetime| created.after(lifetime)),
+            Kind::Task => None,
+        };
+        let project = &self.place.project;
+        if head.git_ref.is_none() {
+            head.git_ref.clone_from(&project.branch);
+        }
+        if head.working_dir.is_none() {
+            let folder = project.checkout.as_ref().or(project.root.as_ref());
+            head.working_dir = folder.map(|folder| folder.to_string_lossy().into_owned());
+        }
+        if document.body.trim().is_empty() {
+            document.body = body_of(&document.head).ok_or(HandoffError::Empty)?;
+        }
+        Ok(())
+    }
+
+    fn refuse_folders(&self, head: &Head) -> Result<(), HandoffError> {
+        let Some(root) = root_of_files(&self.place.project) else { return Ok(()) };
+        let mut listed = head.specs.iter().chain(&head.files);
+        match listed.find(|path| listed_files::is_listed_directory(&root, path)) {
+            Some(folder) => Err(HandoffError::ListedFolder(folder.clone())),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes a document that is complete but for its id.
+    pub(super) fn store(
+        &mut self,
+        mut document: Document,
+        gives_way: bool,
+    ) -> Result<Created, HandoffError> {
+        let (actor, files) = (self.actor(), self.files(&self.scope));
+        let is_free = |id: &HandoffId| !files.is_there(id);
+        let home = self.home();
+        // The id is the last thing that is missing, and all are of about the same length.
+        let n_bytes = document::write(&document).len();
+        if n_bytes as u64 + 100 > MAX_BYTES {
+            return Err(HandoffError::TooLong(n_bytes));
+        }
+        let home = (home.scope.to_owned(), home.channel.to_owned());
+        let home = crate::adapters::state::Home { scope: &home.0, channel: &home.1 };
+        let id = self.state.draft_handoff(&home, &document.head, is_free, &actor)?;
+        kill_point::reach("create:reserved");
+        document.head.id = Some(id.to_string());
+        if let Err(error) = files.write(&id, &document::write(&document)) {
+            // If it cannot be forgotten now, it will be when this process is gone.
+            let _ = self.state.abandon_draft(&id, &actor);
+            return Err(self.document_error(&id, &error));
+        }
+        kill_point::reach("create:durable");
+        let activated = self.state.activate_handoff(&id, gives_way, &actor)?;
+        kill_point::reach("create:activated");
+        Ok(Created {
+            path: files.path(&id),
+            id,
+            kind: document.head.kind,
+            status: activated.status,
+            superseded: activated.superseded,
+            expires: document.head.expires_at,
+        })
+    }
+}
+
+/// A text for a handoff that says in its head all there is to say.
+fn body_of(head: &Head) -> Option<String> {
+    let section = |title: &str, text: &Option<String>| {
+        let text = text.as_deref().map(str::trim).filter(|text| !text.is_empty())?;
+        Some(format!("## {title}\n\n{text}\n"))
+    };
+    let sections =
+        [section("Goal", &head.goal), section("Next step", &head.next_step)].into_iter().flatten();
+    let body = sections.collect::<Vec<_>>().join("\n");
+    (!body.is_empty()).then_some(body)
+}

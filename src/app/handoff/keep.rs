@@ -1,0 +1,111 @@
+//! Gives handoffs back, puts them away, and removes what is done with. What waits or is claimed is never removed.
+
+use crate::adapters::kill_point;
+use crate::app::handoff::{Desk, HandoffError};
+use crate::domain::handoff::{HandoffId, Status};
+use crate::domain::handoff_record::HandoffRecord;
+
+/// What was removed, or would be.
+#[derive(Debug)]
+pub struct Pruned {
+    /// The handoffs, the oldest first.
+    pub removed: Vec<HandoffRecord>,
+    /// How many that are done with are left.
+    pub n_kept: usize,
+}
+
+impl Desk {
+    /// Gives back what was picked up; without an id, what this session picked up last.
+    pub fn release(&mut self, id: Option<&HandoffId>) -> Result<HandoffRecord, HandoffError> {
+        let id = match id {
+            Some(id) => id.clone(),
+            None => self.last_claimed()?,
+        };
+        let actor = self.actor();
+        kill_point::reach("release:begun");
+        let released = self.state.release_handoff(&self.scope, &id, "released", &actor)?;
+        kill_point::reach("release:done");
+        match released {
+            Some((record, true)) => Ok(record),
+            Some((record, false)) => Err(HandoffError::NotClaimed {
+                id: record.id,
+                status: record.status.as_str().to_owned(),
+            }),
+            None => Err(HandoffError::Unknown { id, channel: self.channel.clone() }),
+        }
+    }
+
+    fn last_claimed(&self) -> Result<HandoffId, HandoffError> {
+        let ours = |record: &HandoffRecord| {
+            record.status == Status::Claimed && record.changed_by == self.session
+        };
+        let records = self.state.handoffs_of(&self.scope)?;
+        let last = records.into_iter().filter(ours).max_by_key(|record| record.changed);
+        last.map(|record| record.id)
+            .ok_or_else(|| HandoffError::NothingClaimed(self.channel.clone()))
+    }
+
+    /// Puts a handoff away.
+    pub fn archive(&mut self, id: &HandoffId) -> Result<HandoffRecord, HandoffError> {
+        let actor = self.actor();
+        match self.state.archive_handoff(&self.scope, id, "archived", &actor)? {
+            Some(record) if record.is_archived() => Err(HandoffError::Archived {
+                id: record.id,
+                status: record.status.as_str().to_owned(),
+            }),
+            Some(record) => Ok(record),
+            None => {
+                Err(HandoffError::Unknown { id: id.clone(), channel: self.channel.clone() })
+            }
+        }
+    }
+
+    /// Puts away what waits for the next session, if something does.
+    pub fn clear(&mut self) -> Result<Option<HandoffRecord>, HandoffError> {
+        let Some(current) = self.state.current_handoff(&self.scope)? else { return Ok(None) };
+        kill_point::reach("clear:begun");
+        let actor = self.actor();
+        let cleared = self.state.archive_handoff(&self.scope, &current.id, "cleared", &actor)?;
+        kill_point::reach("clear:done");
+        // Somebody may have been faster.
+        Ok(cleared.filter(|record| !record.is_archived()))
+    }
+
+    /// Removes all that is done with but the newest.
+    pub fn prune(&mut self, keep: usize, is_dry_run: bool) -> Result<Pruned, HandoffError> {
+        let mut archived = self.state.archived_handoffs(&self.scope)?;
+        let n_kept = archived.len().min(keep);
+        archived.truncate(archived.len() - n_kept);
+        if !is_dry_run {
+            for record in &archived {
+                self.remove(record, "pruned")?;
+            }
+        }
+        Ok(Pruned { removed: archived, n_kept })
+    }
+
+    /// Removes what was done with long ago, and forgets sessions that are long over.
+    pub(super) fn tidy(&mut self) -> Result<(), HandoffError> {
+        let now_ms = self.actor().now_ms;
+        for record in self.state.outdated_handoffs(now_ms)? {
+            self.remove(&record, "too old to be kept")?;
+        }
+        Ok(self.state.forget_old_sessions(now_ms)?)
+    }
+
+    /// Removes a handoff that is done with. The file goes before the record: without it, there is nothing that could come
+    /// back.
+    fn remove(&mut self, record: &HandoffRecord, reason: &str) -> Result<(), HandoffError> {
+        if !self.state.condemn_handoff(&record.id)? {
+            return Ok(());
+        }
+        let files = self.files(&record.scope);
+        files.remove(&record.id).map_err(|cause| HandoffError::Document {
+            path: files.path(&record.id),
+            cause: cause.to_string(),
+        })?;
+        kill_point::reach("prune:removed");
+        let actor = self.actor();
+        Ok(self.state.forget_handoff(&record.id, reason, &actor)?)
+    }
+}

@@ -1,0 +1,123 @@
+//! Takes a handoff up: claims it, reads what it lists, and keeps it claimed once its text has been seen.
+
+use crate::adapters::kill_point;
+use crate::adapters::listed_files;
+use crate::adapters::state::Taken;
+use crate::app::handoff::{Desk, HandoffError};
+use crate::app::load::{LIMITS, root_of_files};
+use crate::domain::handoff::{HandoffId, ListedFile, Status};
+use crate::domain::handoff_record::HandoffRecord;
+use crate::engine::document::Read;
+use crate::engine::pickup;
+
+/// Which handoff is taken up.
+#[derive(Debug, Clone)]
+pub enum Which {
+    /// This one.
+    Named(HandoffId),
+    /// The most urgent task, and of those the oldest.
+    Next,
+}
+
+/// A handoff that was taken up, but is not kept yet.
+#[derive(Debug)]
+pub struct Picked {
+    /// The handoff, as it was before.
+    pub record: HandoffRecord,
+    /// Its document as it is stored.
+    pub text: String,
+    /// Its document, understood.
+    pub read: Read,
+    /// The files that it lists, as they are now.
+    pub files: Vec<ListedFile>,
+}
+
+impl Picked {
+    /// What is printed of it.
+    pub fn rendered(&self) -> String {
+        pickup::render(&self.record.id, &self.text, &self.files, LIMITS.in_all)
+    }
+
+    /// What was wrong with the files that it lists.
+    pub fn warnings(&self) -> Vec<String> {
+        pickup::warnings(&self.files, LIMITS.in_all)
+    }
+}
+
+impl Desk {
+    /// Takes a handoff up. Without `with_files`, no listed file is opened.
+    pub fn pick_up(&mut self, which: &Which, with_files: bool) -> Result<Picked, HandoffError> {
+        let mut broken: Vec<HandoffId> = Vec::new();
+        loop {
+            let actor = self.actor();
+            let taken = match which {
+                Which::Named(id) => self.state.take_handoff(&self.scope, id, &actor)?,
+                Which::Next => self.state.take_next_task(&self.scope, &broken, &actor)?,
+            };
+            let record = match (taken, which) {
+                (Taken::Won(record), _) => *record,
+                (Taken::Unavailable(record), _) => return Err(unavailable(&record)),
+                (Taken::None, Which::Named(id)) => {
+                    let (id, channel) = (id.clone(), self.channel.clone());
+                    return Err(HandoffError::Unknown { id, channel });
+                }
+                (Taken::None, Which::Next) => {
+                    return Err(HandoffError::NoTask(self.channel.clone()));
+                }
+            };
+            kill_point::reach("pickup:claimed");
+            match self.picked(record.clone(), with_files) {
+                Ok(picked) => return Ok(picked),
+                Err(error) => {
+                    let reason = error.to_string();
+                    self.state.release_handoff(&self.scope, &record.id, &reason, &actor)?;
+                    match which {
+                        Which::Named(_) => return Err(error),
+                        Which::Next => broken.push(record.id),
+                    }
+                }
+            }
+        }
+    }
+
+    fn picked(&self, record: HandoffRecord, with_files: bool) -> Result<Picked, HandoffError> {
+        let text = self.text(&record)?;
+        let read = self.document(&record)?;
+        let head = &read.document.head;
+        let files = match root_of_files(&self.place.project) {
+            Some(root) if with_files => {
+                let allowed = &self.place.settings.handoff.allow.value;
+                listed_files::read_listed(&root, allowed, &head.specs, &head.files, LIMITS)
+            }
+            _ => Vec::new(),
+        };
+        Ok(Picked { record, text, read, files })
+    }
+
+    /// Its text has been seen: it stays claimed.
+    pub fn keep(&mut self, id: &HandoffId) -> Result<(), HandoffError> {
+        kill_point::reach("pickup:printed");
+        let actor = self.actor();
+        self.state.confirm_taken(id, &actor)?;
+        kill_point::reach("pickup:confirmed");
+        Ok(())
+    }
+
+    /// Its text could not be shown: it waits again.
+    pub fn put_back(&mut self, id: &HandoffId, reason: &str) -> Result<(), HandoffError> {
+        let actor = self.actor();
+        self.state.release_handoff(&self.scope, id, reason, &actor)?;
+        Ok(())
+    }
+}
+
+fn unavailable(record: &HandoffRecord) -> HandoffError {
+    let whom = record.changed_by.as_deref().map(|session| format!(" by session {session}"));
+    let why = match &record.status {
+        Status::Claimed | Status::Consumed => {
+            format!("it was {}{} at {}", record.status, whom.unwrap_or_default(), record.changed)
+        }
+        status => format!("it is {status}"),
+    };
+    HandoffError::Unavailable { id: record.id.clone(), why }
+}

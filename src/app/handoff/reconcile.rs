@@ -1,0 +1,169 @@
+//! Compares what handoffs say with what is there. Changes nothing, unless it is asked to take in documents that the state
+//! has lost.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::adapters::git::{self, Reference};
+use crate::adapters::handoff_files::HandoffFiles;
+use crate::adapters::listed_files::{self, Standing};
+use crate::app::handoff::{Desk, HandoffError};
+use crate::app::load::root_of_files;
+use crate::domain::handoff::{HandoffId, Kind, Occasion};
+use crate::domain::handoff_record::HandoffRecord;
+use crate::engine::document;
+
+/// What a comparison found out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// It is as the handoff says.
+    Confirmed,
+    /// It is not.
+    Discrepant,
+    /// It cannot be told.
+    Unverifiable,
+}
+
+/// One thing that was compared.
+#[derive(Debug, Serialize)]
+pub struct Finding {
+    /// What kind of thing: `git_ref`, `spec`, `file` or `document`.
+    pub what: &'static str,
+    /// Its name.
+    pub name: String,
+    /// How it is.
+    pub verdict: Verdict,
+    /// Why.
+    pub why: String,
+}
+
+/// A handoff and what it says.
+#[derive(Debug)]
+pub struct Checked {
+    /// The handoff.
+    pub record: HandoffRecord,
+    /// What it says, compared with what is there.
+    pub findings: Vec<Finding>,
+}
+
+/// All documents, compared with what the state knows.
+#[derive(Debug, Default)]
+pub struct Reconciled {
+    /// What is wrong.
+    pub findings: Vec<Finding>,
+    /// Documents that were taken in.
+    pub adopted: Vec<HandoffId>,
+    /// How many are as they should be.
+    pub n_confirmed: usize,
+}
+
+impl Desk {
+    /// Compares what one handoff says with what is there.
+    pub fn check(&self, id: &HandoffId) -> Result<Checked, HandoffError> {
+        let record = self.find(Some(id))?;
+        let head = self.document(&record)?.document.head;
+        let root = root_of_files(&self.place.project);
+        let mut findings = Vec::new();
+        if let Some(reference) = &head.git_ref {
+            findings.push(reference_finding(root.as_deref(), reference));
+        }
+        let allowed = &self.place.settings.handoff.allow.value;
+        let specs = head.specs.iter().map(|path| ("spec", path));
+        for (what, path) in specs.chain(head.files.iter().map(|path| ("file", path))) {
+            let (verdict, why) = match &root {
+                Some(root) => match listed_files::status(root, allowed, path) {
+                    Standing::Confirmed => (Verdict::Confirmed, "it is there".to_owned()),
+                    Standing::Discrepant(why) => (Verdict::Discrepant, why),
+                    Standing::Unverifiable(why) => (Verdict::Unverifiable, why),
+                },
+                None => (Verdict::Unverifiable, "there is no project here".to_owned()),
+            };
+            findings.push(Finding { what, name: path.clone(), verdict, why });
+        }
+        Ok(Checked { record, findings })
+    }
+
+    /// Compares all documents with what the state knows. With `repair`, takes in what the state has lost.
+    pub fn reconcile(&mut self, repair: bool) -> Result<Reconciled, HandoffError> {
+        let files = self.files(&self.scope);
+        let known = self.state.handoffs_of(&self.scope)?;
+        let mut reconciled = Reconciled::default();
+        for record in &known {
+            let trouble = match self.document(record) {
+                Ok(read) if read.is_raw => Some("its front matter cannot be read".to_owned()),
+                Ok(read) => {
+                    let id = read.document.head.id.unwrap_or_else(|| "none".to_owned());
+                    (id != record.id.as_str()).then(|| {
+                        format!("it has the id {id}; put {} into its front matter", record.id)
+                    })
+                }
+                Err(error) => Some(error.to_string()),
+            };
+            match trouble {
+                None => reconciled.n_confirmed += 1,
+                Some(why) => reconciled.findings.push(document_finding(&record.id, why)),
+            }
+        }
+        let is_known = |id: &HandoffId| known.iter().any(|record| record.id == *id);
+        let listed = files.all().map_err(|cause| HandoffError::Document {
+            path: self.place.directories.state.join("handoffs"),
+            cause: cause.to_string(),
+        })?;
+        let lost: Vec<HandoffId> = listed.into_iter().filter(|id| !is_known(id)).collect();
+        // The newest first: then those before it are superseded, as they were.
+        for id in lost.into_iter().rev() {
+            if !repair {
+                let why = "the state does not know it; `kgctx handoff reconcile --repair` takes it in";
+                reconciled.findings.push(document_finding(&id, why.to_owned()));
+                continue;
+            }
+            match self.adopt(&files, &id) {
+                Ok(()) => reconciled.adopted.push(id),
+                Err(error) => {
+                    reconciled.findings.push(document_finding(&id, error.to_string()));
+                }
+            }
+        }
+        Ok(reconciled)
+    }
+
+    /// Takes in a document that the state has lost. What may have been delivered already is put away.
+    fn adopt(&mut self, files: &HandoffFiles, id: &HandoffId) -> Result<(), HandoffError> {
+        let bytes = files.read(id).map_err(|cause| self.document_error(id, &cause))?;
+        let read = document::read(&bytes).map_err(|cause| HandoffError::Document {
+            path: files.path(id),
+            cause: cause.to_string(),
+        })?;
+        let head = read.document.head;
+        let actor = self.actor();
+        let is_over = head.expires_at.is_some_and(|at| at.milliseconds() < actor.now_ms);
+        let is_automatic =
+            matches!(head.occasion, Some(Occasion::Auto | Occasion::Rotation | Occasion::End));
+        let is_archived = head.kind == Kind::Session && (is_over || is_automatic);
+        let channel = head.channel.clone().unwrap_or_else(|| self.channel.clone());
+        let scope = self.scope.clone();
+        let home = crate::adapters::state::Home { scope: &scope, channel: &channel };
+        self.state.adopt_handoff(&home, id, &head, is_archived, &actor)?;
+        Ok(())
+    }
+}
+
+fn reference_finding(root: Option<&Path>, reference: &str) -> Finding {
+    let (verdict, why) = match root.map(|root| git::reference(root, reference)) {
+        Some(Reference::Known) => (Verdict::Confirmed, "the repository knows it"),
+        Some(Reference::Unknown) => {
+            (Verdict::Discrepant, "the repository does not know it any more")
+        }
+        Some(Reference::NoRepository) | None => {
+            (Verdict::Unverifiable, "there is no git repository, or no git")
+        }
+    };
+    let why = why.to_owned();
+    Finding { what: "git_ref", name: reference.to_owned(), verdict, why }
+}
+
+fn document_finding(id: &HandoffId, why: String) -> Finding {
+    Finding { what: "document", name: id.to_string(), verdict: Verdict::Discrepant, why }
+}

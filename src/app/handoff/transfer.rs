@@ -1,0 +1,153 @@
+//! Handoffs of other tools: taken in, and written for them.
+
+use std::path::{Path, PathBuf};
+
+use crate::adapters::amplifier::{self, Existing};
+use crate::adapters::environment::Environment;
+use crate::adapters::handoff_files::MAX_BYTES;
+use crate::adapters::{document as file, typing};
+use crate::app::handoff::{Created, Desk, HandoffError};
+use crate::domain::handoff::{Document, HandoffId, Occasion, Status};
+use crate::domain::time::Timestamp;
+use crate::engine::document::{self, Read};
+use crate::engine::foreign;
+
+/// What was taken in.
+#[derive(Debug, Default)]
+pub struct Imported {
+    /// The handoffs, the oldest first.
+    pub handoffs: Vec<ImportedHandoff>,
+    /// How many were taken in before.
+    pub n_known: usize,
+    /// What was odd about some.
+    pub warnings: Vec<String>,
+    /// What could not be taken in, and why.
+    pub failed: Vec<String>,
+}
+
+/// A handoff that was taken in.
+#[derive(Debug)]
+pub struct ImportedHandoff {
+    /// Its id here.
+    pub id: HandoffId,
+    /// What it was called elsewhere.
+    pub source_id: String,
+    /// Its status.
+    pub status: Status,
+}
+
+/// Where a handoff was written to.
+#[derive(Debug)]
+pub enum Exported {
+    /// Nowhere yet.
+    Text(String),
+    /// Into this file.
+    File(PathBuf),
+}
+
+impl Desk {
+    /// Takes in files with any of the known headers.
+    pub fn import(&mut self, paths: &[PathBuf]) -> Result<Imported, HandoffError> {
+        let mut imported = Imported::default();
+        for path in paths {
+            let name = path.display().to_string();
+            let text = match typing::file(path, MAX_BYTES) {
+                Ok(text) => text,
+                Err(error) => {
+                    imported.failed.push(error.to_string());
+                    continue;
+                }
+            };
+            let Ok(read) = document::read(text.as_bytes()) else { continue };
+            if read.is_empty() {
+                imported.failed.push(format!("{name} is empty"));
+                continue;
+            }
+            let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let source_id = read.document.head.id.clone().unwrap_or(stem);
+            self.take_in(read, source_id, None, &name, &mut imported)?;
+        }
+        Ok(imported)
+    }
+
+    /// Takes in what Amplifier has left for this project.
+    pub fn import_amplifier(&mut self) -> Result<Imported, HandoffError> {
+        let mut imported = Imported::default();
+        let root = self.place.project.root.clone();
+        let projects = amplifier::projects_folder(&Environment::of_process());
+        let (Some(root), Some(projects)) = (root, projects) else { return Ok(imported) };
+        let (found, warnings) = amplifier::find(&projects, &root);
+        imported.warnings.extend(warnings);
+        let (readable, warnings) = foreign::newest_first(found);
+        imported.warnings.extend(warnings);
+        // The oldest first, so that each takes the place of the one before.
+        for (handoff, mut read) in readable.into_iter().rev() {
+            let head = &mut read.document.head;
+            head.occasion.get_or_insert(Occasion::End);
+            head.session_id.get_or_insert_with(|| handoff.session.clone());
+            let name = handoff.path.display().to_string();
+            self.take_in(read, handoff.session, Some(handoff.modified), &name, &mut imported)?;
+        }
+        Ok(imported)
+    }
+
+    fn take_in(
+        &mut self,
+        read: Read,
+        source_id: String,
+        modified: Option<Timestamp>,
+        name: &str,
+        imported: &mut Imported,
+    ) -> Result<(), HandoffError> {
+        if self.state.has_source(&self.scope, &source_id)? {
+            imported.n_known += 1;
+            return Ok(());
+        }
+        imported.warnings.extend(read.warnings.iter().map(|warning| format!("{name}: {warning}")));
+        let Document { mut head, body } = read.document;
+        let occasion = head.occasion.get_or_insert(Occasion::Manual).clone();
+        head.consume.get_or_insert(occasion.consume());
+        let created = *head.created_at.get_or_insert(modified.unwrap_or_else(super::now));
+        head.expires_at = occasion.lifetime().map(|lifetime| created.after(lifetime));
+        head.channel = Some(self.channel.clone());
+        head.source_id = Some(source_id.clone());
+        let Created { id, status, .. } = self.store(Document { head, body }, false)?;
+        imported.handoffs.push(ImportedHandoff { id, source_id, status });
+        Ok(())
+    }
+
+    /// A handoff's document, for standard output.
+    pub fn exported(&self, id: Option<&HandoffId>) -> Result<String, HandoffError> {
+        self.text(&self.find(id)?)
+    }
+
+    /// Writes a handoff's document to a file.
+    pub fn export_to(&self, id: Option<&HandoffId>, to: &Path) -> Result<Exported, HandoffError> {
+        let text = self.exported(id)?;
+        let fail = |cause: std::io::Error| HandoffError::Document {
+            path: to.to_path_buf(),
+            cause: cause.to_string(),
+        };
+        file::put(to, &text).map_err(fail)?;
+        Ok(Exported::File(to.to_path_buf()))
+    }
+
+    /// Writes a handoff where Amplifier looks for it, in its form.
+    pub fn export_to_amplifier(&self, id: Option<&HandoffId>) -> Result<Exported, HandoffError> {
+        let record = self.find(id)?;
+        let read = self.document(&record)?;
+        let fail = |cause: std::io::Error| HandoffError::Document {
+            path: PathBuf::from("Amplifier's projects"),
+            cause: cause.to_string(),
+        };
+        let projects = amplifier::projects_folder(&Environment::of_process())
+            .ok_or_else(|| fail(std::io::ErrorKind::NotFound.into()))?;
+        let root = self.place.project.root.clone().unwrap_or_default();
+        let slug = amplifier::slug(&root);
+        let text = foreign::amplifier_text(&read.document, &slug, None);
+        let session = record.session.clone().unwrap_or_else(|| record.id.to_string());
+        amplifier::export(&projects, &slug, &session, &text, Existing::Keep)
+            .map(Exported::File)
+            .map_err(fail)
+    }
+}

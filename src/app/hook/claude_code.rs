@@ -1,0 +1,154 @@
+//! Answers the hooks of Claude Code: what a session is given when it begins, and what is left of it when it ends.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use crate::adapters::{background, summariser};
+use crate::adapters::claude_code::{Event, Source, additional_context, env_file, transcript};
+use crate::adapters::process::Process;
+use crate::adapters::state::{Asked, Choice, Ending, SessionOrigin, State, Wanted};
+use crate::app::hook::direct::{self, Subject, Underway};
+use crate::app::hook::{STATE_PATIENCE, now_ms, origin};
+use crate::app::workspace::Place;
+use crate::domain::budget::Host;
+use crate::domain::session::Moment;
+
+/// A compaction that is told of again within this time is the same one.
+const SAME_COMPACTION: Duration = Duration::from_secs(5);
+/// A session that its user cleared ends with this reason.
+const CLEARED: &str = "clear";
+
+/// Answers a hook; `None` where there is nothing to say.
+pub fn claude_code(question: &[u8], until: Instant) -> Option<Underway> {
+    if summariser::is_at_work() {
+        return None;
+    }
+    match Event::parse(question).ok()? {
+        Event::Start { is_subagent: true, .. } | Event::End { is_subagent: true, .. } => None,
+        Event::Start { session, cwd, source, transcript, .. } => {
+            Starting { session: &session, cwd, source, transcript, until }.answer()
+        }
+        Event::End { session, cwd, reason, transcript, .. } => {
+            end(&session, cwd, &reason, transcript);
+            None
+        }
+        Event::Other(_) => None,
+    }
+}
+
+/// A session that begins.
+struct Starting<'a> {
+    session: &'a str,
+    cwd: PathBuf,
+    source: Source,
+    transcript: Option<PathBuf>,
+    until: Instant,
+}
+
+impl Starting<'_> {
+    fn answer(self) -> Option<Underway> {
+        // What is typed into the session's own shell knows then whom it is for.
+        env_file::append(self.session);
+        let here = Place::find(&direct::request(self.cwd.clone())).ok()?;
+        let state = State::open(&here.directories.state, STATE_PATIENCE).ok();
+        let known = state.as_ref().and_then(|state| state.session_origin(self.session).ok()?);
+        // Where a session was started counts, not where it has gone since.
+        let folder = known.as_ref().map_or_else(|| self.cwd.clone(), |known| known.folder.clone());
+        let request = direct::request(folder);
+        let place = Place::find(&request).unwrap_or(here);
+        if !place.settings.enabled.value {
+            return None;
+        }
+        if place.settings.handoff.enabled.value
+            && state.as_ref().is_some_and(|state| state.has_free_ending(now_ms()).unwrap_or(false))
+        {
+            // Whoever should have written it is gone.
+            let _ = background::finish_endings();
+        }
+        let (moment, wanted) = self.moment(&place, state, known)?;
+        let subject = Subject {
+            session: self.session,
+            host: Host::ClaudeCode,
+            moment,
+            wanted,
+            until: self.until,
+        };
+        let underway = direct::give(&place, request, &subject)?;
+        let answer = additional_context(&underway.text);
+        Some(underway.saying(answer))
+    }
+
+    /// The moment that the session is at; `None` where it is given nothing.
+    fn moment(
+        &self,
+        place: &Place,
+        state: Option<State>,
+        known: Option<SessionOrigin>,
+    ) -> Option<(Moment, Wanted)> {
+        let start = Some((Moment::Start, Wanted::First));
+        match &self.source {
+            Source::Startup | Source::Other(_) => start,
+            Source::Clear if place.settings.handoff.inject_on_clear.value => start,
+            Source::Clear => {
+                self.remember(place, state);
+                None
+            }
+            Source::Compact => {
+                let (count, last) = state?.compactions(self.session).ok()?;
+                let is_same = last.is_some_and(|last| {
+                    (0..SAME_COMPACTION.as_millis() as i64).contains(&(now_ms() - last))
+                });
+                let moment = Moment::Compaction((count + 1).to_string());
+                (!is_same).then_some((moment, Wanted::Again))
+            }
+            Source::Resume | Source::Fork => {
+                let state = state?;
+                let since = match known {
+                    Some(known) => known.at_ms,
+                    None => transcript::last_written(self.transcript.as_deref()?)?,
+                };
+                let asked = Asked {
+                    scope: &place.project.scope,
+                    session: self.session,
+                    host: Process::host(),
+                    wanted: Wanted::Since(since),
+                    max_age_ms: i64::MAX,
+                    now_ms: now_ms(),
+                    unusable: &[],
+                };
+                match state.peek_handoff(&asked).ok()? {
+                    Choice::Given(newer) => {
+                        Some((Moment::Handoff(newer.id.to_string()), asked.wanted))
+                    }
+                    _ => {
+                        self.remember(place, Some(state));
+                        None
+                    }
+                }
+            }
+        }
+    }
+
+    /// Notes where the session lives, though it is given nothing.
+    fn remember(&self, place: &Place, state: Option<State>) {
+        if let Some(mut state) = state {
+            let origin = origin(place, &self.cwd);
+            let _ = state.remember_session(self.session, &origin, Process::host());
+        }
+    }
+}
+
+/// Notes that a session has ended. Its handoff is written by a process of its own, for which Claude Code does not wait.
+fn end(session: &str, cwd: PathBuf, reason: &str, transcript: Option<PathBuf>) {
+    let Ok(place) = Place::find(&direct::request(cwd.clone())) else { return };
+    let Ok(mut state) = State::open(&place.directories.state, STATE_PATIENCE) else { return };
+    let known = state.session_origin(session).ok().flatten();
+    let folder = known.map_or(cwd, |known| known.folder);
+    let leaves_one = reason != CLEARED && place.settings.handoff.enabled.value;
+    let ending = Ending { session: session.to_owned(), folder, transcript };
+    let ended = state.end_session(session, leaves_one.then_some(&ending), now_ms());
+    if ended.is_ok() && leaves_one {
+        // If it cannot be started, the next session's start tries again.
+        let _ = background::finish_endings();
+    }
+}

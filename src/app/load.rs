@@ -1,0 +1,243 @@
+//! Finds out which handoff a session is given, and makes it fit to be shown. Whatever is wrong with one is a fault beside
+//! the context, and never keeps a session from starting.
+
+use std::path::PathBuf;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use crate::adapters::clock;
+use crate::adapters::handoff_files::HandoffFiles;
+use crate::adapters::kill_point;
+use crate::adapters::listed_files::{self, Limits};
+use crate::adapters::process::Process;
+use crate::adapters::state::{Actor, Asked, Choice, State, StateError, Token, Wanted};
+use crate::app::inject::Session;
+use crate::app::workspace::Place;
+use crate::domain::handoff::{Document, HandoffId, Legacy, ListedFile};
+use crate::domain::handoff_record::HandoffRecord;
+use crate::domain::project::Project;
+use crate::domain::receipt::Fault;
+use crate::domain::session::Moment;
+use crate::domain::settings::HandoffSettings;
+use crate::engine::{document, handoff};
+
+/// Another process that is writing the state is waited for this long by who only looks.
+const LOOK_PATIENCE: Duration = Duration::from_millis(100);
+/// Listed files on a network that does not answer are done without after this long.
+const FILES_PATIENCE: Duration = Duration::from_millis(150);
+/// So many handoffs that are of no use are passed over.
+const MAX_UNUSABLE: usize = 8;
+/// How much of listed files is read.
+pub(super) const LIMITS: Limits = Limits { per_file: 32 * 1024, in_all: 256 * 1024 };
+/// A handoff that claims to be from further in the future than this has a wrong date.
+const CLOCKS_DIFFER_MS: i64 = 5 * 60_000;
+
+/// What a session is told about handoffs, and what was wrong with some.
+#[derive(Debug, Clone, Default)]
+pub struct Loaded {
+    /// What it is told.
+    pub legacy: Option<Legacy>,
+    /// What was wrong.
+    pub faults: Vec<Fault>,
+}
+
+impl Loaded {
+    fn fault(reason: impl ToString) -> Loaded {
+        Loaded { legacy: None, faults: vec![Fault::new("handoff", reason)] }
+    }
+}
+
+/// What a session asks for at a moment.
+pub(super) fn wanted(moment: &Moment) -> Wanted {
+    match moment {
+        Moment::Start => Wanted::First,
+        Moment::Compaction(_) => Wanted::Again,
+        Moment::Handoff(_) => Wanted::Since(i64::MIN),
+    }
+}
+
+/// Whether sessions are given handoffs here.
+fn is_on(settings: &HandoffSettings) -> bool {
+    settings.enabled.value && settings.inject_on_start.value
+}
+
+/// What a session would be given. Changes nothing.
+pub(super) fn peek(place: &Place, session: &Session) -> Loaded {
+    if !place.settings.enabled.value || !is_on(&place.settings.handoff) {
+        return Loaded::default();
+    }
+    let state = match State::look(&place.directories.state, LOOK_PATIENCE) {
+        Ok(Some(state)) => state,
+        Ok(None) => return Loaded::default(),
+        Err(error) => return Loaded::fault(error),
+    };
+    let now_ms = session.now.unwrap_or_else(clock::now).milliseconds();
+    let mut asked = Asking { place, session: &session.id, host: None, now_ms, faults: Vec::new() };
+    asked.search(wanted(&session.moment), |asked| state.peek_handoff(asked), |_| Ok(()))
+}
+
+/// What a session is given, under its claim.
+pub(super) fn load(
+    state: &mut State,
+    token: Token,
+    place: &Place,
+    session: &str,
+    wanted: Wanted,
+    host: Option<Process>,
+) -> Loaded {
+    if !is_on(&place.settings.handoff) {
+        return Loaded::default();
+    }
+    let now_ms = clock::now().milliseconds();
+    let state = std::cell::RefCell::new(state);
+    let mut asking = Asking { place, session, host, now_ms, faults: Vec::new() };
+    let loaded = asking.search(
+        wanted,
+        |asked| state.borrow_mut().load_handoff(asked, token),
+        |reason| {
+            let actor = Actor { session: Some(session.to_owned()), now_ms };
+            state.borrow_mut().unload_handoff(token, reason, &actor)
+        },
+    );
+    kill_point::reach("load:claimed");
+    loaded
+}
+
+/// A session that asks for a handoff.
+struct Asking<'a> {
+    place: &'a Place,
+    session: &'a str,
+    host: Option<Process>,
+    now_ms: i64,
+    faults: Vec<Fault>,
+}
+
+/// Why a document is not given to a session.
+enum Refused {
+    /// It is of no use; the one before may be.
+    Unusable(String),
+    /// It is not what it should be: the session starts without any.
+    Invalid(String),
+}
+
+impl Asking<'_> {
+    /// Asks until something can be used.
+    fn search(
+        &mut self,
+        wanted: Wanted,
+        ask: impl Fn(&Asked<'_>) -> Result<Choice, StateError>,
+        give_back: impl Fn(&str) -> Result<(), StateError>,
+    ) -> Loaded {
+        let mut unusable: Vec<HandoffId> = Vec::new();
+        let legacy = loop {
+            let asked = Asked {
+                scope: &self.place.project.scope,
+                session: self.session,
+                host: self.host,
+                wanted,
+                max_age_ms: i64::from(self.place.settings.handoff.max_age_days.value)
+                    * 24
+                    * 3_600_000,
+                now_ms: self.now_ms,
+                unusable: &unusable,
+            };
+            let record = match ask(&asked) {
+                Ok(Choice::Given(record) | Choice::Again(record)) => record,
+                Ok(Choice::TooOld(record)) => break Some(handoff::too_old(&record)),
+                Ok(Choice::Withheld(record)) => break Some(handoff::withheld(&record)),
+                Ok(Choice::Misdated(record)) => {
+                    self.complain(&record, format!("it is from the future: {}", record.created));
+                    break None;
+                }
+                Ok(Choice::Nothing) => break None,
+                Err(error) => {
+                    self.faults.push(Fault::new("handoff", error));
+                    break None;
+                }
+            };
+            match self.read(&record) {
+                Ok(document) => {
+                    let head = &document.head;
+                    let files = self.listed(head.specs.clone(), head.files.clone());
+                    let handoff = handoff::prepare(&record, &document, files);
+                    break Some(Legacy::Handoff(Box::new(handoff)));
+                }
+                Err(refused) => {
+                    let (Refused::Unusable(reason) | Refused::Invalid(reason)) = &refused;
+                    self.complain(&record, reason);
+                    if let Err(error) = give_back(reason) {
+                        self.faults.push(Fault::new("handoff", error));
+                        break None;
+                    }
+                    if matches!(refused, Refused::Invalid(_)) || unusable.len() == MAX_UNUSABLE {
+                        break None;
+                    }
+                    unusable.push(record.id.clone());
+                }
+            }
+        };
+        Loaded { legacy, faults: std::mem::take(&mut self.faults) }
+    }
+
+    fn complain(&mut self, record: &HandoffRecord, reason: impl std::fmt::Display) {
+        self.faults.push(Fault::new("handoff", format!("{}: {reason}", record.id)));
+    }
+
+    /// Reads a document and makes sure that it is the one that is meant.
+    fn read(&mut self, record: &HandoffRecord) -> Result<Document, Refused> {
+        let files = HandoffFiles::of(&self.place.directories, &record.scope);
+        let bytes = files
+            .read(&record.id)
+            .map_err(|error| Refused::Unusable(format!("it cannot be read: {error}")))?;
+        let read = document::read(&bytes)
+            .map_err(|error| Refused::Unusable(format!("it is {error}")))?;
+        if read.is_empty() {
+            return Err(Refused::Unusable("it is empty".to_owned()));
+        }
+        for warning in &read.warnings {
+            self.complain(record, warning);
+        }
+        let head = &read.document.head;
+        if !read.is_raw {
+            let id = head.id.as_deref().unwrap_or("none");
+            if id != record.id.as_str() {
+                return Err(Refused::Invalid(format!(
+                    "its document has the id {id}; `kgctx handoff reconcile` tells more"
+                )));
+            }
+            match head.created_at {
+                Some(at) if at.milliseconds() > self.now_ms + CLOCKS_DIFFER_MS => {
+                    return Err(Refused::Invalid(format!("its date is in the future: {at}")));
+                }
+                Some(_) => {}
+                None => return Err(Refused::Invalid("its date is missing or wrong".to_owned())),
+            }
+        }
+        Ok(read.document)
+    }
+
+    /// Reads the files that a handoff lists, unless that takes too long.
+    fn listed(&mut self, specs: Vec<String>, files: Vec<String>) -> Vec<ListedFile> {
+        let Some(root) = root_of_files(&self.place.project) else { return Vec::new() };
+        if specs.is_empty() && files.is_empty() {
+            return Vec::new();
+        }
+        let allowed = self.place.settings.handoff.allow.value.clone();
+        let (sender, read) = mpsc::channel();
+        // Nobody listens any more to who reads for too long.
+        thread::spawn(move || {
+            drop(sender.send(listed_files::read_listed(&root, &allowed, &specs, &files, LIMITS)));
+        });
+        read.recv_timeout(FILES_PATIENCE).unwrap_or_else(|_| {
+            let reason = "the files that it lists could not be read in time";
+            self.faults.push(Fault::new("handoff", reason));
+            Vec::new()
+        })
+    }
+}
+
+/// Where listed files are looked for: among those that the session works on.
+pub(super) fn root_of_files(project: &Project) -> Option<PathBuf> {
+    project.checkout.clone().or_else(|| project.root.clone())
+}

@@ -1,0 +1,91 @@
+//! `kgctx handoff`
+
+mod args;
+mod create;
+mod list;
+mod pickup;
+mod steps;
+
+use crate::app::handoff::{Desk, HandoffError};
+use crate::cli::args::PlaceArgs;
+use crate::cli::outcome::{Failure, NO, UNAVAILABLE, USAGE};
+use crate::cli::screen::Screen;
+
+pub(super) use crate::cli::handoff::args::HandoffArgs;
+use crate::cli::handoff::args::HandoffCommand;
+
+pub(super) fn run(
+    place: &PlaceArgs,
+    args: &HandoffArgs,
+    screen: &mut Screen,
+) -> Result<(), Failure> {
+    if let HandoffCommand::Finish(_) = &args.command {
+        crate::app::ending::finish_all();
+        return Ok(());
+    }
+    // Wrong input is told before anything is opened.
+    let input = match &args.command {
+        HandoffCommand::Create(create) => Some(create::input(create)?),
+        _ => None,
+    };
+    let channel = args.channel.as_deref();
+    let mut desk = Desk::open(&place.request(), channel, args.session.as_deref())?;
+    let desk = &mut desk;
+    match &args.command {
+        HandoffCommand::Create(args) => {
+            input.map_or(Ok(()), |input| create::run(desk, args, input, screen))
+        }
+        HandoffCommand::List(args) => list::list(desk, args, screen),
+        HandoffCommand::Show(args) => list::show(desk, args, screen),
+        HandoffCommand::Log(args) => list::log(desk, args, screen),
+        HandoffCommand::Pickup(args) => pickup::run(desk, args, screen),
+        HandoffCommand::Release(args) => steps::release(desk, args, screen),
+        HandoffCommand::Archive(args) => steps::archive(desk, args, screen),
+        HandoffCommand::Clear(args) => steps::clear(desk, args, screen),
+        HandoffCommand::Prune(args) => steps::prune(desk, args, screen),
+        HandoffCommand::Import(args) => steps::import(desk, args, screen),
+        HandoffCommand::Export(args) => steps::export(desk, args, screen),
+        HandoffCommand::Reconcile(args) => steps::reconcile(desk, args, screen),
+        HandoffCommand::Finish(_) => Ok(()),
+    }
+}
+
+impl From<HandoffError> for Failure {
+    fn from(error: HandoffError) -> Failure {
+        let code = match error {
+            HandoffError::App(error) => return error.into(),
+            HandoffError::Input(_)
+            | HandoffError::Incomplete(_)
+            | HandoffError::Empty
+            | HandoffError::TooLong(_)
+            | HandoffError::ListedFolder(_)
+            | HandoffError::Id(_)
+            | HandoffError::Editor(_) => USAGE,
+            HandoffError::Unknown { .. }
+            | HandoffError::Unavailable { .. }
+            | HandoffError::NoTask(_)
+            | HandoffError::NoCurrent(_)
+            | HandoffError::NothingClaimed(_)
+            | HandoffError::NotClaimed { .. }
+            | HandoffError::Archived { .. } => NO,
+            HandoffError::State(_) | HandoffError::Document { .. } => UNAVAILABLE,
+        };
+        Failure { code, message: error.to_string() }
+    }
+}
+
+/// Does something for each of several, in order. Whatever fails is told, and the rest is done all the same.
+fn each<T>(
+    all: &[T],
+    screen: &mut Screen,
+    mut one: impl FnMut(&T, &mut Screen) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let mut failed: Option<Failure> = None;
+    for item in all {
+        let Err(failure) = one(item, screen) else { continue };
+        if let Some(before) = failed.replace(failure) {
+            screen.complain(&format!("kgctx: {}\n", before.message));
+        }
+    }
+    failed.map_or(Ok(()), Err)
+}

@@ -1,0 +1,153 @@
+//! `kgctx handoff list`, `show` and `log`: what can be seen without a change.
+
+use serde_json::{Value, json};
+
+use crate::app::handoff::Desk;
+use crate::cli::handoff::args::{ListArgs, LogArgs, ShowArgs};
+use crate::cli::handoff::each;
+use crate::cli::outcome::{Failure, USAGE};
+use crate::cli::screen::{Screen, Style, harmless};
+use crate::domain::handoff::{HandoffId, Kind, Status};
+use crate::domain::handoff_record::{FIELDS, HandoffRecord};
+use crate::domain::time::Timestamp;
+
+pub(super) fn list(desk: &Desk, args: &ListArgs, screen: &mut Screen) -> Result<(), Failure> {
+    if let Some(unknown) = args.fields.iter().find(|name| !FIELDS.contains(&name.as_str())) {
+        let message = format!("{unknown:?} is no field; there are {}", FIELDS.join(", "));
+        return Err(Failure { code: USAGE, message });
+    }
+    let records = desk.list(args.all)?;
+    if !args.fields.is_empty() {
+        print_fields(&records, &args.fields, args.json, screen);
+    } else if args.json {
+        let flat: Vec<_> = records.iter().map(HandoffRecord::flat).collect();
+        screen.json(&json!({ "channel": desk.channel(), "handoffs": flat }));
+    } else if records.is_empty() {
+        let channel = harmless(desk.channel());
+        screen.line(format!("Nothing waits in {channel}. `kgctx handoff create` leaves something."));
+    } else {
+        print_table(&records, screen);
+    }
+    Ok(())
+}
+
+/// Only some fields, in the order in which they were asked for.
+fn print_fields(records: &[HandoffRecord], fields: &[String], is_json: bool, screen: &mut Screen) {
+    let mut lines = Vec::new();
+    for record in records {
+        let flat = json!(record.flat());
+        let value = |name: &String| flat.get(name).cloned().unwrap_or(Value::Null);
+        let parts: Vec<String> = match is_json {
+            true => fields.iter().map(|name| format!("{}:{}", json!(name), value(name))).collect(),
+            false => fields.iter().map(|name| plain(&value(name))).collect(),
+        };
+        lines.push(match is_json {
+            true => format!("{{{}}}", parts.join(",")),
+            false => parts.join("\t"),
+        });
+    }
+    match is_json {
+        true => screen.line(format!("{{\"handoffs\":[{}]}}", lines.join(","))),
+        false => lines.iter().for_each(|line| screen.line(line)),
+    }
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => harmless(text),
+        Value::Null => "-".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+fn print_table(records: &[HandoffRecord], screen: &mut Screen) {
+    let now = crate::app::handoff::now();
+    let width = records.iter().map(|record| record.id.as_str().len()).max().unwrap_or_default();
+    let mut group = "";
+    for record in records {
+        let heading = match record.status {
+            Status::Claimed => "Claimed",
+            Status::Active => "Waiting",
+            _ => "Archived",
+        };
+        if heading != group {
+            if !group.is_empty() {
+                screen.line("");
+            }
+            screen.line(screen.paint(Style::Strong, heading));
+            group = heading;
+        }
+        let what = match record.kind {
+            Kind::Session => format!("session  {:<8}", record.occasion),
+            Kind::Task => format!("task     {:<8}", record.priority.as_str()),
+        };
+        let goal = record.goal.as_deref().map(harmless).unwrap_or_default();
+        let remark = screen.paint(Style::Faint, remark(record, now));
+        screen.line(format!("  {:<width$}  {what}  {goal}{remark}", record.id).trim_end());
+    }
+}
+
+/// What became of a handoff, or when it was left.
+fn remark(record: &HandoffRecord, now: Timestamp) -> String {
+    let ago = record.changed.ago(now);
+    let whom = record.changed_by.as_deref().map(|session| format!(" by {}", harmless(session)));
+    let gap = if record.goal.is_some() { "  " } else { "" };
+    let reason = record.reason.as_deref().filter(|reason| *reason != record.status.as_str());
+    let why = reason.map(|reason| format!(", {}", harmless(reason))).unwrap_or_default();
+    match record.status {
+        Status::Active => format!("{gap}({})", record.created.ago(now)),
+        Status::Claimed => format!("{gap}(claimed {ago}{})", whom.unwrap_or_default()),
+        _ => format!("{gap}({} {ago}{why})", record.status),
+    }
+}
+
+pub(super) fn show(desk: &Desk, args: &ShowArgs, screen: &mut Screen) -> Result<(), Failure> {
+    let ids: Vec<Option<&HandoffId>> = match args.ids.as_slice() {
+        [] => vec![None],
+        ids => ids.iter().map(Some).collect(),
+    };
+    each(&ids, screen, |id, screen| {
+        let record = desk.find(*id)?;
+        let text = desk.text(&record)?;
+        if args.json {
+            let read = desk.document(&record)?;
+            let mut shown = json!(record.flat());
+            if let Value::Object(shown) = &mut shown {
+                shown.insert("working_dir".to_owned(), json!(record.working_dir));
+                shown.insert("path".to_owned(), json!(desk.path(&record).to_string_lossy()));
+                shown.insert("document".to_owned(), desk.head_json(&read));
+                shown.insert("body".to_owned(), json!(read.document.body));
+            }
+            screen.json(&shown);
+        } else {
+            screen.foreign(&text);
+            if !text.ends_with('\n') {
+                screen.line("");
+            }
+        }
+        Ok(())
+    })
+}
+
+pub(super) fn log(desk: &Desk, args: &LogArgs, screen: &mut Screen) -> Result<(), Failure> {
+    for event in desk.events(args.id.as_ref(), args.limit)? {
+        if args.json {
+            screen.json(&event);
+            continue;
+        }
+        let name = |status: &Option<Status>| {
+            status.as_ref().map_or_else(|| "-".to_owned(), ToString::to_string)
+        };
+        let step = format!("{} → {}", name(&event.from), name(&event.to));
+        let session = event.session.as_deref().map(|session| format!("session {session}, "));
+        let reason = event.reason.map(|reason| format!(", {reason}")).unwrap_or_default();
+        let remark = format!("({}process {}{reason})", session.unwrap_or_default(), event.pid);
+        screen.line(format!(
+            "{}  {}  {step:<20}  {}",
+            event.at,
+            harmless(&event.id),
+            screen.paint(Style::Faint, harmless(&remark))
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,37 @@
+//! `kgctx handoff pickup`
+
+use serde_json::json;
+
+use crate::app::handoff::{Desk, Picked, Which};
+use crate::cli::handoff::args::PickupArgs;
+use crate::cli::outcome::{Failure, UNAVAILABLE};
+use crate::cli::screen::Screen;
+
+pub(super) fn run(desk: &mut Desk, args: &PickupArgs, screen: &mut Screen) -> Result<(), Failure> {
+    let which = args.id.clone().map_or(Which::Next, Which::Named);
+    let picked = desk.pick_up(&which, !args.no_inject)?;
+    let Picked { record, read, files, .. } = &picked;
+    if args.json {
+        screen.json(&json!({
+            "id": record.id,
+            "document": desk.head_json(read),
+            "body": read.document.body,
+            "warnings": read.warnings,
+            "files": files,
+        }));
+    } else {
+        let text = picked.rendered();
+        screen.foreign(&text);
+    }
+    // It counts as picked up when whoever asked has it.
+    if let Err(error) = screen.written() {
+        let reason = format!("its text could not be printed: {error}");
+        desk.put_back(&record.id, &reason)?;
+        return Err(Failure { code: UNAVAILABLE, message: reason });
+    }
+    desk.keep(&record.id)?;
+    for warning in read.warnings.iter().chain(&picked.warnings()) {
+        screen.complain(&format!("kgctx: {}\n", crate::cli::screen::harmless(warning)));
+    }
+    Ok(())
+}
