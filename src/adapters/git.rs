@@ -50,7 +50,10 @@ pub fn reference(folder: &Path, name: &str) -> Reference {
     }
     let commit = format!("{name}^{{commit}}");
     // Before the first commit a branch has a name and nothing else.
-    let is_unborn = || git(&["symbolic-ref", "--quiet", "HEAD"]) && !git(&["rev-parse", "--verify", "--quiet", "HEAD"]);
+    let is_unborn = || {
+        git(&["symbolic-ref", "--quiet", "HEAD"])
+            && !git(&["rev-parse", "--verify", "--quiet", "HEAD"])
+    };
     match git(&["rev-parse", "--verify", "--quiet", "--end-of-options", &commit]) {
         true => Reference::Known,
         false if is_unborn() => Reference::NoRepository,

@@ -133,7 +133,7 @@ mod tests {
         files.write(&id, "text\r\n").unwrap();
         assert!(files.write(&id, "other").is_err(), "A-1.2: none is ever overwritten");
         assert_eq!(files.read(&id).unwrap(), b"text\r\n");
-        assert_eq!(files.all().unwrap(), [id.clone()]);
+        assert_eq!(files.all().unwrap(), std::slice::from_ref(&id));
         assert_eq!(fs::read_dir(&files.folder).unwrap().count(), 1, "nothing is left behind");
         files.remove(&id).unwrap();
         files.remove(&id).unwrap();

@@ -54,8 +54,7 @@ impl Process {
         match Stat::of(self.pid) {
             Some(stat) => stat.is_dead || (self.started != 0 && stat.started != self.started),
             None => {
-                let pid =
-                    i32::try_from(self.pid).ok().and_then(rustix::process::Pid::from_raw);
+                let pid = i32::try_from(self.pid).ok().and_then(rustix::process::Pid::from_raw);
                 pid.is_none_or(|pid| {
                     rustix::process::test_kill_process(pid) == Err(rustix::io::Errno::SRCH)
                 })

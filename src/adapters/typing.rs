@@ -25,7 +25,9 @@ pub enum TypingError {
     #[error("{0} has more than {1} bytes; put long parts into files and list them under files")]
     TooLong(String, u64),
     /// The editor cannot be used.
-    #[error("the editor {0} failed: {1}; set EDITOR, or pipe the text: kgctx handoff create < notes.md")]
+    #[error(
+        "the editor {0} failed: {1}; set EDITOR, or pipe the text: kgctx handoff create < notes.md"
+    )]
     Editor(String, String),
 }
 
@@ -68,9 +70,8 @@ pub fn editor(template: &str) -> Result<String, TypingError> {
     let folder = std::env::temp_dir().join(format!("kgctx-handoff-{}", std::process::id()));
     super::directories::create_private(&folder).map_err(|error| failed(error.to_string()))?;
     let path = folder.join("HANDOFF.md");
-    let edited = fs::write(&path, template)
-        .map_err(|error| failed(error.to_string()))
-        .and_then(|()| {
+    let edited =
+        fs::write(&path, template).map_err(|error| failed(error.to_string())).and_then(|()| {
             // As git does: the editor's name may have arguments.
             let mut words = editor.split_whitespace();
             let mut command = Command::new(words.next().unwrap_or("vi"));

@@ -143,7 +143,10 @@ pub async fn deliver(
         }
         Err((refusal, Fate::NotStored)) => {
             // If it cannot be released, it becomes free by itself.
-            let _ = written(state, move |state| state.release_claim(token, clock::now().milliseconds())).await;
+            let _ = written(state, move |state| {
+                state.release_claim(token, clock::now().milliseconds())
+            })
+            .await;
             Err(refusal)
         }
         // The claim stands until it is surely stored or surely not.

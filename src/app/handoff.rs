@@ -16,8 +16,8 @@ pub use crate::app::handoff::create::{Created, Draft};
 pub use crate::app::handoff::keep::Pruned;
 pub use crate::app::handoff::pickup::{Picked, Which};
 pub use crate::app::handoff::reconcile::{Checked, Finding, Reconciled, Verdict};
-pub use crate::engine::pickup::for_terminal;
 pub use crate::app::handoff::transfer::{Exported, Imported, ImportedHandoff};
+pub use crate::engine::pickup::for_terminal;
 
 use crate::adapters::clock;
 use crate::adapters::environment::Environment;
@@ -52,7 +52,9 @@ pub enum HandoffError {
     #[error("the handoff has no text; write some below its header, or give --goal and --next")]
     Empty,
     /// It is too long.
-    #[error("the handoff has {0} bytes, more than 1,048,576; put long parts into files and list them under files")]
+    #[error(
+        "the handoff has {0} bytes, more than 1,048,576; put long parts into files and list them under files"
+    )]
     TooLong(usize),
     /// A folder was listed as a file.
     #[error("{0} is a folder; list the files in it that matter")]
@@ -61,7 +63,9 @@ pub enum HandoffError {
     #[error(transparent)]
     Id(#[from] NoHandoffId),
     /// No handoff has this id here.
-    #[error("there is no handoff {id} in channel {channel}; `kgctx handoff list --all` shows all of them")]
+    #[error(
+        "there is no handoff {id} in channel {channel}; `kgctx handoff list --all` shows all of them"
+    )]
     Unknown {
         /// The id.
         id: HandoffId,
@@ -69,7 +73,9 @@ pub enum HandoffError {
         channel: String,
     },
     /// A handoff cannot be had.
-    #[error("{id} is not available: {why}; it may have been claimed by another session, `kgctx handoff log {id}` tells more")]
+    #[error(
+        "{id} is not available: {why}; it may have been claimed by another session, `kgctx handoff log {id}` tells more"
+    )]
     Unavailable {
         /// The id.
         id: HandoffId,
@@ -237,10 +243,8 @@ impl Desk {
     pub fn text(&self, record: &HandoffRecord) -> Result<String, HandoffError> {
         let path = self.path(record);
         let fail = |cause: String| HandoffError::Document { path: path.clone(), cause };
-        let bytes = self
-            .files(&record.scope)
-            .read(&record.id)
-            .map_err(|cause| fail(cause.to_string()))?;
+        let bytes =
+            self.files(&record.scope).read(&record.id).map_err(|cause| fail(cause.to_string()))?;
         String::from_utf8(bytes).map_err(|_| fail("it is not UTF-8 text".to_owned()))
     }
 
@@ -295,9 +299,6 @@ impl Desk {
     }
 
     fn document_error(&self, id: &HandoffId, cause: &io::Error) -> HandoffError {
-        HandoffError::Document {
-            path: self.files(&self.scope).path(id),
-            cause: cause.to_string(),
-        }
+        HandoffError::Document { path: self.files(&self.scope).path(id), cause: cause.to_string() }
     }
 }

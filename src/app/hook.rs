@@ -14,13 +14,13 @@ pub use crate::app::hook::claude_code::claude_code;
 pub use crate::app::hook::direct::Underway;
 
 use crate::adapters::clock;
-use crate::adapters::process::Process;
-use crate::adapters::summariser;
 use crate::adapters::directories::Directories;
 use crate::adapters::environment::Environment;
 pub use crate::adapters::opencode::Answer;
 use crate::adapters::opencode::{Given, Metadata, Notice, Question, Session};
+use crate::adapters::process::Process;
 use crate::adapters::state::{Claim, SessionOrigin, State, StateError, Token};
+use crate::adapters::summariser;
 use crate::app::inject::{self, Keep, LeftBehind, inject};
 use crate::app::load::{Loaded, load, wanted};
 use crate::app::warm::Warm;
@@ -114,7 +114,8 @@ pub fn subject(question: &[u8]) -> Option<(String, String)> {
 pub fn release(receipt: i64, environment: &Environment) {
     // If it cannot be released, it becomes free by itself.
     let _ = Directories::locate(environment).map(|directories| {
-        State::open(&directories.state, STATE_PATIENCE).and_then(|mut state| state.release(receipt, now_ms()))
+        State::open(&directories.state, STATE_PATIENCE)
+            .and_then(|mut state| state.release(receipt, now_ms()))
     });
 }
 

@@ -190,7 +190,9 @@ fn encoding(place: Option<&Place>) -> Encoding {
 pub(super) fn budget(session: &Session, place: Option<&Place>) -> Budget {
     let limit = place.map_or(0, |Place { settings, .. }| match session.moment {
         Moment::Start => settings.token_limit.value as usize,
-        Moment::Compaction(_) | Moment::Handoff(_) => settings.compaction_token_limit.value as usize,
+        Moment::Compaction(_) | Moment::Handoff(_) => {
+            settings.compaction_token_limit.value as usize
+        }
     });
     session.host.budget(session.budget.unwrap_or(limit))
 }

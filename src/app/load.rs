@@ -42,12 +42,6 @@ pub struct Loaded {
     pub faults: Vec<Fault>,
 }
 
-impl Loaded {
-    fn fault(reason: impl ToString) -> Loaded {
-        Loaded { legacy: None, faults: vec![Fault::new("handoff", reason)] }
-    }
-}
-
 /// What a session asks for at a moment.
 pub(super) fn wanted(moment: &Moment) -> Wanted {
     match moment {
@@ -69,8 +63,8 @@ pub(super) fn peek(place: &Place, session: &Session) -> Loaded {
     }
     let state = match State::look(&place.directories.state, LOOK_PATIENCE) {
         Ok(Some(state)) => state,
-        Ok(None) => return Loaded::default(),
-        Err(error) => return Loaded::fault(error),
+        // A state that cannot be used is told of by who writes the receipt.
+        Ok(None) | Err(_) => return Loaded::default(),
     };
     let now_ms = session.now.unwrap_or_else(clock::now).milliseconds();
     let mut asked = Asking { place, session: &session.id, host: None, now_ms, faults: Vec::new() };
@@ -190,8 +184,8 @@ impl Asking<'_> {
         let bytes = files
             .read(&record.id)
             .map_err(|error| Refused::Unusable(format!("it cannot be read: {error}")))?;
-        let read = document::read(&bytes)
-            .map_err(|error| Refused::Unusable(format!("it is {error}")))?;
+        let read =
+            document::read(&bytes).map_err(|error| Refused::Unusable(format!("it is {error}")))?;
         if read.is_empty() {
             return Err(Refused::Unusable("it is empty".to_owned()));
         }

@@ -31,9 +31,8 @@ pub(super) fn run(args: &HookArgs, mut screen: Screen) -> ExitCode {
 
 fn opencode(until: Instant, screen: &mut Screen) {
     let answer = in_time(until, move |question| match question {
-        Ok(question) => ask_the_service(&question).unwrap_or_else(|| {
-            hook::opencode(&question, &Caller::alone(until - LAST_STEPS))
-        }),
+        Ok(question) => ask_the_service(&question)
+            .unwrap_or_else(|| hook::opencode(&question, &Caller::alone(until - LAST_STEPS))),
         Err(error) => Answer::none(error),
     });
     let answer = answer.unwrap_or_else(|| {

@@ -123,7 +123,8 @@ pub struct Shown {
 /// Something that failed or came too late. The rest went on without it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fault {
-    /// What failed: `project`, `settings`, `vault`, `index`, `search`, `recent`, `graph` or `receipt`.
+    /// What failed: `project`, `settings`, `vault`, `index`, `search`, `recent`, `graph`, `handoff` or
+    /// `receipt`.
     pub source: String,
     /// How, and where there is one, the way out.
     pub reason: String,

@@ -22,7 +22,8 @@ pub fn prepare(record: &HandoffRecord, document: &Document, files: Vec<ListedFil
     let body = escaped(untrusted::lines(&document.body).trim_matches('\n'));
     let id = record.id.to_string();
     let unknown = || "unknown".to_owned();
-    let session = record.session.as_deref().map(untrusted::one_line).filter(|text| !text.is_empty());
+    let session =
+        record.session.as_deref().map(untrusted::one_line).filter(|text| !text.is_empty());
     let mut facts = vec![
         format!("Channel: {}", untrusted::one_line(&record.channel)),
         format!("Previous Session: {}", session.unwrap_or_else(unknown)),
@@ -99,8 +100,7 @@ fn render_handoff(
     measure: impl Fn(&str) -> Size,
 ) -> Option<String> {
     let Handoff { id, facts, body, remark, .. } = handoff;
-    let opening =
-        format!("=== HANDOFF LOADED (ID: {id}) ===\n{}\n\n", facts.join("\n"));
+    let opening = format!("=== HANDOFF LOADED (ID: {id}) ===\n{}\n\n", facts.join("\n"));
     let closing = format!("=== END HANDOFF ===\n{remark}\n\n");
     // One token more for each piece: blank lines are counted apart here and may not be in the whole.
     let size = |piece: &str| measure(piece) + Size { tokens: 1, chars: 0 };
@@ -319,8 +319,14 @@ mod tests {
         let long = "word ".repeat(100);
         let body = format!("# Goal\nShip.\n# Log\n{long}\n# More\n{long}\n# Next steps\nTest.\n");
         let text = cut(&body, 340).unwrap();
-        assert!(text.contains("Ship.") && text.contains("Test.") && !text.contains("word"), "{text}");
-        assert!(text.contains("[Left out for want of room: Log, More; `kgctx handoff show h-1`"), "{text}");
+        assert!(
+            text.contains("Ship.") && text.contains("Test.") && !text.contains("word"),
+            "{text}"
+        );
+        assert!(
+            text.contains("[Left out for want of room: Log, More; `kgctx handoff show h-1`"),
+            "{text}"
+        );
         for room in 0..1_400 {
             let fits = cut(&body, room).is_none_or(|text| text.chars().count() <= room);
             assert!(fits, "{room}");
@@ -352,7 +358,10 @@ mod tests {
         let shown = |room| render_files(&files, Budget { tokens: room, chars: None }, measure);
         let all = shown(10_000).unwrap();
         assert!(all.starts_with("=== Injected Files ===\n\n--- a.md ---\none\ntwo\n\n"), "{all}");
-        assert!(all.contains("[Warning: File not found: gone.md]\n\n--- b.md ---\nline\n"), "{all}");
+        assert!(
+            all.contains("[Warning: File not found: gone.md]\n\n--- b.md ---\nline\n"),
+            "{all}"
+        );
         let some = shown(220).unwrap();
         assert!(some.contains("of 250 bytes]"), "{some}");
         assert_eq!(shown(20), None);

@@ -8,11 +8,17 @@ use kgctx::domain::budget::{Budget, Host};
 use kgctx::domain::candidate::{Candidate, ConceptDetail, FoundNote, Link, Signal};
 use kgctx::domain::concept::Concept;
 use kgctx::domain::encoding::Encoding;
-use kgctx::domain::handoff::Handoff;
+use kgctx::domain::handoff::{
+    Consume, Document, FoundFile, HandoffId, Head, Kind, Legacy, ListedFile, Occasion, Priority,
+    Status,
+};
+use kgctx::domain::handoff_record::HandoffRecord;
 use kgctx::domain::note::Remarks;
 use kgctx::domain::receipt::Ranking;
 use kgctx::domain::settings::LinkStyle;
+use kgctx::domain::time::Timestamp;
 use kgctx::engine::compose::compose;
+use kgctx::engine::handoff::prepare;
 use kgctx::engine::line::Forms;
 use kgctx::engine::pack::{Packed, Packing, pack, prices};
 use kgctx::engine::{markdown, merge, rank};
@@ -38,13 +44,52 @@ fn no_text_exceeds_any_budget() {
     assert!(tested >= 10_000, "{tested} texts");
 }
 
+/// A handoff with hostile words wherever it may have some.
+fn handoff(texts: &[String], body: String) -> Legacy {
+    let now = Timestamp::from_seconds(1_800_000_000);
+    let record = HandoffRecord {
+        id: HandoffId::new(now, None, 1),
+        scope: String::new(),
+        channel: texts[0].clone(),
+        kind: Kind::Session,
+        occasion: Occasion::from(texts[1].clone()),
+        consume: Consume::Once,
+        priority: Priority::Medium,
+        status: Status::Active,
+        reason: None,
+        session: Some(texts[2].clone()),
+        source_id: None,
+        goal: None,
+        working_dir: None,
+        created: now,
+        created_by_pid: 1,
+        expires: None,
+        changed: now,
+        changed_by_pid: 1,
+        changed_by: None,
+        superseded_by: None,
+    };
+    let head = Head {
+        goal: Some(texts[3].clone()),
+        next_step: Some(texts[0].clone()),
+        git_ref: Some(texts[1].clone()),
+        ..Head::default()
+    };
+    let listed = |text: &String| ListedFile {
+        path: text.chars().take(30).collect(),
+        found: FoundFile::Text { total: text.len() as u64, text: text.clone() },
+    };
+    let files = texts.iter().take(4).map(listed).collect();
+    Legacy::Handoff(Box::new(prepare(&record, &Document { head, body }, files)))
+}
+
 /// Packs one vault into many budgets; returns its number of texts.
 fn check_vault(seed: u64) -> usize {
     let mut random = Random::new(seed);
     let texts: Vec<String> = (0..TEXTS).map(|_| hostile_text(&mut random)).collect();
     let candidates = candidates(&texts, &mut random);
     let body = texts.concat();
-    let handoff = Handoff { id: texts[0].chars().take(40).collect(), body };
+    let handoff = handoff(&texts, body);
     let encoding = if seed.is_multiple_of(4) { Encoding::Cl100kBase } else { Encoding::O200kBase };
     let names = ["atlas", "`x` <system-reminder>", "日本語プロジェクト", ""];
     for n in 0..8 {

@@ -58,7 +58,8 @@ mod tests {
     #[test]
     fn a_1_23_a_registry_is_json_of_any_form() {
         // A-1.23: minified, reordered, wrapped or bare.
-        let rule = |path: &str, channel: &str| ChannelRule { path: path.into(), channel: channel.into() };
+        let rule =
+            |path: &str, channel: &str| ChannelRule { path: path.into(), channel: channel.into() };
         let both = vec![rule("/none/a", "one"), rule("/none/b", "two")];
         for text in [
             r#"{"/none/a":"one","/none/b":"two"}"#,

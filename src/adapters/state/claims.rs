@@ -186,7 +186,8 @@ pub(super) fn stands(
     token: i64,
     now_ms: i64,
 ) -> Result<bool, rusqlite::Error> {
-    let sql = "SELECT until, owner_pid, owner_started FROM claims WHERE token = ?1 AND settled IS NULL";
+    let sql =
+        "SELECT until, owner_pid, owner_started FROM claims WHERE token = ?1 AND settled IS NULL";
     let held = |row: &Row<'_>| Ok(is_held(row.get(0)?, process(row.get(1)?, row.get(2)?), now_ms));
     Ok(connection.query_row(sql, [token], held).optional()?.unwrap_or(false))
 }

@@ -133,7 +133,11 @@ impl State {
     }
 
     /// The handoff with this id, which may also be the one that it had elsewhere.
-    pub fn handoff(&self, scope: &str, id: &HandoffId) -> Result<Option<HandoffRecord>, StateError> {
+    pub fn handoff(
+        &self,
+        scope: &str,
+        id: &HandoffId,
+    ) -> Result<Option<HandoffRecord>, StateError> {
         self.read(|connection| found_in(connection, scope, id))
     }
 
@@ -308,7 +312,14 @@ impl State {
         self.handoffs(|transaction| {
             let created = head.created_at.unwrap_or(Timestamp::from_milliseconds(actor.now_ms));
             rows::insert(transaction, id, home, head, created, actor)?;
-            log(transaction, home.scope, id, (None, Some(&Status::Draft)), actor, Some("recovered"))?;
+            log(
+                transaction,
+                home.scope,
+                id,
+                (None, Some(&Status::Draft)),
+                actor,
+                Some("recovered"),
+            )?;
             if is_archived {
                 let Some(draft) = find(transaction, id)? else {
                     return Err(rusqlite::Error::QueryReturnedNoRows);
@@ -373,20 +384,14 @@ impl State {
     }
 }
 
-fn current(
-    connection: &Connection,
-    scope: &str,
-) -> Result<Option<HandoffRecord>, rusqlite::Error> {
+fn current(connection: &Connection, scope: &str) -> Result<Option<HandoffRecord>, rusqlite::Error> {
     let sql = format!(
         "SELECT {COLUMNS} FROM handoffs WHERE scope = ?1 AND kind = 'session' AND status = 'active'"
     );
     connection.query_row(&sql, [scope], record).optional()
 }
 
-fn find(
-    connection: &Connection,
-    id: &HandoffId,
-) -> Result<Option<HandoffRecord>, rusqlite::Error> {
+fn find(connection: &Connection, id: &HandoffId) -> Result<Option<HandoffRecord>, rusqlite::Error> {
     let sql = format!("SELECT {COLUMNS} FROM handoffs WHERE id = ?1");
     connection.query_row(&sql, [id.as_str()], record).optional()
 }

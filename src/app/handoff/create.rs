@@ -57,7 +57,11 @@ impl Desk {
     }
 
     /// Fills in what only kgctx knows, and makes sure that the rest is there.
-    fn complete(&self, document: &mut Document, author: Option<String>) -> Result<(), HandoffError> {
+    fn complete(
+        &self,
+        document: &mut Document,
+        author: Option<String>,
+    ) -> Result<(), HandoffError> {
         let head = &mut document.head;
         document::check_complete(head)?;
         self.refuse_folders(head)?;

@@ -54,9 +54,7 @@ impl Desk {
                 status: record.status.as_str().to_owned(),
             }),
             Some(record) => Ok(record),
-            None => {
-                Err(HandoffError::Unknown { id: id.clone(), channel: self.channel.clone() })
-            }
+            None => Err(HandoffError::Unknown { id: id.clone(), channel: self.channel.clone() }),
         }
     }
 

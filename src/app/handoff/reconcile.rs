@@ -115,7 +115,8 @@ impl Desk {
         // The newest first: then those before it are superseded, as they were.
         for id in lost.into_iter().rev() {
             if !repair {
-                let why = "the state does not know it; `kgctx handoff reconcile --repair` takes it in";
+                let why =
+                    "the state does not know it; `kgctx handoff reconcile --repair` takes it in";
                 reconciled.findings.push(document_finding(&id, why.to_owned()));
                 continue;
             }

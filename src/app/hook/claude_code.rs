@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use crate::adapters::{background, summariser};
 use crate::adapters::claude_code::{Event, Source, additional_context, env_file, transcript};
 use crate::adapters::process::Process;
 use crate::adapters::state::{Asked, Choice, Ending, SessionOrigin, State, Wanted};
+use crate::adapters::{background, summariser};
 use crate::app::hook::direct::{self, Subject, Underway};
 use crate::app::hook::{STATE_PATIENCE, now_ms, origin};
 use crate::app::workspace::Place;

@@ -24,7 +24,8 @@ pub(super) fn list(desk: &Desk, args: &ListArgs, screen: &mut Screen) -> Result<
         screen.json(&json!({ "channel": desk.channel(), "handoffs": flat }));
     } else if records.is_empty() {
         let channel = harmless(desk.channel());
-        screen.line(format!("Nothing waits in {channel}. `kgctx handoff create` leaves something."));
+        screen
+            .line(format!("Nothing waits in {channel}. `kgctx handoff create` leaves something."));
     } else {
         print_table(&records, screen);
     }

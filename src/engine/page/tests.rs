@@ -28,6 +28,7 @@ pub(super) fn receipt() -> Receipt {
         ranking: Ranking::Frequency,
         encoding: Encoding::O200kBase,
         budget: Budget { tokens: 4_000, chars: None },
+        handoff: None,
         used: Size::default(),
         sha256: "0123456789abcdef0123456789abcdef".to_owned(),
         parts: Vec::new(),

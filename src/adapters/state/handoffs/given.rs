@@ -171,8 +171,7 @@ pub(super) fn receive(
     id: &HandoffId,
     now_ms: i64,
 ) -> Result<bool, rusqlite::Error> {
-    let sql =
-        "INSERT OR IGNORE INTO handoff_receivers (session, handoff, at) VALUES (?1, ?2, ?3)";
+    let sql = "INSERT OR IGNORE INTO handoff_receivers (session, handoff, at) VALUES (?1, ?2, ?3)";
     Ok(transaction.execute(sql, params![session, id.as_str(), now_ms])? > 0)
 }
 
@@ -192,7 +191,8 @@ fn choose(connection: &Connection, asked: &Asked<'_>) -> Result<Choice, rusqlite
         }
         let too_old_at = [
             candidate.expires.map(|expires| expires.milliseconds()),
-            (candidate.consume == Consume::Sticky).then(|| created.saturating_add(asked.max_age_ms)),
+            (candidate.consume == Consume::Sticky)
+                .then(|| created.saturating_add(asked.max_age_ms)),
         ];
         let candidate = Box::new(candidate);
         return Ok(if created > asked.now_ms.saturating_add(CLOCKS_DIFFER_MS) {
@@ -241,9 +241,8 @@ fn has_company(connection: &Connection, asked: &Asked<'_>) -> Result<bool, rusql
     let sql = "SELECT pid, started FROM sessions \
                WHERE scope = ?1 AND session <> ?2 AND ended IS NULL AND pid IS NOT NULL";
     let mut statement = connection.prepare(sql)?;
-    let processes = statement.query_map([asked.scope, asked.session], |row| {
-        Ok(process(row.get(0)?, row.get(1)?))
-    })?;
+    let processes = statement
+        .query_map([asked.scope, asked.session], |row| Ok(process(row.get(0)?, row.get(1)?)))?;
     for process in processes {
         if process?.is_some_and(|process| Some(process) != asked.host && !process.is_gone()) {
             return Ok(true);
