@@ -1,5 +1,5 @@
 //! How we touch the world: one file or folder per outside thing. Adapters know the domain; of each other they know
-//! only where kgctx's own files are, the environment and the clock.
+//! only where kgctx's own files are, how a file is written as a whole, the environment and the clock.
 
 #![expect(clippy::disallowed_methods, reason = "this layer is the I/O fence's gate")]
 

@@ -2,6 +2,7 @@
 //! nothing, except that the trial brings the index up to date, as every context does.
 
 mod claude_code;
+mod handoffs;
 mod notes;
 mod opencode;
 
@@ -25,7 +26,9 @@ pub fn diagnose(request: &Request, named_server: Option<&str>) -> Result<Diagnos
     let place = Place::find(&request)?;
     let servers = servers(&place, named_server);
     let mut checks = vec![this_program(), bridge_program(&surroundings)];
+    let handoffs = handoffs::look(&place);
     checks.extend(notes::all(&request, place));
+    checks.extend(handoffs);
     checks.push(opencode::program(environment));
     checks.extend(opencode::plugins(&surroundings));
     checks.push(opencode::plugins_allowed(environment));

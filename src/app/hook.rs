@@ -22,11 +22,10 @@ use crate::adapters::process::Process;
 use crate::adapters::state::{Claim, SessionOrigin, State, StateError, Token};
 use crate::adapters::summariser;
 use crate::app::inject::{self, Keep, LeftBehind, inject};
-use crate::app::load::{Loaded, load, wanted};
+use crate::app::load::{Loaded, give_back_unshown, load, wanted};
 use crate::app::warm::Warm;
 use crate::app::workspace::{Place, Request, Strictness};
 use crate::domain::budget::Host;
-use crate::domain::handoff::Legacy;
 use crate::domain::number::thousands;
 use crate::domain::receipt::{Injection, Receipt};
 use crate::domain::session::{Announcement, Moment, Recipients};
@@ -209,6 +208,9 @@ impl Asking<'_> {
             Some(warm) => warm.inject(&place, session, keep),
             None => inject(&session, keep),
         };
+        if let (Some(token), Ok(injection)) = (token, &made) {
+            give_back_unshown(&place, token, injection);
+        }
         let answer = match made {
             Ok(Injection { text, .. }) if text.is_empty() => {
                 Answer::none("there is nothing to say about this project")
@@ -321,9 +323,7 @@ pub fn notice(receipt: &Receipt) -> String {
         Moment::Compaction(_) => ", after compaction",
         Moment::Handoff(_) => ", taken up again",
     };
-    let handoff = match &receipt.handoff {
-        Some(Legacy::Handoff(handoff)) => format!(", handoff {}", handoff.id),
-        _ => String::new(),
-    };
+    let handoff = receipt.shown_handoff().map(|handoff| format!(", handoff {}", handoff.id));
+    let handoff = handoff.unwrap_or_default();
     format!("kgctx: {} tokens{after}{handoff}", thousands(receipt.used.tokens))
 }

@@ -17,7 +17,7 @@ use crate::app::workspace::Place;
 use crate::domain::handoff::{Document, HandoffId, Legacy, ListedFile};
 use crate::domain::handoff_record::HandoffRecord;
 use crate::domain::project::Project;
-use crate::domain::receipt::Fault;
+use crate::domain::receipt::{Fault, Injection, Receipt};
 use crate::domain::session::Moment;
 use crate::domain::settings::HandoffSettings;
 use crate::engine::{document, handoff};
@@ -62,9 +62,9 @@ pub(super) fn peek(place: &Place, session: &Session) -> Loaded {
         return Loaded::default();
     }
     let state = match State::look(&place.directories.state, LOOK_PATIENCE) {
-        Ok(Some(state)) => state,
+        Ok(Some(state)) if state.has_handoffs() => state,
         // A state that cannot be used is told of by who writes the receipt.
-        Ok(None) | Err(_) => return Loaded::default(),
+        Ok(_) | Err(_) => return Loaded::default(),
     };
     let now_ms = session.now.unwrap_or_else(clock::now).milliseconds();
     let mut asked = Asking { place, session: &session.id, host: None, now_ms, faults: Vec::new() };
@@ -96,6 +96,18 @@ pub(super) fn load(
     );
     kill_point::reach("load:claimed");
     loaded
+}
+
+/// A handoff for which there was no room in a context waits on: the session does not have it.
+pub(super) fn give_back_unshown(place: &Place, token: Token, injection: &Injection) {
+    let Receipt { session, handoff, .. } = &injection.receipt;
+    let is_given = matches!(handoff, Some(Legacy::Handoff(_)));
+    if is_given && injection.receipt.shown_handoff().is_none() {
+        let actor = Actor { session: Some(session.clone()), now_ms: clock::now().milliseconds() };
+        // Nobody else is there who could; its log tells.
+        let _ = State::open(&place.directories.state, LOOK_PATIENCE)
+            .and_then(|mut state| state.unload_handoff(token, "there was no room for it", &actor));
+    }
 }
 
 /// A session that asks for a handoff.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::domain::budget::{Budget, Host, Size};
 use crate::domain::candidate::{Candidate, Part, Signal};
 use crate::domain::encoding::Encoding;
-use crate::domain::handoff::Legacy;
+use crate::domain::handoff::{Handoff, Legacy};
 use crate::domain::session::Moment;
 use crate::domain::time::Timestamp;
 
@@ -67,6 +67,15 @@ pub struct Receipt {
 }
 
 impl Receipt {
+    /// The handoff that the session was given, if there was room for it.
+    pub fn shown_handoff(&self) -> Option<&Handoff> {
+        let has_room = self.parts.iter().any(|part| part.name == Part::Handoff);
+        match &self.handoff {
+            Some(Legacy::Handoff(handoff)) if has_room => Some(handoff),
+            _ => None,
+        }
+    }
+
     /// The candidates for which there was no room.
     pub fn omitted(&self) -> impl Iterator<Item = &Entry> {
         self.entries.iter().filter(|entry| entry.shown.is_none())

@@ -9,6 +9,8 @@ use crate::engine::untrusted;
 
 /// A goal or a next step at the head is no longer: together with what stands before them they are in what every host shows.
 const MAX_FACT_CHARS: usize = 500;
+/// A body of this length is seen as a whole by who sees its beginning.
+const SHORT_BODY_CHARS: usize = 900;
 /// Names of sections that were left out are cut after this.
 const MAX_NAMED_CHARS: usize = 120;
 /// Headings below which stands what to do next.
@@ -34,9 +36,16 @@ pub fn prepare(record: &HandoffRecord, document: &Document, files: Vec<ListedFil
         Some(format!("{name}: {}", shortened(&value, MAX_FACT_CHARS)))
     };
     let line = |text: &Option<String>| text.as_deref().map(untrusted::one_line);
-    let below = |names: &[&str]| section_below(&body, names);
-    facts.extend(fact("Goal", line(&head.goal).or_else(|| below(&GOAL))));
-    facts.extend(fact("Next step", line(&head.next_step).or_else(|| below(&NEXT))));
+    let is_short = body.chars().count() <= SHORT_BODY_CHARS;
+    let told = |name: &str, said: &Option<String>, names: &[&str]| {
+        // What a short body says itself is not said twice.
+        match section_below(&body, names) {
+            Some(_) if is_short => None,
+            below => fact(name, line(said).or(below)),
+        }
+    };
+    facts.extend(told("Goal", &head.goal, &GOAL));
+    facts.extend(told("Next step", &head.next_step, &NEXT));
     facts.extend(fact("Git ref", line(&head.git_ref)));
     let remark = match record.consume {
         Consume::Once => format!("*It was delivered to this session and is archived as {id}.*"),

@@ -3,11 +3,12 @@
 //! the model.
 //!
 //! All five sources of a start come about without a window: `startup`, `resume` (`--continue`, `--resume`), `fork`
-//! (`--fork-session`), `clear` and `compact` (as prompts). Of the ends only `clear` and `other` do: `logout`,
-//! `prompt_input_exit` and `resume` need a person at the window, and the VS Code extension is not driven at all.
+//! (`--fork-session`), `clear` and `compact` (as prompts). So do the ends `clear` and `other`; `prompt_input_exit` and
+//! `resume` come about in the window. Not seen are `logout`, which needs an account, and the VS Code extension.
 
 mod lab;
 mod model;
+mod window;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,6 +18,7 @@ use kgctx::adapters::claude_code::{Event, Source};
 use serde_json::Value;
 
 use lab::Lab;
+use window::Window;
 
 const CANARY: &str = "CANARY-7f3a";
 
@@ -181,4 +183,36 @@ fn a_projects_own_settings_count_in_it_alone() {
     fs::remove_file(lab.project().join(".claude/settings.local.json")).unwrap();
     lab.run(&["-p", "hello"]);
     assert_eq!((lab.heard().len(), canaries(&lab)), (0, 0));
+}
+
+#[test]
+fn in_the_window_a_session_starts_changes_and_ends() {
+    let lab = Lab::new(None);
+    lab.answer_with_context(CANARY);
+    let Some(window) = Window::open(&lab) else { return };
+    let start = window.heard(1);
+    like_fixture(&start[0], "session-start-startup-window");
+    let first = session(&start[0]);
+
+    window.say("hello");
+    window.wait_for("MOCK-REPLY");
+    assert_eq!(canaries(&lab), 1);
+    window.say("/clear");
+    let cleared = window.heard(2);
+    like_fixture(&cleared[0], "session-end-clear");
+    like_fixture(&cleared[1], "session-start-clear");
+
+    window.say("second");
+    window.wait_for("MOCK-REPLY");
+    window.say("/resume");
+    window.wait_for("Resume session");
+    window.wait_for("❯ hello");
+    window.key("Enter");
+    let resumed = window.heard(2);
+    like_fixture(&resumed[0], "session-end-resume");
+    like_fixture(&resumed[1], "session-start-resume-window");
+    assert_eq!(session(&resumed[1]), first);
+
+    window.say("/exit");
+    like_fixture(&window.heard(1)[0], "session-end-prompt-input-exit");
 }

@@ -222,6 +222,23 @@ fn edits_before_a_second_install_survive_removing() {
 }
 
 #[test]
+fn a_file_that_says_nothing_else_goes_only_if_install_made_it() {
+    let scratch = Scratch::new();
+    scratch.write(FILE, "{}");
+    done(&scratch, INSTALL);
+    scratch.write(FILE, read(&scratch, FILE) + "\n");
+    done(&scratch, UNINSTALL);
+    assert_eq!(parsed(&read(&scratch, FILE)), json!({}));
+
+    // Nor if nobody remembers.
+    done(&scratch, INSTALL);
+    fs::remove_dir_all(scratch.path().join("kgctx-home")).unwrap();
+    done(&scratch, UNINSTALL);
+    assert_eq!(parsed(&read(&scratch, FILE)), json!({}));
+    assert!(scratch.path().join(BACKUP).exists(), "whose it is, nobody remembers either");
+}
+
+#[test]
 fn hooks_that_others_add_later_survive() {
     let scratch = Scratch::new();
     done(&scratch, INSTALL);

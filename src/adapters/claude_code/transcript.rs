@@ -366,14 +366,22 @@ mod tests {
             typed("/review", "the cache"),
             assistant("1", text("reviewed")),
             typed("/cost", ""),
-            local,
+            local.clone(),
             typed("/compact", ""),
             user("<local-command-stdout>Compacted</local-command-stdout>"),
             assistant("2", text("done")),
+            typed("/usage", ""),
+            local,
+            assistant("3", text("more")),
         ]);
         assert_eq!(
             said(&conversation),
-            ["user: /review the cache", "assistant: reviewed", "assistant: done"]
+            [
+                "user: /review the cache",
+                "assistant: reviewed",
+                "assistant: done",
+                "assistant: more"
+            ]
         );
         assert_eq!(conversation.turns, 1);
     }
@@ -407,6 +415,9 @@ mod tests {
         let mut bytes = lines.into_bytes();
         bytes.splice(0..0, *b"\xff\xfe\n");
         assert_eq!(said(&understand(bytes.as_slice()).unwrap()), ["user: good", "user: good"]);
+        // What is behind the longest line's end belongs to it.
+        let absurd = format!("{}{good}\n{good}", " ".repeat(MAX_LINE_BYTES as usize));
+        assert_eq!(said(&understand(absurd.as_bytes()).unwrap()), ["user: good"]);
         let long = user("é".repeat(MAX_TEXT_BYTES));
         assert_eq!(heard(&[long]).messages[0].text.len(), MAX_TEXT_BYTES);
     }

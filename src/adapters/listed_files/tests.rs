@@ -212,6 +212,37 @@ fn p_3_15_links_are_followed_inside_and_not_outside() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn p_3_15_a_folder_that_is_swapped_for_a_link_again_and_again_leads_nowhere() {
+    // P-3.15
+    use std::sync::atomic::{AtomicBool, Ordering};
+    let project = Project::new();
+    project.write("swapped/file.md", "inside");
+    let at = |name: &str| project.root().join(name);
+    std::os::unix::fs::symlink("../outside", at("link")).unwrap();
+    let is_done = AtomicBool::new(false);
+    let found = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_done.load(Ordering::Relaxed) {
+                for (from, to) in [
+                    ("swapped", "aside"),
+                    ("link", "swapped"),
+                    ("swapped", "link"),
+                    ("aside", "swapped"),
+                ] {
+                    fs::rename(at(from), at(to)).unwrap();
+                }
+            }
+        });
+        let found: Vec<_> = (0..3_000).map(|_| project.one("swapped/file.md")).collect();
+        is_done.store(true, Ordering::Relaxed);
+        found
+    });
+    assert!(!found.contains(&text("outside")));
+    assert!(found.contains(&text("inside")));
+}
+
 #[test]
 fn p_3_16_long_files_are_cut_and_later_ones_named() {
     // P-3.16

@@ -60,6 +60,12 @@ pub enum Taken {
 }
 
 impl State {
+    /// Whether this state can hold handoffs: one that was only looked at may be of an older version.
+    pub fn has_handoffs(&self) -> bool {
+        let sql = "SELECT 1 FROM sqlite_schema WHERE name = 'handoffs'";
+        self.connection.query_row(sql, [], |_| Ok(())).is_ok()
+    }
+
     /// Reserves an id for a document that is about to be written.
     pub fn draft_handoff(
         &mut self,

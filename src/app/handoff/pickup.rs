@@ -5,10 +5,10 @@ use crate::adapters::listed_files;
 use crate::adapters::state::Taken;
 use crate::app::handoff::{Desk, HandoffError};
 use crate::app::load::{LIMITS, root_of_files};
-use crate::domain::handoff::{HandoffId, ListedFile, Status};
+use crate::domain::handoff::{FoundFile, HandoffId, ListedFile, Status};
 use crate::domain::handoff_record::HandoffRecord;
 use crate::engine::document::Read;
-use crate::engine::pickup;
+use crate::engine::{pickup, secrets};
 
 /// Which handoff is taken up.
 #[derive(Debug, Clone)]
@@ -35,7 +35,8 @@ pub struct Picked {
 impl Picked {
     /// What is printed of it.
     pub fn rendered(&self) -> String {
-        pickup::render(&self.record.id, &self.text, &self.files, LIMITS.in_all)
+        let text = pickup::render(&self.record.id, &self.text, &self.files, LIMITS.in_all);
+        secrets::mask(&text).into_owned()
     }
 
     /// What was wrong with the files that it lists.
@@ -91,7 +92,7 @@ impl Desk {
             }
             _ => Vec::new(),
         };
-        Ok(Picked { record, text, read, files })
+        Ok(Picked { record, text, read, files: files.into_iter().map(without_secrets).collect() })
     }
 
     /// Its text has been seen: it stays claimed.
@@ -109,6 +110,19 @@ impl Desk {
         self.state.release_handoff(&self.scope, id, reason, &actor)?;
         Ok(())
     }
+}
+
+/// What is read for a model is not to carry secrets to it.
+fn without_secrets(file: ListedFile) -> ListedFile {
+    let found = match file.found {
+        FoundFile::Text { text, total } => {
+            let is_whole = text.len() as u64 >= total;
+            let text = secrets::mask(&text).into_owned();
+            FoundFile::Text { total: if is_whole { text.len() as u64 } else { total }, text }
+        }
+        found => found,
+    };
+    ListedFile { found, ..file }
 }
 
 fn unavailable(record: &HandoffRecord) -> HandoffError {

@@ -17,9 +17,12 @@ use crate::support::{Scratch, git};
 /// The version that the fixtures were recorded with. Installing it is `.ci/claude-code`'s work.
 const VERSION: &str = "2.1.325";
 /// How long a run may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 
-fn program() -> &'static Path {
+/// What stands for a key to a model that asks for none.
+pub(super) const KEY: &str = "none";
+
+pub(super) fn program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {
         let mut command = Command::new("bash");
@@ -104,17 +107,24 @@ impl Lab {
         self.run_with_input(&[&["-p", "--verbose"], &stream[..]].concat(), &input)
     }
 
-    fn run_with_input(&self, arguments: &[&str], input: &str) -> String {
-        let (stdin, stdout) =
-            (self.scratch.write("stdin", input), self.scratch.write("stdout", ""));
-        let mut command = Command::new(program());
-        // Nothing of whoever runs the tests is in reach: no login, no settings, no other server.
-        command.args(arguments).current_dir(self.project()).env_clear();
+    /// A program, about to run in the project. Nothing of whoever runs the tests is in reach: no login, no settings, no
+    /// other server.
+    pub(super) fn command(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(self.project()).env_clear();
         command.env("HOME", self.scratch.home()).env("PATH", self.search_path());
-        command.env("ANTHROPIC_BASE_URL", self.model.url()).env("ANTHROPIC_API_KEY", "none");
+        command.env("ANTHROPIC_BASE_URL", self.model.url()).env("ANTHROPIC_API_KEY", KEY);
         command
             .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
             .env("DISABLE_AUTOUPDATER", "1");
+        command
+    }
+
+    fn run_with_input(&self, arguments: &[&str], input: &str) -> String {
+        let (stdin, stdout) =
+            (self.scratch.write("stdin", input), self.scratch.write("stdout", ""));
+        let mut command = self.command(program());
+        command.args(arguments);
         command.stdin(fs::File::open(stdin).unwrap());
         command.stdout(fs::File::create(&stdout).unwrap()).stderr(Stdio::inherit());
         let mut child = command.spawn().unwrap();

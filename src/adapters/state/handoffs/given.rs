@@ -176,7 +176,8 @@ pub(super) fn receive(
 }
 
 fn choose(connection: &Connection, asked: &Asked<'_>) -> Result<Choice, rusqlite::Error> {
-    let had = last_received(connection, asked.session)?;
+    let had =
+        last_received(connection, asked.session)?.filter(|had| !asked.unusable.contains(&had.id));
     let since = match (asked.wanted, had) {
         (Wanted::First | Wanted::Again, Some(had)) => return Ok(Choice::Again(Box::new(had))),
         (Wanted::Again, None) => return Ok(Choice::Nothing),

@@ -1,0 +1,52 @@
+//! What waits in the place's channel, and whether the state knows all of it.
+
+use crate::adapters::handoff_files::HandoffFiles;
+use crate::adapters::state::State;
+use crate::app::doctor::PATIENCE;
+use crate::app::workspace::Place;
+use crate::domain::diagnosis::Check;
+use crate::domain::handoff::{HandoffId, Kind, Status};
+use crate::domain::handoff_record::HandoffRecord;
+use crate::domain::number::counted;
+
+/// Looks at the handoffs of a place; nothing where there are none.
+pub(super) fn look(place: &Place) -> Option<Check> {
+    let name = "handoffs";
+    let scope = &place.project.scope;
+    let documents = HandoffFiles::of(&place.directories, scope).all().unwrap_or_default();
+    // A state that cannot be used has a check of its own.
+    let state = State::look(&place.directories.state, PATIENCE).ok()?;
+    let known = match state {
+        Some(state) if state.has_handoffs() => state.handoffs_of(scope).ok()?,
+        _ => Vec::new(),
+    };
+    let is_lost = |id: &&HandoffId| !known.iter().any(|record| record.id == **id);
+    let n_lost = documents.iter().filter(is_lost).count();
+    if n_lost > 0 {
+        let found = format!("the state does not know {}", counted(n_lost, "document"));
+        return Some(Check::warn(name, found, "`kgctx handoff reconcile --repair` takes them in"));
+    }
+    let handoff = &place.settings.handoff.enabled;
+    let count = |kind: Kind, status: Status| {
+        let is_it = |record: &&HandoffRecord| record.kind == kind && record.status == status;
+        known.iter().filter(is_it).count()
+    };
+    let n_tasks = count(Kind::Task, Status::Active);
+    let n_claimed = count(Kind::Task, Status::Claimed);
+    let next = match known
+        .iter()
+        .find(|record| record.kind == Kind::Session && record.status == Status::Active)
+    {
+        Some(record) => format!("{} waits for the next session", record.id),
+        None => "none waits for the next session".to_owned(),
+    };
+    if known.is_empty() {
+        return None;
+    }
+    let found = format!("{next}, {} in the queue, {n_claimed} claimed", counted(n_tasks, "task"));
+    if !handoff.value {
+        let found = format!("{found}; sessions are given none: switched off by {}", handoff.origin);
+        return Some(Check::warn(name, found, "set enabled = true under [handoff]"));
+    }
+    Some(Check::ok(name, found))
+}
