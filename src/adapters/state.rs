@@ -197,6 +197,11 @@ impl State {
             if let Some(Token(token)) = claim {
                 let sql = "UPDATE claims SET injection = ?2 WHERE token = ?1 AND settled IS NULL";
                 transaction.execute(sql, [token, id])?;
+                if receipt.omitted_handoff().is_some() {
+                    let session = Some(receipt.session.clone());
+                    let actor = Actor { session, now_ms: receipt.at.milliseconds() };
+                    handoffs::given_back(&transaction, token, "there was no room for it", &actor)?;
+                }
             }
             if id % SWEEP_EVERY == 0 {
                 // The numbers stand in the text so that the index of dry runs is used.

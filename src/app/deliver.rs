@@ -19,7 +19,7 @@ use crate::adapters::opencode::{Message, Metadata, NoReply, ServerAddress, Sessi
 use crate::adapters::state::{Claim, State, StateError, Token};
 pub use crate::app::deliver::refusal::{NotDelivered, Refusal};
 use crate::app::inject::{self, Keep, LeftBehind, inject};
-use crate::app::load::{give_back_unshown, load, wanted};
+use crate::app::load::{load, wanted};
 use crate::app::warm::Warm;
 use crate::app::workspace::{Place, Request};
 use crate::domain::budget::Host;
@@ -265,9 +265,6 @@ async fn make(
             Some(warm) => warm.inject(&found, session, Keep::Under(writer, token)),
             None => inject(&session, Keep::Under(writer, token)),
         };
-        if let Ok(injection) = &made {
-            give_back_unshown(&found, token, injection);
-        }
         let refusal = match made {
             Ok(injection) if !injection.text.is_empty() => return Ok((injection, state, token)),
             Ok(Injection { receipt, .. }) => nothing_to_say(&receipt.faults),

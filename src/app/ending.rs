@@ -11,6 +11,7 @@ use crate::app::handoff::{Desk, Draft, HandoffError};
 use crate::app::workspace::{Request, Strictness};
 use crate::domain::conversation::Conversation;
 use crate::domain::handoff::{Document, Occasion};
+use crate::domain::handoff_record::HandoffRecord;
 use crate::engine::ending;
 
 /// Another process that is writing the state is waited for this long.
@@ -24,9 +25,14 @@ pub fn finish_all() {
     let Ok(directories) = Directories::locate(&Environment::of_process()) else { return };
     let now_ms = || clock::now().milliseconds();
     let Ok(Some(mut state)) = State::open_if_there(&directories.state, PATIENCE) else { return };
+    let mut failed: Vec<String> = Vec::new();
     while let Ok(Some(ending)) = state.take_ending(now_ms()) {
-        if finish(&ending).is_err() || state.finish_ending(&ending.session).is_err() {
+        if failed.contains(&ending.session) {
             return;
+        }
+        // One that cannot be written is not in the way of the others.
+        if finish(&ending).is_err() || state.finish_ending(&ending.session).is_err() {
+            failed.push(ending.session);
         }
     }
 }
@@ -73,7 +79,7 @@ fn document(desk: &Desk, ended: &Ending, conversation: &Conversation) -> Option<
 
 impl Desk {
     fn writes_endings(&self) -> bool {
-        self.settings().enabled.value
+        self.is_on() && self.settings().enabled.value
     }
 
     fn min_turns(&self) -> usize {
@@ -84,10 +90,15 @@ impl Desk {
         &self.settings().summariser.value
     }
 
-    /// Whether the session has left something itself: what it wrote is better than what could be written about it.
+    /// Whether the session has left something itself: what it wrote is better than what could be written about it. What was
+    /// written about an earlier end of it, before it was taken up again, is none of that.
     fn has_written(&self) -> Result<bool, HandoffError> {
-        let session = self.session();
-        Ok(self.list(true)?.iter().any(|record| record.session.as_deref() == session))
+        let (session, since) = (self.session(), self.ended_at()?);
+        let is_of_this_end = |record: &HandoffRecord| {
+            record.session.as_deref() == session
+                && (record.occasion != Occasion::End || since.is_none_or(|at| record.created >= at))
+        };
+        Ok(self.list(true)?.iter().any(is_of_this_end))
     }
 
     /// Whether something waits that somebody left on purpose: what is written about a session does not take its place.

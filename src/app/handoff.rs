@@ -20,6 +20,7 @@ pub use crate::app::handoff::transfer::{Exported, Imported, ImportedHandoff};
 pub use crate::engine::pickup::for_terminal;
 
 use crate::adapters::clock;
+use crate::adapters::directories::Directories;
 use crate::adapters::environment::Environment;
 use crate::adapters::handoff_files::HandoffFiles;
 use crate::adapters::state::{Actor, Home, State, StateError};
@@ -167,7 +168,7 @@ impl Desk {
         {
             (desk.scope, desk.channel) = (origin.scope, origin.channel);
         }
-        desk.recover_drafts()?;
+        desk.recover()?;
         Ok(desk)
     }
 
@@ -186,6 +187,19 @@ impl Desk {
 
     pub(super) fn settings(&self) -> &HandoffSettings {
         &self.place.settings.handoff
+    }
+
+    /// Whether kgctx is switched on here at all.
+    pub(super) fn is_on(&self) -> bool {
+        self.place.settings.enabled.value
+    }
+
+    /// When the session that this desk works for has ended, if its last handoff is still to be written.
+    pub(super) fn ended_at(&self) -> Result<Option<Timestamp>, HandoffError> {
+        match &self.session {
+            Some(session) => Ok(self.state.ended_at(session)?.map(Timestamp::from_milliseconds)),
+            None => Ok(None),
+        }
     }
 
     pub(super) fn session(&self) -> Option<&str> {
@@ -283,17 +297,14 @@ impl Desk {
         Actor { session: self.session.clone(), now_ms: clock::now().milliseconds() }
     }
 
-    /// Brings to an end what a writer had begun who is gone: a document that is there is a handoff, one that is not is none.
-    fn recover_drafts(&mut self) -> Result<(), HandoffError> {
+    /// Brings to an end what somebody had begun who is gone: a document that is there is a handoff, one that is not is none,
+    /// and what was about to be removed is.
+    fn recover(&mut self) -> Result<(), HandoffError> {
         let actor = self.actor();
-        let files = self.files(&self.scope);
-        for id in self.state.orphaned_drafts(&self.scope, actor.now_ms)? {
-            files.sweep(&id);
-            if files.is_there(&id) {
-                self.state.activate_handoff(&id, false, &actor)?;
-            } else {
-                self.state.abandon_draft(&id, &actor)?;
-            }
+        finish_drafts(&mut self.state, &self.place.directories, &self.scope, &actor)?;
+        for record in self.state.condemned_handoffs(&self.scope)? {
+            // A disk that refuses again must not keep anybody from the other handoffs.
+            let _ = self.remove(&record, "its removal had begun");
         }
         Ok(())
     }
@@ -301,4 +312,23 @@ impl Desk {
     fn document_error(&self, id: &HandoffId, cause: &io::Error) -> HandoffError {
         HandoffError::Document { path: self.files(&self.scope).path(id), cause: cause.to_string() }
     }
+}
+
+/// Brings drafts to an end whose writers are gone: a document that is there is a handoff, one that is not is none.
+pub(super) fn finish_drafts(
+    state: &mut State,
+    directories: &Directories,
+    scope: &str,
+    actor: &Actor,
+) -> Result<(), StateError> {
+    let files = HandoffFiles::of(directories, scope);
+    for id in state.orphaned_drafts(scope, actor.now_ms)? {
+        files.sweep(&id);
+        if files.is_there(&id) {
+            state.activate_handoff(&id, false, actor)?;
+        } else {
+            state.abandon_draft(&id, actor)?;
+        }
+    }
+    Ok(())
 }

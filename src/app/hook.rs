@@ -22,7 +22,7 @@ use crate::adapters::process::Process;
 use crate::adapters::state::{Claim, SessionOrigin, State, StateError, Token};
 use crate::adapters::summariser;
 use crate::app::inject::{self, Keep, LeftBehind, inject};
-use crate::app::load::{Loaded, give_back_unshown, load, wanted};
+use crate::app::load::{Loaded, load, wanted};
 use crate::app::warm::Warm;
 use crate::app::workspace::{Place, Request, Strictness};
 use crate::domain::budget::Host;
@@ -208,9 +208,6 @@ impl Asking<'_> {
             Some(warm) => warm.inject(&place, session, keep),
             None => inject(&session, keep),
         };
-        if let (Some(token), Ok(injection)) = (token, &made) {
-            give_back_unshown(&place, token, injection);
-        }
         let answer = match made {
             Ok(Injection { text, .. }) if text.is_empty() => {
                 Answer::none("there is nothing to say about this project")

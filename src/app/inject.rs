@@ -133,6 +133,10 @@ pub fn inject(session: &Session, keep: Keep) -> Result<Injection, AppError> {
         .map(|(candidate, shown)| Entry { candidate, shown })
         .collect();
     receipt.faults.extend(loaded.faults);
+    if let Some(omitted) = receipt.omitted_handoff() {
+        let reason = format!("{}: there is no room for it; it waits on", omitted.id);
+        receipt.faults.push(Fault::new("handoff", reason));
+    }
     receipt.faults.extend(place.iter().flat_map(|place| place.faults.iter().cloned()));
     if let Some(setting) = settings.map(|settings| &settings.enabled).filter(|on| !on.value) {
         receipt.faults.push(switched_off(&setting.origin));

@@ -12,12 +12,13 @@ use crate::adapters::kill_point;
 use crate::adapters::listed_files::{self, Limits};
 use crate::adapters::process::Process;
 use crate::adapters::state::{Actor, Asked, Choice, State, StateError, Token, Wanted};
+use crate::app::handoff::finish_drafts;
 use crate::app::inject::Session;
 use crate::app::workspace::Place;
 use crate::domain::handoff::{Document, HandoffId, Legacy, ListedFile};
 use crate::domain::handoff_record::HandoffRecord;
 use crate::domain::project::Project;
-use crate::domain::receipt::{Fault, Injection, Receipt};
+use crate::domain::receipt::Fault;
 use crate::domain::session::Moment;
 use crate::domain::settings::HandoffSettings;
 use crate::engine::{document, handoff};
@@ -62,9 +63,9 @@ pub(super) fn peek(place: &Place, session: &Session) -> Loaded {
         return Loaded::default();
     }
     let state = match State::look(&place.directories.state, LOOK_PATIENCE) {
-        Ok(Some(state)) if state.has_handoffs() => state,
+        Ok(Some(state)) => state,
         // A state that cannot be used is told of by who writes the receipt.
-        Ok(_) | Err(_) => return Loaded::default(),
+        Ok(None) | Err(_) => return Loaded::default(),
     };
     let now_ms = session.now.unwrap_or_else(clock::now).milliseconds();
     let mut asked = Asking { place, session: &session.id, host: None, now_ms, faults: Vec::new() };
@@ -84,30 +85,18 @@ pub(super) fn load(
         return Loaded::default();
     }
     let now_ms = clock::now().milliseconds();
+    let actor = Actor { session: Some(session.to_owned()), now_ms };
+    // Nobody else may come before this session does.
+    let _ = finish_drafts(state, &place.directories, &place.project.scope, &actor);
     let state = std::cell::RefCell::new(state);
     let mut asking = Asking { place, session, host, now_ms, faults: Vec::new() };
     let loaded = asking.search(
         wanted,
         |asked| state.borrow_mut().load_handoff(asked, token),
-        |reason| {
-            let actor = Actor { session: Some(session.to_owned()), now_ms };
-            state.borrow_mut().unload_handoff(token, reason, &actor)
-        },
+        |reason| state.borrow_mut().unload_handoff(token, reason, &actor),
     );
     kill_point::reach("load:claimed");
     loaded
-}
-
-/// A handoff for which there was no room in a context waits on: the session does not have it.
-pub(super) fn give_back_unshown(place: &Place, token: Token, injection: &Injection) {
-    let Receipt { session, handoff, .. } = &injection.receipt;
-    let is_given = matches!(handoff, Some(Legacy::Handoff(_)));
-    if is_given && injection.receipt.shown_handoff().is_none() {
-        let actor = Actor { session: Some(session.clone()), now_ms: clock::now().milliseconds() };
-        // Nobody else is there who could; its log tells.
-        let _ = State::open(&place.directories.state, LOOK_PATIENCE)
-            .and_then(|mut state| state.unload_handoff(token, "there was no room for it", &actor));
-    }
 }
 
 /// A session that asks for a handoff.

@@ -387,6 +387,7 @@ mod tests {
 
     #[test]
     fn a_1_1_an_id_has_time_and_session() {
+        //
         let at = Timestamp::parse("2026-02-02T08:45:30+02:00").unwrap();
         let id = |session, nth| HandoffId::new(at, session, nth).to_string();
         assert_eq!(id(Some("c74cc080-94b9-4841"), 1), "HO-20260202-064530-c74cc080");
@@ -400,6 +401,7 @@ mod tests {
 
     #[test]
     fn p_3_31_nothing_else_is_an_id() {
+        // P-3.31
         assert!(HandoffId::parse("2026-01-13_08-01-05").is_ok());
         for wrong in [
             "",
@@ -422,6 +424,7 @@ mod tests {
 
     #[test]
     fn a_1_4_names_of_other_versions_are_kept() {
+        //
         for name in ["active", "claimed", "consumed", "expired", "cleared", "draft", "later"] {
             let status = Status::from(name.to_owned());
             assert_eq!(status.as_str(), name);

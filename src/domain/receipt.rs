@@ -80,6 +80,14 @@ impl Receipt {
     pub fn omitted(&self) -> impl Iterator<Item = &Entry> {
         self.entries.iter().filter(|entry| entry.shown.is_none())
     }
+
+    /// The handoff for which there was no room.
+    pub fn omitted_handoff(&self) -> Option<&Handoff> {
+        match &self.handoff {
+            Some(Legacy::Handoff(handoff)) if self.shown_handoff().is_none() => Some(handoff),
+            _ => None,
+        }
+    }
 }
 
 /// How candidates are ranked. A receipt names the way, so that two of them can be compared.

@@ -118,3 +118,28 @@ fn dependencies_stay_few() {
     let packages = lock.matches("[[package]]").count();
     assert!(packages <= 260, "{packages} packages in Cargo.lock: does the new one earn its place?");
 }
+
+/// The ids under which the requirements of handoffs are known: each is the name of a test, or stands in one.
+#[test]
+fn every_requirement_of_handoffs_has_a_test() {
+    let ids = (1..=24)
+        .map(|n| format!("H-0.{n}"))
+        .chain((1..=25).chain(43..=46).map(|n| format!("A-1.{n}")))
+        .chain((1..=34).map(|n| format!("P-3.{n}")));
+    let texts: Vec<String> = ["src", "tests", "benches"]
+        .into_iter()
+        .flat_map(sources)
+        .filter(|(path, text)| {
+            path.file_name().unwrap() != "tidy.rs" && text.contains("#[test]")
+                || path.starts_with(root().join("benches"))
+        })
+        .map(|(_, text)| text)
+        .collect();
+    let is_named = |text: &String, id: &str| {
+        text.match_indices(id)
+            .any(|(at, _)| !text[at + id.len()..].starts_with(|c: char| c.is_ascii_digit()))
+    };
+    let missing: Vec<String> =
+        ids.filter(|id| !texts.iter().any(|text| is_named(text, id))).collect();
+    assert!(missing.is_empty(), "no test names {missing:?}");
+}

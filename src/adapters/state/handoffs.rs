@@ -6,8 +6,9 @@ mod rows;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 pub use crate::adapters::state::handoffs::given::{Asked, Choice, Wanted};
-pub(super) use crate::adapters::state::handoffs::given::{delivered, not_delivered};
+pub(super) use crate::adapters::state::handoffs::given::{delivered, given_back, not_delivered};
 
+use crate::adapters::kill_point;
 use crate::adapters::process::Process;
 use crate::adapters::state::claims::process;
 use crate::adapters::state::handoffs::rows::{COLUMNS, record};
@@ -20,6 +21,8 @@ use crate::domain::time::Timestamp;
 const OWNER_LEASE_MS: i64 = 60_000;
 /// What is done with stays for this long.
 const KEPT_MS: i64 = 7 * 24 * 3_600_000;
+/// Why a handoff has its status whose document is about to be removed.
+const CONDEMNED: &str = "being removed";
 
 /// Who does something to a handoff, and when.
 #[derive(Debug, Clone)]
@@ -287,10 +290,32 @@ impl State {
     }
 
     /// Nobody takes a handoff any more whose document is about to be removed. Returns whether it is done with.
-    pub fn condemn_handoff(&mut self, id: &HandoffId) -> Result<bool, StateError> {
-        let sql = "UPDATE handoffs SET status = 'cleared', reason = 'being removed' \
-                   WHERE id = ?1 AND status IN ('consumed', 'expired', 'cleared')";
-        self.write(|connection| Ok(connection.execute(sql, [id.as_str()])? > 0))
+    pub fn condemn_handoff(&mut self, id: &HandoffId, actor: &Actor) -> Result<bool, StateError> {
+        self.handoffs(|transaction| {
+            let Some(found) = find(transaction, id)?.filter(HandoffRecord::is_archived) else {
+                return Ok(false);
+            };
+            // One that is too old could still be picked up.
+            if found.status == Status::Expired {
+                change(transaction, &found, &Status::Cleared, Some(CONDEMNED), actor)?;
+            } else {
+                let sql = "UPDATE handoffs SET reason = ?2 WHERE id = ?1";
+                transaction.execute(sql, [id.as_str(), CONDEMNED])?;
+            }
+            Ok(true)
+        })
+    }
+
+    /// What somebody was about to remove, and may not have been able to.
+    pub fn condemned_handoffs(&self, scope: &str) -> Result<Vec<HandoffRecord>, StateError> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM handoffs WHERE scope = ?1 \
+             AND status IN ('consumed', 'cleared') AND reason = ?2"
+        );
+        self.read(|connection| {
+            let mut statement = connection.prepare(&sql)?;
+            statement.query_map([scope, CONDEMNED], record)?.collect()
+        })
     }
 
     /// Forgets a handoff that is done with, and whose document is gone. Its log stays.
@@ -377,6 +402,7 @@ impl State {
             let transaction =
                 connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let done = work(&transaction)?;
+            kill_point::reach("state:uncommitted");
             transaction.commit()?;
             Ok(done)
         })
@@ -423,6 +449,10 @@ fn activate(
     let Some(draft) = find(transaction, id)? else {
         return Err(rusqlite::Error::QueryReturnedNoRows);
     };
+    // Somebody who took its writer for dead may have been faster, and somebody else may have it by now.
+    if draft.status != Status::Draft {
+        return Ok(Activated { status: draft.status, superseded: None });
+    }
     let mut superseded = None;
     if draft.kind == Kind::Session
         && let Some(waiting) = current(transaction, &draft.scope)?

@@ -106,7 +106,7 @@ impl State {
         })
     }
 
-    /// Takes an ending that nobody is writing.
+    /// Takes an ending that nobody is writing; one that nobody has tried to write yet comes first.
     pub fn take_ending(&mut self, now_ms: i64) -> Result<Option<Ending>, StateError> {
         self.write(|connection| {
             let transaction =
@@ -128,6 +128,13 @@ impl State {
     pub fn has_free_ending(&self, now_ms: i64) -> Result<bool, StateError> {
         let free = free_endings(&self.connection, now_ms).map_err(|cause| self.failed(cause))?;
         Ok(!free.is_empty())
+    }
+
+    /// When a session ended whose handoff is still to be written, in milliseconds since 1970.
+    pub fn ended_at(&self, session: &str) -> Result<Option<i64>, StateError> {
+        let sql = "SELECT at FROM endings WHERE session = ?1";
+        let found = self.connection.query_row(sql, [session], |row| row.get(0)).optional();
+        found.map_err(|cause| self.failed(cause))
     }
 
     /// An ending is written, or there is nothing to be written.
@@ -170,7 +177,8 @@ impl State {
 
 fn free_endings(connection: &Connection, now_ms: i64) -> Result<Vec<Ending>, rusqlite::Error> {
     let mut statement = connection.prepare(
-        "SELECT session, folder, transcript, at, owner_pid, owner_started FROM endings ORDER BY at",
+        "SELECT session, folder, transcript, at, owner_pid, owner_started FROM endings \
+         ORDER BY owner_pid IS NOT NULL, at",
     )?;
     let rows = statement.query_map([], |row| {
         let ending = Ending {

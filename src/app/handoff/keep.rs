@@ -93,17 +93,22 @@ impl Desk {
 
     /// Removes a handoff that is done with. The file goes before the record: without it, there is nothing that could come
     /// back.
-    fn remove(&mut self, record: &HandoffRecord, reason: &str) -> Result<(), HandoffError> {
-        if !self.state.condemn_handoff(&record.id)? {
+    pub(super) fn remove(
+        &mut self,
+        record: &HandoffRecord,
+        reason: &str,
+    ) -> Result<(), HandoffError> {
+        let actor = self.actor();
+        if !self.state.condemn_handoff(&record.id, &actor)? {
             return Ok(());
         }
+        kill_point::reach("prune:condemned");
         let files = self.files(&record.scope);
         files.remove(&record.id).map_err(|cause| HandoffError::Document {
             path: files.path(&record.id),
             cause: cause.to_string(),
         })?;
         kill_point::reach("prune:removed");
-        let actor = self.actor();
         Ok(self.state.forget_handoff(&record.id, reason, &actor)?)
     }
 }

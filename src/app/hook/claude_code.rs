@@ -144,7 +144,8 @@ fn end(session: &str, cwd: PathBuf, reason: &str, transcript: Option<PathBuf>) {
     let Ok(mut state) = State::open(&place.directories.state, STATE_PATIENCE) else { return };
     let known = state.session_origin(session).ok().flatten();
     let folder = known.map_or(cwd, |known| known.folder);
-    let leaves_one = reason != CLEARED && place.settings.handoff.enabled.value;
+    let is_on = place.settings.enabled.value && place.settings.handoff.enabled.value;
+    let leaves_one = reason != CLEARED && is_on;
     let ending = Ending { session: session.to_owned(), folder, transcript };
     let ended = state.end_session(session, leaves_one.then_some(&ending), now_ms());
     if ended.is_ok() && leaves_one {

@@ -9,7 +9,7 @@ use crate::adapters::process::Process;
 use crate::adapters::state::{Claim, State, Token, Wanted};
 use crate::app::hook::{STATE_PATIENCE, now_ms, origin};
 use crate::app::inject::{self, Keep, LeftBehind, inject};
-use crate::app::load::{Loaded, give_back_unshown, load};
+use crate::app::load::{Loaded, load};
 use crate::app::workspace::{Place, Request, Strictness};
 use crate::domain::budget::Host;
 use crate::domain::session::Moment;
@@ -114,9 +114,6 @@ pub(super) fn give(place: &Place, request: Request, subject: &Subject<'_>) -> Op
         Moment::Handoff(_) if !has_handoff => None,
         _ => inject(&context, keep).ok(),
     };
-    if let (Some(token), Some(injection)) = (token, &made) {
-        give_back_unshown(place, token, injection);
-    }
     kill_point::reach("load:composed");
     let (text, receipt) = made.map_or((String::new(), None), |made| (made.text, made.id));
     let claim = token.map(|token| Claimed { folder, token, receipt });

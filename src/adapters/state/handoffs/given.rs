@@ -64,9 +64,15 @@ pub enum Choice {
 }
 
 impl State {
-    /// What a session would be given. Changes nothing.
+    /// What a session would be given. Changes nothing, not even a state from before there were handoffs.
     pub fn peek_handoff(&self, asked: &Asked<'_>) -> Result<Choice, StateError> {
-        self.read(|connection| choose(connection, asked))
+        self.read(|connection| {
+            if connection.table_exists(None, "handoffs")? {
+                choose(connection, asked)
+            } else {
+                Ok(Choice::Nothing)
+            }
+        })
     }
 
     /// What a session is given, under its claim.
@@ -105,11 +111,19 @@ impl State {
         reason: &str,
         actor: &Actor,
     ) -> Result<(), StateError> {
-        self.handoffs(|transaction| {
-            goes_with(transaction, token, None)?;
-            not_delivered(transaction, token, reason, actor)
-        })
+        self.handoffs(|transaction| given_back(transaction, token, reason, actor))
     }
+}
+
+/// The context of a claim is given without its handoff, which waits again.
+pub(in crate::adapters::state) fn given_back(
+    transaction: &Transaction<'_>,
+    token: i64,
+    reason: &str,
+    actor: &Actor,
+) -> Result<(), rusqlite::Error> {
+    goes_with(transaction, token, None)?;
+    not_delivered(transaction, token, reason, actor)
 }
 
 /// Notes the handoff that goes with a claim's context.
