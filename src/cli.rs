@@ -23,6 +23,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+use crate::app::handoff::for_terminal;
 use crate::cli::args::{Args, Command};
 use crate::cli::outcome::Failure;
 use crate::cli::screen::Screen;
@@ -33,7 +34,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let args = match Args::try_parse_from(arguments) {
         Ok(args) => args,
         Err(error) if error.use_stderr() => {
-            screen.complain(&error.render().to_string());
+            screen.complain(&for_terminal(&error.render().to_string()));
             return outcome::USAGE.into();
         }
         // Help and version are what was asked for.
@@ -67,7 +68,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     match done {
         Ok(()) => screen.finish(),
         Err(Failure { code, message }) => {
-            screen.complain(&format!("kgctx: {message}\n"));
+            // A message can quote what somebody else wrote.
+            screen.complain(&format!("kgctx: {}\n", for_terminal(&message)));
             code.into()
         }
     }

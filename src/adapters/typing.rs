@@ -1,8 +1,8 @@
 //! What somebody types or pipes: standard input, a file, an editor.
 
-use std::fs::{self, File};
+use std::fs::{self, DirBuilder, File};
 use std::io::{self, IsTerminal, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use thiserror::Error;
@@ -61,26 +61,50 @@ fn text(from: String, source: impl Read, limit: u64) -> Result<String, TypingErr
     String::from_utf8(bytes).map_err(|_| TypingError::NotText(from))
 }
 
-/// What somebody makes of a template in `$VISUAL` or `$EDITOR`.
-pub fn editor(template: &str) -> Result<String, TypingError> {
+/// What somebody makes of a template in `$VISUAL` or `$EDITOR`, and the file that it stands in. Nobody types a text twice:
+/// the file stays until it is discarded, unless the editor failed.
+pub fn editor(template: &str) -> Result<(String, PathBuf), TypingError> {
     let named = ["VISUAL", "EDITOR"].into_iter().find_map(|name| std::env::var(name).ok());
     let editor = named.filter(|name| !name.trim().is_empty()).unwrap_or_else(|| "vi".to_owned());
     let failed = |why: String| TypingError::Editor(editor.clone(), why);
-    // Readable by the user alone: what is left for a session may be private.
-    let folder = std::env::temp_dir().join(format!("kgctx-handoff-{}", std::process::id()));
-    super::directories::create_private(&folder).map_err(|error| failed(error.to_string()))?;
+    let folder = own_folder().map_err(|error| failed(error.to_string()))?;
     let path = folder.join("HANDOFF.md");
-    let edited =
-        fs::write(&path, template).map_err(|error| failed(error.to_string())).and_then(|()| {
-            // As git does: the editor's name may have arguments.
-            let mut words = editor.split_whitespace();
-            let mut command = Command::new(words.next().unwrap_or("vi"));
-            match command.args(words).arg(&path).status() {
-                Ok(status) if status.success() => file(&path, super::handoff_files::MAX_BYTES),
-                Ok(status) => Err(failed(status.to_string())),
-                Err(error) => Err(failed(error.to_string())),
-            }
-        });
-    let _ = fs::remove_dir_all(&folder);
-    edited
+    let edited = fs::write(&path, template).and_then(|()| {
+        // As git does: the editor's name may have arguments.
+        let mut words = editor.split_whitespace();
+        Command::new(words.next().unwrap_or("vi")).args(words).arg(&path).status()
+    });
+    let why = match edited {
+        Ok(status) if status.success() => {
+            return file(&path, super::handoff_files::MAX_BYTES).map(|text| (text, path));
+        }
+        Ok(status) => status.to_string(),
+        Err(error) => error.to_string(),
+    };
+    discard(&path);
+    Err(failed(why))
+}
+
+/// A new folder that the user alone may enter: what is left for a session may be private. One that is there already can be
+/// anybody's.
+fn own_folder() -> io::Result<PathBuf> {
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    let mut n = 0;
+    loop {
+        let name = format!("kgctx-handoff-{}-{n}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        match builder.create(&folder) {
+            Ok(()) => return Ok(folder),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && n < 100 => n += 1,
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Removes what was written in an editor.
+pub fn discard(path: &Path) {
+    // What cannot be removed is in the system's folder for such things.
+    let _ = path.parent().map(fs::remove_dir_all);
 }

@@ -1,6 +1,6 @@
 //! What somebody writes to be left as a handoff: from a file, from standard input, or in an editor.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::adapters::handoff_files::MAX_BYTES;
 use crate::adapters::typing::{self, TypingError};
@@ -12,16 +12,47 @@ use crate::engine::document::{self, Incomplete, Input, InputError};
 const TEMPLATE: &str = "---\n# kind: task\ngoal: \"\"\nnext_step: \"\"\nspecs: []\nfiles: []\n---\n\
     ## Accomplished\n\n## In progress\n\n## Decisions\n\n## Next steps\n";
 
+/// A text that somebody wrote.
+#[derive(Debug)]
+pub struct Written {
+    /// The text.
+    pub text: String,
+    /// The file that an editor was opened with, as long as the text is nowhere else.
+    pub kept: Option<PathBuf>,
+}
+
+impl From<String> for Written {
+    fn from(text: String) -> Written {
+        Written { text, kept: None }
+    }
+}
+
+impl Written {
+    /// The text is stored, or not worth to be.
+    pub fn discard(self) {
+        if let Some(path) = self.kept {
+            typing::discard(&path);
+        }
+    }
+}
+
 /// The text from a file, from standard input where it is no terminal, else from an editor.
-pub fn text_of(file: Option<&Path>) -> Result<String, HandoffError> {
+pub fn text_of(file: Option<&Path>) -> Result<Written, HandoffError> {
     let failed = |error: TypingError| HandoffError::Editor(error.to_string());
     match file {
-        Some(file) if file != Path::new("-") => typing::file(file, MAX_BYTES).map_err(failed),
-        None if typing::is_terminal() => {
-            let text = typing::editor(TEMPLATE).map_err(failed)?;
-            if text.trim() == TEMPLATE.trim() { Err(HandoffError::Empty) } else { Ok(text) }
+        Some(file) if file != Path::new("-") => {
+            typing::file(file, MAX_BYTES).map(Written::from).map_err(failed)
         }
-        _ => typing::standard_input(MAX_BYTES).map_err(failed),
+        None if typing::is_terminal() => {
+            let (text, path) = typing::editor(TEMPLATE).map_err(failed)?;
+            let written = Written { text, kept: Some(path) };
+            if written.text.trim().is_empty() || written.text.trim() == TEMPLATE.trim() {
+                written.discard();
+                return Err(HandoffError::Empty);
+            }
+            Ok(written)
+        }
+        _ => typing::standard_input(MAX_BYTES).map(Written::from).map_err(failed),
     }
 }
 

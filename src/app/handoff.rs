@@ -147,6 +147,7 @@ impl Desk {
         let session = session.map(str::to_owned).or_else(|| {
             environment.get("KGCTX_SESSION_ID").map(|id| id.to_string_lossy().into_owned())
         });
+        let session = session.filter(|id| !id.trim().is_empty());
         let environment = match channel {
             Some(channel) => environment.with("KGCTX_CHANNEL", channel),
             None => environment,
@@ -282,7 +283,14 @@ impl Desk {
         id: Option<&HandoffId>,
         limit: usize,
     ) -> Result<Vec<HandoffEvent>, HandoffError> {
-        Ok(self.state.handoff_events(&self.scope, id, limit)?)
+        let events = self.state.handoff_events(&self.scope, id, limit)?;
+        match id {
+            // Of one that was removed the steps are still known.
+            Some(id) if events.is_empty() => {
+                Err(HandoffError::Unknown { id: id.clone(), channel: self.channel.clone() })
+            }
+            _ => Ok(events),
+        }
     }
 
     fn files(&self, scope: &str) -> HandoffFiles {

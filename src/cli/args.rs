@@ -24,16 +24,16 @@ pub(super) struct Args {
     pub(super) command: Command,
 }
 
-/// Where to look.
+/// Where to look. In the help of a command these come behind its own.
 #[derive(Debug, ClapArgs)]
 pub(super) struct PlaceArgs {
     /// Work as if started in this folder
-    #[arg(long, value_name = "FOLDER", global = true)]
+    #[arg(long, value_name = "FOLDER", global = true, display_order = 900)]
     dir: Option<PathBuf>,
     /// Use this folder of notes instead of all others; may be given more than once
     ///
     /// Notes of the first have addresses like memory://note, those of the others memory://<folder's name>/note.
-    #[arg(long = "vault", value_name = "FOLDER", global = true)]
+    #[arg(long = "vault", value_name = "FOLDER", global = true, display_order = 901)]
     vaults: Vec<PathBuf>,
 }
 

@@ -6,7 +6,7 @@ mod list;
 mod pickup;
 mod steps;
 
-use crate::app::handoff::{Desk, HandoffError};
+use crate::app::handoff::{Desk, HandoffError, for_terminal};
 use crate::cli::args::PlaceArgs;
 use crate::cli::outcome::{Failure, NO, UNAVAILABLE, USAGE};
 use crate::cli::screen::Screen;
@@ -84,7 +84,7 @@ fn each<T>(
     for item in all {
         let Err(failure) = one(item, screen) else { continue };
         if let Some(before) = failed.replace(failure) {
-            screen.complain(&format!("kgctx: {}\n", before.message));
+            screen.complain(&format!("kgctx: {}\n", for_terminal(&before.message)));
         }
     }
     failed.map_or(Ok(()), Err)

@@ -137,9 +137,10 @@ impl Screen {
     }
 }
 
-/// Replaces what could move the cursor or change colours: notes are other people's text.
+/// Replaces what could move the cursor, change colours or turn the direction of a line: notes are other people's text.
 pub(super) fn harmless(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    let turns = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    text.chars().map(|c| if c.is_control() || turns(c) { ' ' } else { c }).collect()
 }
 
 #[cfg(test)]
@@ -149,5 +150,6 @@ mod tests {
     #[test]
     fn control_characters_do_not_reach_the_terminal() {
         assert_eq!(harmless("a\x1b[31mb\nc"), "a [31mb c");
+        assert_eq!(harmless("a\u{202e}b\u{2069}"), "a b ");
     }
 }

@@ -51,7 +51,7 @@ pub struct HandoffRecord {
 }
 
 /// The names of all fields of a [`FlatRecord`].
-pub const FIELDS: [&str; 21] = [
+pub const FIELDS: [&str; 22] = [
     "id",
     "kind",
     "type",
@@ -73,6 +73,7 @@ pub const FIELDS: [&str; 21] = [
     "consumed_by_session",
     "expired_at",
     "cleared_at",
+    "superseded_by",
 ];
 
 /// A handoff for who reads JSON: flat, and without paths.

@@ -192,9 +192,10 @@ pub(super) fn stands(
     Ok(connection.query_row(sql, [token], held).optional()?.unwrap_or(false))
 }
 
-/// A clock that was set back must not leave a claim standing for longer than any is made for.
+/// A clock that was set back must not leave a claim standing for much longer than any is made for. A little longer: who
+/// waited for the lock asks with a time that is before the claim was made.
 fn is_held(until: i64, owner: Option<Process>, now_ms: i64) -> bool {
-    until > now_ms && until - now_ms <= LEASE_MS && owner.is_none_or(|owner| !owner.is_gone())
+    until > now_ms && until - now_ms <= 2 * LEASE_MS && owner.is_none_or(|owner| !owner.is_gone())
 }
 
 /// A process as two columns hold it.
@@ -304,6 +305,13 @@ mod tests {
         state.settle_claim(token, 46_000).unwrap();
         state.release_claim(token, 46_000).unwrap();
         assert_eq!(claim(&mut state, 47_000), Claim::Settled, "given is given");
+    }
+
+    #[test]
+    fn who_asks_with_a_time_before_the_claim_finds_it_held() {
+        let (_folder, mut state) = state();
+        won(&mut state, 1_000_000);
+        assert_eq!(claim(&mut state, 1_000_000 - 5_000), Claim::Held);
     }
 
     #[test]

@@ -18,7 +18,7 @@ use crate::domain::handoff_record::{HandoffEvent, HandoffRecord};
 use crate::domain::time::Timestamp;
 
 /// A process that neither lives nor died for sure has had this long.
-const OWNER_LEASE_MS: i64 = 60_000;
+const OWNER_LEASE_MS: u64 = 60_000;
 /// What is done with stays for this long.
 const KEPT_MS: i64 = 7 * 24 * 3_600_000;
 /// Why a handoff has its status whose document is about to be removed.
@@ -586,7 +586,8 @@ fn log(
 /// Whether nobody can be working any more for what was begun at `since`.
 fn is_gone(owner: Option<Process>, since: i64, now_ms: i64) -> bool {
     match owner {
-        Some(owner) => owner.is_gone() || !(0..OWNER_LEASE_MS).contains(&(now_ms - since)),
+        // Who waited for the lock asks with a time that is a little before what was done meanwhile.
+        Some(owner) => owner.is_gone() || now_ms.abs_diff(since) >= OWNER_LEASE_MS,
         None => false,
     }
 }
@@ -597,5 +598,21 @@ fn rank(priority: Priority) -> i64 {
         Priority::High => 0,
         Priority::Medium => 1,
         Priority::Low => 2,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_asks_with_a_time_before_the_claim_does_not_take_its_owner_for_dead() {
+        // P-3.18
+        let owner = Some(Process::this());
+        assert!(!is_gone(owner, 1_000_000, 1_000_000 - 5_000));
+        assert!(!is_gone(owner, 1_000_000, 1_000_000 + 59_000));
+        assert!(is_gone(owner, 1_000_000, 1_000_000 + 60_000));
+        assert!(is_gone(owner, 1_000_000, 1_000_000 - 60_000), "the clock was set back");
+        assert!(!is_gone(None, 1_000_000, 0));
     }
 }

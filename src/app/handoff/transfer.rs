@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use sha2::{Digest, Sha256};
+
 use crate::adapters::amplifier::{self, Existing};
 use crate::adapters::environment::Environment;
 use crate::adapters::handoff_files::MAX_BYTES;
@@ -63,8 +65,7 @@ impl Desk {
                 imported.failed.push(format!("{name} is empty"));
                 continue;
             }
-            let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            let source_id = read.document.head.id.clone().unwrap_or(stem);
+            let source_id = read.document.head.id.clone().unwrap_or_else(|| name_of(path, &text));
             self.take_in(read, source_id, None, &name, &mut imported)?;
         }
         Ok(imported)
@@ -99,7 +100,13 @@ impl Desk {
         name: &str,
         imported: &mut Imported,
     ) -> Result<(), HandoffError> {
-        if self.state.has_source(&self.scope, &source_id)? {
+        // A document of our own that comes back is known by its own id.
+        let own = HandoffId::parse(&source_id).ok();
+        let is_own = match own {
+            Some(id) => self.state.handoff(&self.scope, &id)?.is_some(),
+            None => false,
+        };
+        if is_own || self.state.has_source(&self.scope, &source_id)? {
             imported.n_known += 1;
             return Ok(());
         }
@@ -111,9 +118,18 @@ impl Desk {
         head.expires_at = occasion.lifetime().map(|lifetime| created.after(lifetime));
         head.channel = Some(self.channel.clone());
         head.source_id = Some(source_id.clone());
-        let Created { id, status, .. } = self.store(Document { head, body }, false)?;
-        imported.handoffs.push(ImportedHandoff { id, source_id, status });
-        Ok(())
+        match self.store(Document { head, body }, false) {
+            Ok(Created { id, status, .. }) => {
+                imported.handoffs.push(ImportedHandoff { id, source_id, status });
+                Ok(())
+            }
+            // One that is too long does not keep the others out.
+            Err(error @ HandoffError::TooLong(_)) => {
+                imported.failed.push(format!("{name}: {error}"));
+                Ok(())
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// A handoff's document, for standard output.
@@ -150,4 +166,15 @@ impl Desk {
             .map(Exported::File)
             .map_err(fail)
     }
+}
+
+/// What a document without an id is known by: its name, where that is an id. Else many files have the same name, and only
+/// what stands in them tells them apart.
+fn name_of(path: &Path, text: &str) -> String {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    if HandoffId::parse(&stem).is_ok() {
+        return stem.into_owned();
+    }
+    let digest = Sha256::digest(text.as_bytes());
+    digest.iter().take(4).fold(format!("{stem}-"), |name, byte| format!("{name}{byte:02x}"))
 }

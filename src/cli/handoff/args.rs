@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args as ClapArgs, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args as ClapArgs, Subcommand, ValueEnum};
 
 use crate::domain::handoff::{Consume, HandoffId, Kind, Occasion, Priority};
 
@@ -15,10 +15,10 @@ pub(in crate::cli) struct HandoffArgs {
     #[command(subcommand)]
     pub(super) command: HandoffCommand,
     /// Use this channel instead of the one that the folder belongs to
-    #[arg(long, value_name = "NAME", global = true)]
+    #[arg(long, value_name = "NAME", global = true, display_order = 800)]
     pub(super) channel: Option<String>,
     /// Act for this session [default: $KGCTX_SESSION_ID]
-    #[arg(long, value_name = "ID", global = true)]
+    #[arg(long, value_name = "ID", global = true, display_order = 801)]
     pub(super) session: Option<String>,
 }
 
@@ -163,12 +163,13 @@ pub(super) struct ShowArgs {
 
 /// Take a handoff up: claim it, and print it with the files that it lists
 #[derive(Debug, ClapArgs)]
+#[command(group = ArgGroup::new("which").required(true))]
 pub(super) struct PickupArgs {
     /// Which
-    #[arg(value_parser = HandoffId::parse, required_unless_present = "auto", conflicts_with = "auto")]
+    #[arg(value_parser = HandoffId::parse, group = "which")]
     pub(super) id: Option<HandoffId>,
     /// The most urgent task, and of those the oldest
-    #[arg(long)]
+    #[arg(long, group = "which")]
     pub(super) auto: bool,
     /// Leave the listed files alone
     #[arg(long)]

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::app::editor;
+use crate::app::editor::{self, Written};
 use crate::app::handoff::{Created, Desk, HandoffError};
 use crate::cli::handoff::args::CreateArgs;
 use crate::cli::outcome::Failure;
@@ -13,18 +13,41 @@ use crate::domain::handoff::{Document, Kind, Status};
 pub(super) struct Typed {
     document: Document,
     ignored: Vec<String>,
+    written: Option<Written>,
 }
 
 /// Reads what is to be left.
 pub(super) fn input(args: &CreateArgs) -> Result<Typed, Failure> {
-    let text = match &args.body {
-        Some(body) => Some(body.clone()),
+    let written = match &args.body {
+        Some(body) => Some(Written::from(body.clone())),
         None if args.is_complete() => None,
         None => Some(editor::text_of(args.file.as_deref())?),
     };
-    let (mut document, ignored) = match text {
-        Some(text) => {
-            let input = editor::understood(&text).map_err(HandoffError::from)?;
+    match understood(args, written.as_ref()) {
+        Ok((document, ignored)) => Ok(Typed { document, ignored, written }),
+        Err(error) => Err(refused(error, written.as_ref())),
+    }
+}
+
+/// Says why a text is not taken, and where somebody finds it again who has just written it.
+fn refused(error: HandoffError, written: Option<&Written>) -> Failure {
+    let mut failure = Failure::from(error);
+    if let Some(path) = written.and_then(|written| written.kept.as_deref()) {
+        let path = path.display();
+        failure.message.push_str(&format!(
+            "\nwhat you wrote is in {path}; change it there, and then: kgctx handoff create {path}"
+        ));
+    }
+    failure
+}
+
+fn understood(
+    args: &CreateArgs,
+    written: Option<&Written>,
+) -> Result<(Document, Vec<String>), HandoffError> {
+    let (mut document, ignored) = match written {
+        Some(written) => {
+            let input = editor::understood(&written.text)?;
             (input.document, input.ignored)
         }
         None => (Document::default(), Vec::new()),
@@ -39,8 +62,8 @@ pub(super) fn input(args: &CreateArgs) -> Result<Typed, Failure> {
     head.specs.extend(args.specs.iter().cloned());
     head.files.extend(args.files.iter().cloned());
     head.tags.extend(args.tags.iter().cloned());
-    editor::checked(&document).map_err(HandoffError::from)?;
-    Ok(Typed { document, ignored })
+    editor::checked(&document)?;
+    Ok((document, ignored))
 }
 
 pub(super) fn run(
@@ -49,8 +72,14 @@ pub(super) fn run(
     typed: Typed,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
-    let Typed { document, ignored } = typed;
-    let created = desk.create(document.into())?;
+    let Typed { document, ignored, written } = typed;
+    let created = match desk.create(document.into()) {
+        Ok(created) => created,
+        Err(error) => return Err(refused(error, written.as_ref())),
+    };
+    if let Some(written) = written {
+        written.discard();
+    }
     if args.json {
         screen.json(&json!({
             "id": created.id,
@@ -67,7 +96,7 @@ pub(super) fn run(
     print(desk, &created, screen);
     if !ignored.is_empty() {
         let keys = harmless(&ignored.join(", "));
-        screen.complain(&format!("kgctx: {keys} was ignored: kgctx fills it in itself\n"));
+        screen.complain(&format!("kgctx: ignored {keys}, which kgctx fills in by itself\n"));
     }
     if let Some(because) = desk.outside_of_git() {
         screen.complain(&format!("kgctx: the project is {}\n", harmless(because)));

@@ -11,6 +11,11 @@ use crate::domain::handoff::{HandoffId, Kind, Status};
 use crate::domain::handoff_record::{FIELDS, HandoffRecord};
 use crate::domain::time::Timestamp;
 
+/// So much of a goal is shown in a table.
+const GOAL_CHARS: usize = 60;
+/// And so much of a session's id, which is as long as its host likes.
+const SESSION_CHARS: usize = 40;
+
 pub(super) fn list(desk: &Desk, args: &ListArgs, screen: &mut Screen) -> Result<(), Failure> {
     if let Some(unknown) = args.fields.iter().find(|name| !FIELDS.contains(&name.as_str())) {
         let message = format!("{unknown:?} is no field; there are {}", FIELDS.join(", "));
@@ -82,23 +87,36 @@ fn print_table(records: &[HandoffRecord], screen: &mut Screen) {
             Kind::Session => format!("session  {:<8}", record.occasion),
             Kind::Task => format!("task     {:<8}", record.priority.as_str()),
         };
-        let goal = record.goal.as_deref().map(harmless).unwrap_or_default();
+        let goal = record.goal.as_deref().map(|goal| short(goal, GOAL_CHARS)).unwrap_or_default();
         let remark = screen.paint(Style::Faint, remark(record, now));
         screen.line(format!("  {:<width$}  {what}  {goal}{remark}", record.id).trim_end());
+    }
+}
+
+/// The first of a text, on one line.
+fn short(text: &str, n_chars: usize) -> String {
+    let text = harmless(text);
+    match text.char_indices().nth(n_chars) {
+        Some((end, _)) => format!("{}…", text[..end].trim_end()),
+        None => text,
     }
 }
 
 /// What became of a handoff, or when it was left.
 fn remark(record: &HandoffRecord, now: Timestamp) -> String {
     let ago = record.changed.ago(now);
-    let whom = record.changed_by.as_deref().map(|session| format!(" by {}", harmless(session)));
+    let whom = record
+        .changed_by
+        .as_deref()
+        .map(|session| format!(" by {}", short(session, SESSION_CHARS)));
     let gap = if record.goal.is_some() { "  " } else { "" };
-    let reason = record.reason.as_deref().filter(|reason| *reason != record.status.as_str());
-    let why = reason.map(|reason| format!(", {}", harmless(reason))).unwrap_or_default();
-    match record.status {
+    let whom = whom.unwrap_or_default();
+    // Why it was put away says more than that it was.
+    let reason = record.reason.as_deref().map(harmless);
+    match &record.status {
         Status::Active => format!("{gap}({})", record.created.ago(now)),
-        Status::Claimed => format!("{gap}(claimed {ago}{})", whom.unwrap_or_default()),
-        _ => format!("{gap}({} {ago}{why})", record.status),
+        Status::Cleared => format!("{gap}({} {ago})", reason.as_deref().unwrap_or("cleared")),
+        status => format!("{gap}({status} {ago}{whom})"),
     }
 }
 
@@ -131,7 +149,13 @@ pub(super) fn show(desk: &Desk, args: &ShowArgs, screen: &mut Screen) -> Result<
 }
 
 pub(super) fn log(desk: &Desk, args: &LogArgs, screen: &mut Screen) -> Result<(), Failure> {
-    for event in desk.events(args.id.as_ref(), args.limit)? {
+    let events = desk.events(args.id.as_ref(), args.limit)?;
+    if events.is_empty() && !args.json {
+        let channel = harmless(desk.channel());
+        screen.line(format!("Nothing has happened in {channel} yet."));
+    }
+    let width = events.iter().map(|event| event.id.len()).max().unwrap_or_default();
+    for event in events {
         if args.json {
             screen.json(&event);
             continue;
@@ -144,7 +168,7 @@ pub(super) fn log(desk: &Desk, args: &LogArgs, screen: &mut Screen) -> Result<()
         let reason = event.reason.map(|reason| format!(", {reason}")).unwrap_or_default();
         let remark = format!("({}process {}{reason})", session.unwrap_or_default(), event.pid);
         screen.line(format!(
-            "{}  {}  {step:<20}  {}",
+            "{}  {:<width$}  {step:<20}  {}",
             event.at,
             harmless(&event.id),
             screen.paint(Style::Faint, harmless(&remark))

@@ -57,7 +57,7 @@ pub(super) fn clear(desk: &mut Desk, args: &ClearArgs, screen: &mut Screen) -> R
     let channel = harmless(desk.channel());
     screen.line(match cleared {
         Some(id) => format!("{id} is archived; nothing waits for the next session in {channel}"),
-        None => format!("nothing to do: no handoff waits in {channel}"),
+        None => format!("Nothing waits for the next session in {channel}"),
     });
     Ok(())
 }
@@ -69,12 +69,15 @@ pub(super) fn prune(desk: &mut Desk, args: &PruneArgs, screen: &mut Screen) -> R
         screen.json(&json!({ "removed": ids, "kept": n_kept, "dry_run": args.dry_run }));
         return Ok(());
     }
-    let verb = if args.dry_run { "would remove" } else { "removed" };
+    let (verb, kept) =
+        if args.dry_run { ("would remove", "would keep") } else { ("removed", "kept") };
     for id in &ids {
         screen.line(format!("{verb}  {id}"));
     }
     let n_removed = counted(ids.len(), "handoff");
-    screen.line(format!("{verb} {n_removed}; {n_kept} archived and everything that waits stay"));
+    screen.line(format!(
+        "{verb} {n_removed}; {kept} {n_kept} archived, and all that waits or is claimed"
+    ));
     Ok(())
 }
 
