@@ -6,6 +6,7 @@
 //! (`--fork-session`), `clear` and `compact` (as prompts). So do the ends `clear` and `other`; `prompt_input_exit` and
 //! `resume` come about in the window. Not seen are `logout`, which needs an account, and the VS Code extension.
 
+mod handoff;
 mod lab;
 mod model;
 mod window;
@@ -61,7 +62,8 @@ fn the_installed_hooks_are_run_and_their_text_reaches_the_model() {
     let [start, end] = heard.as_slice() else { panic!("{heard:#?}") };
     like_fixture(start, "session-start-startup");
     like_fixture(end, "session-end-other");
-    let Event::Start { session: id, cwd, source, transcript, is_subagent } = event(start) else {
+    let Event::Start { session: id, cwd, source, transcript, is_subagent, .. } = event(start)
+    else {
         panic!("{start}");
     };
     assert_eq!((cwd, source, is_subagent), (lab.project(), Source::Startup, false));

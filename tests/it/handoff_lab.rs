@@ -170,6 +170,25 @@ pub(crate) fn context(output: &Output) -> Option<String> {
     Some(specific["additionalContext"].as_str().unwrap().to_owned())
 }
 
+/// Writes down what was said in a session, as Claude Code does.
+pub(crate) fn talk(lab: &Lab, session: &str, turns: usize) {
+    let mut lines = String::new();
+    for n in 0..turns {
+        let said = json!({ "role": "user", "content": format!("Please do thing {n}.") });
+        let prompt = json!({ "type": "user", "sessionId": session, "message": said });
+        let edit = json!({
+            "type": "tool_use", "id": format!("t{n}"), "name": "Edit", "input": { "file_path": format!("src/f{n}.rs") },
+        });
+        let answer = json!({ "type": "text", "text": format!("Thing {n} is done.") });
+        let said = json!({ "role": "assistant", "id": format!("m{n}"), "model": "m", "content": [edit, answer] });
+        let answer = json!({ "type": "assistant", "sessionId": session, "message": said });
+        lines.push_str(&format!("{prompt}\n{answer}\n"));
+    }
+    let file = lab.transcript(session);
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(file, lines).unwrap();
+}
+
 /// All documents in a store.
 pub(crate) fn documents(scratch: &Scratch) -> Vec<PathBuf> {
     let store = scratch.path().join("kgctx-home/state/handoffs");

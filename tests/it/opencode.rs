@@ -5,6 +5,7 @@ mod broken;
 mod client;
 mod facts;
 mod found;
+mod handoff;
 mod http;
 mod lab;
 mod measured;

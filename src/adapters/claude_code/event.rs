@@ -5,6 +5,7 @@
 //! put into a file, of which the model is shown the first 2,000.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -25,6 +26,8 @@ pub enum Event {
         source: Source,
         /// Where what is said is written down. The file may not be there yet.
         transcript: Option<PathBuf>,
+        /// How long ago something was last said in it, in whole seconds.
+        silence: Option<Duration>,
         /// Whether it happened to a sub-agent of the session.
         is_subagent: bool,
     },
@@ -99,6 +102,7 @@ struct Started {
     #[serde(flatten)]
     common: Common,
     source: Source,
+    seconds_since_last_response: Option<serde_json::Value>,
 }
 
 #[derive(Deserialize)]
@@ -114,10 +118,13 @@ impl Event {
         let Named { hook_event_name } = serde_json::from_slice(json)?;
         Ok(match hook_event_name.as_str() {
             "SessionStart" => {
-                let Started { common, source } = serde_json::from_slice(json)?;
+                let Started { common, source, seconds_since_last_response } =
+                    serde_json::from_slice(json)?;
                 let Common { session_id: session, cwd, transcript_path, agent_id } = common;
                 let (transcript, is_subagent) = (named(transcript_path), agent_id.is_some());
-                Event::Start { session, cwd, source, transcript, is_subagent }
+                let seconds = seconds_since_last_response.and_then(|seconds| seconds.as_u64());
+                let silence = seconds.map(Duration::from_secs);
+                Event::Start { session, cwd, source, transcript, silence, is_subagent }
             }
             "SessionEnd" => {
                 let Ended { common, reason } = serde_json::from_slice(json)?;
@@ -185,7 +192,9 @@ mod tests {
         assert_eq!(recorded.len(), 14);
         for (name, json) in recorded {
             let (id, place, told, subagent) = match Event::parse(&json).unwrap() {
-                Event::Start { session, cwd, source, transcript, is_subagent } => {
+                Event::Start { session, cwd, source, transcript, silence, is_subagent } => {
+                    let goes_on = matches!(source, Source::Resume | Source::Fork);
+                    assert!(!goes_on || silence == Some(Duration::from_secs(14)), "{name}");
                     assert_eq!(cwd, Path::new("/home/ada/atlas"));
                     assert!(!matches!(source, Source::Other(_)), "{name}");
                     let source = format!("{source:?}").to_lowercase();
@@ -215,7 +224,7 @@ mod tests {
         assert_eq!(stop, Event::Other("Stop".to_owned()));
         let start = parse(
             r#"{"hook_event_name":"SessionStart","session_id":"s","cwd":"/p","source":"moon",
-                "transcript_path":"","agent_id":null,"new":{"deep":[1]}}"#,
+                "transcript_path":"","agent_id":null,"seconds_since_last_response":-0.5,"new":{"deep":[1]}}"#,
         );
         assert_eq!(
             start,
@@ -224,6 +233,7 @@ mod tests {
                 cwd: "/p".into(),
                 source: Source::Other("moon".to_owned()),
                 transcript: None,
+                silence: None,
                 is_subagent: false,
             }
         );

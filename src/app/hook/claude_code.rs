@@ -25,8 +25,8 @@ pub fn claude_code(question: &[u8], until: Instant) -> Option<Underway> {
     }
     match Event::parse(question).ok()? {
         Event::Start { is_subagent: true, .. } | Event::End { is_subagent: true, .. } => None,
-        Event::Start { session, cwd, source, transcript, .. } => {
-            Starting { session: &session, cwd, source, transcript, until }.answer()
+        Event::Start { session, cwd, source, transcript, silence, .. } => {
+            Starting { session: &session, cwd, source, transcript, silence, until }.answer()
         }
         Event::End { session, cwd, reason, transcript, .. } => {
             end(&session, cwd, &reason, transcript);
@@ -42,6 +42,7 @@ struct Starting<'a> {
     cwd: PathBuf,
     source: Source,
     transcript: Option<PathBuf>,
+    silence: Option<Duration>,
     until: Instant,
 }
 
@@ -103,15 +104,13 @@ impl Starting<'_> {
             }
             Source::Resume | Source::Fork => {
                 let state = state?;
-                let since = match known {
-                    Some(known) => known.at_ms,
-                    None => transcript::last_written(self.transcript.as_deref()?)?,
-                };
+                let since = known.map(|known| known.at_ms).or_else(|| self.last_said());
                 let asked = Asked {
                     scope: &place.project.scope,
                     session: self.session,
                     host: Process::host(),
-                    wanted: Wanted::Since(since),
+                    // Nothing is newer than what nobody knows the age of.
+                    wanted: Wanted::Since(since.unwrap_or(i64::MAX)),
                     max_age_ms: i64::MAX,
                     now_ms: now_ms(),
                     unusable: &[],
@@ -127,6 +126,17 @@ impl Starting<'_> {
                 }
             }
         }
+    }
+
+    /// When something was last said in the session, in milliseconds since 1970.
+    fn last_said(&self) -> Option<i64> {
+        // The transcript of a fork is not there yet. Its silence is told in whole seconds: rather told twice than never.
+        let silence = || {
+            let silence = self.silence?.saturating_add(Duration::from_secs(1));
+            i64::try_from(silence.as_millis()).ok()
+        };
+        let written = self.transcript.as_deref().and_then(transcript::last_written);
+        written.or_else(|| Some(now_ms().saturating_sub(silence()?)))
     }
 
     /// Notes where the session lives, though it is given nothing.

@@ -1,5 +1,5 @@
-//! One throw-away machine for Claude Code: a home, a project, a model that is none, and a `kgctx` that writes down what
-//! it is told.
+//! One throw-away machine for Claude Code: a home, a project, a model that is none, and either the real `kgctx` or one that
+//! writes down what it is told.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -47,19 +47,9 @@ impl Lab {
     }
 
     pub(super) fn installed(settings: Option<&str>, install: &[&str]) -> Lab {
-        let lab = Lab { model: Model::start(), scratch: Scratch::new() };
+        let lab = Lab::with_kgctx(settings, install);
         let scratch = &lab.scratch;
-        fs::create_dir(lab.project()).unwrap();
-        git(&lab.project(), &["init", "--quiet"]);
-        if let Some(settings) = settings {
-            scratch.write("home/.claude/settings.json", settings);
-        }
-        let kgctx = scratch.path().join("bin/kgctx");
-        fs::create_dir(kgctx.parent().unwrap()).unwrap();
-        symlink(env!("CARGO_BIN_EXE_kgctx"), &kgctx).unwrap();
-        let mut command = scratch.kgctx(install);
-        let output = command.current_dir(lab.project()).env("PATH", lab.search_path()).output();
-        assert!(output.as_ref().unwrap().status.success(), "{output:?}");
+        let kgctx = lab.kgctx();
         fs::remove_file(&kgctx).unwrap();
         // One line per call, in one write: two hooks may run at the same time.
         let place = scratch.path().display().to_string();
@@ -71,6 +61,33 @@ impl Lab {
         fs::set_permissions(&kgctx, fs::Permissions::from_mode(0o755)).unwrap();
         lab.answer_with_context("");
         lab
+    }
+
+    /// A machine with the real `kgctx`, which has installed its hooks into `settings`.
+    pub(super) fn with_kgctx(settings: Option<&str>, install: &[&str]) -> Lab {
+        let lab = Lab { model: Model::start(), scratch: Scratch::new() };
+        fs::create_dir(lab.project()).unwrap();
+        git(&lab.project(), &["init", "--quiet"]);
+        if let Some(settings) = settings {
+            lab.scratch.write("home/.claude/settings.json", settings);
+        }
+        fs::create_dir(lab.kgctx().parent().unwrap()).unwrap();
+        symlink(env!("CARGO_BIN_EXE_kgctx"), lab.kgctx()).unwrap();
+        lab.type_kgctx(install);
+        lab
+    }
+
+    fn kgctx(&self) -> PathBuf {
+        self.scratch.path().join("bin/kgctx")
+    }
+
+    /// Runs the real `kgctx` in the project, and returns what it printed.
+    pub(super) fn type_kgctx(&self, arguments: &[&str]) -> String {
+        let mut command = self.scratch.kgctx(arguments);
+        command.current_dir(self.project()).env("PATH", self.search_path());
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+        String::from_utf8(output.stdout).unwrap()
     }
 
     pub(super) fn project(&self) -> PathBuf {
@@ -113,6 +130,7 @@ impl Lab {
         let mut command = Command::new(program);
         command.current_dir(self.project()).env_clear();
         command.env("HOME", self.scratch.home()).env("PATH", self.search_path());
+        command.env("KGCTX_HOME", self.scratch.path().join("kgctx-home"));
         command.env("ANTHROPIC_BASE_URL", self.model.url()).env("ANTHROPIC_API_KEY", KEY);
         command
             .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")

@@ -1,5 +1,7 @@
 //! A stand-in for the model: it speaks what Claude Code was seen to speak with Anthropic's API, answers everything with
 //! one word, and remembers every request. It listens on the loopback alone.
+//!
+//! `[[bash:CMD]]` in a prompt makes it call the shell.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -79,22 +81,46 @@ fn serve(mut stream: TcpStream, requests: &Mutex<Vec<Value>>) -> io::Result<()> 
     let message = json!({"id": "msg_1", "type": "message", "role": "assistant", "content": [],
         "model": request["model"], "stop_reason": null, "stop_sequence": null,
         "usage": {"input_tokens": 10, "output_tokens": 1}});
+    let (block, delta, reason) = answer(&request);
     requests.lock().unwrap().push(request);
     stream.write_all(
         b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n",
     )?;
     for event in [
         json!({"type": "message_start", "message": message}),
-        json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}),
-        json!({"type": "content_block_delta", "index": 0,
-            "delta": {"type": "text_delta", "text": "MOCK-REPLY"}}),
+        json!({"type": "content_block_start", "index": 0, "content_block": block}),
+        json!({"type": "content_block_delta", "index": 0, "delta": delta}),
         json!({"type": "content_block_stop", "index": 0}),
         json!({"type": "message_delta", "usage": {"output_tokens": 2},
-            "delta": {"stop_reason": "end_turn", "stop_sequence": null}}),
+            "delta": {"stop_reason": reason, "stop_sequence": null}}),
         json!({"type": "message_stop"}),
     ] {
         let name = event["type"].as_str().unwrap();
         stream.write_all(format!("event: {name}\ndata: {event}\n\n").as_bytes())?;
     }
     Ok(())
+}
+
+/// The beginning of an answer, all of it, and why it ends there.
+fn answer(request: &Value) -> (Value, Value, &'static str) {
+    let messages = request["messages"].as_array().unwrap();
+    // What Claude Code adds by itself stands before and after the prompt. The result of a tool is told without it.
+    let answered = messages.iter().rposition(|message| message["role"] == "assistant");
+    let asked: String = messages[answered.map_or(0, |at| at + 1)..].iter().map(words).collect();
+    let command = asked.split_once("[[bash:").and_then(|(_, rest)| rest.split_once("]]"));
+    match command {
+        Some((command, _)) => {
+            let input = json!({"command": command, "description": "probe"}).to_string();
+            (
+                json!({"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {}}),
+                json!({"type": "input_json_delta", "partial_json": input}),
+                "tool_use",
+            )
+        }
+        None => (
+            json!({"type": "text", "text": ""}),
+            json!({"type": "text_delta", "text": "MOCK-REPLY"}),
+            "end_turn",
+        ),
+    }
 }

@@ -95,7 +95,9 @@ impl Http {
             }
         });
         let events = Events { seen };
-        events.first(|event| event["type"] == "server.connected");
+        // Where the events of all folders are told, each is wrapped.
+        let connected = |event: &Value| event["type"] == "server.connected";
+        events.first(|event| connected(event) || connected(&event["payload"]));
         events
     }
 

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Write;
+use std::path::Path;
 use std::process::{Child, ChildStdin, Stdio};
 
 use serde_json::{Value, json};
@@ -84,6 +85,34 @@ impl Server {
     #[track_caller]
     pub(crate) fn create(&self, body: &Value) -> String {
         self.post("/session", body)["id"].as_str().unwrap().to_string()
+    }
+
+    /// Creates a session in another folder than the server's own.
+    #[track_caller]
+    pub(crate) fn create_in(&self, folder: &Path) -> String {
+        let path = format!("/session?directory={}", folder.display());
+        self.post(&path, &json!({}))["id"].as_str().unwrap().to_string()
+    }
+
+    /// Sends a prompt to a session in another folder, and waits for its answer.
+    #[track_caller]
+    pub(crate) fn say_in(&self, folder: &Path, session: &str, text: &str) -> Value {
+        let body = json!({"parts": [{"type": "text", "text": text}]});
+        let path = format!("/session/{session}/message?directory={}", folder.display());
+        self.post(&path, &body)
+    }
+
+    /// Runs a command in a session, as a user does who types it there.
+    #[track_caller]
+    pub(crate) fn shell(&self, session: &str, command: &str) {
+        let body = json!({"agent": "build", "command": command});
+        self.post(&format!("/session/{session}/shell"), &body);
+    }
+
+    /// Deletes a session.
+    #[track_caller]
+    pub(crate) fn delete(&self, session: &str) {
+        self.http.call("DELETE", &format!("/session/{session}"), None).json();
     }
 
     /// Sends a prompt and waits for its answer.

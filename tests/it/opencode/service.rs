@@ -23,12 +23,12 @@ on_both_versions!(
 const HEADING: &str = "## Knowledge Graph Context";
 
 /// A running service, ended when it is dropped.
-struct Service {
+pub(super) struct Service {
     child: Child,
 }
 
 impl Service {
-    fn start(lab: &Lab, server: &str) -> Service {
+    pub(super) fn start(lab: &Lab, server: &str) -> Service {
         let mut child = lab
             .command(env!("CARGO_BIN_EXE_kgctx"))
             .args(["serve", "--server", server])
@@ -53,12 +53,19 @@ impl Drop for Service {
     }
 }
 
-fn inject(lab: &Lab, server: &Server, session: &str, arguments: &[&str]) -> Output {
+/// Gives a session its context by command.
+pub(super) fn inject(lab: &Lab, server: &Server, session: &str, arguments: &[&str]) -> Output {
     lab.command(env!("CARGO_BIN_EXE_kgctx"))
         .args(["inject", "--session", session, "--server", &server.http.url()])
         .args(arguments)
         .output()
         .unwrap()
+}
+
+/// Waits until the service hears its server.
+pub(super) fn wait_for_connection(lab: &Lab) {
+    let connected = || status(lab)["servers"][0]["connected"].as_bool().filter(|&is| is);
+    until("the connection", connected);
 }
 
 fn status(lab: &Lab) -> Value {
@@ -91,7 +98,7 @@ fn a_session_that_is_created_ahead_is_given_its_context(version: Version) {
     let lab = Lab::new(version).password("sesame");
     let server = lab.serve();
     let _service = Service::start(&lab, &server.http.url());
-    until("the connection", || status(&lab)["servers"][0]["connected"].as_bool().filter(|&is| is));
+    wait_for_connection(&lab);
     let plan = json!({"agent": "plan", "model": {"providerID": "mock", "id": "m2"}});
     let sessions: Vec<String> = (0..5).map(|_| server.create(&plan)).collect();
     for session in &sessions {
@@ -216,7 +223,7 @@ fn a_long_fork_has_its_context_even_where_nobody_looks_that_far_back() {
         server.http.call("POST", &path, Some(&body)).json();
     }
     let _service = Service::start(&lab, &server.http.url());
-    until("the connection", || status(&lab)["servers"][0]["connected"].as_bool().filter(|&is| is));
+    wait_for_connection(&lab);
     let fork = server.fork(&session);
     let refused = inject(&lab, &server, &fork, &[]);
     assert_eq!(refused.status.code(), Some(1), "{refused:?}");
