@@ -328,6 +328,7 @@ pub struct ListedFile {
     /// As it was listed.
     pub path: String,
     /// What was found there.
+    #[serde(flatten)]
     pub found: FoundFile,
 }
 

@@ -229,8 +229,8 @@ fn p_3_17_nothing_forges_our_lines_and_json_has_it_all() {
     assert_eq!(
         picked["files"],
         json!([
-            {"path": "forged.md", "found": {"found": "text", "text": forged, "total": forged.len()}},
-            {"path": "gone", "found": {"found": "missing"}},
+            {"path": "forged.md", "found": "text", "text": forged, "total": forged.len()},
+            {"path": "gone", "found": "missing"},
         ])
     );
 }

@@ -7,6 +7,10 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use kgctx::adapters::process::Process;
+use kgctx::adapters::state::{Actor, Asked, Choice, Claim, Home, State, Taken, Wanted};
+use kgctx::domain::handoff::{Head, Kind};
+use kgctx::domain::session::Moment;
 use serde_json::Value;
 
 use crate::handoff_lab::{Lab, assert_whole, context, documents, fire, given, waiting};
@@ -63,6 +67,18 @@ fn create_in(lab: &Lab, channel: &str) -> String {
     lab.create(&["--channel", channel, "--session", "author", "--body", TEXT])
 }
 
+/// Starts many sessions at once: exactly one has the handoff, and nobody after it. Returns `false` on a machine that had no
+/// time for anybody, where the handoff waits on for the next session.
+#[track_caller]
+fn is_won_by_one(lab: &Lab, channel: &str, id: &str) -> bool {
+    let start = Instant::now();
+    let n_winners = winners(&start_at_once(lab, channel, "s", &|_, _| {}), id);
+    let is_slow = start.elapsed() > Duration::from_millis(900);
+    assert!(n_winners == 1 || n_winners == 0 && is_slow, "{n_winners} sessions have {id}");
+    assert_eq!(next_start(lab, channel), n_winners == 0, "{id}");
+    n_winners == 1
+}
+
 /// A program that was ended at a point on its way.
 #[track_caller]
 fn killed(command: &mut Command, point: &str) -> Output {
@@ -90,19 +106,62 @@ fn a_1_14_of_24_sessions_that_start_at_once_exactly_one_is_given_the_handoff() {
     let started = Instant::now();
     let mut n_late = 0;
     for (channel, id) in channels.iter().zip(&ids) {
-        let round = Instant::now();
-        let n_winners = winners(&start_at_once(&lab, channel, "s", &|_, _| {}), id);
-        assert!(n_winners <= 1, "{n_winners} sessions have {id}");
-        if n_winners == 0 {
-            // Only a machine that has no time for anybody excuses that, and then it waits on.
-            assert!(round.elapsed() > Duration::from_millis(900), "nobody has {id}");
-            n_late += 1;
-        }
-        assert_eq!(next_start(&lab, channel), n_winners == 0, "{id}");
+        n_late += usize::from(!is_won_by_one(&lab, channel, id));
     }
     eprintln!("{ROUNDS} rounds of {SESSIONS}: {:?}, {n_late} too late", started.elapsed());
     assert!(n_late * 20 <= ROUNDS);
     assert_whole(&lab);
+}
+
+#[test]
+fn a_1_14_who_looked_at_the_clock_and_then_waited_takes_nothing_from_who_came_first() {
+    // the time of who asks may be before that of who has it.
+    let folder = tempfile::tempdir().unwrap();
+    let mut state = State::open(folder.path(), Duration::from_secs(5)).unwrap();
+    let actor = |now_ms: i64| Actor { session: None, now_ms };
+    let home = Home { scope: "p-1", channel: "p" };
+    let draft = state.draft_handoff(&home, &Head::default(), |_| true, &actor(5_000)).unwrap();
+    assert!(state.orphaned_drafts("p-1", 4_500).unwrap().is_empty(), "its writer is at it");
+    state.activate_handoff(&draft, false, &actor(5_000)).unwrap();
+    let mut load = |session: &str, now_ms: i64| {
+        let this = Some(Process::this());
+        let claim = state.claim_for(this, session, &Moment::Start, now_ms, None).unwrap();
+        let Claim::Won(token) = claim else { panic!("{claim:?}") };
+        let wanted = Wanted::First;
+        let (scope, host, max_age_ms, unusable) = ("p-1", None, i64::MAX, &[][..]);
+        let asked = Asked { scope, session, host, wanted, max_age_ms, now_ms, unusable };
+        state.load_handoff(&asked, token).unwrap()
+    };
+    assert!(matches!(load("first", 5_000), Choice::Given(_)));
+    assert_eq!(load("second", 4_500), Choice::Nothing);
+    let task = Head { kind: Kind::Task, ..Head::default() };
+    let task = state.draft_handoff(&home, &task, |_| true, &actor(5_000)).unwrap();
+    state.activate_handoff(&task, false, &actor(5_000)).unwrap();
+    let mut take = |now_ms: i64| state.take_handoff("p-1", &task, &actor(now_ms)).unwrap();
+    assert!(matches!(take(5_000), Taken::Won(_)));
+    assert!(matches!(take(4_500), Taken::Unavailable(_)));
+}
+
+#[test]
+fn a_1_13_what_was_printed_is_used_up_though_another_process_is_writing() {
+    // whoever waits for the other one, waits as long as there is time.
+    let lab = Lab::new();
+    let mut n_given = 0;
+    for wait_ms in 4..44 {
+        let id = lab.leave(TEXT);
+        let event = lab.event("start-startup", &format!("s{wait_ms}"));
+        let hook = fire(waiting(lab.hook()), &event);
+        thread::sleep(Duration::from_millis(wait_ms));
+        let state = lab.state();
+        state.execute_batch("BEGIN IMMEDIATE").unwrap();
+        thread::sleep(Duration::from_millis(260));
+        state.execute_batch("COMMIT").unwrap();
+        let is_given = context(&hook.wait_with_output().unwrap()).is_some();
+        n_given += usize::from(is_given);
+        assert_eq!(lab.status(&id).as_deref() == Some("consumed"), is_given, "after {wait_ms} ms");
+    }
+    eprintln!("{n_given} of 40 were given a handoff");
+    assert!(n_given > 0);
 }
 
 #[test]
@@ -115,10 +174,8 @@ fn a_1_15_what_a_dead_winner_had_is_given_to_the_next_one_at_once() {
             let id = create_in(&lab, &channel);
             killed_start(&lab, &channel, "dead", point);
             let start = Instant::now();
-            let outputs = start_at_once(&lab, &channel, "s", &|_, _| {});
+            is_won_by_one(&lab, &channel, &id);
             assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
-            assert_eq!(winners(&outputs, &id), 1, "{point}");
-            assert!(!next_start(&lab, &channel), "{point}");
             assert_eq!(lab.status(&id).as_deref(), Some("consumed"), "{point}");
         }
     }
@@ -347,8 +404,10 @@ fn a_1_15_after_hundreds_of_kills_nothing_is_lost_and_nothing_is_there_twice() {
             None => drop(child.stdin.take()),
         }
         thread::sleep(Duration::from_micros(numbers.below(25_000)));
-        // It may have ended by itself.
-        let _ = child.kill();
+        // Some come through, and others may have ended by themselves.
+        if numbers.below(8) > 0 {
+            let _ = child.kill();
+        }
         let output = child.wait_with_output().unwrap();
         n_killed += usize::from(output.status.signal().is_some());
         let said = String::from_utf8(output.stdout).unwrap();

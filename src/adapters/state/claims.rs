@@ -11,6 +11,8 @@ use crate::domain::session::Moment;
 
 /// How long a claim stands that is neither settled nor released: longer than making a context or storing it takes at worst.
 const LEASE_MS: i64 = 15_000;
+/// Whoever asks may have looked at the clock this long before it was his turn, and find what was done after that.
+const WAITED_MS: i64 = 10_000;
 
 /// How a claim went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -195,7 +197,9 @@ pub(super) fn stands(
 /// A clock that was set back must not leave a claim standing for much longer than any is made for. A little longer: who
 /// waited for the lock asks with a time that is before the claim was made.
 fn is_held(until: i64, owner: Option<Process>, now_ms: i64) -> bool {
-    until > now_ms && until - now_ms <= 2 * LEASE_MS && owner.is_none_or(|owner| !owner.is_gone())
+    until > now_ms
+        && until - now_ms <= LEASE_MS + WAITED_MS
+        && owner.is_none_or(|owner| !owner.is_gone())
 }
 
 /// A process as two columns hold it.

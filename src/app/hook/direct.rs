@@ -2,7 +2,7 @@
 //! before gives back what he had claimed.
 
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::adapters::kill_point;
 use crate::adapters::process::Process;
@@ -13,6 +13,10 @@ use crate::app::load::{Loaded, load};
 use crate::app::workspace::{Place, Request, Strictness};
 use crate::domain::budget::Host;
 use crate::domain::session::Moment;
+
+/// Another process that is writing the state is waited for this long by who has printed a context: what is not written down
+/// then comes twice.
+const SETTLE_PATIENCE: Duration = Duration::from_secs(2);
 
 /// A session that is to be given its context.
 pub(super) struct Subject<'a> {
@@ -48,7 +52,7 @@ impl Underway {
         kill_point::reach("load:printed");
         let Some(Claimed { folder, token, receipt }) = self.claim else { return };
         // If it cannot be settled, the handoff comes again: rather twice than never.
-        let _ = State::open(&folder, STATE_PATIENCE).and_then(|mut state| match receipt {
+        let _ = State::open(&folder, SETTLE_PATIENCE).and_then(|mut state| match receipt {
             Some(receipt) => state.settle(receipt, now_ms()).map(drop),
             None => state.settle_claim(token, now_ms()),
         });

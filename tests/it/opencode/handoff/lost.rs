@@ -1,6 +1,7 @@
 //! A handoff that does not reach the session for which it was claimed is still there for the session after.
 
 use std::fs;
+use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -22,15 +23,17 @@ const KGCTX: &str = env!("CARGO_BIN_EXE_kgctx");
 /// A claim that nobody settles is void by then.
 const LAPSED: Duration = Duration::from_secs(16);
 
-/// A `kgctx` that thinks for a while when a session was created: it has claimed everything, and not answered yet.
-fn slow_to_answer(lab: Lab, seconds: &str) -> Lab {
-    let slow = lab.path().join("bin/slow");
+/// A `kgctx` that has claimed everything and does not answer, as long as there is a file of this name.
+fn held_back(lab: Lab) -> (Lab, PathBuf) {
+    let (program, hold) = (lab.path().join("bin/held-back"), lab.path().join("hold"));
     let script = format!(
-        "#!/bin/sh\nasked=$(cat)\nanswer=$(printf '%s' \"$asked\" | '{KGCTX}' \"$@\")\n\
-         case $asked in *'\"session.created\"'*) sleep {seconds} ;; esac\nprintf '%s' \"$answer\"\n"
+        "#!/bin/sh\nanswer=$('{KGCTX}' \"$@\")\nfor _ in 1 2 3 4 5 6 7 8 9 10; do\n\
+         [ -e '{}' ] && sleep 0.1\ndone\nprintf '%s' \"$answer\"\n",
+        hold.display()
     );
-    executable(&slow, &script);
-    lab.env("KGCTX_BIN", slow)
+    executable(&program, &script);
+    fs::write(&hold, "").unwrap();
+    (lab.env("KGCTX_BIN", program), hold)
 }
 
 /// Waits until a handoff is claimed, and says when that was.
@@ -40,9 +43,8 @@ fn wait_for_claim(lab: &Lab, id: &str) -> Instant {
 }
 
 fn what_does_not_reach_its_session_waits_for_the_next_one(version: Version) {
-    let lab = slow_to_answer(Lab::new(version).plugin(bridge()), "0.7");
+    let (lab, hold) = held_back(Lab::new(version).plugin(bridge()));
     let server = lab.serve();
-    prompted(&server, "WARM-UP");
     let id = leave(&lab, "GOAL", &[]);
     let released = |gone: &str, began: Instant| {
         until("the handoff to wait again", || {
@@ -61,11 +63,13 @@ fn what_does_not_reach_its_session_waits_for_the_next_one(version: Version) {
     let gone = server.create(&json!({}));
     wait_for_claim(&lab, &id);
     server.delete(&gone);
+    fs::remove_file(&hold).unwrap();
     released(&gone, began);
     // A message that OpenCode refuses to store, because nobody knows its agent.
     let began = Instant::now();
     let odd = server.create(&json!({"agent": "nobody"}));
-    wait_for_claim(&lab, &id);
+    let claimed = ("claimed".to_string(), Some(odd.clone()));
+    until("the claim", || steps(&lab, &id).contains(&claimed).then_some(()));
     released(&odd, began);
 
     let (next, calls) = prompted(&server, "PROMPT-NEXT");
@@ -79,12 +83,13 @@ fn what_does_not_reach_its_session_waits_for_the_next_one(version: Version) {
 
 fn a_1_15_the_handoff_of_a_server_that_is_killed_waits_for_a_later_session(version: Version) {
     // A-1.15
-    let lab = slow_to_answer(Lab::new(version).plugin(bridge()), "1");
+    let (lab, hold) = held_back(Lab::new(version).plugin(bridge()));
     let server = lab.serve();
     let id = leave(&lab, "GOAL", &[]);
     let lost = server.create(&json!({}));
     let claimed = wait_for_claim(&lab, &id);
     drop(server);
+    fs::remove_file(&hold).unwrap();
     assert_eq!(handoff(&lab, &id)["claimed_by_session"], lost);
 
     let server = lab.serve();
