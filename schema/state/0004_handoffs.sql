@@ -63,6 +63,7 @@ CREATE TABLE sessions (
     pid     INTEGER,
     started INTEGER,
     at      INTEGER NOT NULL,
+    seen    INTEGER NOT NULL,           -- when it began, or was taken up again
     ended   INTEGER
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX sessions_by_scope ON sessions (scope);
@@ -73,7 +74,8 @@ CREATE TABLE endings (
     folder        BLOB NOT NULL,
     transcript    BLOB,
     at            INTEGER NOT NULL,
-    owner_pid     INTEGER,              -- who is writing it
+    taken         INTEGER,              -- since when somebody is writing it, and who
+    owner_pid     INTEGER,
     owner_started INTEGER
 ) STRICT, WITHOUT ROWID;
 

@@ -11,6 +11,16 @@ pub fn finish_endings() -> io::Result<()> {
     detached(command)
 }
 
+/// Starts a process that writes the handoff of one session that has ended, and of all others.
+pub fn finish_ending(session: &str, folder: &Path, transcript: Option<&Path>) -> io::Result<()> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(["handoff", "finish", "--ended", session, "--folder"]).arg(folder);
+    if let Some(transcript) = transcript {
+        command.arg("--transcript").arg(transcript);
+    }
+    detached(command)
+}
+
 /// Starts an indexer of its own for the notes of a folder, which nobody waits for.
 pub fn index(dir: Option<&Path>, vaults: &[impl AsRef<Path>]) -> io::Result<()> {
     let mut command = Command::new(std::env::current_exe()?);

@@ -14,7 +14,9 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionB
 use thiserror::Error;
 
 pub use crate::adapters::state::claims::{Claim, Token};
-pub use crate::adapters::state::handoffs::{Activated, Actor, Asked, Choice, Home, Taken, Wanted};
+pub use crate::adapters::state::handoffs::{
+    Activated, Actor, Asked, CLOCKS_DIFFER_MS, Choice, Home, Taken, Wanted,
+};
 pub use crate::adapters::state::sessions::{Ending, SessionOrigin};
 
 use crate::adapters::directories;

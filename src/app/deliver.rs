@@ -128,11 +128,14 @@ pub async fn deliver(
     match stored {
         Ok(message) => {
             let receipt = injection.id;
+            // A handoff for which there was no room, and of which no receipt tells that it was given back.
+            let is_unshown = receipt.is_none() && injection.receipt.omitted_handoff().is_some();
             // That it is stored is known from the session, too: who asks next will see it there.
             let _ = written(state, move |state| {
                 let now_ms = clock::now().milliseconds();
                 match receipt {
                     Some(receipt) => state.settle(receipt, now_ms).map(drop),
+                    None if is_unshown => state.release_claim(token, now_ms),
                     None => state.settle_claim(token, now_ms),
                 }
             })

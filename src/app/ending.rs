@@ -1,5 +1,6 @@
 //! Writes what sessions leave that have ended, in a process of its own that nobody waits for.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::adapters::claude_code::transcript;
@@ -10,8 +11,9 @@ use crate::adapters::{clock, summariser};
 use crate::app::handoff::{Desk, Draft, HandoffError};
 use crate::app::workspace::{Request, Strictness};
 use crate::domain::conversation::Conversation;
-use crate::domain::handoff::{Document, Occasion};
+use crate::domain::handoff::{Document, Kind, Occasion, Status};
 use crate::domain::handoff_record::HandoffRecord;
+use crate::domain::time::Timestamp;
 use crate::engine::ending;
 
 /// Another process that is writing the state is waited for this long.
@@ -19,22 +21,36 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// A summary takes no longer.
 const SUMMARY_PATIENCE: Duration = Duration::from_secs(120);
 
-/// Writes the handoffs of all sessions that have ended without one. Whatever goes wrong is left as it is, and tried again
-/// when the next session starts.
-pub fn finish_all() {
+/// Writes the handoffs of all sessions that have ended without one, and of `just_ended`, which could not be noted. Whatever
+/// goes wrong is left as it is, and tried again when the next session starts.
+pub fn finish_all(just_ended: Option<Ended>) {
     let Ok(directories) = Directories::locate(&Environment::of_process()) else { return };
     let now_ms = || clock::now().milliseconds();
     let Ok(Some(mut state)) = State::open_if_there(&directories.state, PATIENCE) else { return };
+    if let Some(Ended { session, folder, transcript }) = just_ended {
+        let ending = Ending { session, folder, transcript, at_ms: now_ms() };
+        let _ = state.end_session(&ending.session, Some(&ending), ending.at_ms);
+    }
     let mut failed: Vec<String> = Vec::new();
     while let Ok(Some(ending)) = state.take_ending(now_ms()) {
         if failed.contains(&ending.session) {
             return;
         }
         // One that cannot be written is not in the way of the others.
-        if finish(&ending).is_err() || state.finish_ending(&ending.session).is_err() {
+        if finish(&ending).is_err() || state.finish_ending(&ending).is_err() {
             failed.push(ending.session);
         }
     }
+}
+
+/// A session that has just ended.
+pub struct Ended {
+    /// Its id.
+    pub session: String,
+    /// The folder that it worked in.
+    pub folder: PathBuf,
+    /// The host's record of it.
+    pub transcript: Option<PathBuf>,
 }
 
 fn finish(ended: &Ending) -> Result<(), HandoffError> {
@@ -44,16 +60,21 @@ fn finish(ended: &Ending) -> Result<(), HandoffError> {
         ..Request::default()
     };
     let mut desk = Desk::open_for(&request, &ended.session)?;
-    if !desk.writes_endings() || desk.has_written()? {
+    if !desk.writes_endings() || desk.has_written(ended)? {
         return Ok(());
     }
     let conversation = match &ended.transcript {
         Some(file) => transcript::read(file).unwrap_or_default(),
         None => Conversation::default(),
     };
-    let Some(document) = document(&desk, ended, &conversation) else { return Ok(()) };
-    let gives_way = desk.has_one_on_purpose()?;
-    desk.create(Draft { document, author: Some(ended.session.clone()), gives_way })?;
+    let Some(mut document) = document(&desk, ended, &conversation) else { return Ok(()) };
+    // A summary takes its time, in which somebody else may have written it.
+    if desk.has_written(ended)? {
+        return Ok(());
+    }
+    // Of two sessions the one that ended later leaves the newer one, whoever sums up faster.
+    document.head.created_at = Some(Timestamp::from_milliseconds(ended.at_ms));
+    desk.create(Draft { document, author: Some(ended.session.clone()) })?;
     Ok(())
 }
 
@@ -90,23 +111,19 @@ impl Desk {
         &self.settings().summariser.value
     }
 
-    /// Whether the session has left something itself: what it wrote is better than what could be written about it. What was
-    /// written about an earlier end of it, before it was taken up again, is none of that.
-    fn has_written(&self) -> Result<bool, HandoffError> {
-        let (session, since) = (self.session(), self.ended_at()?);
-        let is_of_this_end = |record: &HandoffRecord| {
-            record.session.as_deref() == session
-                && (record.occasion != Occasion::End || since.is_none_or(|at| record.created >= at))
+    /// Whether the session has left something itself since it was last taken up, or something of it still waits: what it wrote
+    /// is better than what could be written about it. Tasks are another matter, and so is what was written about an earlier
+    /// end.
+    fn has_written(&self, ended: &Ending) -> Result<bool, HandoffError> {
+        let since = self.taken_up_at()?.unwrap_or(i64::MIN);
+        let of_this_end = |record: &HandoffRecord| {
+            record.kind == Kind::Session
+                && record.session.as_deref() == self.session()
+                && match record.occasion {
+                    Occasion::End => record.created.milliseconds() >= ended.at_ms,
+                    _ => record.status == Status::Active || record.created.milliseconds() >= since,
+                }
         };
-        Ok(self.list(true)?.iter().any(is_of_this_end))
-    }
-
-    /// Whether something waits that somebody left on purpose: what is written about a session does not take its place.
-    fn has_one_on_purpose(&self) -> Result<bool, HandoffError> {
-        match self.find(None) {
-            Ok(current) => Ok(!matches!(current.occasion, Occasion::End | Occasion::Auto)),
-            Err(HandoffError::NoCurrent(_)) => Ok(false),
-            Err(error) => Err(error),
-        }
+        Ok(self.list(true)?.iter().any(of_this_end))
     }
 }

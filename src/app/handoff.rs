@@ -73,6 +73,14 @@ pub enum HandoffError {
         /// Where it was looked for.
         channel: String,
     },
+    /// A handoff was put away.
+    #[error("{id} is not available: it is {why}; `kgctx handoff show {id}` prints it")]
+    PutAway {
+        /// The id.
+        id: HandoffId,
+        /// How.
+        why: String,
+    },
     /// A handoff cannot be had.
     #[error(
         "{id} is not available: {why}; it may have been claimed by another session, `kgctx handoff log {id}` tells more"
@@ -153,37 +161,35 @@ impl Desk {
             None => environment,
         };
         let request = Request { environment: Some(environment), ..request.clone() };
-        let place = Place::find(&request)?;
-        let mut state = State::open(&place.directories.state, PATIENCE)?;
-        state.make_durable()?;
-        let mut desk = Desk {
-            scope: place.project.scope.clone(),
-            channel: place.project.channel.clone(),
-            place,
-            session,
-            state,
-        };
-        let is_free = channel.is_none() && request.dir.is_none();
-        if let Some(session) = desk.session.as_deref().filter(|_| is_free)
-            && let Some(origin) = desk.state.session_origin(session)?
-        {
-            (desk.scope, desk.channel) = (origin.scope, origin.channel);
-        }
-        desk.recover()?;
-        Ok(desk)
+        let is_named = channel.is_some() || request.dir.is_some();
+        Desk::open_at(&request, session, !is_named)
     }
 
     /// Opens the handoffs of the place where a session was started.
     pub(super) fn open_for(request: &Request, session: &str) -> Result<Desk, HandoffError> {
-        let place = Place::find(request)?;
+        Desk::open_at(request, Some(session.to_owned()), true)
+    }
+
+    fn open_at(
+        request: &Request,
+        session: Option<String>,
+        follows_session: bool,
+    ) -> Result<Desk, HandoffError> {
+        let mut place = Place::find(request)?;
         let mut state = State::open(&place.directories.state, PATIENCE)?;
         state.make_durable()?;
-        let origin = state.session_origin(session)?;
-        let (scope, channel) = match origin {
-            Some(origin) => (origin.scope, origin.channel),
-            None => (place.project.scope.clone(), place.project.channel.clone()),
-        };
-        Ok(Desk { place, scope, channel, session: Some(session.to_owned()), state })
+        let (mut scope, mut channel) = (place.project.scope.clone(), place.project.channel.clone());
+        if let Some(session) = session.as_deref().filter(|_| follows_session)
+            && let Some(origin) = state.session_origin(session)?
+        {
+            (scope, channel) = (origin.scope, origin.channel);
+            // What a handoff lists lies where its session works, not where a shell has gone.
+            let there = Request { dir: Some(origin.folder), ..request.clone() };
+            place = Place::find(&there).unwrap_or(place);
+        }
+        let mut desk = Desk { place, scope, channel, session, state };
+        desk.recover()?;
+        Ok(desk)
     }
 
     pub(super) fn settings(&self) -> &HandoffSettings {
@@ -195,12 +201,10 @@ impl Desk {
         self.place.settings.enabled.value
     }
 
-    /// When the session that this desk works for has ended, if its last handoff is still to be written.
-    pub(super) fn ended_at(&self) -> Result<Option<Timestamp>, HandoffError> {
-        match &self.session {
-            Some(session) => Ok(self.state.ended_at(session)?.map(Timestamp::from_milliseconds)),
-            None => Ok(None),
-        }
+    /// When the session that this desk works for began or was last taken up again, in milliseconds since 1970.
+    pub(super) fn taken_up_at(&self) -> Result<Option<i64>, HandoffError> {
+        let origin = self.session.as_deref().map(|session| self.state.session_origin(session));
+        Ok(origin.transpose()?.flatten().map(|origin| origin.seen_ms))
     }
 
     pub(super) fn session(&self) -> Option<&str> {
@@ -306,10 +310,11 @@ impl Desk {
     }
 
     /// Brings to an end what somebody had begun who is gone: a document that is there is a handoff, one that is not is none,
-    /// and what was about to be removed is.
+    /// what was claimed waits again, and what was about to be removed is.
     fn recover(&mut self) -> Result<(), HandoffError> {
         let actor = self.actor();
         finish_drafts(&mut self.state, &self.place.directories, &self.scope, &actor)?;
+        self.state.release_void_handoffs(&self.scope, &actor)?;
         for record in self.state.condemned_handoffs(&self.scope)? {
             // A disk that refuses again must not keep anybody from the other handoffs.
             let _ = self.remove(&record, "its removal had begun");
@@ -333,7 +338,7 @@ pub(super) fn finish_drafts(
     for id in state.orphaned_drafts(scope, actor.now_ms)? {
         files.sweep(&id);
         if files.is_there(&id) {
-            state.activate_handoff(&id, false, actor)?;
+            state.activate_handoff(&id, actor)?;
         } else {
             state.abandon_draft(&id, actor)?;
         }

@@ -9,6 +9,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
+pub use crate::adapters::summariser::is_at_work as is_summariser;
 pub use crate::app::hook::amplifier::{amplifier, go_on};
 pub use crate::app::hook::claude_code::claude_code;
 pub use crate::app::hook::direct::Underway;
@@ -20,7 +21,6 @@ pub use crate::adapters::opencode::Answer;
 use crate::adapters::opencode::{Given, Metadata, Notice, Question, Session};
 use crate::adapters::process::Process;
 use crate::adapters::state::{Claim, SessionOrigin, State, StateError, Token};
-use crate::adapters::summariser;
 use crate::app::inject::{self, Keep, LeftBehind, inject};
 use crate::app::load::{Loaded, load, wanted};
 use crate::app::warm::Warm;
@@ -61,9 +61,6 @@ impl Caller<'_> {
 
 /// Answers what the bridge inside of OpenCode asks.
 pub fn opencode(question: &[u8], caller: &Caller<'_>) -> Answer {
-    if summariser::is_at_work() {
-        return Answer::none("this session sums up another one");
-    }
     match Question::parse(question) {
         Ok(question) => answer(&question, caller),
         Err(error) => Answer::none(error),
@@ -205,8 +202,17 @@ impl Asking<'_> {
             handoff: LeftBehind::Known(loaded),
         };
         let made = match self.caller.warm {
-            Some(warm) => warm.inject(&place, session, keep),
+            Some(warm) => warm.inject(&place, session.clone(), keep),
             None => inject(&session, keep),
+        };
+        let made = match made {
+            // The bridge tells by the receipt that a session has its handoff. Without one, nobody would know: it is left to the
+            // next session, as soon as the claim is void.
+            Ok(injection) if injection.id.is_none() && injection.receipt.handoff.is_some() => {
+                let handoff = LeftBehind::Known(Loaded::default());
+                inject(&inject::Session { handoff, ..session }, Keep::Nothing)
+            }
+            made => made,
         };
         let answer = match made {
             Ok(Injection { text, .. }) if text.is_empty() => {
@@ -296,11 +302,13 @@ impl NotClaimed {
 
 /// Where a session is started.
 fn origin(place: &Place, folder: impl AsRef<Path>) -> SessionOrigin {
+    let now_ms = now_ms();
     SessionOrigin {
         scope: place.project.scope.clone(),
         channel: place.project.channel.clone(),
         folder: folder.as_ref().to_path_buf(),
-        at_ms: now_ms(),
+        at_ms: now_ms,
+        seen_ms: now_ms,
     }
 }
 

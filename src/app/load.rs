@@ -11,7 +11,9 @@ use crate::adapters::handoff_files::HandoffFiles;
 use crate::adapters::kill_point;
 use crate::adapters::listed_files::{self, Limits};
 use crate::adapters::process::Process;
-use crate::adapters::state::{Actor, Asked, Choice, State, StateError, Token, Wanted};
+use crate::adapters::state::{
+    Actor, Asked, CLOCKS_DIFFER_MS, Choice, State, StateError, Token, Wanted,
+};
 use crate::app::handoff::finish_drafts;
 use crate::app::inject::Session;
 use crate::app::workspace::Place;
@@ -31,8 +33,6 @@ const FILES_PATIENCE: Duration = Duration::from_millis(150);
 const MAX_UNUSABLE: usize = 8;
 /// How much of listed files is read.
 pub(super) const LIMITS: Limits = Limits { per_file: 32 * 1024, in_all: 256 * 1024 };
-/// A handoff that claims to be from further in the future than this has a wrong date.
-const CLOCKS_DIFFER_MS: i64 = 5 * 60_000;
 
 /// What a session is told about handoffs, and what was wrong with some.
 #[derive(Debug, Clone, Default)]
@@ -50,6 +50,11 @@ pub(super) fn wanted(moment: &Moment) -> Wanted {
         Moment::Compaction(_) => Wanted::Again,
         Moment::Handoff(_) => Wanted::Since(i64::MIN),
     }
+}
+
+/// How old a handoff may be that stays for further sessions.
+pub(super) fn max_age_ms(settings: &HandoffSettings) -> i64 {
+    i64::from(settings.max_age_days.value) * 24 * 3_600_000
 }
 
 /// Whether sessions are given handoffs here.
@@ -131,9 +136,7 @@ impl Asking<'_> {
                 session: self.session,
                 host: self.host,
                 wanted,
-                max_age_ms: i64::from(self.place.settings.handoff.max_age_days.value)
-                    * 24
-                    * 3_600_000,
+                max_age_ms: max_age_ms(&self.place.settings.handoff),
                 now_ms: self.now_ms,
                 unusable: &unusable,
             };

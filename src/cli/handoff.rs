@@ -6,6 +6,7 @@ mod list;
 mod pickup;
 mod steps;
 
+use crate::app::ending::{Ended, finish_all};
 use crate::app::handoff::{Desk, HandoffError, for_terminal};
 use crate::cli::args::PlaceArgs;
 use crate::cli::outcome::{Failure, NO, UNAVAILABLE, USAGE};
@@ -19,8 +20,11 @@ pub(super) fn run(
     args: &HandoffArgs,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
-    if let HandoffCommand::Finish(_) = &args.command {
-        crate::app::ending::finish_all();
+    if let HandoffCommand::Finish(args) = &args.command {
+        let ended = args.ended.clone().zip(args.folder.clone());
+        let transcript = args.transcript.clone();
+        let ended = ended.map(|(session, folder)| Ended { session, folder, transcript });
+        finish_all(ended);
         return Ok(());
     }
     // Wrong input is told before anything is opened.
@@ -63,6 +67,7 @@ impl From<HandoffError> for Failure {
             | HandoffError::Editor(_) => USAGE,
             HandoffError::Unknown { .. }
             | HandoffError::Unavailable { .. }
+            | HandoffError::PutAway { .. }
             | HandoffError::NoTask(_)
             | HandoffError::NoCurrent(_)
             | HandoffError::NothingClaimed(_)

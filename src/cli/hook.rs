@@ -21,7 +21,17 @@ pub(super) fn run(args: &HookArgs, mut screen: Screen) -> ExitCode {
     // What goes wrong in this program is an answer to the host, not a message on somebody's terminal.
     panic::set_hook(Box::new(|_| {}));
     let until = Instant::now() + hook::LIMIT;
+    // A session that only sums up another one is given nothing, and leaves nothing.
+    let is_summariser = hook::is_summariser();
     match args {
+        HookArgs::Opencode if is_summariser => {
+            answered(&Answer::none("this session sums up another one"), &mut screen);
+        }
+        HookArgs::ClaudeCode if is_summariser => {}
+        HookArgs::Amplifier if is_summariser => {
+            screen.line(hook::go_on());
+            screen.flush();
+        }
         HookArgs::Opencode => opencode(until, &mut screen),
         HookArgs::ClaudeCode => direct(until, hook::claude_code, String::new(), &mut screen),
         HookArgs::Amplifier => direct(until, hook::amplifier, hook::go_on(), &mut screen),
@@ -38,6 +48,10 @@ fn opencode(until: Instant, screen: &mut Screen) {
     let answer = answer.unwrap_or_else(|| {
         Answer::none("no answer in time, or a fault of this program; `kgctx doctor` may tell more")
     });
+    answered(&answer, screen);
+}
+
+fn answered(answer: &Answer, screen: &mut Screen) {
     if let Ok(json) = answer.to_json() {
         screen.line(json);
     }

@@ -315,12 +315,17 @@ fn until_there_is_a_text(scratch: &Scratch) -> String {
 
 #[test]
 fn an_index_that_takes_too_long_is_finished_by_a_process_of_its_own() {
-    let scratch = large_project();
-    let mut hurried = command(&scratch);
-    // A fast machine indexes these notes in 220 ms.
-    hurried.env("KGCTX_DEADLINE_MS", "50");
-    let (_, said) = checked(&hurried.output().unwrap());
-    assert!(said.contains("a process of its own goes on with it"), "{said}");
+    // How long the index takes depends on the machine, and on what else it does: some deadline falls into that time.
+    let scratch = [30, 60, 120, 240, 480]
+        .into_iter()
+        .find_map(|deadline_ms: u32| {
+            let scratch = large_project();
+            let mut hurried = command(&scratch);
+            hurried.env("KGCTX_DEADLINE_MS", deadline_ms.to_string());
+            let (_, said) = checked(&hurried.output().unwrap());
+            said.contains("a process of its own goes on with it").then_some(scratch)
+        })
+        .unwrap();
     assert!(until_there_is_a_text(&scratch).contains("[[c"));
     // Damage inside of the tables, which no look at the folders tells.
     let index = fs::canonicalize(index_of(&scratch).join("index.db")).unwrap();

@@ -294,7 +294,7 @@ fn p_3_32_what_a_handoff_says_is_compared_with_what_is_there() {
 
     // Without an id, documents and state are compared.
     let fine = project.leave("fine", "text");
-    insta::assert_snapshot!(project.done(["reconcile"]), @"2 handoffs as they should be");
+    insta::assert_snapshot!(project.done(["reconcile"]), @"2 handoffs are as they should be");
     let path = |id: &str| {
         project
             .documents()

@@ -170,7 +170,10 @@ fn p_3_28_who_and_when_cannot_be_made_up() {
     let said = project.pipe(&["create", "--json"], input);
     let created: Value = serde_json::from_str(&said.out).unwrap();
     valid("handoff-create", &created);
-    assert_eq!(created["ignored"], json!(["session_id", "created_at", "id", "expires_at"]));
+    assert_eq!(
+        created["ignored"],
+        json!(["session_id", "created_at", "id", "expires_at", "channel"])
+    );
     let id = created["id"].as_str().unwrap();
     assert!(id.ends_with("-nosess") && !id.starts_with("HO-2001"), "{id}");
     let shown = project.json("handoff-show", &["show", "--json"]);
@@ -182,7 +185,7 @@ fn p_3_28_who_and_when_cannot_be_made_up() {
     assert!(shown.get("session_id").is_none(), "a session without a name is none");
     // People are told.
     let said = project.pipe(&["create"], input);
-    insta::assert_snapshot!(said.err, @"kgctx: ignored session_id, created_at, id, expires_at, which kgctx fills in by itself");
+    insta::assert_snapshot!(said.err, @"kgctx: ignored session_id, created_at, id, expires_at, channel, which kgctx fills in by itself");
     let mut command = project.command(["create", "--json"]);
     command.env("KGCTX_SESSION_ID", "ses_env");
     let created: Value = serde_json::from_str(&fed(command, input.as_bytes()).out).unwrap();

@@ -11,6 +11,7 @@ use kgctx::adapters::process::Process;
 use kgctx::adapters::state::{Actor, Asked, Choice, Claim, Home, State, Taken, Wanted};
 use kgctx::domain::handoff::{Head, Kind};
 use kgctx::domain::session::Moment;
+use rusqlite::OptionalExtension;
 use serde_json::Value;
 
 use crate::handoff_lab::{Lab, assert_whole, context, documents, fire, given, waiting};
@@ -122,7 +123,7 @@ fn a_1_14_who_looked_at_the_clock_and_then_waited_takes_nothing_from_who_came_fi
     let home = Home { scope: "p-1", channel: "p" };
     let draft = state.draft_handoff(&home, &Head::default(), |_| true, &actor(5_000)).unwrap();
     assert!(state.orphaned_drafts("p-1", 4_500).unwrap().is_empty(), "its writer is at it");
-    state.activate_handoff(&draft, false, &actor(5_000)).unwrap();
+    state.activate_handoff(&draft, &actor(5_000)).unwrap();
     let mut load = |session: &str, now_ms: i64| {
         let this = Some(Process::this());
         let claim = state.claim_for(this, session, &Moment::Start, now_ms, None).unwrap();
@@ -136,7 +137,7 @@ fn a_1_14_who_looked_at_the_clock_and_then_waited_takes_nothing_from_who_came_fi
     assert_eq!(load("second", 4_500), Choice::Nothing);
     let task = Head { kind: Kind::Task, ..Head::default() };
     let task = state.draft_handoff(&home, &task, |_| true, &actor(5_000)).unwrap();
-    state.activate_handoff(&task, false, &actor(5_000)).unwrap();
+    state.activate_handoff(&task, &actor(5_000)).unwrap();
     let mut take = |now_ms: i64| state.take_handoff("p-1", &task, &actor(now_ms)).unwrap();
     assert!(matches!(take(5_000), Taken::Won(_)));
     assert!(matches!(take(4_500), Taken::Unavailable(_)));
@@ -429,8 +430,11 @@ fn a_1_15_after_hundreds_of_kills_nothing_is_lost_and_nothing_is_there_twice() {
         assert!(n_steps > 0, "{id} was never there");
     }
     // No session has what another one has had.
-    let sql = "SELECT count(*) FROM handoff_events WHERE new = 'consumed' GROUP BY handoff HAVING count(*) > 1";
-    assert!(state.prepare(sql).unwrap().query([]).unwrap().next().unwrap().is_none());
+    let sql = "SELECT group_concat(coalesce(old, '-') || '>' || coalesce(new, '-') || '(' || coalesce(session, '') || ' ' \
+               || coalesce(reason, '') || ')', ' ') FROM handoff_events GROUP BY handoff \
+               HAVING sum(new IS 'consumed') > 1";
+    let twice: Option<String> = state.query_row(sql, [], |row| row.get(0)).optional().unwrap();
+    assert_eq!(twice, None, "given to two sessions");
     // And all goes on as if nothing had happened.
     let id = lab.leave(TEXT);
     assert!(lab.start("last").unwrap().contains(&id));

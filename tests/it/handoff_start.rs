@@ -191,7 +191,7 @@ fn choice_at(occasion: Occasion, expires_ms: Option<i64>, now_ms: i64) -> Choice
     };
     let home = Home { scope: "p-1", channel: "p" };
     let id = state.draft_handoff(&home, &head, |_| true, &actor).unwrap();
-    state.activate_handoff(&id, false, &actor).unwrap();
+    state.activate_handoff(&id, &actor).unwrap();
     let asked = Asked {
         scope: "p-1",
         session: "s",

@@ -18,6 +18,7 @@ mod handoff_commands;
 mod handoff_document;
 mod handoff_input;
 mod handoff_lab;
+mod handoff_order;
 mod handoff_pickup;
 mod handoff_project;
 mod handoff_prune;

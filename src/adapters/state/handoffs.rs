@@ -13,12 +13,14 @@ use crate::adapters::process::Process;
 use crate::adapters::state::claims::process;
 use crate::adapters::state::handoffs::rows::{COLUMNS, record};
 use crate::adapters::state::{State, StateError};
-use crate::domain::handoff::{HandoffId, Head, Kind, Priority, Status};
+use crate::domain::handoff::{HandoffId, Head, Kind, Occasion, Priority, Status};
 use crate::domain::handoff_record::{HandoffEvent, HandoffRecord};
 use crate::domain::time::Timestamp;
 
 /// A process that neither lives nor died for sure has had this long.
 const OWNER_LEASE_MS: u64 = 60_000;
+/// A handoff that claims to be from further in the future than this has a wrong date.
+pub const CLOCKS_DIFFER_MS: i64 = 5 * 60_000;
 /// What is done with stays for this long.
 const KEPT_MS: i64 = 7 * 24 * 3_600_000;
 /// Why a handoff has its status whose document is about to be removed.
@@ -81,7 +83,9 @@ impl State {
             let created = head.created_at.unwrap_or(Timestamp::from_milliseconds(actor.now_ms));
             let session = head.session_id.as_deref();
             let is_taken = |id: &HandoffId| {
-                let sql = "SELECT 1 FROM handoffs WHERE id = ?1";
+                // One that is gone has its log, in which no other is to be found.
+                let sql = "SELECT 1 FROM handoffs WHERE id = ?1 \
+                           UNION ALL SELECT 1 FROM handoff_events WHERE handoff = ?1 LIMIT 1";
                 let row = transaction.query_row(sql, [id.as_str()], |_| Ok(())).optional();
                 row.map(|row| row.is_some() || !is_free(id))
             };
@@ -103,10 +107,19 @@ impl State {
     pub fn activate_handoff(
         &mut self,
         id: &HandoffId,
-        gives_way: bool,
         actor: &Actor,
     ) -> Result<Activated, StateError> {
-        self.handoffs(|transaction| activate(transaction, id, gives_way, actor))
+        self.handoffs(|transaction| activate(transaction, id, actor))
+    }
+
+    /// Gives back what was claimed by processes and for sessions that are gone.
+    pub fn release_void_handoffs(&mut self, scope: &str, actor: &Actor) -> Result<(), StateError> {
+        // Mostly there is nothing to be done, and nobody to be waited for.
+        let void = self.read(|connection| rows::void_claims(connection, scope, actor.now_ms))?;
+        if void.is_empty() {
+            return Ok(());
+        }
+        self.handoffs(|transaction| release_void(transaction, scope, actor))
     }
 
     /// Forgets a draft whose document could not be written.
@@ -231,21 +244,21 @@ impl State {
         })
     }
 
-    /// Gives a handoff back that was taken. Returns it as it was before, and whether it was taken.
+    /// Gives a handoff back that was taken. Returns it as it was before, and its status now if it was taken.
     pub fn release_handoff(
         &mut self,
         scope: &str,
         id: &HandoffId,
         reason: &str,
         actor: &Actor,
-    ) -> Result<Option<(HandoffRecord, bool)>, StateError> {
+    ) -> Result<Option<(HandoffRecord, Option<Status>)>, StateError> {
         self.handoffs(|transaction| {
             let Some(found) = found_in(transaction, scope, id)? else { return Ok(None) };
-            let is_claimed = found.status == Status::Claimed;
-            if is_claimed {
-                back(transaction, &found, reason, actor)?;
-            }
-            Ok(Some((found, is_claimed)))
+            let now = match found.status {
+                Status::Claimed => Some(back(transaction, &found, reason, actor)?),
+                _ => None,
+            };
+            Ok(Some((found, now)))
         })
     }
 
@@ -359,7 +372,7 @@ impl State {
                 change(transaction, &draft, &Status::Cleared, Some("recovered"), actor)?;
                 return Ok(Activated { status: Status::Cleared, superseded: None });
             }
-            activate(transaction, id, true, actor)
+            activate(transaction, id, actor)
         })
     }
 
@@ -444,7 +457,6 @@ fn found_in(
 fn activate(
     transaction: &Transaction<'_>,
     id: &HandoffId,
-    gives_way: bool,
     actor: &Actor,
 ) -> Result<Activated, rusqlite::Error> {
     let Some(draft) = find(transaction, id)? else {
@@ -458,8 +470,9 @@ fn activate(
     if draft.kind == Kind::Session
         && let Some(waiting) = current(transaction, &draft.scope)?
     {
-        let is_older = (draft.created, &draft.id) < (waiting.created, &waiting.id);
-        if is_older || gives_way {
+        let is_older = (draft.created, &draft.id) < (waiting.created, &waiting.id)
+            && !is_misdated(&waiting, actor.now_ms);
+        if is_older || gives_way(&draft, &waiting) {
             supersede(transaction, &draft, &waiting.id, actor)?;
             return Ok(Activated { status: Status::Cleared, superseded: None });
         }
@@ -494,21 +507,37 @@ fn take(
     Ok(Box::new(found))
 }
 
-/// A handoff that was claimed waits again, unless another one has taken its place.
+/// A handoff that was claimed waits again, unless another one has rightly taken its place. Returns its status then.
 fn back(
     transaction: &Transaction<'_>,
     claimed: &HandoffRecord,
     reason: &str,
     actor: &Actor,
-) -> Result<(), rusqlite::Error> {
-    let newer = match claimed.kind {
+) -> Result<Status, rusqlite::Error> {
+    let waiting = match claimed.kind {
         Kind::Session => current(transaction, &claimed.scope)?,
         Kind::Task => None,
     };
-    match newer {
-        Some(newer) => supersede(transaction, claimed, &newer.id, actor),
-        None => change(transaction, claimed, &Status::Active, Some(reason), actor),
+    if let Some(waiting) = waiting {
+        let is_newer = (claimed.created, &claimed.id) > (waiting.created, &waiting.id);
+        if !is_newer && !gives_way(&waiting, claimed) {
+            supersede(transaction, claimed, &waiting.id, actor)?;
+            return Ok(Status::Cleared);
+        }
+        supersede(transaction, &waiting, &claimed.id, actor)?;
     }
+    change(transaction, claimed, &Status::Active, Some(reason), actor)?;
+    Ok(Status::Active)
+}
+
+/// Whether a handoff only tells about a session that has ended, and the other one was left on purpose.
+fn gives_way(handoff: &HandoffRecord, other: &HandoffRecord) -> bool {
+    handoff.occasion == Occasion::End && !matches!(other.occasion, Occasion::End | Occasion::Auto)
+}
+
+/// Whether the clock was wrong when a handoff was written, or is now.
+fn is_misdated(handoff: &HandoffRecord, now_ms: i64) -> bool {
+    handoff.created.milliseconds() > now_ms.saturating_add(CLOCKS_DIFFER_MS)
 }
 
 /// Gives back what was claimed by processes and for sessions that are gone.

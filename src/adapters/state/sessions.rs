@@ -26,6 +26,8 @@ pub struct SessionOrigin {
     pub folder: PathBuf,
     /// In milliseconds since 1970.
     pub at_ms: i64,
+    /// When it was last taken up again, in milliseconds since 1970.
+    pub seen_ms: i64,
 }
 
 /// A session that ended, and whose handoff is to be written.
@@ -37,6 +39,8 @@ pub struct Ending {
     pub folder: PathBuf,
     /// The host's record of it.
     pub transcript: Option<PathBuf>,
+    /// When it ended, in milliseconds since 1970.
+    pub at_ms: i64,
 }
 
 impl State {
@@ -50,9 +54,9 @@ impl State {
         self.write(|connection| {
             connection
                 .execute(
-                    "INSERT INTO sessions (session, scope, channel, folder, pid, started, at) \
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (session) DO UPDATE SET \
-                     pid = excluded.pid, started = excluded.started, ended = NULL",
+                    "INSERT INTO sessions (session, scope, channel, folder, pid, started, at, seen) \
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (session) DO UPDATE SET \
+                     pid = excluded.pid, started = excluded.started, seen = excluded.seen, ended = NULL",
                     params![
                         session,
                         origin.scope,
@@ -60,7 +64,8 @@ impl State {
                         bytes(&origin.folder),
                         host.map(|host| host.pid),
                         host.map(|host| host.started),
-                        origin.at_ms
+                        origin.at_ms,
+                        origin.seen_ms
                     ],
                 )
                 .map(drop)
@@ -69,13 +74,14 @@ impl State {
 
     /// Where a session was started.
     pub fn session_origin(&self, session: &str) -> Result<Option<SessionOrigin>, StateError> {
-        let sql = "SELECT scope, channel, folder, at FROM sessions WHERE session = ?1";
+        let sql = "SELECT scope, channel, folder, at, seen FROM sessions WHERE session = ?1";
         let origin = |row: &rusqlite::Row<'_>| {
             Ok(SessionOrigin {
                 scope: row.get(0)?,
                 channel: row.get(1)?,
                 folder: path(row.get(2)?),
                 at_ms: row.get(3)?,
+                seen_ms: row.get(4)?,
             })
         };
         let found = self.connection.query_row(sql, [session], origin).optional();
@@ -95,11 +101,11 @@ impl State {
                 "UPDATE sessions SET ended = ?2 WHERE session = ?1",
                 params![session, now_ms],
             )?;
-            if let Some(Ending { folder, transcript, .. }) = ending {
+            if let Some(Ending { folder, transcript, at_ms, .. }) = ending {
                 let transcript = transcript.as_deref().map(bytes);
                 transaction.execute(
                     "INSERT OR REPLACE INTO endings (session, folder, transcript, at) VALUES (?1, ?2, ?3, ?4)",
-                    params![session, bytes(folder), transcript, now_ms],
+                    params![session, bytes(folder), transcript, at_ms],
                 )?;
             }
             transaction.commit()
@@ -115,8 +121,8 @@ impl State {
             if let Some(ending) = &free {
                 let Process { pid, started } = Process::this();
                 transaction.execute(
-                    "UPDATE endings SET owner_pid = ?2, owner_started = ?3 WHERE session = ?1",
-                    params![ending.session, pid, started],
+                    "UPDATE endings SET taken = ?2, owner_pid = ?3, owner_started = ?4 WHERE session = ?1",
+                    params![ending.session, now_ms, pid, started],
                 )?;
             }
             transaction.commit()?;
@@ -130,17 +136,11 @@ impl State {
         Ok(!free.is_empty())
     }
 
-    /// When a session ended whose handoff is still to be written, in milliseconds since 1970.
-    pub fn ended_at(&self, session: &str) -> Result<Option<i64>, StateError> {
-        let sql = "SELECT at FROM endings WHERE session = ?1";
-        let found = self.connection.query_row(sql, [session], |row| row.get(0)).optional();
-        found.map_err(|cause| self.failed(cause))
-    }
-
-    /// An ending is written, or there is nothing to be written.
-    pub fn finish_ending(&mut self, session: &str) -> Result<(), StateError> {
+    /// An ending is written, or there is nothing to be written. A later one of the same session stays.
+    pub fn finish_ending(&mut self, ending: &Ending) -> Result<(), StateError> {
         self.write(|connection| {
-            connection.execute("DELETE FROM endings WHERE session = ?1", [session]).map(drop)
+            let sql = "DELETE FROM endings WHERE session = ?1 AND at = ?2";
+            connection.execute(sql, params![ending.session, ending.at_ms]).map(drop)
         })
     }
 
@@ -177,7 +177,7 @@ impl State {
 
 fn free_endings(connection: &Connection, now_ms: i64) -> Result<Vec<Ending>, rusqlite::Error> {
     let mut statement = connection.prepare(
-        "SELECT session, folder, transcript, at, owner_pid, owner_started FROM endings \
+        "SELECT session, folder, transcript, at, taken, owner_pid, owner_started FROM endings \
          ORDER BY owner_pid IS NOT NULL, at",
     )?;
     let rows = statement.query_map([], |row| {
@@ -185,13 +185,22 @@ fn free_endings(connection: &Connection, now_ms: i64) -> Result<Vec<Ending>, rus
             session: row.get(0)?,
             folder: path(row.get(1)?),
             transcript: row.get::<_, Option<Vec<u8>>>(2)?.map(path),
+            at_ms: row.get(3)?,
         };
-        Ok((ending, row.get::<_, i64>(3)?, process(row.get(4)?, row.get(5)?)))
+        let taken: Option<i64> = row.get(4)?;
+        Ok((ending, taken.unwrap_or_default(), process(row.get(5)?, row.get(6)?)))
     })?;
     let mut free = Vec::new();
     for row in rows {
-        let (ending, at, owner) = row?;
-        if owner.is_none_or(|owner| owner.is_gone() || now_ms - at > ENDING_LEASE_MS) {
+        let (ending, taken, owner) = row?;
+        let is_free = match owner {
+            Some(owner) if owner.is_gone() => true,
+            // Where the system does not tell a process from a later one with its number, time has to.
+            Some(Process { started: 0, .. }) => now_ms - taken > ENDING_LEASE_MS,
+            Some(_) => false,
+            None => true,
+        };
+        if is_free {
             free.push(ending);
         }
     }

@@ -8,6 +8,30 @@ use crate::domain::diagnosis::Check;
 use crate::domain::handoff::{HandoffId, Kind, Status};
 use crate::domain::handoff_record::HandoffRecord;
 use crate::domain::number::counted;
+use crate::engine::document;
+
+/// What is wrong with the document of the handoff that waits.
+fn trouble(place: &Place, known: &[HandoffRecord]) -> Option<String> {
+    let is_current =
+        |record: &&HandoffRecord| record.kind == Kind::Session && record.status == Status::Active;
+    let current = known.iter().find(is_current)?;
+    let id = &current.id;
+    let files = HandoffFiles::of(&place.directories, &current.scope);
+    let bytes = match files.read(id) {
+        Ok(bytes) => bytes,
+        Err(error) => return Some(format!("{id} waits and cannot be read: {error}")),
+    };
+    let read = match document::read(&bytes) {
+        Ok(read) => read,
+        Err(error) => return Some(format!("{id} waits and is {error}")),
+    };
+    let named = read.document.head.id.as_deref().unwrap_or("none");
+    if read.is_empty() {
+        return Some(format!("{id} waits and is empty"));
+    }
+    (!read.is_raw && named != id.as_str())
+        .then(|| format!("{id} waits and its document has the id {named}"))
+}
 
 /// Looks at the handoffs of a place; nothing where there are none.
 pub(super) fn look(place: &Place) -> Option<Check> {
@@ -25,6 +49,10 @@ pub(super) fn look(place: &Place) -> Option<Check> {
     if n_lost > 0 {
         let found = format!("the state does not know {}", counted(n_lost, "document"));
         return Some(Check::warn(name, found, "`kgctx handoff reconcile --repair` takes them in"));
+    }
+    if let Some(why) = trouble(place, &known) {
+        let out = "no session is given it; `kgctx handoff reconcile` tells more";
+        return Some(Check::warn(name, why, out));
     }
     let handoff = &place.settings.handoff.enabled;
     let count = |kind: Kind, status: Status| {

@@ -18,13 +18,11 @@ pub struct Draft {
     pub document: Document,
     /// Who wrote it, if not the session that this desk works for.
     pub author: Option<String>,
-    /// Whether it stands back behind one that waits already.
-    pub gives_way: bool,
 }
 
 impl From<Document> for Draft {
     fn from(document: Document) -> Draft {
-        Draft { document, author: None, gives_way: false }
+        Draft { document, author: None }
     }
 }
 
@@ -48,9 +46,9 @@ pub struct Created {
 impl Desk {
     /// Writes a handoff.
     pub fn create(&mut self, draft: Draft) -> Result<Created, HandoffError> {
-        let Draft { mut document, author, gives_way } = draft;
+        let Draft { mut document, author } = draft;
         self.complete(&mut document, author)?;
-        let created = self.store(document, gives_way)?;
+        let created = self.store(document)?;
         // What is too old to be kept goes with the next one, if not with this one.
         let _ = self.tidy();
         Ok(created)
@@ -99,11 +97,7 @@ impl Desk {
     }
 
     /// Writes a document that is complete but for its id.
-    pub(super) fn store(
-        &mut self,
-        mut document: Document,
-        gives_way: bool,
-    ) -> Result<Created, HandoffError> {
+    pub(super) fn store(&mut self, mut document: Document) -> Result<Created, HandoffError> {
         let (actor, files) = (self.actor(), self.files(&self.scope));
         let is_free = |id: &HandoffId| !files.is_there(id);
         let home = self.home();
@@ -123,7 +117,7 @@ impl Desk {
             return Err(self.document_error(&id, &error));
         }
         kill_point::reach("create:durable");
-        let activated = self.state.activate_handoff(&id, gives_way, &actor)?;
+        let activated = self.state.activate_handoff(&id, &actor)?;
         kill_point::reach("create:activated");
         Ok(Created {
             path: files.path(&id),

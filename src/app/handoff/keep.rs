@@ -15,8 +15,9 @@ pub struct Pruned {
 }
 
 impl Desk {
-    /// Gives back what was picked up; without an id, what this session picked up last.
-    pub fn release(&mut self, id: Option<&HandoffId>) -> Result<HandoffRecord, HandoffError> {
+    /// Gives back what was picked up; without an id, what this session picked up last. Returns its status now: another one may
+    /// have taken its place.
+    pub fn release(&mut self, id: Option<&HandoffId>) -> Result<(HandoffId, Status), HandoffError> {
         let id = match id {
             Some(id) => id.clone(),
             None => self.last_claimed()?,
@@ -26,8 +27,8 @@ impl Desk {
         let released = self.state.release_handoff(&self.scope, &id, "released", &actor)?;
         kill_point::reach("release:done");
         match released {
-            Some((record, true)) => Ok(record),
-            Some((record, false)) => Err(HandoffError::NotClaimed {
+            Some((record, Some(status))) => Ok((record.id, status)),
+            Some((record, None)) => Err(HandoffError::NotClaimed {
                 id: record.id,
                 status: record.status.as_str().to_owned(),
             }),
@@ -86,7 +87,8 @@ impl Desk {
     pub(super) fn tidy(&mut self) -> Result<(), HandoffError> {
         let now_ms = self.actor().now_ms;
         for record in self.state.outdated_handoffs(now_ms)? {
-            self.remove(&record, "too old to be kept")?;
+            // A disk that refuses one of them is asked again next time.
+            let _ = self.remove(&record, "too old to be kept");
         }
         Ok(self.state.forget_old_sessions(now_ms)?)
     }

@@ -1,5 +1,7 @@
 //! Takes a handoff up: claims it, reads what it lists, and keeps it claimed once its text has been seen.
 
+use serde_json::Value;
+
 use crate::adapters::kill_point;
 use crate::adapters::listed_files;
 use crate::adapters::state::Taken;
@@ -7,7 +9,7 @@ use crate::app::handoff::{Desk, HandoffError};
 use crate::app::load::{LIMITS, root_of_files};
 use crate::domain::handoff::{FoundFile, HandoffId, ListedFile, Status};
 use crate::domain::handoff_record::HandoffRecord;
-use crate::engine::document::Read;
+use crate::engine::document::{self, Read};
 use crate::engine::{pickup, secrets};
 
 /// Which handoff is taken up.
@@ -37,6 +39,16 @@ impl Picked {
     pub fn rendered(&self) -> String {
         let text = pickup::render(&self.record.id, &self.text, &self.files, LIMITS.in_all);
         secrets::mask(&text).into_owned()
+    }
+
+    /// Its head for who reads JSON, without secrets.
+    pub fn head(&self) -> Value {
+        masked(document::to_json(&self.read.document.head))
+    }
+
+    /// Its body for who reads JSON, without secrets.
+    pub fn body(&self) -> String {
+        secrets::mask(&self.read.document.body).into_owned()
     }
 
     /// What was wrong with the files that it lists.
@@ -112,6 +124,16 @@ impl Desk {
     }
 }
 
+/// A value whose texts carry no secrets.
+fn masked(value: Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(secrets::mask(&text).into_owned()),
+        Value::Array(items) => items.into_iter().map(masked).collect(),
+        Value::Object(map) => map.into_iter().map(|(key, value)| (key, masked(value))).collect(),
+        other => other,
+    }
+}
+
 /// What is read for a model is not to carry secrets to it.
 fn without_secrets(file: ListedFile) -> ListedFile {
     let found = match file.found {
@@ -126,12 +148,13 @@ fn without_secrets(file: ListedFile) -> ListedFile {
 }
 
 fn unavailable(record: &HandoffRecord) -> HandoffError {
-    let whom = record.changed_by.as_deref().map(|session| format!(" by session {session}"));
-    let why = match &record.status {
-        Status::Claimed | Status::Consumed => {
-            format!("it was {}{} at {}", record.status, whom.unwrap_or_default(), record.changed)
-        }
-        status => format!("it is {status}"),
-    };
-    HandoffError::Unavailable { id: record.id.clone(), why }
+    let HandoffRecord { status, changed, changed_by, superseded_by, .. } = record;
+    let id = record.id.clone();
+    if *status == Status::Cleared {
+        let newer = superseded_by.as_ref().map(|newer| format!(": {newer} took its place"));
+        return HandoffError::PutAway { id, why: format!("archived{}", newer.unwrap_or_default()) };
+    }
+    let whom = changed_by.as_deref().map(|session| format!(" by session {session}"));
+    let why = format!("it was {status}{} at {changed}", whom.unwrap_or_default());
+    HandoffError::Unavailable { id, why }
 }

@@ -130,7 +130,8 @@ impl Desk {
         Ok(reconciled)
     }
 
-    /// Takes in a document that the state has lost. What may have been delivered already is put away.
+    /// Takes in a document that the state has lost. What came about by itself, or is too old, is put away; what was left on
+    /// purpose waits again, though it may have been delivered: that nobody knows any more.
     fn adopt(&mut self, files: &HandoffFiles, id: &HandoffId) -> Result<(), HandoffError> {
         let bytes = files.read(id).map_err(|cause| self.document_error(id, &cause))?;
         let read = document::read(&bytes).map_err(|cause| HandoffError::Document {

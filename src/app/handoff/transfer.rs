@@ -118,7 +118,7 @@ impl Desk {
         head.expires_at = occasion.lifetime().map(|lifetime| created.after(lifetime));
         head.channel = Some(self.channel.clone());
         head.source_id = Some(source_id.clone());
-        match self.store(Document { head, body }, false) {
+        match self.store(Document { head, body }) {
             Ok(Created { id, status, .. }) => {
                 imported.handoffs.push(ImportedHandoff { id, source_id, status });
                 Ok(())

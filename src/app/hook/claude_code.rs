@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use crate::adapters::background;
 use crate::adapters::claude_code::{Event, Source, additional_context, env_file, transcript};
 use crate::adapters::process::Process;
 use crate::adapters::state::{Asked, Choice, Ending, SessionOrigin, State, Wanted};
-use crate::adapters::{background, summariser};
 use crate::app::hook::direct::{self, Subject, Underway};
 use crate::app::hook::{STATE_PATIENCE, now_ms, origin};
+use crate::app::load::max_age_ms;
 use crate::app::workspace::Place;
 use crate::domain::budget::Host;
 use crate::domain::session::Moment;
@@ -20,11 +21,12 @@ const CLEARED: &str = "clear";
 
 /// Answers a hook; `None` where there is nothing to say.
 pub fn claude_code(question: &[u8], until: Instant) -> Option<Underway> {
-    if summariser::is_at_work() {
-        return None;
-    }
     match Event::parse(question).ok()? {
         Event::Start { is_subagent: true, .. } | Event::End { is_subagent: true, .. } => None,
+        // Nobody could tell it from another one.
+        Event::Start { session, .. } | Event::End { session, .. } if session.trim().is_empty() => {
+            None
+        }
         Event::Start { session, cwd, source, transcript, silence, .. } => {
             Starting { session: &session, cwd, source, transcript, silence, until }.answer()
         }
@@ -111,7 +113,7 @@ impl Starting<'_> {
                     host: Process::host(),
                     // Nothing is newer than what nobody knows the age of.
                     wanted: Wanted::Since(since.unwrap_or(i64::MAX)),
-                    max_age_ms: i64::MAX,
+                    max_age_ms: max_age_ms(&place.settings.handoff),
                     now_ms: now_ms(),
                     unusable: &[],
                 };
@@ -151,15 +153,25 @@ impl Starting<'_> {
 /// Notes that a session has ended. Its handoff is written by a process of its own, for which Claude Code does not wait.
 fn end(session: &str, cwd: PathBuf, reason: &str, transcript: Option<PathBuf>) {
     let Ok(place) = Place::find(&direct::request(cwd.clone())) else { return };
-    let Ok(mut state) = State::open(&place.directories.state, STATE_PATIENCE) else { return };
-    let known = state.session_origin(session).ok().flatten();
-    let folder = known.map_or(cwd, |known| known.folder);
     let is_on = place.settings.enabled.value && place.settings.handoff.enabled.value;
     let leaves_one = reason != CLEARED && is_on;
-    let ending = Ending { session: session.to_owned(), folder, transcript };
-    let ended = state.end_session(session, leaves_one.then_some(&ending), now_ms());
-    if ended.is_ok() && leaves_one {
-        // If it cannot be started, the next session's start tries again.
-        let _ = background::finish_endings();
+    let session = session.to_owned();
+    let mut ending = Ending { session, folder: cwd, transcript, at_ms: now_ms() };
+    let noted = State::open(&place.directories.state, STATE_PATIENCE).and_then(|mut state| {
+        if let Some(known) = state.session_origin(&ending.session)? {
+            ending.folder = known.folder;
+        }
+        state.end_session(&ending.session, leaves_one.then_some(&ending), ending.at_ms)
+    });
+    // If the process cannot be started, the next session's start tries again. One that could not be noted is told to it.
+    if leaves_one {
+        let _ = match noted {
+            Ok(()) => background::finish_endings(),
+            Err(_) => background::finish_ending(
+                &ending.session,
+                &ending.folder,
+                ending.transcript.as_deref(),
+            ),
+        };
     }
 }

@@ -2,7 +2,7 @@
 //! before gives back what he had claimed.
 
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crate::adapters::kill_point;
 use crate::adapters::process::Process;
@@ -13,10 +13,6 @@ use crate::app::load::{Loaded, load};
 use crate::app::workspace::{Place, Request, Strictness};
 use crate::domain::budget::Host;
 use crate::domain::session::Moment;
-
-/// Another process that is writing the state is waited for this long by who has printed a context: what is not written down
-/// then comes twice.
-const SETTLE_PATIENCE: Duration = Duration::from_secs(2);
 
 /// A session that is to be given its context.
 pub(super) struct Subject<'a> {
@@ -33,6 +29,7 @@ pub struct Underway {
     /// What is to be written.
     pub text: String,
     claim: Option<Claimed>,
+    until: Instant,
 }
 
 struct Claimed {
@@ -51,11 +48,13 @@ impl Underway {
     pub fn delivered(self) {
         kill_point::reach("load:printed");
         let Some(Claimed { folder, token, receipt }) = self.claim else { return };
-        // If it cannot be settled, the handoff comes again: rather twice than never.
-        let _ = State::open(&folder, SETTLE_PATIENCE).and_then(|mut state| match receipt {
-            Some(receipt) => state.settle(receipt, now_ms()).map(drop),
-            None => state.settle_claim(token, now_ms()),
-        });
+        // What is not written down now comes twice: whoever else is writing is waited for as long as there is time.
+        let left = self.until.saturating_duration_since(Instant::now());
+        let _ =
+            State::open(&folder, left.max(STATE_PATIENCE)).and_then(|mut state| match receipt {
+                Some(receipt) => state.settle(receipt, now_ms()).map(drop),
+                None => state.settle_claim(token, now_ms()),
+            });
         kill_point::reach("load:settled");
     }
 
@@ -119,9 +118,14 @@ pub(super) fn give(place: &Place, request: Request, subject: &Subject<'_>) -> Op
         _ => inject(&context, keep).ok(),
     };
     kill_point::reach("load:composed");
+    // A handoff for which there was no room, and of which no receipt tells that it was given back, must not be settled.
+    let is_unshown = made
+        .as_ref()
+        .is_some_and(|made| made.id.is_none() && made.receipt.omitted_handoff().is_some());
     let (text, receipt) = made.map_or((String::new(), None), |made| (made.text, made.id));
+    let token = token.filter(|_| !is_unshown);
     let claim = token.map(|token| Claimed { folder, token, receipt });
-    let underway = Underway { text, claim };
+    let underway = Underway { text, claim, until: subject.until };
     if underway.text.is_empty() {
         underway.not_delivered();
         return None;

@@ -289,4 +289,14 @@ pub(super) struct ReconcileArgs {
 
 /// Write the handoffs of sessions that have ended
 #[derive(Debug, ClapArgs)]
-pub(super) struct FinishArgs {}
+pub(super) struct FinishArgs {
+    /// A session that has ended and could not be noted
+    #[arg(long, requires = "folder")]
+    pub(super) ended: Option<String>,
+    /// Where it worked
+    #[arg(long)]
+    pub(super) folder: Option<PathBuf>,
+    /// What was said in it
+    #[arg(long)]
+    pub(super) transcript: Option<PathBuf>,
+}

@@ -45,7 +45,7 @@ fn understood(
     args: &CreateArgs,
     written: Option<&Written>,
 ) -> Result<(Document, Vec<String>), HandoffError> {
-    let (mut document, ignored) = match written {
+    let (mut document, mut ignored) = match written {
         Some(written) => {
             let input = editor::understood(&written.text)?;
             (input.document, input.ignored)
@@ -53,6 +53,8 @@ fn understood(
         None => (Document::default(), Vec::new()),
     };
     let head = &mut document.head;
+    // It is decided by where the handoff is left, or by --channel.
+    ignored.extend(head.channel.take().map(|_| "channel".to_owned()));
     head.kind = args.kind().unwrap_or(head.kind);
     head.occasion = args.occasion.map(Into::into).or(head.occasion.take());
     head.consume = args.consume().or(head.consume);
@@ -116,7 +118,7 @@ fn print(desk: &Desk, created: &Created, screen: &mut Screen) {
         (Kind::Session, Status::Active) => {
             format!("It waits for the next session in {channel}{until}")
         }
-        (Kind::Session, _) => format!("A newer one waits in {channel}; this one is archived"),
+        (Kind::Session, _) => format!("Another one waits in {channel}; this one is archived"),
     });
     if let Some(superseded) = superseded {
         screen.line(format!("It takes the place of {superseded}, which is archived"));

@@ -14,8 +14,8 @@ pub(super) fn run(desk: &mut Desk, args: &PickupArgs, screen: &mut Screen) -> Re
     if args.json {
         screen.json(&json!({
             "id": record.id,
-            "document": desk.head_json(read),
-            "body": read.document.body,
+            "document": picked.head(),
+            "body": picked.body(),
             "warnings": read.warnings,
             "files": files,
         }));

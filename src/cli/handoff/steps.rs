@@ -9,7 +9,7 @@ use crate::cli::handoff::args::{
 use crate::cli::handoff::each;
 use crate::cli::outcome::{Failure, NO};
 use crate::cli::screen::{Screen, Style, harmless};
-use crate::domain::handoff::HandoffId;
+use crate::domain::handoff::{HandoffId, Status};
 use crate::domain::number::counted;
 
 pub(super) fn release(
@@ -22,8 +22,12 @@ pub(super) fn release(
         ids => ids.iter().map(Some).collect(),
     };
     each(&ids, screen, |id, screen| {
-        let record = desk.release(*id)?;
-        told(&record.id, "released", "waits again", args.json, screen);
+        let (id, status) = desk.release(*id)?;
+        let words = match status {
+            Status::Active => "waits again",
+            _ => "is archived: another one has taken its place",
+        };
+        told(&id, "released", words, args.json, screen);
         Ok(())
     })
 }
@@ -166,7 +170,8 @@ pub(super) fn reconcile(
         adopted.iter().for_each(|id| screen.line(format!("taken in  {id}")));
         if args.id.is_none() && n_wrong == 0 {
             let n = n_confirmed + adopted.len();
-            screen.line(format!("{} as they should be", counted(n, "handoff")));
+            let are = if n == 1 { "is as it should be" } else { "are as they should be" };
+            screen.line(format!("{} {are}", counted(n, "handoff")));
         }
     }
     if n_wrong > 0 {

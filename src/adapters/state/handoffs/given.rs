@@ -4,7 +4,7 @@
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use super::rows::{COLUMNS, record};
-use super::{Actor, back, change, current, find, log, release_void};
+use super::{Actor, back, change, current, find, is_misdated, log, release_void};
 use crate::adapters::process::Process;
 use crate::adapters::state::claims::process;
 use crate::adapters::state::{State, StateError, Token};
@@ -13,8 +13,6 @@ use crate::domain::handoff_record::HandoffRecord;
 
 /// Why a handoff was put away by the one that came after it.
 pub(super) const SUPERSEDED: &str = "superseded";
-/// A handoff that claims to be from further in the future than this has a wrong date.
-const CLOCKS_DIFFER_MS: i64 = 5 * 60_000;
 
 /// What a session asks for.
 #[derive(Debug, Clone, Copy)]
@@ -173,7 +171,7 @@ pub(in crate::adapters::state) fn not_delivered(
 ) -> Result<(), rusqlite::Error> {
     let sql = format!("SELECT {COLUMNS} FROM handoffs WHERE token = ?1 AND status = 'claimed'");
     match transaction.query_row(&sql, [token], record).optional()? {
-        Some(claimed) => back(transaction, &claimed, reason, actor),
+        Some(claimed) => back(transaction, &claimed, reason, actor).map(drop),
         None => Ok(()),
     }
 }
@@ -210,7 +208,7 @@ fn choose(connection: &Connection, asked: &Asked<'_>) -> Result<Choice, rusqlite
                 .then(|| created.saturating_add(asked.max_age_ms)),
         ];
         let candidate = Box::new(candidate);
-        return Ok(if created > asked.now_ms.saturating_add(CLOCKS_DIFFER_MS) {
+        return Ok(if is_misdated(&candidate, asked.now_ms) {
             Choice::Misdated(candidate)
         } else if too_old_at.into_iter().flatten().any(|at| at < asked.now_ms) {
             Choice::TooOld(candidate)
@@ -226,7 +224,8 @@ fn choose(connection: &Connection, asked: &Asked<'_>) -> Result<Choice, rusqlite
     }
 }
 
-/// The one that waits; where it is of no use, those that it took the place of, the newest first.
+/// The one that waits; where it is of no use, the one that it took the place of, and so on. Others before them have had their
+/// time.
 fn candidates(
     connection: &Connection,
     asked: &Asked<'_>,
@@ -242,7 +241,11 @@ fn candidates(
             candidates.push(superseded?);
         }
     }
-    candidates.retain(|candidate| !asked.unusable.contains(&candidate.id));
+    candidates.retain(|candidate| {
+        let took_its_place = candidate.superseded_by.as_ref();
+        !asked.unusable.contains(&candidate.id)
+            && took_its_place.is_none_or(|newer| asked.unusable.contains(newer))
+    });
     Ok(candidates)
 }
 
