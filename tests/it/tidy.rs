@@ -98,6 +98,7 @@ fn the_readme_and_the_change_log_speak_of_this_version() {
         "kgctx serve",
         "kgctx hook",
         "kgctx explain",
+        "kgctx handoff",
         "kgctx index",
         "kgctx search",
         "kgctx recent",
