@@ -5,7 +5,9 @@ use crate::cli::args::{ExplainArgs, LimitArgs, PlaceArgs};
 use crate::cli::inject::session;
 use crate::cli::outcome::{Failure, NO, USAGE};
 use crate::cli::screen::{Screen, Style, harmless};
+use crate::domain::candidate::Part;
 use crate::domain::explanation::{Explanation, NearMiss};
+use crate::domain::handoff::Legacy;
 use crate::domain::number::thousands;
 use crate::domain::receipt::{Fault, Receipt};
 
@@ -61,6 +63,9 @@ fn print(explanation: &Explanation, screen: &mut Screen) {
         screen.line("");
         let title = screen.paint(Style::Strong, part.name.title());
         screen.line(format!("{:>6}  {title}", thousands(part.tokens as i64)));
+        for line in left_behind(receipt, part.name) {
+            screen.line(format!("        {}", harmless(&line)));
+        }
         for line in lines.iter().filter(|line| line.part == part.name) {
             let shortened = if line.shortened { ", shortened" } else { "" };
             screen.line(format!("{:>6}  {}", line.tokens, harmless(&line.text)));
@@ -80,6 +85,22 @@ fn print(explanation: &Explanation, screen: &mut Screen) {
     let stages: Vec<String> =
         receipt.stages.iter().map(|stage| format!("{} {:.2}", stage.name, stage.ms)).collect();
     screen.line(screen.paint(Style::Faint, format!("ms: {}", stages.join(", "))));
+}
+
+/// What a part is made of that comes from a handoff.
+fn left_behind(receipt: &Receipt, part: Part) -> Vec<String> {
+    match (part, &receipt.handoff) {
+        (Part::Handoff, Some(Legacy::Handoff(handoff))) => {
+            [std::slice::from_ref(&handoff.id), &handoff.facts].concat()
+        }
+        (Part::Handoff, Some(Legacy::Remark(remark))) => {
+            remark.lines().map(str::to_owned).collect()
+        }
+        (Part::Files, Some(Legacy::Handoff(handoff))) => {
+            handoff.files.iter().map(|file| file.path.clone()).collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 fn print_head(receipt: &Receipt, screen: &mut Screen) {

@@ -127,3 +127,16 @@ fn a_handoff_for_which_there_is_no_room_waits_on() {
     assert!(n_without > 0, "there was room in every context");
     assert_eq!(lab.status(&id).as_deref(), Some("consumed"));
 }
+
+#[test]
+fn an_explanation_names_the_handoff_and_its_files() {
+    let lab = Lab::new();
+    lab.scratch.write("zephyr/a.txt", "of zephyr\n");
+    let id = lab.create(&["--session", "author", "--body", "Text.", "--file", "a.txt"]);
+    lab.start("s").unwrap();
+    let output = lab.kgctx(["explain", "--session", "s"]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    for line in [&id, "Previous Session: author", "a.txt"] {
+        assert!(text.lines().any(|shown| shown.trim() == line), "{line}: {text}");
+    }
+}
