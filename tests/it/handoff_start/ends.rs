@@ -110,7 +110,7 @@ fn h_0_22_a_summariser_that_hangs_is_in_nobodys_way() {
     talk(&lab, "s", 3);
     let start = Instant::now();
     assert_eq!(lab.told("end-other", "s"), None);
-    assert!(start.elapsed() < Duration::from_millis(300), "{:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_millis(1_200), "{:?}", start.elapsed());
     let hung = lab.scratch.path().join("hung");
     let until = Instant::now() + Duration::from_secs(10);
     let pid = loop {
