@@ -3,8 +3,9 @@
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
-use super::rows::{COLUMNS, record};
-use super::{Actor, back, change, current, find, is_misdated, log, release_void};
+use super::Actor;
+use super::rows::{COLUMNS, current, find, record};
+use super::steps::{back, change, is_misdated, log, release_void};
 use crate::adapters::process::Process;
 use crate::adapters::state::claims::process;
 use crate::adapters::state::{State, StateError, Token};

@@ -1,9 +1,10 @@
-//! Rows of the table of handoffs, written and read.
+//! Rows of the table of handoffs, written, found and read.
 
 use rusqlite::types::Type;
-use rusqlite::{Connection, Error, Row, Transaction, params};
+use rusqlite::{Connection, Error, OptionalExtension, Row, Transaction, params};
 
-use super::{Actor, Home, is_gone, rank};
+use super::steps::is_gone;
+use super::{Actor, Home};
 use crate::adapters::process::Process;
 use crate::adapters::state::claims::{self, process};
 use crate::domain::handoff::{Consume, HandoffId, Head, Kind, Occasion, Priority, Status};
@@ -117,4 +118,43 @@ pub(super) fn void_claims(
         }
     }
     Ok(void)
+}
+
+pub(super) fn current(
+    connection: &Connection,
+    scope: &str,
+) -> Result<Option<HandoffRecord>, Error> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM handoffs WHERE scope = ?1 AND kind = 'session' AND status = 'active'"
+    );
+    connection.query_row(&sql, [scope], record).optional()
+}
+
+pub(super) fn find(
+    connection: &Connection,
+    id: &HandoffId,
+) -> Result<Option<HandoffRecord>, Error> {
+    let sql = format!("SELECT {COLUMNS} FROM handoffs WHERE id = ?1");
+    connection.query_row(&sql, [id.as_str()], record).optional()
+}
+
+pub(super) fn found_in(
+    connection: &Connection,
+    scope: &str,
+    id: &HandoffId,
+) -> Result<Option<HandoffRecord>, Error> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM handoffs WHERE scope = ?1 AND (id = ?2 OR source_id = ?2) \
+         ORDER BY id = ?2 DESC, created DESC LIMIT 1"
+    );
+    connection.query_row(&sql, params![scope, id.as_str()], record).optional()
+}
+
+/// The number by which priorities are ordered.
+fn rank(priority: Priority) -> i64 {
+    match priority {
+        Priority::High => 0,
+        Priority::Medium => 1,
+        Priority::Low => 2,
+    }
 }
