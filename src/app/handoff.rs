@@ -23,7 +23,7 @@ use crate::adapters::clock;
 use crate::adapters::directories::Directories;
 use crate::adapters::environment::Environment;
 use crate::adapters::handoff_files::HandoffFiles;
-use crate::adapters::state::{Actor, Home, State, StateError};
+use crate::adapters::state::{Actor, State, StateError};
 use crate::app::workspace::{AppError, Place, Request};
 use crate::domain::handoff::{HandoffId, NoHandoffId};
 use crate::domain::handoff_record::{HandoffEvent, HandoffRecord};
@@ -299,10 +299,6 @@ impl Desk {
 
     fn files(&self, scope: &str) -> HandoffFiles {
         HandoffFiles::of(&self.place.directories, scope)
-    }
-
-    fn home(&self) -> Home<'_> {
-        Home { scope: &self.scope, channel: &self.channel }
     }
 
     fn actor(&self) -> Actor {

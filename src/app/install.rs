@@ -113,39 +113,49 @@ pub fn plan_install(request: &Request, scope: Scope) -> Result<InstallPlan, Inst
 impl InstallPlan {
     /// Does it.
     pub fn apply(&self) -> Result<(), InstallError> {
-        if self.changes.is_empty() {
-            return Ok(());
-        }
-        let folder = |change: &Change| match change {
-            Change::MakeFolder(folder) => Some(folder.clone()),
-            _ => None,
-        };
-        let new_folders: Vec<PathBuf> = self.changes.iter().filter_map(folder).collect();
         let is_new = self.changes.contains(&Change::WriteFile(self.file.clone()));
-        let state = State::open(&self.state, PATIENCE)?;
-        let before = state.installation(&self.file)?;
-        // Where our file was removed by hand, what stands there now is what is to be restored one day.
-        let made_before = before.as_ref().filter(|_| !is_new).map_or(0, |known| known.folders_made);
-        let now = Installation {
-            version: VERSION.to_owned(),
-            sha256: bridge::sha256(),
-            folders_made: new_folders.len() as u32 + made_before,
-        };
-        // First, so that whatever happens next can be undone.
-        state.remember_installation(&self.file, &now)?;
-        let written = folders::make(&new_folders).and_then(|()| {
-            document::put(&self.file, bridge::TEXT)
-                .inspect_err(|_| folders::remove(new_folders.iter().rev()))
-        });
-        written.map_err(|cause| {
-            // The cause is what is to be told.
-            let _ = match &before {
-                Some(before) => state.remember_installation(&self.file, before),
-                None => state.forget_installation(&self.file),
-            };
-            InstallError::Io { path: self.file.clone(), cause }
-        })
+        let write = || document::put(&self.file, bridge::TEXT);
+        put_in(&self.state, &self.file, &self.changes, is_new, bridge::sha256(), write)
     }
+}
+
+/// Writes a file into a host, with the folders that it takes. What was there before is remembered first, so that whatever
+/// happens next can be undone.
+fn put_in(
+    state: &Path,
+    file: &Path,
+    changes: &[Change],
+    is_new: bool,
+    sha256: Vec<u8>,
+    write: impl FnOnce() -> io::Result<()>,
+) -> Result<(), InstallError> {
+    if changes.is_empty() {
+        return Ok(());
+    }
+    let folder = |change: &Change| match change {
+        Change::MakeFolder(folder) => Some(folder.clone()),
+        _ => None,
+    };
+    let new_folders: Vec<PathBuf> = changes.iter().filter_map(folder).collect();
+    let state = State::open(state, PATIENCE)?;
+    let before = state.installation(file)?;
+    // Where our file was removed by hand, what stands there now is what is to be restored one day.
+    let made_before = before.as_ref().filter(|_| !is_new).map_or(0, |known| known.folders_made);
+    let now = Installation {
+        version: VERSION.to_owned(),
+        sha256,
+        folders_made: new_folders.len() as u32 + made_before,
+    };
+    state.remember_installation(file, &now)?;
+    folders::make(&new_folders).and_then(|()| write()).map_err(|cause| {
+        folders::remove(new_folders.iter().rev());
+        // The cause is what is to be told.
+        let _ = match &before {
+            Some(before) => state.remember_installation(file, before),
+            None => state.forget_installation(file),
+        };
+        InstallError::Io { path: file.to_path_buf(), cause }
+    })
 }
 
 /// What removing would do.

@@ -7,6 +7,7 @@ use thiserror::Error;
 
 use crate::domain::conversation::{Conversation, Message, Role};
 use crate::domain::handoff::{Document, Head, Occasion};
+use crate::engine::handoff::shortened;
 use crate::engine::{secrets, untrusted};
 
 pub use answer::UnusableAnswer;
@@ -192,13 +193,6 @@ fn cut(text: &str) -> String {
             let all = text.chars().count();
             format!("{}\n[cut: the first {SHOWN_CHARS} of {all} characters]", &text[..end])
         }
-    }
-}
-
-fn shortened(text: &str, chars: usize) -> String {
-    match text.char_indices().nth(chars) {
-        None => text.to_owned(),
-        Some((end, _)) => format!("{}…", text[..end].trim_end()),
     }
 }
 

@@ -4,7 +4,7 @@
 use crate::domain::budget::{Budget, Size};
 use crate::domain::handoff::{Consume, Document, FoundFile, Handoff, Legacy, ListedFile, Occasion};
 use crate::domain::handoff_record::HandoffRecord;
-use crate::engine::pickup::escape_delimiters;
+use crate::engine::pickup::{escape_delimiters, remark};
 use crate::engine::untrusted;
 
 /// A goal or a next step at the head is no longer: together with what stands before them they are in what every host shows.
@@ -165,10 +165,12 @@ pub fn render_files(
     let mut text = String::from("=== Injected Files ===\n\n");
     let mut used = size(&text);
     let heading = text.len();
-    for ListedFile { path, found } in files {
+    for file in files {
+        let ListedFile { path, found } = file;
         let piece = match found {
-            FoundFile::Missing => format!("[Warning: File not found: {path}]\n\n"),
-            FoundFile::Unreadable { why } => format!("[Warning: Unreadable: {path} ({why})]\n\n"),
+            FoundFile::Missing | FoundFile::Unreadable { .. } => {
+                format!("{}\n\n", remark(file, 0).unwrap_or_default())
+            }
             FoundFile::NoRoom { total } => not_shown(path, *total),
             FoundFile::Text { text, total } => {
                 let left = Budget {
@@ -250,7 +252,8 @@ fn section_below(body: &str, names: &[&str]) -> Option<String> {
     Some(untrusted::one_line(text))
 }
 
-fn shortened(text: &str, most: usize) -> String {
+/// At most so many characters of a text; where it was cut can be seen.
+pub(super) fn shortened(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((at, _)) => format!("{}…", text[..at].trim_end()),
         None => text.to_owned(),

@@ -50,7 +50,7 @@ pub fn warnings(files: &[ListedFile], in_all: u64) -> Vec<String> {
 }
 
 /// What is to be said of a file that is not shown, or not as a whole.
-fn remark(file: &ListedFile, in_all: u64) -> Option<String> {
+pub(super) fn remark(file: &ListedFile, in_all: u64) -> Option<String> {
     let path = one_line(&file.path);
     match &file.found {
         FoundFile::Text { text, total } if text.len() as u64 >= *total => None,

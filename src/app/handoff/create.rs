@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use crate::adapters::handoff_files::MAX_BYTES;
+use crate::adapters::state::Home;
 use crate::adapters::{clock, kill_point, listed_files};
 use crate::app::handoff::{Desk, HandoffError};
 use crate::app::load::root_of_files;
@@ -100,14 +101,12 @@ impl Desk {
     pub(super) fn store(&mut self, mut document: Document) -> Result<Created, HandoffError> {
         let (actor, files) = (self.actor(), self.files(&self.scope));
         let is_free = |id: &HandoffId| !files.is_there(id);
-        let home = self.home();
         // The id is the last thing that is missing, and all are of about the same length.
         let n_bytes = document::write(&document).len();
         if n_bytes as u64 + 100 > MAX_BYTES {
             return Err(HandoffError::TooLong(n_bytes));
         }
-        let home = (home.scope.to_owned(), home.channel.to_owned());
-        let home = crate::adapters::state::Home { scope: &home.0, channel: &home.1 };
+        let home = Home { scope: &self.scope, channel: &self.channel };
         let id = self.state.draft_handoff(&home, &document.head, is_free, &actor)?;
         kill_point::reach("create:reserved");
         document.head.id = Some(id.to_string());

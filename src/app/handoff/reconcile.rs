@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::adapters::git::{self, Reference};
 use crate::adapters::handoff_files::HandoffFiles;
 use crate::adapters::listed_files::{self, Standing};
+use crate::adapters::state::Home;
 use crate::app::handoff::{Desk, HandoffError};
 use crate::app::load::root_of_files;
 use crate::domain::handoff::{HandoffId, Kind, Occasion};
@@ -145,8 +146,7 @@ impl Desk {
             matches!(head.occasion, Some(Occasion::Auto | Occasion::Rotation | Occasion::End));
         let is_archived = head.kind == Kind::Session && (is_over || is_automatic);
         let channel = head.channel.clone().unwrap_or_else(|| self.channel.clone());
-        let scope = self.scope.clone();
-        let home = crate::adapters::state::Home { scope: &scope, channel: &channel };
+        let home = Home { scope: &self.scope, channel: &channel };
         self.state.adopt_handoff(&home, id, &head, is_archived, &actor)?;
         Ok(())
     }

@@ -8,9 +8,9 @@ use sha2::{Digest, Sha256};
 use crate::adapters::claude_code::{SettingsFile, backup, places};
 use crate::adapters::state::State;
 use crate::adapters::{document, folders, program};
-use crate::app::install::{InstallError, PATIENCE, VERSION, folders_to_go, remembered};
+use crate::app::install::{InstallError, PATIENCE, folders_to_go, put_in, remembered};
 use crate::app::workspace::{AppError, Request, Surroundings};
-use crate::domain::installation::{Change, Installation, Scope};
+use crate::domain::installation::{Change, Scope};
 
 /// What installing would do.
 #[derive(Debug)]
@@ -58,38 +58,12 @@ pub fn plan_install(request: &Request, scope: Scope) -> Result<InstallPlan, Inst
 impl InstallPlan {
     /// Does it.
     pub fn apply(&self) -> Result<(), InstallError> {
-        if self.changes.is_empty() {
-            return Ok(());
-        }
-        let folder = |change: &Change| match change {
-            Change::MakeFolder(folder) => Some(folder.clone()),
-            _ => None,
-        };
-        let new_folders: Vec<PathBuf> = self.changes.iter().filter_map(folder).collect();
         let is_new = self.changes.contains(&Change::MakeSettings(self.file.clone()));
-        let state = State::open(&self.state, PATIENCE)?;
-        let before = state.installation(&self.file)?;
-        let made_before = before.as_ref().filter(|_| !is_new).map_or(0, |known| known.folders_made);
-        let now = Installation {
-            version: VERSION.to_owned(),
-            sha256: sha256(self.wanted.text()),
-            folders_made: new_folders.len() as u32 + made_before,
-        };
-        // First, so that whatever happens next can be undone.
-        state.remember_installation(&self.file, &now)?;
-        self.write(&new_folders).map_err(|cause| {
-            folders::remove(new_folders.iter().rev());
-            // The cause is what is to be told.
-            let _ = match &before {
-                Some(before) => state.remember_installation(&self.file, before),
-                None => state.forget_installation(&self.file),
-            };
-            InstallError::Io { path: self.file.clone(), cause }
-        })
+        let sha256 = sha256(self.wanted.text());
+        put_in(&self.state, &self.file, &self.changes, is_new, sha256, || self.write())
     }
 
-    fn write(&self, new_folders: &[PathBuf]) -> io::Result<()> {
-        folders::make(new_folders)?;
+    fn write(&self) -> io::Result<()> {
         let had_backup = backup::is_there(&self.file);
         if let Some(original) = &self.original {
             backup::write(&self.file, original)?;
