@@ -19,6 +19,7 @@ pub mod instance;
 pub mod kill_point;
 pub mod listed_files;
 pub mod log_file;
+pub mod maenifold;
 pub mod opencode;
 pub mod process;
 pub mod program;

@@ -13,6 +13,7 @@ pub mod hook;
 pub mod inject;
 pub mod install;
 pub mod load;
+pub mod maenifold;
 mod questions;
 mod reader;
 pub mod recent;

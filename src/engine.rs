@@ -12,6 +12,7 @@ pub mod fulltext;
 pub mod handoff;
 pub mod identify;
 pub mod line;
+pub mod maenifold;
 pub mod markdown;
 pub mod merge;
 pub mod nearest;

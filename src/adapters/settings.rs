@@ -13,6 +13,7 @@ use thiserror::Error;
 
 use crate::adapters::directories::Directories;
 use crate::adapters::environment::Environment;
+use crate::adapters::maenifold::places::Places;
 use crate::domain::encoding::Encoding;
 use crate::domain::session::{Announcement, Delivery};
 use crate::domain::settings::{
@@ -383,14 +384,11 @@ fn default_vaults(environment: &Environment, notes_root: Option<&Path>) -> Vec<S
     let mut add = |name: &str, path: PathBuf, origin: Origin| {
         vaults.push(Setting { value: VaultSpec { name: name.to_owned(), path }, origin });
     };
-    let (root, origin) = match environment.path("MAENIFOLD_ROOT") {
-        Some(root) => (Some(root), Origin::Environment("MAENIFOLD_ROOT")),
-        None => (environment.home().map(|home| home.join("maenifold")), Origin::Default),
-    };
-    let memory = root.map(|root| root.join("memory")).filter(|memory| memory.is_dir());
-    if let Some(memory) = &memory {
-        add("", memory.clone(), origin);
-    }
+    let maenifold = Places::locate(environment);
+    let memory = maenifold.filter(|places| places.memory.is_dir()).map(|places| {
+        add("", places.memory.clone(), places.origin);
+        places.memory
+    });
     for (name, other_name, folder) in
         [("project", "project-notes", ".kgctx/memory"), ("docs", "project-docs", "docs")]
     {

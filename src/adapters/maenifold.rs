@@ -1,0 +1,3 @@
+//! maenifold, as it is installed beside us: where it keeps its things, its program and its database. Changes nothing there.
+
+pub mod places;

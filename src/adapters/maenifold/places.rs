@@ -1,0 +1,78 @@
+//! Where maenifold keeps its things, as maenifold itself finds them.
+
+use std::fs;
+use std::path::PathBuf;
+
+use crate::adapters::environment::Environment;
+use crate::domain::settings::Origin;
+
+/// Where maenifold keeps its things.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Places {
+    /// The folder of all its data. Not the program's.
+    pub root: PathBuf,
+    /// Who says so.
+    pub origin: Origin,
+    /// The folder of its notes.
+    pub memory: PathBuf,
+    /// Its database.
+    pub database: PathBuf,
+}
+
+impl Places {
+    /// Finds them, whether or not anything is there. maenifold expands no `~`, and neither is it done here.
+    pub fn locate(environment: &Environment) -> Option<Places> {
+        let (root, origin) = match environment.path("MAENIFOLD_ROOT") {
+            Some(root) => (root, Origin::Environment("MAENIFOLD_ROOT")),
+            None => (environment.home()?.join("maenifold"), Origin::Default),
+        };
+        let database =
+            environment.path("MAENIFOLD_DATABASE_PATH").unwrap_or_else(|| root.join("memory.db"));
+        Some(Places { memory: root.join("memory"), database, origin, root })
+    }
+
+    /// Whether maenifold has yet to unpack its things here. Two of its processes that do that at once get in each
+    /// other's way, and one of them dies.
+    pub fn is_fresh(&self) -> bool {
+        let assets = fs::read_dir(self.root.join("assets"));
+        !assets.is_ok_and(|mut assets| assets.next().is_some())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn located(variables: &[(&str, &str)]) -> Option<Places> {
+        let environment: Environment =
+            variables.iter().map(|&(name, value)| (name.into(), value.into())).collect();
+        Places::locate(&environment)
+    }
+
+    #[test]
+    fn places_are_where_maenifold_finds_them() {
+        let home = located(&[("HOME", "/home/ada")]).unwrap();
+        assert_eq!(home.memory, PathBuf::from("/home/ada/maenifold/memory"));
+        assert_eq!(home.database, PathBuf::from("/home/ada/maenifold/memory.db"));
+        let both = located(&[
+            ("HOME", "/home/ada"),
+            ("MAENIFOLD_ROOT", "/data"),
+            ("MAENIFOLD_DATABASE_PATH", "/fast/m.db"),
+        ]);
+        let both = both.unwrap();
+        assert_eq!(both.memory, PathBuf::from("/data/memory"));
+        assert_eq!(both.database, PathBuf::from("/fast/m.db"));
+        assert_eq!(located(&[]), None);
+    }
+
+    #[test]
+    fn a_root_is_fresh_until_something_was_unpacked_in_it() {
+        let root = tempfile::tempdir().unwrap();
+        let places = located(&[("MAENIFOLD_ROOT", root.path().to_str().unwrap())]).unwrap();
+        assert!(places.is_fresh());
+        fs::create_dir(root.path().join("assets")).unwrap();
+        assert!(places.is_fresh());
+        fs::write(root.path().join("assets/model.onnx"), "").unwrap();
+        assert!(!places.is_fresh());
+    }
+}
