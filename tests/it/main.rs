@@ -42,6 +42,7 @@ mod secrets;
 mod service;
 mod snapshot;
 mod stability;
+mod stand_in;
 mod support;
 mod texts;
 mod tidy;

@@ -4,6 +4,8 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::OnceLock;
+use std::time::SystemTime;
 
 use kgctx::app::refresh::{Mode, Patience, Refreshed, refresh};
 use kgctx::app::workspace::{Request, Workspace};
@@ -169,4 +171,46 @@ pub(crate) fn valid(schema: &str, answer: &Value) {
 pub(crate) fn write_ago(folder: &Path, name: &str, text: &str, seconds_ago: u64) {
     fs::create_dir_all(folder).unwrap();
     vault_generator::write(folder, name, text, vault_generator::END_SECONDS - seconds_ago);
+}
+
+/// The stand-in for maenifold. Whoever runs one test alone has not built it, or built it before it was changed.
+pub(crate) fn maenifold() -> PathBuf {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(built_maenifold).clone()
+}
+
+fn built_maenifold() -> PathBuf {
+    let profile = Path::new(env!("CARGO_BIN_EXE_kgctx")).parent().unwrap();
+    let program = profile.join("examples/maenifold-stand-in");
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/stand-in");
+    let built = fs::metadata(&program).and_then(|metadata| metadata.modified());
+    if built.is_ok_and(|built| built >= last_change(&sources)) {
+        return program;
+    }
+    let name = match profile.file_name().unwrap().to_str().unwrap() {
+        "debug" => "dev",
+        name => name,
+    };
+    let output = Command::new(env!("CARGO"))
+        .args(["build", "--offline", "--example", "maenifold-stand-in", "--profile", name])
+        .arg("--target-dir")
+        .arg(profile.parent().unwrap())
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    program
+}
+
+/// When something in a folder was last written.
+fn last_change(folder: &Path) -> SystemTime {
+    fs::read_dir(folder)
+        .unwrap()
+        .flatten()
+        .map(|entry| match entry.path() {
+            path if path.is_dir() => last_change(&path),
+            path => fs::metadata(path).unwrap().modified().unwrap(),
+        })
+        .max()
+        .unwrap()
 }
