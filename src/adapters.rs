@@ -1,10 +1,12 @@
 //! How we touch the world: one file or folder per outside thing. Adapters know the domain; of each other they know
-//! only where kgctx's own files are, how a file is written as a whole, the environment and the clock.
+//! only where kgctx's own files are, how a file is written as a whole, how a program is found and run, the environment
+//! and the clock.
 
 #![expect(clippy::disallowed_methods, reason = "this layer is the I/O fence's gate")]
 
 pub mod amplifier;
 pub mod background;
+pub mod child;
 pub mod claude_code;
 pub mod clock;
 pub mod directories;

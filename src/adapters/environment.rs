@@ -37,6 +37,15 @@ impl Environment {
         self.get(name).map(PathBuf::from)
     }
 
+    /// All variables whose name begins like this, with their values.
+    pub fn beginning_with<'a>(
+        &'a self,
+        start: &'a str,
+    ) -> impl Iterator<Item = (&'a OsString, &'a OsString)> {
+        let begins = move |name: &OsString| name.as_encoded_bytes().starts_with(start.as_bytes());
+        self.variables.iter().filter(move |(name, _)| begins(name))
+    }
+
     /// The same with another value for one variable.
     pub fn with(mut self, name: &str, value: &str) -> Environment {
         self.variables.insert(name.into(), value.into());

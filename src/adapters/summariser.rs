@@ -1,17 +1,15 @@
 //! A summariser: a command of the user's choice that reads a question on standard input and answers on standard output.
 
-use std::io::{self, Read, Write};
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread;
+use std::io;
+use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
 
 use thiserror::Error;
 
+use crate::adapters::child::{self, ChildError, Leftovers, Limits};
+
 /// A longer answer is no summary.
 const MAX_ANSWER_BYTES: u64 = 256 * 1024;
-/// How often the command is asked whether it has ended.
-const GLANCE: Duration = Duration::from_millis(10);
 /// Set for the command, and for whatever it starts: a host that is asked to sum up a session runs our hooks, too, and these
 /// have nothing to give to such a session and nothing to keep of it.
 const MARK: &str = "KGCTX_SUMMARISER";
@@ -57,76 +55,30 @@ pub fn ask(
     patience: Duration,
 ) -> Result<String, SummariserError> {
     let (program, arguments) = command.split_first().ok_or(SummariserError::NoCommand)?;
-    let until = Instant::now() + patience;
     let mut command = Command::new(program);
     command.args(arguments).env(MARK, "1");
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-    #[cfg(unix)]
-    std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    let mut child = command
-        .spawn()
-        .map_err(|cause| SummariserError::Start { program: program.clone(), cause })?;
-    let answered = listened(&mut child, question, until);
-    if !matches!(answered, Ok(Some(_))) {
-        end(&mut child);
-    }
-    answered?.ok_or(SummariserError::Late(patience))
-}
-
-/// Its answer; `None` when time is up.
-fn listened(
-    child: &mut Child,
-    question: &str,
-    until: Instant,
-) -> Result<Option<String>, SummariserError> {
-    if let Some(mut stdin) = child.stdin.take() {
-        let question = question.to_owned();
-        // Whoever knows enough, or has ended, need not hear all of it.
-        thread::spawn(move || drop(stdin.write_all(question.as_bytes())));
-    }
-    let (sender, receiver) = mpsc::channel();
-    if let Some(stdout) = child.stdout.take() {
-        thread::spawn(move || {
-            let mut answer = Vec::new();
-            let read = stdout.take(MAX_ANSWER_BYTES + 1).read_to_end(&mut answer);
-            // Nobody listens any more to one who comes too late.
-            drop(sender.send(read.map(|_| answer)));
-        });
-    }
-    let answer = match receiver.recv_timeout(until.saturating_duration_since(Instant::now())) {
-        Ok(answer) => answer?,
-        Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return Ok(None),
+    let limits = Limits {
+        until: Instant::now() + patience,
+        max_bytes: MAX_ANSWER_BYTES,
+        leftovers: Leftovers::LeftAlone,
     };
-    if answer.len() as u64 > MAX_ANSWER_BYTES {
-        return Err(SummariserError::TooLong);
-    }
-    loop {
-        match child.try_wait()? {
-            Some(status) if status.success() => {
-                return Ok(Some(String::from_utf8_lossy(&answer).into_owned()));
-            }
-            Some(status) => return Err(SummariserError::Failed(status)),
-            None if Instant::now() >= until => return Ok(None),
-            None => thread::sleep(GLANCE),
-        }
-    }
-}
-
-/// Ends it, and whatever it started.
-fn end(child: &mut Child) {
-    #[cfg(unix)]
-    if let Some(group) = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw) {
-        // It may have ended just now.
-        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
-    }
-    let _ = child.kill();
-    let _ = child.wait();
+    let answer = child::run(command, Some(question.to_owned()), limits);
+    answer.map(|answer| String::from_utf8_lossy(&answer).into_owned()).map_err(
+        |error| match error {
+            ChildError::Start(cause) => SummariserError::Start { program: program.clone(), cause },
+            ChildError::Late(_) => SummariserError::Late(patience),
+            ChildError::TooLong => SummariserError::TooLong,
+            ChildError::Failed(status) => SummariserError::Failed(status),
+            ChildError::Read(cause) => SummariserError::Read(cause),
+        },
+    )
 }
 
 #[cfg(unix)]
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::thread;
 
     fn shell(script: &str, question: &str) -> Result<String, SummariserError> {
         let command = ["/bin/sh", "-c", script].map(str::to_owned);

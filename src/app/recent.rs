@@ -80,7 +80,7 @@ pub(super) fn newest(
 }
 
 /// maenifold's filters, which go by address.
-fn admits(filter: RecentFilter, uri: &str) -> bool {
+pub(super) fn admits(filter: RecentFilter, uri: &str) -> bool {
     let thinking = uri.starts_with("memory://thinking/");
     let chat = uri.starts_with("memory://chat/");
     match filter {
