@@ -1,4 +1,5 @@
 //! maenifold, as it is installed beside us: where it keeps its things, its program and its database. Changes nothing there.
 
 pub mod call;
+pub mod database;
 pub mod places;

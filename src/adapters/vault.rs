@@ -282,6 +282,11 @@ fn open_file(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
+/// Whether there is a file at a note's place, listed or not.
+pub fn has(vault: &Vault, path: &NotePath) -> bool {
+    vault.root.join(path.as_str()).is_file()
+}
+
 /// Reads the start of a note that an answer shows. Refuses one that has become a link out of its vault.
 pub fn read_start(vault: &Vault, path: &NotePath, max_bytes: u64) -> io::Result<Vec<u8>> {
     let place = fs::canonicalize(vault.root.join(path.as_str()))?;

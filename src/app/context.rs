@@ -13,7 +13,7 @@ use crate::domain::time::{Day, Timestamp};
 use crate::engine::nearest;
 
 /// From how many of a concept's neighbours a wider search goes on, as in maenifold.
-const EXPAND_FROM: usize = 5;
+pub(super) const EXPAND_FROM: usize = 5;
 
 /// What to look for.
 #[derive(Debug, Clone, Copy)]

@@ -3,3 +3,4 @@
 #[cfg_attr(not(test), expect(dead_code, reason = "the gathering asks it next"))]
 mod cli;
 mod notes;
+pub mod database;

@@ -28,7 +28,7 @@ const CONCEPTS: usize = 256;
 const NEIGHBOURS: usize = 10;
 
 /// What is known about concepts.
-pub(super) type Details = BTreeMap<Concept, ConceptDetail>;
+pub(in crate::app) type Details = BTreeMap<Concept, ConceptDetail>;
 
 /// An answer, or why there is none.
 pub(super) type Answer<T> = Result<T, Failed>;

@@ -11,16 +11,20 @@ pub type FreshUntil = Option<Day>;
 
 /// Returns when a note created at `created` stops counting in full. Without a date it never does.
 pub fn fresh_until(path: &NotePath, created: Option<Timestamp>) -> FreshUntil {
+    created.map(|created| created.day().saturating_add(grace_days(path)))
+}
+
+/// How many days a note counts in full.
+pub fn grace_days(path: &NotePath) -> Day {
     let path = format!("/{path}");
     // "/workflows/" never matches maenifold's own folder, which is singular. The rule is kept as it is there.
-    let grace_days = if path.contains("thinking/sequential") || path.contains("/sequential/") {
+    if path.contains("thinking/sequential") || path.contains("/sequential/") {
         7
     } else if path.contains("thinking/workflows") || path.contains("/workflows/") {
         14
     } else {
         28
-    };
-    created.map(|created| created.day().saturating_add(grace_days))
+    }
 }
 
 /// Returns the weight of a note on day `today`: 1 while fresh, then days^-0.5.

@@ -72,6 +72,53 @@ pub fn quoted(term: &str) -> String {
     format!("\"{}\"", searchable(term).trim().replace('"', "\"\""))
 }
 
+/// Whether a text holds a word that [`terms`] gave, in any case.
+pub fn has_word(text: &str, term: &str) -> bool {
+    has(text, term, |rest| rest.chars().next().is_none_or(|c| !is_part_of_word(c)))
+}
+
+/// Whether a text holds a word that begins like one that [`terms`] gave.
+pub fn has_beginning(text: &str, term: &str) -> bool {
+    has(text, term, |_| true)
+}
+
+fn has(text: &str, term: &str, ends: impl Fn(&str) -> bool) -> bool {
+    let Some(first) = term.chars().next() else { return false };
+    // Scripts without spaces have their words anywhere.
+    let is_anywhere = is_unspaced(first);
+    let mut is_inside_of_word = false;
+    for (at, c) in text.char_indices() {
+        let begins = (is_anywhere || !is_inside_of_word)
+            && (c == first || c.to_lowercase().next() == Some(first));
+        if begins
+            && let Some(rest) = after(&text[at..], term)
+            && (is_anywhere || ends(rest))
+        {
+            return true;
+        }
+        is_inside_of_word = is_part_of_word(c);
+    }
+    false
+}
+
+/// What follows `term`, which is lower case, in a text that begins with it.
+fn after<'a>(text: &'a str, term: &str) -> Option<&'a str> {
+    let mut wanted = term.chars();
+    let mut rest = text.chars();
+    while !wanted.as_str().is_empty() {
+        for c in rest.next()?.to_lowercase() {
+            if wanted.next() != Some(c) {
+                return None;
+            }
+        }
+    }
+    Some(rest.as_str())
+}
+
+fn is_part_of_word(c: char) -> bool {
+    (c.is_alphanumeric() || is_combining(c)) && !is_unspaced(c)
+}
+
 /// Whether a character is a mark on the letter before it, as decomposed text has them.
 fn is_combining(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36f}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}' | '\u{20d0}'..='\u{20ff}' | '\u{fe20}'..='\u{fe2f}')
@@ -92,6 +139,7 @@ fn is_unspaced(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn any_text_breaks_into_words() {
@@ -113,6 +161,26 @@ mod tests {
         assert_eq!(terms(&"x y z ".repeat(5_000)).len(), 3);
         let many: String = (0..5_000).map(|n| format!("w{n} ")).collect();
         assert_eq!(terms(&many).len(), MAX_TERMS);
+    }
+
+    #[test]
+    fn a_word_is_held_as_a_whole_or_as_a_beginning() {
+        assert!(has_word("About Go.", "go") && has_word("go", "go") && has_word("(GO)", "go"));
+        assert!(!has_word("google", "go") && !has_word("cargo", "go") && !has_word("", "go"));
+        assert!(has_beginning("Google", "goo") && !has_beginning("agoo", "goo"));
+        assert!(has_word("Zur Größe: x", "größe") && has_word("GRÖSSE GRÖßE", "größe"));
+        assert!(has_word("新しい日本語のメモ", "日本語") && has_word("kgctx入門", "kgctx"));
+        assert!(!has_word("any", ""));
+    }
+
+    proptest! {
+        #[test]
+        fn every_word_of_a_text_is_held_by_it(text in any::<String>()) {
+            for term in terms(&text) {
+                // Some letters have more than one lower case: in a text of their own they are looked for as they are.
+                prop_assert!(has_word(&text.to_lowercase(), &term), "{term:?} in {text:?}");
+            }
+        }
     }
 
     #[test]

@@ -35,6 +35,10 @@ mod injection;
 mod install;
 mod install_claude;
 mod law;
+mod maenifold_database;
+#[path = "../support/maenifold_db.rs"]
+mod maenifold_db;
+mod maenifold_memory;
 mod odd_files;
 mod opencode;
 mod page;
