@@ -30,4 +30,6 @@ pub mod state;
 pub mod summariser;
 pub mod typing;
 pub mod vault;
+#[cfg(unix)]
+pub mod watchdog;
 pub mod watcher;

@@ -64,6 +64,11 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Install(command) => install::install(&args.place, command, &mut screen),
         Command::Uninstall(command) => install::uninstall(&args.place, command, &mut screen),
         Command::Doctor(command) => doctor::run(&args.place, command, &mut screen),
+        #[cfg(unix)]
+        Command::Watchdog => {
+            crate::app::maenifold::watch_over_programs();
+            Ok(())
+        }
     };
     match done {
         Ok(()) => screen.finish(),

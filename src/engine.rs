@@ -1,5 +1,6 @@
 //! What we decide: pure functions, domain in, domain out. No file, process, environment or clock.
 
+pub mod blend;
 pub mod compose;
 pub mod decode;
 pub mod document;

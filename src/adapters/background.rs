@@ -21,10 +21,14 @@ pub fn finish_ending(session: &str, folder: &Path, transcript: Option<&Path>) ->
     detached(command)
 }
 
-/// Starts an indexer of its own for the notes of a folder, which nobody waits for.
-pub fn index(dir: Option<&Path>, vaults: &[impl AsRef<Path>]) -> io::Result<()> {
+/// Starts an indexer of its own for the notes of a folder, which nobody waits for; with those of maenifold's memory, or
+/// without.
+pub fn index(dir: Option<&Path>, vaults: &[impl AsRef<Path>], has_memory: bool) -> io::Result<()> {
     let mut command = Command::new(std::env::current_exe()?);
     command.args(["index", "--what-answers"]);
+    if !has_memory {
+        command.arg("--without-memory");
+    }
     if let Some(dir) = dir {
         command.arg("--dir").arg(dir);
     }

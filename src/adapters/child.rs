@@ -8,6 +8,9 @@ use std::time::{Duration, Instant};
 
 use thiserror::Error;
 
+#[cfg(unix)]
+use crate::adapters::watchdog;
+
 /// How often a child that has said everything is asked whether it has ended.
 const GLANCE: Duration = Duration::from_millis(2);
 
@@ -58,9 +61,9 @@ pub fn run(
     question: Option<String>,
     limits: Limits,
 ) -> Result<Vec<u8>, ChildError> {
-    let started = Instant::now();
-    if started >= limits.until {
-        return Err(ChildError::Late(Duration::ZERO));
+    let patience = limits.until.saturating_duration_since(Instant::now());
+    if patience.is_zero() {
+        return Err(ChildError::Late(patience));
     }
     command.stdin(if question.is_some() { Stdio::piped() } else { Stdio::null() });
     command.stdout(Stdio::piped()).stderr(Stdio::null());
@@ -68,6 +71,10 @@ pub fn run(
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let child = command.spawn().map_err(ChildError::Start)?;
     let mut group = Group { child, is_reaped: false };
+    #[cfg(unix)]
+    if let Some(number) = group.number() {
+        watchdog::watched(number);
+    }
 
     if let (Some(mut stdin), Some(question)) = (group.child.stdin.take(), question) {
         // Whoever knows enough, or has ended, need not hear all of it.
@@ -85,7 +92,7 @@ pub fn run(
     let left = limits.until.saturating_duration_since(Instant::now());
     let answer = match receiver.recv_timeout(left) {
         Ok(answer) => answer?,
-        Err(_) => return Err(ChildError::Late(started.elapsed())),
+        Err(_) => return Err(ChildError::Late(patience)),
     };
     if answer.len() as u64 > limits.max_bytes {
         return Err(ChildError::TooLong);
@@ -94,7 +101,7 @@ pub fn run(
         match group.has_ended_well()? {
             Some(well) => break well,
             None if Instant::now() >= limits.until => {
-                return Err(ChildError::Late(started.elapsed()));
+                return Err(ChildError::Late(patience));
             }
             None => thread::sleep(GLANCE),
         }
@@ -144,6 +151,10 @@ impl Group {
     fn reap(&mut self) -> io::Result<ExitStatus> {
         let status = self.child.wait()?;
         self.is_reaped = true;
+        #[cfg(unix)]
+        if let Some(number) = self.number() {
+            watchdog::released(number);
+        }
         Ok(status)
     }
 }

@@ -60,11 +60,13 @@ impl Environment {
     /// All that settings and projects depend on, as text, for a process that works in this one's place; `None` where it is
     /// no text.
     pub fn relevant(&self, secrets: Secrets) -> Option<BTreeMap<String, String>> {
+        // PATH is where maenifold's program is looked for.
         const NAMES: [&str; 5] =
-            ["HOME", "TOKEN_LIMIT", "CLI_TIMEOUT", "SESSION_START_ENABLED", "MAENIFOLD_ROOT"];
+            ["HOME", "PATH", "TOKEN_LIMIT", "CLI_TIMEOUT", "SESSION_START_ENABLED"];
         let is_relevant = |name: &str| {
             NAMES.contains(&name)
                 || name.starts_with("KGCTX_")
+                || name.starts_with("MAENIFOLD_")
                 || name.starts_with("XDG_")
                 || (secrets == Secrets::Told && name.starts_with("OPENCODE_SERVER_"))
         };

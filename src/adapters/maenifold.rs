@@ -2,4 +2,5 @@
 
 pub mod call;
 pub mod database;
+pub mod failure;
 pub mod places;

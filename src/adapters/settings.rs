@@ -19,6 +19,7 @@ use crate::domain::session::{Announcement, Delivery};
 use crate::domain::settings::{
     ChannelRule, HandoffSettings, LinkStyle, Origin, Setting, Settings, VaultSpec,
 };
+use crate::domain::source::SourceWish;
 
 const DEFAULT_MAX_FILE_BYTES: u64 = 10 * 1024 * 1024;
 const DEFAULT_TOKEN_LIMIT: u32 = 4_000;
@@ -135,6 +136,7 @@ struct RawSettings {
     #[serde(default)]
     channels: BTreeMap<String, String>,
     token_limit: Option<u32>,
+    source: Option<SourceWish>,
     cli_timeout_ms: Option<u64>,
     encoding: Option<Encoding>,
     deadline_ms: Option<u64>,
@@ -177,6 +179,8 @@ pub struct Sources<'a> {
     pub notes_root: Option<&'a Path>,
     /// Vaults given on the command line; they replace all others.
     pub vault_flags: &'a [PathBuf],
+    /// Who is asked about maenifold's memory, if the command line says it.
+    pub source_flag: Option<SourceWish>,
 }
 
 /// Settings, and what was wrong with what was written: there the value before it stands.
@@ -190,7 +194,7 @@ pub struct Loaded {
 
 /// Resolves all settings: defaults, the user's file, the project's file, the environment, flags; later wins.
 pub fn load(sources: Sources<'_>) -> Loaded {
-    let Sources { environment, directories, notes_root, vault_flags } = sources;
+    let Sources { environment, directories, notes_root, vault_flags, source_flag } = sources;
     let mut faults = Vec::new();
     let mut settings = Settings {
         vaults: Vec::new(),
@@ -200,6 +204,7 @@ pub fn load(sources: Sources<'_>) -> Loaded {
         channels: Vec::new(),
         channel: Setting::default(None),
         token_limit: Setting::default(DEFAULT_TOKEN_LIMIT),
+        source: Setting::default(SourceWish::default()),
         cli_timeout_ms: Setting::default(DEFAULT_CLI_TIMEOUT_MS),
         encoding: Setting::default(Encoding::default()),
         deadline_ms: Setting::default(DEFAULT_DEADLINE_MS),
@@ -239,6 +244,7 @@ pub fn load(sources: Sources<'_>) -> Loaded {
         });
         for (key, why, is_set) in [
             ("servers", "to which your notes would be sent", raw.servers.take().is_some()),
+            ("source", "which may start a program", raw.source.take().is_some()),
             (
                 "handoff.summariser",
                 "which would be run on your machine",
@@ -258,6 +264,7 @@ pub fn load(sources: Sources<'_>) -> Loaded {
         apply(&mut settings, raw, &file, Origin::ProjectFile(file.clone()), None);
     }
     variables::apply(&mut settings, environment, &mut faults);
+    settings.source.set(source_flag, Origin::Flag("--source"));
     if settings.default_vaults.value {
         let defaults = default_vaults(environment, notes_root);
         settings.vaults.splice(0..0, defaults);
@@ -327,6 +334,7 @@ fn apply(
     settings.links.set(raw.links, origin.clone());
     settings.max_file_bytes.set(raw.max_file_bytes, origin.clone());
     settings.token_limit.set(raw.token_limit, origin.clone());
+    settings.source.set(raw.source, origin.clone());
     settings.cli_timeout_ms.set(raw.cli_timeout_ms, origin.clone());
     settings.encoding.set(raw.encoding, origin.clone());
     settings.deadline_ms.set(raw.deadline_ms, origin.clone());

@@ -2,8 +2,13 @@
 
 use std::time::{Duration, Instant};
 
+use crate::domain::source::SourceWish;
+
 /// What packing, writing the receipt and printing may need at the end.
 const LAST_STEPS: Duration = Duration::from_millis(150);
+
+/// What ending a program that does not answer may take.
+const LAST_RITES: Duration = Duration::from_millis(100);
 
 /// The moment by which all must be done.
 #[derive(Debug, Clone, Copy)]
@@ -43,6 +48,21 @@ impl Deadline {
     /// Until when sources may answer.
     pub(super) fn for_gathering(&self) -> Instant {
         self.started + self.all.saturating_sub(LAST_STEPS.min(self.all / 4))
+    }
+
+    /// Until when maenifold's program is waited for by who has another answer already: to the end if the user asked for
+    /// it, but no longer than for a new index if nobody did.
+    pub(super) fn for_program(&self, wish: SourceWish) -> Instant {
+        match wish {
+            SourceWish::Cli => self.for_gathering(),
+            _ => self.for_refreshing(),
+        }
+    }
+
+    /// Until when it may answer, so that it has ended by then, and everything that it started.
+    pub(super) fn for_call(&self, wish: SourceWish) -> Instant {
+        let until = self.for_program(wish);
+        until.checked_sub(LAST_RITES.min(self.all / 8)).unwrap_or(until)
     }
 
     /// How much time is left in all.

@@ -11,31 +11,42 @@ use std::time::{Duration, Instant};
 
 use crate::app::deadline::Deadline;
 use crate::app::inject::Session;
-use crate::app::questions::{Answer, Details};
+use crate::app::questions::{Answer, Details, Found};
 use crate::app::worker::{State, Told, Work};
 use crate::app::workspace::{AppError, Place};
 use crate::domain::candidate::FoundNote;
 use crate::domain::receipt::{Fault, Ranking, Stage};
+use crate::domain::source::{Source, SourceChoice, SourceWish};
+
+/// The worker who is there from the start.
+const FIRST: usize = 0;
+/// The one who is called when the first one hangs.
+const SECOND: usize = 1;
 
 /// What was found in time.
 pub(super) struct Gathered<Draft> {
     /// The project and its settings; `None` where even that took too long.
     pub(super) place: Option<Place>,
     pub(super) found: Found,
+    /// Who answered about maenifold's memory, if that was decided.
+    pub(super) source: Option<SourceChoice>,
+    /// Whether maenifold's program was asked in vain.
+    pub(super) has_program_failed: bool,
     /// What was made of `found` while there was time, if it was.
     pub(super) draft: Option<Draft>,
     pub(super) faults: Vec<Fault>,
     pub(super) stages: Vec<Stage>,
-    /// Whether notes were being read for the index when time was up, and still have to be.
-    pub(super) is_index_unfinished: bool,
+    /// The notes that were being read for the index when time was up, and still have to be.
+    pub(super) unfinished: Option<Unfinished>,
 }
 
-/// What the index answered.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Found {
-    pub(super) search: Vec<FoundNote>,
-    pub(super) recent: Vec<FoundNote>,
-    pub(super) details: Details,
+/// The notes of an index that is not finished.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unfinished {
+    /// Those of all vaults.
+    All,
+    /// Those of all vaults but maenifold's memory.
+    Others,
 }
 
 /// Gathers as much as can be had in time. Only wrong usage or configuration is an error.
@@ -51,12 +62,13 @@ pub(super) fn gather<Draft>(
     let (teller, told) = mpsc::channel();
     let n_cores = thread::available_parallelism().map_or(1, NonZero::get);
     let work = Work {
-        number: 0,
+        number: FIRST,
         request: session.place.clone(),
         now: session.now,
         ranking,
         has_spare_core: n_cores > 2,
         is_watched: session.is_watched,
+        deadline: *deadline,
         teller,
     };
     work.start(None);
@@ -64,6 +76,8 @@ pub(super) fn gather<Draft>(
         place: None,
         faults: Vec::new(),
         stages: Vec::new(),
+        choice: None,
+        program: Program::NotAsked,
         last: Answers::default(),
         fresh: Answers::default(),
         heard: None,
@@ -108,11 +122,23 @@ impl Answers {
     }
 }
 
+/// What is known of maenifold's program.
+enum Program {
+    NotAsked,
+    Asked,
+    Answered(Box<(Found, Vec<Fault>)>),
+    /// It cannot be counted on any more, and why.
+    Failed(String),
+}
+
 /// Hears what the threads tell.
 struct Listener<Draft, Make> {
     place: Option<Place>,
     faults: Vec<Fault>,
     stages: Vec<Stage>,
+    /// Whom the first worker chose to be asked about maenifold's memory. The second one asks the index alone.
+    choice: Option<SourceChoice>,
+    program: Program,
     last: Answers,
     fresh: Answers,
     /// The worker who opened a vault first: only that one is listened to then.
@@ -134,8 +160,13 @@ impl<Draft, Make: FnMut(&Place, &Found) -> Draft> Listener<Draft, Make> {
     ) -> Result<Gathered<Draft>, AppError> {
         let mut is_careful = false;
         let mut n_working = 1;
+        let mut is_done = false;
         loop {
-            let hangs = self.place.is_some() && self.heard.is_none() && !is_careful;
+            let is_asked = matches!(self.program, Program::Asked);
+            if matches!(self.program, Program::Answered(_)) || (is_done && !is_asked) {
+                return Ok(self.end(is_done));
+            }
+            let hangs = self.place.is_some() && self.heard.is_none() && !is_careful && !is_done;
             // Who has something to say does not wait to the end for something newer.
             let may_stop_early = !self.is_refreshed && self.last.are_complete();
             if may_stop_early && self.drafted.is_none() {
@@ -143,6 +174,8 @@ impl<Draft, Make: FnMut(&Place, &Found) -> Draft> Listener<Draft, Make> {
             }
             let until = if hangs {
                 deadline.for_opening()
+            } else if is_asked && (is_done || may_stop_early) {
+                deadline.for_program(self.wish())
             } else if may_stop_early {
                 deadline.for_refreshing()
             } else {
@@ -151,17 +184,28 @@ impl<Draft, Make: FnMut(&Place, &Found) -> Draft> Listener<Draft, Make> {
             match told.recv_timeout(until.saturating_duration_since(Instant::now())) {
                 Ok((worker, Told::Done)) => {
                     n_working -= 1;
-                    if n_working == 0 || self.heard == Some(worker) {
-                        return Ok(self.end(true));
-                    }
+                    is_done |= n_working == 0 || self.heard == Some(worker);
                 }
                 Ok((_, Told::Place(place))) => {
                     let place = (*place)?;
                     deadline.allow(Duration::from_millis(place.settings.deadline_ms.value));
                     self.place = Some(place);
                 }
+                Ok((_, Told::Chosen(choice, faults))) => {
+                    if choice.source == Source::Cli {
+                        self.program = Program::Asked;
+                    }
+                    self.choice = Some(choice);
+                    self.faults.extend(faults);
+                }
                 Ok((worker, Told::Opened(has_vault, faults))) => {
                     self.opened(worker, has_vault, faults);
+                }
+                Ok((_, Told::Program(answer))) => {
+                    self.program = match answer {
+                        Ok(found) => Program::Answered(found),
+                        Err(reason) => Program::Failed(reason),
+                    };
                 }
                 Ok((worker, tale)) if self.heard.is_none_or(|heard| heard == worker) => {
                     self.hear(tale);
@@ -170,10 +214,10 @@ impl<Draft, Make: FnMut(&Place, &Found) -> Draft> Listener<Draft, Make> {
                 Err(_) if hangs => {
                     is_careful = true;
                     n_working += 1;
-                    let careful = Work { number: work.number + 1, ..work.clone() };
+                    let careful = Work { number: SECOND, ..work.clone() };
                     careful.start(Some(deadline.for_one_vault()));
                 }
-                Err(_) => return Ok(self.end(false)),
+                Err(_) => return Ok(self.end(is_done)),
             }
         }
     }
@@ -214,7 +258,11 @@ impl<Draft, Make: FnMut(&Place, &Found) -> Draft> Listener<Draft, Make> {
                 self.is_refreshed = true;
             }
             Told::Took(stage, took) => self.stages.push(stage_of(stage, took)),
-            Told::Place(_) | Told::Opened(..) | Told::Done => {}
+            Told::Place(_)
+            | Told::Chosen(..)
+            | Told::Opened(..)
+            | Told::Program(_)
+            | Told::Done => {}
         }
     }
 
@@ -225,8 +273,81 @@ impl<Draft, Make: FnMut(&Place, &Found) -> Draft> Listener<Draft, Make> {
         }
     }
 
+    fn wish(&self) -> SourceWish {
+        self.place.as_ref().map_or_else(SourceWish::default, |place| place.settings.source.value)
+    }
+
+    /// Why the index answered, when the second worker was heard. Whoever the first one chose is not heard then.
+    fn instead_of(&mut self, chosen: Option<SourceChoice>) -> SourceChoice {
+        let because = match chosen {
+            Some(SourceChoice { source: Source::Index, because }) => because,
+            Some(_) => "a folder of notes does not answer".to_owned(),
+            None => {
+                let because = "it took too long to find out what maenifold knows";
+                if self.wish() != SourceWish::Index {
+                    self.faults.push(Fault::new("maenifold", because));
+                }
+                because.to_owned()
+            }
+        };
+        SourceChoice { source: Source::Index, because }
+    }
+
+    /// What the program found, with what the index knows where the program failed.
+    fn completed(&mut self, (mut found, faults): (Found, Vec<Fault>)) -> Found {
+        let of_index = [&self.fresh, &self.last]
+            .into_iter()
+            .find_map(|answers| answers.details.as_ref().and_then(|details| details.as_ref().ok()));
+        if let Some(of_index) = of_index.filter(|_| !faults.is_empty()) {
+            for (concept, detail) in
+                of_index.iter().filter(|(_, known)| !known.neighbours.is_empty())
+            {
+                let known = found.details.entry(concept.clone()).or_default();
+                if known.neighbours.is_empty() {
+                    known.neighbours.clone_from(&detail.neighbours);
+                }
+            }
+        }
+        self.faults.extend(faults);
+        found
+    }
+
     /// Takes the best answers that there are, and says what is missing.
-    fn end(self, is_done: bool) -> Gathered<Draft> {
+    fn end(mut self, is_done: bool) -> Gathered<Draft> {
+        let mut source = self.choice.take();
+        if self.heard == Some(SECOND) && !matches!(&source, Some(by) if by.source == Source::Cli) {
+            source = Some(self.instead_of(source));
+        }
+        let is_by_database = source.as_ref().is_some_and(|by| by.source == Source::Database);
+        let unfinished = if is_by_database { Unfinished::Others } else { Unfinished::All };
+        let unfinished = (self.is_reading && !self.is_refreshed).then_some(unfinished);
+        let reason = match std::mem::replace(&mut self.program, Program::NotAsked) {
+            Program::Answered(answered) => {
+                let found = self.completed(*answered);
+                let Listener { place, faults, stages, .. } = self;
+                let (draft, has_program_failed) = (None, false);
+                return Gathered {
+                    place,
+                    found,
+                    source,
+                    has_program_failed,
+                    draft,
+                    faults,
+                    stages,
+                    unfinished,
+                };
+            }
+            Program::Failed(reason) => Some(reason),
+            Program::Asked => Some("it did not answer in time".to_owned()),
+            Program::NotAsked => None,
+        };
+        let has_program_failed = reason.is_some();
+        if let Some(reason) = reason {
+            self.faults.push(Fault::new("maenifold", format!("{reason}; this is from the index")));
+            let asked = source.map(|choice| format!("{}, but ", choice.because));
+            let because = format!("{}maenifold failed: {reason}", asked.unwrap_or_default());
+            source = Some(SourceChoice { source: Source::Index, because });
+        }
         let Listener { place, mut faults, last, fresh, is_refreshed, .. } = self;
         let late = "it did not answer in time";
         let newer_is_late = fresh.n_came_in() > 0 && !fresh.are_complete() && last.are_complete();
@@ -255,10 +376,12 @@ impl<Draft, Make: FnMut(&Place, &Found) -> Draft> Listener<Draft, Make> {
         Gathered {
             place,
             found,
+            source,
+            has_program_failed,
             draft: self.drafted.filter(|_| !takes_fresh),
             faults,
             stages: self.stages,
-            is_index_unfinished: self.is_reading && !is_refreshed,
+            unfinished,
         }
     }
 }

@@ -12,9 +12,10 @@ use crate::adapters::settings::DEFAULT_DEADLINE_MS;
 use crate::adapters::state::{State, StateError, Token};
 use crate::adapters::{background, clock};
 use crate::app::deadline::Deadline;
-use crate::app::gather::{Found, Gathered, gather, stage_of};
+use crate::app::gather::{Gathered, Unfinished, gather, stage_of};
 use crate::app::load::{self, Loaded};
-use crate::app::questions;
+use crate::app::maenifold;
+use crate::app::questions::{self, Found};
 use crate::app::workspace::{AppError, Place, Request};
 use crate::domain::budget::{Budget, Host};
 use crate::domain::candidate::{Candidate, FoundNote};
@@ -23,6 +24,7 @@ use crate::domain::handoff::Legacy;
 use crate::domain::receipt::{self, Entry, Fault, Injection, Ranking, Receipt};
 use crate::domain::session::Moment;
 use crate::domain::settings::Origin;
+use crate::domain::source::Source;
 use crate::domain::time::{Timespan, Timestamp};
 use crate::engine::compose::compose;
 use crate::engine::pack::{Packed, Packing, pack};
@@ -95,7 +97,10 @@ pub fn inject(session: &Session, keep: Keep) -> Result<Injection, AppError> {
         Draft::make(session, ranking, Some(place), found, loaded.legacy.as_ref())
     };
     let gathered = gather(session, ranking, &mut deadline, draft)?;
-    let Gathered { place, found, draft, faults, stages, is_index_unfinished } = gathered;
+    if let (true, Some(place)) = (gathered.has_program_failed, &gathered.place) {
+        maenifold::remember_failure(place);
+    }
+    let Gathered { place, found, source, draft, faults, stages, unfinished, .. } = gathered;
     let loaded = match (loaded, &place) {
         (Some(loaded), _) => loaded,
         (None, Some(place)) => load::peek(place, session),
@@ -117,6 +122,7 @@ pub fn inject(session: &Session, keep: Keep) -> Result<Injection, AppError> {
         host: session.host,
         ranking,
         encoding: encoding(place.as_ref()),
+        source,
         budget: budget(session, place.as_ref()),
         handoff: loaded.legacy,
         used: packed.used,
@@ -141,9 +147,13 @@ pub fn inject(session: &Session, keep: Keep) -> Result<Injection, AppError> {
     if let Some(setting) = settings.map(|settings| &settings.enabled).filter(|on| !on.value) {
         receipt.faults.push(switched_off(&setting.origin));
     }
-    if is_index_unfinished {
+    if let Some(unfinished) = unfinished {
         let Request { dir, vaults, .. } = &session.place;
-        if background::index(dir.as_deref(), vaults).is_ok() {
+        let has_memory = unfinished == Unfinished::All;
+        let is_started = background::index(dir.as_deref(), vaults, has_memory).is_ok();
+        // Who was told everything by maenifold's program misses nothing.
+        let is_missed = receipt.source.as_ref().is_none_or(|by| by.source != Source::Cli);
+        if is_started && is_missed {
             receipt.faults.push(Fault::new("index", "a process of its own goes on with it"));
         }
     }

@@ -16,19 +16,27 @@ use crate::engine::merge::merge;
 use crate::engine::rank::rank;
 
 /// How many notes a search for the project's name adds.
-const SEARCHED: usize = 5;
+pub(super) const SEARCHED: usize = 5;
 /// Words of the project's name that stand in more notes than this are not ranked by: a session start has no time for
 /// that, and the newest notes that have them are as good.
 const COMMON_FROM: i64 = 100;
 /// How many notes of the last day are taken in.
-const RECENT: usize = 10;
+pub(super) const RECENT: usize = 10;
 /// How many concepts are looked at: some notes link to thousands, of which no context could hold the names.
 const CONCEPTS: usize = 256;
 /// How many concepts around each expanded one.
-const NEIGHBOURS: usize = 10;
+pub(super) const NEIGHBOURS: usize = 10;
 
 /// What is known about concepts.
 pub(in crate::app) type Details = BTreeMap<Concept, ConceptDetail>;
+
+/// The answers to all three questions.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Found {
+    pub(super) search: Vec<FoundNote>,
+    pub(super) recent: Vec<FoundNote>,
+    pub(super) details: Details,
+}
 
 /// An answer, or why there is none.
 pub(super) type Answer<T> = Result<T, Failed>;

@@ -10,10 +10,12 @@ use crate::adapters::clock;
 use crate::app::gather::stage_of;
 use crate::app::inject::{Keep, LeftBehind, Session, budget, inject};
 use crate::app::load::Loaded;
+use crate::app::maenifold;
 use crate::app::refresh::Refreshed;
 use crate::app::watch::{Freshness, watch};
 use crate::app::workspace::{AppError, Place, Workspace};
 use crate::domain::receipt::{Fault, Injection};
+use crate::domain::source::Source;
 
 /// So many sets of vaults are watched. Each takes a thread and the system's watches.
 const MAX_WATCHED: usize = 32;
@@ -62,7 +64,10 @@ impl Warm {
         }
         session.is_watched = true;
         let injection = inject(&session, keep)?;
-        if injection.receipt.faults.is_empty() {
+        // What maenifold's program says may be something else next time.
+        let is_by_program =
+            injection.receipt.source.as_ref().is_some_and(|by| by.source == Source::Cli);
+        if injection.receipt.faults.is_empty() && !is_by_program {
             watched.keep(name, n_changes, &injection);
         }
         Ok(injection)
@@ -176,9 +181,11 @@ fn vaults_name(place: &Place) -> String {
 fn context_name(place: &Place, session: &Session) -> String {
     let Place { project, settings, .. } = place;
     let budget = budget(session, Some(place));
+    // The database may be written without any note being changed.
+    let maenifold = maenifold::memory_of(place).map(|places| places.database_stamp());
     format!(
-        "{}\0{:?}\0{}\0{}\0{budget:?}",
-        project.key, project.name, settings.encoding.value, session.host
+        "{}\0{:?}\0{}\0{}\0{budget:?}\0{:?}\0{maenifold:?}",
+        project.key, project.name, settings.encoding.value, session.host, settings.source.value
     )
 }
 

@@ -2,6 +2,12 @@
 //!
 //! The last index is asked while the vaults are still being looked through: mostly nothing has changed, and its answers
 //! are the right ones. If something has, the questions are put again; if the look takes too long, they have to do.
+//!
+//! Where maenifold's database answers about its notes, the index is over the others alone, and both answers are blended.
+//! Where its program is asked, that is done beside all this, and the index stays over all notes: nobody knows whether
+//! the program answers in time.
+
+mod program;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -10,12 +16,16 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::adapters::index::{Index, Unusable};
-use crate::app::questions::{self, Answer, Details, Failed};
+use crate::app::deadline::Deadline;
+use crate::app::maenifold::{self, Asked, FromDatabase};
+use crate::app::questions::{self, Answer, Details, Failed, Found, NEIGHBOURS, RECENT, SEARCHED};
 use crate::app::refresh::{Listed, Mode, Notice, Patience, Refreshed, list, refresh_listed};
 use crate::app::workspace::{AppError, Place, Request, Workspace};
-use crate::domain::candidate::FoundNote;
+use crate::domain::candidate::{FoundConcept, FoundNote};
 use crate::domain::receipt::{Fault, Ranking};
+use crate::domain::source::SourceChoice;
 use crate::domain::time::Timestamp;
+use crate::engine::blend;
 
 /// Which state of the index was asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +39,9 @@ pub(super) enum State {
 /// What a thread tells.
 pub(super) enum Told {
     Place(Box<Result<Place, AppError>>),
-    /// Whether there is a vault, and what is wrong with those that cannot be used.
+    /// Who is asked about maenifold's memory, and what is wrong with those who are not.
+    Chosen(SourceChoice, Vec<Fault>),
+    /// Whether there is anybody to ask, and what is wrong with those vaults that cannot be used.
     Opened(bool, Vec<Fault>),
     /// Notes are being read for the index.
     Reading,
@@ -42,10 +54,15 @@ pub(super) enum Told {
     Search(State, Answer<Vec<FoundNote>>),
     Recent(State, Answer<Vec<FoundNote>>),
     Details(State, Answer<Details>),
+    /// What maenifold's program answered, together with the index of the other notes; or why it did not.
+    Program(Result<Box<(Found, Vec<Fault>)>, String>),
     Took(&'static str, Duration),
-    /// Nothing more will come.
+    /// Nothing more will come, but perhaps from maenifold's program.
     Done,
 }
+
+/// What is said of a thread that ended before its time.
+const OUR_FAULT: &str = "a fault of this program ended it; please report it";
 
 /// What the threads do.
 #[derive(Clone)]
@@ -59,7 +76,17 @@ pub(super) struct Work {
     pub(super) has_spare_core: bool,
     /// Whether the index is known to be up to date, so that no file needs to be looked at.
     pub(super) is_watched: bool,
+    /// The time that there is, as long as no settings are read.
+    pub(super) deadline: Deadline,
     pub(super) teller: Sender<(usize, Told)>,
+}
+
+/// Whom the questions are put to.
+#[derive(Clone, Copy)]
+struct Known<'a> {
+    index: Option<(&'a Arc<Workspace>, &'a Index)>,
+    database: Option<&'a FromDatabase>,
+    project: Option<&'a str>,
 }
 
 impl Work {
@@ -82,8 +109,7 @@ impl Work {
             let mut listed = None;
             let done = catch_unwind(AssertUnwindSafe(|| work.run(patience, &mut listed)));
             if done.is_err() {
-                let reason = "a fault of this program ended it; please report it";
-                work.tell(Told::Failed(Fault::new("index", reason)));
+                work.tell(Told::Failed(Fault::new("index", OUR_FAULT)));
             }
             work.tell(Told::Done);
             // What was listed is freed here, when everybody has what they wait for.
@@ -92,28 +118,81 @@ impl Work {
     }
 
     fn run(&self, patience: Option<Duration>, listed: &mut Option<Listed>) {
-        let Some((workspace, project)) = self.open(patience) else { return };
+        let place = self.timed("find", || Place::find(&self.request));
+        let found = place.as_ref().ok().cloned();
+        self.tell(Told::Place(Box::new(place)));
+        let Some(place) = found.filter(|place| place.settings.enabled.value) else { return };
+        if patience.is_some() {
+            // Somebody hangs already, perhaps at maenifold's own folder.
+            return self.follow(place, None, patience, listed);
+        }
+        let until = self.until(&place);
+        let chosen = self.timed("choose", || maenifold::choose(&place, self.now, until));
+        self.tell(Told::Chosen(chosen.choice, chosen.faults));
+        match chosen.asked {
+            Asked::Index => self.follow(place, None, patience, listed),
+            Asked::Database(database) => {
+                let others = place.without_memory();
+                self.follow(others, Some(*database), patience, listed);
+            }
+            Asked::Program(program) => {
+                self.start_program(program, &place);
+                self.follow(place, None, patience, listed);
+            }
+        }
+    }
+
+    /// Until when maenifold's program may answer.
+    fn until(&self, place: &Place) -> Instant {
+        let mut deadline = self.deadline;
+        deadline.allow(Duration::from_millis(place.settings.deadline_ms.value));
+        deadline.for_call(place.settings.source.value)
+    }
+
+    /// Asks the index of a place as it was left, looks through the vaults meanwhile, and asks again if that is needed.
+    fn follow(
+        &self,
+        place: Place,
+        database: Option<FromDatabase>,
+        patience: Option<Duration>,
+        listed: &mut Option<Listed>,
+    ) {
+        let project = place.project.name.clone();
+        let Some(workspace) = self.open(place, database.is_some(), patience) else {
+            if let Some(database) = &database {
+                let (index, project) = (None, project.as_deref());
+                let _ = self.ask(State::Last, Known { index, database: Some(database), project });
+                self.tell(Told::Refreshed(None));
+            }
+            return;
+        };
         if self.is_watched
+            && database.is_none()
             && let Ok(index) = workspace.last_index()
-            && self.ask(State::Last, &workspace, &index, &project).is_ok()
+            && self.ask(State::Last, Known::index(&workspace, &index, &project)).is_ok()
         {
             self.tell(Told::Refreshed(None));
             return;
         }
-        let asked = self.ask_the_last_index(&workspace, &project);
+        let database = database.map(Arc::new);
+        let asked = self.ask_the_last_index(&workspace, &database, &project);
         let listed = listed.insert(list(&workspace));
         // Nothing comes from a thread that ended in a fault of this program.
         let (asked, last) = asked.recv().unwrap_or_else(|_| (None, workspace.last_index()));
         let fresh = self.refresh(&workspace, listed, last, Mode::Incremental);
         let Some((index, refreshed)) = fresh else { return };
+        let ask = |index: &Index| {
+            let known = Known::index(&workspace, index, &project);
+            self.ask(State::Fresh, Known { database: database.as_deref(), ..known })
+        };
         let answered = match asked {
             // Another process may have written it between the questions and the look at the vaults.
-            Some(Asked { version, answered })
+            Some(Earlier { version, answered })
                 if refreshed.is_as_before && index.version().is_ok_and(|now| now == version) =>
             {
                 answered
             }
-            _ => self.ask(State::Fresh, &workspace, &index, &project),
+            _ => ask(&index),
         };
         // A damaged index is made again, and asked once more.
         if let Err(reason) = answered {
@@ -122,22 +201,24 @@ impl Work {
             *listed = list(&workspace);
             let fresh = self.refresh(&workspace, listed, Ok(index), Mode::Full);
             if let Some((index, _)) = fresh {
-                let _ = self.ask(State::Fresh, &workspace, &index, &project);
+                let _ = ask(&index);
             }
         }
     }
 
-    fn open(&self, patience: Option<Duration>) -> Option<(Arc<Workspace>, Option<String>)> {
-        let place = self.timed("find", || Place::find(&self.request));
-        let opened = place.as_ref().ok().cloned();
-        self.tell(Told::Place(Box::new(place)));
-        let place = opened.filter(|place| place.settings.enabled.value)?;
-        let project = place.project.name.clone();
-        let (workspace, errors) =
-            self.timed("open", || Workspace::open_what_answers(place, patience));
+    fn open(
+        &self,
+        place: Place,
+        has_database: bool,
+        patience: Option<Duration>,
+    ) -> Option<Arc<Workspace>> {
+        let (workspace, errors) = match place.settings.vaults.is_empty() && has_database {
+            true => (None, Vec::new()),
+            false => self.timed("open", || Workspace::open_what_answers(place, patience)),
+        };
         let faults = errors.iter().map(|error| Fault::new("vault", error)).collect();
-        self.tell(Told::Opened(workspace.is_some(), faults));
-        Some((Arc::new(workspace?), project))
+        self.tell(Told::Opened(workspace.is_some() || has_database, faults));
+        workspace.map(Arc::new)
     }
 
     fn refresh(
@@ -174,45 +255,54 @@ impl Work {
     fn ask_the_last_index(
         &self,
         workspace: &Arc<Workspace>,
+        database: &Option<Arc<FromDatabase>>,
         project: &Option<String>,
-    ) -> Receiver<(Option<Asked>, Result<Index, Unusable>)> {
+    ) -> Receiver<(Option<Earlier>, Result<Index, Unusable>)> {
         let (sender, asked) = mpsc::channel();
         let work = self.clone();
         let (workspace, project) = (Arc::clone(workspace), project.clone());
+        let database = database.clone();
         thread::spawn(move || {
             let last = workspace.last_index();
-            let asked = last.as_ref().ok().and_then(|index| {
-                let version = index.version().ok()?;
-                let answered = work.ask(State::Last, &workspace, index, &project);
-                Some(Asked { version, answered })
-            });
+            let index = last.as_ref().ok().map(|index| (&workspace, index));
+            let version = last.as_ref().ok().and_then(|index| index.version().ok());
+            let (database, project) = (database.as_deref(), project.as_deref());
+            // Without an index there may still be the database.
+            let asked = (version.is_some() || database.is_some())
+                .then(|| work.ask(State::Last, Known { index, database, project }));
+            let asked = asked.zip(version).map(|(answered, version)| Earlier { version, answered });
             let _ = sender.send((asked, last));
         });
         asked
     }
 
-    /// Puts all questions to an index.
-    fn ask(
-        &self,
-        state: State,
-        workspace: &Arc<Workspace>,
-        index: &Index,
-        project: &Option<String>,
-    ) -> Answered {
-        let recent = self.start_recent(state, workspace);
-        let search =
-            self.timed("search", || questions::searched(workspace, index, project.as_deref()));
+    /// Puts all questions to the index and to the database, and tells their blended answers.
+    fn ask(&self, state: State, known: Known<'_>) -> Answered {
+        let Known { index, database, project } = known;
+        let recent = index.and_then(|(workspace, _)| self.start_recent(workspace));
+        let search = index.map_or(Ok(Vec::new()), |(workspace, index)| {
+            self.timed("search", || questions::searched(workspace, index, project))
+        });
+        let search = search.map(|found| match database {
+            Some(database) => blend::searched(database.search.clone(), found, SEARCHED),
+            None => found,
+        });
         self.tell(Told::Search(state, search.clone()));
-        let recent = match recent {
-            Some(recent) => recent.recv().unwrap_or_else(|_| {
-                let reason = "a fault of this program ended it; please report it".to_owned();
-                Err(Failed { reason, is_damage: false })
-            }),
-            None => self.recent(state, workspace, index),
+        let recent = match (recent, index) {
+            (Some(recent), _) => recent
+                .recv()
+                .unwrap_or_else(|_| Err(Failed { reason: OUR_FAULT.to_owned(), is_damage: false })),
+            (None, Some((workspace, index))) => self.recent(workspace, index),
+            (None, None) => Ok(Vec::new()),
         };
+        let recent = recent.map(|found| match database {
+            Some(database) => blend::recent(database.recent.clone(), found, RECENT),
+            None => found,
+        });
+        self.tell(Told::Recent(state, recent.clone()));
         let found = search.iter().flatten().chain(recent.iter().flatten());
         let ranked = questions::best(self.ranking, found);
-        let details = self.timed("graph", || questions::details(workspace, index, &ranked));
+        let details = self.timed("graph", || details(known, &ranked));
         let failed = [search.err(), recent.err(), details.as_ref().err().cloned()];
         self.tell(Told::Details(state, details));
         match failed.into_iter().flatten().find(|failed| failed.is_damage) {
@@ -224,11 +314,7 @@ impl Work {
     /// Asks for recent activity beside the search, with a connection of its own, where there is a core for that. To open
     /// another connection takes longer than the answer: with two cores, of which the walk has one, it comes sooner
     /// after the search.
-    fn start_recent(
-        &self,
-        state: State,
-        workspace: &Arc<Workspace>,
-    ) -> Option<Receiver<Answer<Vec<FoundNote>>>> {
+    fn start_recent(&self, workspace: &Arc<Workspace>) -> Option<Receiver<Answer<Vec<FoundNote>>>> {
         if !self.has_spare_core {
             return None;
         }
@@ -237,27 +323,40 @@ impl Work {
         let workspace = Arc::clone(workspace);
         thread::spawn(move || {
             let recent = match workspace.last_index() {
-                Ok(index) => work.recent(state, &workspace, &index),
-                Err(unusable) => {
-                    let failed = Failed::from(unusable);
-                    work.tell(Told::Recent(state, Err(failed.clone())));
-                    Err(failed)
-                }
+                Ok(index) => work.recent(&workspace, &index),
+                Err(unusable) => Err(Failed::from(unusable)),
             };
             let _ = sender.send(recent);
         });
         Some(receiver)
     }
 
-    fn recent(&self, state: State, workspace: &Workspace, index: &Index) -> Answer<Vec<FoundNote>> {
-        let recent = self.timed("recent", || questions::recent(workspace, index, self.now));
-        self.tell(Told::Recent(state, recent.clone()));
-        recent
+    fn recent(&self, workspace: &Workspace, index: &Index) -> Answer<Vec<FoundNote>> {
+        self.timed("recent", || questions::recent(workspace, index, self.now))
     }
 }
 
-/// An index that was asked.
-struct Asked {
+impl<'a> Known<'a> {
+    fn index(workspace: &'a Arc<Workspace>, index: &'a Index, project: &'a Option<String>) -> Self {
+        let (index, project) = (Some((workspace, index)), project.as_deref());
+        Known { index, database: None, project }
+    }
+}
+
+/// What is known about found concepts.
+fn details(known: Known<'_>, ranked: &[FoundConcept]) -> Answer<Details> {
+    let Known { index, database, .. } = known;
+    let of_index = index.map_or(Ok(Details::new()), |(workspace, index)| {
+        questions::details(workspace, index, ranked)
+    })?;
+    let Some(database) = database else { return Ok(of_index) };
+    let of_database =
+        database.details(ranked).map_err(|reason| Failed { reason, is_damage: false })?;
+    Ok(blend::details(of_database, of_index, NEIGHBOURS))
+}
+
+/// An index that was asked before.
+struct Earlier {
     /// The state that it was in.
     version: i64,
     answered: Answered,
@@ -286,7 +385,9 @@ mod tests {
         let request = request.clone();
         let now = None;
         let is_watched = false;
-        let work = Work { number: 0, request, now, ranking, has_spare_core, is_watched, teller };
+        let deadline = Deadline::start(Duration::from_secs(60), None);
+        let work =
+            Work { number: 0, request, now, ranking, has_spare_core, is_watched, deadline, teller };
         work.run(None, &mut None);
         drop(work);
         let mut tales: Vec<String> = told

@@ -13,12 +13,14 @@ use crate::adapters::document::DocumentError;
 use crate::adapters::environment::Environment;
 use crate::adapters::git;
 use crate::adapters::index::{self, Index, IndexError, Store, Unusable};
+use crate::adapters::maenifold::places::Places;
 use crate::adapters::settings::{self, Loaded, SettingsError, Sources};
 use crate::adapters::state::StateError;
 use crate::adapters::vault::{self, VaultError};
 use crate::domain::project::{FolderFacts, Project};
 use crate::domain::receipt::Fault;
 use crate::domain::settings::{ChannelRule, Setting, Settings, VaultSpec};
+use crate::domain::source::SourceWish;
 use crate::domain::vault::Vault;
 use crate::engine::identify;
 
@@ -38,6 +40,8 @@ pub struct Request {
     pub environment: Option<Environment>,
     /// What becomes of wrong settings.
     pub strictness: Strictness,
+    /// Who is asked about maenifold's memory, if not as the settings say.
+    pub source: Option<SourceWish>,
 }
 
 /// What becomes of wrong settings.
@@ -114,6 +118,9 @@ pub enum AppError {
     /// The receipts could not be read.
     #[error(transparent)]
     State(#[from] StateError),
+    /// maenifold does not answer.
+    #[error("maenifold: {0}; without --source the index answers")]
+    Maenifold(String),
     /// A page could not be written.
     #[error(transparent)]
     Document(#[from] DocumentError),
@@ -152,6 +159,7 @@ impl Surroundings {
             directories: &self.directories,
             notes_root: self.project.notes_root.as_deref(),
             vault_flags: &request.vaults,
+            source_flag: request.source,
         }
     }
 }
@@ -167,6 +175,8 @@ pub struct Place {
     pub directories: Directories,
     /// What is wrong with the settings, where that is let pass.
     pub faults: Vec<Fault>,
+    /// The environment that counts.
+    pub(super) environment: Environment,
 }
 
 impl Place {
@@ -175,7 +185,7 @@ impl Place {
         let surroundings = Surroundings::find(request)?;
         // The root decides which settings hold, and the settings name the channel: hence two steps.
         let Loaded { settings, faults } = settings::load(surroundings.sources(request));
-        let Surroundings { directories, facts, mut project, .. } = surroundings;
+        let Surroundings { environment, directories, facts, mut project } = surroundings;
         let faults = match request.strictness {
             Strictness::Strict => match faults.into_iter().next() {
                 Some(fault) => return Err(fault.into()),
@@ -189,7 +199,16 @@ impl Place {
             settings.channels.iter().map(|rule| rule.value.clone()).collect();
         let named = identify::project(&facts, settings.channel.value.as_deref(), &rules);
         (project.channel, project.scope) = (named.channel, named.scope);
-        Ok(Place { project, settings, directories, faults })
+        Ok(Place { project, settings, directories, faults, environment })
+    }
+
+    /// The same without maenifold's memory, for which somebody else answers.
+    pub(super) fn without_memory(&self) -> Place {
+        let mut others = self.clone();
+        if let Some(places) = Places::locate(&self.environment) {
+            others.settings.vaults.retain(|vault| vault.value.path != places.memory);
+        }
+        others
     }
 
     fn without_vault(&self) -> AppError {
@@ -251,10 +270,12 @@ impl Workspace {
         Workspace::open(Place::find(request)?)
     }
 
-    /// Finds what a request is about, and opens what can be opened of it.
-    pub fn find_what_answers(request: &Request) -> Result<Workspace, AppError> {
+    /// Finds what a request is about, with maenifold's memory or without, and opens what can be opened of it.
+    pub fn find_what_answers(request: &Request, has_memory: bool) -> Result<Workspace, AppError> {
+        let place = Place::find(request)?;
+        let place = if has_memory { place } else { place.without_memory() };
         let (workspace, mut errors) =
-            Workspace::open_what_answers(Place::find(request)?, Some(BACKGROUND_PATIENCE));
+            Workspace::open_what_answers(place, Some(BACKGROUND_PATIENCE));
         workspace.ok_or_else(|| errors.swap_remove(0))
     }
 

@@ -4,11 +4,14 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
-use crate::app::workspace::Request;
+use crate::app::maenifold::Respondent;
+use crate::app::workspace::{AppError, Request};
 use crate::cli::handoff::HandoffArgs;
+use crate::cli::screen::Screen;
 use crate::domain::answer::RecentFilter;
 use crate::domain::budget::Host;
 use crate::domain::installation::Scope;
+use crate::domain::source::SourceWish;
 use crate::domain::time::{Timespan, Timestamp};
 
 /// Knowledge-graph context for coding agents, from markdown notes with wiki links.
@@ -41,6 +44,11 @@ impl PlaceArgs {
     pub(super) fn request(&self) -> Request {
         Request { dir: self.dir.clone(), vaults: self.vaults.clone(), ..Request::default() }
     }
+
+    /// The same, with somebody to be asked.
+    pub(super) fn request_of(&self, source: &SourceArgs) -> Request {
+        Request { source: source.source.map(SourceWish::from), ..self.request() }
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -60,6 +68,10 @@ pub(super) enum Command {
     Install(InstallArgs),
     Uninstall(UninstallArgs),
     Doctor(DoctorArgs),
+    /// End the programs of whoever writes to standard input, when they are gone
+    #[cfg(unix)]
+    #[command(hide = true)]
+    Watchdog,
 }
 
 /// Give a session its context, once
@@ -134,6 +146,65 @@ pub(super) struct LimitArgs {
     /// Make it as of this moment, like 2026-01-31T12:00:00Z
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub(super) now: Option<Timestamp>,
+    #[command(flatten)]
+    pub(super) source: SourceArgs,
+}
+
+/// Who is asked about the notes of maenifold's memory.
+#[derive(Debug, ClapArgs)]
+pub(super) struct SourceArgs {
+    /// Who is asked about the notes of maenifold's memory [default: auto, or what the configuration says]
+    #[arg(long, value_name = "SOURCE")]
+    pub(super) source: Option<SourceArg>,
+}
+
+/// Who answers a question.
+#[derive(Debug, ClapArgs)]
+pub(super) struct AskedArgs {
+    /// Ask maenifold about its notes, and nobody about others [default: index]
+    #[arg(long, value_name = "SOURCE")]
+    source: Option<SourceArg>,
+}
+
+impl AskedArgs {
+    /// Who of maenifold's is asked; `None` for the index.
+    pub(super) fn respondent(
+        &self,
+        place: &PlaceArgs,
+        screen: &mut Screen,
+    ) -> Result<Option<Respondent>, AppError> {
+        let Some(source) = self.source else { return Ok(None) };
+        let source = Some(SourceWish::from(source));
+        let respondent = Respondent::find(&Request { source, ..place.request() })?;
+        if let Some(remark) = respondent.as_ref().and_then(|found| found.remark.as_deref()) {
+            screen.complain(&format!("kgctx: {remark}\n"));
+        }
+        Ok(respondent)
+    }
+}
+
+/// A source.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(super) enum SourceArg {
+    /// maenifold's database if it knows all notes as they are, else its program, else the index
+    Auto,
+    /// The index that kgctx keeps of the notes
+    Index,
+    /// maenifold's memory.db, which is only read
+    Database,
+    /// The program `maenifold`
+    Cli,
+}
+
+impl From<SourceArg> for SourceWish {
+    fn from(source: SourceArg) -> SourceWish {
+        match source {
+            SourceArg::Auto => SourceWish::Auto,
+            SourceArg::Index => SourceWish::Index,
+            SourceArg::Database => SourceWish::Database,
+            SourceArg::Cli => SourceWish::Cli,
+        }
+    }
 }
 
 /// What to print of a context.
@@ -206,6 +277,9 @@ pub(super) struct IndexArgs {
     /// Leave out vaults that cannot be opened, as a session start does
     #[arg(long, hide = true)]
     pub(super) what_answers: bool,
+    /// Leave out maenifold's memory, as a session start does for which maenifold's database answers
+    #[arg(long, hide = true, requires = "what_answers")]
+    pub(super) without_memory: bool,
     /// Print JSON
     #[arg(long)]
     pub(super) json: bool,
@@ -225,6 +299,8 @@ pub(super) struct SearchArgs {
     /// How many notes at most
     #[arg(long, default_value_t = 5)]
     pub(super) limit: usize,
+    #[command(flatten)]
+    pub(super) source: AskedArgs,
     /// Print JSON
     #[arg(long)]
     pub(super) json: bool,
@@ -257,6 +333,8 @@ pub(super) struct RecentArgs {
     /// Answer as of this moment, like 2026-01-31T12:00:00Z
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub(super) now: Option<Timestamp>,
+    #[command(flatten)]
+    pub(super) source: AskedArgs,
     /// Print JSON
     #[arg(long)]
     pub(super) json: bool,
@@ -300,6 +378,8 @@ pub(super) struct ContextArgs {
     /// Answer as of this moment, like 2026-01-31T12:00:00Z
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub(super) now: Option<Timestamp>,
+    #[command(flatten)]
+    pub(super) source: AskedArgs,
     /// Print JSON
     #[arg(long)]
     pub(super) json: bool,

@@ -71,6 +71,7 @@ fn rows(settings: &Settings) -> Vec<Row> {
         row("links", &settings.links),
         row("max_file_bytes", &settings.max_file_bytes),
         row("token_limit", &settings.token_limit),
+        row("source", &settings.source),
         row("cli_timeout_ms", &settings.cli_timeout_ms),
         row("encoding", &settings.encoding),
         row("deadline_ms", &settings.deadline_ms),

@@ -13,15 +13,21 @@ pub(super) fn run(
     args: &ContextArgs,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
-    let workspace = Workspace::find(&place.request())?;
     let question = ContextQuestion {
         now: args.now,
         concept: &args.concept,
         depth: args.depth,
         max_entities: args.max_entities,
     };
-    let (answer, refreshed) = context(&workspace, question)?;
-    screen.notice(refreshed.notice.as_ref());
+    let answer = match args.source.respondent(place, screen)? {
+        Some(respondent) => respondent.context(question)?,
+        None => {
+            let workspace = Workspace::find(&place.request())?;
+            let (answer, refreshed) = context(&workspace, question)?;
+            screen.notice(refreshed.notice.as_ref());
+            answer
+        }
+    };
     if args.json {
         screen.json(&answer);
     } else {

@@ -10,6 +10,7 @@ use crate::domain::explanation::{Explanation, NearMiss};
 use crate::domain::handoff::Legacy;
 use crate::domain::number::thousands;
 use crate::domain::receipt::{Fault, Receipt};
+use crate::domain::source::SourceChoice;
 
 /// So many of the lines that were left out are shown on a screen.
 const NEAR_MISSES_SHOWN: usize = 10;
@@ -19,12 +20,14 @@ pub(super) fn run(
     args: &ExplainArgs,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
-    let LimitArgs { budget, host, now } = &args.limits;
-    if !args.dry_run && (budget.is_some() || host.is_some() || now.is_some()) {
+    let LimitArgs { budget, host, now, source } = &args.limits;
+    let is_limited = budget.is_some() || host.is_some() || now.is_some() || source.source.is_some();
+    if !args.dry_run && is_limited {
         return Err(Failure {
             code: USAGE,
-            message: "--budget, --host and --now say what would be made now: add --dry-run"
-                .to_owned(),
+            message:
+                "--budget, --host, --now and --source say what would be made now: add --dry-run"
+                    .to_owned(),
         });
     }
     let explanation = if args.dry_run {
@@ -123,6 +126,9 @@ fn print_head(receipt: &Receipt, screen: &mut Screen) {
         limits.push_str(&format!(" of {}", thousands(chars as i64)));
     }
     screen.line(format!("{limits}, host {}", receipt.host));
+    if let Some(SourceChoice { source, because }) = &receipt.source {
+        screen.line(format!("source {source}: {}", harmless(because)));
+    }
 }
 
 fn print_near_misses(near_misses: &[NearMiss], screen: &mut Screen) {

@@ -19,7 +19,7 @@ const REMARKS_SHOWN: usize = 5;
 pub(super) fn run(place: &PlaceArgs, args: &IndexArgs, screen: &mut Screen) -> Result<(), Failure> {
     let request = place.request();
     let workspace = if args.what_answers {
-        Workspace::find_what_answers(&request)?
+        Workspace::find_what_answers(&request, !args.without_memory)?
     } else {
         Workspace::find(&request)?
     };

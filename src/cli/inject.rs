@@ -16,6 +16,7 @@ use crate::domain::candidate::{Line, Part};
 use crate::domain::number::thousands;
 use crate::domain::receipt::{Entry, Fault, Injection, PartUse, Stage};
 use crate::domain::session::Moment;
+use crate::domain::source::SourceChoice;
 
 /// How often a busy session is looked at by who waits for it.
 const BUSY_INTERVAL: Duration = Duration::from_millis(200);
@@ -31,6 +32,8 @@ struct Answer<'a> {
     tokens: usize,
     chars: usize,
     budget: usize,
+    /// Who answered about maenifold's memory, and why.
+    source: Option<&'a SourceChoice>,
     parts: &'a [PartUse],
     omitted: Vec<Omitted<'a>>,
     faults: &'a [Fault],
@@ -71,7 +74,7 @@ fn deliver_to_server(
 ) -> Result<(), Failure> {
     let errand = Errand {
         session: args.session.clone(),
-        place: place.request(),
+        place: place.request_of(&args.limits.source),
         budget: args.limits.budget.map(|tokens| tokens as usize),
         now: args.limits.now,
         to: Recipients::All,
@@ -138,7 +141,7 @@ pub(super) fn session(place: &PlaceArgs, id: &str, limits: &LimitArgs) -> Sessio
     Session {
         id: id.to_owned(),
         moment: Moment::Start,
-        place: place.request(),
+        place: place.request_of(&limits.source),
         host: limits.host.map_or_else(Host::default, Host::from),
         budget: limits.budget.map(|tokens| tokens as usize),
         now: limits.now,
@@ -158,6 +161,7 @@ fn answer<'a>(injection: &'a Injection, message: Option<&'a str>) -> Answer<'a> 
         tokens: receipt.used.tokens,
         chars: receipt.used.chars,
         budget: receipt.budget.tokens,
+        source: receipt.source.as_ref(),
         parts: &receipt.parts,
         omitted: receipt.omitted().map(omitted).collect(),
         faults: &receipt.faults,

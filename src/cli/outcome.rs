@@ -32,7 +32,10 @@ impl From<AppError> for Failure {
             | AppError::Ambiguous { .. }
             | AppError::NoVault { .. }
             | AppError::Document(_) => USAGE,
-            AppError::Index(_) | AppError::State(_) | AppError::Silent { .. } => UNAVAILABLE,
+            AppError::Index(_)
+            | AppError::State(_)
+            | AppError::Maenifold(_)
+            | AppError::Silent { .. } => UNAVAILABLE,
         };
         Failure { code, message: error.to_string() }
     }

@@ -12,15 +12,21 @@ pub(super) fn run(
     args: &RecentArgs,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
-    let workspace = Workspace::find(&place.request())?;
     let question = RecentQuestion {
         now: args.now,
         span: args.timespan,
         limit: args.limit,
         filter: args.filter.into(),
     };
-    let (answer, refreshed) = recent(&workspace, question)?;
-    screen.notice(refreshed.notice.as_ref());
+    let answer = match args.source.respondent(place, screen)? {
+        Some(respondent) => respondent.recent(question)?,
+        None => {
+            let workspace = Workspace::find(&place.request())?;
+            let (answer, refreshed) = recent(&workspace, question)?;
+            screen.notice(refreshed.notice.as_ref());
+            answer
+        }
+    };
     if args.json {
         screen.json(&answer);
         return Ok(());

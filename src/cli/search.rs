@@ -16,10 +16,16 @@ pub(super) fn run(
     args: &SearchArgs,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
-    let workspace = Workspace::find(&place.request())?;
     let query = args.query();
-    let (answer, refreshed) = search(&workspace, &query, args.limit)?;
-    screen.notice(refreshed.notice.as_ref());
+    let answer = match args.source.respondent(place, screen)? {
+        Some(respondent) => respondent.search(&query, args.limit)?,
+        None => {
+            let workspace = Workspace::find(&place.request())?;
+            let (answer, refreshed) = search(&workspace, &query, args.limit)?;
+            screen.notice(refreshed.notice.as_ref());
+            answer
+        }
+    };
     if args.json {
         screen.json(&answer);
         return Ok(());

@@ -15,15 +15,51 @@ pub fn fresh_until(path: &NotePath, created: Option<Timestamp>) -> FreshUntil {
 }
 
 /// How many days a note counts in full.
-pub fn grace_days(path: &NotePath) -> Day {
-    let path = format!("/{path}");
-    // "/workflows/" never matches maenifold's own folder, which is singular. The rule is kept as it is there.
-    if path.contains("thinking/sequential") || path.contains("/sequential/") {
-        7
-    } else if path.contains("thinking/workflows") || path.contains("/workflows/") {
-        14
-    } else {
-        28
+fn grace_days(path: &NotePath) -> Day {
+    Decay::default().grace_days(path)
+}
+
+/// maenifold's decay as its owner has set it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Decay {
+    /// Days of grace for sequential thinking.
+    pub sequential: Day,
+    /// Days of grace for workflows.
+    pub workflows: Day,
+    /// Days of grace for all other notes.
+    pub default: Day,
+    /// In so many days a weight falls by half, if not by the power law.
+    pub half_life: Option<Day>,
+}
+
+impl Default for Decay {
+    fn default() -> Decay {
+        Decay { sequential: 7, workflows: 14, default: 28, half_life: None }
+    }
+}
+
+impl Decay {
+    /// What a note weighs that is so many days old.
+    pub fn weight(&self, path: &NotePath, days: Day) -> f64 {
+        let grace = self.grace_days(path);
+        match self.half_life {
+            Some(half_life) if days > grace => {
+                0.5_f64.powf(f64::from(days.saturating_sub(grace)) / f64::from(half_life.max(1)))
+            }
+            _ => weight(Some(grace), days),
+        }
+    }
+
+    fn grace_days(&self, path: &NotePath) -> Day {
+        let path = format!("/{path}");
+        // "/workflows/" never matches maenifold's own folder, which is singular. The rule is kept as it is there.
+        if path.contains("thinking/sequential") || path.contains("/sequential/") {
+            self.sequential
+        } else if path.contains("thinking/workflows") || path.contains("/workflows/") {
+            self.workflows
+        } else {
+            self.default
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use crate::domain::candidate::{Candidate, Part, Signal};
 use crate::domain::encoding::Encoding;
 use crate::domain::handoff::{Handoff, Legacy};
 use crate::domain::session::Moment;
+use crate::domain::source::SourceChoice;
 use crate::domain::time::Timestamp;
 
 /// A context, ready to be delivered, and its receipt.
@@ -45,6 +46,9 @@ pub struct Receipt {
     pub ranking: Ranking,
     /// How tokens were counted.
     pub encoding: Encoding,
+    /// Who answered about the notes of maenifold's memory, and why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<SourceChoice>,
     /// How much room there was.
     pub budget: Budget,
     /// What is said about handoffs.
@@ -140,8 +144,8 @@ pub struct Shown {
 /// Something that failed or came too late. The rest went on without it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fault {
-    /// What failed: `project`, `settings`, `vault`, `index`, `search`, `recent`, `graph`, `handoff` or
-    /// `receipt`.
+    /// What failed: `project`, `settings`, `vault`, `maenifold`, `index`, `search`, `recent`, `graph`,
+    /// `handoff` or `receipt`.
     pub source: String,
     /// How, and where there is one, the way out.
     pub reason: String,

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::encoding::Encoding;
 use crate::domain::session::{Announcement, Delivery};
+use crate::domain::source::SourceWish;
 
 /// How the text inside `[[…]]` becomes a concept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -111,6 +112,8 @@ pub struct Settings {
     pub channel: Setting<Option<String>>,
     /// How many tokens a session's context may have.
     pub token_limit: Setting<u32>,
+    /// Who is asked about the notes of maenifold's memory.
+    pub source: Setting<SourceWish>,
     /// How long one call of the maenifold CLI may take, in milliseconds.
     pub cli_timeout_ms: Setting<u64>,
     /// How tokens are counted.

@@ -152,6 +152,12 @@ impl Timespan {
         }
     }
 
+    /// The span as .NET writes it, days first: `24:00:00` would be read as 24 days.
+    pub fn dot_net(self) -> String {
+        let (days, rest) = (self.0 / SECONDS_PER_DAY, self.0 % SECONDS_PER_DAY);
+        format!("{days}.{:02}:{:02}:{:02}", rest / 3_600, rest / 60 % 60, rest % 60)
+    }
+
     /// One day.
     pub const DAY: Timespan = Timespan(SECONDS_PER_DAY);
 
@@ -203,7 +209,10 @@ mod tests {
         #[track_caller]
         fn check(text: &str, seconds: i64) {
             assert_eq!(Timespan::parse(text), Ok(Timespan(seconds)), "{text}");
+            let dot_net = Timespan(seconds).dot_net();
+            assert_eq!(Timespan::parse(&dot_net), Ok(Timespan(seconds)), "{dot_net}");
         }
+        assert_eq!(Timespan::DAY.dot_net(), "1.00:00:00");
         check("24h", 86_400);
         check("7d", 604_800);
         check("2w", 1_209_600);

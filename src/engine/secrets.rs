@@ -25,6 +25,8 @@ use runs::Runs;
 
 /// How a mask begins. Whatever holds this is never taken for a secret, so that masking twice changes nothing.
 const MASK: &str = "[masked: ";
+/// A run of letters and digits from this length on is no word.
+const LONGEST_WORD: usize = 17;
 /// How often a text is masked at most. A hostile one pays for each of these.
 const MOST_LOOKS: usize = 4;
 
@@ -50,6 +52,31 @@ pub fn mask(text: &str) -> Cow<'_, str> {
         text = Cow::Owned(replaced(&text, &found));
     }
     text
+}
+
+/// Whether the normal form of a concept may hold a secret, as far as can still be told: its letters have become small, and its
+/// underscores, slashes and spaces hyphens. What nobody would call a concept is taken for one.
+pub fn are_in_name(name: &str) -> bool {
+    let underscored = name.replace('-', "_");
+    let forms = [
+        name.to_uppercase(),
+        underscored.to_uppercase(),
+        underscored,
+        name.replace('-', " "),
+        // An address has lost its slashes, and what came before its user.
+        name.replace(":-", "://").replace('-', "/"),
+    ];
+    let has_shape = |form: &str| !find(form).is_empty();
+    let has_login = name.split_once('@').is_some_and(|(login, _)| login.contains(':'));
+    has_shape(name) || forms.iter().any(|form| has_shape(form)) || has_login || has_random_run(name)
+}
+
+/// Whether letters and digits are mixed over a length that no word has.
+fn has_random_run(name: &str) -> bool {
+    name.split(|c: char| !c.is_ascii_alphanumeric()).any(|run| {
+        let n_digits = run.bytes().filter(u8::is_ascii_digit).count();
+        run.len() >= LONGEST_WORD && n_digits >= 2 && n_digits < run.len()
+    })
 }
 
 fn replaced(text: &str, found: &[Found]) -> String {
@@ -113,6 +140,28 @@ mod tests {
     /// Stands in for twelve characters drawn by lot, so that no test holds what a scanner takes for a token.
     fn drawn(text: &str) -> String {
         text.replace('#', "q7Rz2mXk9TbW")
+    }
+
+    #[test]
+    fn a_secret_that_became_a_name_is_still_one() {
+        use crate::domain::concept::Concept;
+        for secret in ["ghp_###", "AKIAQ7RZ2MXK9TBWJ3PL", "glpat-#_#", "password=#_q/Q!#"] {
+            let secret = drawn(secret);
+            assert!(!find(&secret).is_empty(), "{secret}");
+            let name = Concept::parse(&secret).unwrap();
+            assert!(are_in_name(name.as_str()), "{name}");
+        }
+        for name in [
+            "session-management",
+            "c++",
+            "gh-pages",
+            "key-value-store",
+            "api-key-rotation",
+            "größe",
+            "akia",
+        ] {
+            assert!(!are_in_name(name), "{name}");
+        }
     }
 
     #[test]

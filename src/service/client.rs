@@ -39,6 +39,7 @@ pub fn deliver(url: &str, errand: &Errand) -> Option<Result<Delivered, NotDelive
         vaults: place.vaults.iter().filter_map(|vault| std::path::absolute(vault).ok()).collect(),
         budget: *budget,
         now: *now,
+        source: place.source,
     });
     let environment = Environment::of_process();
     match ask(question, DELIVER_LIMIT, environment.relevant(Secrets::Told)?)? {

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::adapters::process::Process;
 use crate::app::deliver::{Delivered, NotDelivered, Refusal};
 use crate::app::hook::Answer;
+use crate::domain::source::SourceWish;
 use crate::domain::time::Timestamp;
 use crate::service::status::Status;
 
@@ -50,6 +51,7 @@ pub(super) struct DeliverQuestion {
     pub(super) vaults: Vec<PathBuf>,
     pub(super) budget: Option<usize>,
     pub(super) now: Option<Timestamp>,
+    pub(super) source: Option<SourceWish>,
 }
 
 /// What the service says.

@@ -256,12 +256,13 @@ async fn deliver_for(
     environment: Environment,
     shared: &Arc<Shared>,
 ) -> Result<deliver::Delivered, NotDelivered> {
-    let DeliverQuestion { session, server, dir, vaults, budget, now } = question;
+    let DeliverQuestion { session, server, dir, vaults, budget, now, source } = question;
     let place = Request {
         dir,
         vaults,
         environment: Some(environment.clone()),
         strictness: Strictness::Strict,
+        source,
         ..Request::default()
     };
     let server = deliver::server(&server, &environment)?;

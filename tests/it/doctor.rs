@@ -106,6 +106,7 @@ fn a_good_set_up_is_all_well() {
     ok    vaults    1 folder: app/docs
     ok    index     none yet; the first context makes it
     ok    state     none yet; the first context makes it
+    ok    source    index: there is no maenifold here
     ok    context   163 of 4,000 tokens in N ms
     ok    opencode  1.18.33, bin/opencode
     ok    plugin    VERSION, home/.config/opencode/plugin/kgctx.ts

@@ -35,6 +35,7 @@ mod injection;
 mod install;
 mod install_claude;
 mod law;
+mod maenifold;
 mod maenifold_database;
 #[path = "../support/maenifold_db.rs"]
 mod maenifold_db;

@@ -8,6 +8,7 @@ mod found;
 mod handoff;
 mod http;
 mod lab;
+mod maenifold;
 mod measured;
 mod pool;
 mod provider;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use kgctx::domain::concept::Concept;
 use kgctx::engine::{secrets, untrusted};
 
 /// The lines of a table below `fixtures/secrets`: label and text, without the marks that break it.
@@ -52,6 +53,39 @@ fn every_secret_is_masked_with_its_kind_and_nothing_else_is() {
         }
     }
     assert!(wrong.is_empty(), "{} of {}: {wrong:#?}", wrong.len(), samples.len());
+}
+
+/// maenifold takes any link for a concept, and keeps its normal form alone.
+#[test]
+fn a_secret_is_known_by_the_name_that_a_link_to_it_has() {
+    let mut missed = Vec::new();
+    let mut n_names = 0;
+    for (kind, before, secret, after) in samples() {
+        let line =
+            format!("{before}{secret}{}", after.split_whitespace().next().unwrap_or_default());
+        let link = line.rsplit('\n').next().unwrap();
+        // Nobody can link to what has brackets, and a name of several lines is none that is shown.
+        let (false, Some(name)) = (line.contains(['[', ']', '\n']), Concept::parse(link)) else {
+            continue;
+        };
+        n_names += 1;
+        if !secrets::are_in_name(name.as_str()) {
+            missed.push(format!("{kind}: {name}"));
+        }
+    }
+    assert!(n_names > 40, "{n_names}");
+    // A few have nothing left that tells them from words.
+    assert!(missed.len() * 20 <= n_names, "{} of {n_names}: {missed:#?}", missed.len());
+    for name in [
+        "session-management",
+        "c++",
+        "2026-02-19-meeting-notes",
+        "src-engine-tokens.rs",
+        "k8s",
+        "sha256",
+    ] {
+        assert!(!secrets::are_in_name(name), "{name}");
+    }
 }
 
 #[test]

@@ -75,7 +75,7 @@ pub enum CallError {
     #[error("maenifold cannot be started: {0}")]
     Start(io::Error),
     /// It was not done in time.
-    #[error("maenifold did not answer within {} ms", .0.as_millis())]
+    #[error("maenifold did not answer within {:.0} ms", .0.as_secs_f64() * 1e3)]
     Late(Duration),
     /// It did not stop talking.
     #[error("maenifold's answer is longer than {} KiB", MAX_ANSWER_BYTES / 1024)]

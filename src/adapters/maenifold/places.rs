@@ -1,13 +1,14 @@
 //! Where maenifold keeps its things, as maenifold itself finds them.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::adapters::environment::Environment;
+use crate::domain::freshness::Decay;
 use crate::domain::settings::Origin;
 
 /// Where maenifold keeps its things.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Places {
     /// The folder of all its data. Not the program's.
     pub root: PathBuf,
@@ -17,6 +18,8 @@ pub struct Places {
     pub memory: PathBuf,
     /// Its database.
     pub database: PathBuf,
+    /// How its notes' weights fade.
+    pub decay: Decay,
 }
 
 impl Places {
@@ -28,7 +31,31 @@ impl Places {
         };
         let database =
             environment.path("MAENIFOLD_DATABASE_PATH").unwrap_or_else(|| root.join("memory.db"));
-        Some(Places { memory: root.join("memory"), database, origin, root })
+        let decay = decay(environment);
+        Some(Places { memory: root.join("memory"), database, decay, origin, root })
+    }
+
+    /// Whether a folder lies in the memory, or the memory in it, links followed.
+    pub fn shares_notes_with(&self, folder: &Path) -> bool {
+        let canonical = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        let (memory, folder) = (canonical(&self.memory), canonical(folder));
+        memory.starts_with(&folder) || folder.starts_with(&memory)
+    }
+
+    /// Whether there is a database.
+    pub fn has_database(&self) -> bool {
+        self.database.exists()
+    }
+
+    /// What tells states of the database apart without opening it: the sizes and times of its file and its log.
+    pub fn database_stamp(&self) -> String {
+        let mut log = self.database.clone().into_os_string();
+        log.push("-wal");
+        let stamp = |file: &Path| {
+            let there = fs::metadata(file).ok()?;
+            Some((there.len(), there.modified().ok()?))
+        };
+        format!("{:?} {:?}", stamp(&self.database), stamp(Path::new(&log)))
     }
 
     /// Whether maenifold has yet to unpack its things here. Two of its processes that do that at once get in each
@@ -36,6 +63,21 @@ impl Places {
     pub fn is_fresh(&self) -> bool {
         let assets = fs::read_dir(self.root.join("assets"));
         !assets.is_ok_and(|mut assets| assets.next().is_some())
+    }
+}
+
+/// maenifold's own variables. What it cannot read, it leaves at its default.
+fn decay(environment: &Environment) -> Decay {
+    let text = |name: &str| environment.get(name).and_then(|value| value.to_str());
+    let days =
+        |name: &str, default| text(name).and_then(|days| days.parse().ok()).unwrap_or(default);
+    let Decay { sequential, workflows, default, .. } = Decay::default();
+    let is_exponential = text("MAENIFOLD_DECAY_FUNCTION") == Some("exponential");
+    Decay {
+        sequential: days("MAENIFOLD_DECAY_GRACE_DAYS_SEQUENTIAL", sequential),
+        workflows: days("MAENIFOLD_DECAY_GRACE_DAYS_WORKFLOWS", workflows),
+        default: days("MAENIFOLD_DECAY_GRACE_DAYS_DEFAULT", default),
+        half_life: is_exponential.then(|| days("MAENIFOLD_DECAY_HALF_LIFE_DAYS", 30)),
     }
 }
 

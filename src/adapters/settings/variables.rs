@@ -5,6 +5,7 @@ use crate::adapters::settings::SettingsError;
 use crate::domain::encoding::Encoding;
 use crate::domain::session::{Announcement, Delivery};
 use crate::domain::settings::{LinkStyle, Origin, Setting, Settings};
+use crate::domain::source::SourceWish;
 
 /// Sets what the environment sets. A value of the wrong kind is a fault, and what was there before stands.
 pub(super) fn apply(
@@ -30,6 +31,7 @@ pub(super) fn apply(
     v.set(&mut s.max_file_bytes, "KGCTX_MAX_FILE_BYTES", "a number of bytes", |t| t.parse().ok());
     v.set(&mut s.channel, "KGCTX_CHANNEL", "a name", |t| Some(Some(t.to_owned())));
     v.set(&mut s.token_limit, "TOKEN_LIMIT", "a number of tokens", |t| t.parse().ok());
+    v.set(&mut s.source, "KGCTX_SOURCE", SourceWish::NAMES, SourceWish::parse);
     let milliseconds = "a number of milliseconds";
     v.set(&mut s.cli_timeout_ms, "CLI_TIMEOUT", milliseconds, |t| t.parse().ok());
     v.set(&mut s.encoding, "KGCTX_ENCODING", "o200k_base or cl100k_base", Encoding::parse);

@@ -14,8 +14,9 @@ use crate::app::workspace::{AppError, Place, Request, Workspace};
 use crate::domain::budget::Host;
 use crate::domain::diagnosis::{Check, Verdict};
 use crate::domain::number::{counted, thousands};
-use crate::domain::receipt::Fault;
+use crate::domain::receipt::{Fault, Receipt};
 use crate::domain::session::Moment;
+use crate::domain::source::SourceChoice;
 
 /// The name of the check of settings, and of what is wrong with them in a context's receipt.
 const SETTINGS: &str = "settings";
@@ -32,7 +33,7 @@ pub(super) fn all(request: &Request, place: Place) -> Vec<Check> {
     checks.extend(workspace.map(index));
     checks.push(state(&state_folder));
     if can_try {
-        checks.push(trial(request));
+        checks.extend(trial(request));
     }
     checks
 }
@@ -126,7 +127,7 @@ fn state(folder: &Path) -> Check {
 }
 
 /// Makes a context as a session would get it, and keeps no receipt.
-fn trial(request: &Request) -> Check {
+fn trial(request: &Request) -> Vec<Check> {
     let name = "context";
     let session = Session {
         id: "doctor".to_owned(),
@@ -141,8 +142,17 @@ fn trial(request: &Request) -> Check {
     };
     let receipt = match inject(&session, Keep::Nothing) {
         Ok(injection) => injection.receipt,
-        Err(error) => return Check::of_error(name, Verdict::Fail, error, "correct it"),
+        Err(error) => return vec![Check::of_error(name, Verdict::Fail, error, "correct it")],
     };
+    let source = receipt.source.as_ref().map(|SourceChoice { source, because }| {
+        Check::ok("source", format!("{source}: {because}"))
+    });
+    source.into_iter().chain([made(&receipt)]).collect()
+}
+
+/// What became of a trial.
+fn made(receipt: &Receipt) -> Check {
+    let name = "context";
     let ms = receipt.stages.iter().find(|stage| stage.name == "all").map_or(0.0, |stage| stage.ms);
     let made = format!(
         "{} of {} tokens in {ms:.0} ms",

@@ -1,5 +1,7 @@
 //! maenifold's program, asked the three questions. What its answers leave out is read from the notes themselves.
 
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
@@ -7,27 +9,28 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::notes::{Listed, Notes, ReadNote};
-use crate::adapters::maenifold::call::{Program, Tool};
+use crate::adapters::clock;
+use crate::adapters::maenifold::call::{CallError, Program, Tool};
 use crate::adapters::maenifold::places::Places;
-use crate::app::questions::Details;
-use crate::app::recent::admits;
+use crate::app::questions::{Details, NEIGHBOURS, RECENT, SEARCHED};
+use crate::app::recent::{RecentQuestion, admits};
 use crate::domain::answer::{Match, RecentFilter};
 use crate::domain::candidate::{ConceptDetail, FoundConcept, FoundNote, Link, Signal};
 use crate::domain::concept::Concept;
-use crate::domain::maenifold::{NotePlace, RecentNote, SearchedNote};
+use crate::domain::maenifold::{NotePlace, RecentNote, Relation, SearchedNote};
 use crate::domain::settings::LinkStyle;
 use crate::domain::time::{Timespan, Timestamp};
+use crate::domain::vault::Vault;
 use crate::engine::compose::EXPANDED;
 use crate::engine::maenifold as understood;
 
-/// How many notes a search adds.
-const SEARCHED: usize = 5;
 /// How many notes a search is asked for. maenifold looks for words in six times as many files, and no further.
 const SEARCH_PAGE: usize = 50;
-/// How many notes of the last day are taken in.
-const RECENT: usize = 10;
-/// How many concepts around each expanded one.
-const NEIGHBOURS: usize = 10;
+
+/// No answer has more notes that are understood.
+const LARGEST_PAGE: usize = 1_000;
+/// maenifold takes longer to start. Whoever allows less has another unit in mind.
+const SHORTEST_SENSIBLE: Duration = Duration::from_millis(100);
 
 /// maenifold's program, and the notes that it speaks of.
 pub(in crate::app) struct Cli {
@@ -58,6 +61,11 @@ impl Cli {
         Cli { program, places, timeout, until, links, max_file_bytes, notes }
     }
 
+    /// When all calls have to be done.
+    pub(in crate::app) fn until(&self) -> Instant {
+        self.until
+    }
+
     /// The notes that match the project's name, best first, and those of the last day, newest first. With `now`, the last
     /// day is that before it.
     ///
@@ -67,52 +75,70 @@ impl Cli {
         project: Option<&str>,
         now: Option<Timestamp>,
     ) -> (Found, Found) {
-        let search = || project.map_or_else(|| Ok(Vec::new()), |project| self.search(project));
+        let search = || match project {
+            Some(project) => self.search(project, SEARCHED),
+            None => Ok(Vec::new()),
+        };
+        let (span, limit, filter) = (Timespan::DAY, RECENT, RecentFilter::Memory);
+        let question = RecentQuestion { now, span, limit, filter };
         if self.places.is_fresh() {
-            return (search(), self.recent(now));
+            return (search(), self.recent(question));
         }
         thread::scope(|scope| {
-            let recent = scope.spawn(|| self.recent(now));
+            let recent = scope.spawn(|| self.recent(question));
             (search(), joined(recent))
         })
     }
 
-    /// The notes that match the project's name, best first.
-    pub(in crate::app) fn search(&self, project: &str) -> Found {
-        if project.trim().is_empty() {
+    /// The notes that match a query, best first.
+    pub(in crate::app) fn search(&self, query: &str, limit: usize) -> Found {
+        if query.trim().is_empty() {
             return Ok(Vec::new());
         }
-        let payload = json!({ "query": project, "mode": "Hybrid", "pageSize": SEARCH_PAGE });
+        let page = limit.clamp(SEARCH_PAGE, LARGEST_PAGE);
+        let payload = json!({ "query": query, "mode": "Hybrid", "pageSize": page });
         let said = self.asked_while_listing(Tool::SearchMemories, &payload)?;
         let told = understood::search(&said).map_err(|error| fault(Tool::SearchMemories, error))?;
         // Every search fills its page with notes that are only akin to the query.
         let with_words = told.into_iter().filter(|note| note.has_words != Some(false));
-        let found = with_words.filter_map(|note| self.searched(note)).take(SEARCHED);
+        let mut told = BTreeSet::new();
+        let found = with_words.filter_map(|note| self.searched(note));
+        let found = found.filter(|note| told.insert(note.uri.clone())).take(limit);
         Ok(found
             .enumerate()
             .map(|(n, mut note)| {
-                note.signal = Signal::Search { place: n + 1, matched: matched(&note, project) };
+                note.signal = Signal::Search { place: n + 1, matched: matched(&note, query) };
                 note
             })
             .collect())
     }
 
-    /// The notes of the last day, newest first.
-    pub(in crate::app) fn recent(&self, now: Option<Timestamp>) -> Found {
-        let payload = json!({ "timespan": "1.00:00:00", "limit": RECENT, "filter": "memory" });
+    /// The notes that were written lately, newest first. The program counts back from its own clock: with a moment that is
+    /// asked for, those of its answer are left out that had not happened then, or were long over.
+    pub(in crate::app) fn recent(&self, question: RecentQuestion) -> Found {
+        let RecentQuestion { now, span, limit, filter } = question;
+        let kind = match filter {
+            RecentFilter::All => "all",
+            RecentFilter::Memory => "memory",
+            RecentFilter::Thinking => "thinking",
+        };
+        let payload = json!({ "timespan": span.dot_net(), "limit": limit, "filter": kind });
         let said = self.asked_while_listing(Tool::RecentActivity, &payload)?;
         let told = understood::recent(&said).map_err(|error| fault(Tool::RecentActivity, error))?;
+        let since = now.unwrap_or_else(clock::now).before(span);
         let mut taken = Vec::new();
         let mut found: Vec<FoundNote> =
             told.into_iter().filter_map(|note| self.changed(note, &mut taken)).collect();
         found.retain(|note| {
-            let is_of_the_day =
-                now.is_none_or(|now| (now.before(Timespan::DAY)..=now).contains(&note.modified));
-            is_of_the_day && admits(RecentFilter::Memory, &note.uri)
+            // What came after the moment that was asked for had not happened then.
+            let is_later = now.is_some_and(|now| note.modified > now);
+            note.modified >= since && !is_later && admits(filter, &note.uri)
         });
         // maenifold goes by the times at which it last saw the files.
         found.sort_by_key(|note| std::cmp::Reverse(note.modified));
-        found.truncate(RECENT);
+        let mut told = BTreeSet::new();
+        found.retain(|note| told.insert(note.uri.clone()));
+        found.truncate(limit);
         for (n, note) in found.iter_mut().enumerate() {
             note.signal = Signal::Recent { place: n + 1 };
         }
@@ -121,36 +147,48 @@ impl Cli {
 
     /// What is known about found concepts, and what stands around the best of them; with what went wrong. What is not known
     /// about one concept takes nothing from the others.
-    pub(in crate::app) fn details(&self, ranked: &[FoundConcept]) -> (Details, Vec<String>) {
+    pub(in crate::app) fn details(&self, ranked: &[FoundConcept]) -> (Details, Option<String>) {
         let best = &ranked[..ranked.len().min(EXPANDED)];
         thread::scope(|scope| {
             let around: Vec<_> =
                 best.iter().map(|found| scope.spawn(|| self.neighbours(&found.concept))).collect();
             let mut details = self.own_notes(ranked);
-            let mut faults: Vec<String> = Vec::new();
+            let mut failed: Vec<String> = Vec::new();
             for (found, around) in best.iter().zip(around) {
                 match joined(around) {
                     Ok(neighbours) => {
                         details.entry(found.concept.clone()).or_default().neighbours = neighbours;
                     }
-                    Err(fault) if faults.contains(&fault) => {}
-                    Err(fault) => faults.push(fault),
+                    Err(fault) => failed.push(fault),
                 }
             }
-            (details, faults)
+            let n_failed = failed.len();
+            let fault = failed.into_iter().next();
+            let fault =
+                fault.map(|first| format!("{first} ({n_failed} of {} concepts)", best.len()));
+            (details, fault)
         })
+    }
+
+    /// The concepts around one, in maenifold's order.
+    pub(in crate::app) fn relations(
+        &self,
+        concept: &Concept,
+        limit: usize,
+    ) -> Result<Vec<Relation>, String> {
+        let payload = json!({
+            "conceptName": concept.as_str(), "depth": 1, "maxEntities": limit, "includeContent": false,
+        });
+        let said = self.asked(Tool::BuildContext, &payload)?;
+        let told = understood::context(&said).map_err(|error| fault(Tool::BuildContext, error))?;
+        Ok(told.into_iter().filter(|relation| relation.concept != *concept).collect())
     }
 
     /// The concepts around one, those with the most common notes first.
     fn neighbours(&self, concept: &Concept) -> Result<Vec<Link>, String> {
-        let payload = json!({
-            "conceptName": concept.as_str(), "depth": 1, "maxEntities": NEIGHBOURS, "includeContent": false,
-        });
-        let said = self.asked(Tool::BuildContext, &payload)?;
-        let told = understood::context(&said).map_err(|error| fault(Tool::BuildContext, error))?;
-        let mut links: Vec<Link> = told
+        let mut links: Vec<Link> = self
+            .relations(concept, NEIGHBOURS)?
             .into_iter()
-            .filter(|relation| relation.concept != *concept)
             .map(|relation| Link { concept: relation.concept, notes: relation.notes })
             .collect();
         links.sort_by(|a, b| a.concept.cmp(&b.concept).then(b.notes.cmp(&a.notes)));
@@ -188,7 +226,8 @@ impl Cli {
         let excerpt = String::new();
         // When it was written is not told, and not asked of the notes of a search.
         let modified = Timestamp(0);
-        (names_all_concepts || !notes.are_here()).then_some(FoundNote {
+        let can_be_told = names_all_concepts || !notes.are_here();
+        (can_be_told && is_address(&uri)).then_some(FoundNote {
             uri,
             title,
             excerpt,
@@ -216,7 +255,14 @@ impl Cli {
             return None;
         };
         let title = title.unwrap_or_else(|| uri.clone());
-        Some(FoundNote { uri, title, excerpt: String::new(), concepts, modified, signal })
+        is_address(&uri).then_some(FoundNote {
+            uri,
+            title,
+            excerpt: String::new(),
+            concepts,
+            modified,
+            signal,
+        })
     }
 
     /// Asks the program, and lists the notes meanwhile.
@@ -230,12 +276,25 @@ impl Cli {
 
     fn asked(&self, tool: Tool, payload: &Value) -> Result<Vec<u8>, String> {
         let until = self.until.min(Instant::now() + self.timeout);
-        self.program.call(tool, payload, until).map_err(|error| fault(tool, error))
+        self.program.call(tool, payload, until).map_err(|error| match error {
+            CallError::Late(_) if self.timeout < SHORTEST_SENSIBLE => {
+                let hint =
+                    "CLI_TIMEOUT counts milliseconds here, and seconds in maenifold's own hooks";
+                fault(tool, format!("{error}; {hint}"))
+            }
+            error => fault(tool, error),
+        })
     }
 
     fn notes(&self) -> &Notes {
         self.notes.get_or_init(|| Notes::list(&self.places, self.links, self.max_file_bytes))
     }
+}
+
+/// Whether a text is the address of a note that could be in the memory.
+fn is_address(uri: &str) -> bool {
+    let anywhere = Vault { name: String::new(), root: PathBuf::new() };
+    matches!(anywhere.resolve(uri), Some(Ok(_)))
 }
 
 /// A note as its file has it, which is newer than any answer.

@@ -10,23 +10,22 @@ use std::time::Duration;
 use crate::adapters::maenifold::database::{Database, DatabaseError, FileRow};
 use crate::adapters::maenifold::places::Places;
 use crate::adapters::{clock, vault};
-use crate::app::questions::Details;
+use crate::app::questions::{Details, NEIGHBOURS};
 use crate::app::recent::{RecentQuestion, admits};
 use crate::domain::answer::{RecentAnswer, RecentItem};
 use crate::domain::candidate::{ConceptDetail, FoundConcept, FoundNote, Link, Signal};
 use crate::domain::concept::Concept;
+use crate::domain::freshness::Decay;
 use crate::domain::listing::FolderListing;
 use crate::domain::note::{NotePath, Remarks};
 use crate::domain::settings::{LinkStyle, Setting, Settings, VaultSpec};
 use crate::domain::time::Timestamp;
 use crate::domain::vault::Vault;
 use crate::engine::compose::EXPANDED;
-use crate::engine::{markdown, secrets};
+use crate::engine::{markdown, secrets, untrusted};
 
 use names::Names;
 
-/// How many concepts around each expanded one.
-const NEIGHBOURS: usize = 10;
 /// In so many characters of a note its first sentence is looked for.
 const EXCERPT_SOURCE_CHARS: usize = 4 * 1024;
 
@@ -35,6 +34,7 @@ pub struct Memory {
     database: Database,
     vault: Vault,
     links: LinkStyle,
+    decay: Decay,
     /// From the oldest on: a note's place here is its place in time, as the index has it.
     notes: Vec<KnownNote>,
     places: HashMap<String, Place>,
@@ -100,6 +100,7 @@ impl Memory {
             by_row: notes.iter().enumerate().map(|(place, note)| (note.row.row, place)).collect(),
             names: Names::of(&notes),
             links: settings.links.value,
+            decay: places.decay,
             database,
             vault,
             notes,
@@ -271,10 +272,11 @@ impl Memory {
 
 /// Whether a concept's name holds nothing that must not be told: maenifold takes any link for a concept.
 fn is_no_secret(concept: &Concept) -> bool {
-    secrets::find(concept.as_str()).is_empty()
+    !secrets::are_in_name(concept.as_str())
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` gives")]
 fn reason(error: DatabaseError) -> String {
-    error.to_string()
+    // SQLite quotes what it finds in the file.
+    secrets::mask(&untrusted::one_line(&error.to_string())).into_owned()
 }

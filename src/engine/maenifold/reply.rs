@@ -150,7 +150,7 @@ pub(super) fn linked<'a>(pieces: impl IntoIterator<Item = &'a str>) -> Vec<Conce
     for piece in pieces {
         wikilink::find_links(piece, |inner| {
             let concept = wikilink::concept(inner, LinkStyle::Maenifold);
-            if let Some(concept) = concept.filter(|_| secrets::find(inner).is_empty()) {
+            if let Some(concept) = concept.filter(|_| may_be_told(inner)) {
                 *mentions.entry(concept).or_default() += 1;
             }
         });
@@ -162,7 +162,12 @@ pub(super) fn linked<'a>(pieces: impl IntoIterator<Item = &'a str>) -> Vec<Conce
 
 /// A concept that is told by its name; `None` for one without a name, and for a secret.
 pub(super) fn named(name: &str) -> Option<Concept> {
-    Concept::parse(name).filter(|_| secrets::find(name).is_empty())
+    Concept::parse(name).filter(|_| may_be_told(name))
+}
+
+/// Whether a name is no secret, and arrived whole.
+fn may_be_told(name: &str) -> bool {
+    !name.contains(char::REPLACEMENT_CHARACTER) && !secrets::are_in_name(name)
 }
 
 /// The concepts that an object lists by their names, each once, in their order; `None` where it lists none.

@@ -27,6 +27,7 @@ pub(super) fn receipt() -> Receipt {
         host: Host::Plain,
         ranking: Ranking::Frequency,
         encoding: Encoding::O200kBase,
+        source: None,
         budget: Budget { tokens: 4_000, chars: None },
         handoff: None,
         used: Size::default(),

@@ -118,7 +118,7 @@ fn a_search_asks_for_the_project_and_takes_concepts_from_the_files() {
     lab.note("akin.md", "[[d]]", 40);
     let found = [("tech/auth", 0.02), ("akin", 0.0), ("atlas", 0.01), ("other", 0.01)];
     lab.says(Tool::SearchMemories, &search_reply(&found));
-    let notes = lab.cli().search("Atlas").unwrap();
+    let notes = lab.cli().search("Atlas", SEARCHED).unwrap();
     let shown: Vec<_> = notes
         .iter()
         .map(|note| format!("{} {} {:?} {}", note.uri, note.title, note.signal, concepts(note)))
@@ -135,7 +135,7 @@ fn a_search_asks_for_the_project_and_takes_concepts_from_the_files() {
     assert_eq!(notes[0].modified, Timestamp::from_seconds(NOW as i64 - 10));
     let call = r#"SearchMemories {"mode":"Hybrid","pageSize":50,"query":"Atlas"}"#;
     assert_eq!(lab.calls(), [call]);
-    assert_eq!(lab.cli().search(" "), Ok(Vec::new()));
+    assert_eq!(lab.cli().search(" ", SEARCHED), Ok(Vec::new()));
     assert_eq!(lab.calls().len(), 1);
 }
 
@@ -148,7 +148,7 @@ fn the_best_five_are_enough() {
     }
     let told: Vec<(&str, f64)> = names.iter().map(|name| (name.as_str(), 0.01)).collect();
     lab.says(Tool::SearchMemories, &search_reply(&told));
-    let notes = lab.cli().search("x").unwrap();
+    let notes = lab.cli().search("x", SEARCHED).unwrap();
     let uris: Vec<&str> = notes.iter().map(|note| note.uri.as_str()).collect();
     // The file of the first is gone.
     assert_eq!(uris, ["memory://n1", "memory://n2", "memory://n3", "memory://n4", "memory://n5"]);
@@ -166,7 +166,7 @@ fn no_address_leads_out_of_the_memory() {
     let odd =
         ["../outside", "link", "folder/outside", ".hidden/a", "huge", "/etc/passwd", "", "in"];
     lab.says(Tool::SearchMemories, &search_reply(&odd.map(|path| (path, 0.01))));
-    let notes = lab.cli().search("x").unwrap();
+    let notes = lab.cli().search("x", SEARCHED).unwrap();
     assert_eq!(notes.iter().map(concepts).collect::<Vec<_>>(), ["in"]);
 }
 
@@ -175,7 +175,7 @@ fn where_the_files_are_somewhere_else_the_answer_stands() {
     let lab = Lab::new();
     fs::remove_dir(lab.path("memory")).unwrap();
     lab.says(Tool::SearchMemories, &search_reply(&[("a", 0.01)]));
-    let notes = lab.cli().search("x").unwrap();
+    let notes = lab.cli().search("x", SEARCHED).unwrap();
     assert_eq!((notes[0].title.as_str(), concepts(&notes[0])), ("told", "shown".to_owned()));
 }
 
@@ -211,6 +211,10 @@ fn recent_reply(notes: &[(&str, &str)]) -> String {
     format!("# Recent Activity\n\n{}", blocks.collect::<String>())
 }
 
+fn of_the_day(now: Option<Timestamp>) -> RecentQuestion {
+    RecentQuestion { now, span: Timespan::DAY, limit: RECENT, filter: RecentFilter::Memory }
+}
+
 #[test]
 fn recent_notes_are_found_by_their_names() {
     let lab = Lab::new();
@@ -235,7 +239,7 @@ fn recent_notes_are_found_by_their_names() {
             ("day", "day"),
         ]),
     );
-    let notes = lab.cli().recent(Some(now())).unwrap();
+    let notes = lab.cli().recent(of_the_day(Some(now()))).unwrap();
     assert_eq!(
         notes.iter().map(concepts).collect::<Vec<_>>(),
         ["dots", "two", "one", "three", "day"]
@@ -245,9 +249,10 @@ fn recent_notes_are_found_by_their_names() {
     let call = r#"RecentActivity {"filter":"memory","limit":10,"timespan":"1.00:00:00"}"#;
     assert_eq!(lab.calls(), [call]);
     let earlier = Timestamp::from_seconds(NOW as i64 - 75);
-    let then = lab.cli().recent(Some(earlier)).unwrap();
+    let then = lab.cli().recent(of_the_day(Some(earlier))).unwrap();
     assert_eq!(then.iter().map(concepts).collect::<Vec<_>>(), ["one", "three", "day", "old"]);
-    assert_eq!(lab.cli().recent(None).unwrap().len(), 6);
+    // By the clock all of that was long ago.
+    assert_eq!(lab.cli().recent(of_the_day(None)), Ok(Vec::new()));
 }
 
 #[test]
@@ -269,7 +274,7 @@ fn details_are_asked_for_the_best_five_side_by_side() {
     let started = Instant::now();
     let (details, faults) = cli.details(&ranked);
     let took = started.elapsed();
-    assert_eq!(faults, [""; 0]);
+    assert_eq!(faults, None);
     assert!(took < Duration::from_millis(1_300), "{took:?}");
     let shown = |name: &str| {
         let detail = &details[&Concept::parse(name).unwrap()];
@@ -301,13 +306,10 @@ fn one_context_that_fails_takes_nothing_from_the_others() {
     let ranked = ["good", "bad", "bad-too", "worse"].map(found_concept);
     let (details, faults) = lab.cli().details(&ranked);
     assert_eq!(details.keys().map(Concept::as_str).collect::<Vec<_>>(), ["good"]);
-    assert_eq!(
-        faults,
-        [
-            "BuildContext: maenifold refused: ERROR: no luck",
-            "BuildContext: maenifold crashed with exit status: 134"
-        ]
-    );
+    // Which of them comes first is the order of the concepts.
+    let fault = faults.unwrap();
+    assert!(fault.starts_with("BuildContext: maenifold "), "{fault}");
+    assert!(fault.ends_with(" concepts)"), "{fault}");
 }
 
 #[test]
@@ -343,7 +345,7 @@ fn a_slow_or_broken_program_is_a_fault_in_one_line() {
     );
     assert!(recent.unwrap_err().starts_with("RecentActivity: maenifold did not answer within 3"));
     lab.plays("echo maenifold CLI");
-    let usage = lab.cli().search("x").unwrap_err();
+    let usage = lab.cli().search("x", SEARCHED).unwrap_err();
     assert_eq!(
         usage,
         "SearchMemories: maenifold did not take the call, and explained its usage instead"

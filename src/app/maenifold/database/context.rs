@@ -8,7 +8,6 @@ use crate::adapters::{clock, vault};
 use crate::app::context::{ContextQuestion, EXPAND_FROM};
 use crate::domain::answer::{ContextAnswer, RelatedConcept};
 use crate::domain::concept::Concept;
-use crate::domain::freshness;
 use crate::domain::note::NotePath;
 use crate::domain::time::Timestamp;
 use crate::engine::decode::{self, Decoded};
@@ -154,7 +153,7 @@ impl<'a> Weights<'a> {
         let Some(since) = read.or_else(|| self.created(path)) else { return 1.0 };
         let days = self.now.0.saturating_sub(since.0) / NANOS_PER_DAY;
         let days = i32::try_from(days).unwrap_or(i32::MAX);
-        freshness::weight(Some(freshness::grace_days(path)), days)
+        self.memory.decay.weight(path, days)
     }
 
     /// When a note was created, as its front matter says. The database does not know.

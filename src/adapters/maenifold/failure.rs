@@ -1,0 +1,39 @@
+//! A failure of maenifold's program, remembered for a while: who was not told to ask it waits for it once an hour, and not at
+//! every start.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+const FILE: &str = "maenifold-failed";
+const FOR: Duration = Duration::from_secs(3_600);
+
+/// Remembers that it failed just now. If that cannot be written down, the next one waits, too.
+pub fn remember(cache: &Path) {
+    let _ = fs::create_dir_all(cache);
+    let _ = fs::write(cache.join(FILE), "");
+}
+
+/// Whether it failed lately.
+pub fn is_remembered(cache: &Path) -> bool {
+    let failed = fs::metadata(cache.join(FILE)).and_then(|there| there.modified());
+    failed.is_ok_and(|failed| failed.elapsed().is_ok_and(|age| age < FOR))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_is_remembered_for_an_hour() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = folder.path().join("cache");
+        assert!(!is_remembered(&cache));
+        remember(&cache);
+        assert!(is_remembered(&cache));
+        let file = fs::File::options().write(true).open(cache.join(FILE)).unwrap();
+        let then = file.metadata().unwrap().modified().unwrap() - FOR;
+        file.set_modified(then).unwrap();
+        assert!(!is_remembered(&cache));
+    }
+}
