@@ -69,6 +69,8 @@ pub fn run(
     command.stdout(Stdio::piped()).stderr(Stdio::null());
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    #[cfg(unix)]
+    watchdog::ready();
     let child = command.spawn().map_err(ChildError::Start)?;
     let mut group = Group { child, is_reaped: false };
     #[cfg(unix)]

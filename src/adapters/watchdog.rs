@@ -17,6 +17,11 @@ const COMMAND: &str = "watchdog";
 /// Our end of its ear; `None` where there is no watchdog, as in a program that only uses our code.
 static EAR: OnceLock<Option<Mutex<ChildStdin>>> = OnceLock::new();
 
+/// Makes sure that there is one, before anybody has to be watched.
+pub(super) fn ready() {
+    EAR.get_or_init(start);
+}
+
 /// Has a process group ended when we end, until it is [`released`].
 pub(super) fn watched(group: Pid) {
     say(&format!("+{}\n", group.as_raw_nonzero()));

@@ -163,7 +163,7 @@ impl<Draft, Make: FnMut(&Place, &Found) -> Draft> Listener<Draft, Make> {
         let mut is_done = false;
         loop {
             let is_asked = matches!(self.program, Program::Asked);
-            if matches!(self.program, Program::Answered(_)) || (is_done && !is_asked) {
+            if self.has_whole_answer() || (is_done && !is_asked) {
                 return Ok(self.end(is_done));
             }
             let hangs = self.place.is_some() && self.heard.is_none() && !is_careful && !is_done;
@@ -219,6 +219,17 @@ impl<Draft, Make: FnMut(&Place, &Found) -> Draft> Listener<Draft, Make> {
                 }
                 Err(_) => return Ok(self.end(is_done)),
             }
+        }
+    }
+
+    /// Whether maenifold's program has said everything, or the index can say the rest.
+    fn has_whole_answer(&self) -> bool {
+        match &self.program {
+            Program::Answered(answered) => {
+                let (_, faults) = &**answered;
+                faults.is_empty() || self.last.are_complete() || self.fresh.are_complete()
+            }
+            _ => false,
         }
     }
 

@@ -158,6 +158,8 @@ fn whoever_is_killed_leaves_no_program_behind() {
             assert!(Instant::now() < until);
             thread::sleep(Duration::from_millis(5));
         }
+        // Who is killed at the very moment of a start has not told anybody of it yet.
+        thread::sleep(Duration::from_millis(200));
         let pid = kgctx.id().to_string();
         assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
         kgctx.wait().unwrap();
