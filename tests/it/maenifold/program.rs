@@ -99,7 +99,7 @@ fn t_2_e_2_a_program_that_hangs_is_ended_and_the_index_answers_in_time() {
     let by_index = lab.inject(&["--source", "index"]);
     // The deadline ends the waiting, or the time for one call if that is shorter.
     for (timeout, in_ms, said) in
-        [("5000", 2_050, "did not answer within"), ("300", 1_000, "did not answer within 300 ms")]
+        [("5000", 2_050, "did not answer"), ("300", 1_000, "did not answer within 300 ms")]
     {
         for hanging in ["hang", "drip:50", "SearchMemories=hang", "RecentActivity=hang"] {
             let started = Instant::now();
@@ -125,6 +125,11 @@ fn t_2_e_2_a_program_that_hangs_is_ended_and_the_index_answers_in_time() {
 #[track_caller]
 fn nobody_is_left(lab: &Lab) {
     assert!(!lab.calls().is_empty());
+    // On a busy machine it is the watchdog that ends them, a moment after kgctx has ended.
+    let until = Instant::now() + Duration::from_secs(5);
+    while !left(lab).is_empty() && Instant::now() < until {
+        thread::sleep(Duration::from_millis(5));
+    }
     let left = left(lab);
     assert!(left.is_empty(), "{left:#?}");
 }
