@@ -40,8 +40,6 @@ use vault_generator::{END_SECONDS, Random};
 /// The bars of a whole injection.
 const INJECT_MS: f64 = 50.0;
 const INJECT_MB: f64 = 60.0;
-/// The bar of the questions alone.
-const QUESTIONS_MS: f64 = 30.0;
 /// Tells the process that is measured from the one that prepares.
 const MEASURED: &str = "KGCTX_BENCH_MEASURED";
 const WALK: &str = "walk (not counted)";
@@ -168,7 +166,7 @@ fn ask(root: &Path) {
         let slowest = times.iter().copied().fold(0.0, f64::max);
         let middle = median(times);
         let verdict = match name {
-            ALL => bar(middle, QUESTIONS_MS, "ms"),
+            ALL => "in sum".to_owned(),
             _ => String::new(),
         };
         println!("| {name} | {middle:.2} ms | {slowest:.2} ms | {verdict} |");
@@ -181,11 +179,6 @@ fn ask(root: &Path) {
 
 /// The program as it is released. Returns whether the bars were kept.
 fn injections(root: &Path, is_test: bool) -> bool {
-    let help = Command::new(env!("CARGO_BIN_EXE_kgctx")).args(["inject", "--help"]).output();
-    if !String::from_utf8_lossy(&help.unwrap().stdout).contains("--source") {
-        println!("\nkgctx inject has no --source yet");
-        return true;
-    }
     let kgctx = if is_test {
         PathBuf::from(env!("CARGO_BIN_EXE_kgctx"))
     } else {
@@ -218,16 +211,23 @@ fn injections(root: &Path, is_test: bool) -> bool {
         let mb: f64 = memory.trim().trim_end_matches(" MB").parse().unwrap();
         (took, mb)
     };
-    inject();
-    let (times, memory): (Vec<f64>, Vec<f64>) =
-        (0..if is_test { 2 } else { 30 }).map(|_| inject()).unzip();
-    let slowest = times.iter().copied().fold(0.0, f64::max);
-    let largest = memory.into_iter().fold(0.0, f64::max);
-    let middle = median(times);
+    let runs = if is_test { 2 } else { 30 };
+    let (first, first_memory): (Vec<f64>, Vec<f64>) = (0..runs)
+        .map(|_| {
+            let _ = fs::remove_dir_all(root.join("home/cache/maenifold"));
+            inject()
+        })
+        .unzip();
+    let (again, memory): (Vec<f64>, Vec<f64>) = (0..runs).map(|_| inject()).unzip();
+    let largest = first_memory.into_iter().chain(memory).fold(0.0, f64::max);
+    let slowest = |times: &[f64]| times.iter().copied().fold(0.0, f64::max);
+    let (first_slowest, again_slowest) = (slowest(&first), slowest(&again));
+    let (first, again) = (median(first), median(again));
     println!("\n| kgctx inject --source database | p50 | slowest | bar |\n|---|---:|---:|---|");
-    println!("| time | {middle:.2} ms | {slowest:.2} ms | {} |", bar(middle, INJECT_MS, "ms"));
+    println!("| first after the database was written | {first:.2} ms | {first_slowest:.2} ms | |");
+    println!("| again | {again:.2} ms | {again_slowest:.2} ms | {} |", bar(again, INJECT_MS, "ms"));
     println!("| memory | | {largest:.1} MB | {} |", bar(largest, INJECT_MB, "MB"));
-    middle <= INJECT_MS && largest <= INJECT_MB
+    again <= INJECT_MS && largest <= INJECT_MB
 }
 
 fn bar(value: f64, bar: f64, unit: &str) -> String {

@@ -205,7 +205,8 @@ enum Unusable {
 /// Where maenifold's things are, if its memory is among the notes of a place; else why nobody but the index is asked.
 pub(super) fn memory_of(place: &Place) -> Result<Places, String> {
     let settings = &place.settings;
-    let places = Places::locate(&place.environment).ok_or("there is no home folder")?;
+    let mut places = Places::locate(&place.environment).ok_or("there is no home folder")?;
+    places.cache = Some(place.directories.cache.clone());
     let mut of_memory = settings.vaults.iter().filter(|vault| vault.value.path == places.memory);
     match of_memory.next_back() {
         Some(vault) if !vault.value.name.is_empty() => {

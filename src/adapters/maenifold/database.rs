@@ -6,6 +6,7 @@
 mod edges;
 mod files;
 mod open;
+mod remembered;
 mod words;
 
 use std::cell::OnceCell;
@@ -21,6 +22,7 @@ pub use words::rarity;
 
 use crate::domain::concept::Concept;
 use open::Watch;
+use remembered::Remembered;
 
 /// Why the database cannot be asked.
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -64,6 +66,8 @@ pub struct Database {
     /// What the file looked like, where nothing but we ourselves can tell that it was written meanwhile.
     watch: Option<Watch>,
     is_behind_its_log: bool,
+    /// Where its rows are remembered.
+    remembered: Option<Remembered>,
     /// Concepts by the number of their notes, once somebody needs that.
     frequencies: OnceCell<Vec<(u32, Concept)>>,
 }

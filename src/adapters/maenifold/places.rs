@@ -18,6 +18,8 @@ pub struct Places {
     pub memory: PathBuf,
     /// Its database.
     pub database: PathBuf,
+    /// Where we may remember what was read of it.
+    pub cache: Option<PathBuf>,
     /// How its notes' weights fade.
     pub decay: Decay,
 }
@@ -32,7 +34,8 @@ impl Places {
         let database =
             environment.path("MAENIFOLD_DATABASE_PATH").unwrap_or_else(|| root.join("memory.db"));
         let decay = decay(environment);
-        Some(Places { memory: root.join("memory"), database, decay, origin, root })
+        let (memory, cache) = (root.join("memory"), None);
+        Some(Places { memory, database, cache, decay, origin, root })
     }
 
     /// Whether a folder lies in the memory, or the memory in it, links followed.

@@ -79,7 +79,8 @@ impl Memory {
         let spec = VaultSpec { name: String::new(), path: places.memory.clone() };
         let vault = vault::open(&Setting { value: spec, origin: places.origin.clone() })
             .map_err(|error| error.to_string())?;
-        let database = Database::open(&places.database, patience).map_err(reason)?;
+        let database = Database::open(&places.database, patience, places.cache.as_deref());
+        let database = database.map_err(reason)?;
         let mut notes: Vec<KnownNote> = database
             .files()
             .map_err(reason)?

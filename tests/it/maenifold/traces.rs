@@ -102,3 +102,21 @@ fn a_folder_that_may_not_be_written_is_read_all_the_same() {
         fs::set_permissions(path, may).unwrap();
     }
 }
+
+#[test]
+fn what_is_remembered_of_the_database_is_forgotten_when_it_is_written() {
+    let lab = Lab::new();
+    let first = lab.inject(&[]);
+    let remembered = lab.scratch.path().join("kgctx-home/cache/maenifold");
+    assert!(!remembered.exists(), "it was written a moment ago, and may be again");
+    thread::sleep(std::time::Duration::from_millis(3_100));
+    let texts = [&lab.inject(&[]), &lab.inject(&[])].map(|answer| super::text(answer).to_owned());
+    assert_eq!(texts, [super::text(&first), super::text(&first)]);
+    assert_eq!(fs::read_dir(&remembered).unwrap().count(), 1);
+    lab.note("bowsprit.md", "---\ntitle: Bowsprit\n---\n\nThe [[Bowsprit]] of zephyr.\n", 1_800);
+    lab.sync();
+    let written = lab.inject(&[]);
+    assert_eq!(source(&written).0, "database");
+    assert!(super::text(&written).contains("(memory://bowsprit)"));
+    assert_eq!(super::text(&lab.inject(&["--source", "index"])), super::text(&written));
+}

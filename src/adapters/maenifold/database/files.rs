@@ -3,6 +3,7 @@
 use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension, Row, params};
 
+use super::remembered::Remembered;
 use super::{Database, DatabaseError};
 use crate::domain::concept::Concept;
 use crate::domain::time::Timestamp;
@@ -26,8 +27,22 @@ pub struct FileRow {
 }
 
 impl Database {
-    /// All notes, in no particular order.
+    /// All notes, in no particular order; as they were read before where nothing was written since.
     pub fn files(&self) -> Result<Vec<FileRow>, DatabaseError> {
+        // Looked at again now that the state is fixed: if it is the same as before, that state is the one that is read.
+        let is_certain = |remembered: &&Remembered| remembered.is_still_so();
+        let remembered = self.remembered.as_ref().filter(is_certain);
+        if let Some(rows) = remembered.and_then(Remembered::rows) {
+            return Ok(rows);
+        }
+        let rows = self.read_files()?;
+        if let Some(remembered) = remembered {
+            remembered.keep(&rows);
+        }
+        Ok(rows)
+    }
+
+    fn read_files(&self) -> Result<Vec<FileRow>, DatabaseError> {
         let optional = |column: &'static str| {
             if self.has_column("file_content", column) { column } else { "NULL" }
         };

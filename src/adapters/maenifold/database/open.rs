@@ -9,6 +9,7 @@ use std::time::{Duration, SystemTime};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
+use super::remembered::Remembered;
 use super::{Database, DatabaseError, columns};
 
 /// How every SQLite file begins.
@@ -78,7 +79,11 @@ impl Watch {
 
 impl Database {
     /// Opens the database, and waits at most so long for a writer that keeps everybody out.
-    pub fn open(path: &Path, patience: Duration) -> Result<Database, DatabaseError> {
+    pub fn open(
+        path: &Path,
+        patience: Duration,
+        cache: Option<&Path>,
+    ) -> Result<Database, DatabaseError> {
         // The log lies beside the file itself, not beside a link to it.
         let path = fs::canonicalize(path).map_err(|cause| unreadable(path, &cause))?;
         let surroundings = look(&path)?;
@@ -87,6 +92,8 @@ impl Database {
             is_log_filled: surroundings.is_log_filled,
             path: path.clone(),
         };
+        // Before the state is fixed that is read: whoever writes later does so under another stamp.
+        let remembered = cache.and_then(|cache| Remembered::of(&path, cache));
         let mut refusal = DatabaseError::Missing(path.clone());
         for &way in surroundings.ways() {
             match connect(&path, way, patience) {
@@ -98,6 +105,8 @@ impl Database {
                         columns,
                         watch: is_still.then_some(watch),
                         is_behind_its_log: is_still && surroundings.is_log_filled,
+                        // What is seen without its log is no state of it.
+                        remembered: remembered.filter(|_| !is_still || !surroundings.is_log_filled),
                         frequencies: OnceCell::new(),
                     });
                 }
@@ -267,7 +276,7 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("memory.db");
             fs::write(&path, bytes).unwrap();
-            prop_assert!(Database::open(&path, Duration::from_millis(50)).is_err());
+            prop_assert!(Database::open(&path, Duration::from_millis(50), None).is_err());
         }
     }
 }
