@@ -3,6 +3,8 @@
 pub mod answer;
 pub mod budget;
 pub mod candidate;
+pub mod check;
+pub mod check_settings;
 pub mod concept;
 pub mod conversation;
 pub mod diagnosis;

@@ -1,0 +1,96 @@
+//! What a repository asks of its own context: the `[check]` section of its `kgctx.toml`, with defaults. Reads no files.
+
+use std::collections::BTreeMap;
+
+use crate::domain::budget::Host;
+use crate::domain::candidate::Part;
+use crate::domain::check::{Rule, SessionSpec, Severity};
+
+/// What a repository asks of its own context.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CheckSettings {
+    /// The project's name; where none is set, that of its origin, else that of the folder.
+    pub project: Option<String>,
+    /// The file that holds what was agreed on, from the top of the repository.
+    pub baseline: String,
+    /// Folders of handoffs, from the top of the repository.
+    pub handoffs: Vec<String>,
+    /// How much each rule matters, where that is not the default.
+    pub severities: BTreeMap<Rule, Severity>,
+    /// Limits for the parts of a context, in all hosts.
+    pub limits: Limits,
+    /// Limits for the parts of a context, in one host: they stand instead of those for all.
+    pub host_limits: BTreeMap<&'static str, Limits>,
+    /// How many tokens a change may add to a session's context.
+    pub growth_tokens: usize,
+    /// Which files hosts read by themselves, as patterns from the top of the repository, and how many tokens each may have.
+    pub static_limits: Vec<(String, usize)>,
+    /// The share of all notes' tokens that one note may have, in percent.
+    pub giant_percent: usize,
+    /// The sessions; where none is set, one per host at the top of the repository.
+    pub sessions: Vec<SessionSpec>,
+}
+
+/// Limits for the parts of a context, in tokens.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// For all parts together.
+    pub total: Option<usize>,
+    /// For single parts.
+    pub parts: BTreeMap<Part, usize>,
+}
+
+impl Default for CheckSettings {
+    fn default() -> CheckSettings {
+        let limit = |pattern: &str, tokens| (pattern.to_owned(), tokens);
+        CheckSettings {
+            project: None,
+            baseline: ".kgctx/check.json".to_owned(),
+            handoffs: vec![".kgctx/handoffs".to_owned()],
+            severities: BTreeMap::new(),
+            limits: Limits::default(),
+            host_limits: BTreeMap::new(),
+            growth_tokens: 200,
+            static_limits: vec![
+                limit("**/AGENTS.md", 2_500),
+                limit("**/CLAUDE.md", 2_500),
+                limit("**/GEMINI.md", 2_500),
+                limit(".github/copilot-instructions.md", 2_500),
+                limit(".cursorrules", 2_500),
+                limit(".cursor/rules/**/*.mdc", 1_000),
+            ],
+            giant_percent: 25,
+            sessions: Vec::new(),
+        }
+    }
+}
+
+impl CheckSettings {
+    /// How much a rule matters here.
+    pub fn severity(&self, rule: Rule) -> Severity {
+        self.severities.get(&rule).copied().unwrap_or_else(|| rule.default_severity())
+    }
+
+    /// The limit for all of a context in a host, if there is one.
+    pub fn total_limit(&self, host: Host) -> Option<usize> {
+        let of_host = self.host_limits.get(host_name(host)).and_then(|limits| limits.total);
+        of_host.or(self.limits.total)
+    }
+
+    /// The limit for one part of a context in a host, if there is one.
+    pub fn part_limit(&self, host: Host, part: Part) -> Option<usize> {
+        let of_host = self.host_limits.get(host_name(host));
+        let of_host = of_host.and_then(|limits| limits.parts.get(&part));
+        of_host.or_else(|| self.limits.parts.get(&part)).copied()
+    }
+}
+
+/// A host's name in settings.
+pub fn host_name(host: Host) -> &'static str {
+    match host {
+        Host::Plain => "plain",
+        Host::Opencode => "opencode",
+        Host::ClaudeCode => "claude-code",
+        Host::Codex => "codex",
+    }
+}
