@@ -1,5 +1,6 @@
 //! Settings from files and environment: what was written becomes [`Settings`], each value with its origin.
 
+pub mod check;
 mod registry;
 mod variables;
 
@@ -9,6 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use thiserror::Error;
 
 use crate::adapters::directories::Directories;
@@ -147,6 +149,9 @@ struct RawSettings {
     servers: Option<Vec<String>>,
     #[serde(default)]
     handoff: RawHandoff,
+    /// Only `kgctx check` has a use for it: see [`check`].
+    #[serde(rename = "check")]
+    _check: Option<IgnoredAny>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -303,14 +308,16 @@ fn read(path: &Path, faults: &mut Vec<SettingsError>) -> Option<RawSettings> {
 }
 
 fn invalid(path: &Path, text: &str, error: &toml::de::Error) -> SettingsError {
-    let at = error.span().map_or(0, |span| span.start).min(text.len());
-    let before = text.get(..at).unwrap_or_default();
-    SettingsError::Invalid {
-        path: path.to_path_buf(),
-        line: before.matches('\n').count() + 1,
-        column: before.rsplit('\n').next().unwrap_or_default().chars().count() + 1,
-        message: error.message().trim().to_owned(),
-    }
+    let (line, column) = position(text, error.span().map_or(0, |span| span.start));
+    let message = error.message().trim().to_owned();
+    SettingsError::Invalid { path: path.to_path_buf(), line, column, message }
+}
+
+/// Line and column of a byte, both counted from 1, the column in characters.
+fn position(text: &str, at: usize) -> (usize, usize) {
+    let before = text.get(..at.min(text.len())).unwrap_or_default();
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    (before.matches('\n').count() + 1, column)
 }
 
 /// What a file with a mistake says besides it; nothing where it is not even TOML.

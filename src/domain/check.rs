@@ -33,7 +33,7 @@ macro_rules! rules {
             pub const ALL: [Rule; [$($id),+].len()] = [$(Rule::$name),+];
 
             /// Its name in settings and reports.
-            pub fn id(self) -> &'static str {
+            pub const fn id(self) -> &'static str {
                 match self { $(Rule::$name => $id,)+ }
             }
 
