@@ -1,5 +1,6 @@
 //! What one can ask for: one file per use case. Wires adapters and engine together; prints nothing.
 
+pub mod check;
 pub mod context;
 mod deadline;
 pub mod deliver;

@@ -1,6 +1,7 @@
 //! Words and exit codes: the only layer that prints.
 
 mod args;
+mod check;
 mod config;
 mod context;
 mod doctor;
@@ -59,6 +60,11 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Search(command) => search::run(&args.place, command, &mut screen),
         Command::Recent(command) => recent::run(&args.place, command, &mut screen),
         Command::Context(command) => context::run(&args.place, command, &mut screen),
+        Command::Check(command) => match check::run(&args.place, command, &mut screen) {
+            Ok(true) => Ok(()),
+            Ok(false) => return screen.finish_with(outcome::NO),
+            Err(failure) => Err(failure),
+        },
         Command::Whoami(command) => whoami::run(&args.place, command, &mut screen),
         Command::Config(command) => config::run(&args.place, command, &mut screen),
         Command::Install(command) => install::install(&args.place, command, &mut screen),

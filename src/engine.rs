@@ -1,6 +1,7 @@
 //! What we decide: pure functions, domain in, domain out. No file, process, environment or clock.
 
 pub mod blend;
+pub mod check;
 pub mod compose;
 pub mod decode;
 pub mod document;
@@ -21,6 +22,7 @@ pub mod pack;
 pub mod page;
 pub mod pickup;
 pub mod rank;
+pub mod report;
 pub mod search;
 pub mod secrets;
 pub mod snippet;

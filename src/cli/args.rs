@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
+use crate::app::check::ReportFormat;
 use crate::app::maenifold::Respondent;
 use crate::app::workspace::{AppError, Request};
 use crate::cli::handoff::HandoffArgs;
@@ -41,6 +42,11 @@ pub(super) struct PlaceArgs {
 }
 
 impl PlaceArgs {
+    /// The folder that was named.
+    pub(super) fn dir(&self) -> Option<PathBuf> {
+        self.dir.clone()
+    }
+
     pub(super) fn request(&self) -> Request {
         Request { dir: self.dir.clone(), vaults: self.vaults.clone(), ..Request::default() }
     }
@@ -63,6 +69,7 @@ pub(super) enum Command {
     Search(SearchArgs),
     Recent(RecentArgs),
     Context(ContextArgs),
+    Check(CheckArgs),
     Whoami(WhoamiArgs),
     Config(ConfigArgs),
     Install(InstallArgs),
@@ -383,6 +390,60 @@ pub(super) struct ContextArgs {
     /// Print JSON
     #[arg(long)]
     pub(super) json: bool,
+}
+
+/// Check what this repository's sessions are given: budgets, links, handoffs, secrets
+///
+/// Works from the checkout alone, so that it says the same on every machine: neither your home folder, nor your
+/// configuration, nor the clock counts. `[check]` in kgctx.toml sets sessions, budgets and rules. Ends with 0 if all is well
+/// or there are only warnings, with 1 if a rule is broken, with 2 if the configuration is wrong.
+#[derive(Debug, ClapArgs)]
+pub(super) struct CheckArgs {
+    /// Compare with where this branch left that revision [default: the committed baseline, if there is one]
+    #[arg(long, value_name = "REV", allow_hyphen_values = true)]
+    pub(super) base: Option<String>,
+    /// How to tell what was found
+    #[arg(long, default_value = "text")]
+    pub(super) format: CheckFormat,
+    /// Agree on what sessions are given now: write the baseline
+    #[arg(long)]
+    pub(super) update_baseline: bool,
+    /// Write a commented [check] section into kgctx.toml, and the baseline
+    #[arg(long, conflicts_with_all = ["base", "update_baseline", "format"])]
+    pub(super) init: bool,
+    /// Check as of this moment [default: that of the newest commit]
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    pub(super) now: Option<Timestamp>,
+}
+
+/// How a check tells what it found.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(super) enum CheckFormat {
+    /// For people: each place with its line and the way out, and a table of sessions
+    Text,
+    /// For scripts
+    Json,
+    /// For GitHub: annotations at the lines of a pull request
+    Github,
+    /// For code scanning: SARIF 2.1.0
+    Sarif,
+    /// For test reports: JUnit's XML
+    Junit,
+    /// For a comment below a pull request
+    Markdown,
+}
+
+impl From<CheckFormat> for ReportFormat {
+    fn from(format: CheckFormat) -> ReportFormat {
+        match format {
+            CheckFormat::Text => ReportFormat::Text,
+            CheckFormat::Json => ReportFormat::Json,
+            CheckFormat::Github => ReportFormat::Github,
+            CheckFormat::Sarif => ReportFormat::Sarif,
+            CheckFormat::Junit => ReportFormat::Junit,
+            CheckFormat::Markdown => ReportFormat::Markdown,
+        }
+    }
 }
 
 /// Tell which project this folder belongs to, and why

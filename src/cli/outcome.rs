@@ -1,5 +1,6 @@
 //! What went wrong, as exit code and message. The only place that knows the codes.
 
+use crate::app::check::CheckError;
 use crate::app::deliver::{NotDelivered, Refusal};
 use crate::app::install::{InstallError, SettingsFileError};
 use crate::app::watch::WatchError;
@@ -36,6 +37,21 @@ impl From<AppError> for Failure {
             | AppError::State(_)
             | AppError::Maenifold(_)
             | AppError::Silent { .. } => UNAVAILABLE,
+        };
+        Failure { code, message: error.to_string() }
+    }
+}
+
+impl From<CheckError> for Failure {
+    fn from(error: CheckError) -> Failure {
+        let code = match error {
+            CheckError::App(error) => return error.into(),
+            CheckError::Write { .. } => UNAVAILABLE,
+            CheckError::Repository(_)
+            | CheckError::Settings(_)
+            | CheckError::Place(_)
+            | CheckError::Baseline { .. }
+            | CheckError::Begun => USAGE,
         };
         Failure { code, message: error.to_string() }
     }

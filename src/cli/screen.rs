@@ -124,6 +124,14 @@ impl Screen {
         self.complain(&format!("kgctx: {text}\n"));
     }
 
+    /// Ends the output of a command whose answer is no.
+    pub(super) fn finish_with(self, code: u8) -> ExitCode {
+        match self.finish() {
+            ExitCode::SUCCESS => code.into(),
+            failed => failed,
+        }
+    }
+
     /// Ends the output. A reader that has seen enough, like `head`, is no failure.
     pub(super) fn finish(mut self) -> ExitCode {
         self.flush();

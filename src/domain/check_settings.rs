@@ -94,3 +94,9 @@ pub fn host_name(host: Host) -> &'static str {
         Host::Codex => "codex",
     }
 }
+
+/// Whether a text can name a project, and the folder that stands for it.
+pub fn is_project_name(text: &str) -> bool {
+    let is_odd = |c: char| matches!(c, '/' | '\\') || c.is_control();
+    !text.trim().is_empty() && !matches!(text, "." | ".." | ".git") && !text.contains(is_odd)
+}

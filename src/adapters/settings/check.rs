@@ -13,7 +13,7 @@ use super::{RawSettings, SettingsError, invalid, position};
 use crate::domain::budget::Host;
 use crate::domain::candidate::Part;
 use crate::domain::check::{Rule, SessionSpec, Severity, Spot};
-use crate::domain::check_settings::{CheckSettings, Limits, host_name};
+use crate::domain::check_settings::{CheckSettings, Limits, host_name, is_project_name};
 use crate::domain::time::Timestamp;
 
 /// A key is taken for a slip of a known one if they are at least so much alike.
@@ -231,9 +231,7 @@ fn take_out(table: &mut DeTable<'_>, at: &Range<usize>) -> bool {
 fn take_out_of_value(value: &mut DeValue<'_>, at: &Range<usize>) -> bool {
     match value {
         DeValue::Table(table) => take_out(table, at),
-        DeValue::Array(items) => {
-            items.iter_mut().any(|item| take_out_of_value(item.get_mut(), at))
-        }
+        DeValue::Array(items) => items.iter_mut().any(|item| take_out_of_value(item.get_mut(), at)),
         _ => false,
     }
 }
@@ -270,7 +268,7 @@ fn settings(
     };
     if let Some(project) = raw.project {
         let name = project.get_ref();
-        if !is_name(name) {
+        if !is_project_name(name) {
             return Err(refuse(project.span(), "a project's name has no `/` and is not empty"));
         }
         settings.project = Some(name.clone());
@@ -292,7 +290,8 @@ fn settings(
         }
         settings.giant_percent = *percent.get_ref();
     }
-    settings.severities = raw.rules.into_iter().map(|(rule, severity)| (rule.0, severity)).collect();
+    settings.severities =
+        raw.rules.into_iter().map(|(rule, severity)| (rule.0, severity)).collect();
     let RawBudget { total, handoff, concepts, recent, graph, files, .. } = raw.budget;
     settings.limits = limits(RawLimits { total, handoff, concepts, recent, graph, files });
     let of_hosts = [
@@ -340,12 +339,6 @@ fn limits(raw: RawLimits) -> Limits {
     ];
     let parts = parts.into_iter().filter_map(|(part, limit)| Some((part, limit?))).collect();
     Limits { total: raw.total, parts }
-}
-
-/// Whether a text can name a project, and the folder that stands for it.
-pub fn is_name(text: &str) -> bool {
-    let is_odd = |c: char| matches!(c, '/' | '\\') || c.is_control();
-    !text.trim().is_empty() && !matches!(text, "." | ".." | ".git") && !text.contains(is_odd)
 }
 
 /// A path below the top, with `/` between its parts; `None` for one that leads elsewhere.

@@ -1,0 +1,187 @@
+//! Checks what a repository gives its sessions: from a checkout to a report, with nothing of the user's or the machine's in
+//! between.
+
+mod baseline;
+mod budget;
+mod ground;
+mod growth;
+mod init;
+mod left_behind;
+mod scene;
+mod session;
+mod version;
+
+use std::io;
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+pub use init::{Started, init};
+
+use crate::adapters::repository::{History, RepositoryError};
+use crate::adapters::settings::SettingsError;
+use crate::app::workspace::AppError;
+use crate::domain::check::{CheckReport, Finding, Rule, Severity};
+use crate::domain::check_settings::CheckSettings;
+use crate::domain::time::Timestamp;
+use crate::engine::check::{rules, statics};
+pub use crate::engine::report::{ReportFormat, render};
+use baseline::Baseline;
+use ground::Ground;
+use growth::Before;
+use scene::{Order, Scene};
+
+/// What is to be checked.
+#[derive(Debug, Clone, Default)]
+pub struct CheckRequest {
+    /// A folder of the repository; the current one if none is named.
+    pub dir: Option<PathBuf>,
+    /// The revision to compare with.
+    pub base: Option<String>,
+    /// The moment that counts as now, if not that of the newest commit.
+    pub now: Option<Timestamp>,
+    /// What becomes of the baseline.
+    pub agreement: Agreement,
+}
+
+/// What becomes of the baseline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Agreement {
+    /// It is compared with, where no revision is.
+    #[default]
+    Kept,
+    /// What there is now is agreed on.
+    Renewed,
+}
+
+/// Why nothing could be checked.
+#[derive(Debug, Error)]
+pub enum CheckError {
+    /// The repository cannot be read.
+    #[error(transparent)]
+    Repository(#[from] RepositoryError),
+    /// A setting is wrong.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// A setting does not fit to the repository.
+    #[error("{0}")]
+    Place(String),
+    /// The baseline is none.
+    #[error("{path}: {reason}; `kgctx check --update-baseline` writes it anew")]
+    Baseline {
+        /// The file.
+        path: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// There is nothing to begin with.
+    #[error("kgctx.toml has a [check] section already; change it there, or take it out first")]
+    Begun,
+    /// A file could not be written.
+    #[error("cannot write {path}: {cause}")]
+    Write {
+        /// The file.
+        path: String,
+        /// What the system said.
+        cause: io::Error,
+    },
+    /// The sessions could not be made.
+    #[error(transparent)]
+    App(#[from] AppError),
+}
+
+/// Checks a repository.
+pub fn check(request: &CheckRequest) -> Result<CheckReport, CheckError> {
+    let ground = Ground::find(request)?;
+    let base = request.base.as_deref().map(|revision| ground.base(revision)).transpose()?;
+    let mut scene = Scene::set(&ground, base.as_ref(), Order::AsListed)?;
+    let mut played = scene.play()?;
+    let baseline = Baseline::place(&ground);
+    let (before, again) = match &base {
+        Some(_) => {
+            scene.turn_to_base()?;
+            let before = Before::of_base(&scene, scene.play()?);
+            // The same notes again, by another way: what is left of the base in the index would show.
+            scene.turn_back()?;
+            (Some(before), scene.play_texts()?)
+        }
+        None => {
+            let before = match request.agreement {
+                Agreement::Kept => baseline.read(&ground)?,
+                Agreement::Renewed => None,
+            };
+            (before, Scene::set(&ground, None, Order::Reversed)?.play_texts()?)
+        }
+    };
+    let input = scene.input();
+    let mut static_files = statics::files(&input);
+    if let Some(before) = &before {
+        before.compare(&mut played, &mut static_files);
+    }
+    let mut findings = rules::all(&input);
+    findings.extend(budget::unknown_keys(&ground));
+    findings.extend(budget::broken(&scene, &played));
+    findings.extend(budget::unstable(&scene, &played, &again));
+    let mut remarks = ground.remarks();
+    remarks.extend(scene.remarks(&played));
+    let mut report = CheckReport {
+        project: ground.project.clone(),
+        now: ground.now,
+        base: match (&request.base, &before) {
+            (Some(revision), _) => Some(revision.clone()),
+            (None, Some(_)) => Some(baseline.path.clone()),
+            (None, None) => None,
+        },
+        notes: scene.n_notes(),
+        sessions: played.into_iter().map(|played| played.report).collect(),
+        static_files,
+        findings: in_order(findings, &ground.file.settings),
+        remarks,
+    };
+    if request.agreement == Agreement::Renewed {
+        let is_new = baseline.write(&ground, &report)?;
+        let what = if is_new { "is written" } else { "was up to date" };
+        report.remarks.push(format!("the baseline {} {what}", baseline.path));
+    }
+    Ok(report)
+}
+
+/// Findings that matter, each once, in the order of their places.
+fn in_order(mut findings: Vec<Finding>, settings: &CheckSettings) -> Vec<Finding> {
+    for finding in &mut findings {
+        finding.severity = settings.severity(finding.rule);
+    }
+    findings.retain(|finding| finding.severity != Severity::Off);
+    let place = |finding: &Finding| (finding.spot.clone(), finding.rule);
+    findings.sort_by(|a, b| {
+        let by_words = || (&a.session, &a.message).cmp(&(&b.session, &b.message));
+        place(a).cmp(&place(b)).then_with(by_words)
+    });
+    findings.dedup();
+    findings
+}
+
+/// What a reader should know about a history that is not as it should be.
+fn remark_on(history: History, is_shallow: bool) -> Option<&'static str> {
+    match history {
+        History::Commits if is_shallow => Some(
+            "this clone is shallow: notes that were not changed since its oldest commit count as changed then; \
+             fetch the whole history, in GitHub's checkout with `fetch-depth: 0`",
+        ),
+        History::Commits => None,
+        History::NoCommit => Some(
+            "there is no commit yet: no note counts as recent; commit the notes to see what sessions will be given",
+        ),
+        History::NoRepository => Some(
+            "this folder is in no git repository: no note counts as recent, and there is no base to compare with",
+        ),
+        History::NoProgram => Some(
+            "git is not installed: no note counts as recent, and there is no base to compare with",
+        ),
+    }
+}
+
+/// Whether a rule is to be looked at.
+fn is_on(settings: &CheckSettings, rule: Rule) -> bool {
+    settings.severity(rule) != Severity::Off
+}

@@ -1,0 +1,140 @@
+//! The ground of a check: the checkout, what it asks for, and what was decided from it once for all sessions.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+use super::version::Base;
+use super::{CheckError, CheckRequest, remark_on};
+use crate::adapters::environment::Environment;
+use crate::adapters::git;
+use crate::adapters::repository::{Checkout, History, RepositoryError};
+use crate::adapters::settings::check::{self, CheckFile};
+use crate::domain::budget::Host;
+use crate::domain::check::{SessionSpec, Spot};
+use crate::domain::check_settings::{host_name, is_project_name};
+use crate::domain::project::Layout;
+use crate::domain::time::{Timespan, Timestamp};
+use crate::engine::identify;
+use crate::engine::secrets;
+use crate::engine::untrusted;
+
+/// The repository's settings, at its top.
+pub(super) const SETTINGS: &str = "kgctx.toml";
+/// More settings than this are none.
+const MAX_SETTINGS_BYTES: u64 = 1024 * 1024;
+/// A longer line is cut in an excerpt.
+const MAX_EXCERPT_CHARS: usize = 160;
+
+/// The ground of a check.
+pub(super) struct Ground {
+    pub(super) checkout: Checkout,
+    /// All files, in order.
+    pub(super) paths: Vec<String>,
+    /// The same, for who looks for one.
+    pub(super) known: HashSet<String>,
+    /// The text of the settings, if there are any.
+    pub(super) text: Option<String>,
+    pub(super) file: CheckFile,
+    pub(super) project: String,
+    pub(super) now: Timestamp,
+    /// The moment that the user named.
+    asked_now: Option<Timestamp>,
+    pub(super) sessions: Vec<SessionSpec>,
+}
+
+impl Ground {
+    pub(super) fn find(request: &CheckRequest) -> Result<Ground, CheckError> {
+        let dir = match &request.dir {
+            Some(dir) => dir.clone(),
+            None => Environment::of_process().current_dir().unwrap_or_else(|_| PathBuf::from(".")),
+        };
+        // Without the environment: whose home the repository lies in is not its matter.
+        let facts = git::facts(&dir, &Environment::default())
+            .map_err(|cause| RepositoryError::Dir { dir: dir.clone(), cause })?;
+        let repository =
+            facts.repository.as_ref().filter(|repository| repository.layout != Layout::Bare);
+        let top = match repository {
+            Some(repository) => &repository.checkout,
+            None => facts.marked.as_ref().unwrap_or(&facts.folder),
+        };
+        let checkout = Checkout::find(top, repository.is_some())?;
+        let paths = checkout.files()?;
+        let known: HashSet<String> = paths.iter().cloned().collect();
+        let has_settings = known.contains(SETTINGS);
+        let bytes = has_settings.then(|| checkout.read(SETTINGS, MAX_SETTINGS_BYTES)).flatten();
+        let text = bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        let file = match &text {
+            Some(text) => check::read(SETTINGS, text)?,
+            None => CheckFile::default(),
+        };
+        let named = || identify::project(&facts, None, &[]).name;
+        let project = file
+            .settings
+            .project
+            .clone()
+            .or_else(|| checkout.origin.clone())
+            .or_else(named)
+            .filter(|name| is_project_name(name))
+            .unwrap_or_else(|| "project".to_owned());
+        let now = request.now.or(checkout.newest).unwrap_or(Timestamp(0));
+        let sessions = match &file.settings.sessions[..] {
+            [] => Host::ALL.into_iter().map(at_the_top).collect(),
+            declared => declared.to_vec(),
+        };
+        let asked_now = request.now;
+        Ok(Ground { checkout, paths, known, text, file, project, now, asked_now, sessions })
+    }
+
+    /// The revision to compare with.
+    pub(super) fn base(&self, revision: &str) -> Result<Base, CheckError> {
+        Ok(Base::find(&self.checkout, revision)?)
+    }
+
+    /// The moment at which a session starts.
+    pub(super) fn now_of(&self, session: &SessionSpec) -> Timestamp {
+        self.asked_now.or(session.now).unwrap_or(self.now)
+    }
+
+    /// When a file was changed of which the history says nothing: now where there is one, and so long ago that it is not
+    /// recent where there is none.
+    pub(super) fn undated(&self) -> Timestamp {
+        self.checkout.newest.unwrap_or_else(|| self.now.before(Timespan::from_hours(30 * 24)))
+    }
+
+    /// Whether there is a repository, so that its top is the project.
+    pub(super) fn has_repository(&self) -> bool {
+        self.checkout.history != History::NoRepository
+    }
+
+    pub(super) fn remarks(&self) -> Vec<String> {
+        let history = remark_on(self.checkout.history, self.checkout.is_shallow);
+        history.map(str::to_owned).into_iter().collect()
+    }
+
+    /// The place of the first of some keys that is set; the settings' first line where none is. `None` without settings.
+    pub(super) fn spot(&self, keys: &[String]) -> Option<Spot> {
+        self.text.as_ref()?;
+        let set = keys.iter().find_map(|key| self.file.places.get(key)).cloned();
+        let first = || Spot { path: SETTINGS.to_owned(), line: 1, column: 1, length: 0 };
+        Some(set.unwrap_or_else(first))
+    }
+
+    /// The line of a place in the settings, as it may be shown.
+    pub(super) fn excerpt(&self, spot: &Spot) -> Option<String> {
+        let text = self.text.as_ref().filter(|_| spot.path == SETTINGS)?;
+        let line = secrets::mask(text.lines().nth(spot.line.checked_sub(1)?)?).into_owned();
+        Some(untrusted::one_line(&line).chars().take(MAX_EXCERPT_CHARS).collect())
+    }
+}
+
+/// A session at the top of the repository.
+fn at_the_top(host: Host) -> SessionSpec {
+    SessionSpec {
+        name: host_name(host).to_owned(),
+        dir: String::new(),
+        host,
+        budget: None,
+        now: None,
+        branch: None,
+    }
+}

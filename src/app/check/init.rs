@@ -1,0 +1,113 @@
+//! The first step: a section for the settings, with everything that can be set, and a baseline.
+
+use super::ground::{Ground, SETTINGS};
+use super::{Agreement, CheckError, CheckRequest, check};
+use crate::domain::check::{CheckReport, Rule, Severity};
+
+/// What was done at the first step.
+#[derive(Debug)]
+pub struct Started {
+    /// Whether there were no settings before.
+    pub is_new: bool,
+    /// The baseline's file.
+    pub baseline: String,
+    /// What a check finds now.
+    pub report: CheckReport,
+}
+
+/// Begins to check a repository.
+pub fn init(request: &CheckRequest) -> Result<Started, CheckError> {
+    let ground = Ground::find(request)?;
+    if ground.file.has_check {
+        return Err(CheckError::Begun);
+    }
+    let old = ground.text.as_deref().unwrap_or_default();
+    let gap = match old {
+        "" => "",
+        old if old.ends_with('\n') => "\n",
+        _ => "\n\n",
+    };
+    let text = format!("{old}{gap}{}", section());
+    let written = ground.checkout.write(SETTINGS, &text);
+    written.map_err(|cause| CheckError::Write { path: SETTINGS.to_owned(), cause })?;
+    let request = CheckRequest { agreement: Agreement::Renewed, ..request.clone() };
+    let report = check(&request)?;
+    let baseline = ground.file.settings.baseline.clone();
+    Ok(Started { is_new: ground.text.is_none(), baseline, report })
+}
+
+/// The section, with the defaults in comments.
+fn section() -> String {
+    let rules: String = Rule::ALL
+        .iter()
+        .map(|rule| {
+            let severity = match rule.default_severity() {
+                Severity::Off => "off",
+                Severity::Warn => "warn",
+                Severity::Error => "error",
+            };
+            let line = format!("# {} = \"{severity}\"", rule.id());
+            format!("{line:<36} # {}\n", rule.summary())
+        })
+        .collect();
+    format!(
+        "# What this repository asks of the context that it gives to sessions: see `kgctx check --help`.\n\
+         [check]\n\
+         # project = \"name\"                  # by default the name of the origin, else of the folder\n\
+         # baseline = \".kgctx/check.json\"    # what was agreed on; `kgctx check --update-baseline` writes it\n\
+         # handoffs = [\".kgctx/handoffs\"]    # folders of committed handoffs\n\
+         # growth_tokens = 200               # so many tokens may a change add to a session's context\n\
+         # giant_percent = 25                # the share of all notes that one note may have\n\
+         \n\
+         [check.rules]                       # off, warn or error\n\
+         {rules}\
+         \n\
+         [check.budget]                      # in tokens; [check.budget.claude-code] is for one host\n\
+         # total = 4000\n\
+         # handoff = 2000\n\
+         # concepts = 1500\n\
+         # recent = 1000\n\
+         # graph = 500\n\
+         # files = 1000\n\
+         \n\
+         [check.static]                      # files that hosts read by themselves, in tokens\n\
+         # \"**/AGENTS.md\" = 2500\n\
+         \n\
+         # [[check.session]]                 # by default one per host, at the top\n\
+         # name = \"web\"\n\
+         # dir = \"packages/web\"\n\
+         # host = \"claude-code\"              # plain, opencode, claude-code or codex\n\
+         # budget = 4000\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::adapters::settings::check::read;
+    use crate::domain::check_settings::CheckSettings;
+
+    #[test]
+    fn the_section_changes_nothing_and_every_comment_in_it_can_be_used() {
+        let written = section();
+        assert_eq!(read("kgctx.toml", &written).unwrap().settings, CheckSettings::default());
+        let (head, rest) = written.split_once('\n').unwrap();
+        assert!(head.starts_with("# What"));
+        let used: String = rest
+            .lines()
+            .map(|line| format!("{}\n", line.strip_prefix("# ").unwrap_or(line)))
+            .collect();
+        let file = read("kgctx.toml", &used).unwrap();
+        assert_eq!(file.unknown, []);
+        assert_eq!(file.settings.sessions.len(), 1);
+        assert_eq!(file.settings.severities.len(), Rule::ALL.len());
+        let defaults = CheckSettings::default();
+        assert_eq!(file.settings.growth_tokens, defaults.growth_tokens);
+        assert_eq!(file.settings.giant_percent, defaults.giant_percent);
+        assert_eq!(file.settings.baseline, defaults.baseline);
+        assert_eq!(file.settings.handoffs, defaults.handoffs);
+        for rule in Rule::ALL {
+            assert_eq!(file.settings.severity(rule), rule.default_severity());
+        }
+    }
+}

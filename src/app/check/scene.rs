@@ -1,0 +1,562 @@
+//! A scene: a version of the repository on a stage, where the real path makes the contexts of its sessions. What is on the
+//! stage can be turned into the base and back, by touching only what differs.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::ffi::OsString;
+use std::io;
+use std::path::Path;
+
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use rayon::prelude::*;
+
+use super::CheckError;
+use super::ground::{Ground, SETTINGS};
+use super::left_behind::Left;
+use super::session::{Played, play, play_text};
+use super::version::{Base, From, Staged, Turn};
+use crate::adapters::environment::Environment;
+use crate::adapters::settings::check;
+use crate::adapters::stage::Stage;
+use crate::adapters::vault;
+use crate::app::refresh::{Mode, Patience, refresh};
+use crate::app::workspace::{AppError, Place, Request, Workspace};
+use crate::domain::check::{RepositoryFile, SessionSpec, StaticFile};
+use crate::domain::settings::Settings;
+use crate::domain::source::SourceWish;
+use crate::domain::time::Timestamp;
+use crate::engine::check::{CheckedVault, RuleInput, statics};
+use crate::engine::decode::{Decoded, decode};
+
+/// Nobody waits here: a slow machine must not change what is found.
+const PATIENCE_MS: &str = "3600000";
+/// The branch that a session is on which names none.
+const BRANCH: &str = "main";
+/// How deep files that hosts read may import others.
+const IMPORTS: usize = 5;
+
+/// In which order files are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    AsListed,
+    Reversed,
+}
+
+/// A version of the repository on a stage.
+pub(super) struct Scene<'g> {
+    pub(super) ground: &'g Ground,
+    base: Option<&'g Base>,
+    stage: Stage,
+    /// What each session's folder belongs to.
+    places: BTreeMap<String, Place>,
+    roles: Roles,
+    missing_vaults: Vec<String>,
+    /// Those at the top.
+    settings: Settings,
+    max_bytes: u64,
+    files: Vec<RepositoryFile>,
+    head: Act,
+    before: Act,
+    /// The files of the base that hosts read, and those that they may import.
+    files_before: Vec<RepositoryFile>,
+    /// How many bytes those files had that are different now.
+    bytes_before: HashMap<String, usize>,
+    is_turned: bool,
+}
+
+/// What a version brings to the stage.
+#[derive(Default)]
+struct Act {
+    staged: Staged,
+    left: Vec<Left>,
+}
+
+impl<'g> Scene<'g> {
+    /// Sets the working tree on a new stage.
+    pub(super) fn set(
+        ground: &'g Ground,
+        base: Option<&'g Base>,
+        order: Order,
+    ) -> Result<Scene<'g>, CheckError> {
+        let stage = Stage::new(&ground.project).map_err(on_stage)?;
+        // The folders of both versions: a vault that only one of them has is an empty one in the other.
+        let before = base.iter().flat_map(|base| base.files.keys());
+        for folder in folders(ground.paths.iter().chain(before)) {
+            stage.make_folder(folder).map_err(on_stage)?;
+        }
+        set_settings(ground, &stage)?;
+        let mut places = BTreeMap::new();
+        for session in &ground.sessions {
+            let place = place_of(ground, &stage, session)?;
+            places.insert(session.dir.clone(), place);
+        }
+        let (roles, missing_vaults) = Roles::of(ground, &stage, &places);
+        let settings =
+            Place::find(&request(&stage, "")).map_err(|error| unstaged(&stage, error))?.settings;
+        let max_bytes = settings.max_file_bytes.value;
+        let mut scene = Scene {
+            ground,
+            base,
+            stage,
+            places,
+            roles,
+            missing_vaults,
+            settings,
+            max_bytes,
+            files: Vec::new(),
+            head: Act::default(),
+            before: Act::default(),
+            files_before: Vec::new(),
+            bytes_before: HashMap::new(),
+            is_turned: false,
+        };
+        scene.set_working_tree(order)?;
+        if let Some(base) = base {
+            scene.prepare_base(base)?;
+        }
+        Ok(scene)
+    }
+
+    fn set_working_tree(&mut self, order: Order) -> Result<(), CheckError> {
+        let ground = self.ground;
+        let changed = ground.checkout.changed_since(None)?;
+        let mut read: Vec<&str> = ground.paths.iter().map(String::as_str).collect();
+        read.retain(|path| self.roles.is_read(path) || is_gitignore(path));
+        let wanted = read.iter().copied().filter(|path| !changed.contains(*path)).collect();
+        let times = ground.checkout.times(None, &wanted)?;
+        let time = |path: &str| times.get(path).copied().unwrap_or_else(|| ground.undated());
+        if order == Order::Reversed {
+            read.reverse();
+        }
+        let read_one = |path: &&str| -> io::Result<Option<(String, String)>> {
+            let Some(bytes) = ground.checkout.read(path, self.max_bytes) else { return Ok(None) };
+            if self.roles.is_staged(path) {
+                self.stage.write(path, &bytes, time(path))?;
+            }
+            Ok(text(bytes).map(|text| ((*path).to_owned(), text)))
+        };
+        let texts: io::Result<Vec<Option<(String, String)>>> =
+            read.par_iter().with_min_len(32).map(read_one).collect();
+        let mut texts: HashMap<String, String> =
+            texts.map_err(on_stage)?.into_iter().flatten().collect();
+        self.read_imports(&mut texts);
+        let file = |path: &String| {
+            let text = texts.remove(path);
+            RepositoryFile { path: path.clone(), text, modified: time(path) }
+        };
+        self.files = ground.paths.iter().map(file).collect();
+        let staged = read.iter().filter(|path| self.roles.is_staged(path));
+        let mut staged: Staged = staged.map(|path| ((*path).to_owned(), time(path))).collect();
+        let handoffs = self.files.iter().filter(|file| self.roles.is_handoff(&file.path));
+        let left: Vec<Left> = handoffs.filter_map(Left::read).collect();
+        let mut listed = BTreeSet::new();
+        for path in left.iter().flat_map(Left::listed).filter(|path| ground.known.contains(path)) {
+            if !staged.contains_key(&path) {
+                staged.insert(path.clone(), ground.undated());
+                listed.insert(path);
+            }
+        }
+        let listed = listed.iter().map(String::as_str).collect();
+        self.head = Act { staged, left };
+        self.write(From::WorkingTree, &listed, &self.head.staged)?;
+        Ok(())
+    }
+
+    /// Reads what those files import that hosts read, as far as it is in the repository.
+    fn read_imports(&self, texts: &mut HashMap<String, String>) {
+        let mut round: Vec<String> =
+            texts.keys().filter(|path| self.roles.is_static(path)).cloned().collect();
+        for _ in 0..IMPORTS {
+            let mut next = BTreeSet::new();
+            for path in &round {
+                let Some(text) = texts.get(path) else { continue };
+                let new = imports(path, text).into_iter().filter(|path| !texts.contains_key(path));
+                next.extend(new.filter(|path| self.ground.known.contains(path)));
+            }
+            for path in &next {
+                let bytes = self.ground.checkout.read(path, self.max_bytes);
+                texts.extend(bytes.and_then(text).map(|text| (path.clone(), text)));
+            }
+            round = next.into_iter().collect();
+        }
+    }
+
+    /// Finds out what the base would bring to the stage.
+    fn prepare_base(&mut self, base: &Base) -> Result<(), CheckError> {
+        let checkout = &self.ground.checkout;
+        let paths: Vec<&str> = base.files.keys().map(String::as_str).collect();
+        let read = paths.iter().copied().filter(|path| self.roles.is_read(path));
+        let times = checkout.times(Some(&base.commit), &read.collect())?;
+        let time = |path: &str| times.get(path).copied().unwrap_or_else(|| self.ground.undated());
+        let staged = paths.iter().filter(|path| self.roles.is_staged(path));
+        let mut staged: Staged = staged.map(|path| ((*path).to_owned(), time(path))).collect();
+        let mut now: HashMap<&str, &String> = HashMap::with_capacity(self.files.len());
+        now.extend(
+            self.files.iter().filter_map(|file| Some((file.path.as_str(), file.text.as_ref()?))),
+        );
+        let has_statics = paths.iter().any(|path| self.roles.is_static(path));
+        let is_needed = |path: &str| {
+            self.roles.is_handoff(path)
+                || has_statics && (self.roles.is_static(path) || now.contains_key(path))
+        };
+        let needed = paths.iter().copied().filter(|path| is_needed(path));
+        let (fetched, same): (BTreeSet<&str>, BTreeSet<&str>) =
+            needed.partition(|path| base.differing.contains(*path) || !now.contains_key(path));
+        let mut texts: HashMap<String, String> = HashMap::new();
+        From::Base(base).fetch(checkout, &fetched, self.max_bytes, |path, bytes| {
+            texts.extend(text(bytes).map(|text| (path.to_owned(), text)));
+        })?;
+        texts.extend(same.iter().map(|path| ((*path).to_owned(), now[path].clone())));
+        let mut files = Vec::new();
+        for path in &paths {
+            let text = texts.remove(*path);
+            files.push(RepositoryFile { path: (*path).to_owned(), text, modified: time(path) });
+        }
+        let handoffs = files.iter().filter(|file| self.roles.is_handoff(&file.path));
+        let left: Vec<Left> = handoffs.filter_map(Left::read).collect();
+        for path in left.iter().flat_map(Left::listed) {
+            if base.files.contains_key(&path) {
+                staged.entry(path).or_insert_with(|| self.ground.undated());
+            }
+        }
+        self.before = Act { staged, left };
+        self.files_before = if has_statics { files } else { Vec::new() };
+        Ok(())
+    }
+
+    /// Turns what is on the stage into the base.
+    pub(super) fn turn_to_base(&mut self) -> Result<(), CheckError> {
+        let Some(base) = self.base else { return Ok(()) };
+        let turn = Turn::between(&self.head.staged, &self.before.staged, &base.differing);
+        self.bytes_before = self.turn(&turn, From::Base(base), &self.before.staged)?;
+        self.is_turned = true;
+        Ok(())
+    }
+
+    /// Turns it back into the working tree.
+    pub(super) fn turn_back(&mut self) -> Result<(), CheckError> {
+        let Some(base) = self.base else { return Ok(()) };
+        let turn = Turn::between(&self.before.staged, &self.head.staged, &base.differing);
+        self.turn(&turn, From::WorkingTree, &self.head.staged)?;
+        self.is_turned = false;
+        Ok(())
+    }
+
+    fn turn(
+        &self,
+        turn: &Turn<'_>,
+        from: From<'_>,
+        to: &Staged,
+    ) -> Result<HashMap<String, usize>, CheckError> {
+        // What was too large to be staged is not there.
+        let settle = |done: io::Result<()>| match done {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(on_stage(error)),
+            _ => Ok(()),
+        };
+        for path in &turn.removed {
+            settle(self.stage.remove(path))?;
+        }
+        for path in &turn.dated {
+            settle(self.stage.date(path, to[*path]))?;
+        }
+        self.write(from, &turn.written, to)
+    }
+
+    /// Writes files to the stage, and tells how many bytes they have.
+    fn write(
+        &self,
+        from: From<'_>,
+        paths: &BTreeSet<&str>,
+        to: &Staged,
+    ) -> Result<HashMap<String, usize>, CheckError> {
+        let mut sizes = HashMap::new();
+        let mut done = Ok(());
+        from.fetch(&self.ground.checkout, paths, self.max_bytes, |path, bytes| {
+            sizes.insert(path.to_owned(), bytes.len());
+            if done.is_ok() {
+                done = self.stage.write(path, &bytes, to[path]);
+            }
+        })?;
+        done.map_err(on_stage)?;
+        Ok(sizes)
+    }
+
+    /// Makes the context of every session, from what is on the stage now.
+    pub(super) fn play(&self) -> Result<Vec<Played>, CheckError> {
+        self.index()?;
+        self.ground.sessions.iter().map(|session| play(self, session)).collect()
+    }
+
+    /// The texts alone.
+    pub(super) fn play_texts(&self) -> Result<Vec<String>, CheckError> {
+        self.index()?;
+        self.ground.sessions.iter().map(|session| play_text(self, session)).collect()
+    }
+
+    /// Brings the index up to date before any session asks: none of them may be in a hurry.
+    fn index(&self) -> Result<(), CheckError> {
+        let mut seen = HashSet::new();
+        for (dir, place) in &self.places {
+            let is_new = seen.insert(place.project.notes_root.clone());
+            if !is_new || !place.settings.enabled.value {
+                continue;
+            }
+            // Without notes there is no index, and a session without one is what is to be shown.
+            let request = request(&self.stage, dir);
+            if let Ok(workspace) = Workspace::find_what_answers(&request, true) {
+                refresh(&workspace, Mode::Incremental, Patience::Wait, &mut |_, _| {})?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts a session's branch on the stage, and tells where the session is and what was left for it.
+    pub(super) fn enter(
+        &self,
+        session: &SessionSpec,
+    ) -> Result<(Request, &Place, &[Left]), CheckError> {
+        if self.ground.has_repository() {
+            let branch = session.branch.as_deref().unwrap_or(BRANCH);
+            self.stage.check_out(branch).map_err(on_stage)?;
+        }
+        let left = if self.is_turned { &self.before.left } else { &self.head.left };
+        let place = self.places.get(&session.dir);
+        let place = place.ok_or_else(|| CheckError::Place(format!("no folder {}", session.dir)))?;
+        Ok((request(&self.stage, &session.dir), place, left))
+    }
+
+    /// What the rules look at.
+    pub(super) fn input(&self) -> RuleInput<'_> {
+        self.input_of(&self.files)
+    }
+
+    fn input_of<'a>(&'a self, files: &'a [RepositoryFile]) -> RuleInput<'a> {
+        let settings = &self.settings;
+        RuleInput {
+            files,
+            vaults: &self.roles.vaults,
+            links: settings.links.value,
+            settings: &self.ground.file.settings,
+            now: self.ground.now,
+            encoding: settings.encoding.value,
+            max_age_days: settings.handoff.max_age_days.value,
+        }
+    }
+
+    /// What hosts read by themselves in the base.
+    pub(super) fn statics_before(&self) -> Vec<StaticFile> {
+        statics::files(&self.input_of(&self.files_before))
+    }
+
+    pub(super) fn n_notes(&self) -> usize {
+        self.files.iter().filter(|file| self.roles.is_note(&file.path)).count()
+    }
+
+    /// The note or handoff that grew most, or is the largest where nothing is known about before.
+    pub(super) fn most_grown(&self) -> Option<&str> {
+        let has_role = |path: &str| self.roles.is_note(path) || self.roles.is_handoff(path);
+        let files = self.files.iter().filter(|file| has_role(&file.path));
+        let sized = files.filter_map(|file| Some((file, file.text.as_ref()?.len())));
+        let grown = |(file, size): &(&RepositoryFile, usize)| {
+            let is_new = self.base.is_some_and(|base| !base.files.contains_key(&file.path));
+            let before = self.bytes_before.get(&file.path).copied();
+            let before = before.or(is_new.then_some(0));
+            before.map_or(0, |before| size.saturating_sub(before))
+        };
+        let most =
+            sized.max_by_key(|sized| (grown(sized), sized.1, std::cmp::Reverse(&sized.0.path)));
+        most.map(|(file, _)| file.path.as_str())
+    }
+
+    /// What a reader should know, and the way out.
+    pub(super) fn remarks(&self, played: &[Played]) -> Vec<String> {
+        let mut remarks = Vec::new();
+        if self.ground.text.is_none() {
+            remarks.push(
+                "there is no kgctx.toml at the top: the defaults hold; `kgctx check --init` writes one".to_owned(),
+            );
+        }
+        if self.n_notes() == 0 {
+            remarks.push(
+                "there are no notes: put markdown into .kgctx/memory or docs, or name a folder with [[vault]] in kgctx.toml"
+                    .to_owned(),
+            );
+        }
+        remarks.extend(self.missing_vaults.iter().cloned());
+        let faults = played.iter().flat_map(|played| &played.faults);
+        for fault in faults.filter(|fault| !matches!(fault.source.as_str(), "vault")) {
+            let remark = self.stage.unstaged(&format!("{}: {}", fault.source, fault.reason));
+            if !remarks.contains(&remark) {
+                remarks.push(remark);
+            }
+        }
+        remarks
+    }
+}
+
+/// What files are there for.
+struct Roles {
+    vaults: Vec<CheckedVault>,
+    handoffs: Vec<String>,
+    statics: Gitignore,
+}
+
+impl Roles {
+    /// Also tells which vaults are not there.
+    fn of(
+        ground: &Ground,
+        stage: &Stage,
+        places: &BTreeMap<String, Place>,
+    ) -> (Roles, Vec<String>) {
+        let mut vaults = BTreeSet::new();
+        let mut missing = Vec::new();
+        for spec in places.values().flat_map(|place| &place.settings.vaults) {
+            match vault::open(spec) {
+                Ok(opened) => {
+                    let below = opened.root.strip_prefix(stage.project()).unwrap_or(Path::new(""));
+                    let folder = below.to_string_lossy().into_owned();
+                    vaults.insert(CheckedVault { name: opened.name, folder });
+                }
+                Err(error) => missing.push(stage.unstaged(&error.to_string())),
+            }
+        }
+        missing.sort();
+        missing.dedup();
+        let settings = &ground.file.settings;
+        // Whatever could be meant by a pattern is read; whose limit it has is decided by who counts.
+        let mut statics = GitignoreBuilder::new("");
+        for (pattern, _) in &settings.static_limits {
+            let _ = statics.add_line(None, pattern);
+        }
+        let statics = statics.build().unwrap_or_else(|_| Gitignore::empty());
+        let vaults = vaults.into_iter().collect();
+        (Roles { vaults, handoffs: settings.handoffs.clone(), statics }, missing)
+    }
+
+    /// As a vault is walked: hidden files and folders are none of it.
+    fn is_note(&self, path: &str) -> bool {
+        let is_hidden = |below: &str| below.split('/').any(|part| part.starts_with('.'));
+        let is_plain = |below: &str| !is_hidden(below) && !below.contains('\\');
+        path.ends_with(".md")
+            && self.vaults.iter().any(|vault| below(path, &vault.folder).is_some_and(is_plain))
+    }
+
+    fn is_handoff(&self, path: &str) -> bool {
+        path.ends_with(".md") && self.handoffs.iter().any(|folder| below(path, folder).is_some())
+    }
+
+    fn is_static(&self, path: &str) -> bool {
+        self.statics.matched(path, false).is_ignore()
+    }
+
+    fn is_staged(&self, path: &str) -> bool {
+        self.is_note(path) || is_gitignore(path)
+    }
+
+    fn is_read(&self, path: &str) -> bool {
+        path == SETTINGS || self.is_note(path) || self.is_handoff(path) || self.is_static(path)
+    }
+}
+
+fn is_gitignore(path: &str) -> bool {
+    path == ".gitignore" || path.ends_with("/.gitignore")
+}
+
+/// The rest of a path below a folder; the top is empty.
+fn below<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
+    if folder.is_empty() { Some(path) } else { path.strip_prefix(folder)?.strip_prefix('/') }
+}
+
+/// The folders of some files.
+fn folders<'a>(paths: impl Iterator<Item = &'a String>) -> BTreeSet<&'a str> {
+    paths.filter_map(|path| path.rsplit_once('/')).map(|(folder, _)| folder).collect()
+}
+
+fn text(bytes: Vec<u8>) -> Option<String> {
+    // As it is, where that is possible: places are counted in what people see.
+    match String::from_utf8(bytes) {
+        Ok(text) if !text.contains('\0') => Some(text),
+        Ok(_) => None,
+        Err(error) => match decode(error.into_bytes()) {
+            Decoded::Text(text, _) => Some(text),
+            Decoded::Binary => None,
+        },
+    }
+}
+
+/// The files of the repository that a text may import with `@path`.
+fn imports(path: &str, text: &str) -> Vec<String> {
+    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let named = text.split_whitespace().filter_map(|word| word.strip_prefix('@'));
+    named
+        .filter_map(|name| {
+            let name = name.trim_end_matches(['.', ',', ';', ':', ')', '`']);
+            let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+            for part in name.split('/') {
+                match part {
+                    "" | "." => {}
+                    ".." => drop(parts.pop()?),
+                    part => parts.push(part),
+                }
+            }
+            Some(parts.join("/"))
+        })
+        .collect()
+}
+
+/// Puts settings on the stage: those at the top, and those of packages where there is no repository around them.
+fn set_settings(ground: &Ground, stage: &Stage) -> Result<(), CheckError> {
+    let set = |path: &str, text: &str| stage.write(path, text.as_bytes(), Timestamp(0));
+    if ground.text.is_some() {
+        set(SETTINGS, &ground.file.without_unknown).map_err(on_stage)?;
+    }
+    if ground.has_repository() {
+        stage.check_out(BRANCH).map_err(on_stage)?;
+        return Ok(());
+    }
+    let in_package = |path: &&String| path.ends_with("/kgctx.toml");
+    for path in ground.paths.iter().filter(in_package) {
+        let Some(text) = ground.checkout.read(path, 1 << 20).and_then(text) else { continue };
+        let file = check::read(path, &text)?;
+        set(path, &file.without_unknown).map_err(on_stage)?;
+    }
+    Ok(())
+}
+
+fn place_of(ground: &Ground, stage: &Stage, session: &SessionSpec) -> Result<Place, CheckError> {
+    let SessionSpec { name, dir, .. } = session;
+    if !stage.has_folder(dir) {
+        let n = ground.sessions.iter().position(|other| other.name == *name).unwrap_or_default();
+        let keys = [format!("check.session.{n}.dir"), format!("check.session.{n}")];
+        let line = ground.spot(&keys).map_or(1, |spot| spot.line);
+        return Err(CheckError::Place(format!(
+            "{SETTINGS}:{line}: the session {name:?} starts in {dir:?}, and no file of the repository is there"
+        )));
+    }
+    Place::find(&request(stage, dir)).map_err(|error| unstaged(stage, error))
+}
+
+/// Wrong settings, with their paths as they are in the repository.
+fn unstaged(stage: &Stage, error: AppError) -> CheckError {
+    match error {
+        AppError::Settings(error) => CheckError::Place(stage.unstaged(&error.to_string())),
+        error => error.into(),
+    }
+}
+
+/// A session's place, with nothing of the user's in reach.
+fn request(stage: &Stage, dir: &str) -> Request {
+    let environment = [("KGCTX_DEADLINE_MS", PATIENCE_MS)];
+    let environment: Environment =
+        environment.into_iter().map(|(k, v)| (OsString::from(k), OsString::from(v))).collect();
+    Request {
+        dir: Some(stage.project().join(dir)),
+        home: Some(stage.home()),
+        environment: Some(environment),
+        source: Some(SourceWish::Index),
+        ..Request::default()
+    }
+}
+
+fn on_stage(cause: io::Error) -> CheckError {
+    CheckError::Write { path: "a temporary folder".to_owned(), cause }
+}

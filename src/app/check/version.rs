@@ -1,0 +1,114 @@
+//! A version of a repository: the working tree, or a commit that it is compared with. It knows what is to be staged, and
+//! fetches what files hold.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use crate::adapters::repository::{Checkout, RepositoryError, TreeFile};
+use crate::domain::time::Timestamp;
+
+/// A commit to compare with.
+pub(super) struct Base {
+    pub(super) commit: String,
+    pub(super) files: BTreeMap<String, TreeFile>,
+    /// The files of which the working tree holds something else.
+    pub(super) differing: HashSet<String>,
+}
+
+impl Base {
+    pub(super) fn find(checkout: &Checkout, revision: &str) -> Result<Base, RepositoryError> {
+        let commit = checkout.base(revision)?;
+        let files = checkout.tree(&commit)?;
+        let files = files.into_iter().map(|file| (file.path.clone(), file)).collect();
+        let differing = checkout.changed_since(Some(&commit))?;
+        Ok(Base { commit, files, differing })
+    }
+}
+
+/// Where files are fetched from.
+#[derive(Clone, Copy)]
+pub(super) enum From<'a> {
+    WorkingTree,
+    Base(&'a Base),
+}
+
+impl From<'_> {
+    /// What files hold, those that are not too large.
+    pub(super) fn fetch(
+        self,
+        checkout: &Checkout,
+        paths: &BTreeSet<&str>,
+        max_bytes: u64,
+        mut take: impl FnMut(&str, Vec<u8>),
+    ) -> Result<(), RepositoryError> {
+        match self {
+            From::WorkingTree => {
+                for path in paths {
+                    if let Some(bytes) = checkout.read(path, max_bytes) {
+                        take(path, bytes);
+                    }
+                }
+                Ok(())
+            }
+            From::Base(base) => {
+                let files: Vec<&TreeFile> =
+                    paths.iter().filter_map(|path| base.files.get(*path)).collect();
+                checkout
+                    .read_tree(&files, max_bytes, |n, bytes| take(files[n].path.as_str(), bytes))
+            }
+        }
+    }
+}
+
+/// What stands on a stage, and since when it is as it is.
+pub(super) type Staged = BTreeMap<String, Timestamp>;
+
+/// What has to be done to turn one version on a stage into another.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Turn<'a> {
+    pub(super) removed: Vec<&'a str>,
+    pub(super) written: BTreeSet<&'a str>,
+    /// The content is the same, its time is not.
+    pub(super) dated: Vec<&'a str>,
+}
+
+impl<'a> Turn<'a> {
+    pub(super) fn between(
+        from: &'a Staged,
+        to: &'a Staged,
+        differing: &HashSet<String>,
+    ) -> Turn<'a> {
+        let mut turn = Turn::default();
+        turn.removed.extend(from.keys().filter(|path| !to.contains_key(*path)).map(String::as_str));
+        for (path, at) in to {
+            match from.get(path) {
+                Some(_) if differing.contains(path) => drop(turn.written.insert(path)),
+                Some(before) if before != at => turn.dated.push(path),
+                Some(_) => {}
+                None => drop(turn.written.insert(path)),
+            }
+        }
+        turn
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_differs_is_touched() {
+        let staged = |files: &[(&str, i64)]| -> Staged {
+            files.iter().map(|&(path, at)| (path.to_owned(), Timestamp(at))).collect()
+        };
+        let (head, base) = (
+            staged(&[("new", 9), ("same", 1), ("changed", 9), ("reverted", 9)]),
+            staged(&[("gone", 1), ("same", 1), ("changed", 1), ("reverted", 1)]),
+        );
+        let differing = ["changed", "new", "gone"].into_iter().map(str::to_owned).collect();
+        let turn = Turn::between(&head, &base, &differing);
+        assert_eq!(turn.removed, ["new"]);
+        assert_eq!(turn.written, BTreeSet::from(["changed", "gone"]));
+        assert_eq!(turn.dated, ["reverted"]);
+        assert_eq!(Turn::between(&head, &head, &HashSet::new()), Turn::default());
+    }
+}

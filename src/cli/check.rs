@@ -1,0 +1,52 @@
+//! `kgctx check`
+
+use crate::app::check::{Agreement, CheckRequest, Started, check, init, render};
+use crate::cli::args::{CheckArgs, PlaceArgs};
+use crate::cli::outcome::Failure;
+use crate::cli::screen::{Screen, harmless};
+use crate::domain::check::Severity;
+
+/// Returns whether all is well.
+pub(super) fn run(
+    place: &PlaceArgs,
+    args: &CheckArgs,
+    screen: &mut Screen,
+) -> Result<bool, Failure> {
+    let request = CheckRequest {
+        dir: place.dir(),
+        base: args.base.clone(),
+        now: args.now,
+        agreement: if args.update_baseline { Agreement::Renewed } else { Agreement::Kept },
+    };
+    if args.init {
+        started(&init(&request)?, screen);
+        return Ok(true);
+    }
+    let report = check(&request)?;
+    screen.print(&render(&report, args.format.into()));
+    Ok(!report.fails())
+}
+
+/// Says what was done, and what comes next.
+fn started(started: &Started, screen: &mut Screen) {
+    let Started { is_new, baseline, report } = started;
+    let what = if *is_new { "wrote kgctx.toml with" } else { "added to kgctx.toml" };
+    screen.line(format!(
+        "{what} a [check] section: everything in it is a comment, and the defaults hold"
+    ));
+    screen.line(format!("wrote {baseline}: what sessions are given now is what was agreed on"));
+    for remark in &report.remarks[..report.remarks.len().saturating_sub(1)] {
+        screen.line(harmless(remark));
+    }
+    let (errors, warnings) = (report.n(Severity::Error), report.n(Severity::Warn));
+    let found = match (errors, warnings) {
+        (0, 0) => "nothing breaks a rule".to_owned(),
+        (errors, warnings) => {
+            format!("there are {errors} errors and {warnings} warnings: `kgctx check` shows them")
+        }
+    };
+    screen.line(found);
+    screen.line(
+        "next: commit both files, and run `kgctx check --base origin/main` for every pull request",
+    );
+}
