@@ -6,6 +6,7 @@
 
 mod answers;
 mod broken_index;
+mod check;
 mod claude_code;
 mod concurrency;
 mod configuration;

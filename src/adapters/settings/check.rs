@@ -24,7 +24,7 @@ const LEAST_LIKENESS: f64 = 0.8;
 pub struct CheckFile {
     /// What it asks of the repository.
     pub settings: CheckSettings,
-    /// Where each key of `[check]` stands: `check.budget.total`, `check.session.0`.
+    /// Where each key stands: `token_limit`, `check.budget.total`, `check.session.0`.
     pub places: BTreeMap<String, Spot>,
     /// Keys that do nothing.
     pub unknown: Vec<UnknownKey>,
@@ -151,9 +151,11 @@ pub fn read(path: &str, text: &str) -> Result<CheckFile, SettingsError> {
     let raw = known::<WithCheck>(&mut of_check, &span, &mut tell).map_err(wrong)?.check;
     unknown.sort_by(|a, b| a.spot.cmp(&b.spot));
     let mut places = BTreeMap::new();
-    note_places(&of_check, "", &mut |key, span| {
-        places.insert(key, spot(path, text, span));
-    });
+    for table in [&others, &of_check] {
+        note_places(table, "", &mut |key, span| {
+            places.insert(key, spot(path, text, span));
+        });
+    }
     let refuse = |span: Range<usize>, message: &str| {
         let (line, column) = position(text, span.start);
         let (path, message) = (file.to_path_buf(), message.to_owned());

@@ -177,14 +177,19 @@ impl About<'_> {
     }
 }
 
-/// The first names, and how many more there are.
+/// The first names, and how many more there are. A concept can be in two parts, and is named once.
 fn named(entries: &[EntryName]) -> String {
-    let names: Vec<String> = entries.iter().take(NAMED).map(|entry| shown(&entry.name)).collect();
-    let names = names.join(", ");
-    match entries.len().saturating_sub(NAMED) {
-        0 => names,
-        more => format!("{names} and {more} more"),
+    let mut names: Vec<String> = Vec::new();
+    for entry in entries {
+        let name = shown(&entry.name);
+        if !names.contains(&name) {
+            names.push(name);
+        }
     }
+    let more = names.len().saturating_sub(NAMED);
+    names.truncate(NAMED);
+    let names = names.join(", ");
+    if more == 0 { names } else { format!("{names} and {more} more") }
 }
 
 fn listed(keys: &[String]) -> String {

@@ -1,0 +1,218 @@
+//! What is said where something is missing: one helpful word each.
+
+use std::fs;
+use std::process::Command;
+
+use super::{DAY, Lab, commit, remarks};
+use crate::support::{Scratch, git, stderr};
+
+#[test]
+fn without_git_the_folder_alone_is_checked() {
+    let lab = Lab::with_notes();
+    fs::remove_dir_all(lab.top().join(".git")).unwrap();
+    let (code, report) = lab.check(&[]);
+    assert_eq!(
+        (code, &report["notes"], &report["now"]),
+        (0, &3.into(), &"1970-01-01T00:00:00Z".into())
+    );
+    insta::assert_snapshot!(remarks(&report).join("\n"), @r#"
+    this folder is in no git repository: no note counts as recent, and there is no base to compare with
+    there is no kgctx.toml at the top: the defaults hold; `kgctx check --init` writes one
+    "#);
+    assert!(!report.to_string().contains("\"recent\""), "{report:#}");
+    let (_, report) = lab.check(&["--now", "2026-01-01"]);
+    assert!(!report.to_string().contains("\"recent\""), "{report:#}");
+    let (code, said) = lab.refused(&["--base", "main"]);
+    assert_eq!(code, 2);
+    insta::assert_snapshot!(said, @r#"kgctx: --base needs a git repository with at least one commit, and this folder is in none"#);
+}
+
+#[test]
+fn without_the_program_git_the_folder_alone_is_checked() {
+    let lab = Lab::with_notes();
+    let output = lab.kgctx(&["--format", "json"]).env("PATH", "/nowhere").output().unwrap();
+    assert_eq!(stderr(&output), "");
+    let report = serde_json::from_slice(&output.stdout).unwrap();
+    insta::assert_snapshot!(remarks(&report).join("\n"), @r#"
+    git is not installed: no note counts as recent, and there is no base to compare with
+    there is no kgctx.toml at the top: the defaults hold; `kgctx check --init` writes one
+    "#);
+}
+
+#[test]
+fn a_repository_without_a_commit_is_checked() {
+    let lab = Lab::new();
+    lab.note("atlas", "About [[atlas]].");
+    lab.write("kgctx.toml", "");
+    let (code, report) = lab.check(&[]);
+    assert_eq!((code, &report["notes"]), (0, &1.into()));
+    insta::assert_snapshot!(remarks(&report).join("\n"), @r#"there is no commit yet: no note counts as recent; commit the notes to see what sessions will be given"#);
+    let (code, said) = lab.refused(&["--base", "main"]);
+    assert_eq!(code, 2);
+    insta::assert_snapshot!(said, @r#"kgctx: --base needs a git repository with at least one commit, and there is no commit yet"#);
+}
+
+#[test]
+fn a_repository_without_anything_is_checked() {
+    let lab = Lab::new();
+    let (code, report) = lab.check(&[]);
+    assert_eq!((code, &report["notes"]), (0, &0.into()));
+    insta::assert_snapshot!(remarks(&report).join("\n"), @r#"
+    there is no commit yet: no note counts as recent; commit the notes to see what sessions will be given
+    there is no kgctx.toml at the top: the defaults hold; `kgctx check --init` writes one
+    there are no notes: put markdown into .kgctx/memory or docs, or name a folder with [[vault]] in kgctx.toml
+    "#);
+    lab.commit("nothing", 0);
+    let (_, report) = lab.check(&["--base", "HEAD"]);
+    insta::assert_snapshot!(remarks(&report).join("\n"), @r#"
+    there is no kgctx.toml at the top: the defaults hold; `kgctx check --init` writes one
+    there are no notes: put markdown into .kgctx/memory or docs, or name a folder with [[vault]] in kgctx.toml
+    "#);
+}
+
+#[test]
+fn a_vault_that_is_not_there_is_named() {
+    let lab = Lab::with_notes();
+    lab.write("kgctx.toml", "[[vault]]\npath = \"notes\"\n");
+    let (code, report) = lab.check(&[]);
+    assert_eq!((code, &report["notes"]), (0, &3.into()));
+    insta::assert_snapshot!(remarks(&report).join("\n"), @r#"no such vault: notes (from kgctx.toml); create that folder or name another one"#);
+}
+
+#[test]
+fn a_shallow_clone_is_checked_and_told_how_to_be_whole() {
+    let lab = Lab::with_notes();
+    let url = format!("file://{}", lab.top().display());
+    git(&lab.scratch.path(), &["clone", "-q", "--depth", "1", &url, "shallow/atlas"]);
+    let check = |arguments: &[&str]| {
+        let mut command = lab.kgctx(arguments);
+        command.current_dir(lab.scratch.path().join("shallow/atlas")).output().unwrap()
+    };
+    let output = check(&["--format", "json"]);
+    assert!(output.status.success(), "{output:?}");
+    let report = serde_json::from_slice(&output.stdout).unwrap();
+    insta::assert_snapshot!(remarks(&report)[0], @r#"this clone is shallow: notes that were not changed since its oldest commit count as changed then; fetch the whole history, in GitHub's checkout with `fetch-depth: 0`"#);
+    let output = check(&["--base", "HEAD~1"]);
+    assert_eq!(output.status.code(), Some(2));
+    insta::assert_snapshot!(stderr(&output), @r#"kgctx: "HEAD~1" is no commit that this clone knows; the clone is shallow: fetch the revision, in GitHub's checkout with `fetch-depth: 0`"#);
+}
+
+#[test]
+fn a_revision_that_nobody_knows_is_refused() {
+    let lab = Lab::with_notes();
+    for revision in ["nobody", "--output=x", "-1", "main:.kgctx", ""] {
+        let (code, said) = lab.refused(&["--base", revision]);
+        assert_eq!(code, 2, "{revision}: {said}");
+        assert!(said.starts_with(&format!("kgctx: {revision:?} is no commit")), "{said}");
+        assert_eq!(said.lines().count(), 1);
+    }
+    assert!(!lab.top().join("x").exists());
+    insta::assert_snapshot!(lab.refused(&["--base", "nobody"]).1, @r#"kgctx: "nobody" is no commit that this clone knows; fetch it, or name a branch, a tag or a commit that `git log` shows"#);
+}
+
+#[test]
+fn branches_without_a_common_commit_are_compared_as_they_are() {
+    let lab = Lab::with_notes();
+    git(&lab.top(), &["switch", "-q", "--orphan", "other"]);
+    lab.note("atlas", "Another [[atlas]].");
+    lab.commit("another beginning", 3 * DAY);
+    let (_, report) = lab.check(&["--base", "main"]);
+    let growth = &report["sessions"][0]["growth"];
+    assert!(growth["removed"].to_string().contains("vector-data"), "{report:#}");
+}
+
+#[test]
+fn wrong_settings_are_one_error_at_their_place() {
+    let lab = Lab::with_notes();
+    for (text, expected) in [
+        ("[check]\ngrowth_tokens = \"many\"\n", "kgctx: kgctx.toml:2:17: invalid type"),
+        ("token_limit = \"x\"\n", "kgctx: kgctx.toml:1:15: invalid type"),
+        ("[check\n", "kgctx: kgctx.toml:1:7: "),
+        ("source = \"cli\"\n", "kgctx: kgctx.toml: a project may not set source"),
+        (
+            "[[vault]]\npath = \"../elsewhere\"\n",
+            "kgctx: kgctx.toml: the vault ../elsewhere lies outside",
+        ),
+    ] {
+        lab.write("kgctx.toml", text);
+        let (code, said) = lab.refused(&[]);
+        assert_eq!(code, 2, "{said}");
+        assert!(said.starts_with(expected), "{said}");
+        assert!(!said.contains("/kgctx-check-"), "{said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+    }
+}
+
+#[test]
+fn the_first_step_writes_a_section_and_a_baseline_and_then_all_is_well() {
+    for old in [None, Some("token_limit = 3000"), Some("[[vault]]\npath = \"notes\"\n")] {
+        let lab = Lab::with_notes();
+        lab.write("notes/map.md", "# Map\n\nThe [[map]] of atlas.\n");
+        if let Some(old) = old {
+            lab.write("kgctx.toml", old);
+        }
+        let output = lab.kgctx(&["--init"]).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        assert_eq!(stderr(&output), "");
+        let said = String::from_utf8(output.stdout).unwrap();
+        if old.is_none() {
+            let written = said.lines().take(2).collect::<Vec<_>>().join("\n");
+            insta::assert_snapshot!(written, @r#"
+            wrote kgctx.toml with a [check] section: everything in it is a comment, and the defaults hold
+            wrote .kgctx/check.json: what sessions are given now is what was agreed on
+            "#);
+        }
+        assert!(said.contains("next: commit both files"), "{said}");
+        let text = fs::read_to_string(lab.top().join("kgctx.toml")).unwrap();
+        assert!(text.starts_with(old.unwrap_or_default()), "{text}");
+        lab.commit("check", 3 * DAY);
+        let (code, report) = lab.check(&[]);
+        assert_eq!((code, &report["base"]), (0, &".kgctx/check.json".into()));
+        let again = lab.refused(&["--init"]);
+        assert_eq!(again.0, 2);
+        assert!(again.1.contains("has a [check] section already"), "{}", again.1);
+        assert_eq!(fs::read_to_string(lab.top().join("kgctx.toml")).unwrap(), text);
+    }
+}
+
+#[test]
+fn nothing_is_left_behind_and_nothing_is_written() {
+    let lab = Lab::with_notes();
+    let temporary = lab.scratch.path().join("tmp");
+    fs::create_dir(&temporary).unwrap();
+    for arguments in [&[][..], &["--base", "HEAD~1"], &["--base", "nobody"]] {
+        lab.kgctx(arguments).env("TMPDIR", &temporary).output().unwrap();
+        assert_eq!(fs::read_dir(&temporary).unwrap().count(), 0, "{arguments:?}");
+    }
+    let status =
+        Command::new("git").args(["status", "--porcelain"]).current_dir(lab.top()).output();
+    assert_eq!(String::from_utf8(status.unwrap().stdout).unwrap(), "");
+    assert_eq!(fs::read_dir(lab.scratch.home()).unwrap().count(), 0);
+    assert!(!lab.scratch.path().join("kgctx-home").exists());
+}
+
+#[test]
+fn a_folder_inside_of_the_repository_stands_for_all_of_it() {
+    let lab = Lab::with_notes();
+    lab.write("src/deep/main.rs", "");
+    let output =
+        lab.kgctx(&["--format", "json"]).current_dir(lab.top().join("src/deep")).output().unwrap();
+    let (_, report) = lab.check(&[]);
+    assert_eq!(serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap(), report);
+    let (code, said) = lab.refused(&["--dir", "nowhere"]);
+    assert_eq!(code, 2);
+    assert!(said.starts_with("kgctx: cannot use the folder nowhere"), "{said}");
+}
+
+#[test]
+fn links_out_of_the_repository_are_not_followed() {
+    let outside = Scratch::new();
+    outside.write("secret.md", "# Secret\n\nNobody knows of [[atlas]] what is here.\n");
+    let lab = Lab::with_notes();
+    let notes = lab.top().join(".kgctx/memory");
+    std::os::unix::fs::symlink(outside.path().join("secret.md"), notes.join("linked.md")).unwrap();
+    std::os::unix::fs::symlink(outside.path(), notes.join("folder")).unwrap();
+    commit(&lab.top(), "links", 3 * DAY);
+    let (_, report) = lab.check(&["--base", "HEAD~1"]);
+    assert_eq!(report["notes"], 3, "{report:#}");
+}

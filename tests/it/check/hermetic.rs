@@ -1,0 +1,125 @@
+//! Two machines' worth of difference do not change the bytes.
+
+use std::fs;
+use std::process::Command;
+use std::time::{Duration, SystemTime};
+
+use super::{DAY, Lab};
+use crate::support::{git, stderr};
+
+/// A repository with everything that could depend on a machine.
+fn rich() -> Lab {
+    let lab = Lab::with_notes();
+    lab.write(
+        ".kgctx/handoffs/HO-20260528-120000-aaaa.md",
+        "---\nid: HO-20260528-120000-aaaa\ntype: manual\ncreated_at: 2026-05-28T12:00:00Z\nfiles: [src/main.rs]\n---\n\n## Goal\n\nMend it.\n",
+    );
+    lab.write("src/main.rs", "fn main() {}\n");
+    lab.write("AGENTS.md", "Be kind. See @docs/map.md\n");
+    lab.write("docs/map.md", "# Map\n\nThe [[map]] of [[atlas]], seen on a [[renderer]].\n");
+    lab.write("docs/größe.md", "# Größe\n\nÜber [[atlas]] und [[zoom level]].\n");
+    lab.write(
+        "kgctx.toml",
+        "token_limt = 1\n\n[check]\nproject = \"atlas\"\n\n[check.budget]\nrecent = 1\n",
+    );
+    lab.commit("more", 2 * DAY + 60);
+    lab.note("renderer", "The [[renderer]] was written anew for [[atlas]].");
+    lab.commit("a change", 2 * DAY + 120);
+    lab
+}
+
+fn bytes(command: &mut Command) -> String {
+    let output = command.args(["--format", "json", "--base", "HEAD~1"]).output().unwrap();
+    assert_eq!(stderr(&output), "");
+    assert_eq!(output.status.code(), Some(1));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn neither_home_nor_environment_nor_place_changes_a_byte() {
+    let lab = rich();
+    let here = bytes(&mut lab.kgctx(&[]));
+
+    // Somebody with settings, a memory, an index, a state and habits.
+    let home = lab.scratch.path().join("other-home");
+    for (path, text) in [
+        (".config/kgctx/config.toml", "token_limit = 50\nencoding = \"cl100k_base\"\n"),
+        ("kgctx/config.toml", "token_limit = 60\nlinks = \"obsidian\"\n"),
+        ("maenifold/memory/atlas.md", "# Atlas\n\nMine alone: [[atlas]] and [[private things]].\n"),
+        (".config/git/ignore", "docs/\n*.md\n"),
+        (
+            ".gitconfig",
+            "[core]\n\tquotepath = on\n\tautocrlf = true\n[log]\n\tshowSignature = true\n[diff]\n\tnoprefix = true\n",
+        ),
+    ] {
+        lab.scratch.write(&format!("other-home/{path}"), text);
+    }
+    let mut command = lab.kgctx(&[]);
+    command.env("HOME", &home).env("KGCTX_HOME", home.join("kgctx")).env("TMPDIR", "/var/tmp");
+    command.envs([
+        ("TZ", "Pacific/Auckland"),
+        ("LANG", "de_DE.UTF-8"),
+        ("LC_ALL", "tr_TR.UTF-8"),
+        ("TOKEN_LIMIT", "70"),
+        ("KGCTX_LINKS", "obsidian"),
+        ("KGCTX_VAULTS", "/nowhere"),
+        ("KGCTX_DEADLINE_MS", "1"),
+        ("SESSION_START_ENABLED", "false"),
+        ("GIT_DIR", "/nowhere"),
+        ("NO_COLOR", "1"),
+    ]);
+    assert_eq!(bytes(&mut command), here, "another user");
+
+    let elsewhere = lab.scratch.path().join("a place/with another/name");
+    fs::create_dir_all(elsewhere.parent().unwrap()).unwrap();
+    git(&lab.scratch.path(), &["clone", "-q", "atlas", elsewhere.to_str().unwrap()]);
+    assert_eq!(bytes(lab.kgctx(&[]).current_dir(&elsewhere)), here, "another place");
+
+    let worktree = lab.scratch.path().join("worktree");
+    git(&lab.top(), &["worktree", "add", "-q", "--detach", worktree.to_str().unwrap()]);
+    assert_eq!(bytes(lab.kgctx(&[]).current_dir(&worktree)), here, "a worktree, no branch");
+
+    let shell = "umask 077; exec \"$@\"";
+    let mut command = Command::new("/bin/sh");
+    let inner = lab.kgctx(&[]);
+    command.args(["-c", shell, "sh"]).arg(inner.get_program()).args(inner.get_args());
+    command.current_dir(lab.top()).env_clear();
+    command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    assert_eq!(bytes(&mut command), here, "another umask");
+}
+
+#[test]
+fn neither_the_clock_nor_the_order_of_files_changes_a_byte() {
+    let lab = rich();
+    let here = bytes(&mut lab.kgctx(&[]));
+    let listed = Command::new("git").args(["ls-files", "-z"]).current_dir(lab.top()).output();
+    let listed = String::from_utf8(listed.unwrap().stdout).unwrap();
+    let mut paths: Vec<&str> = listed.split('\0').filter(|path| !path.is_empty()).collect();
+    paths.reverse();
+    // All files anew, in another order, with times of another year.
+    let texts: Vec<Vec<u8>> =
+        paths.iter().map(|path| fs::read(lab.top().join(path)).unwrap()).collect();
+    for path in &paths {
+        fs::remove_file(lab.top().join(path)).unwrap();
+    }
+    for (n, (path, text)) in paths.iter().zip(texts).enumerate() {
+        let path = lab.top().join(path);
+        fs::write(&path, text).unwrap();
+        let at = SystemTime::UNIX_EPOCH + Duration::from_secs(2_000_000_000 + n as u64 * 7_777);
+        fs::File::options().write(true).open(path).unwrap().set_modified(at).unwrap();
+    }
+    assert_eq!(bytes(&mut lab.kgctx(&[])), here);
+}
+
+#[test]
+fn a_clone_has_the_name_of_its_origin() {
+    let lab = Lab::with_notes();
+    let (_, here) = lab.check(&[]);
+    git(&lab.scratch.path(), &["clone", "-q", "atlas", "another-name"]);
+    let output = lab
+        .kgctx(&["--format", "json"])
+        .current_dir(lab.scratch.path().join("another-name"))
+        .output()
+        .unwrap();
+    assert_eq!(serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap(), here);
+}

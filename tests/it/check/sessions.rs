@@ -1,0 +1,210 @@
+//! Which sessions are checked, and what they are given.
+
+use super::{DAY, Lab, findings, names, remarks};
+
+#[test]
+fn without_settings_there_is_one_session_per_host() {
+    let lab = Lab::with_notes();
+    let (code, report) = lab.check(&[]);
+    assert_eq!(code, 0, "{report:#}");
+    assert_eq!(report["project"], "atlas");
+    assert_eq!(report["now"], "2026-05-30T20:26:40Z");
+    assert_eq!(report["notes"], 3);
+    let sessions = report["sessions"].as_array().unwrap();
+    let hosts: Vec<_> = sessions.iter().map(|session| session["name"].as_str().unwrap()).collect();
+    assert_eq!(hosts, ["plain", "opencode", "claude-code", "codex"]);
+    assert_eq!(sessions[2]["budget"]["chars"], 9_500);
+    assert_eq!(sessions[3]["budget"]["tokens"], 2_400);
+    for session in sessions {
+        assert_eq!(session["used"]["tokens"], session["wanted"], "everything has room");
+    }
+    assert!(names(&sessions[0]["shown"], "concepts").contains(&"renderer".to_owned()));
+}
+
+#[test]
+fn a_note_is_as_old_as_its_last_commit() {
+    let lab = Lab::with_notes();
+    let recent = |arguments: &[&str]| {
+        let (_, report) = lab.check(arguments);
+        names(&report["sessions"][0]["shown"], "recent")
+    };
+    assert_eq!(recent(&[]), ["memory://project/tile-cache"]);
+    assert_eq!(recent(&["--now", "2026-06-30"]), [""; 0]);
+    lab.note("renderer", "The [[renderer]] of atlas is new.");
+    lab.note("fresh", "Not committed, and about [[atlas]].");
+    let all =
+        ["memory://project/tile-cache", "memory://project/renderer", "memory://project/fresh"];
+    let mut found = recent(&[]);
+    found.sort();
+    let mut all = all.map(str::to_owned);
+    all.sort();
+    assert_eq!(found, all, "what is changed since counts as changed by the newest commit");
+}
+
+#[test]
+fn what_git_ignores_is_not_there() {
+    let lab = Lab::with_notes();
+    lab.write(".gitignore", "private.md\n");
+    lab.note("private", "Nobody but me knows of [[atlas]].");
+    // What only this clone ignores is no matter of the repository's.
+    lab.write(".git/info/exclude", "public.md\n");
+    lab.note("public", "Everybody knows of [[atlas]].");
+    let (_, report) = lab.check(&[]);
+    assert_eq!(report["notes"], 4);
+    let shown = report.to_string();
+    assert!(!shown.contains("project/private") && shown.contains("project/public"), "{report:#}");
+}
+
+#[test]
+fn declared_sessions_stand_instead() {
+    let lab = Lab::with_notes();
+    lab.write("packages/web/index.ts", "");
+    lab.write(
+        "kgctx.toml",
+        "[check]\nproject = \"mercury\"\n\n[[check.session]]\nname = \"web\"\ndir = \"packages/web\"\nhost = \"codex\"\n\
+         budget = 300\nnow = \"2026-05-29\"\nbranch = \"feature\"\n",
+    );
+    lab.commit("a package", 3 * DAY);
+    let (code, report) = lab.check(&[]);
+    assert_eq!((code, &report["project"]), (0, &"mercury".into()), "{report:#}");
+    let [web] = &report["sessions"].as_array().unwrap()[..] else { panic!("{report:#}") };
+    assert_eq!((&web["name"], &web["host"]), (&"web".into(), &"codex".into()));
+    assert_eq!(web["budget"]["tokens"], 300);
+    assert!(web["used"]["tokens"].as_u64().unwrap() <= 300);
+    // On that day the notes of the first commit are recent, and later ones are not there yet.
+    assert_eq!(names(&web["shown"], "recent").len() + names(&web["omitted"], "recent").len(), 2);
+
+    lab.write("kgctx.toml", "[[check.session]]\nname = \"api\"\ndir = \"packages/api\"\n");
+    let (code, said) = lab.refused(&[]);
+    assert_eq!(code, 2);
+    insta::assert_snapshot!(said, @r#"kgctx: kgctx.toml:3: the session "api" starts in "packages/api", and no file of the repository is there"#);
+}
+
+#[test]
+fn where_there_is_no_repository_packages_are_projects_of_their_own() {
+    let lab = Lab::with_notes();
+    std::fs::remove_dir_all(lab.top().join(".git")).unwrap();
+    lab.write("kgctx.toml", "[[check.session]]\nname = \"top\"\n\n[[check.session]]\nname = \"web\"\ndir = \"packages/web\"\n");
+    lab.write("packages/web/kgctx.toml", "[[vault]]\npath = \"notes\"\n");
+    lab.write("packages/web/notes/web.md", "# Web\n\nThe [[page]] of [[web]].\n");
+    let (_, report) = lab.check(&[]);
+    assert_eq!(report["notes"], 4, "{report:#}");
+    let [top, web] = &report["sessions"].as_array().unwrap()[..] else { panic!("{report:#}") };
+    assert!(names(&top["shown"], "concepts").contains(&"renderer".to_owned()), "{report:#}");
+    let mut of_web = names(&web["shown"], "concepts");
+    of_web.sort();
+    assert_eq!(of_web, ["page", "web"]);
+}
+
+#[test]
+fn the_newest_committed_handoff_that_is_not_too_old_is_given() {
+    let lab = Lab::with_notes();
+    let handoff = |name: &str, created: &str, more: &str| {
+        lab.write(
+            &format!(".kgctx/handoffs/{name}.md"),
+            &format!(
+                "---\nid: {name}\ntype: manual\ncreated_at: {created}\n{more}---\n\n## Goal\n\nMend the renderer.\n"
+            ),
+        );
+    };
+    handoff("HO-20260501-120000-aaaa", "2026-05-01T12:00:00Z", "");
+    handoff("HO-20260502-120000-bbbb", "2026-05-02T12:00:00Z", "files: [src/main.rs, gone.rs]\n");
+    handoff("HO-20260503-120000-cccc", "2026-05-03T12:00:00Z", "kind: task\n");
+    handoff(
+        "HO-20260504-120000-dddd",
+        "2026-05-04T12:00:00Z",
+        "expires_at: 2026-05-05T12:00:00Z\n",
+    );
+    handoff("HO-20270101-120000-eeee", "2027-01-01T12:00:00Z", "");
+    lab.write("src/main.rs", "fn main() {}\n");
+    lab.commit("handoffs", 3 * DAY);
+    let (_, report) = lab.check(&[]);
+    let plain = &report["sessions"][0];
+    assert_eq!(names(&plain["shown"], "handoff"), ["HO-20260502-120000-bbbb"], "{report:#}");
+    assert_eq!(names(&plain["shown"], "files"), ["src/main.rs", "gone.rs"]);
+    let (_, earlier) = lab.check(&["--now", "2026-05-01T13:00:00Z"]);
+    assert_eq!(names(&earlier["sessions"][0]["shown"], "handoff"), ["HO-20260501-120000-aaaa"]);
+    lab.write("kgctx.toml", "[handoff]\nenabled = false\n");
+    let (_, report) = lab.check(&[]);
+    assert_eq!(names(&report["sessions"][0]["shown"], "handoff"), [""; 0]);
+}
+
+#[test]
+fn budgets_are_kept_or_reported_at_their_line() {
+    let lab = Lab::with_notes();
+    lab.write(
+        "kgctx.toml",
+        "[check.budget]\ntotal = 60\nrecent = 5\n\n[check.budget.codex]\ntotal = 9999\nrecent = 9999\n\n\
+         [[check.session]]\nname = \"a\"\n\n[[check.session]]\nname = \"b\"\nhost = \"codex\"\n\n\
+         [[check.session]]\nname = \"c\"\nhost = \"codex\"\nbudget = 10\n",
+    );
+    let (code, report) = lab.check(&[]);
+    assert_eq!(code, 1);
+    insta::assert_snapshot!(findings(&report).join("\n"), @r#"
+    kgctx.toml:2:1 budget-total: in the session a, the context has 233 tokens, 173 more than the 60 agreed on
+    kgctx.toml:3:1 budget-part: in the session a, the part recent has 21 tokens, 16 more than the 5 agreed on
+    kgctx.toml:19:1 budget-total: in the session c, a budget of 10 tokens has no room for any of the 233 that are wanted
+    "#);
+    lab.write(
+        "kgctx.toml",
+        "[check.budget]\ntotal = 60\n\n[check.rules]\nbudget-total = \"warn\"\n",
+    );
+    let (code, report) = lab.check(&[]);
+    assert_eq!((code, findings(&report).len()), (0, 4), "a warning fails nothing");
+    lab.write(
+        "kgctx.toml",
+        "[check.budget]\ntotal = 60\n\n[check.rules]\nbudget-total = \"off\"\n",
+    );
+    assert_eq!(findings(&lab.check(&[]).1), [""; 0]);
+}
+
+#[test]
+fn a_handoff_without_room_breaks_the_budget() {
+    let lab = Lab::with_notes();
+    lab.write(
+        ".kgctx/handoffs/HO-20260501-120000-aaaa.md",
+        "---\nid: HO-20260501-120000-aaaa\ntype: manual\ncreated_at: 2026-05-01T12:00:00Z\n---\n\n## Goal\n\nMend it.\n",
+    );
+    lab.write("kgctx.toml", "token_limit = 150\n\n[[check.session]]\nname = \"a\"\n");
+    let (code, report) = lab.check(&[]);
+    assert_eq!(code, 1, "{report:#}");
+    insta::assert_snapshot!(findings(&report).join("\n"), @r#"kgctx.toml:1:1 budget-total: in the session a, a budget of 150 tokens has no room for the handoff HO-20260501-120000-aaaa"#);
+}
+
+#[test]
+fn keys_that_nobody_knows_are_found_and_the_others_hold() {
+    let lab = Lab::with_notes();
+    lab.write("kgctx.toml", "token_limt = 10\ntoken_limit = 1234\n\n[handoff]\nmax_age = 3\n\n[check]\ngrowth_token = 1\n");
+    let (code, report) = lab.check(&[]);
+    assert_eq!(code, 1);
+    insta::assert_snapshot!(findings(&report).join("\n"), @r#"
+    kgctx.toml:1:1 config-unknown-key: kgctx knows no key `token_limt` here
+    kgctx.toml:5:1 config-unknown-key: kgctx knows no key `max_age` here
+    kgctx.toml:8:1 config-unknown-key: kgctx knows no key `growth_token` here
+    "#);
+    let all = report["findings"].as_array().unwrap();
+    let first = all.iter().find(|finding| finding["rule"] == "config-unknown-key").unwrap();
+    assert_eq!(first["hint"], "did you mean `token_limit`?");
+    assert_eq!(first["excerpt"], "token_limt = 10");
+    assert_eq!(first["spot"]["length"], 10);
+    assert_eq!(report["sessions"][0]["budget"]["tokens"], 1234);
+    lab.write("kgctx.toml", "token_limt = 10\n\n[check.rules]\nconfig-unknown-key = \"off\"\n");
+    assert_eq!(findings(&lab.check(&[]).1), [""; 0]);
+}
+
+#[test]
+fn a_context_that_is_switched_off_is_remarked_upon() {
+    let lab = Lab::with_notes();
+    lab.write("kgctx.toml", "enabled = false\n");
+    let (code, report) = lab.check(&[]);
+    assert_eq!(code, 0);
+    assert_eq!(remarks(&report), ["settings: context is switched off by kgctx.toml"]);
+}
+
+#[test]
+fn other_commands_take_no_notice_of_the_section() {
+    let lab = Lab::with_notes();
+    lab.write("kgctx.toml", "[check]\nwhatever = 1\n");
+    let output = lab.scratch.kgctx(["config", "--json"]).current_dir(lab.top()).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+}
