@@ -57,11 +57,19 @@ impl Directories {
 
 /// Makes a folder, with its parents, that only the user may enter: notes are private.
 pub(crate) fn create_private(path: &Path) -> io::Result<()> {
+    private().recursive(true).create(path)
+}
+
+/// Makes a folder that only the user may enter, and that was not there before.
+pub(crate) fn create_new_private(path: &Path) -> io::Result<()> {
+    private().create(path)
+}
+
+fn private() -> DirBuilder {
     let mut builder = DirBuilder::new();
-    builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
+    builder
 }
 
 /// Opens a file that only the user may read, and makes it if need be.

@@ -89,6 +89,15 @@ pub struct Checkout {
     git: Option<Git>,
 }
 
+/// The files of a working tree.
+#[derive(Debug, Default)]
+pub struct Listing {
+    /// All of them, in order.
+    pub paths: Vec<String>,
+    /// Those that were never added.
+    pub untracked: HashSet<String>,
+}
+
 /// A file of a revision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TreeFile {
@@ -131,29 +140,34 @@ impl Checkout {
         Ok(checkout)
     }
 
-    /// The plain files of the working tree that are not ignored, in order. Links are none.
-    pub fn files(&self) -> Result<Vec<String>, RepositoryError> {
-        let mut files = match &self.git {
-            Some(git) => {
-                // Not `--exclude-standard`: what one user ignores on one machine must not change what is checked.
-                let listed = git.tell(&[
-                    "ls-files",
-                    "-z",
-                    "--cached",
-                    "--others",
-                    "--exclude-per-directory=.gitignore",
-                ])?;
-                let is_plain = |path: &&str| {
-                    let there = fs::symlink_metadata(self.top.join(path));
-                    there.is_ok_and(|there| there.is_file())
-                };
-                texts(&listed).filter(is_plain).map(str::to_owned).collect()
-            }
-            None => walk::files(&self.top),
+    /// The plain files of the working tree that are not ignored. Links are none.
+    pub fn files(&self) -> Result<Listing, RepositoryError> {
+        let Some(git) = &self.git else {
+            let mut paths = walk::files(&self.top);
+            paths.sort_unstable();
+            return Ok(Listing { paths, untracked: HashSet::new() });
         };
-        files.sort_unstable();
-        files.dedup();
-        Ok(files)
+        // Not `--exclude-standard`: what one user ignores on one machine must not change what is checked.
+        let rules = "--exclude-per-directory=.gitignore";
+        let said = git.tell(&["ls-files", "-z", "-t", "--cached", "--others", rules])?;
+        let is_plain = |path: &str| {
+            let there = fs::symlink_metadata(self.top.join(path));
+            there.is_ok_and(|there| there.is_file())
+        };
+        let mut listing = Listing::default();
+        for (tag, path) in texts(&said).filter_map(|line| line.split_once(' ')) {
+            if !is_plain(path) {
+                continue;
+            }
+            if tag == "?" {
+                listing.untracked.insert(path.to_owned());
+            }
+            listing.paths.push(path.to_owned());
+        }
+        listing.paths.sort_unstable();
+        // One that is being merged is listed once per side.
+        listing.paths.dedup();
+        Ok(listing)
     }
 
     /// Which of `wanted` were last changed when, as far as the history of a commit says; `HEAD` without one.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, SystemTime};
 
-use crate::adapters::directories::create_private;
+use crate::adapters::directories::create_new_private;
 use crate::domain::time::Timestamp;
 
 /// A folder that is gone when this is dropped.
@@ -25,14 +25,13 @@ impl Stage {
         let folder = loop {
             let number = NUMBER.fetch_add(1, Ordering::Relaxed);
             let folder = temporary.join(format!("kgctx-check-{}-{number}", std::process::id()));
-            // One that is there was left by a process that was ended, or is somebody's trap.
-            match fs::symlink_metadata(&folder) {
-                Ok(_) => {}
-                Err(error) if error.kind() == io::ErrorKind::NotFound => break folder,
+            match create_new_private(&folder) {
+                Ok(()) => break folder,
+                // It was left by a process that was ended, or is somebody's trap.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
             }
         };
-        create_private(&folder)?;
         let stage = Stage { project: folder.join(project), folder };
         fs::create_dir(&stage.project)?;
         Ok(stage)

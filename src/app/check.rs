@@ -7,6 +7,8 @@ mod ground;
 mod growth;
 mod init;
 mod left_behind;
+mod place;
+mod roles;
 mod scene;
 mod session;
 mod version;
@@ -18,7 +20,8 @@ use thiserror::Error;
 
 pub use init::{Started, init};
 
-use crate::adapters::repository::{History, RepositoryError};
+use crate::adapters::repository::History;
+pub use crate::adapters::repository::RepositoryError;
 use crate::adapters::settings::SettingsError;
 use crate::app::workspace::AppError;
 use crate::domain::check::{CheckReport, Finding, Rule, Severity};

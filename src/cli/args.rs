@@ -42,6 +42,11 @@ pub(super) struct PlaceArgs {
 }
 
 impl PlaceArgs {
+    /// Whether vaults were named.
+    pub(super) fn names_vaults(&self) -> bool {
+        !self.vaults.is_empty()
+    }
+
     /// The folder that was named.
     pub(super) fn dir(&self) -> Option<PathBuf> {
         self.dir.clone()

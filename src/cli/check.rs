@@ -2,7 +2,7 @@
 
 use crate::app::check::{Agreement, CheckRequest, Started, check, init, render};
 use crate::cli::args::{CheckArgs, PlaceArgs};
-use crate::cli::outcome::Failure;
+use crate::cli::outcome::{Failure, USAGE};
 use crate::cli::screen::{Screen, harmless};
 use crate::domain::check::Severity;
 
@@ -12,6 +12,10 @@ pub(super) fn run(
     args: &CheckArgs,
     screen: &mut Screen,
 ) -> Result<bool, Failure> {
+    if place.names_vaults() {
+        let message = "a check works from the checkout alone: name the vault in kgctx.toml instead of with --vault";
+        return Err(Failure { code: USAGE, message: message.to_owned() });
+    }
     let request = CheckRequest {
         dir: place.dir(),
         base: args.base.clone(),

@@ -1,6 +1,6 @@
 //! What went wrong, as exit code and message. The only place that knows the codes.
 
-use crate::app::check::CheckError;
+use crate::app::check::{CheckError, RepositoryError};
 use crate::app::deliver::{NotDelivered, Refusal};
 use crate::app::install::{InstallError, SettingsFileError};
 use crate::app::watch::WatchError;
@@ -46,7 +46,9 @@ impl From<CheckError> for Failure {
     fn from(error: CheckError) -> Failure {
         let code = match error {
             CheckError::App(error) => return error.into(),
-            CheckError::Write { .. } => UNAVAILABLE,
+            CheckError::Write { .. } | CheckError::Repository(RepositoryError::Git { .. }) => {
+                UNAVAILABLE
+            }
             CheckError::Repository(_)
             | CheckError::Settings(_)
             | CheckError::Place(_)

@@ -7,7 +7,7 @@ use super::version::Base;
 use super::{CheckError, CheckRequest, remark_on};
 use crate::adapters::environment::Environment;
 use crate::adapters::git;
-use crate::adapters::repository::{Checkout, History, RepositoryError};
+use crate::adapters::repository::{Checkout, History, Listing, RepositoryError};
 use crate::adapters::settings::check::{self, CheckFile};
 use crate::domain::budget::Host;
 use crate::domain::check::{SessionSpec, Spot};
@@ -30,7 +30,9 @@ pub(super) struct Ground {
     pub(super) checkout: Checkout,
     /// All files, in order.
     pub(super) paths: Vec<String>,
-    /// The same, for who looks for one.
+    /// Those that git does not know yet.
+    pub(super) untracked: HashSet<String>,
+    /// All of them, for who looks for one.
     pub(super) known: HashSet<String>,
     /// The text of the settings, if there are any.
     pub(super) text: Option<String>,
@@ -58,7 +60,7 @@ impl Ground {
             None => facts.marked.as_ref().unwrap_or(&facts.folder),
         };
         let checkout = Checkout::find(top, repository.is_some())?;
-        let paths = checkout.files()?;
+        let Listing { paths, untracked } = checkout.files()?;
         let known: HashSet<String> = paths.iter().cloned().collect();
         let has_settings = known.contains(SETTINGS);
         let bytes = has_settings.then(|| checkout.read(SETTINGS, MAX_SETTINGS_BYTES)).flatten();
@@ -82,7 +84,18 @@ impl Ground {
             declared => declared.to_vec(),
         };
         let asked_now = request.now;
-        Ok(Ground { checkout, paths, known, text, file, project, now, asked_now, sessions })
+        Ok(Ground {
+            checkout,
+            paths,
+            untracked,
+            known,
+            text,
+            file,
+            project,
+            now,
+            asked_now,
+            sessions,
+        })
     }
 
     /// The revision to compare with.

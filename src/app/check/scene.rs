@@ -2,35 +2,27 @@
 //! stage can be turned into the base and back, by touching only what differs.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::ffi::OsString;
 use std::io;
-use std::path::Path;
 
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use rayon::prelude::*;
 
 use super::CheckError;
-use super::ground::{Ground, SETTINGS};
+use super::ground::Ground;
 use super::left_behind::Left;
+use super::place::{BRANCH, check_folder, on_stage, place_of, request, set_settings};
+use super::roles::{Roles, imports, is_gitignore};
 use super::session::{Played, play, play_text};
 use super::version::{Base, From, Staged, Turn};
-use crate::adapters::environment::Environment;
-use crate::adapters::settings::check;
 use crate::adapters::stage::Stage;
-use crate::adapters::vault;
 use crate::app::refresh::{Mode, Patience, refresh};
-use crate::app::workspace::{AppError, Place, Request, Workspace};
+use crate::app::workspace::{Place, Request, Workspace};
 use crate::domain::check::{RepositoryFile, SessionSpec, StaticFile};
+use crate::domain::receipt::Fault;
 use crate::domain::settings::Settings;
-use crate::domain::source::SourceWish;
-use crate::domain::time::Timestamp;
-use crate::engine::check::{CheckedVault, RuleInput, statics};
+use crate::engine::check::{RuleInput, statics};
 use crate::engine::decode::{Decoded, decode};
+use crate::engine::untrusted;
 
-/// Nobody waits here: a slow machine must not change what is found.
-const PATIENCE_MS: &str = "3600000";
-/// The branch that a session is on which names none.
-const BRANCH: &str = "main";
 /// How deep files that hosts read may import others.
 const IMPORTS: usize = 5;
 
@@ -49,7 +41,6 @@ pub(super) struct Scene<'g> {
     /// What each session's folder belongs to.
     places: BTreeMap<String, Place>,
     roles: Roles,
-    missing_vaults: Vec<String>,
     /// Those at the top.
     settings: Settings,
     max_bytes: u64,
@@ -86,12 +77,12 @@ impl<'g> Scene<'g> {
         set_settings(ground, &stage)?;
         let mut places = BTreeMap::new();
         for session in &ground.sessions {
-            let place = place_of(ground, &stage, session)?;
+            check_folder(ground, &stage, session)?;
+            let place = place_of(&stage, &session.dir)?;
             places.insert(session.dir.clone(), place);
         }
-        let (roles, missing_vaults) = Roles::of(ground, &stage, &places);
-        let settings =
-            Place::find(&request(&stage, "")).map_err(|error| unstaged(&stage, error))?.settings;
+        let roles = Roles::of(ground, &stage, &places);
+        let settings = place_of(&stage, "")?.settings;
         let max_bytes = settings.max_file_bytes.value;
         let mut scene = Scene {
             ground,
@@ -99,7 +90,6 @@ impl<'g> Scene<'g> {
             stage,
             places,
             roles,
-            missing_vaults,
             settings,
             max_bytes,
             files: Vec::new(),
@@ -121,7 +111,10 @@ impl<'g> Scene<'g> {
         let changed = ground.checkout.changed_since(None)?;
         let mut read: Vec<&str> = ground.paths.iter().map(String::as_str).collect();
         read.retain(|path| self.roles.is_read(path) || is_gitignore(path));
-        let wanted = read.iter().copied().filter(|path| !changed.contains(*path)).collect();
+        // Of what is not committed as it is the history says nothing, however long it is searched.
+        let is_committed =
+            |path: &&str| !changed.contains(*path) && !ground.untracked.contains(*path);
+        let wanted = read.iter().copied().filter(is_committed).collect();
         let times = ground.checkout.times(None, &wanted)?;
         let time = |path: &str| times.get(path).copied().unwrap_or_else(|| ground.undated());
         if order == Order::Reversed {
@@ -381,10 +374,14 @@ impl<'g> Scene<'g> {
                     .to_owned(),
             );
         }
-        remarks.extend(self.missing_vaults.iter().cloned());
-        let faults = played.iter().flat_map(|played| &played.faults);
-        for fault in faults.filter(|fault| !matches!(fault.source.as_str(), "vault")) {
-            let remark = self.stage.unstaged(&format!("{}: {}", fault.source, fault.reason));
+        for Fault { source, reason } in played.iter().flat_map(|played| &played.faults) {
+            let remark = match source.as_str() {
+                // That there are none is said above.
+                "vault" if self.n_notes() == 0 && reason.starts_with("no vault found") => continue,
+                "vault" => reason.clone(),
+                source => format!("{source}: {reason}"),
+            };
+            let remark = untrusted::one_line(&self.stage.unstaged(&remark));
             if !remarks.contains(&remark) {
                 remarks.push(remark);
             }
@@ -393,85 +390,12 @@ impl<'g> Scene<'g> {
     }
 }
 
-/// What files are there for.
-struct Roles {
-    vaults: Vec<CheckedVault>,
-    handoffs: Vec<String>,
-    statics: Gitignore,
-}
-
-impl Roles {
-    /// Also tells which vaults are not there.
-    fn of(
-        ground: &Ground,
-        stage: &Stage,
-        places: &BTreeMap<String, Place>,
-    ) -> (Roles, Vec<String>) {
-        let mut vaults = BTreeSet::new();
-        let mut missing = Vec::new();
-        for spec in places.values().flat_map(|place| &place.settings.vaults) {
-            match vault::open(spec) {
-                Ok(opened) => {
-                    let below = opened.root.strip_prefix(stage.project()).unwrap_or(Path::new(""));
-                    let folder = below.to_string_lossy().into_owned();
-                    vaults.insert(CheckedVault { name: opened.name, folder });
-                }
-                Err(error) => missing.push(stage.unstaged(&error.to_string())),
-            }
-        }
-        missing.sort();
-        missing.dedup();
-        let settings = &ground.file.settings;
-        // Whatever could be meant by a pattern is read; whose limit it has is decided by who counts.
-        let mut statics = GitignoreBuilder::new("");
-        for (pattern, _) in &settings.static_limits {
-            let _ = statics.add_line(None, pattern);
-        }
-        let statics = statics.build().unwrap_or_else(|_| Gitignore::empty());
-        let vaults = vaults.into_iter().collect();
-        (Roles { vaults, handoffs: settings.handoffs.clone(), statics }, missing)
-    }
-
-    /// As a vault is walked: hidden files and folders are none of it.
-    fn is_note(&self, path: &str) -> bool {
-        let is_hidden = |below: &str| below.split('/').any(|part| part.starts_with('.'));
-        let is_plain = |below: &str| !is_hidden(below) && !below.contains('\\');
-        path.ends_with(".md")
-            && self.vaults.iter().any(|vault| below(path, &vault.folder).is_some_and(is_plain))
-    }
-
-    fn is_handoff(&self, path: &str) -> bool {
-        path.ends_with(".md") && self.handoffs.iter().any(|folder| below(path, folder).is_some())
-    }
-
-    fn is_static(&self, path: &str) -> bool {
-        self.statics.matched(path, false).is_ignore()
-    }
-
-    fn is_staged(&self, path: &str) -> bool {
-        self.is_note(path) || is_gitignore(path)
-    }
-
-    fn is_read(&self, path: &str) -> bool {
-        path == SETTINGS || self.is_note(path) || self.is_handoff(path) || self.is_static(path)
-    }
-}
-
-fn is_gitignore(path: &str) -> bool {
-    path == ".gitignore" || path.ends_with("/.gitignore")
-}
-
-/// The rest of a path below a folder; the top is empty.
-fn below<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
-    if folder.is_empty() { Some(path) } else { path.strip_prefix(folder)?.strip_prefix('/') }
-}
-
 /// The folders of some files.
 fn folders<'a>(paths: impl Iterator<Item = &'a String>) -> BTreeSet<&'a str> {
     paths.filter_map(|path| path.rsplit_once('/')).map(|(folder, _)| folder).collect()
 }
 
-fn text(bytes: Vec<u8>) -> Option<String> {
+pub(super) fn text(bytes: Vec<u8>) -> Option<String> {
     // As it is, where that is possible: places are counted in what people see.
     match String::from_utf8(bytes) {
         Ok(text) if !text.contains('\0') => Some(text),
@@ -481,82 +405,4 @@ fn text(bytes: Vec<u8>) -> Option<String> {
             Decoded::Binary => None,
         },
     }
-}
-
-/// The files of the repository that a text may import with `@path`.
-fn imports(path: &str, text: &str) -> Vec<String> {
-    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-    let named = text.split_whitespace().filter_map(|word| word.strip_prefix('@'));
-    named
-        .filter_map(|name| {
-            let name = name.trim_end_matches(['.', ',', ';', ':', ')', '`']);
-            let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
-            for part in name.split('/') {
-                match part {
-                    "" | "." => {}
-                    ".." => drop(parts.pop()?),
-                    part => parts.push(part),
-                }
-            }
-            Some(parts.join("/"))
-        })
-        .collect()
-}
-
-/// Puts settings on the stage: those at the top, and those of packages where there is no repository around them.
-fn set_settings(ground: &Ground, stage: &Stage) -> Result<(), CheckError> {
-    let set = |path: &str, text: &str| stage.write(path, text.as_bytes(), Timestamp(0));
-    if ground.text.is_some() {
-        set(SETTINGS, &ground.file.without_unknown).map_err(on_stage)?;
-    }
-    if ground.has_repository() {
-        stage.check_out(BRANCH).map_err(on_stage)?;
-        return Ok(());
-    }
-    let in_package = |path: &&String| path.ends_with("/kgctx.toml");
-    for path in ground.paths.iter().filter(in_package) {
-        let Some(text) = ground.checkout.read(path, 1 << 20).and_then(text) else { continue };
-        let file = check::read(path, &text)?;
-        set(path, &file.without_unknown).map_err(on_stage)?;
-    }
-    Ok(())
-}
-
-fn place_of(ground: &Ground, stage: &Stage, session: &SessionSpec) -> Result<Place, CheckError> {
-    let SessionSpec { name, dir, .. } = session;
-    if !stage.has_folder(dir) {
-        let n = ground.sessions.iter().position(|other| other.name == *name).unwrap_or_default();
-        let keys = [format!("check.session.{n}.dir"), format!("check.session.{n}")];
-        let line = ground.spot(&keys).map_or(1, |spot| spot.line);
-        return Err(CheckError::Place(format!(
-            "{SETTINGS}:{line}: the session {name:?} starts in {dir:?}, and no file of the repository is there"
-        )));
-    }
-    Place::find(&request(stage, dir)).map_err(|error| unstaged(stage, error))
-}
-
-/// Wrong settings, with their paths as they are in the repository.
-fn unstaged(stage: &Stage, error: AppError) -> CheckError {
-    match error {
-        AppError::Settings(error) => CheckError::Place(stage.unstaged(&error.to_string())),
-        error => error.into(),
-    }
-}
-
-/// A session's place, with nothing of the user's in reach.
-fn request(stage: &Stage, dir: &str) -> Request {
-    let environment = [("KGCTX_DEADLINE_MS", PATIENCE_MS)];
-    let environment: Environment =
-        environment.into_iter().map(|(k, v)| (OsString::from(k), OsString::from(v))).collect();
-    Request {
-        dir: Some(stage.project().join(dir)),
-        home: Some(stage.home()),
-        environment: Some(environment),
-        source: Some(SourceWish::Index),
-        ..Request::default()
-    }
-}
-
-fn on_stage(cause: io::Error) -> CheckError {
-    CheckError::Write { path: "a temporary folder".to_owned(), cause }
 }

@@ -71,12 +71,16 @@ fn a_repository_without_anything_is_checked() {
 }
 
 #[test]
-fn a_vault_that_is_not_there_is_named() {
+fn a_vault_that_cannot_be_used_is_named() {
     let lab = Lab::with_notes();
-    lab.write("kgctx.toml", "[[vault]]\npath = \"notes\"\n");
+    lab.write("docs/adr/one.md", "# One\n");
+    lab.write("kgctx.toml", "[[vault]]\npath = \"notes\"\n\n[[vault]]\npath = \"docs/adr\"\n");
     let (code, report) = lab.check(&[]);
-    assert_eq!((code, &report["notes"]), (0, &3.into()));
-    insta::assert_snapshot!(remarks(&report).join("\n"), @r#"no such vault: notes (from kgctx.toml); create that folder or name another one"#);
+    assert_eq!((code, &report["notes"]), (0, &4.into()));
+    insta::assert_snapshot!(remarks(&report).join("\n"), @r#"
+    no such vault: notes (from kgctx.toml); create that folder or name another one
+    the vault docs/adr lies in the vault docs; name only one of them
+    "#);
 }
 
 #[test]
@@ -202,6 +206,9 @@ fn a_folder_inside_of_the_repository_stands_for_all_of_it() {
     let (code, said) = lab.refused(&["--dir", "nowhere"]);
     assert_eq!(code, 2);
     assert!(said.starts_with("kgctx: cannot use the folder nowhere"), "{said}");
+    let (code, said) = lab.refused(&["--vault", "docs"]);
+    assert_eq!(code, 2);
+    assert!(said.contains("name the vault in kgctx.toml"), "{said}");
 }
 
 #[test]
