@@ -1,4 +1,27 @@
-//! The rules about a repository's files.
+//! Holds a repository's notes, handoffs and static files to the rules that can be judged by their text alone. What a
+//! session would be given is judged elsewhere.
+
+pub mod rules;
+pub mod statics;
+
+mod checkout;
+mod duplicates;
+mod handoffs;
+mod harm;
+mod links;
+mod names;
+mod orphans;
+mod pattern;
+mod shares;
+mod spans;
+mod stale;
+mod text_file;
+mod tree;
+
+#[cfg(test)]
+mod lab;
+#[cfg(test)]
+mod laws;
 
 use crate::domain::check::RepositoryFile;
 use crate::domain::check_settings::CheckSettings;
@@ -6,16 +29,16 @@ use crate::domain::encoding::Encoding;
 use crate::domain::settings::LinkStyle;
 use crate::domain::time::Timestamp;
 
-/// What the rules look at.
+/// A repository, as the rules see it.
 #[derive(Debug, Clone, Copy)]
 pub struct RuleInput<'a> {
-    /// All files of the repository; those that were read have their text.
+    /// All files of the repository; those that matter with their text.
     pub files: &'a [RepositoryFile],
-    /// Where notes are.
+    /// The folders of notes.
     pub vaults: &'a [CheckedVault],
-    /// How links become concepts.
+    /// What `[[links]]` mean.
     pub links: LinkStyle,
-    /// What the repository asks for.
+    /// What is asked of the repository.
     pub settings: &'a CheckSettings,
     /// The moment that counts as now.
     pub now: Timestamp,
@@ -25,42 +48,11 @@ pub struct RuleInput<'a> {
     pub max_age_days: u32,
 }
 
-/// A folder of notes in the repository.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+/// A folder of notes inside of the repository.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckedVault {
     /// The first part of its notes' addresses.
     pub name: String,
-    /// Its path from the top of the repository, without a final slash.
+    /// Its path from the top of the repository, without a slash at the end; empty for the top itself.
     pub folder: String,
-}
-
-/// What breaks a rule.
-pub mod rules {
-    use super::RuleInput;
-    use crate::domain::check::Finding;
-
-    /// All that breaks a rule about files.
-    pub fn all(_: &RuleInput<'_>) -> Vec<Finding> {
-        Vec::new()
-    }
-}
-
-/// What hosts read by themselves.
-pub mod statics {
-    use super::RuleInput;
-    use crate::domain::check::StaticFile;
-    use crate::engine::tokens::count;
-
-    /// The files that hosts read by themselves.
-    pub fn files(input: &RuleInput<'_>) -> Vec<StaticFile> {
-        let is_static = |path: &str| path == "AGENTS.md" || path.ends_with("/AGENTS.md");
-        let files = input.files.iter().filter(|file| is_static(&file.path));
-        files
-            .filter_map(|file| {
-                let tokens = count(input.encoding, file.text.as_ref()?);
-                let (limit, tokens_before) = (None, None);
-                Some(StaticFile { path: file.path.clone(), tokens, limit, tokens_before })
-            })
-            .collect()
-    }
 }

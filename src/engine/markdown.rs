@@ -130,7 +130,7 @@ fn read_outline(body: &str, style: LinkStyle) -> Outline {
 }
 
 /// Whether an event begins or ends a block, so that no link can reach across it.
-fn is_block_border(event: &Event<'_>) -> bool {
+pub(super) fn is_block_border(event: &Event<'_>) -> bool {
     match event {
         Event::Start(tag) => !matches!(
             tag,

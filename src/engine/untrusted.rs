@@ -4,6 +4,8 @@
 mod characters;
 mod host_tags;
 
+use std::ops::Range;
+
 use characters::Cleaned;
 
 use super::secrets;
@@ -42,6 +44,30 @@ pub fn lines(text: &str) -> String {
     }
     lines.truncate(lines.trim_end().len());
     harmless(&lines)
+}
+
+/// Where characters stand that nobody sees: what the functions above leave out. Neighbours are one place.
+pub fn invisible_places(text: &str) -> Vec<Range<usize>> {
+    let mut places = Vec::new();
+    let mut seen = 0;
+    let mut cleaned = Cleaned::new(text);
+    while let Some(piece) = cleaned.next() {
+        let end = text.len() - cleaned.rest();
+        let start = end - piece.len();
+        if seen < start {
+            places.push(seen..start);
+        }
+        seen = end;
+    }
+    if seen < text.len() {
+        places.push(seen..text.len());
+    }
+    places
+}
+
+/// Where tags stand that mean something to a host or to a model's template.
+pub fn host_tag_places(text: &str) -> Vec<Range<usize>> {
+    host_tags::places(text)
 }
 
 fn is_blank(piece: &str) -> bool {

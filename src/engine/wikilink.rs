@@ -1,5 +1,7 @@
 //! Finds `[[links]]` in text from which code and HTML are already gone, and names their concepts.
 
+use std::ops::Range;
+
 use crate::domain::concept::Concept;
 use crate::domain::settings::LinkStyle;
 
@@ -8,6 +10,11 @@ use crate::domain::settings::LinkStyle;
 /// The rule is maenifold's pattern `(?<!\[)\[\[([^\[\]]+)\]\](?!\])`: exactly two brackets on each side, at
 /// least one character between them, and none of those a bracket. Line breaks inside are fine.
 pub fn find_links(text: &str, mut found: impl FnMut(&str)) {
+    find_places(text, |inner| found(&text[inner]));
+}
+
+/// Calls `found` with the place of every link's inner text.
+pub fn find_places(text: &str, mut found: impl FnMut(Range<usize>)) {
     let bytes = text.as_bytes();
     let mut at = 0;
     while let Some(offset) = memchr::memchr(b'[', &bytes[at..]) {
@@ -21,7 +28,7 @@ pub fn find_links(text: &str, mut found: impl FnMut(&str)) {
         let close = run_end + length;
         let closing = bytes[close..].iter().take_while(|&&byte| byte == b']').count();
         if length > 0 && closing == 2 {
-            found(&text[run_end..close]);
+            found(run_end..close);
         }
         at = close;
     }

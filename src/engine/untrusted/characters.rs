@@ -14,6 +14,11 @@ impl<'t> Cleaned<'t> {
         Self { rest: text, before: None }
     }
 
+    /// How many bytes are still to come.
+    pub(super) fn rest(&self) -> usize {
+        self.rest.len()
+    }
+
     /// Whether an invisible character does something for its neighbours.
     fn is_needed(&self, c: char) -> bool {
         let (Some(before), after) = (self.before, self.rest.chars().next()) else { return false };

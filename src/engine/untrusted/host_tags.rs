@@ -4,6 +4,9 @@
 //! `<` does; entities (`&lt;`) would be turned back by whatever renders the text. Other tags stay: notes are
 //! full of HTML and generics. Where one reads like the other (`List<User>`) it counts as the tag.
 
+use std::iter;
+use std::ops::Range;
+
 /// Names of tags, lower case, with `-` for `_`.
 const NAMES: &[&str] = &[
     "assistant",
@@ -98,27 +101,52 @@ fn without_turns(text: &str) -> String {
 
 fn without_tags(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
-    let mut rest = text;
-    while let Some((at, open)) = next_open(rest) {
-        let inner = &rest[at + open.len_utf8()..];
-        out.push_str(&rest[..at]);
-        rest = inner;
-        if !begins_host_tag(inner) {
-            out.push(open);
-            continue;
-        }
+    let mut copied = 0;
+    for Tag { open, close } in tags(text) {
+        out.push_str(&text[copied..open.start]);
         out.push('‹');
-        let mut end = inner.char_indices().take(LONGEST_TAG);
-        if let Some((end, close)) = end.find(|(_, c)| is_close(*c) || is_open(*c))
-            && is_close(close)
-        {
-            out.push_str(&inner[..end]);
+        copied = open.end;
+        if let Some(close) = close {
+            out.push_str(&text[open.end..close.start]);
             out.push('›');
-            rest = &inner[end + close.len_utf8()..];
+            copied = close.end;
         }
     }
-    out.push_str(rest);
+    out.push_str(&text[copied..]);
     out
+}
+
+/// Where tags of hosts stand: up to their `>`, or the `<` alone where that is far.
+pub(super) fn places(text: &str) -> Vec<Range<usize>> {
+    let place = |tag: Tag| tag.open.start..tag.close.map_or(tag.open.end, |close| close.end);
+    tags(text).map(place).collect()
+}
+
+/// A host's tag: the places of its `<` and of its `>`.
+struct Tag {
+    open: Range<usize>,
+    close: Option<Range<usize>>,
+}
+
+fn tags(text: &str) -> impl Iterator<Item = Tag> {
+    let mut at = 0;
+    iter::from_fn(move || {
+        loop {
+            let (offset, open) = next_open(&text[at..])?;
+            let open = at + offset..at + offset + open.len_utf8();
+            let inner = &text[open.end..];
+            at = open.end;
+            if !begins_host_tag(inner) {
+                continue;
+            }
+            let end = inner.char_indices().take(LONGEST_TAG);
+            let end = end.into_iter().find(|(_, c)| is_close(*c) || is_open(*c));
+            let close = end.filter(|(_, c)| is_close(*c));
+            let close = close.map(|(end, c)| open.end + end..open.end + end + c.len_utf8());
+            at = close.as_ref().map_or(at, |close| close.end);
+            return Some(Tag { open, close });
+        }
+    })
 }
 
 /// The first character that can open a tag. The wide ones begin with the byte 0xef.

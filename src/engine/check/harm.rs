@@ -1,0 +1,131 @@
+//! What a prompt should not hold: `secret` and `unsafe-text`.
+//!
+//! **secret** finds what would be masked in a context, in notes, handoffs and static files, in front matter and code, too. It tells the
+//! kind, and never the secret.
+//!
+//! **unsafe-text** finds what would be taken out of a context or changed in it, one a line: characters that nobody sees (zero width, marks of
+//! direction, controls; not the joiners and selectors that emoji and some scripts need, nor a byte order mark at the start of a file),
+//! tags that hosts take for their own (`<system-reminder>`; outside of code, in notes and handoffs), and what breaks out of its frame: lines like
+//! kgctx's own banners, and fences so long that they are made to close another.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::checkout::{CheckedFile, Checkout};
+use crate::domain::check::{Finding, Rule};
+use crate::engine::untrusted;
+
+/// What begins and ends the parts of a context that stand outside of its fence.
+const BANNERS: [&str; 5] = [
+    "=== END HANDOFF",
+    "=== HANDOFF LOADED",
+    "=== Injected Files",
+    "=== PARALLEL SESSION",
+    "## Knowledge Graph Context",
+];
+/// Nobody needs so many backticks but to close somebody else's fence.
+const BREAKING_TICKS: usize = 8;
+
+/// Finds secrets.
+pub(super) fn secrets(checkout: &Checkout<'_>) -> Vec<Finding> {
+    checkout.files.par_iter().flat_map_iter(|file| secrets_of(checkout, file)).collect()
+}
+
+fn secrets_of(checkout: &Checkout<'_>, file: &CheckedFile<'_>) -> Vec<Finding> {
+    let found = file.file.secrets().iter();
+    found
+        .map(|found| {
+            let message = format!("this looks like a secret ({})", found.kind);
+            let hint = "take it out, and change it where it is in use: it stays in the history of the repository";
+            checkout.finding(file, Rule::Secret, found.range.clone(), message, hint)
+        })
+        .collect()
+}
+
+/// Finds text that is not what it looks like.
+pub(super) fn unsafe_text(checkout: &Checkout<'_>) -> Vec<Finding> {
+    checkout.files.par_iter().flat_map_iter(|file| unsafe_text_of(checkout, file)).collect()
+}
+
+fn unsafe_text_of(checkout: &Checkout<'_>, file: &CheckedFile<'_>) -> Vec<Finding> {
+    let text = file.file.text;
+    let start =
+        text.len() - text.trim_start_matches('\u{feff}').len().max(text.len().saturating_sub(3));
+    let mut harms: Vec<(Range<usize>, String, &'static str)> = Vec::new();
+    for place in untrusted::invisible_places(&text[start..]) {
+        let place = place.start + start..place.end + start;
+        let first = text[place.clone()].chars().next().unwrap_or_default();
+        let code = format!("U+{:04X}", u32::from(first));
+        let message = format!("there is {} ({code}) that no reader sees", kind_of(first));
+        harms.push((
+            place,
+            message,
+            "remove it; an editor that shows such characters helps to find it",
+        ));
+    }
+    let is_instruction = file.vault.is_none() && !file.is_handoff;
+    if !is_instruction {
+        for place in untrusted::host_tag_places(text) {
+            if file.spans.is_text(place.start) {
+                let tag = file.file.shown(place.clone());
+                let message = format!("hosts take {tag} for a tag of their own");
+                harms.push((
+                    place,
+                    message,
+                    "write it as code, in backticks, or without the angle brackets",
+                ));
+            }
+        }
+        harms.extend(breakers(file));
+    }
+    // One a line: whoever mends it sees the others.
+    let mut of_lines = BTreeMap::new();
+    harms.sort_by_key(|(place, ..)| place.start);
+    for (place, message, hint) in harms {
+        let finding = checkout.finding(file, Rule::UnsafeText, place, message, hint);
+        of_lines.entry(finding.spot.line).or_insert(finding);
+    }
+    of_lines.into_values().collect()
+}
+
+fn breakers(file: &CheckedFile<'_>) -> Vec<(Range<usize>, String, &'static str)> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    for line in file.file.text.split_inclusive('\n') {
+        let words = line.trim_start();
+        let place = at + (line.len() - words.len())..at + line.trim_end().len();
+        at += line.len();
+        let ticks = words.bytes().take_while(|&byte| byte == b'`').count();
+        if ticks >= BREAKING_TICKS {
+            let message = format!("a fence of {ticks} backticks could close the one around it");
+            found.push((
+                place.start..place.start + ticks,
+                message,
+                "a fence of three backticks is enough",
+            ));
+        } else if BANNERS.iter().any(|banner| words.starts_with(banner))
+            // All of a handoff is shown, of a note what is no code.
+            && (file.is_handoff || file.spans.is_text(place.start))
+        {
+            let message = "this line is like those that kgctx puts around a context".to_owned();
+            found.push((place, message, "write it in other words, or as code"));
+        }
+    }
+    found
+}
+
+fn kind_of(c: char) -> &'static str {
+    match c {
+        '\u{200e}' | '\u{200f}' | '\u{61c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+            "a mark of direction"
+        }
+        '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}' | '\u{180e}' => {
+            "a character without width"
+        }
+        '\u{e0000}'..='\u{e007f}' => "a hidden letter",
+        _ if c.is_control() => "a control character",
+        _ => "a character",
+    }
+}

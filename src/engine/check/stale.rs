@@ -1,0 +1,282 @@
+//! **stale-note**: a note of yesterday. Its front matter says that it is over (`status: done`, `completed`, `obsolete`,
+//! `superseded` or `archived`; `superseded_by`), or it names in backticks a file that is gone: a path with a known ending, below a folder of the
+//! repository that is there, while no file ends like it. (A link to a file that is gone is a dangling one.)
+//!
+//! Examples, placeholders, patterns, what is built or ignored by git, and paths in lines that speak of what was removed or
+//! is to come are not looked at.
+
+use std::ops::Range;
+
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+
+use super::checkout::{CheckedFile, Checkout};
+use super::text_file;
+use super::tree;
+use crate::domain::check::{Finding, Rule};
+
+/// What says that a note is over.
+const OVER: [&str; 8] = [
+    "done",
+    "completed",
+    "complete",
+    "obsolete",
+    "superseded",
+    "archived",
+    "deprecated",
+    "outdated",
+];
+/// Endings of files that people write and keep.
+const ENDINGS: [&str; 62] = [
+    "adoc", "astro", "bash", "bat", "c", "cc", "cfg", "clj", "cmake", "conf", "cpp", "cs", "css",
+    "csv", "cxx", "dart", "ex", "exs", "fish", "go", "gradle", "graphql", "h", "hcl", "hpp", "hs",
+    "html", "ini", "ipynb", "java", "js", "json", "jsonc", "jsx", "kt", "lua", "md", "mdc", "mdx",
+    "mjs", "ml", "nix", "php", "pl", "proto", "ps1", "py", "rb", "rs", "scala", "scss", "sh",
+    "sql", "svelte", "swift", "tf", "toml", "ts", "tsx", "txt", "vue", "yaml",
+];
+/// Folders of what is made, not written.
+const MADE: [&str; 24] = [
+    "node_modules",
+    "target",
+    "dist",
+    "build",
+    "out",
+    "output",
+    "outputs",
+    "vendor",
+    "coverage",
+    "tmp",
+    "temp",
+    "cache",
+    ".cache",
+    ".venv",
+    "venv",
+    "__pycache__",
+    ".next",
+    ".nuxt",
+    ".git",
+    "generated",
+    "gen",
+    "bin",
+    "obj",
+    "logs",
+];
+/// Parts of paths that stand for any other.
+const STAND_INS: [&str; 22] = [
+    "foo",
+    "bar",
+    "baz",
+    "qux",
+    "path",
+    "to",
+    "some",
+    "example",
+    "examples",
+    "sample",
+    "my",
+    "your",
+    "xxx",
+    "yyy",
+    "name",
+    "file",
+    "filename",
+    "dir",
+    "folder",
+    "yyyy",
+    "mm",
+    "placeholder",
+];
+/// Words in a line that speaks of what was, of what is to come, or of what could be.
+const OTHER_TIMES: [&str; 66] = [
+    "add",
+    "added",
+    "adding",
+    "adds",
+    "become",
+    "became",
+    "could",
+    "create",
+    "created",
+    "creates",
+    "creating",
+    "delete",
+    "deleted",
+    "deletes",
+    "drop",
+    "dropped",
+    "earlier",
+    "example",
+    "formerly",
+    "future",
+    "generate",
+    "generated",
+    "generates",
+    "gone",
+    "had",
+    "if",
+    "instance",
+    "legacy",
+    "like",
+    "longer",
+    "may",
+    "merged",
+    "might",
+    "missing",
+    "move",
+    "moved",
+    "moves",
+    "new",
+    "old",
+    "optional",
+    "optionally",
+    "output",
+    "outputs",
+    "plan",
+    "planned",
+    "previously",
+    "propose",
+    "proposed",
+    "remove",
+    "removed",
+    "removes",
+    "rename",
+    "renamed",
+    "replaced",
+    "replaces",
+    "retired",
+    "should",
+    "split",
+    "todo",
+    "used",
+    "was",
+    "were",
+    "will",
+    "would",
+    "write",
+    "writes",
+];
+
+/// Finds notes of yesterday.
+pub(super) fn find(checkout: &Checkout<'_>) -> Vec<Finding> {
+    let ignored = ignored(checkout);
+    let mut findings = Vec::new();
+    for (_, file) in checkout.notes() {
+        findings.extend(is_over(checkout, file));
+        for range in &file.spans.code {
+            findings.extend(gone_path(checkout, file, range, &ignored));
+        }
+    }
+    findings
+}
+
+fn is_over(checkout: &Checkout<'_>, file: &CheckedFile<'_>) -> Option<Finding> {
+    let status = file.front_matter.status.as_deref().unwrap_or_default().trim().to_lowercase();
+    let first_word = status.split_whitespace().next().unwrap_or_default();
+    let hint = "remove the note, or move what still holds into another one";
+    if OVER.contains(&status.as_str()) || first_word == "superseded" {
+        let message = format!("the note says that it is {}", text_file::shown(&status));
+        let place = file.key("status").unwrap_or_default();
+        return Some(checkout.finding(file, Rule::StaleNote, place, message, hint));
+    }
+    let place = file.key("superseded_by").or_else(|| file.key("superseded-by"))?;
+    let value = file.file.text[place.end..].lines().next().unwrap_or_default();
+    let value = value.trim_start_matches(['"', '\'', ' ', ':']).trim();
+    if matches!(value, "" | "null" | "~" | "[]" | "none" | "None" | "\"\"" | "''") {
+        return None;
+    }
+    Some(checkout.finding(
+        file,
+        Rule::StaleNote,
+        place,
+        "the note says that another took its place",
+        hint,
+    ))
+}
+
+fn gone_path(
+    checkout: &Checkout<'_>,
+    file: &CheckedFile<'_>,
+    range: &Range<usize>,
+    ignored: &Gitignore,
+) -> Option<Finding> {
+    let text = file.file.text;
+    let code = text.get(range.clone())?;
+    let inner = code.trim_matches('`').trim();
+    let path = path_in(inner)?;
+    let tree = &checkout.tree;
+    let (first, _) = path.split_once('/')?;
+    if !tree.has_folder(first)
+        || tree.has(path)
+        || tree.ending_with(path).is_some()
+        || tree::joined(tree::folder_of(file.file.path), path).is_some_and(|path| tree.has(&path))
+        || ignored.matched_path_or_any_parents(path, false).is_ignore()
+        || speaks_of_other_times(line_around(text, range.start))
+    {
+        return None;
+    }
+    let start = range.start + code.find(path)?;
+    let place = start..start + path.len();
+    let shown = file.file.shown(place.clone());
+    let hint = match tree.ending_with(tree::name_of(path)) {
+        Some(there) => {
+            format!(
+                "{} is there; mend the note, or remove what it says about it",
+                text_file::shown(there)
+            )
+        }
+        None => "mend the note, or remove what it says about it".to_owned(),
+    };
+    let message = format!("the note names {shown}, which is not in the repository");
+    Some(checkout.finding(file, Rule::StaleNote, place, message, hint))
+}
+
+/// The path of a file that a piece of code is, if it is nothing but that.
+fn path_in(code: &str) -> Option<&str> {
+    let code = code.strip_prefix("./").unwrap_or(code);
+    // A line in the file: `src/main.rs:12:3`, `src/main.rs#L12`.
+    let code = code.split(['#', ':']).next().unwrap_or(code);
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+@".contains(c);
+    let ending = tree::name_of(code).rsplit_once('.').map(|(_, ending)| ending)?;
+    let mut parts = code.split('/');
+    let fits = code.contains('/')
+        && code.chars().all(is_plain)
+        && !code.starts_with(['/', '@', '-'])
+        && !code.contains("..")
+        && ENDINGS.contains(&ending)
+        && !parts.clone().any(|part| part.is_empty() || MADE.contains(&part))
+        && !parts.any(stands_in);
+    fits.then_some(code)
+}
+
+fn stands_in(part: &str) -> bool {
+    let stem = part.split('.').next().unwrap_or(part).to_lowercase();
+    let mut words = stem.split(['-', '_']);
+    STAND_INS.contains(&stem.as_str())
+        || words
+            .any(|word| matches!(word, "foo" | "bar" | "example" | "your" | "my" | "xxx" | "nnnn"))
+}
+
+fn line_around(text: &str, at: usize) -> &str {
+    let start = text[..at].rfind('\n').map_or(0, |at| at + 1);
+    let end = text[at..].find('\n').map_or(text.len(), |end| at + end);
+    &text[start..end]
+}
+
+fn speaks_of_other_times(line: &str) -> bool {
+    let mut words = line.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    line.contains("e.g.")
+        || line.contains('→')
+        || line.contains("->")
+        || line.contains("~~")
+        || words.any(|word| OTHER_TIMES.contains(&word.to_lowercase().as_str()))
+}
+
+/// What git does not keep, by the `.gitignore` at the top, if that was read.
+fn ignored(checkout: &Checkout<'_>) -> Gitignore {
+    let mut rules = GitignoreBuilder::new("");
+    let file = checkout.input.files.iter().find(|file| file.path == ".gitignore");
+    for line in file.and_then(|file| file.text.as_deref()).unwrap_or_default().lines() {
+        // A line that is no pattern ignores nothing.
+        let _ = rules.add_line(None, line);
+    }
+    rules.build().unwrap_or_else(|_| Gitignore::empty())
+}

@@ -1,0 +1,133 @@
+//! **static-context**: files that hosts read by themselves at every start have limits of their own, in tokens, by patterns
+//! of paths; the last pattern that fits counts. What `CLAUDE.md`, `AGENTS.md` and `GEMINI.md` import (`@path`, outside of code) counts with them: five
+//! imports deep, each file once, inside of the repository alone.
+
+use std::collections::HashMap;
+
+use super::RuleInput;
+use super::checkout::Checkout;
+use super::pattern;
+use super::spans::Spans;
+use super::text_file;
+use super::tree;
+use crate::domain::check::{Finding, Rule, StaticFile};
+use crate::domain::encoding::Encoding;
+use crate::engine::tokens;
+
+/// Files whose imports hosts follow.
+const IMPORTERS: [&str; 4] = ["CLAUDE.md", "AGENTS.md", "GEMINI.md", "CLAUDE.local.md"];
+/// So deep do hosts follow imports.
+const DEEPEST: usize = 5;
+
+/// The files that hosts read by themselves, with their sizes, in the order of their paths.
+pub fn files(input: &RuleInput<'_>) -> Vec<StaticFile> {
+    let limits = &input.settings.static_limits;
+    let mut texts: Option<HashMap<&str, &str>> = None;
+    let mut files = Vec::new();
+    for file in input.files {
+        let Some(text) = file.text.as_deref() else { continue };
+        let fitting = limits.iter().rev().find(|(pattern, _)| pattern::fits(pattern, &file.path));
+        let Some((_, limit)) = fitting else { continue };
+        let mut n_tokens = tokens::count(input.encoding, text);
+        if IMPORTERS.contains(&tree::name_of(&file.path)) {
+            let texts = texts.get_or_insert_with(|| {
+                let texts = input.files.iter();
+                texts.filter_map(|file| Some((file.path.as_str(), file.text.as_deref()?))).collect()
+            });
+            n_tokens += imported_tokens(input.encoding, texts, &file.path, text);
+        }
+        files.push(StaticFile {
+            path: file.path.clone(),
+            tokens: n_tokens,
+            limit: Some(*limit),
+            tokens_before: None,
+        });
+    }
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    files
+}
+
+/// The paths that a file of the repository imports, from its top, whether they are there or not; none for files whose
+/// imports no host follows.
+pub fn imports(path: &str, text: &str) -> Vec<String> {
+    if IMPORTERS.contains(&tree::name_of(path)) { imports_of(path, text) } else { Vec::new() }
+}
+
+fn imported_tokens(
+    encoding: Encoding,
+    texts: &HashMap<&str, &str>,
+    path: &str,
+    text: &str,
+) -> usize {
+    let mut seen = vec![path.to_owned()];
+    let mut level = imports_of(path, text);
+    let mut sum = 0;
+    for _ in 0..DEEPEST {
+        let mut next = Vec::new();
+        for path in level {
+            let Some(text) = texts.get(path.as_str()).filter(|_| !seen.contains(&path)) else {
+                continue;
+            };
+            sum += tokens::count(encoding, text);
+            next.extend(imports_of(&path, text));
+            seen.push(path);
+        }
+        level = next;
+    }
+    sum
+}
+
+/// The paths behind `@` in a text.
+fn imports_of(path: &str, text: &str) -> Vec<String> {
+    let spans = Spans::of(text);
+    let mut imports = Vec::new();
+    for (at, _) in text.match_indices('@') {
+        let begins = text[..at].chars().next_back().is_none_or(char::is_whitespace);
+        if !begins || !spans.is_text(at) {
+            continue;
+        }
+        let rest = &text[at + 1..];
+        let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+        let written = rest[..end].trim_end_matches([',', ';', ':', ')', '.', '!', '?', '*', '_']);
+        if written.is_empty() || written.starts_with(['/', '~']) {
+            continue;
+        }
+        imports.extend(tree::joined(tree::folder_of(path), written));
+    }
+    imports
+}
+
+/// Finds files that are larger than they may be.
+pub(super) fn too_large(checkout: &Checkout<'_>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for StaticFile { path, tokens: n_tokens, limit, .. } in files(checkout.input) {
+        let Some(limit) = limit.filter(|limit| n_tokens > *limit) else { continue };
+        let Some(file) = checkout.files.iter().find(|file| file.file.path == path) else {
+            continue;
+        };
+        let message =
+            format!("hosts read {n_tokens} tokens at every start here; {limit} are allowed");
+        let sections = sections(checkout.input.encoding, file.file.text, &file.spans);
+        let largest = sections.into_iter().max_by_key(|(_, n_tokens)| *n_tokens);
+        let hint = match largest {
+            Some((heading, n)) if !heading.is_empty() => {
+                format!(
+                    "its largest section is {} with {n} tokens; move it into a note",
+                    text_file::shown(&heading)
+                )
+            }
+            _ => "move what is not needed at every start into notes".to_owned(),
+        };
+        findings.push(checkout.finding(file, Rule::StaticContext, 0..0, message, hint));
+    }
+    findings
+}
+
+/// The sections of a text, from heading to heading, with their tokens.
+fn sections(encoding: Encoding, text: &str, spans: &Spans) -> Vec<(String, usize)> {
+    let ends = spans.headings.iter().skip(1).map(|(at, _)| *at).chain([text.len()]);
+    let sections = spans.headings.iter().zip(ends);
+    let count =
+        |from: usize, to: usize| tokens::count(encoding, text.get(from..to).unwrap_or_default());
+    sections.map(|((at, heading), end)| (heading.clone(), count(*at, end))).collect()
+}
