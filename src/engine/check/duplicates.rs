@@ -157,3 +157,70 @@ fn are_nearly_same(
     let all = first.len() + second.len() - common;
     common * 10 >= all * 9
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::lab::Lab;
+    use super::*;
+    use crate::domain::check::Rule::DuplicateNote;
+    use proptest::prelude::*;
+
+    fn words(from: usize, to: usize) -> String {
+        (from..to).map(|n| format!("w{n} ")).collect()
+    }
+
+    #[test]
+    fn the_same_text_twice_is_told_at_the_later_path() {
+        let text = words(0, 12);
+        let other = format!("---\ntitle: other\n---\n{}\n", text.replace("w5 ", "w5\n\n"));
+        Lab::new()
+            .with("docs/b.md", &other)
+            .with("docs/a.md", &text)
+            .with("docs/c.md", &text.replace("w5", "x5"))
+            .check(DuplicateNote, &["docs/b.md:1:1+0"]);
+    }
+
+    #[test]
+    fn nearly_the_same_text_is_told_too() {
+        let lab = Lab::new()
+            .with("docs/a.md", &words(0, 300))
+            .with("docs/b.md", &words(0, 305))
+            .with("docs/c.md", &words(60, 300));
+        assert_eq!(lab.of(DuplicateNote)[0].message, "this note says nearly the same as docs/a.md");
+        lab.check(DuplicateNote, &["docs/b.md:1:1+0"]);
+    }
+
+    #[test]
+    fn a_few_words_say_too_little() {
+        Lab::new()
+            .with("docs/a.md", "To do.")
+            .with("docs/b.md", "To do.")
+            .check(DuplicateNote, &[]);
+    }
+
+    #[test]
+    fn thousands_of_the_same_take_no_time() {
+        let lab = (0..3_000).fold(Lab::new(), |lab, n| {
+            lab.with(&format!("docs/{n}.md"), &format!("{}end{n}", words(0, 100)))
+        });
+        let started = std::time::Instant::now();
+        assert_eq!(lab.of(DuplicateNote).len(), 2_999);
+        assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(200))]
+        #[test]
+        fn bands_find_what_a_comparison_of_all_pairs_finds(seed in 0usize..1_000_000, changed in 0usize..12) {
+            let first = words(seed, seed + 200);
+            let second = (0..changed).fold(first.clone(), |text, n| {
+                text.replace(&format!("w{} ", seed + n * 15 + 3), "other ")
+            });
+            let set = |text: &str| runs_of(text).collect::<HashSet<u64>>();
+            let (a, b) = (set(&first), set(&second));
+            let is_near = a.intersection(&b).count() * 10 >= a.union(&b).count() * 9;
+            let lab = Lab::new().with("docs/a.md", &first).with("docs/b.md", &second);
+            prop_assert_eq!(lab.of(DuplicateNote).len(), usize::from(is_near));
+        }
+    }
+}

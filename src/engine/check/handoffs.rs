@@ -55,7 +55,7 @@ pub(super) fn invalid(checkout: &Checkout<'_>) -> Vec<Finding> {
             findings.push(checkout.finding(file, Rule::HandoffInvalid, place, message, hint));
         };
         for warning in &warnings {
-            let (message, hint) = split(warning);
+            let (message, hint) = split(file, warning);
             let key = warning.split(' ').next().unwrap_or_default();
             let place = file.key(key).or_else(|| place_in(file, warning));
             add(place.unwrap_or_default(), &message, &hint);
@@ -68,29 +68,29 @@ pub(super) fn invalid(checkout: &Checkout<'_>) -> Vec<Finding> {
                 | InputError::SameLine
                 | InputError::TooLarge),
             ) => {
-                let (message, hint) = split(&error.to_string());
+                let (message, hint) = split(file, &error.to_string());
                 add(0..0, &message, &hint);
                 continue;
             }
             Err(error @ InputError::Value(_)) if is_json(file.file.text) => {
-                let (message, hint) = split(&error.to_string());
+                let (message, hint) = split(file, &error.to_string());
                 add(0..0, &message, &hint);
                 continue;
             }
             Err(error @ (InputError::Repeated(_) | InputError::Path { .. })) => {
-                let (message, hint) = split(&error.to_string());
+                let (message, hint) = split(file, &error.to_string());
                 let key = message.split(' ').next().unwrap_or_default();
                 add(key_place(file, key), &message, &hint);
             }
             Ok(_) | Err(InputError::Yaml(_) | InputError::Unclosed | InputError::Value(_)) => {}
         }
         if let Some(Occasion::Other(name)) = &head.occasion {
-            let message = format!("type is {:?}, which is unknown", text_file::shown(name));
+            let message = format!("type is {:?}, which is unknown", file.file.shown_text(name));
             let hint = "write manual, bye, end, auto or rotation";
             add(key_place(file, "type"), &message, hint);
         }
         if let Some(id) = &head.id {
-            let shown = text_file::shown(id);
+            let shown = file.file.shown_text(id);
             if HandoffId::parse(id).is_err() {
                 let message = format!("{shown:?} is not the id of a handoff");
                 let hint = "ids look like HO-20260131-120000-c74cc080; without one kgctx makes it";
@@ -130,7 +130,7 @@ pub(super) fn missing_files(checkout: &Checkout<'_>) -> Vec<Finding> {
                 if !is_outside && (is_there("") || home.is_some_and(is_there)) {
                     continue;
                 }
-                let message = format!("{} is not in the repository", text_file::shown(path));
+                let message = format!("{} is not in the repository", file.file.shown_text(path));
                 let hint = match checkout.tree.ending_with(tree::name_of(path)) {
                     Some(there) => format!(
                         "{} is there; mend the path, or take it off the list",
@@ -208,16 +208,135 @@ fn place_in(file: &CheckedFile<'_>, message: &str) -> Option<Range<usize>> {
     let (_, behind) = message.rsplit_once("line ")?;
     let digits: String = behind.chars().take_while(char::is_ascii_digit).collect();
     let line: usize = digits.parse().ok()?;
-    // The line of the fence comes before.
+    let n_lines = file.file.text[..file.spans.body].lines().count();
+    // The line of the fence comes before. What is not closed is found at the end: the last line is as near as one can say.
+    let line = line.min(n_lines.checked_sub(2)?);
     let start: usize = file.file.text.split_inclusive('\n').take(line).map(str::len).sum();
-    (start < file.file.text.len()).then_some(start..start)
+    Some(start..start)
 }
 
 /// What is wrong, and the way out.
-fn split(message: &str) -> (String, String) {
+fn split(file: &CheckedFile<'_>, message: &str) -> (String, String) {
     let (message, hint) = match message.rsplit_once("; ") {
         Some((message, hint)) => (message, hint),
         None => (message, MEND),
     };
-    (text_file::shown(message), text_file::shown(hint))
+    (file.file.shown_text(message), file.file.shown_text(hint))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::lab::Lab;
+    use crate::domain::check::Rule::{HandoffExpired, HandoffInvalid, HandoffMissingFile};
+
+    fn handoff(head: &str) -> Lab {
+        let text = format!("---\n{head}\n---\nWhat was done.\n");
+        Lab::new().with(".kgctx/handoffs/h.md", &text).with_file("src/main.rs")
+    }
+
+    #[test]
+    fn a_head_as_it_should_be_is_fine() {
+        for head in [
+            "goal: x",
+            "kind: task\ngoal: x\nnext_step: y\npriority: high\ntags: [a]",
+            "id: HO-20260131-120000-c74cc080\ntype: end\nconsume: sticky\ncreated_at: 2026-02-28T12:00:00Z",
+            "other: {a: [1, 2]}",
+        ] {
+            handoff(head).check(HandoffInvalid, &[]);
+        }
+        for text in ["Only text.", "{\"goal\": \"x\"}\nText.", "\u{feff}---\ngoal: x\n---\nText."] {
+            Lab::new().with(".kgctx/handoffs/h.md", text).check(HandoffInvalid, &[]);
+        }
+        Lab::new()
+            .with(".kgctx/handoffs/README.md", "---\nkind: x\n---\n")
+            .check(HandoffInvalid, &[]);
+        Lab::new().with(".kgctx/other/h.md", "---\nkind: x\n---\n").check(HandoffInvalid, &[]);
+    }
+
+    #[test]
+    fn a_wrong_head_is_told_at_the_wrong_key() {
+        for (head, expect) in [
+            ("goal: x\nkind: chore", ":3:1+4"),
+            ("goal: x\ntype: whenever", ":3:1+4"),
+            ("priority: 1", ":2:1+8"),
+            ("goal: x\n\"consume\": never", ":3:2+7"),
+            ("goal: [a]", ":2:1+4"),
+            ("created_at: yesterday", ":2:1+10"),
+            ("goal: x\ntimestamp: soon", ":3:1+9"),
+            ("files: src/main.rs", ":2:1+5"),
+            ("files: [1]", ":2:1+5"),
+            ("specs: ['']", ":2:1+5"),
+            ("id: mine", ":2:1+2"),
+            ("goal: x\nkind: task", ":3:1+4"),
+            ("goal: x\ngoal: y", ":2:1+4"),
+            ("goal: x\nnext_step: 'open", ":3:1+0"),
+            ("goal: x\nbad: [", ":3:1+0"),
+        ] {
+            handoff(head).check(HandoffInvalid, &[&format!(".kgctx/handoffs/h.md{expect}")]);
+        }
+        for text in
+            ["", "---\ngoal: x\n", "{\"goal\": }\nText.", "---\ngoal: x\n---\n", "{\"kind\": 1}\nx"]
+        {
+            Lab::new()
+                .with(".kgctx/handoffs/h.md", text)
+                .check(HandoffInvalid, &[".kgctx/handoffs/h.md:1:1+0"]);
+        }
+        Lab::new()
+            .with(
+                ".kgctx/handoffs/HO-20260131-120000-a.md",
+                "---\nid: HO-20260131-120000-b\n---\nx",
+            )
+            .check(HandoffInvalid, &[".kgctx/handoffs/HO-20260131-120000-a.md:2:1+2"]);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_the_way_out() {
+        let finding = &handoff("kind: chore").of(HandoffInvalid)[0];
+        assert_eq!(finding.message, "kind is \"chore\", which is unknown");
+        assert_eq!(finding.hint, "write session or task");
+    }
+
+    #[test]
+    fn a_listed_file_that_is_gone_is_told_where_it_is_listed() {
+        handoff("files: [src/main.rs]\nspecs:\n  - src/main.rs").check(HandoffMissingFile, &[]);
+        handoff("files_changed: [src/gone.rs]").check(HandoffMissingFile, &[]);
+        handoff("files:\n  - src/main.rs\n  - \"src/gone.rs\"")
+            .check(HandoffMissingFile, &[".kgctx/handoffs/h.md:4:6+11"]);
+        handoff("specs: [a/x.md, x.md]").check(
+            HandoffMissingFile,
+            &[".kgctx/handoffs/h.md:2:9+6", ".kgctx/handoffs/h.md:2:17+4"],
+        );
+        handoff("files: [/src/main.rs]")
+            .check(HandoffMissingFile, &[".kgctx/handoffs/h.md:2:9+12"]);
+        let mut lab = Lab::new()
+            .with("p/.kgctx/handoffs/h.md", "---\nfiles: [a.rs]\n---\nx")
+            .with_file("p/a.rs");
+        lab.settings.handoffs.push("p/.kgctx/handoffs/".to_owned());
+        lab.check(HandoffMissingFile, &[]);
+    }
+
+    #[test]
+    fn a_handoff_is_too_old_by_its_type() {
+        for head in [
+            "created_at: 2020-01-01T00:00:00Z",
+            "type: manual\ncreated_at: 2020-01-01T00:00:00Z",
+            "type: auto\ncreated_at: 2026-03-01T10:00:00Z",
+            "type: end\ncreated_at: 2026-02-22T12:00:01Z",
+            "kind: task\ngoal: x\nnext_step: y\ntype: auto\ncreated_at: 2020-01-01T00:00:00Z",
+            "expires_at: 2026-03-01T12:00:00Z",
+        ] {
+            handoff(head).check(HandoffExpired, &[]);
+        }
+        for (head, expect) in [
+            ("type: auto\ncreated_at: 2026-03-01T09:59:59Z", ":3:1+10"),
+            ("type: rotation\ntimestamp: 2026-03-01T09:59:59Z", ":3:1+9"),
+            ("type: end\ncreated_at: 2026-02-22T11:59:59Z", ":3:1+10"),
+            ("consume: sticky\ncreated_at: 2026-02-22T11:59:59Z", ":3:1+10"),
+            ("expires_at: 2026-03-01T11:59:59Z", ":2:1+10"),
+            // Its file was changed a month ago.
+            ("type: end", ":1:1+0"),
+        ] {
+            handoff(head).check(HandoffExpired, &[&format!(".kgctx/handoffs/h.md{expect}")]);
+        }
+    }
 }

@@ -286,14 +286,8 @@ impl<'a> Resolver<'a> {
         {
             return End::Elsewhere;
         }
-        let plain = name.trim_start_matches(['.', '/']).trim_end_matches('/');
-        let folder =
-            tree::joined("", plain).is_some_and(|path| self.checkout.tree.has_folder(&path));
-        match self.by_end(plain) {
-            Some(end) => end,
-            None if folder => End::Elsewhere,
-            None => End::Nothing { kind: LinkKind::Wiki, meant: None },
-        }
+        let plain = name.trim_start_matches(['.', '/']);
+        self.by_end(plain).unwrap_or(End::Nothing { kind: LinkKind::Wiki, meant: None })
     }
 }
 

@@ -52,3 +52,43 @@ pub(super) fn find(checkout: &Checkout<'_>, leads: &Leads) -> Vec<Finding> {
     })
     .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::lab::Lab;
+    use crate::domain::check::Rule::OrphanNote;
+
+    fn notes(text: &str) -> Lab {
+        Lab::new()
+            .with("docs/a.md", text)
+            .with("docs/b.md", "[[shared]] [[c]]")
+            .with("docs/c.md", "# C\n")
+            .with("docs/README.md", "# Docs\n")
+    }
+
+    #[test]
+    fn a_note_without_ties_is_an_orphan() {
+        notes("# A\n\nNothing here.\n").check(OrphanNote, &["docs/a.md:1:1+0"]);
+        notes("[[unique]] [x](../src) [me](a.md) [[a]]").check(OrphanNote, &["docs/a.md:1:1+0"]);
+        notes("`[[shared]]`").check(OrphanNote, &["docs/a.md:1:1+0"]);
+    }
+
+    #[test]
+    fn a_note_with_a_tie_is_none() {
+        for text in ["[[Shared]]", "[x](b.md)", "memory://docs/b", "[[c]]"] {
+            notes(text).check(OrphanNote, &[]);
+        }
+    }
+
+    #[test]
+    fn a_note_that_somebody_links_to_is_none() {
+        notes("# A\n").with("docs/d.md", "[x](a.md)").check(OrphanNote, &[]);
+        notes("# The A\n").with("docs/d.md", "[[the a]]").check(OrphanNote, &[]);
+        notes("# A\n").with("AGENTS.md", "[x](docs/a.md)").check(OrphanNote, &[]);
+    }
+
+    #[test]
+    fn the_only_note_is_none() {
+        Lab::new().with("docs/a.md", "# A\n").check(OrphanNote, &[]);
+    }
+}

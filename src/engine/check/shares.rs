@@ -41,3 +41,31 @@ pub(super) fn giants(checkout: &Checkout<'_>) -> Vec<Finding> {
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::lab::Lab;
+    use crate::domain::check::Rule::GiantNote;
+
+    fn notes(n_notes: usize, words: usize) -> Lab {
+        let lab = Lab::new().with("docs/giant.md", &"many words here ".repeat(words / 3));
+        (1..n_notes).fold(lab, |lab, n| {
+            lab.with(&format!("docs/{n}.md"), &format!("{n} few words ").repeat(200))
+        })
+    }
+
+    #[test]
+    fn a_note_with_more_than_its_share_is_a_giant() {
+        notes(5, 9_000).check(GiantNote, &["docs/giant.md:1:1+0"]);
+    }
+
+    #[test]
+    fn few_notes_and_small_ones_have_no_giant() {
+        notes(4, 9_000).check(GiantNote, &[]);
+        notes(5, 900).check(GiantNote, &[]);
+        notes(40, 9_000).check(GiantNote, &[]);
+        let mut lab = notes(5, 9_000);
+        lab.settings.giant_percent = 90;
+        lab.check(GiantNote, &[]);
+    }
+}

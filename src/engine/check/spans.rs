@@ -22,9 +22,16 @@ pub(super) struct Spans {
     /// Code inside of a line, with its backticks.
     pub(super) code: Vec<Range<usize>>,
     /// Code, HTML and comments of every kind, in order.
-    pub(super) not_text: Vec<Range<usize>>,
+    not_text: Vec<(Range<usize>, NotText)>,
     /// Where a heading begins, and what it says.
     pub(super) headings: Vec<(usize, String)>,
+}
+
+/// What is no text of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum NotText {
+    Code,
+    Html,
 }
 
 /// A link or an image.
@@ -64,10 +71,19 @@ impl Spans {
         reader.finish()
     }
 
-    /// Whether a byte is inside of code, HTML or a comment.
+    /// Whether a byte is outside of code, HTML and comments.
     pub(super) fn is_text(&self, at: usize) -> bool {
-        let next = self.not_text.partition_point(|range| range.end <= at);
-        self.not_text.get(next).is_none_or(|range| at < range.start)
+        self.not_text_at(at).is_none()
+    }
+
+    /// Whether a byte is inside of code.
+    pub(super) fn is_code(&self, at: usize) -> bool {
+        self.not_text_at(at) == Some(NotText::Code)
+    }
+
+    fn not_text_at(&self, at: usize) -> Option<NotText> {
+        let next = self.not_text.partition_point(|(range, _)| range.end <= at);
+        self.not_text.get(next).filter(|(range, _)| range.start <= at).map(|(_, kind)| *kind)
     }
 }
 
@@ -108,9 +124,11 @@ impl<'t> Reader<'t> {
         if markdown::is_block_border(&event) {
             self.end_block();
             match event {
-                Event::Start(Tag::CodeBlock(_) | Tag::HtmlBlock) => {
+                Event::Start(tag @ (Tag::CodeBlock(_) | Tag::HtmlBlock)) => {
                     self.inside_code_or_html = true;
-                    self.spans.not_text.push(self.moved(range));
+                    let is_html = matches!(tag, Tag::HtmlBlock);
+                    let kind = if is_html { NotText::Html } else { NotText::Code };
+                    self.spans.not_text.push((self.moved(range), kind));
                 }
                 Event::End(TagEnd::CodeBlock | TagEnd::HtmlBlock) => {
                     self.inside_code_or_html = false
@@ -142,9 +160,11 @@ impl<'t> Reader<'t> {
             }
             Event::Code(_) => {
                 self.spans.code.push(self.moved(range.clone()));
-                self.spans.not_text.push(self.moved(range));
+                self.spans.not_text.push((self.moved(range), NotText::Code));
             }
-            Event::InlineHtml(_) => self.spans.not_text.push(self.moved(range)),
+            Event::InlineHtml(_) => {
+                self.spans.not_text.push((self.moved(range), NotText::Html));
+            }
             _ => {}
         }
     }
@@ -302,6 +322,9 @@ mod tests {
         let plain: String =
             "abcdefg".chars().filter(|&c| spans.is_text(text.rfind(c).unwrap())).collect();
         assert_eq!(plain, "aceg");
+        let code: String =
+            "abcdefg".chars().filter(|&c| spans.is_code(text.rfind(c).unwrap())).collect();
+        assert_eq!(code, "bf");
     }
 
     proptest! {

@@ -173,7 +173,7 @@ fn is_over(checkout: &Checkout<'_>, file: &CheckedFile<'_>) -> Option<Finding> {
     let first_word = status.split_whitespace().next().unwrap_or_default();
     let hint = "remove the note, or move what still holds into another one";
     if OVER.contains(&status.as_str()) || first_word == "superseded" {
-        let message = format!("the note says that it is {}", text_file::shown(&status));
+        let message = format!("the note says that it is {}", file.file.shown_text(&status));
         let place = file.key("status").unwrap_or_default();
         return Some(checkout.finding(file, Rule::StaleNote, place, message, hint));
     }
@@ -209,7 +209,7 @@ fn gone_path(
         || tree.ending_with(path).is_some()
         || tree::joined(tree::folder_of(file.file.path), path).is_some_and(|path| tree.has(&path))
         || ignored.matched_path_or_any_parents(path, false).is_ignore()
-        || speaks_of_other_times(line_around(text, range.start))
+        || speaks_of_other_times(&line_around(text, range.start).replace(code, ""))
     {
         return None;
     }
@@ -261,12 +261,11 @@ fn line_around(text: &str, at: usize) -> &str {
     &text[start..end]
 }
 
+/// Whether a line is about something else than what is there now. Names inside of other code say nothing.
 fn speaks_of_other_times(line: &str) -> bool {
-    let mut words = line.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    line.contains("e.g.")
-        || line.contains('→')
-        || line.contains("->")
-        || line.contains("~~")
+    let prose = || line.split('`').step_by(2);
+    let mut words = prose().flat_map(|piece| piece.split(|c: char| !c.is_alphanumeric()));
+    ["e.g.", "→", "->", "~~"].iter().any(|mark| line.contains(mark))
         || words.any(|word| OTHER_TIMES.contains(&word.to_lowercase().as_str()))
 }
 
@@ -279,4 +278,63 @@ fn ignored(checkout: &Checkout<'_>) -> Gitignore {
         let _ = rules.add_line(None, line);
     }
     rules.build().unwrap_or_else(|_| Gitignore::empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::lab::Lab;
+    use crate::domain::check::Rule::StaleNote;
+
+    fn note(text: &str) -> Lab {
+        Lab::new()
+            .with("docs/a.md", text)
+            .with(".gitignore", "# made\n/src/schema.rs\n*.lock.json\n")
+            .with_file("src/main.rs")
+            .with_file("src/deep/inner/kept.rs")
+            .with_file("docs/img/x.png")
+    }
+
+    #[test]
+    fn a_path_that_is_gone_is_found_where_it_stands() {
+        for (text, expect) in [
+            ("See `src/gone.rs`.", "docs/a.md:1:6+11"),
+            ("ä\n\n- in ``src/deep/gone.rs:12`` it is", "docs/a.md:3:8+16"),
+            ("`./src/gone.rs#L3`", "docs/a.md:1:4+11"),
+            ("> `docs/gone.md` says so", "docs/a.md:1:4+12"),
+        ] {
+            note(text).check(StaleNote, &[expect]);
+        }
+    }
+
+    #[test]
+    fn what_is_there_or_could_be_is_let_be() {
+        for text in [
+            "`src/main.rs` `src/main.rs:3` `inner/kept.rs` `./src/main.rs` `img/x.png`",
+            "`main.rs` `gone.rs` `lib/gone.rs` `/src/gone.rs` `~/src/gone.rs` `../src/gone.rs`",
+            "`src/*.rs` `src/{a,b}.rs` `src/<name>.rs` `src/$x.rs` `src/....rs` `src/gone`",
+            "`cat src/gone.rs` `https://x.y/src/gone.rs` `src/gone.unknown`",
+            "`src/path/to/file.rs` `src/foo.rs` `src/my-module.rs` `src/example/a.rs`",
+            "`src/generated/a.rs` `src/node_modules/x.js` `src/dist/a.js`",
+            "`src/schema.rs` `src/yarn.lock.json`",
+            "`src/gone.rs` was removed. We will write `src/next.rs`",
+            "rename `src/a1.rs` → `src/b1.rs`",
+            "src/gone.rs\n\n```\nsrc/gone.rs\n```\n",
+        ] {
+            for text in text.split_inclusive(". ") {
+                note(text).check(StaleNote, &[]);
+            }
+        }
+    }
+
+    #[test]
+    fn a_note_that_says_so_is_over() {
+        note("---\ntitle: a\nstatus: Done\n---\nx").check(StaleNote, &["docs/a.md:3:1+6"]);
+        note("---\nstatus: superseded by 0004\n---\nx").check(StaleNote, &["docs/a.md:2:1+6"]);
+        note("---\nsuperseded_by: b\n---\nx").check(StaleNote, &["docs/a.md:2:1+13"]);
+        for fine in
+            ["status: accepted", "status: in-progress", "superseded_by: null", "superseded_by:"]
+        {
+            note(&format!("---\n{fine}\n---\nstatus: done")).check(StaleNote, &[]);
+        }
+    }
 }

@@ -8,7 +8,6 @@ use super::RuleInput;
 use super::checkout::Checkout;
 use super::pattern;
 use super::spans::Spans;
-use super::text_file;
 use super::tree;
 use crate::domain::check::{Finding, Rule, StaticFile};
 use crate::domain::encoding::Encoding;
@@ -113,7 +112,7 @@ pub(super) fn too_large(checkout: &Checkout<'_>) -> Vec<Finding> {
             Some((heading, n)) if !heading.is_empty() => {
                 format!(
                     "its largest section is {} with {n} tokens; move it into a note",
-                    text_file::shown(&heading)
+                    file.file.shown_text(&heading)
                 )
             }
             _ => "move what is not needed at every start into notes".to_owned(),
@@ -130,4 +129,67 @@ fn sections(encoding: Encoding, text: &str, spans: &Spans) -> Vec<(String, usize
     let count =
         |from: usize, to: usize| tokens::count(encoding, text.get(from..to).unwrap_or_default());
     sections.map(|((at, heading), end)| (heading.clone(), count(*at, end))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::lab::Lab;
+    use super::*;
+    use crate::domain::check::Rule::StaticContext;
+
+    fn words(n: usize) -> String {
+        "word ".repeat(n)
+    }
+
+    #[test]
+    fn a_file_above_its_limit_names_its_largest_section() {
+        let text = format!("# A\n\n{}\n\n## B\n\n{}\n", words(100), words(2_500));
+        let lab = Lab::new().with("sub/AGENTS.md", &text).with("AGENTS.md", &words(2_000));
+        let finding = &lab.of(StaticContext)[0];
+        assert!(finding.message.ends_with("2500 are allowed"), "{}", finding.message);
+        assert!(finding.hint.starts_with("its largest section is B with 25"), "{}", finding.hint);
+        lab.check(StaticContext, &["sub/AGENTS.md:1:1+0"]);
+    }
+
+    #[test]
+    fn the_last_pattern_that_fits_counts() {
+        let mut lab = Lab::new()
+            .with("AGENTS.md", &words(50))
+            .with("sub/AGENTS.md", &words(50))
+            .with("docs/a.md", &words(5_000));
+        lab.settings.static_limits.push(("**/AGENTS.md".to_owned(), 40));
+        lab.settings.static_limits.push(("sub/*.md".to_owned(), 60));
+        let limits: Vec<_> =
+            files(&lab.input()).into_iter().map(|file| (file.path, file.limit)).collect();
+        let expect = [("AGENTS.md".to_owned(), Some(40)), ("sub/AGENTS.md".to_owned(), Some(60))];
+        assert_eq!(limits, expect);
+        lab.check(StaticContext, &["AGENTS.md:1:1+0"]);
+    }
+
+    #[test]
+    fn imports_count_once_and_inside_of_the_repository_alone() {
+        let lab = Lab::new()
+            .with(
+                "CLAUDE.md",
+                "x @docs/a.md, @docs/a.md `@docs/b.md` a@docs/b.md @gone.md @~/x @../x @CLAUDE.md",
+            )
+            .with("docs/a.md", "word word @b.md")
+            .with("docs/b.md", "word @a.md")
+            .with(".cursorrules", "@docs/a.md");
+        let count = |text: &str| tokens::count(Encoding::O200kBase, text);
+        let sizes: Vec<usize> = files(&lab.input()).iter().map(|file| file.tokens).collect();
+        let text = |n: usize| lab.files[n].text.as_deref().unwrap();
+        assert_eq!(sizes, [count(text(3)), count(text(0)) + count(text(1)) + count(text(2))]);
+        assert_eq!(imports("p/CLAUDE.md", "@a.md (@b) @../c.md."), ["p/a.md", "c.md"]);
+        assert_eq!(imports("p/x.md", "@a.md"), [""; 0]);
+    }
+
+    #[test]
+    fn imports_are_followed_five_deep() {
+        let lab = (1..9).fold(Lab::new().with("CLAUDE.md", "@1.md"), |lab, n| {
+            lab.with(&format!("{n}.md"), &format!("@{}.md", n + 1))
+        });
+        let each = tokens::count(Encoding::O200kBase, "@1.md");
+        assert_eq!(files(&lab.input())[0].tokens, 6 * each);
+    }
 }

@@ -13,6 +13,8 @@ const EXCERPT_CHARS: usize = 160;
 const CHARS_BEFORE: usize = 40;
 /// What is farther away from the place than this is not looked at: some lines are whole files.
 const NEAR_BYTES: usize = 4_096;
+/// So many secrets of a file are looked for elsewhere in it.
+const MOST_SECRETS: usize = 100;
 /// A text of the file inside of a message is cut after so many characters.
 const SHOWN_CHARS: usize = 120;
 
@@ -116,7 +118,22 @@ impl<'a> TextFile<'a> {
             at = found.range.end.min(range.end);
         }
         masked.push_str(self.text.get(at..range.end).unwrap_or_default());
-        untrusted::lines(masked.trim_start_matches('\u{feff}')).replace('\n', " ")
+        let clean = untrusted::lines(masked.trim_start_matches('\u{feff}')).replace('\n', " ");
+        self.without_known_secrets(clean)
+    }
+
+    /// Masks what is a secret elsewhere in the file: a password is known by the word before it, and may stand alone.
+    fn without_known_secrets(&self, mut text: String) -> String {
+        for found in self.secrets().iter().take(MOST_SECRETS) {
+            let secret = self.text.get(found.range.clone()).unwrap_or_default();
+            // In a heading or a status it has lost its large letters.
+            for secret in [secret, &secret.to_lowercase()] {
+                if text.contains(secret) {
+                    text = text.replace(secret, &format!("[masked: {}]", found.kind));
+                }
+            }
+        }
+        text
     }
 
     /// A part of the text as it may stand in a message.
@@ -124,6 +141,13 @@ impl<'a> TextFile<'a> {
         let range =
             range.start..self.text.floor_char_boundary(range.end.min(range.start + NEAR_BYTES));
         shortened(&untrusted::one_line(&self.harmless(range)))
+    }
+
+    /// A text made of the file's as it may stand in a message.
+    pub(super) fn shown_text(&self, text: &str) -> String {
+        let text =
+            self.without_known_secrets(text[..text.floor_char_boundary(NEAR_BYTES)].to_owned());
+        shown(&text)
     }
 }
 
