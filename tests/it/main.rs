@@ -7,6 +7,8 @@
 mod answers;
 mod broken_index;
 mod check;
+mod check_links;
+mod check_rules;
 mod claude_code;
 mod concurrency;
 mod configuration;
@@ -44,6 +46,7 @@ mod maenifold_memory;
 mod odd_files;
 mod opencode;
 mod page;
+mod plain_text;
 mod secrets;
 mod service;
 mod snapshot;

@@ -26,7 +26,7 @@ const MOST_PER_FILE: usize = 200;
 /// Targets that stand for any other.
 const PLACEHOLDERS: [&str; 8] = ["url", "link", "path", "href", "target", "...", "…", "#"];
 /// Marks of templates: what stands there is known only later.
-const TEMPLATES: [&str; 5] = ["{{", "${", "{%", "<%", "{"];
+const TEMPLATES: [&str; 3] = ["{", "$", "<%"];
 /// Endings that a link may leave out, and what a folder's page is called.
 const LEFT_OUT: [&str; 6] = [".md", ".mdx", ".qmd", "/index.md", "/README.md", "/_index.md"];
 
@@ -175,7 +175,7 @@ impl<'a> Resolver<'a> {
     }
 
     fn path(&self, file: &CheckedFile<'_>, target: &str) -> End {
-        let written = target.split(['#', '?']).next().unwrap_or(target).trim();
+        let written = without_line(target.split(['#', '?']).next().unwrap_or(target).trim());
         if written.is_empty()
             || has_scheme(written)
             || written.starts_with("//")
@@ -199,7 +199,9 @@ impl<'a> Resolver<'a> {
                 return end;
             }
         }
-        if !is_inside {
+        // Only who makes the web site knows what is at `/tags/x`.
+        let is_route = path.starts_with('/') && !tree::name_of(&path).contains('.');
+        if !is_inside || is_route {
             return End::Elsewhere;
         }
         let plain = path.trim_start_matches(['.', '/']);
@@ -216,13 +218,16 @@ impl<'a> Resolver<'a> {
     /// What is at a path from the top, if anything.
     fn there(&self, path: &str) -> Option<End> {
         let tree = &self.checkout.tree;
-        let note = |path: &str| self.notes.get(path).map(|&number| End::Note(number));
-        if tree.has(path) {
-            return note(path).or(Some(End::Elsewhere));
+        let note = |path: &str| self.notes.get(path).map_or(End::Elsewhere, |&n| End::Note(n));
+        if tree.has_file(path) {
+            return Some(note(path));
         }
-        let longer = LEFT_OUT.iter().map(|ending| format!("{path}{ending}"));
-        let found = longer.into_iter().find(|path| tree.has_file(path))?;
-        note(&found).or(Some(End::Elsewhere))
+        let path = path.trim_end_matches('/');
+        let mut longer = LEFT_OUT.iter().map(|ending| format!("{path}{ending}"));
+        match longer.find(|path| tree.has_file(path)) {
+            Some(path) => Some(note(&path)),
+            None => tree.has_folder(path).then_some(End::Elsewhere),
+        }
     }
 
     /// A file whose path ends like this, as Obsidian looks for it.
@@ -268,13 +273,6 @@ impl<'a> Resolver<'a> {
         if name.is_empty() {
             return End::Elsewhere;
         }
-        if style == LinkStyle::Obsidian
-            && name.starts_with('.')
-            && let Some(path) = tree::joined(tree::folder_of(file.file.path), name)
-            && let Some(end) = self.there(&path)
-        {
-            return end;
-        }
         match self.checkout.names.find(name.trim_start_matches('/')) {
             [] => {}
             [number] => return End::Note(*number),
@@ -286,8 +284,27 @@ impl<'a> Resolver<'a> {
         {
             return End::Elsewhere;
         }
+        let vault = file.vault.map_or("", |vault| vault.folder.as_str());
+        let folders = [tree::folder_of(file.file.path), vault, ""];
+        let paths = folders.into_iter().filter_map(|folder| tree::joined(folder, name));
         let plain = name.trim_start_matches(['.', '/']);
-        self.by_end(plain).unwrap_or(End::Nothing { kind: LinkKind::Wiki, meant: None })
+        let there = paths.into_iter().find_map(|path| self.there(&path));
+        let there = there.or_else(|| self.by_end(plain));
+        there.unwrap_or(End::Nothing { kind: LinkKind::Wiki, meant: None })
+    }
+}
+
+/// A path without the line behind it: `main.rs:12`.
+fn without_line(path: &str) -> &str {
+    match path.rsplit_once(':') {
+        Some((file, line))
+            if file.contains('.')
+                && !line.is_empty()
+                && line.bytes().all(|byte| byte.is_ascii_digit()) =>
+        {
+            without_line(file)
+        }
+        _ => path,
     }
 }
 

@@ -65,8 +65,11 @@ impl Spans {
             reader.take(event, range);
         }
         let definitions = events.reference_definitions();
-        for (_, definition) in definitions.iter() {
-            reader.add_link(definition.span.clone(), &definition.dest);
+        for (label, definition) in definitions.iter() {
+            // To CommonMark a footnote is the definition of a link.
+            if !label.starts_with('^') {
+                reader.add_link(definition.span.clone(), &definition.dest);
+            }
         }
         reader.finish()
     }
@@ -254,8 +257,38 @@ impl<'t> Reader<'t> {
     fn finish(mut self) -> Spans {
         self.end_block();
         self.spans.links.sort_by_key(|link| link.range.start);
+        let formulas = formulas(self.text);
+        self.spans.links.retain(|link| {
+            let next = formulas.partition_point(|formula| formula.end <= link.range.start);
+            formulas.get(next).is_none_or(|formula| link.range.start < formula.start)
+        });
         self.spans
     }
+}
+
+/// Where formulas stand, `$…$` on a line and `$$…$$` over many: what looks like a link in there is none.
+fn formulas(text: &str) -> Vec<Range<usize>> {
+    let mut formulas = Vec::new();
+    let mut at = 0;
+    while let Some(open) = memchr::memchr(b'$', &text.as_bytes()[at..]).map(|found| at + found) {
+        let (mark, rest) = match text[open..].strip_prefix("$$") {
+            Some(rest) => ("$$", rest),
+            None => ("$", text[open + 1..].split('\n').next().unwrap_or_default()),
+        };
+        let start = open + mark.len();
+        let opens = mark.len() == 2 || !rest.starts_with(char::is_whitespace);
+        // Between two prices stands a blank before the second sign.
+        let closes = |end: &usize| mark.len() == 2 || !rest[..*end].ends_with(char::is_whitespace);
+        match rest.find(mark).filter(closes).filter(|_| opens) {
+            Some(end) => {
+                at = start + end + mark.len();
+                formulas.push(open..at);
+            }
+            None if mark.len() == 2 => return formulas,
+            None => at = start,
+        }
+    }
+    formulas
 }
 
 #[cfg(test)]
@@ -285,6 +318,12 @@ mod tests {
         check_links("`[a](b)` <!-- [a](b) -->\n\n    [a](b)\n\n```\n[a](b)\n[r]: b\n```", &[]);
         check_links("---\nx: '[a](b)'\n---\n[a](c)", &["c"]);
         check_links("[b.md](b.md)", &["b.md"]);
+        check_links("a[^1] [b](c.md)\n\n[^1]: note\n", &["c.md"]);
+        check_links(
+            "$f[k](l)$ costs $5 [a](b.md) or $6\n\n$$\nf[k](m)\n$$\n[c](d.md)",
+            &["b.md", "d.md"],
+        );
+        check_links("$$ [a](b.md)", &["b.md"]);
         assert_eq!(Spans::of("[b.md](b.md)").links[0].range, 7..11);
     }
 

@@ -2,8 +2,8 @@
 //! `superseded` or `archived`; `superseded_by`), or it names in backticks a file that is gone: a path with a known ending, below a folder of the
 //! repository that is there, while no file ends like it. (A link to a file that is gone is a dangling one.)
 //!
-//! Examples, placeholders, patterns, what is built or ignored by git, and paths in lines that speak of what was removed or
-//! is to come are not looked at.
+//! Examples, placeholders, patterns, what is built or ignored by git, paths in lines that speak of what was removed or is to
+//! come, and notes that tell a history (CHANGELOG, progress, …) are not looked at.
 
 use std::ops::Range;
 
@@ -85,6 +85,10 @@ const STAND_INS: [&str; 22] = [
     "mm",
     "placeholder",
 ];
+/// Parts of names that stand for a time or a number.
+const TIMES: [&str; 10] = ["YYYY", "YYYYMMDD", "MM", "DD", "HH", "NN", "NNN", "NNNN", "XX", "XXX"];
+/// Names of notes that tell what was.
+const HISTORIES: [&str; 6] = ["changelog", "changes", "history", "journal", "log", "progress"];
 /// Words in a line that speaks of what was, of what is to come, or of what could be.
 const OTHER_TIMES: [&str; 66] = [
     "add",
@@ -161,6 +165,9 @@ pub(super) fn find(checkout: &Checkout<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (_, file) in checkout.notes() {
         findings.extend(is_over(checkout, file));
+        if HISTORIES.iter().any(|name| file.stem().eq_ignore_ascii_case(name)) {
+            continue;
+        }
         for range in &file.spans.code {
             findings.extend(gone_path(checkout, file, range, &ignored));
         }
@@ -250,9 +257,12 @@ fn path_in(code: &str) -> Option<&str> {
 fn stands_in(part: &str) -> bool {
     let stem = part.split('.').next().unwrap_or(part).to_lowercase();
     let mut words = stem.split(['-', '_']);
-    STAND_INS.contains(&stem.as_str())
-        || words
-            .any(|word| matches!(word, "foo" | "bar" | "example" | "your" | "my" | "xxx" | "nnnn"))
+    let mut written = part.split(|c: char| !c.is_alphanumeric());
+    written.any(|word| TIMES.contains(&word))
+        || STAND_INS.contains(&stem.as_str())
+        || words.any(|word| {
+            matches!(word, "foo" | "bar" | "example" | "your" | "my" | "dummy" | "nonexistent")
+        })
 }
 
 fn line_around(text: &str, at: usize) -> &str {
@@ -315,7 +325,7 @@ mod tests {
             "`cat src/gone.rs` `https://x.y/src/gone.rs` `src/gone.unknown`",
             "`src/path/to/file.rs` `src/foo.rs` `src/my-module.rs` `src/example/a.rs`",
             "`src/generated/a.rs` `src/node_modules/x.js` `src/dist/a.js`",
-            "`src/schema.rs` `src/yarn.lock.json`",
+            "`src/schema.rs` `src/yarn.lock.json` `src/YYYY-MM-DD-x.md` `src/nonexistent.rs`",
             "`src/gone.rs` was removed. We will write `src/next.rs`",
             "rename `src/a1.rs` → `src/b1.rs`",
             "src/gone.rs\n\n```\nsrc/gone.rs\n```\n",

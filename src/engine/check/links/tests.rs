@@ -22,6 +22,7 @@ fn a_link_to_a_file_that_is_there_is_fine() {
         "[x](b.md) [x](./b.md#part) [x](b) [x](b.md?raw=1)",
         "[x](sub/c%20d.md) [x](<sub/c d.md>)",
         "[x](../src/main.rs#L3) [x](/src/main.rs) [x](/LICENSE) [x](../src) [x](../src/)",
+        "[x](../src/main.rs:3) [x](../src/main.rs:3:7)",
         "[x](guide) [x](guide/) [x](/guide/index.md)",
         "![x](image.png) [![x](image.png)](b.md)",
         "[x]\n\n[x]: b.md\n",
@@ -40,6 +41,7 @@ fn what_is_no_link_of_the_repository_is_let_be() {
         "[x](url) [x](...) [x]({{ url }}) [x](${base}/x.md)",
         "[x][undefined] [ ] done \\[x](gone.md)",
         "[[gone]] ![[gone.png]]",
+        "[x](/tags/gone) [^1]\n\n[^1]: gone.md\n\n$a[k](gone)$",
     ] {
         docs(text).check(DanglingLink, &[]);
     }
@@ -106,7 +108,7 @@ fn obsidian_finds_notes_as_obsidian_does() {
         "[[Deep Note|shown]] [[Deep Note#part]] [[Deep Note#^block]] [[#own part]] [[Deep Note\\|x]]",
         "![[pic.png]] ![[img/pic.png|200]] [[./sub/Deep Note]]",
         "[x](Deep%20Note.md) ![x](Pic.png)",
-        "`[[gone]]` [[{{template}}]]",
+        "`[[gone]]` [[{{template}}]] [[sub/|folder]]",
     ] {
         vault(text).check(DanglingLink, &[]);
     }
