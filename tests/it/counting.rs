@@ -9,7 +9,7 @@ use kgctx::app::refresh::Mode;
 use kgctx::engine::secrets;
 use rusqlite::Connection;
 
-use crate::plain_text::wiki_links;
+use crate::plain_text::{normal_form, wiki_links};
 use crate::support::{Scratch, refreshed, shared};
 use crate::vault_generator;
 
@@ -27,12 +27,6 @@ fn count(text: &str) -> Count {
         }
     }
     count
-}
-
-fn normal_form(name: &str) -> String {
-    let lower = name.trim().to_lowercase().replace([' ', '_', '/'], "-");
-    let parts: Vec<&str> = lower.split('-').filter(|part| !part.is_empty()).collect();
-    parts.join("-")
 }
 
 /// What the index says, read from its tables.

@@ -161,3 +161,10 @@ fn without_code_and_html(paragraph: &str) -> String {
     text.push_str(rest);
     text
 }
+
+/// The name of a concept.
+pub(crate) fn normal_form(name: &str) -> String {
+    let lower = name.trim().to_lowercase().replace([' ', '_', '/'], "-");
+    let parts: Vec<&str> = lower.split('-').filter(|part| !part.is_empty()).collect();
+    parts.join("-")
+}

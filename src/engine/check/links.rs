@@ -279,7 +279,7 @@ impl<'a> Resolver<'a> {
             numbers => return End::Notes(numbers.to_vec()),
         }
         if style == LinkStyle::Maenifold
-            || has_scheme(name)
+            || name.contains("://")
             || TEMPLATES.iter().any(|mark| name.contains(mark))
         {
             return End::Elsewhere;

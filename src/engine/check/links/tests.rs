@@ -112,6 +112,7 @@ fn obsidian_finds_notes_as_obsidian_does() {
     ] {
         vault(text).check(DanglingLink, &[]);
     }
+    vault("[[Links: gone]] [[https://x.y]]").check(DanglingLink, &["docs/a.md:1:1+15"]);
     vault("x [[gone|shown]]\n![[gone.png]]")
         .check(DanglingLink, &["docs/a.md:1:3+14", "docs/a.md:2:2+12"]);
 }
