@@ -210,6 +210,7 @@ pub struct Growth {
 
 /// A file that hosts read by themselves at every start.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct StaticFile {
     /// Its path from the top of the repository.
     pub path: String,

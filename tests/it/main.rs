@@ -9,6 +9,7 @@ mod broken_index;
 mod check;
 mod check_links;
 mod check_rules;
+mod check_reports;
 mod claude_code;
 mod concurrency;
 mod configuration;

@@ -1,0 +1,203 @@
+//! What the sessions would be given and what hosts read by themselves, in columns.
+
+use crate::domain::candidate::Part;
+use crate::domain::check::{CheckReport, SessionReport, StaticFile};
+use crate::domain::number::thousands;
+use crate::engine::report::Tone;
+use crate::engine::report::text::{COLUMNS, Paint};
+use crate::engine::report::width::{padded, right, shortened, width, wrapped};
+use crate::engine::report::words::{change, gain_and_loss, moves, names, of, tame, use_of_budget};
+
+/// A whole budget in a bar.
+const BAR_CELLS: usize = 24;
+/// A name of a session or file is shown in at least so many columns.
+const LEAST_NAME: usize = 12;
+/// Between two columns.
+const GAP: &str = "  ";
+/// Room that nothing takes.
+const FREE: char = '·';
+
+/// One row per session: tokens, a bar with a letter per part, and the change; below it what the change did.
+pub(super) fn sessions(report: &CheckReport, paint: Paint<'_>) -> Option<String> {
+    let sessions = &report.sessions;
+    let mut columns = vec![
+        Column::new("tokens", sessions, use_of_budget),
+        Column::new("room", sessions, bar),
+        Column::new("change", sessions, |session| change(session).unwrap_or_default()),
+        Column::new("wanted", sessions, |session| thousands(session.wanted as i128)),
+        Column::new("left out", sessions, |session| thousands(session.omitted.len() as i128)),
+    ];
+    columns[1].aligned_right = false;
+    let names: Vec<String> = sessions.iter().map(|session| tame(&session.name)).collect();
+    let below: Vec<String> = sessions.iter().map(details).collect();
+    let table = table("Sessions", &names, columns, &below, report, paint)?;
+    Some(format!("{table}{}{}\n", GAP, paint(Tone::Faint, &legend(sessions))))
+}
+
+/// One row per file that hosts read by themselves.
+pub(super) fn static_files(report: &CheckReport, paint: Paint<'_>) -> Option<String> {
+    let files = &report.static_files;
+    let change = |file: &StaticFile| match file.tokens_before {
+        None => String::new(),
+        Some(before) => {
+            gain_and_loss(file.tokens.saturating_sub(before), before.saturating_sub(file.tokens))
+        }
+    };
+    let columns = vec![
+        Column::new("tokens", files, |file| of(file.tokens, file.limit)),
+        Column::new("change", files, change),
+    ];
+    let names: Vec<String> = files.iter().map(|file| tame(&file.path)).collect();
+    table("Read by hosts", &names, columns, &[], report, paint)
+}
+
+/// A column of a table, all of its cells in one width.
+struct Column {
+    title: &'static str,
+    cells: Vec<String>,
+    aligned_right: bool,
+}
+
+impl Column {
+    fn new<T>(title: &'static str, rows: &[T], cell: impl Fn(&T) -> String) -> Column {
+        Column { title, cells: rows.iter().map(cell).collect(), aligned_right: true }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.cells.iter().all(String::is_empty)
+    }
+
+    fn width(&self) -> usize {
+        self.cells.iter().map(|cell| width(cell)).max().unwrap_or(0).max(width(self.title))
+    }
+
+    fn aligned(&self, text: &str) -> String {
+        let columns = self.width();
+        if self.aligned_right { right(text, columns) } else { padded(text, columns) }
+    }
+}
+
+/// A table under a title; columns in which nothing stands are left out.
+fn table(
+    title: &str,
+    names: &[String],
+    mut columns: Vec<Column>,
+    below: &[String],
+    report: &CheckReport,
+    paint: Paint<'_>,
+) -> Option<String> {
+    if names.is_empty() {
+        return None;
+    }
+    columns.retain(|column| !column.is_empty());
+    let others: usize = columns.iter().map(|column| GAP.len() + column.width()).sum();
+    let room = COLUMNS.saturating_sub(GAP.len() + others).max(LEAST_NAME);
+    let longest = names.iter().map(|name| width(name)).max().unwrap_or(0).max(width(title));
+    let name_columns = longest.min(room);
+    let row = |name: &str, cell: &dyn Fn(&Column) -> String| {
+        let mut row = padded(&shortened(name, name_columns), name_columns);
+        for column in &columns {
+            row.push_str(&format!("{GAP}{}", cell(column)));
+        }
+        row.truncate(row.trim_end().len());
+        row
+    };
+    let head = row(title, &|column| column.aligned(column.title));
+    let mut text = format!("{}\n", paint(Tone::Strong, &head));
+    for (n, name) in names.iter().enumerate() {
+        let line = row(name, &|column| column.aligned(&column.cells[n]));
+        text.push_str(&format!("{line}\n"));
+        text.push_str(below.get(n).map_or("", |below| below));
+    }
+    if let (Some(base), true) = (&report.base, columns.iter().any(|c| c.title == "change")) {
+        let said = wrapped(&format!("{GAP}change: against {}", tame(base)), COLUMNS, GAP);
+        text.push_str(&format!("{GAP}{}\n", paint(Tone::Faint, said.trim_start())));
+    }
+    Some(text)
+}
+
+/// What a change did to a session's entries, and what its host counts besides tokens.
+fn details(session: &SessionReport) -> String {
+    let mut said: Vec<(&str, String)> = Vec::new();
+    for (what, entries) in moves(session) {
+        said.push((what, names(entries, str::to_owned)));
+    }
+    if let Some(chars) = session.budget.chars {
+        said.push(("characters", of(session.used.chars, Some(chars))));
+    }
+    let lines = said.iter().map(|(what, text)| {
+        let line = wrapped(text, COLUMNS - 16, "                ");
+        format!("    {what}: {line}\n")
+    });
+    lines.collect()
+}
+
+/// A budget in letters: each part takes its share, and what is left is left.
+fn bar(session: &SessionReport) -> String {
+    let whole = session.budget.tokens.max(session.used.tokens).max(1);
+    let mut bar = String::new();
+    let (mut tokens, mut cells) = (0usize, 0usize);
+    for part in &session.parts {
+        tokens = tokens.saturating_add(part.tokens);
+        // Rounded as a sum, so that the parts together are as long as the whole of them.
+        let end = (tokens as u128 * BAR_CELLS as u128 + whole as u128 / 2) / whole as u128;
+        let end = usize::try_from(end).unwrap_or(BAR_CELLS).min(BAR_CELLS);
+        bar.extend(std::iter::repeat_n(letter(part.name), end - cells));
+        cells = end;
+    }
+    bar.extend(std::iter::repeat_n(FREE, BAR_CELLS - cells));
+    bar
+}
+
+/// What the letters of the bars mean.
+fn legend(sessions: &[SessionReport]) -> String {
+    let used = Part::ALL.into_iter().filter(|&part| {
+        sessions.iter().flat_map(|session| &session.parts).any(|used| used.name == part)
+    });
+    let meanings = used.map(|part| format!("{} {}", letter(part), part.title().to_lowercase()));
+    meanings.chain([format!("{FREE} free")]).collect::<Vec<_>>().join(", ")
+}
+
+fn letter(part: Part) -> char {
+    match part {
+        Part::Frame => 'F',
+        Part::Handoff => 'H',
+        Part::Concepts => 'C',
+        Part::Recent => 'R',
+        Part::Graph => 'G',
+        Part::Files => 'L',
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::budget::{Budget, Host, Size};
+    use crate::domain::receipt::PartUse;
+
+    #[test]
+    fn a_bar_is_as_long_as_the_budget() {
+        #[track_caller]
+        fn check(budget: usize, parts: &[(Part, usize)], expect: &str) {
+            let parts: Vec<PartUse> =
+                parts.iter().map(|&(name, tokens)| PartUse { name, tokens }).collect();
+            let tokens = parts.iter().map(|part| part.tokens).sum();
+            let session = SessionReport {
+                name: String::new(),
+                host: Host::Plain,
+                budget: Budget { tokens: budget, chars: None },
+                used: Size { tokens, chars: 0 },
+                wanted: 0,
+                parts,
+                shown: Vec::new(),
+                omitted: Vec::new(),
+                growth: None,
+            };
+            assert_eq!(bar(&session), expect);
+        }
+        check(0, &[], "························");
+        check(240, &[(Part::Frame, 20), (Part::Concepts, 100)], "FFCCCCCCCCCC············");
+        check(24, &[(Part::Frame, 24)], "FFFFFFFFFFFFFFFFFFFFFFFF");
+        check(10, &[(Part::Frame, 20)], "FFFFFFFFFFFFFFFFFFFFFFFF");
+    }
+}
