@@ -16,6 +16,11 @@ use serde_json::Value;
 use crate::support::valid;
 use example::{any_report, empty, rich};
 
+/// A report that has nothing.
+pub(crate) fn nothing() -> CheckReport {
+    empty()
+}
+
 fn schema(file: &str) -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/schemas").join(file)
 }

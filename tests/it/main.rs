@@ -4,6 +4,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests set up the outside world themselves")]
 #![expect(clippy::print_stderr, reason = "a skipped test says so")]
 
+mod adoption;
 mod answers;
 mod broken_index;
 mod check;
