@@ -1,7 +1,9 @@
 //! The report as commands for GitHub's runner, which shows them beside the changed lines. One command is one line.
 
 use crate::domain::check::{CheckReport, Finding, Severity};
-use crate::engine::report::words::{broken, change, severity, tame, use_of_budget, verdict};
+use crate::engine::report::words::{
+    broken, change, session, severity, tame, use_of_budget, verdict,
+};
 
 /// GitHub shows so many errors of a step, and so many warnings; the others are only in its log.
 const SHOWN: usize = 10;
@@ -25,8 +27,7 @@ fn annotation(finding: &Finding) -> String {
         properties.push_str(&format!(",col={},endColumn={end}", spot.column));
     }
     let title = property(&format!("kgctx: {}", rule.id()));
-    let session =
-        finding.session.as_ref().map_or(String::new(), |name| format!(" (session {})", tame(name)));
+    let session = session(finding).map_or(String::new(), |name| format!(" (session {name})"));
     let message = format!("{}{session}\nHelp: {}", tame(&finding.message), tame(&finding.hint));
     format!("::{} {properties},title={title}::{}", severity(finding.severity), data(&message))
 }

@@ -4,7 +4,7 @@
 //! host: the time is the check's own, which no clock sets, and the host is nobody's.
 
 use crate::domain::check::{CheckReport, Finding, Rule, SessionReport, Severity};
-use crate::engine::report::words::{place, tame, verdict};
+use crate::engine::report::words::{place, session, tame, verdict};
 
 pub(super) fn render(report: &CheckReport) -> String {
     let mut xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n".to_owned();
@@ -80,7 +80,7 @@ fn case(rule: Rule, name: &str, content: &str) -> String {
 fn details(finding: &Finding) -> String {
     let mut lines = vec![format!("{}: {}", place(finding), tame(&finding.message))];
     lines.extend(finding.excerpt.as_deref().map(|excerpt| format!("  {}", tame(excerpt))));
-    lines.extend(finding.session.as_deref().map(|name| format!("  session: {}", tame(name))));
+    lines.extend(session(finding).map(|name| format!("  session: {name}")));
     lines.push(format!("  help: {}", tame(&finding.hint)));
     lines.iter().map(|line| format!("{line}\n")).collect()
 }

@@ -81,7 +81,7 @@ fn descriptor(rule: Rule, repository: &str) -> Value {
 
 fn result(finding: &Finding, fingerprint: &str) -> Value {
     let index = Rule::ALL.iter().position(|&rule| rule == finding.rule);
-    let text = format!("{}. Help: {}.", said(&finding.message), said(&finding.hint));
+    let text = format!("{} Help: {}", sentence(&finding.message), sentence(&finding.hint));
     let mut location = Map::new();
     let uri = percent_encoded(&finding.spot.path);
     location.insert("artifactLocation".to_owned(), json!({"uri": uri, "uriBaseId": TOP}));
@@ -150,6 +150,12 @@ fn fingerprints(findings: &[Finding]) -> Vec<String> {
         hash[..FINGERPRINT_CHARS].to_owned()
     });
     of.collect()
+}
+
+/// A message with a stop at its end.
+fn sentence(text: &str) -> String {
+    let text = said(text);
+    if text.ends_with(['.', '?', '!']) { text } else { format!("{text}.") }
 }
 
 /// A text of which no viewer makes a link: in a message, `[words](address)` is one.
@@ -224,5 +230,6 @@ mod tests {
     #[test]
     fn a_message_holds_no_link_of_a_notes_making() {
         assert_eq!(said("see [here](https://x.y)\nnow"), "see [here] (https://x.y) now");
+        assert_eq!((&*sentence("it is"), &*sentence("is it?")), ("it is.", "is it?"));
     }
 }

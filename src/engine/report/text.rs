@@ -39,11 +39,12 @@ pub(super) fn finding(finding: &Finding, paint: Paint<'_>) -> String {
     let margin = " ".repeat(gutter);
     let mut text = format!("{said}\n{margin}{} {}\n", paint(Tone::Faint, "-->"), place(finding));
     text.push_str(&excerpt::lines(finding, paint));
-    for (what, said) in [("session", finding.session.as_deref()), ("help", Some(&*finding.hint))] {
-        let Some(said) = said.filter(|said| !said.is_empty()) else { continue };
+    let hint = Some(tame(&finding.hint)).filter(|hint| !hint.is_empty());
+    for (what, said) in [("session", words::session(finding)), ("help", hint)] {
+        let Some(said) = said else { continue };
         let mark = format!("{margin} = {what}:");
         let indent = " ".repeat(mark.len() + 1);
-        let line = wrapped(&tame(said), COLUMNS.saturating_sub(indent.len()), &indent);
+        let line = wrapped(&said, COLUMNS.saturating_sub(indent.len()), &indent);
         text.push_str(&format!("{} {line}\n", paint(Tone::Faint, &mark)));
     }
     text

@@ -31,6 +31,12 @@ pub(super) fn place(finding: &Finding) -> String {
     format!("{}:{}:{}", tame(&spot.path), spot.line, spot.column)
 }
 
+/// The session in which a finding shows, where its message does not name it.
+pub(super) fn session(finding: &Finding) -> Option<String> {
+    let name = finding.session.as_deref()?;
+    (!finding.message.contains(name)).then(|| tame(name))
+}
+
 /// What a finding is called by its severity.
 pub(super) fn severity(severity: Severity) -> &'static str {
     match severity {
