@@ -156,6 +156,7 @@ fn any_text() -> impl Strategy<Value = String> {
     let nasty = prop_oneof![
         Just("§\n::error::x"),
         Just("§`"),
+        Just("```"),
         Just("§```\n"),
         Just("§|"),
         Just("§<b>&\"'"),

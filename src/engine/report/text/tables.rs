@@ -141,7 +141,9 @@ fn bar(session: &SessionReport) -> String {
         tokens = tokens.saturating_add(part.tokens);
         // Rounded as a sum, so that the parts together are as long as the whole of them.
         let end = (tokens as u128 * BAR_CELLS as u128 + whole as u128 / 2) / whole as u128;
-        let end = usize::try_from(end).unwrap_or(BAR_CELLS).min(BAR_CELLS);
+        let end = usize::try_from(end).unwrap_or(BAR_CELLS);
+        // What is there is seen, however small.
+        let end = end.max(cells + usize::from(part.tokens > 0)).min(BAR_CELLS);
         bar.extend(std::iter::repeat_n(letter(part.name), end - cells));
         cells = end;
     }
@@ -197,6 +199,7 @@ mod tests {
         }
         check(0, &[], "························");
         check(240, &[(Part::Frame, 20), (Part::Concepts, 100)], "FFCCCCCCCCCC············");
+        check(4_000, &[(Part::Frame, 9), (Part::Recent, 9)], "FR······················");
         check(24, &[(Part::Frame, 24)], "FFFFFFFFFFFFFFFFFFFFFFFF");
         check(10, &[(Part::Frame, 20)], "FFFFFFFFFFFFFFFFFFFFFFFF");
     }
