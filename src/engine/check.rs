@@ -49,7 +49,7 @@ pub struct RuleInput<'a> {
 }
 
 /// A folder of notes inside of the repository.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CheckedVault {
     /// The first part of its notes' addresses.
     pub name: String,
