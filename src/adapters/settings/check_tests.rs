@@ -127,6 +127,34 @@ fn an_unknown_key_is_told_of_and_passed_over() {
     assert_eq!(again.vaults[0].path, "notes");
 }
 
+#[test]
+fn the_schema_knows_the_same_keys() {
+    let schema = include_str!("../../../schema/json/kgctx.toml.schema.json");
+    let schema: serde_json::Value = serde_json::from_str(schema).unwrap();
+    let check = "/properties/check/properties";
+    for (text, place) in [
+        ("nobody = 1", String::new()),
+        ("[handoff]\nnobody = 1", "/properties/handoff".to_owned()),
+        ("[check]\nnobody = 1", "/properties/check".to_owned()),
+        ("[check.rules]\nnobody = \"off\"", format!("{check}/rules")),
+        ("[check.budget]\nnobody = 1", format!("{check}/budget")),
+        ("[check.budget.codex]\nnobody = 1", format!("{check}/budget/properties/codex")),
+        ("[[check.session]]\nnobody = 1", format!("{check}/session/items")),
+    ] {
+        let mut known = good(text).unknown.remove(0).known;
+        known.sort();
+        let keys = schema.pointer(&format!("{place}/properties")).unwrap().as_object().unwrap();
+        let mut keys: Vec<&String> = keys.keys().collect();
+        keys.sort();
+        assert_eq!(known.iter().collect::<Vec<_>>(), keys, "{text}");
+    }
+    for rule in Rule::ALL {
+        let place = format!("{check}/rules/properties/{}/default", rule.id());
+        let severity = serde_json::to_value(rule.default_severity()).unwrap();
+        assert_eq!(schema.pointer(&place), Some(&severity), "{}", rule.id());
+    }
+}
+
 proptest! {
     #[test]
     fn no_text_is_too_odd(text in "(?s)(\\[?\\[?[a-z.\"=\\]\n 0-9'{},#]{0,8}|check|rules|session|vault|\\PC){0,24}") {
