@@ -72,11 +72,13 @@ fn simple(file: &RepositoryFile, style: LinkStyle) -> Simple {
     let plain = |text: &str| text.trim().trim_matches(['"', '\'']).replace("''", "'");
     let mut lines = head.unwrap_or_default().lines();
     while let Some(line) = lines.next() {
-        if let Some(mut value) = line.strip_prefix("title:") {
-            if value.trim() == ">-" {
-                value = lines.next().unwrap();
+        if let Some(value) = line.strip_prefix("title:") {
+            let mut value = value.trim().to_owned();
+            if [">-", "|"].contains(&value.as_str()) {
+                let block = lines.clone().take_while(|line| line.starts_with(' '));
+                value = block.map(str::trim).collect::<Vec<_>>().join(" ");
             }
-            title = Some(plain(value)).filter(|title| !title.is_empty());
+            title = Some(plain(&value)).filter(|title| !title.is_empty());
         }
         if let Some(value) = line.strip_prefix("aliases:").or(line.strip_prefix("alias:")) {
             in_aliases = true;
