@@ -10,17 +10,26 @@ use crate::domain::project::{FolderFacts, Layout, RepositoryFacts};
 
 /// Gathers what is to be known about `folder`.
 pub fn facts(folder: &Path, environment: &Environment) -> io::Result<FolderFacts> {
+    facts_below(None, folder, environment)
+}
+
+/// Gathers what is to be known about `folder`, without a look at the ceiling or anything above it.
+pub fn facts_below(
+    ceiling: Option<&Path>,
+    folder: &Path,
+    environment: &Environment,
+) -> io::Result<FolderFacts> {
     let folder = fs::canonicalize(folder)?;
     if !folder.is_dir() {
         return Err(io::ErrorKind::NotADirectory.into());
     }
-    let marked = folder
-        .ancestors()
+    let above = || folder.ancestors().take_while(|place| Some(*place) != ceiling);
+    let marked = above()
         .find(|place| place.join("kgctx.toml").is_file() || place.join(".kgctx").is_dir())
         .map(Path::to_path_buf);
     Ok(FolderFacts {
         home: environment.home().and_then(|home| fs::canonicalize(home).ok()),
-        repository: folder.ancestors().find_map(repository_at),
+        repository: above().find_map(repository_at),
         marked,
         folder,
     })

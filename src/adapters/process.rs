@@ -44,6 +44,11 @@ impl Process {
         None
     }
 
+    /// Whichever process has this number.
+    pub fn of_number(pid: u32) -> Process {
+        Process { pid, started: 0 }
+    }
+
     fn with(pid: u32) -> Process {
         Process { pid, started: Stat::of(pid).map_or(0, |stat| stat.started) }
     }

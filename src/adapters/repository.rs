@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use crate::adapters::document;
+use crate::domain::check::Unread;
 use crate::domain::check_settings::is_project_name;
 use crate::domain::time::Timestamp;
 use program::Git;
@@ -50,6 +51,21 @@ pub enum RepositoryError {
         /// Why there is none.
         why: &'static str,
     },
+    /// Both have nothing in common that is known here.
+    #[error(
+        "this clone is shallow, and does not have the commit at which {revision:?} and HEAD parted; fetch the whole history: \
+         `git fetch --unshallow`, in GitHub's checkout `fetch-depth: 0`, in GitLab `GIT_DEPTH: \"0\"`"
+    )]
+    NoMergeBase {
+        /// As it was given.
+        revision: String,
+    },
+    /// Files of a revision are missing.
+    #[error(
+        "this clone is partial, and does not have all files of the revision that is compared with; \
+         `git diff REV...HEAD > /dev/null`, with that revision, fetches them"
+    )]
+    Partial,
     /// There is no such revision.
     #[error("{revision:?} is no commit that this clone knows; {way_out}")]
     UnknownRevision {
@@ -96,6 +112,8 @@ pub struct Listing {
     pub paths: Vec<String>,
     /// Those that were never added.
     pub untracked: HashSet<String>,
+    /// What is there beside them: links, other repositories, and what is not checked out.
+    pub unread: Vec<Unread>,
 }
 
 /// A file of a revision.
@@ -143,31 +161,54 @@ impl Checkout {
     /// The plain files of the working tree that are not ignored. Links are none.
     pub fn files(&self) -> Result<Listing, RepositoryError> {
         let Some(git) = &self.git else {
-            let mut paths = walk::files(&self.top);
+            let (mut paths, links) = walk::files(&self.top);
             paths.sort_unstable();
-            return Ok(Listing { paths, untracked: HashSet::new() });
+            let unread = links.into_iter().map(|path| self.link(path)).collect();
+            return Ok(Listing { paths, unread, ..Listing::default() });
         };
         // Not `--exclude-standard`: what one user ignores on one machine must not change what is checked.
         let rules = "--exclude-per-directory=.gitignore";
-        let said = git.tell(&["ls-files", "-z", "-t", "--cached", "--others", rules])?;
-        let is_plain = |path: &str| {
-            let there = fs::symlink_metadata(self.top.join(path));
-            there.is_ok_and(|there| there.is_file())
-        };
+        let said = git.tell(&["ls-files", "-z", "-t", "-s", "--cached", "--others", rules])?;
         let mut listing = Listing::default();
-        for (tag, path) in texts(&said).filter_map(|line| line.split_once(' ')) {
-            if !is_plain(path) {
-                continue;
+        for (tag, rest) in texts(&said).filter_map(|line| line.split_once(' ')) {
+            let is_untracked = tag == "?";
+            let (mode, path) = match rest.split_once('\t') {
+                Some((about, path)) if !is_untracked => (about.split(' ').next(), path),
+                _ => (None, rest),
+            };
+            let there = fs::symlink_metadata(self.top.join(path)).ok();
+            // In a repository of its own nobody looks: it may not be checked out at all.
+            let is_nested = is_untracked && path.ends_with('/');
+            if mode == Some("160000") || is_nested {
+                let path = path.trim_end_matches('/').to_owned();
+                listing.unread.push(Unread::Repository(path));
+            } else if there.as_ref().is_some_and(fs::Metadata::is_file) {
+                if is_untracked {
+                    listing.untracked.insert(path.to_owned());
+                }
+                listing.paths.push(path.to_owned());
+            } else if there.as_ref().is_some_and(fs::Metadata::is_symlink) {
+                listing.unread.push(self.link(path.to_owned()));
+            } else if tag == "S" && there.is_none() {
+                let path = path.to_owned();
+                listing.unread.push(match mode {
+                    Some("120000") => Unread::Link { path, target: None },
+                    _ => Unread::File(path),
+                });
             }
-            if tag == "?" {
-                listing.untracked.insert(path.to_owned());
-            }
-            listing.paths.push(path.to_owned());
         }
         listing.paths.sort_unstable();
         // One that is being merged is listed once per side.
         listing.paths.dedup();
+        listing.unread.sort_unstable_by(|a, b| a.path().cmp(b.path()));
+        listing.unread.dedup();
         Ok(listing)
+    }
+
+    fn link(&self, path: String) -> Unread {
+        let target = fs::read_link(self.top.join(&path)).ok();
+        let target = target.and_then(|target| Some(target.to_str()?.to_owned()));
+        Unread::Link { path, target }
     }
 
     /// Which of `wanted` were last changed when, as far as the history of a commit says; `HEAD` without one.
@@ -214,8 +255,42 @@ impl Checkout {
         (bytes.len() as u64 <= max_bytes).then_some(bytes)
     }
 
+    /// Whether there is anything under this name, of whatever kind.
+    pub fn is_taken(&self, path: &str) -> bool {
+        fs::symlink_metadata(self.top.join(path)).is_ok()
+    }
+
+    /// Whether a file may be written there: a repository that somebody else made must not lead out of itself by a link, nor
+    /// into git's own files.
+    pub fn may_write(&self, path: &str) -> io::Result<()> {
+        let refuse = |what: &str| Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+        let mut place = self.top.clone();
+        let mut parts = path.split('/').peekable();
+        while let Some(part) = parts.next() {
+            if part.eq_ignore_ascii_case(".git") {
+                return refuse("it lies in git's own folder");
+            }
+            if matches!(part, "" | "." | "..") {
+                return refuse("it is no plain path inside of the repository");
+            }
+            place.push(part);
+            let is_last = parts.peek().is_none();
+            match fs::symlink_metadata(&place) {
+                Ok(there) if there.is_symlink() => {
+                    return refuse("a symbolic link is in its way, and none is followed");
+                }
+                Ok(there) if is_last && !there.is_file() => return refuse("it is no plain file"),
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
     /// Writes a file, all of it or nothing, with the folders above it.
     pub fn write(&self, path: &str, text: &str) -> io::Result<()> {
+        self.may_write(path)?;
         let path = self.top.join(path);
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)?;
@@ -224,8 +299,8 @@ impl Checkout {
     }
 
     /// The commit that a change is compared with, as a pull request is: where its branch left that revision; the revision
-    /// itself where both have nothing in common.
-    pub fn base(&self, revision: &str) -> Result<String, RepositoryError> {
+    /// itself where both have nothing in common, and whether they have.
+    pub fn base(&self, revision: &str) -> Result<(String, bool), RepositoryError> {
         let git = match (&self.git, self.history) {
             (Some(git), History::Commits) => git,
             (_, history) => return Err(RepositoryError::NoHistory { why: why_none(history) }),
@@ -246,7 +321,13 @@ impl Checkout {
         let commit = git.ask(&question)?.ok_or_else(unknown)?.trim().to_owned();
         let common = git.ask(&["merge-base", &commit, "HEAD"])?;
         let common = common.map(|said| said.trim().to_owned()).filter(|said| !said.is_empty());
-        Ok(common.unwrap_or(commit))
+        match common {
+            Some(common) => Ok((common, true)),
+            None if self.is_shallow => {
+                Err(RepositoryError::NoMergeBase { revision: revision.to_owned() })
+            }
+            None => Ok((commit, false)),
+        }
     }
 
     /// The plain files of a commit, in order.

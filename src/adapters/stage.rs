@@ -4,27 +4,38 @@
 use std::fs::{self, File, FileTimes};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Once;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, SystemTime};
 
 use crate::adapters::directories::create_new_private;
+use crate::adapters::process::Process;
 use crate::domain::time::Timestamp;
+
+/// What the names of stages begin with; the number of their process follows.
+const PREFIX: &str = "kgctx-check-";
+/// The file that is locked while a stage is needed.
+const LOCK: &str = "lock";
 
 /// A folder that is gone when this is dropped.
 #[derive(Debug)]
 pub struct Stage {
     folder: PathBuf,
     project: PathBuf,
+    /// Held as long as the stage is needed.
+    _lock: File,
 }
 
 impl Stage {
     /// Makes an empty stage for a project of that name.
     pub fn new(project: &str) -> io::Result<Stage> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
+        static SWEEP: Once = Once::new();
         let temporary = fs::canonicalize(std::env::temp_dir())?;
+        SWEEP.call_once(|| sweep(&temporary));
         let folder = loop {
             let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-            let folder = temporary.join(format!("kgctx-check-{}-{number}", std::process::id()));
+            let folder = temporary.join(format!("{PREFIX}{}-{number}", std::process::id()));
             match create_new_private(&folder) {
                 Ok(()) => break folder,
                 // It was left by a process that was ended, or is somebody's trap.
@@ -32,9 +43,18 @@ impl Stage {
                 Err(error) => return Err(error),
             }
         };
-        let stage = Stage { project: folder.join(project), folder };
+        let lock = File::create(folder.join(LOCK))?;
+        let _ = lock.try_lock();
+        let stage = Stage { project: folder.join(project), folder, _lock: lock };
         fs::create_dir(&stage.project)?;
+        // Who looks for rules of what to ignore stops here, and does not climb into a repository around this folder.
+        fs::create_dir(stage.folder.join(".git"))?;
         Ok(stage)
+    }
+
+    /// The folder around the project: nothing in it or above it is the project's.
+    pub fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// The top of the project.
@@ -93,6 +113,33 @@ impl Drop for Stage {
     fn drop(&mut self) {
         // Whoever cleans temporary folders gets what cannot be removed here.
         let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// Removes what processes left that were ended before they could.
+fn sweep(temporary: &Path) {
+    for entry in fs::read_dir(temporary).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let numbers = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.split_once('-'));
+        let Some((pid, number)) = numbers else { continue };
+        let (Ok(pid), Ok(_)) = (pid.parse(), number.parse::<u32>()) else { continue };
+        if Process::of_number(pid).is_gone() && is_left(&entry.path()) {
+            // What belongs to somebody else stays, and is theirs to sweep.
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// Whether a folder is one that nobody uses: a process in another container has a number of its own, and still its lock.
+fn is_left(folder: &Path) -> bool {
+    let is_folder = fs::symlink_metadata(folder).is_ok_and(|there| there.is_dir());
+    let lock = folder.join(LOCK);
+    if !is_folder || fs::symlink_metadata(&lock).is_ok_and(|there| !there.is_file()) {
+        return false;
+    }
+    match File::open(lock) {
+        Ok(lock) => lock.try_lock().is_ok(),
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
     }
 }
 

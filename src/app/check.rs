@@ -29,6 +29,7 @@ use crate::domain::check_settings::CheckSettings;
 use crate::domain::time::Timestamp;
 use crate::engine::check::{rules, statics};
 pub use crate::engine::report::{ReportFormat, render};
+use crate::engine::untrusted;
 use baseline::Baseline;
 use ground::Ground;
 use growth::Before;
@@ -70,7 +71,7 @@ pub enum CheckError {
     #[error("{0}")]
     Place(String),
     /// The baseline is none.
-    #[error("{path}: {reason}; `kgctx check --update-baseline` writes it anew")]
+    #[error("{path}: {reason}; delete it, and `kgctx check --update-baseline` writes it anew")]
     Baseline {
         /// The file.
         path: String,
@@ -80,6 +81,14 @@ pub enum CheckError {
     /// There is nothing to begin with.
     #[error("kgctx.toml has a [check] section already; change it there, or take it out first")]
     Begun,
+    /// A file is not to be written.
+    #[error("{path} is not written: {reason}")]
+    Refused {
+        /// The file.
+        path: String,
+        /// What stands against it.
+        reason: String,
+    },
     /// A file could not be written.
     #[error("cannot write {path}: {cause}")]
     Write {
@@ -96,10 +105,13 @@ pub enum CheckError {
 /// Checks a repository.
 pub fn check(request: &CheckRequest) -> Result<CheckReport, CheckError> {
     let ground = Ground::find(request)?;
+    let baseline = Baseline::place(&ground);
+    if request.agreement == Agreement::Renewed {
+        baseline.may_write(&ground)?;
+    }
     let base = request.base.as_deref().map(|revision| ground.base(revision)).transpose()?;
     let mut scene = Scene::set(&ground, base.as_ref(), Order::AsListed)?;
     let mut played = scene.play()?;
-    let baseline = Baseline::place(&ground);
     let (before, again) = match &base {
         Some(_) => {
             scene.turn_to_base()?;
@@ -126,6 +138,14 @@ pub fn check(request: &CheckRequest) -> Result<CheckReport, CheckError> {
     findings.extend(budget::broken(&scene, &played));
     findings.extend(budget::unstable(&scene, &played, &again));
     let mut remarks = ground.remarks();
+    if let (Some(revision), Some(base)) = (&request.base, &base)
+        && !base.is_related
+    {
+        let revision = untrusted::one_line(revision);
+        remarks.push(format!(
+            "{revision} and HEAD have no commit in common: the change is everything that is different between them"
+        ));
+    }
     remarks.extend(scene.remarks(&played));
     let mut report = CheckReport {
         project: ground.project.clone(),
@@ -147,6 +167,15 @@ pub fn check(request: &CheckRequest) -> Result<CheckReport, CheckError> {
         report.remarks.push(format!("the baseline {} {what}", baseline.path));
     }
     Ok(report)
+}
+
+/// A file that could not be written: by the system's fault, or because it must not be.
+fn unwritten(path: &str, cause: io::Error) -> CheckError {
+    let path = path.to_owned();
+    match cause.kind() {
+        io::ErrorKind::InvalidInput => CheckError::Refused { path, reason: cause.to_string() },
+        _ => CheckError::Write { path, cause },
+    }
 }
 
 /// Findings that matter, each once, in the order of their places.

@@ -42,6 +42,8 @@ pub struct Request {
     pub strictness: Strictness,
     /// Who is asked about maenifold's memory, if not as the settings say.
     pub source: Option<SourceWish>,
+    /// A folder that the project lies in, and that nothing is looked for in or above of.
+    pub ceiling: Option<PathBuf>,
 }
 
 /// What becomes of wrong settings.
@@ -147,7 +149,9 @@ impl Surroundings {
             Some(dir) => dir.clone(),
             None => environment.current_dir().map_err(|cause| in_dir(Path::new("."), cause))?,
         };
-        let facts = git::facts(&dir, &environment).map_err(|cause| in_dir(&dir, cause))?;
+        let ceiling = request.ceiling.as_deref();
+        let facts =
+            git::facts_below(ceiling, &dir, &environment).map_err(|cause| in_dir(&dir, cause))?;
         let project = identify::project(&facts, None, &[]);
         Ok(Surroundings { environment, directories, facts, project })
     }

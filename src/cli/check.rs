@@ -36,7 +36,7 @@ fn started(started: &Started, screen: &mut Screen) {
     let Started { is_new, baseline, report } = started;
     let what = if *is_new { "wrote kgctx.toml with" } else { "added to kgctx.toml" };
     screen.line(format!(
-        "{what} a [check] section: everything in it is a comment, and the defaults hold"
+        "{what} a [check] section: the project's name is set, all else in it is a comment, and the defaults hold"
     ));
     screen.line(format!("wrote {baseline}: what sessions are given now is what was agreed on"));
     for remark in &report.remarks[..report.remarks.len().saturating_sub(1)] {

@@ -46,13 +46,15 @@ impl From<CheckError> for Failure {
     fn from(error: CheckError) -> Failure {
         let code = match error {
             CheckError::App(error) => return error.into(),
-            CheckError::Write { .. } | CheckError::Repository(RepositoryError::Git { .. }) => {
+            CheckError::Write { .. }
+            | CheckError::Repository(RepositoryError::Git { .. } | RepositoryError::Partial) => {
                 UNAVAILABLE
             }
             CheckError::Repository(_)
             | CheckError::Settings(_)
             | CheckError::Place(_)
             | CheckError::Baseline { .. }
+            | CheckError::Refused { .. }
             | CheckError::Begun => USAGE,
         };
         Failure { code, message: error.to_string() }

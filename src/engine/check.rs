@@ -23,7 +23,7 @@ mod lab;
 #[cfg(test)]
 mod laws;
 
-use crate::domain::check::RepositoryFile;
+use crate::domain::check::{RepositoryFile, Unread};
 use crate::domain::check_settings::CheckSettings;
 use crate::domain::encoding::Encoding;
 use crate::domain::settings::LinkStyle;
@@ -34,6 +34,8 @@ use crate::domain::time::Timestamp;
 pub struct RuleInput<'a> {
     /// All files of the repository; those that matter with their text.
     pub files: &'a [RepositoryFile],
+    /// What is there beside them: links, other repositories, and what is not checked out.
+    pub unread: &'a [Unread],
     /// The folders of notes.
     pub vaults: &'a [CheckedVault],
     /// What `[[links]]` mean.

@@ -4,6 +4,8 @@ mod answers;
 mod growth;
 mod hermetic;
 mod sessions;
+mod there;
+mod written;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -51,6 +51,7 @@ fn found(files: &[RepositoryFile], links: LinkStyle) -> Vec<Finding> {
     let settings = CheckSettings::default();
     let input = RuleInput {
         files,
+        unread: &[],
         vaults: &vaults,
         links,
         settings: &settings,

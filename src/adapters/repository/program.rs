@@ -154,6 +154,9 @@ impl Git {
                 let mut about = String::new();
                 answers.read_line(&mut about).map_err(fail)?;
                 let size = about.trim_end().rsplit(' ').next().and_then(|size| size.parse().ok());
+                if about.trim_end().ends_with(" missing") {
+                    return Err(RepositoryError::Partial);
+                }
                 let Some(size) = size else {
                     return Err(failed(&arguments, &format!("it does not have {about}")));
                 };

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use ignore::WalkBuilder;
 
-/// All plain files that no `.gitignore` below `top` excludes. Links are not followed.
-pub(super) fn files(top: &Path) -> Vec<String> {
+/// All plain files that no `.gitignore` below `top` excludes, and all links. Links are not followed.
+pub(super) fn files(top: &Path) -> (Vec<String>, Vec<String>) {
     let walk = WalkBuilder::new(top)
         .hidden(false)
         .parents(false)
@@ -16,14 +16,18 @@ pub(super) fn files(top: &Path) -> Vec<String> {
         .follow_links(false)
         .filter_entry(|entry| entry.file_name() != ".git")
         .build();
-    let is_file = |entry: &ignore::DirEntry| entry.file_type().is_some_and(|kind| kind.is_file());
-    walk.flatten()
-        .filter(is_file)
-        .filter_map(|entry| {
-            let below = entry.path().strip_prefix(top).ok()?;
-            let parts: Option<Vec<&str>> =
-                below.components().map(|part| part.as_os_str().to_str()).collect();
-            Some(parts?.join("/"))
-        })
-        .collect()
+    let (mut files, mut links) = (Vec::new(), Vec::new());
+    for entry in walk.flatten() {
+        let kinds = entry.file_type().map(|kind| (kind.is_file(), kind.is_symlink()));
+        let found = match kinds {
+            Some((true, _)) => &mut files,
+            Some((_, true)) => &mut links,
+            _ => continue,
+        };
+        let below = entry.path().strip_prefix(top).ok();
+        let parts: Option<Vec<&str>> = below
+            .and_then(|below| below.components().map(|part| part.as_os_str().to_str()).collect());
+        found.extend(parts.map(|parts| parts.join("/")));
+    }
+    (files, links)
 }

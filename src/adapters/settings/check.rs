@@ -101,7 +101,7 @@ struct RawLimits {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawSession {
-    name: Option<String>,
+    name: Option<Spanned<String>>,
     dir: Option<Spanned<String>>,
     host: Option<Host>,
     budget: Option<usize>,
@@ -324,7 +324,13 @@ fn settings(
             }
             branch => branch.map(Spanned::into_inner),
         };
-        let name = raw.name.unwrap_or_else(|| format!("session {}", n + 1));
+        let span = raw.name.as_ref().map(Spanned::span);
+        let name = raw.name.map_or_else(|| format!("session {}", n + 1), Spanned::into_inner);
+        // Reports and the baseline know sessions by their names.
+        if settings.sessions.iter().any(|other| other.name == name) {
+            let why = format!("there is a session {name:?} already; give this one another name");
+            return Err(refuse(span.unwrap_or_default(), &why));
+        }
         let dir = raw.dir.map_or(Ok(String::new()), inside)?;
         settings.sessions.push(SessionSpec { name, dir, host, budget: raw.budget, now, branch });
     }
@@ -345,7 +351,9 @@ fn limits(raw: RawLimits) -> Limits {
 
 /// A path below the top, with `/` between its parts; `None` for one that leads elsewhere.
 fn plain_path(path: &str) -> Option<String> {
-    let leads_elsewhere = |part: &str| part == ".." || part.contains(['\\', ':', '\0']);
+    let leads_elsewhere = |part: &str| {
+        part == ".." || part.eq_ignore_ascii_case(".git") || part.contains(['\\', ':', '\0'])
+    };
     if path.starts_with('/') || path.split('/').any(leads_elsewhere) {
         return None;
     }
@@ -385,7 +393,7 @@ fn inline(value: &DeValue<'_>) -> String {
 }
 
 /// A text in quotes: JSON's escapes are TOML's, too.
-fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007F")
 }
 

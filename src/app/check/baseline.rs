@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::CheckError;
 use super::ground::Ground;
 use super::growth::{Before, Past};
+use super::{CheckError, unwritten};
 use crate::domain::candidate::Part;
 use crate::domain::check::{CheckReport, EntryName};
 use crate::domain::receipt::PartUse;
@@ -46,7 +46,10 @@ impl Baseline {
 
     /// What was agreed on; `None` where nothing was.
     pub(super) fn read(&self, ground: &Ground) -> Result<Option<Before>, CheckError> {
-        let Some(bytes) = ground.checkout.read(&self.path, MAX_BYTES) else { return Ok(None) };
+        // What a link leads to is not the repository's, and would be there on one machine only.
+        let is_plain = ground.checkout.may_write(&self.path).is_ok();
+        let bytes = is_plain.then(|| ground.checkout.read(&self.path, MAX_BYTES)).flatten();
+        let Some(bytes) = bytes else { return Ok(None) };
         let wrong = |reason: String| CheckError::Baseline { path: self.path.clone(), reason };
         let written: Written =
             serde_json::from_slice(&bytes).map_err(|error| wrong(error.to_string()))?;
@@ -98,8 +101,26 @@ impl Baseline {
         if ground.checkout.read(&self.path, MAX_BYTES).is_some_and(|old| old == text.as_bytes()) {
             return Ok(false);
         }
-        let written = ground.checkout.write(&self.path, &text);
-        written.map_err(|cause| CheckError::Write { path: self.path.clone(), cause })?;
+        self.may_write(ground)?;
+        ground.checkout.write(&self.path, &text).map_err(|cause| unwritten(&self.path, cause))?;
         Ok(true)
     }
+
+    /// Whether it may be written: what is no baseline is somebody's work, and not to be replaced by one.
+    pub(super) fn may_write(&self, ground: &Ground) -> Result<(), CheckError> {
+        let checkout = &ground.checkout;
+        checkout.may_write(&self.path).map_err(|cause| unwritten(&self.path, cause))?;
+        let is_ours = || checkout.read(&self.path, MAX_BYTES).is_some_and(|old| is_baseline(&old));
+        if checkout.is_taken(&self.path) && !is_ours() {
+            let reason = "what is there is no baseline; delete it, or set `baseline` in [check] to another file";
+            return Err(CheckError::Refused { path: self.path.clone(), reason: reason.to_owned() });
+        }
+        Ok(())
+    }
+}
+
+/// Whether this was written here, in whatever version.
+fn is_baseline(bytes: &[u8]) -> bool {
+    let value: Result<serde_json::Value, _> = serde_json::from_slice(bytes);
+    value.is_ok_and(|value| value["version"].is_u64() && value["sessions"].is_object())
 }

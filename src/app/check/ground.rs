@@ -10,7 +10,7 @@ use crate::adapters::git;
 use crate::adapters::repository::{Checkout, History, Listing, RepositoryError};
 use crate::adapters::settings::check::{self, CheckFile};
 use crate::domain::budget::Host;
-use crate::domain::check::{SessionSpec, Spot};
+use crate::domain::check::{SessionSpec, Spot, Unread};
 use crate::domain::check_settings::{host_name, is_project_name};
 use crate::domain::project::Layout;
 use crate::domain::time::{Timespan, Timestamp};
@@ -32,6 +32,8 @@ pub(super) struct Ground {
     pub(super) paths: Vec<String>,
     /// Those that git does not know yet.
     pub(super) untracked: HashSet<String>,
+    /// What is there beside them.
+    pub(super) unread: Vec<Unread>,
     /// All of them, for who looks for one.
     pub(super) known: HashSet<String>,
     /// The text of the settings, if there are any.
@@ -60,11 +62,17 @@ impl Ground {
             None => facts.marked.as_ref().unwrap_or(&facts.folder),
         };
         let checkout = Checkout::find(top, repository.is_some())?;
-        let Listing { paths, untracked } = checkout.files()?;
+        let Listing { paths, untracked, unread } = checkout.files()?;
         let known: HashSet<String> = paths.iter().cloned().collect();
         let has_settings = known.contains(SETTINGS);
         let bytes = has_settings.then(|| checkout.read(SETTINGS, MAX_SETTINGS_BYTES)).flatten();
-        let text = bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        let text = bytes.map(String::from_utf8).transpose().map_err(|error| {
+            let line =
+                error.as_bytes()[..error.utf8_error().valid_up_to()].split(|&b| b == b'\n').count();
+            CheckError::Place(format!(
+                "{SETTINGS}:{line}: this is no UTF-8; save the file in that encoding"
+            ))
+        })?;
         let file = match &text {
             Some(text) => check::read(SETTINGS, text)?,
             None => CheckFile::default(),
@@ -88,6 +96,7 @@ impl Ground {
             checkout,
             paths,
             untracked,
+            unread,
             known,
             text,
             file,
@@ -111,12 +120,20 @@ impl Ground {
     /// When a file was changed of which the history says nothing: now where there is one, and so long ago that it is not
     /// recent where there is none.
     pub(super) fn undated(&self) -> Timestamp {
-        self.checkout.newest.unwrap_or_else(|| self.now.before(Timespan::from_hours(30 * 24)))
+        match self.checkout.newest {
+            Some(_) => self.now,
+            None => self.now.before(Timespan::from_hours(30 * 24)),
+        }
     }
 
     /// Whether there is a repository, so that its top is the project.
     pub(super) fn has_repository(&self) -> bool {
         self.checkout.history != History::NoRepository
+    }
+
+    /// Whether there are settings at the top that are not the repository's: ignored, a link, or too large to be any.
+    pub(super) fn has_unread_settings(&self) -> bool {
+        self.text.is_none() && self.checkout.is_taken(SETTINGS)
     }
 
     pub(super) fn remarks(&self) -> Vec<String> {

@@ -1,7 +1,9 @@
 //! The first step: a section for the settings, with everything that can be set, and a baseline.
 
+use super::baseline::Baseline;
 use super::ground::{Ground, SETTINGS};
-use super::{Agreement, CheckError, CheckRequest, check};
+use super::{Agreement, CheckError, CheckRequest, check, unwritten};
+use crate::adapters::settings::check::quoted;
 use crate::domain::check::{CheckReport, Rule, Severity};
 
 /// What was done at the first step.
@@ -21,23 +23,30 @@ pub fn init(request: &CheckRequest) -> Result<Started, CheckError> {
     if ground.file.has_check {
         return Err(CheckError::Begun);
     }
+    if ground.has_unread_settings() {
+        let reason = "it is there already, and git ignores it, or it is a link or too large; make it a plain file that git knows";
+        return Err(CheckError::Refused { path: SETTINGS.to_owned(), reason: reason.to_owned() });
+    }
+    // Before the first file is written: both are, or none is.
+    Baseline::place(&ground).may_write(&ground)?;
     let old = ground.text.as_deref().unwrap_or_default();
     let gap = match old {
         "" => "",
         old if old.ends_with('\n') => "\n",
         _ => "\n\n",
     };
-    let text = format!("{old}{gap}{}", section());
+    let text = format!("{old}{gap}{}", section(&ground.project));
     let written = ground.checkout.write(SETTINGS, &text);
-    written.map_err(|cause| CheckError::Write { path: SETTINGS.to_owned(), cause })?;
+    written.map_err(|cause| unwritten(SETTINGS, cause))?;
     let request = CheckRequest { agreement: Agreement::Renewed, ..request.clone() };
     let report = check(&request)?;
     let baseline = ground.file.settings.baseline.clone();
     Ok(Started { is_new: ground.text.is_none(), baseline, report })
 }
 
-/// The section, with the defaults in comments.
-fn section() -> String {
+/// The section, with the defaults in comments. The project's name is none: folders are called differently elsewhere.
+fn section(project: &str) -> String {
+    let project = format!("project = {}", quoted(project));
     let rules: String = Rule::ALL
         .iter()
         .map(|rule| {
@@ -53,7 +62,7 @@ fn section() -> String {
     format!(
         "# What this repository asks of the context that it gives to sessions: see `kgctx check --help`.\n\
          [check]\n\
-         # project = \"name\"                  # by default the name of the origin, else of the folder\n\
+         {project:<35} # else the name of the origin, or of the folder, which clones may not share\n\
          # baseline = \".kgctx/check.json\"    # what was agreed on; `kgctx check --update-baseline` writes it\n\
          # handoffs = [\".kgctx/handoffs\"]    # folders of committed handoffs\n\
          # growth_tokens = 200               # so many tokens may a change add to a session's context\n\
@@ -89,8 +98,10 @@ mod tests {
 
     #[test]
     fn the_section_changes_nothing_and_every_comment_in_it_can_be_used() {
-        let written = section();
-        assert_eq!(read("kgctx.toml", &written).unwrap().settings, CheckSettings::default());
+        let written = section("at\"las");
+        let only_named =
+            CheckSettings { project: Some("at\"las".to_owned()), ..CheckSettings::default() };
+        assert_eq!(read("kgctx.toml", &written).unwrap().settings, only_named);
         let (head, rest) = written.split_once('\n').unwrap();
         assert!(head.starts_with("# What"));
         let used: String = rest

@@ -83,7 +83,8 @@ pub(super) fn choose(left: &[Left], place: &Place, now: Timestamp) -> Loaded {
         };
         let stays_until = (record.consume == Consume::Sticky).then(max_age);
         let too_old_at = [record.expires, stays_until];
-        record.created <= now && too_old_at.into_iter().flatten().all(|at| at >= now)
+        // One that is newer than now was written after the newest commit, or there is none: it is as good as of now.
+        too_old_at.into_iter().flatten().all(|at| at >= now)
     };
     let newest = left
         .iter()

@@ -79,6 +79,8 @@ pub(super) fn request(stage: &Stage, dir: &str) -> Request {
         home: Some(stage.home()),
         environment: Some(environment),
         source: Some(SourceWish::Index),
+        // Where temporary folders are is the machine's matter, and may be inside of somebody's repository.
+        ceiling: Some(stage.folder().to_path_buf()),
         ..Request::default()
     }
 }

@@ -134,7 +134,10 @@ impl<'g> Scene<'g> {
         self.read_imports(&mut texts);
         let file = |path: &String| {
             let text = texts.remove(path);
-            RepositoryFile { path: path.clone(), text, modified: time(path) }
+            // Without a history nobody knows how old a handoff is, and it is not too old by that.
+            let is_ageless = ground.checkout.newest.is_none() && self.roles.is_handoff(path);
+            let modified = if is_ageless { ground.now } else { time(path) };
+            RepositoryFile { path: path.clone(), text, modified }
         };
         self.files = ground.paths.iter().map(file).collect();
         let staged = read.iter().filter(|path| self.roles.is_staged(path));
@@ -326,6 +329,7 @@ impl<'g> Scene<'g> {
         let settings = &self.settings;
         RuleInput {
             files,
+            unread: &self.ground.unread,
             vaults: &self.roles.vaults,
             links: settings.links.value,
             settings: &self.ground.file.settings,
@@ -363,7 +367,11 @@ impl<'g> Scene<'g> {
     /// What a reader should know, and the way out.
     pub(super) fn remarks(&self, played: &[Played]) -> Vec<String> {
         let mut remarks = Vec::new();
-        if self.ground.text.is_none() {
+        if self.ground.has_unread_settings() {
+            remarks.push(
+                "the kgctx.toml at the top is ignored by git, a link or too large: it is not read, and the defaults hold".to_owned(),
+            );
+        } else if self.ground.text.is_none() {
             remarks.push(
                 "there is no kgctx.toml at the top: the defaults hold; `kgctx check --init` writes one".to_owned(),
             );

@@ -9,6 +9,8 @@ use crate::domain::time::Timestamp;
 /// A commit to compare with.
 pub(super) struct Base {
     pub(super) commit: String,
+    /// Whether it is one that the working tree came from.
+    pub(super) is_related: bool,
     pub(super) files: BTreeMap<String, TreeFile>,
     /// The files of which the working tree holds something else.
     pub(super) differing: HashSet<String>,
@@ -16,11 +18,11 @@ pub(super) struct Base {
 
 impl Base {
     pub(super) fn find(checkout: &Checkout, revision: &str) -> Result<Base, RepositoryError> {
-        let commit = checkout.base(revision)?;
+        let (commit, is_related) = checkout.base(revision)?;
         let files = checkout.tree(&commit)?;
         let files = files.into_iter().map(|file| (file.path.clone(), file)).collect();
         let differing = checkout.changed_since(Some(&commit))?;
-        Ok(Base { commit, files, differing })
+        Ok(Base { commit, is_related, files, differing })
     }
 }
 

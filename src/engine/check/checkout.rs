@@ -42,7 +42,7 @@ impl<'a> Checkout<'a> {
             input.files.par_iter().filter_map(|file| CheckedFile::new(input, file)).collect();
         files.sort_by(|a, b| a.file.path.cmp(b.file.path));
         let names = Names::new(input.links, &files);
-        Checkout { input, tree: Tree::new(input.files), files, names }
+        Checkout { input, tree: Tree::new(input.files, input.unread), files, names }
     }
 
     /// The notes, each with its number among all files.

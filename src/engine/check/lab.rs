@@ -54,6 +54,7 @@ impl Lab {
     pub(super) fn input(&self) -> RuleInput<'_> {
         RuleInput {
             files: &self.files,
+            unread: &[],
             vaults: &self.vaults,
             links: self.links,
             settings: &self.settings,

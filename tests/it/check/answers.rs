@@ -123,6 +123,44 @@ fn branches_without_a_common_commit_are_compared_as_they_are() {
     let (_, report) = lab.check(&["--base", "main"]);
     let growth = &report["sessions"][0]["growth"];
     assert!(growth["removed"].to_string().contains("vector-data"), "{report:#}");
+    insta::assert_snapshot!(remarks(&report)[0], @r#"main and HEAD have no commit in common: the change is everything that is different between them"#);
+}
+
+#[test]
+fn a_shallow_clone_without_the_merge_base_is_refused() {
+    let lab = Lab::with_notes();
+    git(&lab.top(), &["switch", "-q", "-c", "change"]);
+    lab.note("change", "A change of [[atlas]].");
+    lab.commit("a change", 3 * DAY);
+    git(&lab.top(), &["switch", "-q", "main"]);
+    lab.note("other", "Another [[atlas]].");
+    lab.commit("meanwhile", 3 * DAY);
+    let url = format!("file://{}", lab.top().display());
+    let clone =
+        ["clone", "-q", "--depth", "1", "--no-single-branch", "--branch", "change", &url, "few"];
+    git(&lab.scratch.path(), &clone);
+    let mut command = lab.kgctx(&["--base", "origin/main"]);
+    let output = command.current_dir(lab.scratch.path().join("few")).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    insta::assert_snapshot!(stderr(&output), @r#"kgctx: this clone is shallow, and does not have the commit at which "origin/main" and HEAD parted; fetch the whole history: `git fetch --unshallow`, in GitHub's checkout `fetch-depth: 0`, in GitLab `GIT_DEPTH: "0"`"#);
+}
+
+#[test]
+fn a_partial_clone_is_told_how_to_get_what_it_lacks() {
+    let lab = Lab::with_notes();
+    lab.note("renderer", "The [[renderer]] of [[atlas]], written anew.");
+    lab.commit("a change", 3 * DAY);
+    git(&lab.top(), &["config", "uploadpack.allowFilter", "true"]);
+    let url = format!("file://{}", lab.top().display());
+    git(&lab.scratch.path(), &["clone", "-q", "--filter=blob:none", &url, "part/atlas"]);
+    let top = lab.scratch.path().join("part/atlas");
+    let check = || lab.kgctx(&["--base", "HEAD~1"]).current_dir(&top).output().unwrap();
+    let output = check();
+    assert_eq!(output.status.code(), Some(3), "{output:?}");
+    insta::assert_snapshot!(stderr(&output), @r#"kgctx: this clone is partial, and does not have all files of the revision that is compared with; `git diff REV...HEAD > /dev/null`, with that revision, fetches them"#);
+    git(&top, &["diff", "HEAD~1...HEAD"]);
+    let output = check();
+    assert!(output.status.success(), "{output:?}");
 }
 
 #[test]
@@ -162,13 +200,14 @@ fn the_first_step_writes_a_section_and_a_baseline_and_then_all_is_well() {
         if old.is_none() {
             let written = said.lines().take(2).collect::<Vec<_>>().join("\n");
             insta::assert_snapshot!(written, @r#"
-            wrote kgctx.toml with a [check] section: everything in it is a comment, and the defaults hold
+            wrote kgctx.toml with a [check] section: the project's name is set, all else in it is a comment, and the defaults hold
             wrote .kgctx/check.json: what sessions are given now is what was agreed on
             "#);
         }
         assert!(said.contains("next: commit both files"), "{said}");
         let text = fs::read_to_string(lab.top().join("kgctx.toml")).unwrap();
         assert!(text.starts_with(old.unwrap_or_default()), "{text}");
+        assert!(text.contains("\nproject = \"atlas\" "), "{text}");
         lab.commit("check", 3 * DAY);
         let (code, report) = lab.check(&[]);
         assert_eq!((code, &report["base"]), (0, &".kgctx/check.json".into()));
@@ -193,6 +232,34 @@ fn nothing_is_left_behind_and_nothing_is_written() {
     assert_eq!(String::from_utf8(status.unwrap().stdout).unwrap(), "");
     assert_eq!(fs::read_dir(lab.scratch.home()).unwrap().count(), 0);
     assert!(!lab.scratch.path().join("kgctx-home").exists());
+}
+
+#[test]
+fn what_others_left_behind_is_swept() {
+    let lab = Lab::with_notes();
+    let temporary = lab.scratch.path().join("tmp");
+    let mut gone = Command::new("true").spawn().unwrap();
+    gone.wait().unwrap();
+    let left = |pid: u32, number: u32| {
+        let folder = temporary.join(format!("kgctx-check-{pid}-{number}"));
+        fs::create_dir_all(folder.join("atlas")).unwrap();
+        fs::write(folder.join("atlas/note.md"), "").unwrap();
+        (fs::File::create(folder.join("lock")).unwrap(), folder)
+    };
+    let (_, dead) = left(gone.id(), 0);
+    // Its process may be one of another container's.
+    let (lock, locked) = left(gone.id(), 1);
+    lock.lock().unwrap();
+    let (_, alive) = left(std::process::id(), 0);
+    let other = temporary.join("kgctx-check-notes");
+    fs::create_dir(&other).unwrap();
+    std::os::unix::fs::symlink(&other, temporary.join(format!("kgctx-check-{}-2", gone.id())))
+        .unwrap();
+    let output = lab.kgctx(&[]).env("TMPDIR", &temporary).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert!(!dead.exists());
+    assert!(locked.exists() && alive.exists() && other.exists());
+    assert_eq!(fs::read_dir(&temporary).unwrap().count(), 4);
 }
 
 #[test]

@@ -177,7 +177,9 @@ fn a_baseline_that_is_none_is_refused() {
     lab.write(BASELINE, "{}");
     let (code, said) = lab.refused(&[]);
     assert_eq!(code, 2);
-    insta::assert_snapshot!(said, @r#"kgctx: .kgctx/check.json: missing field `version` at line 1 column 2; `kgctx check --update-baseline` writes it anew"#);
+    insta::assert_snapshot!(said, @r#"kgctx: .kgctx/check.json: missing field `version` at line 1 column 2; delete it, and `kgctx check --update-baseline` writes it anew"#);
+    assert_eq!(lab.refused(&["--update-baseline"]).0, 2);
+    std::fs::remove_file(lab.top().join(BASELINE)).unwrap();
     assert_eq!(lab.check(&["--update-baseline"]).0, 0);
     assert_eq!(lab.check(&[]).0, 0);
 }

@@ -112,6 +112,31 @@ fn neither_the_clock_nor_the_order_of_files_changes_a_byte() {
 }
 
 #[test]
+fn a_repository_around_the_temporary_folder_changes_nothing() {
+    for has_git in [false, true] {
+        let lab = Lab::with_notes();
+        if !has_git {
+            fs::remove_dir_all(lab.top().join(".git")).unwrap();
+        }
+        let (_, here) = lab.check(&[]);
+        let around = lab.scratch.path().join("around");
+        fs::create_dir_all(around.join("tmp")).unwrap();
+        git(&around, &["init", "-q"]);
+        for (path, text) in [
+            (".gitignore", "*.md\n"),
+            ("kgctx.toml", "token_limit = 77\n"),
+            ("docs/theirs.md", "# Theirs\n\nAbout [[atlas]].\n"),
+        ] {
+            lab.scratch.write(&format!("around/{path}"), text);
+        }
+        let mut command = lab.kgctx(&["--format", "json"]);
+        let output = command.env("TMPDIR", around.join("tmp")).output().unwrap();
+        let there: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(there, here, "{has_git}");
+    }
+}
+
+#[test]
 fn a_clone_has_the_name_of_its_origin() {
     let lab = Lab::with_notes();
     let (_, here) = lab.check(&[]);

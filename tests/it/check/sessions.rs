@@ -115,18 +115,61 @@ fn the_newest_committed_handoff_that_is_not_too_old_is_given() {
         "2026-05-04T12:00:00Z",
         "expires_at: 2026-05-05T12:00:00Z\n",
     );
-    handoff("HO-20270101-120000-eeee", "2027-01-01T12:00:00Z", "");
     lab.write("src/main.rs", "fn main() {}\n");
     lab.commit("handoffs", 3 * DAY);
     let (_, report) = lab.check(&[]);
     let plain = &report["sessions"][0];
     assert_eq!(names(&plain["shown"], "handoff"), ["HO-20260502-120000-bbbb"], "{report:#}");
     assert_eq!(names(&plain["shown"], "files"), ["src/main.rs", "gone.rs"]);
-    let (_, earlier) = lab.check(&["--now", "2026-05-01T13:00:00Z"]);
-    assert_eq!(names(&earlier["sessions"][0]["shown"], "handoff"), ["HO-20260501-120000-aaaa"]);
+    let (_, earlier) = lab.check(&["--now", "2026-05-04T13:00:00Z"]);
+    assert_eq!(names(&earlier["sessions"][0]["shown"], "handoff"), ["HO-20260504-120000-dddd"]);
     lab.write("kgctx.toml", "[handoff]\nenabled = false\n");
     let (_, report) = lab.check(&[]);
     assert_eq!(names(&report["sessions"][0]["shown"], "handoff"), [""; 0]);
+}
+
+#[test]
+fn a_handoff_that_is_newer_than_the_newest_commit_is_given() {
+    let lab = Lab::with_notes();
+    let path = ".kgctx/handoffs/HO-20260605-120000-aaaa.md";
+    let text = "---\nid: HO-20260605-120000-aaaa\ntype: manual\ncreated_at: 2026-06-05T12:00:00Z\n---\n\n## Goal\n\nMend it.\n";
+    lab.write(path, text);
+    let given = || {
+        let (_, report) = lab.check(&[]);
+        assert!(!report.to_string().contains("handoff-expired"), "{report:#}");
+        names(&report["sessions"][0]["shown"], "handoff")
+    };
+    assert_eq!(given(), ["HO-20260605-120000-aaaa"]);
+    // Without a history now is 1970, and everything is newer.
+    std::fs::remove_dir_all(lab.top().join(".git")).unwrap();
+    assert_eq!(given(), ["HO-20260605-120000-aaaa"]);
+    lab.write(path, &text.replace("created_at: 2026-06-05T12:00:00Z\n", ""));
+    assert_eq!(given(), ["HO-20260605-120000-aaaa"], "nor is it old without a time");
+}
+
+#[test]
+fn what_is_not_committed_counts_as_of_now() {
+    let lab = Lab::with_notes();
+    lab.note("fresh", "Not committed, and about [[atlas]].");
+    lab.note("renderer", "The [[renderer]] of [[atlas]], written anew.");
+    let (_, report) = lab.check(&["--now", "2026-09-01"]);
+    let mut recent = names(&report["sessions"][0]["shown"], "recent");
+    recent.sort();
+    assert_eq!(recent, ["memory://project/fresh", "memory://project/renderer"]);
+}
+
+#[test]
+fn two_sessions_of_one_name_are_refused() {
+    let lab = Lab::with_notes();
+    let session = "[[check.session]]\nname = \"web\"\n";
+    lab.write("kgctx.toml", &format!("{session}\n{session}"));
+    let (code, said) = lab.refused(&[]);
+    assert_eq!(code, 2);
+    insta::assert_snapshot!(said, @r#"kgctx: kgctx.toml:5:8: there is a session "web" already; give this one another name"#);
+    lab.write("kgctx.toml", "[[check.session]]\nname = \"session 2\"\n\n[[check.session]]\n");
+    let (code, said) = lab.refused(&[]);
+    assert_eq!(code, 2);
+    assert!(said.contains("there is a session \"session 2\" already"), "{said}");
 }
 
 #[test]
