@@ -148,6 +148,7 @@ fn a_comment_takes_the_place_of_the_one_before() {
         ("PULL_REQUEST", "7"),
         ("GITHUB_BASE_REF", "main"),
         ("KGCTX_EXIT", "1"),
+        ("HEAD_REPOSITORY", "team/atlas"),
     ];
     let (output, calls) = run_step(&scratch, "Comment on the pull request", &environment);
     assert!(output.status.success(), "{}", stderr(&output));
@@ -158,6 +159,15 @@ fn a_comment_takes_the_place_of_the_one_before() {
     environment[5].1 = "2";
     let (output, calls) = run_step(&scratch, "Comment on the pull request", &environment);
     assert!(!output.status.success() && !calls.contains("<gh>"), "{calls}");
+    // A fork's token may not write, and its deleted repository has no name.
+    for fork in ["somebody/atlas", ""] {
+        environment[6].1 = fork;
+        let (output, calls) = run_step(&scratch, "Comment on the pull request", &environment);
+        assert!(output.status.success(), "{}", stderr(&output));
+        assert_eq!(calls, "");
+        let said = String::from_utf8(output.stdout).unwrap();
+        assert!(said.starts_with("::notice title=kgctx check::No comment"), "{said}");
+    }
     // The comment is known by what the report begins with.
     let report = crate::check_reports::nothing();
     let marker = render(&report, ReportFormat::Markdown).lines().next().unwrap().to_owned();
