@@ -16,7 +16,7 @@ use super::version::{Base, From, Staged, Turn};
 use crate::adapters::stage::Stage;
 use crate::app::refresh::{Mode, Patience, refresh};
 use crate::app::workspace::{Place, Request, Workspace};
-use crate::domain::check::{RepositoryFile, SessionSpec, StaticFile};
+use crate::domain::check::{RepositoryFile, SessionSpec, StaticFile, Unread};
 use crate::domain::receipt::Fault;
 use crate::domain::settings::Settings;
 use crate::engine::check::{RuleInput, statics};
@@ -381,6 +381,14 @@ impl<'g> Scene<'g> {
                 "there are no notes: put markdown into .kgctx/memory or docs, or name a folder with [[vault]] in kgctx.toml"
                     .to_owned(),
             );
+        }
+        let is_missed =
+            |unread: &&Unread| matches!(unread, Unread::File(path) if self.roles.is_read(path));
+        let n_missed = self.ground.unread.iter().filter(is_missed).count();
+        if n_missed > 0 {
+            remarks.push(format!(
+                "this checkout is sparse, and {n_missed} of its notes, handoffs and static files are not in it: they are not looked at"
+            ));
         }
         for Fault { source, reason } in played.iter().flat_map(|played| &played.faults) {
             let remark = match source.as_str() {

@@ -72,7 +72,15 @@ fn what_is_not_checked_out_is_there() {
     lab.commit("a file", 3 * DAY);
     git(&lab.top(), &["sparse-checkout", "set", "--no-cone", "/*", "!/src/"]);
     assert!(!lab.top().join("src/far/away.rs").exists());
-    assert_eq!(missing(&lab.check(&[]).1), [""; 0]);
+    let (_, report) = lab.check(&[]);
+    assert_eq!(missing(&report), [""; 0]);
+    assert!(!report["remarks"].to_string().contains("sparse"), "no note is away: {report:#}");
+    git(
+        &lab.top(),
+        &["sparse-checkout", "set", "--no-cone", "/*", "!/src/", "!/.kgctx/memory/atlas.md"],
+    );
+    let (_, report) = lab.check(&[]);
+    assert!(report["remarks"].to_string().contains("sparse, and 1 of its notes"), "{report:#}");
     git(&lab.top(), &["sparse-checkout", "disable"]);
     fs::remove_file(lab.top().join("src/far/away.rs")).unwrap();
     assert_eq!(missing(&lab.check(&[]).1).len(), 2, "deleted, and not only away");
