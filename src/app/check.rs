@@ -8,6 +8,7 @@ mod growth;
 mod init;
 mod left_behind;
 mod place;
+mod present;
 mod roles;
 mod scene;
 mod session;
@@ -112,26 +113,30 @@ pub fn check(request: &CheckRequest) -> Result<CheckReport, CheckError> {
     let base = request.base.as_deref().map(|revision| ground.base(revision)).transpose()?;
     let mut scene = Scene::set(&ground, base.as_ref(), Order::AsListed)?;
     let mut played = scene.play()?;
-    let (before, again) = match &base {
+    let (before, again, agreed) = match &base {
         Some(_) => {
             scene.turn_to_base()?;
             let before = Before::of_base(&scene, scene.play()?);
             // The same notes again, by another way: what is left of the base in the index would show.
             scene.turn_back()?;
-            (Some(before), scene.play_texts()?)
+            (Some(before), scene.play_texts()?, None)
         }
         None => {
             let before = match request.agreement {
                 Agreement::Kept => baseline.read(&ground)?,
                 Agreement::Renewed => None,
             };
-            (before, Scene::set(&ground, None, Order::Reversed)?.play_texts()?)
+            let another = Scene::set(&ground, None, Order::Reversed)?;
+            let again = another.play_texts()?;
+            let is_measured = before.is_some() || request.agreement == Agreement::Renewed;
+            let agreed = is_measured.then(|| another.play_of_one_day()).transpose()?;
+            (before, again, agreed)
         }
     };
     let input = scene.input();
     let mut static_files = statics::files(&input);
     if let Some(before) = &before {
-        before.compare(&mut played, &mut static_files);
+        before.compare(&scene, &mut played, agreed.as_deref(), &mut static_files);
     }
     let mut findings = rules::all(&input);
     findings.extend(budget::unknown_keys(&ground));
@@ -162,7 +167,9 @@ pub fn check(request: &CheckRequest) -> Result<CheckReport, CheckError> {
         remarks,
     };
     if request.agreement == Agreement::Renewed {
-        let is_new = baseline.write(&ground, &report)?;
+        let agreed = agreed.into_iter().flatten().map(|played| played.report).collect();
+        let is_new =
+            baseline.write(&ground, &CheckReport { sessions: agreed, ..report.clone() })?;
         let what = if is_new { "is written" } else { "was up to date" };
         report.remarks.push(format!("the baseline {} {what}", baseline.path));
     }

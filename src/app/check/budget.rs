@@ -32,7 +32,7 @@ pub(super) fn unknown_keys(ground: &Ground) -> Vec<Finding> {
 
 /// Budgets that are not kept.
 pub(super) fn broken(scene: &Scene<'_>, played: &[Played]) -> Vec<Finding> {
-    let mut findings = Vec::new();
+    let mut findings: Vec<Broken> = Vec::new();
     for (n, (session, played)) in scene.ground.sessions.iter().zip(played).enumerate() {
         let about = About { scene, session, n };
         if is_on(&scene.ground.file.settings, Rule::BudgetTotal) {
@@ -45,24 +45,80 @@ pub(super) fn broken(scene: &Scene<'_>, played: &[Played]) -> Vec<Finding> {
             about.growth(played, &mut findings);
         }
     }
-    findings
+    told(findings)
 }
 
 /// Contexts that changed by themselves.
 pub(super) fn unstable(scene: &Scene<'_>, played: &[Played], again: &[String]) -> Vec<Finding> {
     let pairs = scene.ground.sessions.iter().zip(played.iter().zip(again)).enumerate();
     let differing = pairs.filter(|(_, (_, (played, again)))| played.text != **again);
-    differing
-        .map(|(n, (session, (played, again)))| {
-            let same = played.text.lines().zip(again.lines()).take_while(|(a, b)| a == b).count();
-            About { scene, session, n }.finding(
-                Rule::UnstableOutput,
-                &[],
-                format!("two contexts of the same notes differ from line {} on", same + 1),
-                "this is a fault of kgctx; please report it with the notes that show it".to_owned(),
-            )
-        })
-        .collect()
+    let differing = differing.map(|(n, (session, (played, again)))| {
+        let same = played.text.lines().zip(again.lines()).take_while(|(a, b)| a == b).count();
+        About { scene, session, n }.broken(
+            Rule::UnstableOutput,
+            &[],
+            0,
+            format!("two contexts of the same notes differ from line {} on", same + 1),
+            "this is a fault of kgctx; please report it with the notes that show it".to_owned(),
+        )
+    });
+    told(differing.collect())
+}
+
+/// What is broken in one session.
+struct Broken {
+    /// Its message does not name the session yet.
+    finding: Finding,
+    session: String,
+    /// By how many tokens.
+    excess: usize,
+}
+
+/// One finding for all sessions in which the same is broken at the same place: who mends it once mends it for all.
+fn told(broken: Vec<Broken>) -> Vec<Finding> {
+    let mut groups: Vec<Vec<Broken>> = Vec::new();
+    for broken in broken {
+        let what = |broken: &Broken| {
+            let Finding { rule, spot, hint, .. } = &broken.finding;
+            (*rule, spot.clone(), hint.clone())
+        };
+        match groups.iter_mut().find(|group| what(&group[0]) == what(&broken)) {
+            Some(group) => group.push(broken),
+            None => groups.push(vec![broken]),
+        }
+    }
+    groups.into_iter().filter_map(one_of_all).collect()
+}
+
+/// The worst of a group, with the sessions of all.
+fn one_of_all(group: Vec<Broken>) -> Option<Finding> {
+    let names: Vec<String> = group.iter().map(|broken| shown(&broken.session)).collect();
+    let first = group.first()?.finding.message.clone();
+    let is_same = group.iter().all(|broken| broken.finding.message == first);
+    let worst = group.into_iter().rev().max_by_key(|broken| broken.excess)?;
+    let Broken { mut finding, session, .. } = worst;
+    finding.message = match &names[..] {
+        [name] => format!("in the session {name}, {}", finding.message),
+        names => {
+            let most =
+                if is_same { String::new() } else { format!(" most in {},", shown(&session)) };
+            format!("in the sessions {},{most} {}", enumerated(names), finding.message)
+        }
+    };
+    finding.session = Some(session).filter(|_| names.len() == 1);
+    Some(finding)
+}
+
+/// `a, b and c`; of many the first ones, and how many more there are.
+fn enumerated(names: &[String]) -> String {
+    match names {
+        [names @ .., last] if names.len() < NAMED => format!("{} and {last}", names.join(", ")),
+        names => {
+            let more = names.len().saturating_sub(NAMED);
+            let first: Vec<&str> = names.iter().take(NAMED).map(String::as_str).collect();
+            format!("{} and {more} more", first.join(", "))
+        }
+    }
 }
 
 /// A session of which something is found.
@@ -74,7 +130,7 @@ struct About<'a> {
 }
 
 impl About<'_> {
-    fn total(&self, played: &Played, findings: &mut Vec<Finding>) {
+    fn total(&self, played: &Played, findings: &mut Vec<Broken>) {
         let report = &played.report;
         let settings = &self.scene.ground.file.settings;
         let host = host_name(self.session.host);
@@ -91,7 +147,8 @@ impl About<'_> {
             );
             let hint =
                 "shorten or part the notes that it shows, or raise `total` in [check.budget]";
-            findings.push(self.finding(Rule::BudgetTotal, &keys, message, hint.to_owned()));
+            let excess = used - limit;
+            findings.push(self.broken(Rule::BudgetTotal, &keys, excess, message, hint.to_owned()));
         }
         let room = thousands(report.budget.tokens);
         let wanted = thousands(report.wanted);
@@ -104,10 +161,11 @@ impl About<'_> {
         };
         let hint = "raise the session's `budget` or `token_limit`, or shorten what is left for it";
         let keys = [format!("check.session.{}.budget", self.n), "token_limit".to_owned()];
-        findings.push(self.finding(Rule::BudgetTotal, &keys, message, hint.to_owned()));
+        let excess = report.wanted.saturating_sub(report.budget.tokens);
+        findings.push(self.broken(Rule::BudgetTotal, &keys, excess, message, hint.to_owned()));
     }
 
-    fn parts(&self, played: &Played, findings: &mut Vec<Finding>) {
+    fn parts(&self, played: &Played, findings: &mut Vec<Broken>) {
         let settings = &self.scene.ground.file.settings;
         for part in &played.report.parts {
             let name = part.name.name();
@@ -129,11 +187,12 @@ impl About<'_> {
                 _ => "shorten the first sentences of the notes that it shows",
             };
             let hint = format!("{hint}, or raise `{name}` in [check.budget]");
-            findings.push(self.finding(Rule::BudgetPart, &keys, message, hint));
+            let excess = part.tokens - limit;
+            findings.push(self.broken(Rule::BudgetPart, &keys, excess, message, hint));
         }
     }
 
-    fn growth(&self, played: &Played, findings: &mut Vec<Finding>) {
+    fn growth(&self, played: &Played, findings: &mut Vec<Broken>) {
         let Some(growth) = &played.report.growth else { return };
         let limit = self.scene.ground.file.settings.growth_tokens;
         let grown = played.report.used.tokens.saturating_sub(growth.tokens_before);
@@ -152,29 +211,54 @@ impl About<'_> {
             }
         }
         let hint = "shorten what is new, raise `growth_tokens` in [check], or agree with `kgctx check --update-baseline`";
-        let keys = ["check.growth_tokens".to_owned()];
-        findings.push(self.finding(Rule::BudgetGrowth, &keys, message, hint.to_owned()));
+        // At what the change is about: nobody looks for it in settings that are not part of it.
+        let spot = self.scene.most_grown().map(top_of);
+        let excess = grown - limit;
+        findings.push(self.broken_at(spot, Rule::BudgetGrowth, excess, message, hint.to_owned()));
     }
 
-    /// A finding at the first of some keys that is set, else at the session, else at what grew most.
-    fn finding(&self, rule: Rule, keys: &[String], message: String, hint: String) -> Finding {
+    /// Something at the first of some keys that is set, else at the session, else at what grew most.
+    fn broken(
+        &self,
+        rule: Rule,
+        keys: &[String],
+        excess: usize,
+        message: String,
+        hint: String,
+    ) -> Broken {
         let ground = self.scene.ground;
         let mut keys = keys.to_vec();
         keys.push(format!("check.session.{}", self.n));
-        let spot = ground.spot(&keys).unwrap_or_else(|| {
-            let path = self.scene.most_grown().unwrap_or(SETTINGS).to_owned();
-            Spot { path, line: 1, column: 1, length: 0 }
-        });
-        Finding {
+        let set = keys.iter().find_map(|key| ground.file.places.get(key)).cloned();
+        let spot = set.or_else(|| self.scene.most_grown().map(top_of));
+        self.broken_at(spot, rule, excess, message, hint)
+    }
+
+    fn broken_at(
+        &self,
+        spot: Option<Spot>,
+        rule: Rule,
+        excess: usize,
+        message: String,
+        hint: String,
+    ) -> Broken {
+        let spot = spot.unwrap_or_else(|| top_of(SETTINGS));
+        let finding = Finding {
             rule,
             severity: Severity::Error,
-            excerpt: ground.excerpt(&spot),
+            excerpt: self.scene.ground.excerpt(&spot),
             spot,
-            message: format!("in the session {}, {message}", shown(&self.session.name)),
+            message,
             hint,
-            session: Some(self.session.name.clone()),
-        }
+            session: None,
+        };
+        Broken { finding, session: self.session.name.clone(), excess }
     }
+}
+
+/// The first line of a file.
+fn top_of(path: &str) -> Spot {
+    Spot { path: path.to_owned(), line: 1, column: 1, length: 0 }
 }
 
 /// The first names, and how many more there are. A concept can be in two parts, and is named once.

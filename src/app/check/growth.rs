@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::present::Present;
 use super::scene::Scene;
 use super::session::Played;
+use crate::domain::candidate::Part;
 use crate::domain::check::{EntryName, Growth, StaticFile};
 use crate::domain::receipt::PartUse;
 
@@ -39,10 +41,23 @@ impl Before {
     }
 
     /// Tells sessions and files apart from what they were.
-    pub(super) fn compare(&self, played: &mut [Played], static_files: &mut [StaticFile]) {
-        for played in played {
+    ///
+    /// The baseline was measured with notes of one day, and is compared with sessions that are measured like that.
+    pub(super) fn compare(
+        &self,
+        scene: &Scene<'_>,
+        played: &mut [Played],
+        of_one_day: Option<&[Played]>,
+        static_files: &mut [StaticFile],
+    ) {
+        let present = Present::new(scene);
+        for (n, played) in played.iter_mut().enumerate() {
             if let Some(past) = self.sessions.get(&played.report.name) {
-                played.report.growth = Some(past.growth(played));
+                let growth = match of_one_day.and_then(|measured| measured.get(n)) {
+                    Some(measured) => past.growth(measured, &present).moved_to(measured, played),
+                    None => past.growth(played, &present),
+                };
+                played.report.growth = Some(growth);
             }
         }
         for file in static_files {
@@ -53,12 +68,12 @@ impl Before {
 }
 
 impl Past {
-    fn growth(&self, now: &Played) -> Growth {
+    fn growth(&self, now: &Played, present: &Present<'_>) -> Growth {
         let shown = &now.report.shown;
         let missing: Vec<&EntryName> =
             self.shown.iter().filter(|entry| !shown.contains(entry)).collect();
         let (pushed_out, removed): (Vec<&EntryName>, Vec<&EntryName>) =
-            missing.into_iter().partition(|entry| now.has(entry));
+            missing.into_iter().partition(|entry| now.has(entry) || present.has(entry));
         Growth {
             tokens_before: self.tokens,
             parts_before: self.parts.clone(),
@@ -66,5 +81,33 @@ impl Past {
             removed: removed.into_iter().cloned().collect(),
             pushed_out: pushed_out.into_iter().cloned().collect(),
         }
+    }
+}
+
+impl Growth {
+    /// What was measured with notes of one day, put beside a session with notes of their own days: the difference stays.
+    fn moved_to(mut self, measured: &Played, shown: &Played) -> Growth {
+        let (measured, shown) = (&measured.report, &shown.report);
+        let moved = |before: usize, measured: usize, shown: usize| {
+            shown.saturating_add(before).saturating_sub(measured)
+        };
+        self.tokens_before = moved(self.tokens_before, measured.used.tokens, shown.used.tokens);
+        let of = |parts: &[PartUse], name: Part| {
+            parts.iter().find(|part| part.name == name).map_or(0, |part| part.tokens)
+        };
+        let parts = Part::ALL.into_iter().map(|name| PartUse {
+            name,
+            tokens: moved(
+                of(&self.parts_before, name),
+                of(&measured.parts, name),
+                of(&shown.parts, name),
+            ),
+        });
+        let mut parts: Vec<PartUse> = parts.filter(|part| part.tokens > 0).collect();
+        parts.sort_by_key(|part| part.name);
+        self.parts_before = parts;
+        // Which of many notes are the recent ones was nothing to agree on.
+        self.pushed_out.retain(|entry| entry.part != Part::Recent);
+        self
     }
 }

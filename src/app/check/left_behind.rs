@@ -38,14 +38,26 @@ impl Left {
         head.specs.iter().chain(&head.files).map(plain).collect()
     }
 
+    /// What it is called in reports: by its id, else by its path, which everybody finds.
+    pub(super) fn name(&self) -> String {
+        match self.id() {
+            Some(id) => id.to_string(),
+            None => self.path.clone(),
+        }
+    }
+
+    fn id(&self) -> Option<HandoffId> {
+        let stem = self.path.rsplit('/').next().unwrap_or_default().trim_end_matches(".md");
+        HandoffId::parse(self.document.head.id.as_deref().unwrap_or(stem)).ok()
+    }
+
     fn record(&self, place: &Place) -> HandoffRecord {
         let head = &self.document.head;
         let occasion = head.occasion.clone().unwrap_or(Occasion::Manual);
-        let stem = self.path.rsplit('/').next().unwrap_or_default().trim_end_matches(".md");
-        let id = HandoffId::parse(head.id.as_deref().unwrap_or(stem));
+        let id = self.id();
         let expires = occasion.lifetime().map(|lifetime| self.created.after(lifetime));
         HandoffRecord {
-            id: id.unwrap_or_else(|_| HandoffId::new(self.created, head.session_id.as_deref(), 1)),
+            id: id.unwrap_or_else(|| HandoffId::new(self.created, head.session_id.as_deref(), 1)),
             scope: place.project.scope.clone(),
             channel: head.channel.clone().unwrap_or_else(|| place.project.channel.clone()),
             kind: head.kind,

@@ -9,6 +9,7 @@ use super::ground::{Ground, SETTINGS};
 use crate::adapters::stage::Stage;
 use crate::adapters::vault;
 use crate::app::workspace::Place;
+use crate::domain::vault::uri;
 use crate::engine::check::CheckedVault;
 
 /// What files are there for.
@@ -45,6 +46,13 @@ impl Roles {
         let is_plain = |below: &str| !is_hidden(below) && !below.contains('\\');
         path.ends_with(".md")
             && self.vaults.iter().any(|vault| below(path, &vault.folder).is_some_and(is_plain))
+    }
+
+    /// The addresses of a note: one in each vault that holds it.
+    pub(super) fn addresses(&self, path: &str) -> Vec<String> {
+        let holding = self.vaults.iter().filter(|_| self.is_note(path));
+        let below = holding.filter_map(|vault| Some((vault, below(path, &vault.folder)?)));
+        below.map(|(vault, path)| uri(&vault.name, path)).collect()
     }
 
     pub(super) fn is_handoff(&self, path: &str) -> bool {

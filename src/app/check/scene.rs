@@ -17,10 +17,13 @@ use crate::adapters::stage::Stage;
 use crate::app::refresh::{Mode, Patience, refresh};
 use crate::app::workspace::{Place, Request, Workspace};
 use crate::domain::check::{RepositoryFile, SessionSpec, StaticFile, Unread};
+use crate::domain::note::Remarks;
 use crate::domain::receipt::Fault;
 use crate::domain::settings::Settings;
+use crate::domain::time::Timestamp;
 use crate::engine::check::{RuleInput, statics};
 use crate::engine::decode::{Decoded, decode};
+use crate::engine::markdown;
 use crate::engine::untrusted;
 
 /// How deep files that hosts read may import others.
@@ -45,6 +48,8 @@ pub(super) struct Scene<'g> {
     settings: Settings,
     max_bytes: u64,
     files: Vec<RepositoryFile>,
+    /// Those of which the history says nothing.
+    uncommitted: HashSet<String>,
     head: Act,
     before: Act,
     /// The files of the base that hosts read, and those that they may import.
@@ -93,6 +98,7 @@ impl<'g> Scene<'g> {
             settings,
             max_bytes,
             files: Vec::new(),
+            uncommitted: HashSet::new(),
             head: Act::default(),
             before: Act::default(),
             files_before: Vec::new(),
@@ -114,7 +120,8 @@ impl<'g> Scene<'g> {
         // Of what is not committed as it is the history says nothing, however long it is searched.
         let is_committed =
             |path: &&str| !changed.contains(*path) && !ground.untracked.contains(*path);
-        let wanted = read.iter().copied().filter(is_committed).collect();
+        let baseline = ground.known.get(&ground.file.settings.baseline).map(String::as_str);
+        let wanted = read.iter().copied().chain(baseline).filter(is_committed).collect();
         let times = ground.checkout.times(None, &wanted)?;
         let time = |path: &str| times.get(path).copied().unwrap_or_else(|| ground.undated());
         if order == Order::Reversed {
@@ -140,6 +147,7 @@ impl<'g> Scene<'g> {
             RepositoryFile { path: path.clone(), text, modified }
         };
         self.files = ground.paths.iter().map(file).collect();
+        self.uncommitted = changed.union(&ground.untracked).cloned().collect();
         let staged = read.iter().filter(|path| self.roles.is_staged(path));
         let mut staged: Staged = staged.map(|path| ((*path).to_owned(), time(path))).collect();
         let handoffs = self.files.iter().filter(|file| self.roles.is_handoff(&file.path));
@@ -180,9 +188,16 @@ impl<'g> Scene<'g> {
     fn prepare_base(&mut self, base: &Base) -> Result<(), CheckError> {
         let checkout = &self.ground.checkout;
         let paths: Vec<&str> = base.files.keys().map(String::as_str).collect();
-        let read = paths.iter().copied().filter(|path| self.roles.is_read(path));
+        let is_gone = |path: &&str| self.roles.is_read(path) && !self.ground.known.contains(*path);
+        let read = paths.iter().copied().filter(is_gone);
         let times = checkout.times(Some(&base.commit), &read.collect())?;
-        let time = |path: &str| times.get(path).copied().unwrap_or_else(|| self.ground.undated());
+        let is_kept: HashMap<&str, Timestamp> =
+            self.files.iter().map(|file| (file.path.as_str(), file.modified)).collect();
+        // What is in both versions is as old as it is now: to touch a quiet note makes it recent, and adds nothing.
+        let time = |path: &str| {
+            let at = is_kept.get(path).or_else(|| times.get(path)).copied();
+            at.unwrap_or_else(|| self.ground.undated())
+        };
         let staged = paths.iter().filter(|path| self.roles.is_staged(path));
         let mut staged: Staged = staged.map(|path| ((*path).to_owned(), time(path))).collect();
         let mut now: HashMap<&str, &String> = HashMap::with_capacity(self.files.len());
@@ -288,6 +303,18 @@ impl<'g> Scene<'g> {
         self.ground.sessions.iter().map(|session| play_text(self, session)).collect()
     }
 
+    /// Makes the context of every session as if all notes had been changed on one day. Which of them are recent passes by
+    /// itself, so that what is agreed on must not depend on it.
+    pub(super) fn play_of_one_day(&self) -> Result<Vec<Played>, CheckError> {
+        let sessions = self.ground.sessions.iter().map(|session| self.ground.now_of(session));
+        let day = sessions.min().unwrap_or(self.ground.now);
+        let same: Staged = self.head.staged.keys().map(|path| (path.clone(), day)).collect();
+        let dated = self.head.staged.iter().filter(|(_, at)| **at != day);
+        let dated = dated.map(|(path, _)| path.as_str()).collect();
+        self.turn(&Turn { dated, ..Turn::default() }, From::WorkingTree, &same)?;
+        self.play()
+    }
+
     /// Brings the index up to date before any session asks: none of them may be in a hurry.
     fn index(&self) -> Result<(), CheckError> {
         let mut seen = HashSet::new();
@@ -320,6 +347,29 @@ impl<'g> Scene<'g> {
         Ok((request(&self.stage, &session.dir), place, left))
     }
 
+    /// What was left for sessions in the working tree.
+    pub(super) fn left(&self) -> &[Left] {
+        &self.head.left
+    }
+
+    /// The addresses of all notes.
+    pub(super) fn addresses(&self) -> HashSet<String> {
+        let paths = self.files.iter().map(|file| file.path.as_str());
+        paths.flat_map(|path| self.roles.addresses(path)).collect()
+    }
+
+    /// The concepts that some note mentions.
+    pub(super) fn concepts(&self) -> HashSet<String> {
+        let style = self.settings.links.value;
+        let notes = self.files.par_iter().filter(|file| self.roles.is_note(&file.path));
+        let mentions = notes.flat_map_iter(|file| {
+            let text = file.text.as_deref().unwrap_or_default();
+            let note = markdown::parse(text, "", style, Remarks::default());
+            note.mentions.into_keys().map(|concept| concept.to_string())
+        });
+        mentions.collect()
+    }
+
     /// What the rules look at.
     pub(super) fn input(&self) -> RuleInput<'_> {
         self.input_of(&self.files)
@@ -348,7 +398,7 @@ impl<'g> Scene<'g> {
         self.files.iter().filter(|file| self.roles.is_note(&file.path)).count()
     }
 
-    /// The note or handoff that grew most, or is the largest where nothing is known about before.
+    /// The note or handoff that grew most; without a base the largest that is newer than the baseline, else the largest.
     pub(super) fn most_grown(&self) -> Option<&str> {
         let has_role = |path: &str| self.roles.is_note(path) || self.roles.is_handoff(path);
         let files = self.files.iter().filter(|file| has_role(&file.path));
@@ -359,8 +409,17 @@ impl<'g> Scene<'g> {
             let before = before.or(is_new.then_some(0));
             before.map_or(0, |before| size.saturating_sub(before))
         };
-        let most =
-            sized.max_by_key(|sized| (grown(sized), sized.1, std::cmp::Reverse(&sized.0.path)));
+        let baseline = &self.ground.file.settings.baseline;
+        let agreed = self.files.iter().find(|file| file.path == *baseline);
+        let is_newer = |file: &RepositoryFile| {
+            self.base.is_none()
+                && agreed.is_some_and(|agreed| {
+                    file.modified > agreed.modified || self.uncommitted.contains(&file.path)
+                })
+        };
+        let most = sized.max_by_key(|sized| {
+            (is_newer(sized.0), grown(sized), sized.1, std::cmp::Reverse(&sized.0.path))
+        });
         most.map(|(file, _)| file.path.as_str())
     }
 
@@ -388,6 +447,17 @@ impl<'g> Scene<'g> {
         if n_missed > 0 {
             remarks.push(format!(
                 "this checkout is sparse, and {n_missed} of its notes, handoffs and static files are not in it: they are not looked at"
+            ));
+        }
+        let is_empty = |played: &Played| played.report.used.tokens == 0 && !played.is_shut_out;
+        if self.n_notes() > 0
+            && played.iter().all(|played| is_empty(played) && played.faults.is_empty())
+        {
+            remarks.push(format!(
+                "no session is given anything of the {} notes: none was changed lately, and none has to do with {}; \
+                 link the notes with [[concepts]], or set `project` in [check] to the name that they use",
+                self.n_notes(),
+                self.ground.project
             ));
         }
         for Fault { source, reason } in played.iter().flat_map(|played| &played.faults) {

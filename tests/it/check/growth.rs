@@ -54,7 +54,7 @@ fn what_a_branch_adds_is_compared_with_where_it_left_the_base() {
     let statics = report["staticFiles"].as_array().unwrap();
     let agents = statics.iter().find(|file| file["path"] == "AGENTS.md").unwrap();
     assert!(agents["tokens"].as_u64() > agents["tokens_before"].as_u64(), "{report:#}");
-    insta::assert_snapshot!(findings(&report).join("\n"), @r#"kgctx.toml:2:1 budget-growth: in the session a, the context grows by 64 tokens, and 20 are agreed on; added: atlas, moon, tides, memory://project/tides"#);
+    insta::assert_snapshot!(findings(&report).join("\n"), @r#".kgctx/memory/tides.md:1:1 budget-growth: in the session a, the context grows by 64 tokens, and 20 are agreed on; added: atlas, moon, tides, memory://project/tides; pushed out: renderer"#);
 }
 
 #[test]
@@ -76,7 +76,6 @@ fn entries_for_which_there_is_no_room_any_more_are_pushed_out() {
     assert!(!pushed_out.is_empty(), "{report:#}");
     for name in &pushed_out {
         assert!(shown.contains(name), "{name} was there");
-        assert!(names(&session["omitted"], "concepts").contains(name), "{name} is a candidate");
     }
     assert!(session["wanted"].as_u64() > session["used"]["tokens"].as_u64());
 }
@@ -110,12 +109,12 @@ fn without_a_base_the_committed_baseline_counts() {
       "version": 1,
       "sessions": {
         "a": {
-          "tokens": 233,
+          "tokens": 267,
           "parts": {
             "concepts": 81,
             "frame": 81,
             "graph": 50,
-            "recent": 21
+            "recent": 55
           },
           "shown": {
             "concepts": [
@@ -131,6 +130,8 @@ fn without_a_base_the_committed_baseline_counts() {
               "zoom-level"
             ],
             "recent": [
+              "memory://project/atlas",
+              "memory://project/renderer",
               "memory://project/tile-cache"
             ]
           }
@@ -151,7 +152,10 @@ fn without_a_base_the_committed_baseline_counts() {
     let (code, report) = lab.check(&[]);
     assert_eq!(code, 1);
     assert_eq!(findings(&report).len(), 1, "{report:#}");
-    assert!(findings(&report)[0].starts_with("kgctx.toml:2:1 budget-growth: in the session a, "));
+    assert!(
+        findings(&report)[0]
+            .starts_with(".kgctx/memory/tides.md:1:1 budget-growth: in the session a, ")
+    );
     lab.check(&["--update-baseline"]);
     assert_eq!(lab.check(&[]).0, 0, "what is agreed on is fine");
 }
@@ -164,11 +168,9 @@ fn growth_without_settings_is_reported_at_the_file_that_grew_most() {
     lab.note("renderer", &format!("The [[renderer]] of atlas and {words}."));
     let (code, report) = lab.check(&[]);
     assert_eq!(code, 1);
-    let found = findings(&report);
-    assert_eq!(found.len(), 4, "one per host");
-    for finding in found {
-        assert!(finding.starts_with(".kgctx/memory/renderer.md:1:1 budget-growth: "), "{finding}");
-    }
+    let [found] = &findings(&report)[..] else { panic!("one for all hosts: {report:#}") };
+    let begin = ".kgctx/memory/renderer.md:1:1 budget-growth: in the sessions plain, opencode, claude-code and codex, ";
+    assert!(found.starts_with(begin), "{found}");
 }
 
 #[test]
@@ -182,4 +184,102 @@ fn a_baseline_that_is_none_is_refused() {
     std::fs::remove_file(lab.top().join(BASELINE)).unwrap();
     assert_eq!(lab.check(&["--update-baseline"]).0, 0);
     assert_eq!(lab.check(&[]).0, 0);
+}
+
+#[test]
+fn a_note_that_loses_its_place_to_newer_ones_is_pushed_out_and_not_removed() {
+    let lab = branched();
+    for n in 0..12 {
+        lab.note(&format!("old-{n:02}"), &format!("The [[atlas]] has [[page {n:02}]]."));
+    }
+    lab.commit("old notes", 2 * DAY + 2);
+    git(&lab.top(), &["branch", "-f", "main"]);
+    for n in 0..12 {
+        lab.note(&format!("new-{n:02}"), &format!("The [[atlas]] has [[chapter {n:02}]]."));
+    }
+    fs::remove_file(lab.top().join(".kgctx/memory/old-11.md")).unwrap();
+    lab.commit("new notes", 2 * DAY + 60);
+    let (_, report) = lab.check(&["--base", "main"]);
+    let growth = &report["sessions"][0]["growth"];
+    let removed = names(&growth["removed"], "recent");
+    let pushed_out = names(&growth["pushedOut"], "recent");
+    assert_eq!(removed, ["memory://project/old-11"], "{report:#}");
+    assert!(pushed_out.contains(&"memory://project/old-10".to_owned()), "{report:#}");
+    for part in ["concepts", "graph"] {
+        for name in names(&growth["removed"], part) {
+            assert_eq!(name, "page-11", "{report:#}");
+        }
+    }
+}
+
+#[test]
+fn a_typing_error_mended_in_quiet_notes_is_no_growth() {
+    let lab = branched();
+    for n in 0..8 {
+        lab.note(&format!("quiet-{n}"), &format!("This is teh page number {n} of nothing."));
+    }
+    lab.commit("notes", 2 * DAY + 2);
+    lab.check(&["--update-baseline"]);
+    lab.commit("what is agreed on", 2 * DAY + 3);
+    git(&lab.top(), &["branch", "-f", "main"]);
+    for n in 0..8 {
+        lab.note(&format!("quiet-{n}"), &format!("This is the page number {n} of nothing."));
+    }
+    lab.commit("a typing error", 100 * DAY);
+    for arguments in [&["--base", "main"][..], &[]] {
+        let (code, report) = lab.check(arguments);
+        assert_eq!((code, findings(&report)), (0, Vec::new()), "{report:#}");
+        let (growth, used) = (&report["sessions"][0]["growth"], &report["sessions"][0]["used"]);
+        assert_eq!(
+            (&growth["tokensBefore"], &growth["added"]),
+            (&used["tokens"], &serde_json::json!([]))
+        );
+    }
+}
+
+#[test]
+fn time_alone_changes_no_baseline() {
+    let lab = branched();
+    lab.check(&["--update-baseline"]);
+    lab.commit("what is agreed on", 2 * DAY + 3);
+    lab.write("src/main.rs", "fn main() {}\n");
+    lab.commit("code", 100 * DAY);
+    let (_, report) = lab.check(&["--update-baseline"]);
+    assert_eq!(remarks(&report), ["the baseline .kgctx/check.json was up to date"]);
+}
+
+#[test]
+fn against_a_baseline_growth_is_reported_at_what_is_newer() {
+    let lab = branched();
+    lab.note("large", &format!("The [[large]] note has {}.", "many words ".repeat(200)));
+    lab.commit("a large note", 2 * DAY + 2);
+    lab.check(&["--update-baseline"]);
+    lab.commit("what is agreed on", 2 * DAY + 3);
+    let words: String = (0..20).map(|n| format!("[[long name number {n}]] ")).collect();
+    lab.note("small", &format!("About [[atlas]] and {words}."));
+    for is_committed in [false, true] {
+        if is_committed {
+            lab.commit("a small note", 2 * DAY + 60);
+        }
+        let (code, report) = lab.check(&[]);
+        assert_eq!(code, 1, "{report:#}");
+        let found = findings(&report);
+        assert!(found[0].starts_with(".kgctx/memory/small.md:1:1 budget-growth: "), "{found:?}");
+    }
+}
+
+#[test]
+fn notes_that_reach_nobody_are_remarked_upon() {
+    let lab = Lab::new();
+    lab.write("kgctx.toml", "");
+    lab.note("quiet", "Nothing here.");
+    lab.commit("a note", 0);
+    lab.write("src/main.rs", "fn main() {}\n");
+    lab.commit("code", 100 * DAY);
+    let (_, report) = lab.check(&[]);
+    assert_eq!(report["sessions"][0]["used"]["tokens"], 0, "{report:#}");
+    assert!(
+        remarks(&report)[0].starts_with("no session is given anything of the 1 notes: "),
+        "{report:#}"
+    );
 }
