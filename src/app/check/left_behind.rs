@@ -51,13 +51,18 @@ impl Left {
         HandoffId::parse(self.document.head.id.as_deref().unwrap_or(stem)).ok()
     }
 
+    /// The id under which a session is given it: one is made where there is none.
+    pub(super) fn id_or_made(&self) -> HandoffId {
+        let session = self.document.head.session_id.as_deref();
+        self.id().unwrap_or_else(|| HandoffId::new(self.created, session, 1))
+    }
+
     fn record(&self, place: &Place) -> HandoffRecord {
         let head = &self.document.head;
         let occasion = head.occasion.clone().unwrap_or(Occasion::Manual);
-        let id = self.id();
         let expires = occasion.lifetime().map(|lifetime| self.created.after(lifetime));
         HandoffRecord {
-            id: id.unwrap_or_else(|| HandoffId::new(self.created, head.session_id.as_deref(), 1)),
+            id: self.id_or_made(),
             scope: place.project.scope.clone(),
             channel: head.channel.clone().unwrap_or_else(|| place.project.channel.clone()),
             kind: head.kind,
@@ -95,8 +100,10 @@ pub(super) fn choose(left: &[Left], place: &Place, now: Timestamp) -> Loaded {
         };
         let stays_until = (record.consume == Consume::Sticky).then(max_age);
         let too_old_at = [record.expires, stays_until];
-        // One that is newer than now was written after the newest commit, or there is none: it is as good as of now.
-        too_old_at.into_iter().flatten().all(|at| at >= now)
+        // As a real session asks: for its own channel alone. One that is newer than now was written after the newest commit,
+        // or there is none: it is as good as of now.
+        record.channel == place.project.channel
+            && too_old_at.into_iter().flatten().all(|at| at >= now)
     };
     let newest = left
         .iter()

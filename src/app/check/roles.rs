@@ -56,7 +56,11 @@ impl Roles {
     }
 
     pub(super) fn is_handoff(&self, path: &str) -> bool {
-        path.ends_with(".md") && self.handoffs.iter().any(|folder| below(path, folder).is_some())
+        let name = path.rsplit('/').next().unwrap_or(path);
+        path.ends_with(".md")
+            // It tells people about the folder, and the rules do not look at it, either.
+            && !name.eq_ignore_ascii_case("README.md")
+            && self.handoffs.iter().any(|folder| below(path, folder).is_some())
     }
 
     pub(super) fn is_static(&self, path: &str) -> bool {
@@ -133,6 +137,7 @@ mod tests {
         for other in ["docs.md", "docs/a.txt", "docs/.hidden/a.md", "docs/.a.md", "a/docs/b.md"] {
             assert!(!roles.is_note(other), "{other}");
         }
+        assert!(!roles.is_handoff(".kgctx/handoffs/README.md"));
         assert!(roles.is_handoff(".kgctx/handoffs/a.md") && !roles.is_note(".kgctx/handoffs/a.md"));
         for read in [
             "AGENTS.md",

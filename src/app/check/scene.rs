@@ -16,6 +16,7 @@ use super::version::{Base, From, Staged, Turn};
 use crate::adapters::stage::Stage;
 use crate::app::refresh::{Mode, Patience, refresh};
 use crate::app::workspace::{Place, Request, Workspace};
+use crate::domain::candidate::Part;
 use crate::domain::check::{RepositoryFile, SessionSpec, StaticFile, Unread};
 use crate::domain::note::Remarks;
 use crate::domain::receipt::Fault;
@@ -341,10 +342,21 @@ impl<'g> Scene<'g> {
             let branch = session.branch.as_deref().unwrap_or(BRANCH);
             self.stage.check_out(branch).map_err(on_stage)?;
         }
-        let left = if self.is_turned { &self.before.left } else { &self.head.left };
+        let left = self.left_on_stage();
         let place = self.places.get(&session.dir);
         let place = place.ok_or_else(|| CheckError::Place(format!("no folder {}", session.dir)))?;
         Ok((request(&self.stage, &session.dir), place, left))
+    }
+
+    fn left_on_stage(&self) -> &[Left] {
+        if self.is_turned { &self.before.left } else { &self.head.left }
+    }
+
+    /// What the handoff is called in reports that a session is given under an id.
+    pub(super) fn name_of_handoff(&self, id: &str) -> String {
+        let mut left = self.left_on_stage().iter();
+        let found = left.find(|left| left.id_or_made().as_str() == id);
+        found.map_or_else(|| id.to_owned(), Left::name)
     }
 
     /// What was left for sessions in the working tree.
@@ -458,6 +470,13 @@ impl<'g> Scene<'g> {
                  link the notes with [[concepts]], or set `project` in [check] to the name that they use",
                 self.n_notes(),
                 self.ground.project
+            ));
+        }
+        let entries = played.iter().flat_map(|played| &played.report.shown);
+        if let Some(handoff) = entries.into_iter().find(|entry| entry.part == Part::Handoff) {
+            remarks.push(format!(
+                "{} is shown as if it were loaded with `kgctx handoff import`: sessions take no handoff from a repository by themselves",
+                untrusted::one_line(&handoff.name)
             ));
         }
         for Fault { source, reason } in played.iter().flat_map(|played| &played.faults) {

@@ -40,9 +40,10 @@ impl Played {
 pub(super) fn play(scene: &Scene<'_>, session: &SessionSpec) -> Result<Played, CheckError> {
     let Injection { text, receipt, .. } = make(scene, session, session.host, session.budget)?;
     let unlimited = make(scene, session, Host::Plain, Some(ROOM_WITHOUT_END))?.receipt;
-    let (shown, omitted) = names(&receipt);
+    let named = |id: &str| scene.name_of_handoff(id);
+    let (shown, omitted) = names(&receipt, named);
     let is_shut_out = text.is_empty() && unlimited.used.tokens > 0;
-    let omitted_handoff = receipt.omitted_handoff().map(|handoff| handoff.id.clone());
+    let omitted_handoff = receipt.omitted_handoff().map(|handoff| named(&handoff.id));
     // What has no room is a finding, not a fault.
     let faults = receipt.faults.into_iter().filter(|fault| fault.source != "handoff").collect();
     let report = SessionReport {
@@ -87,7 +88,10 @@ fn make(
 }
 
 /// The names of what is shown, and of what is not.
-fn names(receipt: &Receipt) -> (Vec<EntryName>, Vec<EntryName>) {
+fn names(
+    receipt: &Receipt,
+    handoff_name: impl Fn(&str) -> String,
+) -> (Vec<EntryName>, Vec<EntryName>) {
     let (mut shown, mut omitted) = (Vec::new(), Vec::new());
     if let Some(Legacy::Handoff(handoff)) = &receipt.handoff {
         let mut add = |part: Part, name: &String| {
@@ -95,7 +99,7 @@ fn names(receipt: &Receipt) -> (Vec<EntryName>, Vec<EntryName>) {
             let entries = if has_room { &mut shown } else { &mut omitted };
             entries.push(EntryName { part, name: name.clone() });
         };
-        add(Part::Handoff, &handoff.id);
+        add(Part::Handoff, &handoff_name(&handoff.id));
         handoff.files.iter().for_each(|file| add(Part::Files, &file.path));
     }
     for entry in &receipt.entries {

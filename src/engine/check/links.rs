@@ -81,11 +81,11 @@ impl Leads {
 pub(super) fn dangling(checkout: &Checkout<'_>, leads: &Leads) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (file, leads) in checkout.files.iter().zip(&leads.of_files) {
-        let nothing = leads.iter().filter_map(|lead| match &lead.end {
+        let mut nothing = leads.iter().filter_map(|lead| match &lead.end {
             End::Nothing { kind, meant } => Some((lead.range.clone(), *kind, meant)),
             _ => None,
         });
-        for (range, kind, meant) in nothing.take(MOST_PER_FILE) {
+        for (range, kind, meant) in nothing.by_ref().take(MOST_PER_FILE) {
             let target = file.file.shown(range.clone());
             let message = match kind {
                 LinkKind::Path => format!("{target} is not in the repository"),
@@ -100,6 +100,9 @@ pub(super) fn dangling(checkout: &Checkout<'_>, leads: &Leads) -> Vec<Finding> {
             };
             findings.push(checkout.finding(file, Rule::DanglingLink, range, message, hint));
         }
+        let rest: Vec<Range<usize>> = nothing.map(|(range, ..)| range).collect();
+        let what = "links of this file lead to nothing";
+        findings.extend(and_more(checkout, file, Rule::DanglingLink, &rest, what));
     }
     findings
 }
@@ -108,11 +111,11 @@ pub(super) fn dangling(checkout: &Checkout<'_>, leads: &Leads) -> Vec<Finding> {
 pub(super) fn ambiguous(checkout: &Checkout<'_>, leads: &Leads) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (file, leads) in checkout.files.iter().zip(&leads.of_files) {
-        let several = leads.iter().filter_map(|lead| match &lead.end {
+        let mut several = leads.iter().filter_map(|lead| match &lead.end {
             End::Notes(numbers) => Some((lead.range.clone(), numbers)),
             _ => None,
         });
-        for (range, numbers) in several.take(MOST_PER_FILE) {
+        for (range, numbers) in several.by_ref().take(MOST_PER_FILE) {
             let mut paths: Vec<String> = numbers
                 .iter()
                 .take(3)
@@ -128,8 +131,25 @@ pub(super) fn ambiguous(checkout: &Checkout<'_>, leads: &Leads) -> Vec<Finding> 
                 "give the notes titles of their own, or write the path of the one that is meant";
             findings.push(checkout.finding(file, Rule::AmbiguousLink, range, message, hint));
         }
+        let rest: Vec<Range<usize>> = several.map(|(range, _)| range).collect();
+        let what = "links of this file may mean several notes";
+        findings.extend(and_more(checkout, file, Rule::AmbiguousLink, &rest, what));
     }
     findings
+}
+
+/// One finding for those that are not told one by one.
+fn and_more(
+    checkout: &Checkout<'_>,
+    file: &CheckedFile<'_>,
+    rule: Rule,
+    rest: &[Range<usize>],
+    what: &str,
+) -> Option<Finding> {
+    let first = rest.first()?.clone();
+    let message = format!("from here on {} more {what}", rest.len());
+    let hint = "mend those above first: they may have one cause";
+    Some(checkout.finding(file, rule, first, message, hint))
 }
 
 struct Resolver<'a> {

@@ -173,6 +173,27 @@ fn two_sessions_of_one_name_are_refused() {
 }
 
 #[test]
+fn handoffs_are_chosen_by_channel_and_named_so_that_people_find_them() {
+    let lab = Lab::with_notes();
+    let handoff = |name: &str, head: &str| {
+        let text = format!("---\ntype: manual\n{head}---\n\n## Goal\n\nMend the renderer.\n");
+        lab.write(&format!(".kgctx/handoffs/{name}.md"), &text);
+    };
+    handoff("tiles", "created_at: 2026-05-01T12:00:00Z\n");
+    handoff("other", "created_at: 2026-05-02T12:00:00Z\nchannel: elsewhere\n");
+    handoff("README", "created_at: 2026-05-03T12:00:00Z\n");
+    lab.commit("handoffs", 3 * DAY);
+    let (_, report) = lab.check(&[]);
+    let shown = names(&report["sessions"][0]["shown"], "handoff");
+    assert_eq!(shown, [".kgctx/handoffs/tiles.md"], "{report:#}");
+    let said = remarks(&report).join("\n");
+    assert!(
+        said.contains("tiles.md is shown as if it were loaded with `kgctx handoff import`"),
+        "{said}"
+    );
+}
+
+#[test]
 fn budgets_are_kept_or_reported_at_their_line() {
     let lab = Lab::with_notes();
     lab.write(

@@ -155,3 +155,13 @@ fn percent_signs_are_decoded_where_they_can_be() {
         assert_eq!(percent_decoded(text), expect);
     }
 }
+
+#[test]
+fn links_that_are_too_many_to_be_told_are_counted() {
+    let text: String = (0..MOST_PER_FILE + 70).map(|n| format!("[x](gone-{n}.md)\n")).collect();
+    let findings = Lab::new().with("docs/a.md", &text).of(DanglingLink);
+    assert_eq!(findings.len(), MOST_PER_FILE + 1);
+    let last = findings.last().unwrap();
+    assert_eq!(last.message, "from here on 70 more links of this file lead to nothing");
+    assert_eq!(last.spot.line, MOST_PER_FILE + 1);
+}
