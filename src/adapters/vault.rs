@@ -300,3 +300,9 @@ pub fn read_start(vault: &Vault, path: &NotePath, max_bytes: u64) -> io::Result<
     File::open(place)?.take(max_bytes).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
+
+/// How many bytes a file has; `None` for what is no plain file.
+pub fn size(path: &Path) -> Option<u64> {
+    let there = fs::symlink_metadata(path).ok()?;
+    there.is_file().then_some(there.len())
+}

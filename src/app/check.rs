@@ -7,6 +7,7 @@ mod ground;
 mod growth;
 mod init;
 mod left_behind;
+mod masked;
 mod place;
 mod present;
 mod roles;
@@ -140,6 +141,7 @@ pub fn check(request: &CheckRequest) -> Result<CheckReport, CheckError> {
     }
     let mut findings = rules::all(&input);
     findings.extend(budget::unknown_keys(&ground));
+    findings.extend(budget::too_large(&scene));
     findings.extend(budget::broken(&scene, &played));
     findings.extend(budget::unstable(&scene, &played, &again));
     let mut remarks = ground.remarks();
@@ -173,6 +175,7 @@ pub fn check(request: &CheckRequest) -> Result<CheckReport, CheckError> {
         let what = if is_new { "is written" } else { "was up to date" };
         report.remarks.push(format!("the baseline {} {what}", baseline.path));
     }
+    masked::mask(&mut report);
     Ok(report)
 }
 

@@ -46,7 +46,12 @@ fn started(started: &Started, screen: &mut Screen) {
     let found = match (errors, warnings) {
         (0, 0) => "nothing breaks a rule".to_owned(),
         (errors, warnings) => {
-            format!("there are {errors} errors and {warnings} warnings: `kgctx check` shows them")
+            let counted = |n: usize, what: &str| match n {
+                1 => format!("1 {what}"),
+                n => format!("{n} {what}s"),
+            };
+            let (errors, warnings) = (counted(errors, "error"), counted(warnings, "warning"));
+            format!("found {errors} and {warnings}: `kgctx check` shows them")
         }
     };
     screen.line(found);

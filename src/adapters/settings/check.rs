@@ -55,7 +55,7 @@ struct WithCheck {
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(expecting = "a table", deny_unknown_fields)]
 struct RawCheck {
     project: Option<Spanned<String>>,
     baseline: Option<Spanned<String>>,
@@ -73,7 +73,7 @@ struct RawCheck {
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(expecting = "a table", deny_unknown_fields, rename_all = "kebab-case")]
 struct RawBudget {
     total: Option<usize>,
     handoff: Option<usize>,
@@ -88,7 +88,7 @@ struct RawBudget {
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(expecting = "a table", deny_unknown_fields)]
 struct RawLimits {
     total: Option<usize>,
     handoff: Option<usize>,
@@ -99,7 +99,7 @@ struct RawLimits {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(expecting = "a table", deny_unknown_fields)]
 struct RawSession {
     name: Option<Spanned<String>>,
     dir: Option<Spanned<String>>,

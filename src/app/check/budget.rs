@@ -30,6 +30,25 @@ pub(super) fn unknown_keys(ground: &Ground) -> Vec<Finding> {
     ground.file.unknown.iter().map(finding).collect()
 }
 
+/// Files of which nothing is read: sessions do without them, and no other rule looks at them.
+pub(super) fn too_large(scene: &Scene<'_>) -> Vec<Finding> {
+    let too_large = scene.too_large().into_iter();
+    too_large
+        .map(|(path, n_bytes, rule)| Finding {
+            rule,
+            severity: Severity::Error,
+            spot: top_of(path),
+            excerpt: None,
+            message: format!(
+                "this file has {n_bytes} bytes, and is left out: `max_file_bytes` is {}",
+                scene.max_bytes()
+            ),
+            hint: "split it, move it out of the notes, or raise `max_file_bytes`".to_owned(),
+            session: None,
+        })
+        .collect()
+}
+
 /// Budgets that are not kept.
 pub(super) fn broken(scene: &Scene<'_>, played: &[Played]) -> Vec<Finding> {
     let mut findings: Vec<Broken> = Vec::new();

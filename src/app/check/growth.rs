@@ -48,7 +48,7 @@ impl Before {
         scene: &Scene<'_>,
         played: &mut [Played],
         of_one_day: Option<&[Played]>,
-        static_files: &mut [StaticFile],
+        static_files: &mut Vec<StaticFile>,
     ) {
         let present = Present::new(scene);
         for (n, played) in played.iter_mut().enumerate() {
@@ -60,10 +60,21 @@ impl Before {
                 played.report.growth = Some(growth);
             }
         }
-        for file in static_files {
+        for file in static_files.iter_mut() {
             // A file that is new had no tokens.
             file.tokens_before = Some(self.static_files.get(&file.path).copied().unwrap_or(0));
         }
+        let is_gone = |path: &str| !static_files.iter().any(|file| file.path == path);
+        let gone = self.static_files.iter().filter(|(path, _)| is_gone(path));
+        let gone = gone.map(|(path, &before)| StaticFile {
+            path: path.clone(),
+            tokens: 0,
+            limit: None,
+            tokens_before: Some(before),
+        });
+        let gone: Vec<StaticFile> = gone.collect();
+        static_files.extend(gone);
+        static_files.sort_by(|a, b| a.path.cmp(&b.path));
     }
 }
 

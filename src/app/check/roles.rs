@@ -91,7 +91,8 @@ pub(super) fn imports(path: &str, text: &str) -> Vec<String> {
     let named = text.split_whitespace().filter_map(|word| word.strip_prefix('@'));
     named
         .filter_map(|name| {
-            let name = name.trim_end_matches(['.', ',', ';', ':', ')', '`']);
+            // All that whoever counts them takes off, and more: a file too many is read, and none is missed.
+            let name = name.trim_end_matches(['.', ',', ';', ':', ')', '`', '!', '?', '*', '_']);
             let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
             for part in name.split('/') {
                 match part {
@@ -155,6 +156,10 @@ mod tests {
         let text = "See @./a.md, @../b.md and (not me@example.com) @x/y.md. Not @../../c.md";
         assert_eq!(imports("docs/AGENTS.md", text), ["docs/a.md", "b.md", "docs/x/y.md"]);
         assert_eq!(imports("AGENTS.md", "@a.md"), ["a.md"]);
+        assert_eq!(
+            imports("AGENTS.md", "Read @other/style.md! **@b.md** @c.md?"),
+            ["other/style.md", "c.md"]
+        );
     }
 
     proptest! {

@@ -14,10 +14,11 @@ use super::roles::{Roles, imports, is_gitignore};
 use super::session::{Played, play, play_text};
 use super::version::{Base, From, Staged, Turn};
 use crate::adapters::stage::Stage;
+use crate::adapters::vault;
 use crate::app::refresh::{Mode, Patience, refresh};
 use crate::app::workspace::{Place, Request, Workspace};
 use crate::domain::candidate::Part;
-use crate::domain::check::{RepositoryFile, SessionSpec, StaticFile, Unread};
+use crate::domain::check::{RepositoryFile, Rule, SessionSpec, StaticFile, Unread};
 use crate::domain::note::Remarks;
 use crate::domain::receipt::Fault;
 use crate::domain::settings::Settings;
@@ -404,6 +405,27 @@ impl<'g> Scene<'g> {
     /// What hosts read by themselves in the base.
     pub(super) fn statics_before(&self) -> Vec<StaticFile> {
         statics::files(&self.input_of(&self.files_before))
+    }
+
+    /// Files that are passed over because they are too large, with their bytes and the rule that they break.
+    pub(super) fn too_large(&self) -> Vec<(&str, u64, Rule)> {
+        let unread = self.files.iter().filter(|file| file.text.is_none());
+        let ruled = unread.filter_map(|file| {
+            let path = file.path.as_str();
+            let rule = match path {
+                path if self.roles.is_note(path) => Rule::GiantNote,
+                path if self.roles.is_handoff(path) => Rule::HandoffInvalid,
+                path if self.roles.is_static(path) => Rule::StaticContext,
+                _ => return None,
+            };
+            let n_bytes = vault::size(&self.ground.checkout.top.join(path))?;
+            (n_bytes > self.max_bytes).then_some((path, n_bytes, rule))
+        });
+        ruled.collect()
+    }
+
+    pub(super) fn max_bytes(&self) -> u64 {
+        self.max_bytes
     }
 
     pub(super) fn n_notes(&self) -> usize {

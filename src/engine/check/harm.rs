@@ -28,6 +28,9 @@ const BANNERS: [&str; 5] = [
 /// Nobody needs so many backticks but to close somebody else's fence.
 const BREAKING_TICKS: usize = 8;
 
+/// Tags of hosts that are as often the name of what is to be put in.
+const STAND_INS: [&str; 6] = ["user", "env", "environment", "tool", "function", "parameter"];
+
 /// Finds secrets.
 pub(super) fn secrets(checkout: &Checkout<'_>) -> Vec<Finding> {
     checkout.files.par_iter().flat_map_iter(|file| secrets_of(checkout, file)).collect()
@@ -56,8 +59,7 @@ fn unsafe_text_of(checkout: &Checkout<'_>, file: &CheckedFile<'_>) -> Vec<Findin
     let mut harms: Vec<(Range<usize>, String, &'static str)> = Vec::new();
     for place in untrusted::invisible_places(&text[start..]) {
         let place = place.start + start..place.end + start;
-        // One that asks for a picture, where there is none, is a slip of an editor.
-        if matches!(&text[place.clone()], "\u{fe0e}" | "\u{fe0f}") {
+        if is_harmless(text, &place) {
             continue;
         }
         let first = text[place.clone()].chars().next().unwrap_or_default();
@@ -72,7 +74,7 @@ fn unsafe_text_of(checkout: &Checkout<'_>, file: &CheckedFile<'_>) -> Vec<Findin
     let is_instruction = file.vault.is_none() && !file.is_handoff;
     if !is_instruction {
         for place in untrusted::host_tag_places(text) {
-            if !file.spans.is_code(place.start) {
+            if !file.spans.is_code(place.start) && !is_stand_in(text, &place) {
                 let tag = file.file.shown(place.clone());
                 let message = format!("hosts take {tag} for a tag of their own");
                 harms.push((
@@ -92,6 +94,40 @@ fn unsafe_text_of(checkout: &Checkout<'_>, file: &CheckedFile<'_>) -> Vec<Findin
         of_lines.entry(finding.spot.line).or_insert(finding);
     }
     of_lines.into_values().collect()
+}
+
+/// Whether characters that nobody sees deceive nobody, either.
+fn is_harmless(text: &str, place: &Range<usize>) -> bool {
+    let hidden = &text[place.clone()];
+    // One that asks for a picture, where there is none, is a slip of an editor.
+    let is_selector = |c: char| matches!(c, '\u{fe0e}' | '\u{fe0f}');
+    // The flags of England, Scotland and Wales are a black flag with the letters of a region behind it.
+    let is_tag = |c: char| matches!(c, '\u{e0030}'..='\u{e0039}' | '\u{e0061}'..='\u{e007a}');
+    let region = hidden.strip_suffix('\u{e007f}').filter(|_| text[..place.start].ends_with('🏴'));
+    let is_region =
+        |region: &str| (4..=6).contains(&region.chars().count()) && region.chars().all(is_tag);
+    // Who writes from right to left needs marks where a number or a name stands in between.
+    let is_mark = |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{61c}');
+    let is_rtl = |c: char| matches!(c, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}');
+    let line = || {
+        let start = text[..place.start].rfind('\n').map_or(0, |at| at + 1);
+        let end = text[place.end..].find('\n').map_or(text.len(), |at| place.end + at);
+        &text[start..end]
+    };
+    hidden.chars().all(is_selector)
+        || region.is_some_and(is_region)
+        || hidden.chars().all(is_mark) && line().contains(|c| is_rtl(c) && !is_mark(c))
+}
+
+/// Whether a tag stands for a word that the reader puts in, as in `ssh <user>@<host>`: one word, never closed, inside of a
+/// sentence.
+fn is_stand_in(text: &str, place: &Range<usize>) -> bool {
+    let tag = &text[place.clone()];
+    let name = tag.strip_prefix('<').and_then(|tag| tag.strip_suffix('>')).unwrap_or_default();
+    let before = text[..place.start].rsplit('\n').next().unwrap_or_default();
+    STAND_INS.contains(&name)
+        && before.contains(char::is_alphanumeric)
+        && !text.contains(&format!("</{name}"))
 }
 
 fn breakers(file: &CheckedFile<'_>) -> Vec<(Range<usize>, String, &'static str)> {
@@ -167,6 +203,19 @@ mod tests {
         ] {
             Lab::new().with("docs/a.md", text).check(UnsafeText, expect);
         }
+        // Flags, selectors twice, marks among letters that go from right to left.
+        for text in [
+            "🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}",
+            "❤\u{fe0f}\u{fe0f}",
+            "שלום\u{200f} (12)",
+        ] {
+            Lab::new().with("docs/a.md", text).check(UnsafeText, &[]);
+        }
+        for text in
+            ["a\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e007f}", "left\u{200f} right", "שלום\u{202e}"]
+        {
+            assert_eq!(Lab::new().with("docs/a.md", text).of(UnsafeText).len(), 1, "{text:?}");
+        }
         for text in ["\u{feff}# a", "a\u{fe0f} 👩‍💻 ❤️ می‌خواهم\tx\u{a0}y\r\n", "", "größe"]
         {
             Lab::new().with("docs/a.md", text).check(UnsafeText, &[]);
@@ -183,6 +232,7 @@ mod tests {
             "```\n<system>\n```",
             "<div> a < user",
             "Human: hello",
+            "Log in with ssh <user>@<host>",
         ] {
             Lab::new().with("docs/a.md", text).check(UnsafeText, &[]);
         }

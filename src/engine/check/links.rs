@@ -199,6 +199,8 @@ impl<'a> Resolver<'a> {
         if written.is_empty()
             || has_scheme(written)
             || written.starts_with("//")
+            // Somebody's home is not in the repository.
+            || written.starts_with("~/")
             || PLACEHOLDERS.contains(&written)
             || TEMPLATES.iter().any(|mark| written.contains(mark))
         {

@@ -26,12 +26,12 @@ const OVER: [&str; 8] = [
     "outdated",
 ];
 /// Endings of files that people write and keep.
-const ENDINGS: [&str; 62] = [
+const ENDINGS: [&str; 64] = [
     "adoc", "astro", "bash", "bat", "c", "cc", "cfg", "clj", "cmake", "conf", "cpp", "cs", "css",
     "csv", "cxx", "dart", "ex", "exs", "fish", "go", "gradle", "graphql", "h", "hcl", "hpp", "hs",
     "html", "ini", "ipynb", "java", "js", "json", "jsonc", "jsx", "kt", "lua", "md", "mdc", "mdx",
     "mjs", "ml", "nix", "php", "pl", "proto", "ps1", "py", "rb", "rs", "scala", "scss", "sh",
-    "sql", "svelte", "swift", "tf", "toml", "ts", "tsx", "txt", "vue", "yaml",
+    "sql", "svelte", "swift", "tf", "toml", "ts", "tsx", "txt", "vue", "xml", "yaml", "yml",
 ];
 /// Folders of what is made, not written.
 const MADE: [&str; 24] = [
@@ -176,7 +176,8 @@ pub(super) fn find(checkout: &Checkout<'_>) -> Vec<Finding> {
 }
 
 fn is_over(checkout: &Checkout<'_>, file: &CheckedFile<'_>) -> Option<Finding> {
-    let status = file.front_matter.status.as_deref().unwrap_or_default().trim().to_lowercase();
+    let status = file.front_matter.status.as_deref().unwrap_or_default().trim();
+    let status = status.trim_end_matches(['.', '!', ',', ';']).to_lowercase();
     let first_word = status.split_whitespace().next().unwrap_or_default();
     let hint = "remove the note, or move what still holds into another one";
     if OVER.contains(&status.as_str()) || first_word == "superseded" {
@@ -338,6 +339,7 @@ mod tests {
 
     #[test]
     fn a_note_that_says_so_is_over() {
+        note("---\nstatus: Done.\n---\nx").check(StaleNote, &["docs/a.md:2:1+6"]);
         note("---\ntitle: a\nstatus: Done\n---\nx").check(StaleNote, &["docs/a.md:3:1+6"]);
         note("---\nstatus: superseded by 0004\n---\nx").check(StaleNote, &["docs/a.md:2:1+6"]);
         note("---\nsuperseded_by: b\n---\nx").check(StaleNote, &["docs/a.md:2:1+13"]);

@@ -290,3 +290,46 @@ fn links_out_of_the_repository_are_not_followed() {
     let (_, report) = lab.check(&["--base", "HEAD~1"]);
     assert_eq!(report["notes"], 3, "{report:#}");
 }
+
+#[test]
+fn a_note_that_is_too_large_to_be_read_is_told_of() {
+    let lab = Lab::with_notes();
+    lab.write("kgctx.toml", "max_file_bytes = 2000\n");
+    lab.note("large", &"word ".repeat(500));
+    let (_, report) = lab.check(&[]);
+    let findings = report["findings"].as_array().unwrap();
+    let found = findings.iter().find(|finding| finding["rule"] == "giant-note").unwrap();
+    assert_eq!(found["spot"]["path"], ".kgctx/memory/large.md");
+    insta::assert_snapshot!(found["message"].as_str().unwrap(), @"this file has 2510 bytes, and is left out: `max_file_bytes` is 2000");
+}
+
+#[test]
+fn names_that_are_secrets_are_masked() {
+    let lab = Lab::with_notes();
+    let key = ["AKIA", "Q3EGRXZ5T7PLMN2W"].concat();
+    lab.write(
+        "kgctx.toml",
+        &format!("[check.budget]\ntotal = 5\n\n[[check.session]]\nname = \"{key}\"\n"),
+    );
+    lab.note(&key, "About [[atlas]] and [this](gone.md).");
+    for format in ["text", "json", "github", "sarif", "junit", "markdown"] {
+        let output = lab.kgctx(&["--format", format]).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(!said.contains(&key), "{format}: {said}");
+        assert!(said.contains("gone.md"), "{format}: {said}");
+    }
+}
+
+#[test]
+fn people_are_told_in_their_own_words() {
+    let lab = Lab::with_notes();
+    lab.write("kgctx.toml", "check = 1\n");
+    let (code, said) = lab.refused(&[]);
+    assert_eq!(code, 2);
+    assert!(said.contains("expected a table") && !said.contains("struct"), "{said}");
+    std::fs::remove_file(lab.top().join("kgctx.toml")).unwrap();
+    lab.note("renderer", "The [[renderer]] of [[atlas]] and [this](gone.md).");
+    let output = lab.kgctx(&["--init"]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(said.contains("found 1 error and 0 warnings: "), "{said}");
+}

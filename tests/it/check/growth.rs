@@ -283,3 +283,14 @@ fn notes_that_reach_nobody_are_remarked_upon() {
         "{report:#}"
     );
 }
+
+#[test]
+fn a_static_file_that_is_gone_is_in_the_table() {
+    let lab = branched();
+    fs::remove_file(lab.top().join("AGENTS.md")).unwrap();
+    lab.commit("no more kindness", 2 * DAY + 60);
+    let (_, report) = lab.check(&["--base", "main"]);
+    let [agents] = &report["staticFiles"].as_array().unwrap()[..] else { panic!("{report:#}") };
+    assert_eq!((&agents["path"], &agents["tokens"]), (&"AGENTS.md".into(), &0.into()));
+    assert_eq!((&agents["tokensBefore"], &agents["limit"]), (&3.into(), &().into()));
+}

@@ -165,3 +165,8 @@ fn links_that_are_too_many_to_be_told_are_counted() {
     assert_eq!(last.message, "from here on 70 more links of this file lead to nothing");
     assert_eq!(last.spot.line, MOST_PER_FILE + 1);
 }
+
+#[test]
+fn a_path_in_somebodys_home_is_not_looked_at() {
+    docs("[settings](~/.config/kgctx/config.toml)").check(DanglingLink, &[]);
+}
