@@ -176,13 +176,17 @@ pub(super) fn find(checkout: &Checkout<'_>) -> Vec<Finding> {
 }
 
 fn is_over(checkout: &Checkout<'_>, file: &CheckedFile<'_>) -> Option<Finding> {
-    let status = file.front_matter.status.as_deref().unwrap_or_default().trim();
+    let place = file.key("status").or_else(|| file.key("Status"));
+    // Front matter knows the key in small letters alone.
+    let written = place.as_ref().and_then(|place| file.file.text[place.end..].lines().next());
+    let written = written.unwrap_or_default().trim_matches(['"', '\'', ' ', ':', '\t']);
+    let status = file.front_matter.status.as_deref().unwrap_or(written).trim();
     let status = status.trim_end_matches(['.', '!', ',', ';']).to_lowercase();
     let first_word = status.split_whitespace().next().unwrap_or_default();
     let hint = "remove the note, or move what still holds into another one";
     if OVER.contains(&status.as_str()) || first_word == "superseded" {
         let message = format!("the note says that it is {}", file.file.shown_text(&status));
-        let place = file.key("status").unwrap_or_default();
+        let place = place.unwrap_or_default();
         return Some(checkout.finding(file, Rule::StaleNote, place, message, hint));
     }
     let place = file.key("superseded_by").or_else(|| file.key("superseded-by"))?;
@@ -339,6 +343,7 @@ mod tests {
 
     #[test]
     fn a_note_that_says_so_is_over() {
+        note("---\nStatus: done\n---\nx").check(StaleNote, &["docs/a.md:2:1+6"]);
         note("---\nstatus: Done.\n---\nx").check(StaleNote, &["docs/a.md:2:1+6"]);
         note("---\ntitle: a\nstatus: Done\n---\nx").check(StaleNote, &["docs/a.md:3:1+6"]);
         note("---\nstatus: superseded by 0004\n---\nx").check(StaleNote, &["docs/a.md:2:1+6"]);
