@@ -413,7 +413,7 @@ pub(super) struct CheckArgs {
     /// Agree on what sessions are given now: write the baseline
     #[arg(long)]
     pub(super) update_baseline: bool,
-    /// Write a commented [check] section into kgctx.toml, and the baseline
+    /// Write a commented section for checks into kgctx.toml, and the baseline
     #[arg(long, conflicts_with_all = ["base", "update_baseline", "format"])]
     pub(super) init: bool,
     /// Check as of this moment [default: that of the newest commit]
