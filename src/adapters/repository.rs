@@ -5,13 +5,13 @@ mod program;
 mod walk;
 
 use std::collections::{HashMap, HashSet};
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::adapters::document;
+use crate::adapters::{document, vault};
 use crate::domain::check::Unread;
 use crate::domain::check_settings::is_project_name;
 use crate::domain::time::Timestamp;
@@ -238,14 +238,7 @@ impl Checkout {
 
     /// What a file holds; `None` for one that is too large, or no plain file any more.
     pub fn read(&self, path: &str, max_bytes: u64) -> Option<Vec<u8>> {
-        let mut options = File::options();
-        options.read(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::custom_flags(
-            &mut options,
-            libc::O_NOFOLLOW | libc::O_NONBLOCK,
-        );
-        let file = options.open(self.top.join(path)).ok()?;
+        let file = vault::open_file(&self.top.join(path)).ok()?;
         let there = file.metadata().ok()?;
         if !there.is_file() || there.len() > max_bytes {
             return None;

@@ -271,7 +271,7 @@ pub fn read(vault: &Vault, folder: &str, file: &ListedFile) -> io::Result<(Vec<u
 }
 
 /// Opens a file that was listed as a plain one, without following a link or waiting at a pipe that took its place.
-fn open_file(path: &Path) -> io::Result<File> {
+pub(super) fn open_file(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.read(true);
     #[cfg(unix)]

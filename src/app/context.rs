@@ -44,14 +44,7 @@ pub fn answer(
 ) -> Result<ContextAnswer, IndexError> {
     let ContextQuestion { now, concept: wanted, depth, max_entities } = question;
     let today = now.unwrap_or_else(clock::now).day();
-    let mut answer = ContextAnswer {
-        concept: wanted.to_owned(),
-        known: false,
-        related_concepts: Vec::new(),
-        expanded_concepts: Vec::new(),
-        file_references: Vec::new(),
-        nearest: Vec::new(),
-    };
+    let mut answer = ContextAnswer::unknown(wanted);
     let Some(concept) = Concept::parse(wanted) else { return Ok(answer) };
     answer.concept = concept.to_string();
     let Some(row) = index.concept(&concept)? else {

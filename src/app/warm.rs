@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::adapters::clock;
+use crate::adapters::maenifold::database::Stamp;
 use crate::app::gather::stage_of;
 use crate::app::inject::{Keep, LeftBehind, Session, budget, inject};
 use crate::app::load::Loaded;
@@ -182,7 +183,7 @@ fn context_name(place: &Place, session: &Session) -> String {
     let Place { project, settings, .. } = place;
     let budget = budget(session, Some(place));
     // The database may be written without any note being changed.
-    let maenifold = maenifold::memory_of(place).map(|places| places.database_stamp());
+    let maenifold = maenifold::memory_of(place).map(|places| Stamp::of(&places.database));
     format!(
         "{}\0{:?}\0{}\0{}\0{budget:?}\0{:?}\0{maenifold:?}",
         project.key, project.name, settings.encoding.value, session.host, settings.source.value

@@ -108,6 +108,20 @@ pub struct ContextAnswer {
     pub nearest: Vec<Concept>,
 }
 
+impl ContextAnswer {
+    /// That nothing is known about a concept.
+    pub fn unknown(concept: impl Into<String>) -> ContextAnswer {
+        ContextAnswer {
+            concept: concept.into(),
+            known: false,
+            related_concepts: Vec::new(),
+            expanded_concepts: Vec::new(),
+            file_references: Vec::new(),
+            nearest: Vec::new(),
+        }
+    }
+}
+
 /// A concept that shares notes with another.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RelatedConcept {

@@ -7,6 +7,7 @@ mod edges;
 mod files;
 mod open;
 mod remembered;
+mod stamp;
 mod words;
 
 use std::cell::OnceCell;
@@ -18,6 +19,7 @@ use thiserror::Error;
 
 pub use edges::Edge;
 pub use files::FileRow;
+pub use stamp::Stamp;
 pub use words::rarity;
 
 use crate::domain::concept::Concept;

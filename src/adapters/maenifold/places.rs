@@ -50,17 +50,6 @@ impl Places {
         self.database.exists()
     }
 
-    /// What tells states of the database apart without opening it: the sizes and times of its file and its log.
-    pub fn database_stamp(&self) -> String {
-        let mut log = self.database.clone().into_os_string();
-        log.push("-wal");
-        let stamp = |file: &Path| {
-            let there = fs::metadata(file).ok()?;
-            Some((there.len(), there.modified().ok()?))
-        };
-        format!("{:?} {:?}", stamp(&self.database), stamp(Path::new(&log)))
-    }
-
     /// Whether maenifold has yet to unpack its things here. Two of its processes that do that at once get in each
     /// other's way, and one of them dies.
     pub fn is_fresh(&self) -> bool {

@@ -1,15 +1,16 @@
 //! How the database is opened: so that nothing changes beside it, and so that what is in its log is seen.
 
 use std::cell::OnceCell;
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::remembered::Remembered;
+use super::stamp::Seen;
 use super::{Database, DatabaseError, columns};
 
 /// How every SQLite file begins.
@@ -67,11 +68,9 @@ pub(super) struct Watch {
     is_log_filled: bool,
 }
 
-type Seen = (SystemTime, u64, (u64, i64, i64));
-
 impl Watch {
     pub(super) fn is_unchanged(&self) -> bool {
-        seen(&self.path) == self.seen
+        Seen::of(&self.path) == self.seen
             && (self.is_log_filled || !has_bytes(&beside(&self.path, "-wal")))
             && !has_bytes(&beside(&self.path, "-journal"))
     }
@@ -88,7 +87,7 @@ impl Database {
         let path = fs::canonicalize(path).map_err(|cause| unreadable(path, &cause))?;
         let surroundings = look(&path)?;
         let watch = Watch {
-            seen: seen(&path),
+            seen: Seen::of(&path),
             is_log_filled: surroundings.is_log_filled,
             path: path.clone(),
         };
@@ -200,25 +199,6 @@ fn beside(path: &Path, ending: &str) -> PathBuf {
 
 fn has_bytes(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|metadata| metadata.len() > 0)
-}
-
-fn seen(path: &Path) -> Option<Seen> {
-    let metadata = fs::metadata(path).ok()?;
-    Some((metadata.modified().ok()?, metadata.len(), identity(&metadata)))
-}
-
-/// Which file it is, and when anything about it last changed.
-fn identity(metadata: &Metadata) -> (u64, i64, i64) {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-        (metadata.ino(), metadata.ctime(), metadata.ctime_nsec())
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = metadata;
-        (0, 0, 0)
-    }
 }
 
 fn unreadable(path: &Path, cause: &io::Error) -> DatabaseError {

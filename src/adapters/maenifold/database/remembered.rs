@@ -1,11 +1,12 @@
 //! The rows of notes as they were read before, remembered until the database is written again: to read through all of them
 //! takes as long as all questions together, because what is asked of them lies behind their texts. Kept in our own cache.
 
-use std::fs::{self, Metadata};
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use super::files::FileRow;
+use super::stamp::Stamp;
 use crate::domain::time::Timestamp;
 
 /// A change within this time after another can leave no trace in a file's times.
@@ -27,23 +28,13 @@ pub(super) struct Remembered {
 impl Remembered {
     /// The place for the state that a database is in now; `None` where that cannot be told.
     pub(super) fn of(database: &Path, cache: &Path) -> Option<Remembered> {
-        let mut log = database.to_path_buf().into_os_string();
-        log.push("-wal");
-        let file = fs::metadata(database).ok()?;
-        let log = fs::metadata(log).ok();
+        let stamp = Stamp::of(database)?;
+        let is_settled = stamp.is_older_than(TICK);
+        let head = format!("{FORM}\n{}\n{stamp:?}\n", database.display());
         let database = database.to_path_buf();
-        let newest =
-            [Some(&file), log.as_ref()].into_iter().flatten().filter_map(last_change).max()?;
-        let age = SystemTime::now().duration_since(newest).unwrap_or_default();
-        let head = format!(
-            "{FORM}\n{}\n{}\n{}\n",
-            database.display(),
-            stamp(&file),
-            log.as_ref().map(stamp).unwrap_or_default()
-        );
         let name = blake3::hash(database.as_os_str().as_encoded_bytes()).to_hex();
         let file = cache.join("maenifold").join(format!("{}.rows", &name[..16]));
-        Some(Remembered { database, file, head, is_settled: age > TICK })
+        Some(Remembered { database, file, head, is_settled })
     }
 
     /// The rows of this state, if they were read before.
@@ -118,36 +109,6 @@ fn text(rest: &mut &[u8]) -> Option<Option<String>> {
     let (bytes, after) = rest.split_at_checked(usize::try_from(length).ok()?)?;
     *rest = after;
     Some(Some(String::from_utf8(bytes.to_vec()).ok()?))
-}
-
-fn last_change(file: &Metadata) -> Option<SystemTime> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-        let seconds = Duration::from_secs(u64::try_from(file.ctime()).ok()?);
-        let changed = SystemTime::UNIX_EPOCH + seconds;
-        Some(changed.max(file.modified().ok()?))
-    }
-    #[cfg(not(unix))]
-    file.modified().ok()
-}
-
-fn stamp(file: &Metadata) -> String {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-        format!(
-            "{} {} {}.{} {}.{}",
-            file.ino(),
-            file.len(),
-            file.mtime(),
-            file.mtime_nsec(),
-            file.ctime(),
-            file.ctime_nsec()
-        )
-    }
-    #[cfg(not(unix))]
-    format!("{} {:?}", file.len(), file.modified().ok())
 }
 
 #[cfg(test)]

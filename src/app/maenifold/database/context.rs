@@ -30,14 +30,7 @@ impl Memory {
     /// Finds the concepts around one.
     pub fn context(&self, question: ContextQuestion<'_>) -> Result<ContextAnswer, String> {
         let ContextQuestion { now, concept: wanted, depth, max_entities } = question;
-        let mut answer = ContextAnswer {
-            concept: wanted.to_owned(),
-            known: false,
-            related_concepts: Vec::new(),
-            expanded_concepts: Vec::new(),
-            file_references: Vec::new(),
-            nearest: Vec::new(),
-        };
+        let mut answer = ContextAnswer::unknown(wanted);
         let Some(concept) = Concept::parse(wanted) else { return Ok(answer) };
         answer.concept = concept.to_string();
         if !self.database.knows(&concept).map_err(reason)? {
