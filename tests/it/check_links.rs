@@ -235,13 +235,32 @@ fn simple_counts(files: &[RepositoryFile], style: LinkStyle) -> [Count; 3] {
             if target.is_empty() {
                 continue;
             }
-            let wanted = name(target, style);
-            let means = known.entry(wanted).or_insert_with(|| meant(target, &notes, style));
-            means.iter().for_each(|&to| tie(to));
-            if means.len() > 1 {
+            let mut means = |target: &str| -> Vec<usize> {
+                let wanted = name(target, style);
+                known.entry(wanted).or_insert_with(|| meant(target, &notes, style)).clone()
+            };
+            let mut meaning = means(target);
+            // In a Dendron vault the note is behind the bar, by its name or with its vault.
+            let behind = inner.rsplit('|').next().unwrap().split(['#', '^']).next().unwrap().trim();
+            let is_address = behind.contains("://");
+            if style == LinkStyle::Obsidian && meaning.len() != 1 && inner.contains('|') {
+                let named = if is_address { behind.rsplit('/').next().unwrap() } else { behind };
+                let other = means(named);
+                if other.len() == 1 || is_address {
+                    meaning = other;
+                }
+            }
+            meaning.iter().for_each(|&to| tie(to));
+            if meaning.len() > 1 {
                 *ambiguous.entry(note.path.clone()).or_default() += 1;
             }
-            let is_open = target.contains(['{', '$']) || target.contains("://");
+            let means = meaning;
+            let is_open = target.contains(['{', '$'])
+                || target.contains("://")
+                || target.contains('*')
+                || target == "..."
+                || inner.contains("|#")
+                || is_address;
             if !means.is_empty() || style == LinkStyle::Maenifold || is_open {
                 continue;
             }
@@ -259,8 +278,9 @@ fn simple_counts(files: &[RepositoryFile], style: LinkStyle) -> [Count; 3] {
             let file = file.trim_matches(['<', '>']).replace("%20", " ");
             let first = file.split('/').next().unwrap();
             let has_scheme = first.contains(':') && !first.starts_with('(');
-            if file.is_empty() || has_scheme || file.starts_with("//") || file.contains(['{', '$'])
-            {
+            let is_open =
+                file.starts_with("//") || file.starts_with("[[") || file.contains(['{', '$']);
+            if file.is_empty() || has_scheme || is_open {
                 continue;
             }
             let from = if file.starts_with('/') { "" } else { folder };
@@ -275,7 +295,7 @@ fn simple_counts(files: &[RepositoryFile], style: LinkStyle) -> [Count; 3] {
                 Some(to) => to.into_iter().for_each(&mut tie),
                 None if is_route || !is_inside => {}
                 None if by_end.is_some() => by_end.copied().into_iter().for_each(&mut tie),
-                None if ["url", "link", "path"].contains(&file.as_str()) => {}
+                None if ["url", "link", "path", "example.com"].contains(&file.as_str()) => {}
                 None => *dangling.entry(note.path.clone()).or_default() += 1,
             }
         }

@@ -25,8 +25,15 @@ use crate::domain::vault::SCHEME;
 const MOST_PER_FILE: usize = 200;
 /// Targets that stand for any other.
 const PLACEHOLDERS: [&str; 8] = ["url", "link", "path", "href", "target", "...", "…", "#"];
+/// Addresses that are nobody's.
+const EXAMPLES: [&str; 3] = ["example.com", "example.net", "example.org"];
 /// Marks of templates: what stands there is known only later.
 const TEMPLATES: [&str; 3] = ["{", "$", "<%"];
+/// Endings of files that a link without a folder often names.
+const FILES: [&str; 12] = [
+    ".md", ".mdx", ".txt", ".png", ".jpg", ".jpeg", ".svg", ".gif", ".pdf", ".json", ".yaml",
+    ".html",
+];
 /// Endings that a link may leave out, and what a folder's page is called.
 const LEFT_OUT: [&str; 6] = [".md", ".mdx", ".qmd", "/index.md", "/README.md", "/_index.md"];
 
@@ -95,6 +102,11 @@ pub(super) fn dangling(checkout: &Checkout<'_>, leads: &Leads) -> Vec<Finding> {
             let hint = match meant {
                 Some(path) => {
                     format!("{} is there; mend the link, or remove it", text_file::shown(path))
+                }
+                None if kind == LinkKind::Path && begins_with_host(&target) => {
+                    format!(
+                        "if this is an address, write https://{target}; else mend the link, or remove it"
+                    )
                 }
                 None => "mend the link, add what it leads to, or remove it".to_owned(),
             };
@@ -201,8 +213,11 @@ impl<'a> Resolver<'a> {
             || written.starts_with("//")
             // Somebody's home is not in the repository.
             || written.starts_with("~/")
+            // It is looked at by itself.
+            || written.starts_with("[[")
             || PLACEHOLDERS.contains(&written)
             || TEMPLATES.iter().any(|mark| written.contains(mark))
+            || EXAMPLES.contains(&written.split('/').next().unwrap_or_default())
         {
             return End::Elsewhere;
         }
@@ -252,6 +267,24 @@ impl<'a> Resolver<'a> {
         }
     }
 
+    /// The note that a link names behind its bar: Dendron writes `[[label|note]]` and `[[label|dendron://vault/note]]`.
+    fn behind_the_label(&self, inner: &str) -> Option<End> {
+        let style = self.checkout.input.links;
+        let (_, behind) = inner.rsplit_once('|').filter(|_| style == LinkStyle::Obsidian)?;
+        let name = names::target(behind, style);
+        if name.is_empty() {
+            return Some(End::Elsewhere);
+        }
+        let (is_address, name) = match name.split_once("://") {
+            Some((_, path)) => (true, tree::name_of(path)),
+            None => (false, name),
+        };
+        match self.checkout.names.find(name) {
+            [number] => Some(End::Note(*number)),
+            _ => is_address.then_some(End::Elsewhere),
+        }
+    }
+
     /// A file whose path ends like this, as Obsidian looks for it.
     fn by_end(&self, path: &str) -> Option<End> {
         let small = path.to_lowercase();
@@ -295,13 +328,21 @@ impl<'a> Resolver<'a> {
         if name.is_empty() {
             return End::Elsewhere;
         }
-        match self.checkout.names.find(name.trim_start_matches('/')) {
-            [] => {}
-            [number] => return End::Note(*number),
-            numbers => return End::Notes(numbers.to_vec()),
+        let found = self.checkout.names.find(name.trim_start_matches('/'));
+        if let [number] = found {
+            return End::Note(*number);
+        }
+        if let Some(end) = self.behind_the_label(inner) {
+            return end;
+        }
+        if !found.is_empty() {
+            return End::Notes(found.to_vec());
         }
         if style == LinkStyle::Maenifold
             || name.contains("://")
+            // Dendron's notes by a pattern.
+            || name.contains('*')
+            || PLACEHOLDERS.contains(&name)
             || TEMPLATES.iter().any(|mark| name.contains(mark))
         {
             return End::Elsewhere;
@@ -314,6 +355,23 @@ impl<'a> Resolver<'a> {
         let there = there.or_else(|| self.by_end(plain));
         there.unwrap_or(End::Nothing { kind: LinkKind::Wiki, meant: None })
     }
+}
+
+/// Whether a target begins like the name of a host on the net: `docs.rs/serde`, `slack.example.ai`.
+fn begins_with_host(target: &str) -> bool {
+    let (first, rest) = target.split_once('/').unwrap_or((target, ""));
+    let is_label = |label: &str| {
+        !label.is_empty() && label.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
+    };
+    let mut labels = first.rsplit('.');
+    let is_domain = |label: &str| {
+        (2..=10).contains(&label.len()) && label.bytes().all(|byte| byte.is_ascii_lowercase())
+    };
+    labels.next().is_some_and(is_domain)
+        && first.contains('.')
+        && labels.all(is_label)
+        // `notes.md` is a file, and `notes.md/x` is nothing.
+        && !(rest.is_empty() && FILES.iter().any(|ending| first.ends_with(ending)))
 }
 
 /// A path without the line behind it: `main.rs:12`.

@@ -3,7 +3,7 @@
 //! repository that is there, while no file ends like it. (A link to a file that is gone is a dangling one.)
 //!
 //! Examples, placeholders, patterns, what is built or ignored by git, paths in lines that speak of what was removed or is to
-//! come, and notes that tell a history (CHANGELOG, progress, …) are not looked at.
+//! come, and notes that are over or tell a history (CHANGELOG, `done/`, …) are not looked at for paths.
 
 use std::ops::Range;
 
@@ -86,17 +86,34 @@ const STAND_INS: [&str; 22] = [
     "placeholder",
 ];
 /// Parts of names that stand for a time or a number.
-const TIMES: [&str; 10] = ["YYYY", "YYYYMMDD", "MM", "DD", "HH", "NN", "NNN", "NNNN", "XX", "XXX"];
-/// Names of notes that tell what was.
-const HISTORIES: [&str; 6] = ["changelog", "changes", "history", "journal", "log", "progress"];
+const TIMES: [&str; 14] =
+    ["YYYY", "YYYYMMDD", "MM", "DD", "HH", "N", "NN", "NNN", "NNNN", "X", "XX", "XXX", "Y", "Z"];
+/// Names of notes, and of folders, that tell what was.
+const HISTORIES: [&str; 13] = [
+    "archive",
+    "archived",
+    "changelog",
+    "changelogs",
+    "changes",
+    "completed",
+    "done",
+    "history",
+    "journal",
+    "log",
+    "logs",
+    "progress",
+    "superseded",
+];
 /// Words in a line that speaks of what was, of what is to come, or of what could be.
-const OTHER_TIMES: [&str; 66] = [
+const OTHER_TIMES: [&str; 75] = [
     "add",
     "added",
     "adding",
     "adds",
     "become",
     "became",
+    "changed",
+    "converted",
     "could",
     "create",
     "created",
@@ -109,6 +126,7 @@ const OTHER_TIMES: [&str; 66] = [
     "dropped",
     "earlier",
     "example",
+    "extracted",
     "formerly",
     "future",
     "generate",
@@ -118,13 +136,16 @@ const OTHER_TIMES: [&str; 66] = [
     "had",
     "if",
     "instance",
+    "introduced",
     "legacy",
     "like",
     "longer",
     "may",
     "merged",
     "might",
+    "migrated",
     "missing",
+    "modified",
     "move",
     "moved",
     "moves",
@@ -139,6 +160,7 @@ const OTHER_TIMES: [&str; 66] = [
     "previously",
     "propose",
     "proposed",
+    "refactored",
     "remove",
     "removed",
     "removes",
@@ -149,7 +171,9 @@ const OTHER_TIMES: [&str; 66] = [
     "retired",
     "should",
     "split",
+    "switched",
     "todo",
+    "updated",
     "used",
     "was",
     "were",
@@ -164,8 +188,11 @@ pub(super) fn find(checkout: &Checkout<'_>) -> Vec<Finding> {
     let ignored = ignored(checkout);
     let mut findings = Vec::new();
     for (_, file) in checkout.notes() {
-        findings.extend(is_over(checkout, file));
-        if HISTORIES.iter().any(|name| file.stem().eq_ignore_ascii_case(name)) {
+        let over = is_over(checkout, file);
+        // Of what is over nobody expects that its files are still there.
+        let tells_history = over.is_some() || is_history(file);
+        findings.extend(over);
+        if tells_history {
             continue;
         }
         for range in &file.spans.code {
@@ -173,6 +200,13 @@ pub(super) fn find(checkout: &Checkout<'_>) -> Vec<Finding> {
         }
     }
     findings
+}
+
+/// Whether a note tells what was, by its name or by that of a folder around it.
+fn is_history(file: &CheckedFile<'_>) -> bool {
+    let parts = tree::folder_of(file.file.path).split('/').chain([file.stem()]);
+    let is_one = |part: &str| HISTORIES.iter().any(|name| part.eq_ignore_ascii_case(name));
+    parts.into_iter().any(is_one)
 }
 
 fn is_over(checkout: &Checkout<'_>, file: &CheckedFile<'_>) -> Option<Finding> {
@@ -331,6 +365,8 @@ mod tests {
             "`src/path/to/file.rs` `src/foo.rs` `src/my-module.rs` `src/example/a.rs`",
             "`src/generated/a.rs` `src/node_modules/x.js` `src/dist/a.js`",
             "`src/schema.rs` `src/yarn.lock.json` `src/YYYY-MM-DD-x.md` `src/nonexistent.rs`",
+            "`src/X.md` `src/N-title.md`",
+            "Modified `src/gone.rs`",
             "`src/gone.rs` was removed. We will write `src/next.rs`",
             "rename `src/a1.rs` → `src/b1.rs`",
             "src/gone.rs\n\n```\nsrc/gone.rs\n```\n",
@@ -339,6 +375,18 @@ mod tests {
                 note(text).check(StaleNote, &[]);
             }
         }
+    }
+
+    #[test]
+    fn notes_that_tell_what_was_are_let_be() {
+        for path in ["docs/done/a.md", "docs/Archive/2025/a.md", "docs/changelog.md"] {
+            Lab::new()
+                .with(path, "See `src/gone.rs`.")
+                .with_file("src/main.rs")
+                .check(StaleNote, &[]);
+        }
+        let over = "---\nstatus: done\n---\nSee `src/gone.rs`.";
+        note(over).check(StaleNote, &["docs/a.md:2:1+6"]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::super::lab::Lab;
 use super::*;
-use crate::domain::check::Rule::{AmbiguousLink, DanglingLink};
+use crate::domain::check::Rule::{AmbiguousLink, DanglingLink, OrphanNote};
 
 /// A note with this text, beside some files.
 fn docs(text: &str) -> Lab {
@@ -115,6 +115,45 @@ fn obsidian_finds_notes_as_obsidian_does() {
     vault("[[Links: gone]] [[https://x.y]]").check(DanglingLink, &["docs/a.md:1:1+15"]);
     vault("x [[gone|shown]]\n![[gone.png]]")
         .check(DanglingLink, &["docs/a.md:1:3+14", "docs/a.md:2:2+12"]);
+}
+
+#[test]
+fn a_link_that_names_its_note_behind_the_label_is_followed() {
+    let vault = |text: &str| {
+        Lab::obsidian()
+            .with("docs/a.md", text)
+            .with("docs/topic.tags.md", "# Tags\n")
+            .with("docs/labels.md", "# Tags\n")
+    };
+    for text in [
+        "[[how to tag|topic.tags]] [[docs|topic.tags#part]] [[Tags|topic.tags]]",
+        "[[docs|dendron://site/topic.tags]] [[docs|dendron://elsewhere/gone]]",
+        "[[topic.tags|gone]] [[...]] [[label|#part]] [[gone.*]]",
+        "[x]([[topic.tags]])",
+    ] {
+        vault(text).check(DanglingLink, &[]);
+        vault(text).check(AmbiguousLink, &[]);
+        vault(text).check(OrphanNote, &["docs/labels.md:1:1+0"]);
+    }
+    vault("[[how to tag|gone]] [[Tags|gone]]").check(DanglingLink, &["docs/a.md:1:1+19"]);
+    vault("[[how to tag|gone]] [[Tags|gone]]").check(AmbiguousLink, &["docs/a.md:1:21+13"]);
+    // In maenifold's style the bar is part of the name.
+    let lab = Lab::new().with("docs/a.md", "[[x|tags]]").with("docs/tags.md", "# Tags\n");
+    lab.check(OrphanNote, &["docs/a.md:1:1+0", "docs/tags.md:1:1+0"]);
+}
+
+#[test]
+fn an_address_without_its_scheme_is_told_as_one() {
+    let hint = |text: &str| docs(text).of(DanglingLink).first().map(|found| found.hint.clone());
+    for address in ["slack.atlas.ai", "docs.rs/serde/latest"] {
+        let said = hint(&format!("[x]({address})")).unwrap();
+        assert!(said.starts_with(&format!("if this is an address, write https://{address};")));
+    }
+    for path in ["gone.md", "gone/x.y", "gone.png", "./gone.ai", "Gone.Ai", "gone"] {
+        let said = hint(&format!("[x]({path})")).unwrap();
+        assert_eq!(said, "mend the link, add what it leads to, or remove it", "{path}");
+    }
+    assert_eq!(hint("[x](example.com) [x](example.org/x)"), None);
 }
 
 #[test]
