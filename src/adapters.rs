@@ -6,6 +6,7 @@
 
 pub mod amplifier;
 pub mod background;
+pub mod breakpoint;
 pub mod child;
 pub mod claude_code;
 pub mod clock;
@@ -18,7 +19,6 @@ pub mod handoff_files;
 pub mod index;
 #[cfg(unix)]
 pub mod instance;
-pub mod kill_point;
 pub mod listed_files;
 pub mod log_file;
 pub mod maenifold;

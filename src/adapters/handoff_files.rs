@@ -4,8 +4,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
 
+use crate::adapters::breakpoint;
 use crate::adapters::directories::{self, Directories};
-use crate::adapters::kill_point;
 use crate::domain::handoff::HandoffId;
 
 /// No document is longer.
@@ -41,10 +41,10 @@ impl HandoffFiles {
             file.write_all(text.as_bytes())?;
             file.sync_all()
         });
-        kill_point::reach("create:written");
+        breakpoint::reach("create:written");
         // A link in place of a move, because that never replaces anything.
         let linked = written.and_then(|()| fs::hard_link(&temporary, self.path(id)));
-        kill_point::reach("create:linked");
+        breakpoint::reach("create:linked");
         // One that stays behind is removed with its draft.
         let _ = fs::remove_file(&temporary);
         linked?;

@@ -10,9 +10,11 @@ mod left_behind;
 mod masked;
 mod place;
 mod present;
+mod remarks;
 mod roles;
 mod scene;
 mod session;
+mod unstable;
 mod version;
 
 use std::io;
@@ -22,7 +24,7 @@ use thiserror::Error;
 
 pub use init::{Started, init};
 
-use crate::adapters::repository::History;
+use crate::adapters::breakpoint;
 pub use crate::adapters::repository::RepositoryError;
 use crate::adapters::settings::SettingsError;
 use crate::app::workspace::AppError;
@@ -30,8 +32,7 @@ use crate::domain::check::{CheckReport, Finding, Rule, Severity};
 use crate::domain::check_settings::CheckSettings;
 use crate::domain::time::Timestamp;
 use crate::engine::check::{rules, statics};
-pub use crate::engine::report::{ReportFormat, render};
-use crate::engine::untrusted;
+pub use crate::engine::report::{ReportFormat, Tone, render, render_text};
 use baseline::Baseline;
 use ground::Ground;
 use growth::Before;
@@ -114,25 +115,33 @@ pub fn check(request: &CheckRequest) -> Result<CheckReport, CheckError> {
     let base = request.base.as_deref().map(|revision| ground.base(revision)).transpose()?;
     let mut scene = Scene::set(&ground, base.as_ref(), Order::AsListed)?;
     let mut played = scene.play()?;
-    let (before, again, agreed) = match &base {
-        Some(_) => {
-            scene.turn_to_base()?;
-            let before = Before::of_base(&scene, scene.play()?);
+    let looks_twice = is_on(&ground.file.settings, Rule::UnstableOutput);
+    let (mut again, mut agreed) = (Vec::new(), None);
+    let before = if base.is_some() {
+        scene.turn_to_base()?;
+        let before = Before::of_base(&scene, scene.play()?);
+        if looks_twice {
+            breakpoint::reach("check:again");
             // The same notes again, by another way: what is left of the base in the index would show.
             scene.turn_back()?;
-            (Some(before), scene.play_texts()?, None)
+            again = scene.play_texts()?;
         }
-        None => {
-            let before = match request.agreement {
-                Agreement::Kept => baseline.read(&ground)?,
-                Agreement::Renewed => None,
-            };
+        Some(before)
+    } else {
+        let before = match request.agreement {
+            Agreement::Kept => baseline.read(&ground)?,
+            Agreement::Renewed => None,
+        };
+        let is_measured = before.is_some() || request.agreement == Agreement::Renewed;
+        if looks_twice || is_measured {
+            breakpoint::reach("check:again");
             let another = Scene::set(&ground, None, Order::Reversed)?;
-            let again = another.play_texts()?;
-            let is_measured = before.is_some() || request.agreement == Agreement::Renewed;
-            let agreed = is_measured.then(|| another.play_of_one_day()).transpose()?;
-            (before, again, agreed)
+            if looks_twice {
+                again = another.play_texts()?;
+            }
+            agreed = is_measured.then(|| another.play_of_one_day()).transpose()?;
         }
+        before
     };
     let input = scene.input();
     let mut static_files = statics::files(&input);
@@ -143,17 +152,8 @@ pub fn check(request: &CheckRequest) -> Result<CheckReport, CheckError> {
     findings.extend(budget::unknown_keys(&ground));
     findings.extend(budget::too_large(&scene));
     findings.extend(budget::broken(&scene, &played));
-    findings.extend(budget::unstable(&scene, &played, &again));
-    let mut remarks = ground.remarks();
-    if let (Some(revision), Some(base)) = (&request.base, &base)
-        && !base.is_related
-    {
-        let revision = untrusted::one_line(revision);
-        remarks.push(format!(
-            "{revision} and HEAD have no commit in common: the change is everything that is different between them"
-        ));
-    }
-    remarks.extend(scene.remarks(&played));
+    findings.extend(unstable::find(&scene, &played, &again));
+    let remarks = remarks::all(&scene, &played, request.base.as_deref(), base.as_ref());
     let mut report = CheckReport {
         project: ground.project.clone(),
         now: ground.now,
@@ -201,26 +201,6 @@ fn in_order(mut findings: Vec<Finding>, settings: &CheckSettings) -> Vec<Finding
     });
     findings.dedup();
     findings
-}
-
-/// What a reader should know about a history that is not as it should be.
-fn remark_on(history: History, is_shallow: bool) -> Option<&'static str> {
-    match history {
-        History::Commits if is_shallow => Some(
-            "this clone is shallow: notes that were not changed since its oldest commit count as changed then; \
-             fetch the whole history, in GitHub's checkout with `fetch-depth: 0`",
-        ),
-        History::Commits => None,
-        History::NoCommit => Some(
-            "there is no commit yet: no note counts as recent; commit the notes to see what sessions will be given",
-        ),
-        History::NoRepository => Some(
-            "this folder is in no git repository: no note counts as recent, and there is no base to compare with",
-        ),
-        History::NoProgram => Some(
-            "git is not installed: no note counts as recent, and there is no base to compare with",
-        ),
-    }
 }
 
 /// Whether a rule is to be looked at.

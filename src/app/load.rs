@@ -6,9 +6,9 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
+use crate::adapters::breakpoint;
 use crate::adapters::clock;
 use crate::adapters::handoff_files::HandoffFiles;
-use crate::adapters::kill_point;
 use crate::adapters::listed_files::{self, Limits};
 use crate::adapters::process::Process;
 use crate::adapters::state::{
@@ -100,7 +100,7 @@ pub(super) fn load(
         |asked| state.borrow_mut().load_handoff(asked, token),
         |reason| state.borrow_mut().unload_handoff(token, reason, &actor),
     );
-    kill_point::reach("load:claimed");
+    breakpoint::reach("load:claimed");
     loaded
 }
 

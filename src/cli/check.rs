@@ -1,9 +1,11 @@
 //! `kgctx check`
 
-use crate::app::check::{Agreement, CheckRequest, Started, check, init, render};
+use crate::app::check::{
+    Agreement, CheckRequest, ReportFormat, Started, Tone, check, init, render, render_text,
+};
 use crate::cli::args::{CheckArgs, PlaceArgs};
 use crate::cli::outcome::{Failure, USAGE};
-use crate::cli::screen::{Screen, harmless};
+use crate::cli::screen::{Screen, Style, harmless};
 use crate::domain::check::Severity;
 
 /// Returns whether all is well.
@@ -27,8 +29,22 @@ pub(super) fn run(
         return Ok(true);
     }
     let report = check(&request)?;
-    screen.print(&render(&report, args.format.into()));
+    let text = match args.format.into() {
+        ReportFormat::Text => render_text(&report, &|tone, text| screen.paint(style(tone), text)),
+        format => render(&report, format),
+    };
+    screen.print(&text);
     Ok(!report.fails())
+}
+
+fn style(tone: Tone) -> Style {
+    match tone {
+        Tone::Bad => Style::Bad,
+        Tone::Doubtful => Style::Doubtful,
+        Tone::Good => Style::Good,
+        Tone::Strong => Style::Strong,
+        Tone::Faint => Style::Faint,
+    }
 }
 
 /// Says what was done, and what comes next.

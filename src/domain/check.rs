@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::budget::{Budget, Host, Size};
 use crate::domain::candidate::Part;
+use crate::domain::check_settings::Limits;
 use crate::domain::receipt::PartUse;
 use crate::domain::time::Timestamp;
 
@@ -200,6 +201,8 @@ pub struct SessionReport {
     pub wanted: usize,
     /// What each part takes up.
     pub parts: Vec<PartUse>,
+    /// How much was agreed on for all of it, and for single parts.
+    pub limits: Limits,
     /// The entries that are shown, by part and name, in order.
     pub shown: Vec<EntryName>,
     /// The entries for which there is no room.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
+
 use crate::domain::budget::Host;
 use crate::domain::candidate::Part;
 use crate::domain::check::{Rule, SessionSpec, Severity};
@@ -32,7 +34,7 @@ pub struct CheckSettings {
 }
 
 /// Limits for the parts of a context, in tokens.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Limits {
     /// For all parts together.
     pub total: Option<usize>,
@@ -71,17 +73,14 @@ impl CheckSettings {
         self.severities.get(&rule).copied().unwrap_or_else(|| rule.default_severity())
     }
 
-    /// The limit for all of a context in a host, if there is one.
-    pub fn total_limit(&self, host: Host) -> Option<usize> {
-        let of_host = self.host_limits.get(host_name(host)).and_then(|limits| limits.total);
-        of_host.or(self.limits.total)
-    }
-
-    /// The limit for one part of a context in a host, if there is one.
-    pub fn part_limit(&self, host: Host, part: Part) -> Option<usize> {
-        let of_host = self.host_limits.get(host_name(host));
-        let of_host = of_host.and_then(|limits| limits.parts.get(&part));
-        of_host.or_else(|| self.limits.parts.get(&part)).copied()
+    /// The limits for a context in a host.
+    pub fn limits_in(&self, host: Host) -> Limits {
+        let mut limits = self.limits.clone();
+        if let Some(of_host) = self.host_limits.get(host_name(host)) {
+            limits.total = of_host.total.or(limits.total);
+            limits.parts.extend(&of_host.parts);
+        }
+        limits
     }
 }
 

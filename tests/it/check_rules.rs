@@ -1,7 +1,7 @@
 //! Every rule of `kgctx check` on a repository that breaks it once, on one that does not, and switched off.
 //!
-//! `fixtures/check/<rule>/bad` and `good` are what is committed, `base` what was before; `expect.txt` says where the rule is broken. ¦ breaks
-//! what a scanner would take for a secret: it is not copied. `unstable-output` has no folder: no files can break it.
+//! `fixtures/check/<rule>/bad` and `good` are what is committed, `base` what was before, `meanwhile` what somebody writes while `bad` is
+//! checked; `expect.txt` says where the rule is broken. ¦ breaks what a scanner would take for a secret: it is not copied.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use kgctx::domain::check::{Rule, Severity};
 use serde_json::Value;
 
-use crate::support::{Scratch, git, stderr};
+use crate::support::{Scratch, git, output_meanwhile, stderr};
 
 fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/check")
@@ -29,54 +29,70 @@ fn copy(from: &Path, to: &Path) {
 }
 
 /// A repository with a fixture as its last commit, and with `base` as the one before, if there is one.
-fn repository(rule: Rule, variant: &str) -> Scratch {
-    let scratch = Scratch::new();
-    let folder = scratch.path().join("repository");
-    let of_rule = fixtures().join(rule.id());
-    fs::create_dir(&folder).unwrap();
-    git(&folder, &["init", "--quiet"]);
-    for state in ["base", variant] {
-        if state == "base" && !of_rule.join("base").exists() {
-            continue;
+struct Repository {
+    scratch: Scratch,
+    rule: Rule,
+    variant: &'static str,
+}
+
+impl Repository {
+    fn new(rule: Rule, variant: &'static str) -> Repository {
+        let repository = Repository { scratch: Scratch::new(), rule, variant };
+        let top = repository.top();
+        fs::create_dir(&top).unwrap();
+        git(&top, &["init", "--quiet"]);
+        for state in ["base", variant].map(|state| repository.fixture(state)) {
+            if state.exists() {
+                copy(&state, &top);
+                git(&top, &["add", "--all"]);
+                git(&top, &["commit", "--quiet", "--allow-empty", "--message", "a state"]);
+            }
         }
-        copy(&of_rule.join(state), &folder);
-        git(&folder, &["add", "--all"]);
-        git(&folder, &["commit", "--quiet", "--allow-empty", "--message", state]);
+        repository
     }
-    scratch
-}
 
-/// What a check of the repository finds, as `path:line:column rule`, and whether it failed.
-#[track_caller]
-fn check(scratch: &Scratch, rule: Rule) -> (Vec<String>, bool) {
-    let mut arguments = vec!["check", "--dir", "repository", "--format", "json"];
-    if fixtures().join(rule.id()).join("base").exists() {
-        arguments.extend(["--base", "HEAD~1"]);
+    fn fixture(&self, part: &str) -> PathBuf {
+        fixtures().join(self.rule.id()).join(part)
     }
-    let output = scratch.kgctx(arguments).output().unwrap();
-    let report: Value = serde_json::from_slice(&output.stdout)
-        .unwrap_or_else(|error| panic!("{}: {error}: {}", rule.id(), stderr(&output)));
-    let findings = report["findings"].as_array().unwrap().iter();
-    let told = findings.map(|finding| {
-        let spot = &finding["spot"];
-        let path = spot["path"].as_str().unwrap();
-        let rule = finding["rule"].as_str().unwrap();
-        format!("{path}:{}:{} {rule}", spot["line"], spot["column"])
-    });
-    (told.collect(), output.status.code() == Some(1))
-}
 
-fn rules() -> impl Iterator<Item = Rule> {
-    Rule::ALL.into_iter().filter(|rule| *rule != Rule::UnstableOutput)
+    fn top(&self) -> PathBuf {
+        self.scratch.path().join("repository")
+    }
+
+    /// What a check finds, as `path:line:column rule`, and whether it failed.
+    #[track_caller]
+    fn check(&self) -> (Vec<String>, bool) {
+        let mut command = self.scratch.kgctx(["check", "--dir", "repository", "--format", "json"]);
+        if self.fixture("base").exists() {
+            command.args(["--base", "HEAD~1"]);
+        }
+        let meanwhile = self.fixture("meanwhile");
+        let output = if self.variant == "bad" && meanwhile.exists() {
+            copy(&self.fixture("bad"), &self.top());
+            output_meanwhile(command, "check:again", || copy(&meanwhile, &self.top()))
+        } else {
+            command.output().unwrap()
+        };
+        let report: Value = serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|error| panic!("{}: {error}: {}", self.rule.id(), stderr(&output)));
+        let findings = report["findings"].as_array().unwrap().iter();
+        let told = findings.map(|finding| {
+            let spot = &finding["spot"];
+            let path = spot["path"].as_str().unwrap();
+            let rule = finding["rule"].as_str().unwrap();
+            format!("{path}:{}:{} {rule}", spot["line"], spot["column"])
+        });
+        (told.collect(), output.status.code() == Some(1))
+    }
 }
 
 #[test]
 fn every_rule_is_told_at_the_right_place_and_nowhere_else() {
     let mut wrong = Vec::new();
-    for rule in rules() {
+    for rule in Rule::ALL {
         let expect = fs::read_to_string(fixtures().join(rule.id()).join("expect.txt")).unwrap();
         let expect = (vec![expect.trim().to_owned()], rule.default_severity() == Severity::Error);
-        let found = check(&repository(rule, "bad"), rule);
+        let found = Repository::new(rule, "bad").check();
         if found != expect {
             wrong.push(format!("{}: expected {expect:?}, found {found:?}", rule.id()));
         }
@@ -87,8 +103,8 @@ fn every_rule_is_told_at_the_right_place_and_nowhere_else() {
 #[test]
 fn a_repository_that_breaks_no_rule_is_clean() {
     let mut wrong = Vec::new();
-    for rule in rules() {
-        let (found, fails) = check(&repository(rule, "good"), rule);
+    for rule in Rule::ALL {
+        let (found, fails) = Repository::new(rule, "good").check();
         if !found.is_empty() || fails {
             wrong.push(format!("{}: {found:?}", rule.id()));
         }
@@ -99,17 +115,17 @@ fn a_repository_that_breaks_no_rule_is_clean() {
 #[test]
 fn a_rule_that_is_switched_off_is_silent_and_no_other_is() {
     let mut wrong = Vec::new();
-    for rule in rules() {
+    for rule in Rule::ALL {
         // Another rule is broken beside it, and must still be told.
         let other = if rule == Rule::DanglingLink { Rule::Secret } else { Rule::DanglingLink };
-        let scratch = repository(rule, "bad");
-        let folder = scratch.path().join("repository");
+        let repository = Repository::new(rule, "bad");
+        let folder = repository.top();
         copy(&fixtures().join(other.id()).join("bad/docs"), &folder.join("docs/other"));
-        let (before, _) = check(&scratch, rule);
+        let (before, _) = repository.check();
         let settings = folder.join("kgctx.toml");
         let text = fs::read_to_string(&settings).unwrap_or_default();
         fs::write(&settings, format!("{text}\n[check.rules]\n{} = \"off\"\n", rule.id())).unwrap();
-        let (after, _) = check(&scratch, rule);
+        let (after, _) = repository.check();
         let ending = format!(" {}", rule.id());
         let others: Vec<String> =
             before.iter().filter(|told| !told.ends_with(&ending)).cloned().collect();
@@ -122,7 +138,7 @@ fn a_rule_that_is_switched_off_is_silent_and_no_other_is() {
 
 #[test]
 fn every_rule_has_its_fixtures() {
-    for rule in rules() {
+    for rule in Rule::ALL {
         let of_rule = fixtures().join(rule.id());
         for part in ["bad", "good", "expect.txt"] {
             assert!(of_rule.join(part).exists(), "{}/{part}", rule.id());

@@ -3,12 +3,13 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::time::SystemTime;
 
 use kgctx::app::refresh::{Mode, Patience, Refreshed, refresh};
 use kgctx::app::workspace::{Request, Workspace};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -90,6 +91,23 @@ impl Scratch {
 
 pub(crate) fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Runs the binary, and does something while it is held at a point, if it comes there.
+pub(crate) fn output_meanwhile(
+    mut command: Command,
+    point: &str,
+    meanwhile: impl FnOnce(),
+) -> Output {
+    command.env("KGCTX_TEST_HOLD_AT", point).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    let pid = Pid::from_child(&child);
+    let news = WaitIdOptions::STOPPED | WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+    if waitid(WaitId::Pid(pid), news).unwrap().unwrap().stopped() {
+        meanwhile();
+        kill_process(pid, Signal::CONT).unwrap();
+    }
+    child.wait_with_output().unwrap()
 }
 
 /// Brings an index up to date.

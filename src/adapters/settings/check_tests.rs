@@ -61,10 +61,11 @@ branch = "main"
     assert_eq!(settings.severity(Rule::DanglingLink), Severity::Warn);
     assert_eq!(settings.severity(Rule::Secret), Severity::Off);
     assert_eq!(settings.severity(Rule::GiantNote), Severity::Warn);
-    assert_eq!(settings.total_limit(Host::Plain), Some(3000));
-    assert_eq!(settings.total_limit(Host::ClaudeCode), Some(2000));
-    assert_eq!(settings.part_limit(Host::ClaudeCode, Part::Recent), Some(500));
-    assert_eq!(settings.part_limit(Host::Plain, Part::Graph), None);
+    let (plain, claude_code) =
+        (settings.limits_in(Host::Plain), settings.limits_in(Host::ClaudeCode));
+    assert_eq!((plain.total, claude_code.total), (Some(3000), Some(2000)));
+    assert_eq!(claude_code.parts.get(&Part::Recent), Some(&500));
+    assert_eq!(plain.parts.get(&Part::Graph), None);
     let n_defaults = CheckSettings::default().static_limits.len();
     let own = &settings.static_limits[n_defaults..];
     assert_eq!(own, [("docs/*.md".to_owned(), 10), ("**/AGENTS.md".to_owned(), 99)]);

@@ -10,7 +10,7 @@ pub use crate::adapters::state::handoffs::given::{Asked, Choice, Wanted};
 pub(super) use crate::adapters::state::handoffs::given::{delivered, given_back, not_delivered};
 pub use crate::adapters::state::handoffs::steps::CLOCKS_DIFFER_MS;
 
-use crate::adapters::kill_point;
+use crate::adapters::breakpoint;
 use crate::adapters::process::Process;
 use crate::adapters::state::claims::process;
 use crate::adapters::state::handoffs::rows::{COLUMNS, current, find, found_in, record};
@@ -417,7 +417,7 @@ impl State {
             let transaction =
                 connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let done = work(&transaction)?;
-            kill_point::reach("state:uncommitted");
+            breakpoint::reach("state:uncommitted");
             transaction.commit()?;
             Ok(done)
         })

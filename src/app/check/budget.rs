@@ -1,5 +1,5 @@
-//! The rules about what sessions are given: how much, how much more than before, and always the same. And the one about
-//! settings, because it is found where they are read.
+//! The rules about what sessions are given: how much, and how much more than before. And the one about settings, because it is
+//! found where they are read.
 
 use super::ground::{Ground, SETTINGS};
 use super::is_on;
@@ -67,25 +67,8 @@ pub(super) fn broken(scene: &Scene<'_>, played: &[Played]) -> Vec<Finding> {
     told(findings)
 }
 
-/// Contexts that changed by themselves.
-pub(super) fn unstable(scene: &Scene<'_>, played: &[Played], again: &[String]) -> Vec<Finding> {
-    let pairs = scene.ground.sessions.iter().zip(played.iter().zip(again)).enumerate();
-    let differing = pairs.filter(|(_, (_, (played, again)))| played.text != **again);
-    let differing = differing.map(|(n, (session, (played, again)))| {
-        let same = played.text.lines().zip(again.lines()).take_while(|(a, b)| a == b).count();
-        About { scene, session, n }.broken(
-            Rule::UnstableOutput,
-            &[],
-            0,
-            format!("two contexts of the same notes differ from line {} on", same + 1),
-            "this is a fault of kgctx; please report it with the notes that show it".to_owned(),
-        )
-    });
-    told(differing.collect())
-}
-
 /// What is broken in one session.
-struct Broken {
+pub(super) struct Broken {
     /// Its message does not name the session yet.
     finding: Finding,
     session: String,
@@ -94,7 +77,7 @@ struct Broken {
 }
 
 /// One finding for all sessions in which the same is broken at the same place: who mends it once mends it for all.
-fn told(broken: Vec<Broken>) -> Vec<Finding> {
+pub(super) fn told(broken: Vec<Broken>) -> Vec<Finding> {
     let mut groups: Vec<Vec<Broken>> = Vec::new();
     for broken in broken {
         let what = |broken: &Broken| {
@@ -141,21 +124,20 @@ fn enumerated(names: &[String]) -> String {
 }
 
 /// A session of which something is found.
-struct About<'a> {
-    scene: &'a Scene<'a>,
-    session: &'a SessionSpec,
+pub(super) struct About<'a> {
+    pub(super) scene: &'a Scene<'a>,
+    pub(super) session: &'a SessionSpec,
     /// Its place among all.
-    n: usize,
+    pub(super) n: usize,
 }
 
 impl About<'_> {
     fn total(&self, played: &Played, findings: &mut Vec<Broken>) {
         let report = &played.report;
-        let settings = &self.scene.ground.file.settings;
         let host = host_name(self.session.host);
         let keys = [format!("check.budget.{host}.total"), "check.budget.total".to_owned()];
         let used = report.used.tokens;
-        if let Some(limit) = settings.total_limit(self.session.host)
+        if let Some(limit) = report.limits.total
             && used > limit
         {
             let message = format!(
@@ -185,10 +167,9 @@ impl About<'_> {
     }
 
     fn parts(&self, played: &Played, findings: &mut Vec<Broken>) {
-        let settings = &self.scene.ground.file.settings;
         for part in &played.report.parts {
             let name = part.name.name();
-            let Some(limit) = settings.part_limit(self.session.host, part.name) else { continue };
+            let Some(&limit) = played.report.limits.parts.get(&part.name) else { continue };
             if part.tokens <= limit {
                 continue;
             }
@@ -237,7 +218,7 @@ impl About<'_> {
     }
 
     /// Something at the first of some keys that is set, else at the session, else at what grew most.
-    fn broken(
+    pub(super) fn broken(
         &self,
         rule: Rule,
         keys: &[String],
@@ -253,7 +234,7 @@ impl About<'_> {
         self.broken_at(spot, rule, excess, message, hint)
     }
 
-    fn broken_at(
+    pub(super) fn broken_at(
         &self,
         spot: Option<Spot>,
         rule: Rule,

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 
 use super::version::Base;
-use super::{CheckError, CheckRequest, remark_on};
+use super::{CheckError, CheckRequest};
 use crate::adapters::environment::Environment;
 use crate::adapters::git;
 use crate::adapters::repository::{Checkout, History, Listing, RepositoryError};
@@ -134,11 +134,6 @@ impl Ground {
     /// Whether there are settings at the top that are not the repository's: ignored, a link, or too large to be any.
     pub(super) fn has_unread_settings(&self) -> bool {
         self.text.is_none() && self.checkout.is_taken(SETTINGS)
-    }
-
-    pub(super) fn remarks(&self) -> Vec<String> {
-        let history = remark_on(self.checkout.history, self.checkout.is_shallow);
-        history.map(str::to_owned).into_iter().collect()
     }
 
     /// The place of the first of some keys that is set; the settings' first line where none is. `None` without settings.

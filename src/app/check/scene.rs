@@ -17,16 +17,13 @@ use crate::adapters::stage::Stage;
 use crate::adapters::vault;
 use crate::app::refresh::{Mode, Patience, refresh};
 use crate::app::workspace::{Place, Request, Workspace};
-use crate::domain::candidate::Part;
-use crate::domain::check::{RepositoryFile, Rule, SessionSpec, StaticFile, Unread};
+use crate::domain::check::{RepositoryFile, Rule, SessionSpec, StaticFile};
 use crate::domain::note::Remarks;
-use crate::domain::receipt::Fault;
 use crate::domain::settings::Settings;
 use crate::domain::time::Timestamp;
 use crate::engine::check::{RuleInput, statics};
 use crate::engine::decode::{Decoded, decode};
 use crate::engine::markdown;
-use crate::engine::untrusted;
 
 /// How deep files that hosts read may import others.
 const IMPORTS: usize = 5;
@@ -42,10 +39,10 @@ pub(super) enum Order {
 pub(super) struct Scene<'g> {
     pub(super) ground: &'g Ground,
     base: Option<&'g Base>,
-    stage: Stage,
+    pub(super) stage: Stage,
     /// What each session's folder belongs to.
     places: BTreeMap<String, Place>,
-    roles: Roles,
+    pub(super) roles: Roles,
     /// Those at the top.
     settings: Settings,
     max_bytes: u64,
@@ -424,6 +421,11 @@ impl<'g> Scene<'g> {
         ruled.collect()
     }
 
+    /// All files, those that matter with their text.
+    pub(super) fn files(&self) -> &[RepositoryFile] {
+        &self.files
+    }
+
     pub(super) fn max_bytes(&self) -> u64 {
         self.max_bytes
     }
@@ -455,65 +457,6 @@ impl<'g> Scene<'g> {
             (is_newer(sized.0), grown(sized), sized.1, std::cmp::Reverse(&sized.0.path))
         });
         most.map(|(file, _)| file.path.as_str())
-    }
-
-    /// What a reader should know, and the way out.
-    pub(super) fn remarks(&self, played: &[Played]) -> Vec<String> {
-        let mut remarks = Vec::new();
-        if self.ground.has_unread_settings() {
-            remarks.push(
-                "the kgctx.toml at the top is ignored by git, a link or too large: it is not read, and the defaults hold".to_owned(),
-            );
-        } else if self.ground.text.is_none() {
-            remarks.push(
-                "there is no kgctx.toml at the top: the defaults hold; `kgctx check --init` writes one".to_owned(),
-            );
-        }
-        if self.n_notes() == 0 {
-            remarks.push(
-                "there are no notes: put markdown into .kgctx/memory or docs, or name a folder with [[vault]] in kgctx.toml"
-                    .to_owned(),
-            );
-        }
-        let is_missed =
-            |unread: &&Unread| matches!(unread, Unread::File(path) if self.roles.is_read(path));
-        let n_missed = self.ground.unread.iter().filter(is_missed).count();
-        if n_missed > 0 {
-            remarks.push(format!(
-                "this checkout is sparse, and {n_missed} of its notes, handoffs and static files are not in it: they are not looked at"
-            ));
-        }
-        let is_empty = |played: &Played| played.report.used.tokens == 0 && !played.is_shut_out;
-        if self.n_notes() > 0
-            && played.iter().all(|played| is_empty(played) && played.faults.is_empty())
-        {
-            remarks.push(format!(
-                "no session is given anything of the {} notes: none was changed lately, and none has to do with {}; \
-                 link the notes with [[concepts]], or set `project` in [check] to the name that they use",
-                self.n_notes(),
-                self.ground.project
-            ));
-        }
-        let entries = played.iter().flat_map(|played| &played.report.shown);
-        if let Some(handoff) = entries.into_iter().find(|entry| entry.part == Part::Handoff) {
-            remarks.push(format!(
-                "{} is shown as if it were loaded with `kgctx handoff import`: sessions take no handoff from a repository by themselves",
-                untrusted::one_line(&handoff.name)
-            ));
-        }
-        for Fault { source, reason } in played.iter().flat_map(|played| &played.faults) {
-            let remark = match source.as_str() {
-                // That there are none is said above.
-                "vault" if self.n_notes() == 0 && reason.starts_with("no vault found") => continue,
-                "vault" => reason.clone(),
-                source => format!("{source}: {reason}"),
-            };
-            let remark = untrusted::one_line(&self.stage.unstaged(&remark));
-            if !remarks.contains(&remark) {
-                remarks.push(remark);
-            }
-        }
-        remarks
     }
 }
 

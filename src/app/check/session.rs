@@ -53,6 +53,7 @@ pub(super) fn play(scene: &Scene<'_>, session: &SessionSpec) -> Result<Played, C
         used: receipt.used,
         wanted: unlimited.used.tokens,
         parts: receipt.parts,
+        limits: scene.ground.file.settings.limits_in(session.host),
         shown,
         omitted,
         growth: None,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::adapters::handoff_files::MAX_BYTES;
 use crate::adapters::state::Home;
-use crate::adapters::{clock, kill_point, listed_files};
+use crate::adapters::{breakpoint, clock, listed_files};
 use crate::app::handoff::{Desk, HandoffError};
 use crate::app::load::root_of_files;
 use crate::domain::handoff::{Document, HandoffId, Head, Kind, Occasion, Status};
@@ -108,16 +108,16 @@ impl Desk {
         }
         let home = Home { scope: &self.scope, channel: &self.channel };
         let id = self.state.draft_handoff(&home, &document.head, is_free, &actor)?;
-        kill_point::reach("create:reserved");
+        breakpoint::reach("create:reserved");
         document.head.id = Some(id.to_string());
         if let Err(error) = files.write(&id, &document::write(&document)) {
             // If it cannot be forgotten now, it will be when this process is gone.
             let _ = self.state.abandon_draft(&id, &actor);
             return Err(self.document_error(&id, &error));
         }
-        kill_point::reach("create:durable");
+        breakpoint::reach("create:durable");
         let activated = self.state.activate_handoff(&id, &actor)?;
-        kill_point::reach("create:activated");
+        breakpoint::reach("create:activated");
         Ok(Created {
             path: files.path(&id),
             id,

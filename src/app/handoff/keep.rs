@@ -1,6 +1,6 @@
 //! Gives handoffs back, puts them away, and removes what is done with. What waits or is claimed is never removed.
 
-use crate::adapters::kill_point;
+use crate::adapters::breakpoint;
 use crate::app::handoff::{Desk, HandoffError};
 use crate::domain::handoff::{HandoffId, Status};
 use crate::domain::handoff_record::HandoffRecord;
@@ -23,9 +23,9 @@ impl Desk {
             None => self.last_claimed()?,
         };
         let actor = self.actor();
-        kill_point::reach("release:begun");
+        breakpoint::reach("release:begun");
         let released = self.state.release_handoff(&self.scope, &id, "released", &actor)?;
-        kill_point::reach("release:done");
+        breakpoint::reach("release:done");
         match released {
             Some((record, Some(status))) => Ok((record.id, status)),
             Some((record, None)) => Err(HandoffError::NotClaimed {
@@ -62,10 +62,10 @@ impl Desk {
     /// Puts away what waits for the next session, if something does.
     pub fn clear(&mut self) -> Result<Option<HandoffRecord>, HandoffError> {
         let Some(current) = self.state.current_handoff(&self.scope)? else { return Ok(None) };
-        kill_point::reach("clear:begun");
+        breakpoint::reach("clear:begun");
         let actor = self.actor();
         let cleared = self.state.archive_handoff(&self.scope, &current.id, "cleared", &actor)?;
-        kill_point::reach("clear:done");
+        breakpoint::reach("clear:done");
         // Somebody may have been faster.
         Ok(cleared.filter(|record| !record.is_archived()))
     }
@@ -104,13 +104,13 @@ impl Desk {
         if !self.state.condemn_handoff(&record.id, &actor)? {
             return Ok(());
         }
-        kill_point::reach("prune:condemned");
+        breakpoint::reach("prune:condemned");
         let files = self.files(&record.scope);
         files.remove(&record.id).map_err(|cause| HandoffError::Document {
             path: files.path(&record.id),
             cause: cause.to_string(),
         })?;
-        kill_point::reach("prune:removed");
+        breakpoint::reach("prune:removed");
         Ok(self.state.forget_handoff(&record.id, reason, &actor)?)
     }
 }

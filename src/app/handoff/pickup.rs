@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::adapters::kill_point;
+use crate::adapters::breakpoint;
 use crate::adapters::listed_files;
 use crate::adapters::state::Taken;
 use crate::app::handoff::{Desk, HandoffError};
@@ -78,7 +78,7 @@ impl Desk {
                     return Err(HandoffError::NoTask(self.channel.clone()));
                 }
             };
-            kill_point::reach("pickup:claimed");
+            breakpoint::reach("pickup:claimed");
             match self.picked(record.clone(), with_files) {
                 Ok(picked) => return Ok(picked),
                 Err(error) => {
@@ -109,10 +109,10 @@ impl Desk {
 
     /// Its text has been seen: it stays claimed.
     pub fn keep(&mut self, id: &HandoffId) -> Result<(), HandoffError> {
-        kill_point::reach("pickup:printed");
+        breakpoint::reach("pickup:printed");
         let actor = self.actor();
         self.state.confirm_taken(id, &actor)?;
-        kill_point::reach("pickup:confirmed");
+        breakpoint::reach("pickup:confirmed");
         Ok(())
     }
 

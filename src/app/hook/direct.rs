@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use crate::adapters::kill_point;
+use crate::adapters::breakpoint;
 use crate::adapters::process::Process;
 use crate::adapters::state::{Claim, State, Token, Wanted};
 use crate::app::hook::{STATE_PATIENCE, now_ms, origin};
@@ -46,7 +46,7 @@ impl Underway {
 
     /// The host has it.
     pub fn delivered(self) {
-        kill_point::reach("load:printed");
+        breakpoint::reach("load:printed");
         let Some(Claimed { folder, token, receipt }) = self.claim else { return };
         // What is not written down now comes twice: whoever else is writing is waited for as long as there is time.
         let left = self.until.saturating_duration_since(Instant::now());
@@ -55,7 +55,7 @@ impl Underway {
                 Some(receipt) => state.settle(receipt, now_ms()).map(drop),
                 None => state.settle_claim(token, now_ms()),
             });
-        kill_point::reach("load:settled");
+        breakpoint::reach("load:settled");
     }
 
     /// It could not be written.
@@ -117,7 +117,7 @@ pub(super) fn give(place: &Place, request: Request, subject: &Subject<'_>) -> Op
         Moment::Handoff(_) if !has_handoff => None,
         _ => inject(&context, keep).ok(),
     };
-    kill_point::reach("load:composed");
+    breakpoint::reach("load:composed");
     // A handoff for which there was no room, and of which no receipt tells that it was given back, must not be settled.
     let is_unshown = made
         .as_ref()

@@ -18,6 +18,7 @@ pub(super) fn render(report: &CheckReport, paint: Paint<'_>) -> String {
     let mut blocks: Vec<String> = Vec::new();
     blocks.extend(report.findings.iter().map(|found| finding(found, paint)));
     blocks.extend(tables::sessions(report, paint));
+    blocks.extend(tables::parts(report, paint));
     blocks.extend(tables::static_files(report, paint));
     blocks.extend(remarks(report, paint));
     let tone = match (report.fails(), report.findings.is_empty()) {

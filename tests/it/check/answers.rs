@@ -1,7 +1,7 @@
 //! What is said where something is missing: one helpful word each.
 
 use std::fs;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use super::{DAY, Lab, commit, remarks};
 use crate::support::{Scratch, git, stderr};
@@ -332,4 +332,33 @@ fn people_are_told_in_their_own_words() {
     let output = lab.kgctx(&["--init"]).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(said.contains("found 1 error and 0 warnings: "), "{said}");
+}
+
+#[test]
+fn colours_are_for_terminals() {
+    if Command::new("script").arg("--version").output().is_err() {
+        eprintln!("skipped: no `script` to make a terminal with");
+        return;
+    }
+    let lab = Lab::with_notes();
+    lab.note("renderer", "The [[renderer]] of [[atlas]] and [this](gone.md).");
+    let plain = String::from_utf8(lab.kgctx(&[]).output().unwrap().stdout).unwrap();
+    assert!(plain.starts_with("error[dangling-link]: gone.md"), "{plain}");
+    assert!(!plain.contains('\u{1b}'), "{plain}");
+    let on_terminal = |no_color: &str| {
+        let inner = lab.kgctx(&[]);
+        let line = format!("'{}' check", inner.get_program().to_str().unwrap());
+        let mut command = Command::new("script");
+        command.args(["-qec", &line, "/dev/null"]).current_dir(lab.top()).env_clear();
+        command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command.env("SHELL", "/bin/sh").env("NO_COLOR", no_color).stdin(Stdio::null());
+        String::from_utf8(command.output().unwrap().stdout).unwrap().replace("\r\n", "\n")
+    };
+    assert_eq!(on_terminal("1"), plain);
+    let colourful = on_terminal("");
+    assert!(colourful.starts_with("\u{1b}[1;31merror[dangling-link]:\u{1b}[0m"), "{colourful}");
+    let mut pieces = colourful.split('\u{1b}');
+    let mut bare = pieces.next().unwrap().to_owned();
+    bare.extend(pieces.map(|piece| piece.split_once('m').unwrap().1));
+    assert_eq!(bare, plain);
 }

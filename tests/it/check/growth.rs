@@ -53,7 +53,10 @@ fn what_a_branch_adds_is_compared_with_where_it_left_the_base() {
     );
     let statics = report["staticFiles"].as_array().unwrap();
     let agents = statics.iter().find(|file| file["path"] == "AGENTS.md").unwrap();
-    assert!(agents["tokens"].as_u64() > agents["tokens_before"].as_u64(), "{report:#}");
+    assert!(
+        agents["tokens"].as_u64().unwrap() > agents["tokensBefore"].as_u64().unwrap(),
+        "{report:#}"
+    );
     insta::assert_snapshot!(findings(&report).join("\n"), @r#".kgctx/memory/tides.md:1:1 budget-growth: in the session a, the context grows by 64 tokens, and 20 are agreed on; added: atlas, moon, tides, memory://project/tides; pushed out: renderer"#);
 }
 

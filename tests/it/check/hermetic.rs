@@ -4,8 +4,8 @@ use std::fs;
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 
-use super::{DAY, Lab};
-use crate::support::{git, stderr};
+use super::{DAY, Lab, findings};
+use crate::support::{git, output_meanwhile, stderr};
 
 /// A repository with everything that could depend on a machine.
 fn rich() -> Lab {
@@ -147,4 +147,47 @@ fn a_clone_has_the_name_of_its_origin() {
         .output()
         .unwrap();
     assert_eq!(serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap(), here);
+}
+
+#[test]
+fn a_note_that_is_written_while_it_is_checked_is_named() {
+    for arguments in [&[][..], &["--base", "HEAD~1"]] {
+        let lab = Lab::with_notes();
+        let mut command = lab.kgctx(arguments);
+        command.args(["--format", "json"]);
+        let output = output_meanwhile(command, "check:again", || {
+            lab.note("tile-cache", "The [[tile cache]] of atlas keeps tiles for ever.");
+        });
+        assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+        let report = serde_json::from_slice(&output.stdout).unwrap();
+        let found = findings(&report).join("\n");
+        insta::allow_duplicates! {
+            insta::assert_snapshot!(found, @".kgctx/memory/tile-cache.md:3:1 unstable-output: in the sessions plain, opencode, claude-code and codex, this file was written while it was checked, and two contexts differ from line 9 on");
+        }
+        assert_eq!(
+            report["findings"][0]["hint"],
+            "check again while nothing writes to the repository"
+        );
+    }
+}
+
+#[test]
+fn a_context_that_changes_without_its_notes_is_our_fault() {
+    let lab = Lab::with_notes();
+    let temporary = lab.scratch.path().join("tmp");
+    fs::create_dir(&temporary).unwrap();
+    let mut command = lab.kgctx(&["--base", "HEAD~1", "--format", "json"]);
+    command.env("TMPDIR", &temporary);
+    // A note that the change does not touch stays on the stage as it is: whoever spoils it there does what a fault would.
+    let output = output_meanwhile(command, "check:again", || {
+        let stage = fs::read_dir(&temporary).unwrap().next().unwrap().unwrap().path();
+        fs::write(stage.join("atlas/.kgctx/memory/renderer.md"), "# Spoiled\n").unwrap();
+    });
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let report = serde_json::from_slice(&output.stdout).unwrap();
+    insta::assert_snapshot!(findings(&report).join("\n"), @".kgctx/memory/tile-cache.md:1:1 unstable-output: in the sessions plain, opencode, claude-code and codex, two contexts of the same notes differ from line 10 on");
+    assert!(report["findings"].to_string().contains("this is a fault of kgctx"), "{report:#}");
+    // Who does not look twice does not see it.
+    lab.write("kgctx.toml", "[check.rules]\nunstable-output = \"off\"\n");
+    assert_eq!(lab.check(&["--base", "HEAD~1"]).0, 0);
 }

@@ -5,6 +5,7 @@ use kgctx::domain::candidate::Part;
 use kgctx::domain::check::{
     CheckReport, EntryName, Finding, Growth, Rule, SessionReport, Severity, Spot, StaticFile,
 };
+use kgctx::domain::check_settings::Limits;
 use kgctx::domain::receipt::PartUse;
 use kgctx::domain::time::Timestamp;
 use proptest::prelude::*;
@@ -68,6 +69,10 @@ pub(super) fn rich() -> CheckReport {
         used: Size { tokens: 1_460, chars: 6_104 },
         wanted: 5_310,
         parts: parts([60, 420, 770, 210]),
+        limits: Limits {
+            total: Some(1_800),
+            parts: [(Part::Handoff, 600), (Part::Concepts, 700)].into(),
+        },
         shown: entries(Part::Concepts, &["Tile Cache", "Renderer"]),
         omitted: entries(Part::Concepts, &["Rate limiting"]),
         growth: Some(growth),
@@ -79,6 +84,7 @@ pub(super) fn rich() -> CheckReport {
         used: Size { tokens: 0, chars: 0 },
         wanted: 0,
         parts: Vec::new(),
+        limits: Limits::default(),
         shown: Vec::new(),
         omitted: Vec::new(),
         growth: None,
@@ -227,6 +233,7 @@ fn any_session() -> impl Strategy<Value = SessionReport> {
             used: Size { tokens: parts.iter().map(|part| part.tokens).sum(), chars: wanted },
             wanted,
             parts,
+            limits: Limits { total: chars, parts: [(Part::Recent, wanted)].into() },
             omitted: shown.clone(),
             shown,
             growth,

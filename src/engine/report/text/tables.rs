@@ -3,6 +3,7 @@
 use crate::domain::candidate::Part;
 use crate::domain::check::{CheckReport, SessionReport, StaticFile};
 use crate::domain::number::thousands;
+use crate::domain::receipt::PartUse;
 use crate::engine::report::Tone;
 use crate::engine::report::text::{COLUMNS, Paint};
 use crate::engine::report::width::{padded, right, shortened, width, wrapped};
@@ -14,7 +15,8 @@ const BAR_CELLS: usize = 24;
 const LEAST_NAME: usize = 12;
 /// Between two columns.
 const GAP: &str = "  ";
-/// Room that nothing takes.
+/// Room that a part takes, and room that nothing takes.
+const FULL: char = '█';
 const FREE: char = '·';
 
 /// One row per session: tokens, a bar with a letter per part, and the change; below it what the change did.
@@ -32,6 +34,62 @@ pub(super) fn sessions(report: &CheckReport, paint: Paint<'_>) -> Option<String>
     let below: Vec<String> = sessions.iter().map(details).collect();
     let table = table("Sessions", &names, columns, &below, report, paint)?;
     Some(format!("{table}{}{}\n", GAP, paint(Tone::Faint, &legend(sessions))))
+}
+
+/// One row per part of a context: tokens, a bar of its limit or of the whole budget, and the change. Sessions whose parts
+/// are the same are told together.
+pub(super) fn parts(report: &CheckReport, paint: Paint<'_>) -> Option<String> {
+    let mut groups: Vec<(Vec<String>, Vec<[String; 4]>)> = Vec::new();
+    for session in report.sessions.iter().filter(|session| !session.parts.is_empty()) {
+        let (name, rows) = (tame(&session.name), part_rows(session));
+        match groups.iter_mut().find(|(_, same)| *same == rows) {
+            Some((names, _)) => names.push(name),
+            None => groups.push((vec![name], rows)),
+        }
+    }
+    let rows = groups.into_iter().flat_map(|(names, rows)| {
+        let head = [names.join(", "), String::new(), String::new(), String::new()];
+        std::iter::once(head).chain(rows)
+    });
+    let rows: Vec<[String; 4]> = rows.collect();
+    let mut columns = ["tokens", "", "change"]
+        .into_iter()
+        .enumerate()
+        .map(|(n, title)| Column::new(title, &rows, |row| row[n + 1].clone()))
+        .collect::<Vec<_>>();
+    columns[1].aligned_right = false;
+    let names: Vec<String> = rows.iter().map(|row| row[0].clone()).collect();
+    table("Parts", &names, columns, &[], report, paint)
+}
+
+/// Name, tokens, bar and change of each part, and of the whole where a limit was agreed on for it.
+fn part_rows(session: &SessionReport) -> Vec<[String; 4]> {
+    let before = session.growth.as_ref().map(|growth| &growth.parts_before);
+    let tokens_of = |parts: &[PartUse], name| -> usize {
+        parts.iter().filter(|part| part.name == name).map(|part| part.tokens).sum()
+    };
+    let row = |name: String, tokens: usize, limit: Option<usize>, before: Option<usize>| {
+        let change = before.map(|before| {
+            gain_and_loss(tokens.saturating_sub(before), before.saturating_sub(tokens))
+        });
+        let whole = limit.unwrap_or(session.budget.tokens);
+        let bar = filled(tokens, whole);
+        [format!("{GAP}{name}"), of(tokens, limit), bar, change.unwrap_or_default()]
+    };
+    let mut rows = Vec::new();
+    for part in Part::ALL {
+        let (tokens, was) =
+            (tokens_of(&session.parts, part), before.map(|parts| tokens_of(parts, part)));
+        if tokens > 0 || was.is_some_and(|was| was > 0) {
+            let limit = session.limits.parts.get(&part).copied();
+            rows.push(row(part.name().to_owned(), tokens, limit, was));
+        }
+    }
+    if let Some(total) = session.limits.total {
+        let was = session.growth.as_ref().map(|growth| growth.tokens_before);
+        rows.push(row("total".to_owned(), session.used.tokens, Some(total), was));
+    }
+    rows
 }
 
 /// One row per file that hosts read by themselves.
@@ -132,6 +190,17 @@ fn details(session: &SessionReport) -> String {
     lines.collect()
 }
 
+/// A number as a part of the whole.
+fn filled(number: usize, whole: usize) -> String {
+    let whole = whole.max(1) as u128;
+    let cells = (number as u128 * BAR_CELLS as u128 + whole / 2) / whole;
+    // What is there is seen, however small.
+    let cells = usize::try_from(cells).unwrap_or(BAR_CELLS).max(usize::from(number > 0));
+    let cells = cells.min(BAR_CELLS);
+    let (full, free) = (std::iter::repeat_n(FULL, cells), BAR_CELLS - cells);
+    full.chain(std::iter::repeat_n(FREE, free)).collect()
+}
+
 /// A budget in letters: each part takes its share, and what is left is left.
 fn bar(session: &SessionReport) -> String {
     let whole = session.budget.tokens.max(session.used.tokens).max(1);
@@ -175,7 +244,7 @@ fn letter(part: Part) -> char {
 mod tests {
     use super::*;
     use crate::domain::budget::{Budget, Host, Size};
-    use crate::domain::receipt::PartUse;
+    use crate::domain::check_settings::Limits;
 
     #[test]
     fn a_bar_is_as_long_as_the_budget() {
@@ -191,6 +260,7 @@ mod tests {
                 used: Size { tokens, chars: 0 },
                 wanted: 0,
                 parts,
+                limits: Limits::default(),
                 shown: Vec::new(),
                 omitted: Vec::new(),
                 growth: None,
