@@ -1,16 +1,14 @@
-//! A stage: a folder of its own in which a repository's notes stand as a session would find them, with nothing of the user's
+//! A stage: a folder of its own in which a repository's settings stand as a session would find them, with nothing of the user's
 //! in reach. It is gone when it is dropped.
 
-use std::fs::{self, File, FileTimes};
-use std::io::{self, Write};
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, SystemTime};
 
 use crate::adapters::directories::create_new_private;
 use crate::adapters::process::Process;
-use crate::domain::time::Timestamp;
 
 /// What the names of stages begin with; the number of their process follows.
 const PREFIX: &str = "kgctx-check-";
@@ -84,16 +82,9 @@ impl Stage {
         fs::write(git.join("HEAD"), format!("ref: refs/heads/{branch}\n"))
     }
 
-    /// Writes a file in a folder that is there, as if at that time.
-    pub fn write(&self, path: &str, bytes: &[u8], at: Timestamp) -> io::Result<()> {
-        let mut file = File::create(self.project.join(path))?;
-        file.write_all(bytes)?;
-        file.set_times(times(at))
-    }
-
-    /// Makes a file look as if it was written at that time.
-    pub fn date(&self, path: &str, at: Timestamp) -> io::Result<()> {
-        File::options().write(true).open(self.project.join(path))?.set_times(times(at))
+    /// Writes a file in a folder that is there.
+    pub fn write(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
+        fs::write(self.project.join(path), bytes)
     }
 
     /// Removes a file.
@@ -141,14 +132,4 @@ fn is_left(folder: &Path) -> bool {
         Ok(lock) => lock.try_lock().is_ok(),
         Err(error) => error.kind() == io::ErrorKind::NotFound,
     }
-}
-
-fn times(at: Timestamp) -> FileTimes {
-    let distance = Duration::from_nanos(at.0.unsigned_abs());
-    let at = if at.0 < 0 {
-        SystemTime::UNIX_EPOCH.checked_sub(distance)
-    } else {
-        SystemTime::UNIX_EPOCH.checked_add(distance)
-    };
-    FileTimes::new().set_modified(at.unwrap_or(SystemTime::UNIX_EPOCH))
 }

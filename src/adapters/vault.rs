@@ -2,6 +2,7 @@
 
 mod crew;
 mod folder;
+mod shelf;
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata};
@@ -11,6 +12,8 @@ use std::sync::Arc;
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use thiserror::Error;
+
+pub use shelf::Shelf;
 
 use crate::domain::listing::{FolderListing, ListedFile, Skipped, Stamp};
 use crate::domain::note::NotePath;
@@ -109,8 +112,7 @@ impl Place {
             skipped.unreadable += u64::from(!self.folder.is_empty());
             return Vec::new();
         };
-        let mut rules = self.rules.clone();
-        rules.extend(rules_of(&self.path));
+        let rules = self.inner_rules();
         let mut folders = Vec::new();
         for entry in entries.flatten() {
             let Ok(kind) = entry.file_type() else { continue };
@@ -126,6 +128,13 @@ impl Place {
             }
         }
         self.enter(folders, &rules, skipped)
+    }
+
+    /// The rules that hold inside of the folder.
+    fn inner_rules(&self) -> Vec<Arc<Gitignore>> {
+        let mut rules = self.rules.clone();
+        rules.extend(rules_of(&self.path));
+        rules
     }
 
     fn enter(

@@ -1,8 +1,9 @@
-//! Reads single files: bytes from the vault, understood by the engine.
+//! Reads single files: bytes from the vault, or text that is held in memory, understood by the engine.
 
 use std::io;
 use std::sync::{Mutex, PoisonError};
 
+use crate::adapters::vault::Shelf;
 use crate::adapters::{clock, vault};
 use crate::app::workspace::Workspace;
 use crate::domain::freshness;
@@ -20,17 +21,31 @@ const TICK_NS: i64 = 20_000_000;
 /// The same for file systems that keep whole seconds.
 const COARSE_TICK_NS: i64 = 2_000_000_000;
 
+/// Where the notes of a listing are.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Notes<'a> {
+    /// In their folders.
+    OnDisk,
+    /// In memory.
+    Held(&'a Shelf<'a>),
+}
+
 /// Reads and understands single files.
 pub(super) struct FileReader<'a> {
     workspace: &'a Workspace,
     listings: &'a [FolderListing],
+    notes: Notes<'a>,
     one_large_file: Mutex<()>,
 }
 
 impl<'a> FileReader<'a> {
     /// Reads files of these listings.
-    pub(super) fn new(workspace: &'a Workspace, listings: &'a [FolderListing]) -> Self {
-        FileReader { workspace, listings, one_large_file: Mutex::new(()) }
+    pub(super) fn new(
+        workspace: &'a Workspace,
+        listings: &'a [FolderListing],
+        notes: Notes<'a>,
+    ) -> Self {
+        FileReader { workspace, listings, notes, one_large_file: Mutex::new(()) }
     }
 
     /// Opens a listed file and takes in what it holds.
@@ -48,20 +63,16 @@ impl<'a> FileReader<'a> {
     ) -> (Content, bool) {
         let _alone = (file.stamp.size >= LARGE_FILE_BYTES)
             .then(|| self.one_large_file.lock().unwrap_or_else(PoisonError::into_inner));
-        let read_at = clock::now();
-        let (bytes, stamp) = match vault::read(vault, &listing.folder, file) {
-            Ok(read) => read,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return (Content::Gone, false),
-            // A closed door stays closed until its stamp changes; any other trouble may pass, so it is tried again.
-            Err(error) => {
-                let settled = error.kind() == io::ErrorKind::PermissionDenied;
-                return (Content::Rejected(Rejection::Unreadable), settled);
-            }
+        let (bytes, settled) = match self.notes {
+            Notes::OnDisk => match opened(vault, listing, file) {
+                Ok(read) => read,
+                Err(unread) => return unread,
+            },
+            Notes::Held(shelf) => match shelf.text(vault, &listing.folder, &file.name) {
+                Some(text) => (text.as_bytes().to_vec(), true),
+                None => return (Content::Gone, false),
+            },
         };
-        let last_change = if stamp.ctime_ns == 0 { stamp.mtime.0 } else { stamp.ctime_ns };
-        let tick = if last_change % 1_000_000_000 == 0 { COARSE_TICK_NS } else { TICK_NS };
-        let settled = stamp == file.stamp && read_at.0.saturating_sub(last_change) > tick;
-
         let mut hash = [0; 16];
         hash.copy_from_slice(&blake3::hash(&bytes).as_bytes()[..16]);
         let path = NotePath::in_folder(&listing.folder, &file.name);
@@ -80,4 +91,26 @@ impl<'a> FileReader<'a> {
         };
         (Content::Note(Box::new(read)), settled)
     }
+}
+
+/// What an opened file holds, and whether its stamp is sure to belong to that; else what is to be said of it.
+fn opened(
+    vault: &Vault,
+    listing: &FolderListing,
+    file: &ListedFile,
+) -> Result<(Vec<u8>, bool), (Content, bool)> {
+    let read_at = clock::now();
+    let (bytes, stamp) =
+        vault::read(vault, &listing.folder, file).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => (Content::Gone, false),
+            // A closed door stays closed until its stamp changes; any other trouble may pass, so it is tried again.
+            kind => {
+                let settled = kind == io::ErrorKind::PermissionDenied;
+                (Content::Rejected(Rejection::Unreadable), settled)
+            }
+        })?;
+    let last_change = if stamp.ctime_ns == 0 { stamp.mtime.0 } else { stamp.ctime_ns };
+    let tick = if last_change % 1_000_000_000 == 0 { COARSE_TICK_NS } else { TICK_NS };
+    let settled = stamp == file.stamp && read_at.0.saturating_sub(last_change) > tick;
+    Ok((bytes, settled))
 }

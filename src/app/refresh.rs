@@ -10,8 +10,8 @@ use serde::Serialize;
 use crate::adapters::index::{
     Builder, Index, IndexError, Outcome, Totals, Unusable, Updater, WriterLock,
 };
-use crate::adapters::vault;
-use crate::app::reader::FileReader;
+use crate::adapters::vault::{self, Shelf};
+use crate::app::reader::{FileReader, Notes};
 use crate::app::workspace::{AppError, Workspace};
 use crate::domain::listing::{FolderListing, ListedFile, Skipped};
 use crate::domain::reading::Reading;
@@ -121,40 +121,59 @@ pub fn refresh(
     refresh_listed(workspace, &mut listed, workspace.last_index(), mode, patience, progress)
 }
 
+/// Brings the index up to date with notes that are held in memory, as if they lay in the vaults.
+pub(super) fn refresh_held(workspace: &Workspace, shelf: &Shelf<'_>) -> Result<(), AppError> {
+    let mut listed = Listed::of(workspace, Notes::Held(shelf));
+    let (last, mode) = (workspace.last_index(), Mode::Incremental);
+    refresh_listed(workspace, &mut listed, last, mode, Patience::Wait, &mut |_, _| {})?;
+    Ok(())
+}
+
 /// The vaults' files, as far as that is known without opening any.
-pub(super) struct Listed {
+pub(super) struct Listed<'a> {
     pub(super) listings: Vec<FolderListing>,
+    notes: Notes<'a>,
     skipped: Skipped,
     took: Duration,
 }
 
+impl<'a> Listed<'a> {
+    fn of(workspace: &Workspace, notes: Notes<'a>) -> Listed<'a> {
+        let started = Instant::now();
+        let (listings, skipped) = match notes {
+            Notes::OnDisk => {
+                vault::walk(&workspace.vaults, workspace.settings.max_file_bytes.value)
+            }
+            Notes::Held(shelf) => (shelf.listings(&workspace.vaults), Skipped::default()),
+        };
+        Listed { listings, notes, skipped, took: started.elapsed() }
+    }
+}
+
 /// Lists the files of all vaults.
-pub(super) fn list(workspace: &Workspace) -> Listed {
-    let started = Instant::now();
-    let (listings, skipped) = walk(workspace);
-    Listed { listings, skipped, took: started.elapsed() }
+pub(super) fn list(workspace: &Workspace) -> Listed<'static> {
+    Listed::of(workspace, Notes::OnDisk)
 }
 
 /// Brings an index up to date that is open already, or could not be opened. What was listed stays with the caller: to
 /// free a hundred thousand names takes time, for which nobody should have to wait.
 pub(super) fn refresh_listed(
     workspace: &Workspace,
-    listed: &mut Listed,
+    listed: &mut Listed<'_>,
     last: Result<Index, Unusable>,
     mode: Mode,
     patience: Patience,
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<(Index, Refreshed), AppError> {
-    let Listed { listings, skipped, took } = listed;
     let mut refreshed = Refreshed {
         outcome: Outcome::default(),
-        skipped: *skipped,
+        skipped: listed.skipped,
         notice: None,
         is_as_before: true,
-        listed_in: *took,
+        listed_in: listed.took,
     };
     let usable = match last {
-        Ok(index) if mode == Mode::Incremental => match index.is_current(listings) {
+        Ok(index) if mode == Mode::Incremental => match index.is_current(&listed.listings) {
             Ok(true) => return Ok((index, refreshed)),
             Ok(false) => Some(index),
             Err(error) => {
@@ -169,7 +188,7 @@ pub(super) fn refresh_listed(
         }
     };
     let written = match workspace.store.try_lock() {
-        Ok(Some(lock)) => write(workspace, &lock, listings, mode, progress),
+        Ok(Some(lock)) => write(workspace, &lock, listed, mode, progress),
         Ok(None) => match usable {
             Some(index) if patience == Patience::Skip => {
                 refreshed.notice = Some(Notice::Busy);
@@ -177,8 +196,9 @@ pub(super) fn refresh_listed(
             }
             _ => workspace.store.lock().and_then(|lock| {
                 // What was listed before the wait may be older than what the other process wrote.
-                (*listings, refreshed.skipped) = walk(workspace);
-                write(workspace, &lock, listings, mode, progress)
+                *listed = Listed::of(workspace, listed.notes);
+                refreshed.skipped = listed.skipped;
+                write(workspace, &lock, listed, mode, progress)
             }),
         },
         Err(error) => Err(error),
@@ -200,10 +220,6 @@ pub(super) fn refresh_listed(
         Err(Unusable::Failed(error)) => Err(error.into()),
         Err(unusable) => Err(IndexError::Damaged(unusable.to_string()).into()),
     }
-}
-
-fn walk(workspace: &Workspace) -> (Vec<FolderListing>, Skipped) {
-    vault::walk(&workspace.vaults, workspace.settings.max_file_bytes.value)
 }
 
 /// Puts a question to a fresh index, without waiting for another process that is writing it.
@@ -293,13 +309,13 @@ fn rebuild_notice(unusable: &Unusable) -> Option<Notice> {
 fn write(
     workspace: &Workspace,
     lock: &WriterLock,
-    listings: &[FolderListing],
+    listed: &Listed<'_>,
     mode: Mode,
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<(Outcome, Option<Notice>), IndexError> {
     let mut notice = None;
     if mode == Mode::Incremental {
-        match update(workspace, lock, listings, progress) {
+        match update(workspace, lock, listed, progress) {
             Ok(Some(outcome)) => return Ok((outcome, None)),
             Ok(None) | Err(IndexError::Crowded) => {}
             Err(error @ IndexError::Damaged(_)) => {
@@ -308,14 +324,14 @@ fn write(
             Err(error) => return Err(error),
         }
     }
-    Ok((build(workspace, lock, listings, progress)?, notice))
+    Ok((build(workspace, lock, listed, progress)?, notice))
 }
 
 /// Changes the index in use; `None` where a new one has to be made.
 fn update(
     workspace: &Workspace,
     lock: &WriterLock,
-    listings: &[FolderListing],
+    listed: &Listed<'_>,
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<Option<Outcome>, IndexError> {
     let mut updater = match Updater::open(lock, &workspace.fingerprint) {
@@ -323,6 +339,7 @@ fn update(
         Err(Unusable::Failed(error)) => return Err(error),
         Err(_) => return Ok(None),
     };
+    let Listed { listings, notes, .. } = listed;
     let changes = updater.changes(listings)?;
     if changes.is_empty() {
         return Ok(Some(Outcome::default()));
@@ -334,7 +351,7 @@ fn update(
     if n_to_read as i64 > most || bytes > REBUILD_BYTES {
         return Ok(None);
     }
-    let reader = FileReader::new(workspace, listings);
+    let reader = FileReader::new(workspace, listings, *notes);
     progress(0, n_to_read);
     let readings: Vec<Reading> = changes
         .to_read
@@ -351,9 +368,10 @@ fn update(
 fn build(
     workspace: &Workspace,
     lock: &WriterLock,
-    listings: &[FolderListing],
+    listed: &Listed<'_>,
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<Outcome, IndexError> {
+    let Listed { listings, notes, .. } = listed;
     let mut files: Vec<(usize, &ListedFile)> = listings
         .iter()
         .enumerate()
@@ -366,7 +384,7 @@ fn build(
         a_key.cmp(&(b.stamp.mtime, b_place.vault, &b_place.folder, &b.name))
     });
     let mut builder = Builder::begin(lock, listings.len())?;
-    let reader = FileReader::new(workspace, listings);
+    let reader = FileReader::new(workspace, listings, *notes);
     let n_files = files.len();
     progress(0, n_files);
     thread::scope(|scope| -> Result<(), IndexError> {

@@ -117,7 +117,7 @@ impl Work {
         });
     }
 
-    fn run(&self, patience: Option<Duration>, listed: &mut Option<Listed>) {
+    fn run(&self, patience: Option<Duration>, listed: &mut Option<Listed<'static>>) {
         let place = self.timed("find", || Place::find(&self.request));
         let found = place.as_ref().ok().cloned();
         self.tell(Told::Place(Box::new(place)));
@@ -155,7 +155,7 @@ impl Work {
         place: Place,
         database: Option<FromDatabase>,
         patience: Option<Duration>,
-        listed: &mut Option<Listed>,
+        listed: &mut Option<Listed<'static>>,
     ) {
         let project = place.project.name.clone();
         let Some(workspace) = self.open(place, database.is_some(), patience) else {
@@ -224,7 +224,7 @@ impl Work {
     fn refresh(
         &self,
         workspace: &Workspace,
-        listed: &mut Listed,
+        listed: &mut Listed<'_>,
         last: Result<Index, Unusable>,
         mode: Mode,
     ) -> Option<(Index, Refreshed)> {

@@ -3,6 +3,7 @@
 mod answers;
 mod growth;
 mod hermetic;
+mod real;
 mod sessions;
 mod there;
 mod written;

@@ -40,21 +40,19 @@ impl Left {
 
     /// What it is called in reports: by its id, else by its path, which everybody finds.
     pub(super) fn name(&self) -> String {
-        match self.id() {
-            Some(id) => id.to_string(),
-            None => self.path.clone(),
-        }
-    }
-
-    fn id(&self) -> Option<HandoffId> {
         let stem = self.path.rsplit('/').next().unwrap_or_default().trim_end_matches(".md");
-        HandoffId::parse(self.document.head.id.as_deref().unwrap_or(stem)).ok()
+        let id = HandoffId::parse(self.document.head.id.as_deref().unwrap_or(stem));
+        id.map_or_else(|_| self.path.clone(), |id| id.to_string())
     }
 
-    /// The id under which a session is given it: one is made where there is none.
-    pub(super) fn id_or_made(&self) -> HandoffId {
-        let session = self.document.head.session_id.as_deref();
-        self.id().unwrap_or_else(|| HandoffId::new(self.created, session, 1))
+    /// The id under which a session is given it: whoever imports it makes a new one.
+    pub(super) fn id_as_imported(&self) -> HandoffId {
+        HandoffId::new(self.created, self.document.head.session_id.as_deref(), 1)
+    }
+
+    /// The newest one counts, and of several the last by its path.
+    pub(super) fn age_and_path(&self) -> (Timestamp, &str) {
+        (self.created, &self.path)
     }
 
     fn record(&self, place: &Place) -> HandoffRecord {
@@ -62,7 +60,7 @@ impl Left {
         let occasion = head.occasion.clone().unwrap_or(Occasion::Manual);
         let expires = occasion.lifetime().map(|lifetime| self.created.after(lifetime));
         HandoffRecord {
-            id: self.id_or_made(),
+            id: self.id_as_imported(),
             scope: place.project.scope.clone(),
             channel: head.channel.clone().unwrap_or_else(|| place.project.channel.clone()),
             kind: head.kind,
@@ -109,7 +107,7 @@ pub(super) fn choose(left: &[Left], place: &Place, now: Timestamp) -> Loaded {
         .iter()
         .map(|left| (left, left.record(place)))
         .filter(is_good)
-        .max_by(|(a, _), (b, _)| (a.created, &a.path).cmp(&(b.created, &b.path)));
+        .max_by_key(|(left, _)| left.age_and_path());
     let legacy = newest.map(|(left, record)| {
         let head = &left.document.head;
         let files = root_of_files(&place.project).map_or_else(Vec::new, |root| {

@@ -12,7 +12,6 @@ use crate::adapters::stage::Stage;
 use crate::app::workspace::{AppError, Place, Request};
 use crate::domain::check::SessionSpec;
 use crate::domain::source::SourceWish;
-use crate::domain::time::Timestamp;
 
 /// Nobody waits here: a slow machine must not change what is found.
 const PATIENCE_MS: &str = "3600000";
@@ -21,7 +20,7 @@ pub(super) const BRANCH: &str = "main";
 
 /// Puts settings on the stage: those at the top, and those of packages where there is no repository around them.
 pub(super) fn set_settings(ground: &Ground, stage: &Stage) -> Result<(), CheckError> {
-    let set = |path: &str, text: &str| stage.write(path, text.as_bytes(), Timestamp(0));
+    let set = |path: &str, text: &str| stage.write(path, text.as_bytes());
     if ground.text.is_some() {
         set(SETTINGS, &ground.file.without_unknown).map_err(on_stage)?;
     }

@@ -67,10 +67,6 @@ impl Roles {
         self.statics.matched(path, false).is_ignore()
     }
 
-    pub(super) fn is_staged(&self, path: &str) -> bool {
-        self.is_note(path) || is_gitignore(path)
-    }
-
     pub(super) fn is_read(&self, path: &str) -> bool {
         path == SETTINGS || self.is_note(path) || self.is_handoff(path) || self.is_static(path)
     }
@@ -133,7 +129,7 @@ mod tests {
     fn files_are_known_by_their_places() {
         let roles = roles();
         for note in [".kgctx/memory/a.md", "docs/deep/b.md"] {
-            assert!(roles.is_note(note) && roles.is_read(note) && roles.is_staged(note), "{note}");
+            assert!(roles.is_note(note) && roles.is_read(note), "{note}");
         }
         for other in ["docs.md", "docs/a.txt", "docs/.hidden/a.md", "docs/.a.md", "a/docs/b.md"] {
             assert!(!roles.is_note(other), "{other}");
@@ -146,7 +142,7 @@ mod tests {
             ".cursor/rules/x/y.mdc",
             ".github/copilot-instructions.md",
         ] {
-            assert!(roles.is_static(read) && !roles.is_staged(read), "{read}");
+            assert!(roles.is_static(read) && !roles.is_note(read), "{read}");
         }
         assert!(!roles.is_static("src/main.rs") && !roles.is_static("MY-AGENTS.md"));
     }
@@ -166,7 +162,7 @@ mod tests {
         #[test]
         fn no_path_and_no_text_is_too_odd(path in "\\PC*", text in "(@|\\.|/|\\PC)*") {
             let roles = roles();
-            let _ = (roles.is_read(&path), roles.is_staged(&path), imports(&path, &text));
+            let _ = (roles.is_read(&path), roles.is_note(&path), imports(&path, &text));
         }
     }
 }

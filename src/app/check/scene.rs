@@ -1,5 +1,6 @@
-//! A scene: a version of the repository on a stage, where the real path makes the contexts of its sessions. What is on the
-//! stage can be turned into the base and back, by touching only what differs.
+//! A scene: a version of the repository as its sessions would find it, where the real path makes their contexts. Settings, rules of
+//! what to ignore and listed files lie on a stage; the notes are held in memory, because to write and remove thousands of
+//! files takes longer than everything else. It can be turned into the base and back.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io;
@@ -12,10 +13,10 @@ use super::left_behind::Left;
 use super::place::{BRANCH, check_folder, on_stage, place_of, request, set_settings};
 use super::roles::{Roles, imports, is_gitignore};
 use super::session::{Played, play, play_text};
-use super::version::{Base, From, Staged, Turn};
+use super::version::{Base, From, Turn};
 use crate::adapters::stage::Stage;
-use crate::adapters::vault;
-use crate::app::refresh::{Mode, Patience, refresh};
+use crate::adapters::vault::{self, Shelf};
+use crate::app::refresh::refresh_held;
 use crate::app::workspace::{Place, Request, Workspace};
 use crate::domain::check::{RepositoryFile, Rule, SessionSpec, StaticFile};
 use crate::domain::note::Remarks;
@@ -28,17 +29,18 @@ use crate::engine::markdown;
 /// How deep files that hosts read may import others.
 const IMPORTS: usize = 5;
 
-/// In which order files are written.
+/// In which order notes are put on the shelf.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Order {
     AsListed,
     Reversed,
 }
 
-/// A version of the repository on a stage.
+/// A version of the repository as its sessions would find it.
 pub(super) struct Scene<'g> {
     pub(super) ground: &'g Ground,
     base: Option<&'g Base>,
+    order: Order,
     pub(super) stage: Stage,
     /// What each session's folder belongs to.
     places: BTreeMap<String, Place>,
@@ -46,22 +48,26 @@ pub(super) struct Scene<'g> {
     /// Those at the top.
     settings: Settings,
     max_bytes: u64,
+    /// Those of the working tree, in the order of their paths.
     files: Vec<RepositoryFile>,
     /// Those of which the history says nothing.
     uncommitted: HashSet<String>,
     head: Act,
     before: Act,
-    /// The files of the base that hosts read, and those that they may import.
-    files_before: Vec<RepositoryFile>,
-    /// How many bytes those files had that are different now.
-    bytes_before: HashMap<String, usize>,
+    /// What those files held in the base that are different now.
+    texts_before: HashMap<String, String>,
+    /// The files of the base that hosts read, and those that they import.
+    statics_before: Vec<RepositoryFile>,
     is_turned: bool,
 }
 
-/// What a version brings to the stage.
+/// What a version brings to the scene.
 #[derive(Default)]
 struct Act {
-    staged: Staged,
+    /// Its notes, and when each was last changed.
+    notes: Vec<(String, Timestamp)>,
+    /// What has to lie on the stage.
+    staged: BTreeSet<String>,
     left: Vec<Left>,
 }
 
@@ -91,6 +97,7 @@ impl<'g> Scene<'g> {
         let mut scene = Scene {
             ground,
             base,
+            order,
             stage,
             places,
             roles,
@@ -100,18 +107,18 @@ impl<'g> Scene<'g> {
             uncommitted: HashSet::new(),
             head: Act::default(),
             before: Act::default(),
-            files_before: Vec::new(),
-            bytes_before: HashMap::new(),
+            texts_before: HashMap::new(),
+            statics_before: Vec::new(),
             is_turned: false,
         };
-        scene.set_working_tree(order)?;
+        scene.set_working_tree()?;
         if let Some(base) = base {
             scene.prepare_base(base)?;
         }
         Ok(scene)
     }
 
-    fn set_working_tree(&mut self, order: Order) -> Result<(), CheckError> {
+    fn set_working_tree(&mut self) -> Result<(), CheckError> {
         let ground = self.ground;
         let changed = ground.checkout.changed_since(None)?;
         let mut read: Vec<&str> = ground.paths.iter().map(String::as_str).collect();
@@ -122,22 +129,20 @@ impl<'g> Scene<'g> {
         let baseline = ground.known.get(&ground.file.settings.baseline).map(String::as_str);
         let wanted = read.iter().copied().chain(baseline).filter(is_committed).collect();
         let times = ground.checkout.times(None, &wanted)?;
-        let time = |path: &str| times.get(path).copied().unwrap_or_else(|| ground.undated());
-        if order == Order::Reversed {
-            read.reverse();
-        }
-        let read_one = |path: &&str| -> io::Result<Option<(String, String)>> {
-            let Some(bytes) = ground.checkout.read(path, self.max_bytes) else { return Ok(None) };
-            if self.roles.is_staged(path) {
-                self.stage.write(path, &bytes, time(path))?;
-            }
-            Ok(text(bytes).map(|text| ((*path).to_owned(), text)))
+        let read_one = |path: &&str| {
+            let bytes = ground.checkout.read(path, self.max_bytes)?;
+            text(bytes).map(|text| ((*path).to_owned(), text))
         };
-        let texts: io::Result<Vec<Option<(String, String)>>> =
-            read.par_iter().with_min_len(32).map(read_one).collect();
         let mut texts: HashMap<String, String> =
-            texts.map_err(on_stage)?.into_iter().flatten().collect();
-        self.read_imports(&mut texts);
+            read.par_iter().with_min_len(32).filter_map(read_one).collect();
+        let statics = read.iter().filter(|path| self.roles.is_static(path));
+        let known = |path: &str| ground.known.contains(path);
+        let read_more = |paths: &BTreeSet<&str>, texts: &mut HashMap<String, String>| {
+            texts.extend(paths.iter().filter_map(read_one));
+            Ok::<(), CheckError>(())
+        };
+        read_imports(statics.copied(), &mut texts, known, read_more)?;
+        let time = |path: &str| times.get(path).copied().unwrap_or_else(|| ground.undated());
         let file = |path: &String| {
             let text = texts.remove(path);
             // Without a history nobody knows how old a handoff is, and it is not too old by that.
@@ -147,97 +152,75 @@ impl<'g> Scene<'g> {
         };
         self.files = ground.paths.iter().map(file).collect();
         self.uncommitted = changed.union(&ground.untracked).cloned().collect();
-        let staged = read.iter().filter(|path| self.roles.is_staged(path));
-        let mut staged: Staged = staged.map(|path| ((*path).to_owned(), time(path))).collect();
+        let notes = ground.paths.iter().filter(|path| self.roles.is_note(path));
+        let notes = notes.map(|path| (path.clone(), time(path))).collect();
         let handoffs = self.files.iter().filter(|file| self.roles.is_handoff(&file.path));
         let left: Vec<Left> = handoffs.filter_map(Left::read).collect();
-        let mut listed = BTreeSet::new();
-        for path in left.iter().flat_map(Left::listed).filter(|path| ground.known.contains(path)) {
-            if !staged.contains_key(&path) {
-                staged.insert(path.clone(), ground.undated());
-                listed.insert(path);
-            }
-        }
-        let listed = listed.iter().map(String::as_str).collect();
-        self.head = Act { staged, left };
-        self.write(From::WorkingTree, &listed, &self.head.staged)?;
-        Ok(())
+        let staged = staged(&ground.paths, &left, known);
+        self.head = Act { notes, staged, left };
+        let all = self.head.staged.iter().map(String::as_str).collect();
+        self.write(From::WorkingTree, &all)
     }
 
-    /// Reads what those files import that hosts read, as far as it is in the repository.
-    fn read_imports(&self, texts: &mut HashMap<String, String>) {
-        let mut round: Vec<String> =
-            texts.keys().filter(|path| self.roles.is_static(path)).cloned().collect();
-        for _ in 0..IMPORTS {
-            let mut next = BTreeSet::new();
-            for path in &round {
-                let Some(text) = texts.get(path) else { continue };
-                let new = imports(path, text).into_iter().filter(|path| !texts.contains_key(path));
-                next.extend(new.filter(|path| self.ground.known.contains(path)));
-            }
-            for path in &next {
-                let bytes = self.ground.checkout.read(path, self.max_bytes);
-                texts.extend(bytes.and_then(text).map(|text| (path.clone(), text)));
-            }
-            round = next.into_iter().collect();
-        }
-    }
-
-    /// Finds out what the base would bring to the stage.
+    /// Finds out what the base would bring to the scene.
     fn prepare_base(&mut self, base: &Base) -> Result<(), CheckError> {
-        let checkout = &self.ground.checkout;
-        let paths: Vec<&str> = base.files.keys().map(String::as_str).collect();
-        let is_gone = |path: &&str| self.roles.is_read(path) && !self.ground.known.contains(*path);
-        let read = paths.iter().copied().filter(is_gone);
-        let times = checkout.times(Some(&base.commit), &read.collect())?;
-        let is_kept: HashMap<&str, Timestamp> =
-            self.files.iter().map(|file| (file.path.as_str(), file.modified)).collect();
+        let (ground, roles) = (self.ground, &self.roles);
+        let now: HashMap<&str, &RepositoryFile> =
+            self.files.iter().map(|file| (file.path.as_str(), file)).collect();
+        let text_now = |path: &str| now.get(path).and_then(|file| file.text.as_ref());
+        let paths: Vec<&String> = base.files.keys().collect();
+        let read: Vec<&str> = paths.iter().map(|path| path.as_str()).collect();
+        let read: Vec<&str> = read.into_iter().filter(|path| roles.is_read(path)).collect();
+        let fetch = |paths: &BTreeSet<&str>, texts: &mut HashMap<String, String>| {
+            let (max, checkout) = (self.max_bytes, &ground.checkout);
+            From::Base(base).fetch(checkout, paths, max, |path, bytes| {
+                texts.extend(text(bytes).map(|text| (path.to_owned(), text)));
+            })
+        };
+        let differs = |path: &&str| base.differing.contains(*path) || text_now(path).is_none();
+        let mut texts = HashMap::new();
+        fetch(&read.iter().copied().filter(differs).collect(), &mut texts)?;
+        // What hosts read is copied from the working tree where it is the same, with what it imports.
+        let mut statics = HashMap::new();
+        for path in read.iter().copied().filter(|path| roles.is_static(path)) {
+            let text = texts.get(path).or_else(|| text_now(path).filter(|_| !differs(&path)));
+            statics.extend(text.map(|text| (path.to_owned(), text.clone())));
+        }
+        let first: Vec<String> = statics.keys().cloned().collect();
+        let first = first.iter().map(String::as_str);
+        read_imports(first, &mut statics, |path| base.files.contains_key(path), fetch)?;
+        let gone = read.iter().copied().filter(|path| !now.contains_key(path));
+        let times = ground.checkout.times(Some(&base.commit), &gone.collect())?;
         // What is in both versions is as old as it is now: to touch a quiet note makes it recent, and adds nothing.
         let time = |path: &str| {
-            let at = is_kept.get(path).or_else(|| times.get(path)).copied();
-            at.unwrap_or_else(|| self.ground.undated())
+            let at = now.get(path).map(|file| file.modified).or_else(|| times.get(path).copied());
+            at.unwrap_or_else(|| ground.undated())
         };
-        let staged = paths.iter().filter(|path| self.roles.is_staged(path));
-        let mut staged: Staged = staged.map(|path| ((*path).to_owned(), time(path))).collect();
-        let mut now: HashMap<&str, &String> = HashMap::with_capacity(self.files.len());
-        now.extend(
-            self.files.iter().filter_map(|file| Some((file.path.as_str(), file.text.as_ref()?))),
-        );
-        let has_statics = paths.iter().any(|path| self.roles.is_static(path));
-        let is_needed = |path: &str| {
-            self.roles.is_handoff(path)
-                || has_statics && (self.roles.is_static(path) || now.contains_key(path))
+        let notes = paths.iter().filter(|path| roles.is_note(path));
+        let notes = notes.map(|path| ((*path).clone(), time(path))).collect();
+        let file = |path: &str, text: &String| RepositoryFile {
+            path: path.to_owned(),
+            text: Some(text.clone()),
+            modified: time(path),
         };
-        let needed = paths.iter().copied().filter(|path| is_needed(path));
-        let (fetched, same): (BTreeSet<&str>, BTreeSet<&str>) =
-            needed.partition(|path| base.differing.contains(*path) || !now.contains_key(path));
-        let mut texts: HashMap<String, String> = HashMap::new();
-        From::Base(base).fetch(checkout, &fetched, self.max_bytes, |path, bytes| {
-            texts.extend(text(bytes).map(|text| (path.to_owned(), text)));
-        })?;
-        texts.extend(same.iter().map(|path| ((*path).to_owned(), now[path].clone())));
-        let mut files = Vec::new();
-        for path in &paths {
-            let text = texts.remove(*path);
-            files.push(RepositoryFile { path: (*path).to_owned(), text, modified: time(path) });
-        }
-        let handoffs = files.iter().filter(|file| self.roles.is_handoff(&file.path));
-        let left: Vec<Left> = handoffs.filter_map(Left::read).collect();
-        for path in left.iter().flat_map(Left::listed) {
-            if base.files.contains_key(&path) {
-                staged.entry(path).or_insert_with(|| self.ground.undated());
-            }
-        }
-        self.before = Act { staged, left };
-        self.files_before = if has_statics { files } else { Vec::new() };
+        let handoffs = read.iter().filter(|path| roles.is_handoff(path)).filter_map(|path| {
+            let text = texts.get(*path).or_else(|| text_now(path).filter(|_| !differs(path)))?;
+            Left::read(&file(path, text))
+        });
+        let left: Vec<Left> = handoffs.collect();
+        let staged = staged(base.files.keys(), &left, |path| base.files.contains_key(path));
+        self.statics_before = statics.iter().map(|(path, text)| file(path, text)).collect();
+        self.statics_before.sort_by(|a, b| a.path.cmp(&b.path));
+        self.before = Act { notes, staged, left };
+        self.texts_before = texts;
         Ok(())
     }
 
-    /// Turns what is on the stage into the base.
+    /// Turns what is there into the base.
     pub(super) fn turn_to_base(&mut self) -> Result<(), CheckError> {
         let Some(base) = self.base else { return Ok(()) };
         let turn = Turn::between(&self.head.staged, &self.before.staged, &base.differing);
-        self.bytes_before = self.turn(&turn, From::Base(base), &self.before.staged)?;
+        self.turn(&turn, From::Base(base))?;
         self.is_turned = true;
         Ok(())
     }
@@ -246,59 +229,44 @@ impl<'g> Scene<'g> {
     pub(super) fn turn_back(&mut self) -> Result<(), CheckError> {
         let Some(base) = self.base else { return Ok(()) };
         let turn = Turn::between(&self.before.staged, &self.head.staged, &base.differing);
-        self.turn(&turn, From::WorkingTree, &self.head.staged)?;
+        self.turn(&turn, From::WorkingTree)?;
         self.is_turned = false;
         Ok(())
     }
 
-    fn turn(
-        &self,
-        turn: &Turn<'_>,
-        from: From<'_>,
-        to: &Staged,
-    ) -> Result<HashMap<String, usize>, CheckError> {
-        // What was too large to be staged is not there.
-        let settle = |done: io::Result<()>| match done {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(on_stage(error)),
-            _ => Ok(()),
-        };
+    fn turn(&self, turn: &Turn<'_>, from: From<'_>) -> Result<(), CheckError> {
         for path in &turn.removed {
-            settle(self.stage.remove(path))?;
+            match self.stage.remove(path) {
+                // What was too large to be staged is not there.
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(on_stage(error));
+                }
+                _ => {}
+            }
         }
-        for path in &turn.dated {
-            settle(self.stage.date(path, to[*path]))?;
-        }
-        self.write(from, &turn.written, to)
+        self.write(from, &turn.written)
     }
 
-    /// Writes files to the stage, and tells how many bytes they have.
-    fn write(
-        &self,
-        from: From<'_>,
-        paths: &BTreeSet<&str>,
-        to: &Staged,
-    ) -> Result<HashMap<String, usize>, CheckError> {
-        let mut sizes = HashMap::new();
+    /// Writes files to the stage.
+    fn write(&self, from: From<'_>, paths: &BTreeSet<&str>) -> Result<(), CheckError> {
         let mut done = Ok(());
         from.fetch(&self.ground.checkout, paths, self.max_bytes, |path, bytes| {
-            sizes.insert(path.to_owned(), bytes.len());
             if done.is_ok() {
-                done = self.stage.write(path, &bytes, to[path]);
+                done = self.stage.write(path, &bytes);
             }
         })?;
-        done.map_err(on_stage)?;
-        Ok(sizes)
+        done.map_err(on_stage)
     }
 
     /// Makes the context of every session, from what is on the stage now.
     pub(super) fn play(&self) -> Result<Vec<Played>, CheckError> {
-        self.index()?;
+        self.index(None)?;
         self.ground.sessions.iter().map(|session| play(self, session)).collect()
     }
 
     /// The texts alone.
     pub(super) fn play_texts(&self) -> Result<Vec<String>, CheckError> {
-        self.index()?;
+        self.index(None)?;
         self.ground.sessions.iter().map(|session| play_text(self, session)).collect()
     }
 
@@ -307,15 +275,14 @@ impl<'g> Scene<'g> {
     pub(super) fn play_of_one_day(&self) -> Result<Vec<Played>, CheckError> {
         let sessions = self.ground.sessions.iter().map(|session| self.ground.now_of(session));
         let day = sessions.min().unwrap_or(self.ground.now);
-        let same: Staged = self.head.staged.keys().map(|path| (path.clone(), day)).collect();
-        let dated = self.head.staged.iter().filter(|(_, at)| **at != day);
-        let dated = dated.map(|(path, _)| path.as_str()).collect();
-        self.turn(&Turn { dated, ..Turn::default() }, From::WorkingTree, &same)?;
-        self.play()
+        self.index(Some(day))?;
+        self.ground.sessions.iter().map(|session| play(self, session)).collect()
     }
 
-    /// Brings the index up to date before any session asks: none of them may be in a hurry.
-    fn index(&self) -> Result<(), CheckError> {
+    /// Brings the index up to date before any session asks: none of them may be in a hurry. All notes are of `day`, if one is
+    /// named.
+    fn index(&self, day: Option<Timestamp>) -> Result<(), CheckError> {
+        let shelf = self.shelf(day);
         let mut seen = HashSet::new();
         for (dir, place) in &self.places {
             let is_new = seen.insert(place.project.notes_root.clone());
@@ -325,10 +292,39 @@ impl<'g> Scene<'g> {
             // Without notes there is no index, and a session without one is what is to be shown.
             let request = request(&self.stage, dir);
             if let Ok(workspace) = Workspace::find_what_answers(&request, true) {
-                refresh(&workspace, Mode::Incremental, Patience::Wait, &mut |_, _| {})?;
+                refresh_held(&workspace, &shelf)?;
             }
         }
         Ok(())
+    }
+
+    /// The notes as they are now.
+    fn shelf(&self, day: Option<Timestamp>) -> Shelf<'_> {
+        let act = if self.is_turned { &self.before } else { &self.head };
+        let mut shelf = Shelf::new(self.stage.project());
+        let mut notes: Vec<&(String, Timestamp)> = act.notes.iter().collect();
+        if self.order == Order::Reversed {
+            notes.reverse();
+        }
+        for (path, at) in notes {
+            if let Some(text) = self.text(path) {
+                shelf.put(path, text, day.unwrap_or(*at));
+            }
+        }
+        shelf
+    }
+
+    /// What a file holds in the version that is there.
+    fn text(&self, path: &str) -> Option<&str> {
+        let is_other = |base: &Base| self.is_turned && base.differing.contains(path);
+        if let Some(text) = self.texts_before.get(path).filter(|_| self.is_turned) {
+            return Some(text);
+        }
+        if self.base.is_some_and(is_other) {
+            return None;
+        }
+        let place = self.files.binary_search_by(|file| file.path.as_str().cmp(path)).ok()?;
+        self.files[place].text.as_deref()
     }
 
     /// Puts a session's branch on the stage, and tells where the session is and what was left for it.
@@ -352,9 +348,9 @@ impl<'g> Scene<'g> {
 
     /// What the handoff is called in reports that a session is given under an id.
     pub(super) fn name_of_handoff(&self, id: &str) -> String {
-        let mut left = self.left_on_stage().iter();
-        let found = left.find(|left| left.id_or_made().as_str() == id);
-        found.map_or_else(|| id.to_owned(), Left::name)
+        let named = self.left_on_stage().iter().filter(|left| left.id_as_imported().as_str() == id);
+        let newest = named.max_by_key(|left| left.age_and_path());
+        newest.map_or_else(|| id.to_owned(), Left::name)
     }
 
     /// What was left for sessions in the working tree.
@@ -401,7 +397,7 @@ impl<'g> Scene<'g> {
 
     /// What hosts read by themselves in the base.
     pub(super) fn statics_before(&self) -> Vec<StaticFile> {
-        statics::files(&self.input_of(&self.files_before))
+        statics::files(&self.input_of(&self.statics_before))
     }
 
     /// Files that are passed over because they are too large, with their bytes and the rule that they break.
@@ -441,7 +437,7 @@ impl<'g> Scene<'g> {
         let sized = files.filter_map(|file| Some((file, file.text.as_ref()?.len())));
         let grown = |(file, size): &(&RepositoryFile, usize)| {
             let is_new = self.base.is_some_and(|base| !base.files.contains_key(&file.path));
-            let before = self.bytes_before.get(&file.path).copied();
+            let before = self.texts_before.get(&file.path).map(String::len);
             let before = before.or(is_new.then_some(0));
             before.map_or(0, |before| size.saturating_sub(before))
         };
@@ -458,6 +454,39 @@ impl<'g> Scene<'g> {
         });
         most.map(|(file, _)| file.path.as_str())
     }
+}
+
+/// What has to lie on a stage: rules of what to ignore, and what handoffs list, as far as it is there.
+fn staged<'a>(
+    paths: impl IntoIterator<Item = &'a String>,
+    left: &[Left],
+    is_there: impl Fn(&str) -> bool,
+) -> BTreeSet<String> {
+    let rules = paths.into_iter().filter(|path| is_gitignore(path)).cloned();
+    let listed = left.iter().flat_map(Left::listed).filter(|path| is_there(path));
+    rules.chain(listed).collect()
+}
+
+/// Reads what files import that hosts read, as far as it is in the repository, and what that imports.
+fn read_imports<'a, E>(
+    first: impl Iterator<Item = &'a str>,
+    texts: &mut HashMap<String, String>,
+    is_there: impl Fn(&str) -> bool,
+    read: impl Fn(&BTreeSet<&str>, &mut HashMap<String, String>) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut round: Vec<String> = first.map(str::to_owned).collect();
+    for _ in 0..IMPORTS {
+        let named = round.iter().filter_map(|path| Some((path, texts.get(path)?)));
+        let named = named.flat_map(|(path, text)| imports(path, text));
+        let new: BTreeSet<String> =
+            named.filter(|path| !texts.contains_key(path) && is_there(path)).collect();
+        if new.is_empty() {
+            break;
+        }
+        read(&new.iter().map(String::as_str).collect(), texts)?;
+        round = new.into_iter().collect();
+    }
+    Ok(())
 }
 
 /// The folders of some files.

@@ -4,7 +4,6 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use crate::adapters::repository::{Checkout, RepositoryError, TreeFile};
-use crate::domain::time::Timestamp;
 
 /// A commit to compare with.
 pub(super) struct Base {
@@ -61,35 +60,24 @@ impl From<'_> {
     }
 }
 
-/// What stands on a stage, and since when it is as it is.
-pub(super) type Staged = BTreeMap<String, Timestamp>;
-
 /// What has to be done to turn one version on a stage into another.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Turn<'a> {
     pub(super) removed: Vec<&'a str>,
     pub(super) written: BTreeSet<&'a str>,
-    /// The content is the same, its time is not.
-    pub(super) dated: Vec<&'a str>,
 }
 
 impl<'a> Turn<'a> {
     pub(super) fn between(
-        from: &'a Staged,
-        to: &'a Staged,
+        from: &'a BTreeSet<String>,
+        to: &'a BTreeSet<String>,
         differing: &HashSet<String>,
     ) -> Turn<'a> {
-        let mut turn = Turn::default();
-        turn.removed.extend(from.keys().filter(|path| !to.contains_key(*path)).map(String::as_str));
-        for (path, at) in to {
-            match from.get(path) {
-                Some(_) if differing.contains(path) => drop(turn.written.insert(path)),
-                Some(before) if before != at => turn.dated.push(path),
-                Some(_) => {}
-                None => drop(turn.written.insert(path)),
-            }
+        let is_new = |path: &&String| !from.contains(*path) || differing.contains(*path);
+        Turn {
+            removed: from.difference(to).map(String::as_str).collect(),
+            written: to.iter().filter(is_new).map(String::as_str).collect(),
         }
-        turn
     }
 }
 
@@ -99,18 +87,14 @@ mod tests {
 
     #[test]
     fn only_what_differs_is_touched() {
-        let staged = |files: &[(&str, i64)]| -> Staged {
-            files.iter().map(|&(path, at)| (path.to_owned(), Timestamp(at))).collect()
-        };
-        let (head, base) = (
-            staged(&[("new", 9), ("same", 1), ("changed", 9), ("reverted", 9)]),
-            staged(&[("gone", 1), ("same", 1), ("changed", 1), ("reverted", 1)]),
-        );
+        let staged =
+            |files: &[&str]| -> BTreeSet<String> { files.iter().map(|&p| p.to_owned()).collect() };
+        let (head, base) =
+            (staged(&["new", "same", "changed"]), staged(&["gone", "same", "changed"]));
         let differing = ["changed", "new", "gone"].into_iter().map(str::to_owned).collect();
         let turn = Turn::between(&head, &base, &differing);
         assert_eq!(turn.removed, ["new"]);
         assert_eq!(turn.written, BTreeSet::from(["changed", "gone"]));
-        assert_eq!(turn.dated, ["reverted"]);
         assert_eq!(Turn::between(&head, &head, &HashSet::new()), Turn::default());
     }
 }
