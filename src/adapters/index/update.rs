@@ -66,6 +66,7 @@ impl Updater {
             totals: read_totals(&transaction)?,
             connection: &transaction,
             outcome: Outcome::default(),
+            leaving: Vec::new(),
             edges: HashMap::new(),
             touched: HashSet::new(),
         };
@@ -89,11 +90,16 @@ impl Updater {
             };
             key(a).cmp(&key(b)).then_with(|| place(a).cmp(&place(b)))
         });
+        let mut kept = Vec::with_capacity(readings.len());
         for reading in &readings {
             if !reading.settled || reading.content == Content::Gone {
                 restless.insert(reading.folder);
             }
-            edit.put(reading, &listings[reading.folder], folder_rows[&reading.folder])?;
+            kept.push(edit.clear(reading, folder_rows[&reading.folder])?);
+        }
+        edit.remove_leaving()?;
+        for (reading, kept) in readings.iter().zip(kept) {
+            edit.put(reading, kept, &listings[reading.folder], folder_rows[&reading.folder])?;
         }
         edit.write_edges()?;
         edit.forget_concepts()?;
@@ -133,6 +139,8 @@ struct Edit<'a> {
     connection: &'a Connection,
     totals: Totals,
     outcome: Outcome,
+    /// Notes that are gone, or whose place others take.
+    leaving: Vec<NoteId>,
     /// By how much each edge changes, per day on which its notes stop being fresh.
     edges: HashMap<(i64, i64), BTreeMap<FreshUntil, i64>>,
     /// Concepts that lost a mention.
@@ -156,35 +164,13 @@ impl Edit<'_> {
         Ok(self.connection.last_insert_rowid())
     }
 
-    /// Brings one file's rows up to date.
-    fn put(
-        &mut self,
-        reading: &Reading,
-        listing: &FolderListing,
-        folder: i64,
-    ) -> Result<(), IndexError> {
-        let Reading { file, settled, .. } = reading;
-        let held = match &reading.content {
-            Content::Note(read) => {
-                Held::Note(self.put_note(file, listing, folder, read)?, read.hash)
-            }
-            Content::Rejected(reason) => {
-                self.remove_file(folder, &file.name)?;
-                Held::Nothing(*reason)
-            }
-            Content::Gone => return self.remove_file(folder, &file.name),
+    /// Makes way for what was read of a file. Returns the id of its note if that stays as it is.
+    fn clear(&mut self, reading: &Reading, folder: i64) -> Result<Option<NoteId>, IndexError> {
+        let file = &reading.file;
+        let Content::Note(read) = &reading.content else {
+            self.remove_file(folder, &file.name)?;
+            return Ok(None);
         };
-        Ok(rows::put_file(self.connection, &FileRow { folder, file, settled: *settled, held })?)
-    }
-
-    /// Makes sure that a note's rows are those of its present content and time; returns its id.
-    fn put_note(
-        &mut self,
-        file: &ListedFile,
-        listing: &FolderListing,
-        folder: i64,
-        read: &ReadNote,
-    ) -> Result<NoteId, IndexError> {
         let known: Option<(NoteId, Vec<u8>, i64)> = self
             .connection
             .prepare_cached(
@@ -193,14 +179,36 @@ impl Edit<'_> {
             .query_row(params![folder, file.name], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
             .optional()?;
         let same_content = known.as_ref().is_some_and(|(_, hash, _)| *hash == read.hash);
-        if let Some((id, _, mtime_ns)) = known {
-            if same_content && mtime_ns == file.stamp.mtime.0 {
-                return Ok(id);
-            }
-            self.remove_note(id)?;
-        }
         self.outcome.changed += usize::from(!same_content);
-        self.insert_note(file, listing, folder, read)
+        let Some((id, _, mtime_ns)) = known else { return Ok(None) };
+        if same_content && mtime_ns == file.stamp.mtime.0 {
+            return Ok(Some(id));
+        }
+        self.leaving.push(id);
+        Ok(None)
+    }
+
+    /// Writes what was read of a file, for which there is room now.
+    fn put(
+        &mut self,
+        reading: &Reading,
+        kept: Option<NoteId>,
+        listing: &FolderListing,
+        folder: i64,
+    ) -> Result<(), IndexError> {
+        let Reading { file, settled, .. } = reading;
+        let held = match &reading.content {
+            Content::Note(read) => {
+                let id = match kept {
+                    Some(id) => id,
+                    None => self.insert_note(file, listing, folder, read)?,
+                };
+                Held::Note(id, read.hash)
+            }
+            Content::Rejected(reason) => Held::Nothing(*reason),
+            Content::Gone => return Ok(()),
+        };
+        Ok(rows::put_file(self.connection, &FileRow { folder, file, settled: *settled, held })?)
     }
 
     fn insert_note(
@@ -277,7 +285,7 @@ impl Edit<'_> {
         Ok(())
     }
 
-    /// Forgets a file, and its note if it was one.
+    /// Forgets a file; its note, if it was one, is to leave.
     fn remove_file(&mut self, folder: i64, name: &str) -> Result<(), IndexError> {
         let note: Option<Option<NoteId>> = self
             .connection
@@ -286,9 +294,17 @@ impl Edit<'_> {
             .optional()?;
         if let Some(note) = note.flatten() {
             self.outcome.removed += 1;
-            self.remove_note(note)?;
+            self.leaving.push(note);
         }
         Ok(())
+    }
+
+    /// Removes the notes that leave, in the order of their ids and before any other comes: the words of one that is out of
+    /// turn begin a new part of the full text, and many of those are merged again and again.
+    fn remove_leaving(&mut self) -> Result<(), IndexError> {
+        let mut leaving = std::mem::take(&mut self.leaving);
+        leaving.sort_unstable();
+        leaving.into_iter().try_for_each(|id| self.remove_note(id))
     }
 
     fn remove_note(&mut self, id: NoteId) -> Result<(), IndexError> {
