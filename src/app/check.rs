@@ -18,7 +18,9 @@ mod unstable;
 mod version;
 
 use std::io;
+use std::panic::resume_unwind;
 use std::path::PathBuf;
+use std::thread;
 
 use thiserror::Error;
 
@@ -37,6 +39,7 @@ use baseline::Baseline;
 use ground::Ground;
 use growth::Before;
 use scene::{Order, Scene};
+use session::Played;
 
 /// What is to be checked.
 #[derive(Debug, Clone, Default)]
@@ -113,42 +116,19 @@ pub fn check(request: &CheckRequest) -> Result<CheckReport, CheckError> {
         baseline.may_write(&ground)?;
     }
     let base = request.base.as_deref().map(|revision| ground.base(revision)).transpose()?;
-    let mut scene = Scene::set(&ground, base.as_ref(), Order::AsListed)?;
-    let mut played = scene.play()?;
-    let looks_twice = is_on(&ground.file.settings, Rule::UnstableOutput);
-    let (mut again, mut agreed) = (Vec::new(), None);
-    let before = if base.is_some() {
-        scene.turn_to_base()?;
-        let before = Before::of_base(&scene, scene.play()?);
-        if looks_twice {
-            breakpoint::reach("check:again");
-            // The same notes again, by another way: what is left of the base in the index would show.
-            scene.turn_back()?;
-            again = scene.play_texts()?;
-        }
-        Some(before)
-    } else {
-        let before = match request.agreement {
-            Agreement::Kept => baseline.read(&ground)?,
-            Agreement::Renewed => None,
-        };
-        let is_measured = before.is_some() || request.agreement == Agreement::Renewed;
-        if looks_twice || is_measured {
-            breakpoint::reach("check:again");
-            let another = Scene::set(&ground, None, Order::Reversed)?;
-            if looks_twice {
-                again = another.play_texts()?;
-            }
-            agreed = is_measured.then(|| another.play_of_one_day()).transpose()?;
-        }
-        before
-    };
+    let scene = Scene::set(&ground, base.as_ref(), Order::AsListed)?;
     let input = scene.input();
+    // Both take about as long, and neither needs the other.
+    let (sessions, findings) = thread::scope(|scope| {
+        let findings = scope.spawn(|| rules::all(&input));
+        let sessions = Sessions::make(request, &baseline, &scene);
+        (sessions, findings.join().unwrap_or_else(|panic| resume_unwind(panic)))
+    });
+    let (Sessions { mut played, again, before, agreed }, mut findings) = (sessions?, findings);
     let mut static_files = statics::files(&input);
     if let Some(before) = &before {
         before.compare(&scene, &mut played, agreed.as_deref(), &mut static_files);
     }
-    let mut findings = rules::all(&input);
     findings.extend(budget::unknown_keys(&ground));
     findings.extend(budget::too_large(&scene));
     findings.extend(budget::broken(&scene, &played));
@@ -177,6 +157,55 @@ pub fn check(request: &CheckRequest) -> Result<CheckReport, CheckError> {
     }
     masked::mask(&mut report);
     Ok(report)
+}
+
+/// What sessions are given, and what that is compared with.
+struct Sessions {
+    played: Vec<Played>,
+    /// The texts of the same contexts, made again; none where nobody looks twice.
+    again: Vec<String>,
+    before: Option<Before>,
+    /// The same contexts measured as the baseline is, where there is one or is to be one.
+    agreed: Option<Vec<Played>>,
+}
+
+impl Sessions {
+    fn make(
+        request: &CheckRequest,
+        baseline: &Baseline,
+        scene: &Scene<'_>,
+    ) -> Result<Sessions, CheckError> {
+        let ground = scene.ground;
+        let looks_twice = is_on(&ground.file.settings, Rule::UnstableOutput);
+        let played = scene.play()?;
+        let mut again = Vec::new();
+        if request.base.is_some() {
+            scene.turn_to_base()?;
+            let before = Before::of_base(scene, scene.play()?);
+            if looks_twice {
+                breakpoint::reach("check:again");
+                // The same notes again, by another way: what is left of the base in the index would show.
+                scene.turn_back()?;
+                again = scene.play_texts()?;
+            }
+            return Ok(Sessions { played, again, before: Some(before), agreed: None });
+        }
+        let before = match request.agreement {
+            Agreement::Kept => baseline.read(ground)?,
+            Agreement::Renewed => None,
+        };
+        let is_measured = before.is_some() || request.agreement == Agreement::Renewed;
+        let mut agreed = None;
+        if looks_twice || is_measured {
+            breakpoint::reach("check:again");
+            let another = Scene::set(ground, None, Order::Reversed)?;
+            if looks_twice {
+                again = another.play_texts()?;
+            }
+            agreed = is_measured.then(|| another.play_of_one_day()).transpose()?;
+        }
+        Ok(Sessions { played, again, before, agreed })
+    }
 }
 
 /// A file that could not be written: by the system's fault, or because it must not be.

@@ -49,6 +49,10 @@ pub fn lines(text: &str) -> String {
 /// Where characters stand that nobody sees: what the functions above leave out. Neighbours are one place.
 pub fn invisible_places(text: &str) -> Vec<Range<usize>> {
     let mut places = Vec::new();
+    // Most texts have none, which is seen sooner than what is around each.
+    if !text.contains(characters::is_invisible) {
+        return places;
+    }
     let mut seen = 0;
     let mut cleaned = Cleaned::new(text);
     while let Some(piece) = cleaned.next() {

@@ -93,21 +93,32 @@ impl Held<'_> {
     }
 }
 
-/// The ways through a vault's folders, each with the rules that hold at its end; `None` where a rule forbids it.
+/// The ways through a vault's folders; `None` where a rule forbids one.
 struct Ways {
-    known: HashMap<String, Option<(Place, Vec<Arc<Gitignore>>)>>,
+    known: HashMap<String, Option<Way>>,
+}
+
+/// A folder and the rules that hold inside of it.
+struct Way {
+    place: Place,
+    rules: Vec<Arc<Gitignore>>,
+}
+
+impl Way {
+    fn to(place: Place) -> Way {
+        Way { rules: place.inner_rules(), place }
+    }
 }
 
 impl Ways {
     fn new(root: Place) -> Ways {
-        let rules = root.inner_rules();
-        Ways { known: HashMap::from([(String::new(), Some((root, rules)))]) }
+        Ways { known: HashMap::from([(String::new(), Some(Way::to(root)))]) }
     }
 
     /// The name of a note that belongs to the vault.
     fn admit(&mut self, folder: &str, name: &str) -> Option<String> {
         self.enter(folder);
-        let (place, rules) = self.known.get(folder)?.as_ref()?;
+        let Way { place, rules } = self.known.get(folder)?.as_ref()?;
         let name = OsString::from(name);
         is_markdown(&name).then(|| place.admit(name, false, rules, &mut Skipped::default()))?
     }
@@ -118,15 +129,11 @@ impl Ways {
         }
         let (above, name) = folder.rsplit_once('/').unwrap_or(("", folder));
         self.enter(above);
-        let inner = self.known[above].as_ref().and_then(|(place, rules)| {
+        let inner = self.known[above].as_ref().and_then(|Way { place, rules }| {
             let inner = place.enter(vec![OsString::from(name)], rules, &mut Skipped::default());
             inner.into_iter().next()
         });
-        let inner = inner.map(|place| {
-            let rules = place.inner_rules();
-            (place, rules)
-        });
-        self.known.insert(folder.to_owned(), inner);
+        self.known.insert(folder.to_owned(), inner.map(Way::to));
     }
 }
 

@@ -2,6 +2,7 @@
 //! what to ignore and listed files lie on a stage; the notes are held in memory, because to write and remove thousands of
 //! files takes longer than everything else. It can be turned into the base and back.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io;
 
@@ -58,7 +59,8 @@ pub(super) struct Scene<'g> {
     texts_before: HashMap<String, String>,
     /// The files of the base that hosts read, and those that they import.
     statics_before: Vec<RepositoryFile>,
-    is_turned: bool,
+    /// Whether the base is there now. The rules look at the files meanwhile, which are always those of the working tree.
+    is_turned: Cell<bool>,
 }
 
 /// What a version brings to the scene.
@@ -109,7 +111,7 @@ impl<'g> Scene<'g> {
             before: Act::default(),
             texts_before: HashMap::new(),
             statics_before: Vec::new(),
-            is_turned: false,
+            is_turned: Cell::new(false),
         };
         scene.set_working_tree()?;
         if let Some(base) = base {
@@ -217,20 +219,20 @@ impl<'g> Scene<'g> {
     }
 
     /// Turns what is there into the base.
-    pub(super) fn turn_to_base(&mut self) -> Result<(), CheckError> {
+    pub(super) fn turn_to_base(&self) -> Result<(), CheckError> {
         let Some(base) = self.base else { return Ok(()) };
         let turn = Turn::between(&self.head.staged, &self.before.staged, &base.differing);
         self.turn(&turn, From::Base(base))?;
-        self.is_turned = true;
+        self.is_turned.set(true);
         Ok(())
     }
 
     /// Turns it back into the working tree.
-    pub(super) fn turn_back(&mut self) -> Result<(), CheckError> {
+    pub(super) fn turn_back(&self) -> Result<(), CheckError> {
         let Some(base) = self.base else { return Ok(()) };
         let turn = Turn::between(&self.before.staged, &self.head.staged, &base.differing);
         self.turn(&turn, From::WorkingTree)?;
-        self.is_turned = false;
+        self.is_turned.set(false);
         Ok(())
     }
 
@@ -300,7 +302,7 @@ impl<'g> Scene<'g> {
 
     /// The notes as they are now.
     fn shelf(&self, day: Option<Timestamp>) -> Shelf<'_> {
-        let act = if self.is_turned { &self.before } else { &self.head };
+        let act = if self.is_turned.get() { &self.before } else { &self.head };
         let mut shelf = Shelf::new(self.stage.project());
         let mut notes: Vec<&(String, Timestamp)> = act.notes.iter().collect();
         if self.order == Order::Reversed {
@@ -316,8 +318,8 @@ impl<'g> Scene<'g> {
 
     /// What a file holds in the version that is there.
     fn text(&self, path: &str) -> Option<&str> {
-        let is_other = |base: &Base| self.is_turned && base.differing.contains(path);
-        if let Some(text) = self.texts_before.get(path).filter(|_| self.is_turned) {
+        let is_other = |base: &Base| self.is_turned.get() && base.differing.contains(path);
+        if let Some(text) = self.texts_before.get(path).filter(|_| self.is_turned.get()) {
             return Some(text);
         }
         if self.base.is_some_and(is_other) {
@@ -343,7 +345,7 @@ impl<'g> Scene<'g> {
     }
 
     fn left_on_stage(&self) -> &[Left] {
-        if self.is_turned { &self.before.left } else { &self.head.left }
+        if self.is_turned.get() { &self.before.left } else { &self.head.left }
     }
 
     /// What the handoff is called in reports that a session is given under an id.
@@ -366,8 +368,8 @@ impl<'g> Scene<'g> {
 
     /// The concepts that some note mentions.
     pub(super) fn concepts(&self) -> HashSet<String> {
-        let style = self.settings.links.value;
-        let notes = self.files.par_iter().filter(|file| self.roles.is_note(&file.path));
+        let (style, roles) = (self.settings.links.value, &self.roles);
+        let notes = self.files.par_iter().filter(|file| roles.is_note(&file.path));
         let mentions = notes.flat_map_iter(|file| {
             let text = file.text.as_deref().unwrap_or_default();
             let note = markdown::parse(text, "", style, Remarks::default());

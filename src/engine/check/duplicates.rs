@@ -28,26 +28,29 @@ const MOST_COMPARED: usize = 4;
 
 /// What is compared of a note.
 struct Print {
-    words: usize,
-    whole: blake3::Hash,
-    minima: Option<[u64; MINIMA]>,
+    n_words: usize,
+    /// Equal for equal texts; others may have it by chance.
+    whole: u64,
+    minima: [u64; MINIMA],
 }
 
 /// Finds notes that are there twice.
 pub(super) fn find(checkout: &Checkout<'_>) -> Vec<Finding> {
     let notes: Vec<&CheckedFile<'_>> = checkout.notes().map(|(_, file)| file).collect();
     let prints: Vec<Print> = notes.par_iter().map(|file| print(file.body())).collect();
-    let mut by_text: HashMap<blake3::Hash, usize> = HashMap::new();
+    let mut by_text: HashMap<u64, usize> = HashMap::new();
     let mut bands: HashMap<(usize, [u64; BAND]), Vec<usize>> = HashMap::new();
     let mut runs: HashMap<usize, HashSet<u64>> = HashMap::new();
     let mut findings = Vec::new();
     for (number, print) in prints.iter().enumerate() {
-        if print.words < FEWEST_WORDS {
+        if print.n_words < FEWEST_WORDS {
             continue;
         }
-        let mut found = by_text.get(&print.whole).map(|&first| (first, true));
-        if let (None, Some(minima)) = (found, &print.minima) {
-            let (keys, _) = minima.as_chunks::<BAND>();
+        let words = |number: usize| notes[number].body().split_whitespace();
+        let same = by_text.get(&print.whole).filter(|&&first| words(first).eq(words(number)));
+        let mut found = same.map(|&first| (first, true));
+        if found.is_none() && print.n_words >= FEWEST_WORDS_NEARLY {
+            let (keys, _) = print.minima.as_chunks::<BAND>();
             let mut near: Vec<usize> = keys
                 .iter()
                 .enumerate()
@@ -94,21 +97,15 @@ pub(super) fn find(checkout: &Checkout<'_>) -> Vec<Finding> {
 }
 
 fn print(body: &str) -> Print {
-    let mut hasher = blake3::Hasher::new();
-    let mut words = 0;
-    for word in body.split_whitespace() {
-        hasher.update(word.as_bytes());
-        hasher.update(b" ");
-        words += 1;
-    }
-    let minima = (words >= FEWEST_WORDS_NEARLY).then(|| minima(body));
-    Print { words, whole: hasher.finalize(), minima }
-}
-
-/// The smallest hash of each class of runs. A class without any takes that of the next one.
-fn minima(body: &str) -> [u64; MINIMA] {
+    let (mut n_words, mut whole) = (0, 0);
+    let words = body.split_whitespace().map(|word| hash_of(word.as_bytes()));
+    let words = words.inspect(|&word| {
+        n_words += 1;
+        whole = mixed(whole ^ word);
+    });
+    // The smallest hash of each class of runs. A class without any takes that of the next one.
     let mut minima = [u64::MAX; MINIMA];
-    for hash in runs_of(body) {
+    for hash in runs(words) {
         let minimum = &mut minima[hash as usize % MINIMA];
         *minimum = hash.min(*minimum);
     }
@@ -117,16 +114,20 @@ fn minima(body: &str) -> [u64; MINIMA] {
             minima[n % MINIMA] = minima[(n + 1) % MINIMA];
         }
     }
-    minima
+    Print { n_words, whole, minima }
 }
 
-/// The hash of each run of words.
+/// The hash of each run of a text's words.
 fn runs_of(body: &str) -> impl Iterator<Item = u64> {
+    runs(body.split_whitespace().map(|word| hash_of(word.as_bytes())))
+}
+
+/// The hash of each run of words that are known by their hashes.
+fn runs(words: impl Iterator<Item = u64>) -> impl Iterator<Item = u64> {
     let mut last = [0u64; RUN];
-    let words = body.split_whitespace().enumerate();
-    words.filter_map(move |(n, word)| {
+    words.enumerate().filter_map(move |(n, word)| {
         last.rotate_left(1);
-        last[RUN - 1] = hash_of(word.as_bytes());
+        last[RUN - 1] = word;
         (n + 1 >= RUN).then(|| last.iter().fold(0, |sum, &word| mixed(sum ^ word)))
     })
 }

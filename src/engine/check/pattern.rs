@@ -2,6 +2,11 @@
 
 /// Whether a path from the top of the repository is one that a pattern means.
 pub(super) fn fits(pattern: &str, path: &str) -> bool {
+    // Hardly any of thousands of paths ends like the pattern does.
+    let end = pattern.rsplit(['*', '?']).next().unwrap_or_default();
+    if !path.ends_with(end.trim_start_matches('/')) {
+        return false;
+    }
     let pattern: Vec<&str> = pattern.trim_start_matches('/').split('/').collect();
     let path: Vec<&str> = path.split('/').collect();
     all_fit(&pattern, &path, |part| *part == "**", part_fits)
