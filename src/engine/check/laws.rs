@@ -110,7 +110,8 @@ proptest! {
             let lab = lab
                 .with("docs/a.md", &note)
                 .with("docs/b.md", &handoff)
-                .with(&format!("docs/{path}.md"), &note)
+                // No path is there twice.
+                .with(&format!("docs/x{path}.md"), &note)
                 .with(".kgctx/handoffs/h.md", &handoff)
                 .with("AGENTS.md", &agents)
                 .with_file("src/main.rs");

@@ -110,6 +110,18 @@ fn neither_the_clock_nor_the_order_of_files_changes_a_byte() {
         fs::File::options().write(true).open(path).unwrap().set_modified(at).unwrap();
     }
     assert_eq!(bytes(&mut lab.kgctx(&[])), here);
+    if Command::new("faketime").arg("--version").output().is_err() {
+        eprintln!("skipped: no `faketime` to set another clock with");
+        return;
+    }
+    for clock in ["1999-12-31 23:59:59", "2037-06-01 12:00:00"] {
+        let inner = lab.kgctx(&[]);
+        let mut command = Command::new("faketime");
+        command.arg(clock).arg(inner.get_program()).args(inner.get_args());
+        command.current_dir(lab.top()).env_clear();
+        command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        assert_eq!(bytes(&mut command), here, "{clock}");
+    }
 }
 
 #[test]
