@@ -115,6 +115,9 @@ fn the_action_compares_with_the_base_of_the_pull_request_and_fails_as_the_check_
     let (output, calls) = run_step(&scratch, "Check the context", &environment);
     assert_eq!(calls, "<kgctx><check><--format=github><--base=origin/main>\n");
     assert_eq!(output.status.code(), Some(1));
+    environment[0].1 = "--base v1 --now 2026-01-01";
+    let (_, calls) = run_step(&scratch, "Check the context", &environment);
+    assert_eq!(calls, "<kgctx><check><--format=github><--base><v1><--now><2026-01-01>\n");
 }
 
 #[test]
