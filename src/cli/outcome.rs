@@ -5,6 +5,7 @@ use crate::app::deliver::{NotDelivered, Refusal};
 use crate::app::install::{InstallError, SettingsFileError};
 use crate::app::watch::WatchError;
 use crate::app::workspace::AppError;
+use crate::cli::screen::harmless;
 #[cfg(unix)]
 use crate::service::ServeError;
 
@@ -57,7 +58,8 @@ impl From<CheckError> for Failure {
             | CheckError::Refused { .. }
             | CheckError::Begun => USAGE,
         };
-        Failure { code, message: error.to_string() }
+        // It may quote what the repository's settings say.
+        Failure { code, message: harmless(&error.to_string()) }
     }
 }
 

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::app::handoff::for_terminal;
 use crate::app::refresh::Notice;
+use crate::cli::outcome::UNAVAILABLE;
 
 /// Where output goes.
 pub(super) struct Screen {
@@ -138,7 +139,7 @@ impl Screen {
         match self.failed.take() {
             Some(error) if error.kind() != io::ErrorKind::BrokenPipe => {
                 self.complain(&format!("kgctx: cannot write the answer: {error}\n"));
-                ExitCode::FAILURE
+                UNAVAILABLE.into()
             }
             _ => ExitCode::SUCCESS,
         }

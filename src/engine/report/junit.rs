@@ -79,7 +79,7 @@ fn case(rule: Rule, name: &str, content: &str) -> String {
 /// A finding in lines.
 fn details(finding: &Finding) -> String {
     let mut lines = vec![format!("{}: {}", place(finding), tame(&finding.message))];
-    lines.extend(finding.excerpt.as_deref().map(|excerpt| format!("  {}", tame(excerpt))));
+    lines.extend(finding.excerpt.as_deref().map(|excerpt| format!("  | {}", tame(excerpt))));
     lines.extend(session(finding).map(|name| format!("  session: {name}")));
     lines.push(format!("  help: {}", tame(&finding.hint)));
     lines.iter().map(|line| format!("{line}\n")).collect()

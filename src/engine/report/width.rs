@@ -61,12 +61,13 @@ pub(super) fn right(text: &str, columns: usize) -> String {
 }
 
 /// The text in lines of at most so many columns, broken between words; a word that is longer stands alone, whole, because
-/// somebody may want to copy it. All lines but the first begin with `indent`, which is not counted.
+/// somebody may want to copy it, and one that could be a command stands behind another. All lines but the first begin with `indent`, which is not counted.
 pub(super) fn wrapped(text: &str, room: usize, indent: &str) -> String {
     let mut lines = String::new();
     let mut used = 0;
     for word in text.split(' ').filter(|word| !word.is_empty()) {
-        if used > 0 && used + 1 + width(word) > room {
+        // A line that begins with `::` is a command to GitHub's runner.
+        if used > 0 && used + 1 + width(word) > room && !word.starts_with("::") {
             lines.push('\n');
             lines.push_str(indent);
             used = 0;
@@ -107,5 +108,6 @@ mod tests {
         assert_eq!(wrapped("a bb  ccc dd", 5, "  "), "a bb\n  ccc\n  dd");
         assert_eq!(wrapped("a-long/word and", 5, "  "), "a-long/word\n  and");
         assert_eq!(wrapped("", 5, "  "), "");
+        assert_eq!(wrapped("a bb ::error::x y", 5, "  "), "a bb ::error::x\n  y");
     }
 }

@@ -10,9 +10,15 @@ const NAMES: usize = 5;
 /// So many columns of a name are told.
 const NAME_COLUMNS: usize = 60;
 
-/// A text that breaks no line and turns no direction. Each character keeps its place.
+/// A text that breaks no line, turns no direction and commands nobody. Each character keeps its place.
 pub(super) fn tame(text: &str) -> String {
-    text.chars().map(tame_character).collect()
+    uncommanding(&text.chars().map(tame_character).collect::<String>())
+}
+
+/// A text without what programs of CI take for a command of theirs wherever it stands in their log. (`::` is one at the start of a
+/// line alone, where no report puts a text.)
+pub(super) fn uncommanding(text: &str) -> String {
+    text.replace("##[", "##(").replace("##vso[", "##vso(")
 }
 
 /// The character, or a blank for one that breaks a line or turns a direction.

@@ -6,7 +6,7 @@ use crate::domain::check::Finding;
 use crate::engine::report::Tone;
 use crate::engine::report::text::{COLUMNS, Paint, tone};
 use crate::engine::report::width::{columns, width};
-use crate::engine::report::words::tame_character;
+use crate::engine::report::words::{tame_character, uncommanding};
 
 /// A tab is shown as so many blanks.
 const TAB: &str = "    ";
@@ -20,6 +20,7 @@ pub(super) fn lines(finding: &Finding, paint: Paint<'_>) -> String {
     let Some(excerpt) = finding.excerpt.as_deref().filter(|text| !text.trim().is_empty()) else {
         return String::new();
     };
+    let excerpt = &uncommanding(excerpt);
     let number = finding.spot.line.to_string();
     let margin = " ".repeat(number.len());
     let bar = paint(Tone::Faint, "|");
