@@ -11,6 +11,7 @@
 //! **handoff-expired**: a handoff for the next session is not too old at the moment of the check: `expires_at`, else what its type allows
 //! (`auto`, `rotation`: 2 hours; `end`: 7 days), and `max_age_days` for those that stay. It counts from `created_at`, else from the file's last change.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use super::checkout::{CheckedFile, Checkout};
@@ -50,6 +51,7 @@ fn is_json(text: &str) -> bool {
 /// Finds handoffs whose head is not what it should be.
 pub(super) fn invalid(checkout: &Checkout<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
+    let mut first_with: HashMap<String, &str> = HashMap::new();
     for (file, document, warnings) in handoffs(checkout) {
         let mut add = |place: Range<usize>, message: &str, hint: &str| {
             findings.push(checkout.finding(file, Rule::HandoffInvalid, place, message, hint));
@@ -98,7 +100,12 @@ pub(super) fn invalid(checkout: &Checkout<'_>) -> Vec<Finding> {
             } else if HandoffId::parse(file.stem()).is_ok_and(|name| name.as_str() != id) {
                 let message = format!("the id is {shown}, and the file is called otherwise");
                 add(key_place(file, "id"), &message, "call the file by its id");
+            } else if let Some(first) = first_with.get(id) {
+                let message = format!("the id {shown} is that of {}, too", text_file::shown(first));
+                let hint = "take it out: whoever imports the handoff makes a new one";
+                add(key_place(file, "id"), &message, hint);
             }
+            first_with.entry(id.clone()).or_insert(file.file.path);
         }
         if let Err(incomplete) = document::check_complete(head) {
             let message = format!("a task needs {}", incomplete.missing.join(" and "));
@@ -287,6 +294,15 @@ mod tests {
                 "---\nid: HO-20260131-120000-b\n---\nx",
             )
             .check(HandoffInvalid, &[".kgctx/handoffs/HO-20260131-120000-a.md:2:1+2"]);
+    }
+
+    #[test]
+    fn an_id_is_there_once() {
+        let text = "---\nid: HO-20260131-120000-c74cc080\n---\nx";
+        Lab::new()
+            .with(".kgctx/handoffs/a.md", text)
+            .with(".kgctx/handoffs/b.md", text)
+            .check(HandoffInvalid, &[".kgctx/handoffs/b.md:2:1+2"]);
     }
 
     #[test]

@@ -74,14 +74,16 @@ fn unsafe_text_of(checkout: &Checkout<'_>, file: &CheckedFile<'_>) -> Vec<Findin
     let is_instruction = file.vault.is_none() && !file.is_handoff;
     if !is_instruction {
         for place in untrusted::host_tag_places(text) {
-            if !file.spans.is_code(place.start) && !is_stand_in(text, &place) {
+            // All of a handoff is shown, of a note what is no code.
+            let is_shown = file.is_handoff || !file.spans.is_code(place.start);
+            if is_shown && !is_stand_in(text, &place) {
                 let tag = file.file.shown(place.clone());
                 let message = format!("hosts take {tag} for a tag of their own");
-                harms.push((
-                    place,
-                    message,
-                    "write it as code, in backticks, or without the angle brackets",
-                ));
+                let hint = match file.is_handoff {
+                    true => "write it without the angle brackets",
+                    false => "write it as code, in backticks, or without the angle brackets",
+                };
+                harms.push((place, message, hint));
             }
         }
         harms.extend(breakers(file));
@@ -150,7 +152,11 @@ fn breakers(file: &CheckedFile<'_>) -> Vec<(Range<usize>, String, &'static str)>
             && (file.is_handoff || !file.spans.is_code(place.start))
         {
             let message = "this line is like those that kgctx puts around a context".to_owned();
-            found.push((place, message, "write it in other words, or as code"));
+            let hint = match file.is_handoff {
+                true => "write it in other words",
+                false => "write it in other words, or as code",
+            };
+            found.push((place, message, hint));
         }
     }
     found
@@ -236,6 +242,9 @@ mod tests {
         ] {
             Lab::new().with("docs/a.md", text).check(UnsafeText, &[]);
         }
+        Lab::new()
+            .with(".kgctx/handoffs/h.md", "```\n<system-reminder>\n```\n")
+            .check(UnsafeText, &[".kgctx/handoffs/h.md:2:1+17"]);
         // What a repository tells its agents is theirs to write.
         Lab::new().with("AGENTS.md", "<important>Be brief.</important>").check(UnsafeText, &[]);
     }

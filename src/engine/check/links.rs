@@ -24,7 +24,8 @@ use crate::domain::vault::SCHEME;
 /// After so many findings of a rule in one file its reader knows.
 const MOST_PER_FILE: usize = 200;
 /// Targets that stand for any other.
-const PLACEHOLDERS: [&str; 8] = ["url", "link", "path", "href", "target", "...", "…", "#"];
+const PLACEHOLDERS: [&str; 10] =
+    ["url", "link", "path", "href", "target", "...", "…", "#", "TODO", "TBD"];
 /// Addresses that are nobody's.
 const EXAMPLES: [&str; 3] = ["example.com", "example.net", "example.org"];
 /// Marks of templates: what stands there is known only later.
@@ -95,11 +96,17 @@ pub(super) fn dangling(checkout: &Checkout<'_>, leads: &Leads) -> Vec<Finding> {
         for (range, kind, meant) in nothing.by_ref().take(MOST_PER_FILE) {
             let target = file.file.shown(range.clone());
             let message = match kind {
+                LinkKind::Path if meant.is_some() => format!("{target} is not there"),
                 LinkKind::Path => format!("{target} is not in the repository"),
                 LinkKind::Address => format!("no note has the address {target}"),
                 LinkKind::Wiki => format!("no note or file is called {target}"),
             };
             let hint = match meant {
+                // It was written as if it began at the top.
+                Some(path) if file.file.text.get(range.clone()) == Some(path) => format!(
+                    "links begin at the file's own folder; write /{}, or the way from there",
+                    text_file::shown(path)
+                ),
                 Some(path) => {
                     format!("{} is there; mend the link, or remove it", text_file::shown(path))
                 }
@@ -217,6 +224,7 @@ impl<'a> Resolver<'a> {
             || written.starts_with("[[")
             || PLACEHOLDERS.contains(&written)
             || TEMPLATES.iter().any(|mark| written.contains(mark))
+            || written.contains("path/to/")
             || EXAMPLES.contains(&written.split('/').next().unwrap_or_default())
         {
             return End::Elsewhere;

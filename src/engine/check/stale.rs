@@ -224,9 +224,13 @@ fn is_over(checkout: &Checkout<'_>, file: &CheckedFile<'_>) -> Option<Finding> {
         return Some(checkout.finding(file, Rule::StaleNote, place, message, hint));
     }
     let place = file.key("superseded_by").or_else(|| file.key("superseded-by"))?;
-    let value = file.file.text[place.end..].lines().next().unwrap_or_default();
+    let mut lines = file.file.text[place.end..].lines();
+    let value = lines.next().unwrap_or_default();
     let value = value.trim_start_matches(['"', '\'', ' ', ':']).trim();
-    if matches!(value, "" | "null" | "~" | "[]" | "none" | "None" | "\"\"" | "''") {
+    // A list below the key is a value, too.
+    let has_list = lines.next().is_some_and(|line| line.trim_start().starts_with("- "));
+    let is_nobody = matches!(value, "null" | "~" | "[]" | "none" | "None" | "\"\"" | "''");
+    if is_nobody || value.is_empty() && !has_list {
         return None;
     }
     Some(checkout.finding(
@@ -396,6 +400,7 @@ mod tests {
         note("---\ntitle: a\nstatus: Done\n---\nx").check(StaleNote, &["docs/a.md:3:1+6"]);
         note("---\nstatus: superseded by 0004\n---\nx").check(StaleNote, &["docs/a.md:2:1+6"]);
         note("---\nsuperseded_by: b\n---\nx").check(StaleNote, &["docs/a.md:2:1+13"]);
+        note("---\nsuperseded_by:\n  - b\n---\nx").check(StaleNote, &["docs/a.md:2:1+13"]);
         for fine in
             ["status: accepted", "status: in-progress", "superseded_by: null", "superseded_by:"]
         {

@@ -76,10 +76,19 @@ fn handoffs_and_static_files_are_looked_at_too() {
 #[test]
 fn a_file_that_could_be_meant_is_named() {
     let findings = docs("[x](main.rs) [y](nowhere.md)").of(DanglingLink);
-    assert_eq!(findings[0].message, "main.rs is not in the repository");
+    assert_eq!(findings[0].message, "main.rs is not there");
     assert_eq!(findings[0].hint, "src/main.rs is there; mend the link, or remove it");
     assert_eq!(findings[1].hint, "mend the link, add what it leads to, or remove it");
     assert_eq!(findings[0].excerpt.as_deref(), Some("[x](main.rs) [y](nowhere.md)"));
+}
+
+#[test]
+fn a_link_that_begins_at_the_top_is_told_so() {
+    let findings = docs("[x](docs/b.md)").of(DanglingLink);
+    assert_eq!(findings[0].message, "docs/b.md is not there");
+    let hint = "links begin at the file's own folder; write /docs/b.md, or the way from there";
+    assert_eq!(findings[0].hint, hint);
+    docs("[x](/docs/b.md) [x](path/to/it.md) [x](TODO)").check(DanglingLink, &[]);
 }
 
 #[test]
