@@ -166,9 +166,16 @@ impl Checkout {
             let unread = links.into_iter().map(|path| self.link(path)).collect();
             return Ok(Listing { paths, unread, ..Listing::default() });
         };
-        // Not `--exclude-standard`: what one user ignores on one machine must not change what is checked.
-        let rules = "--exclude-per-directory=.gitignore";
-        let said = git.tell(&["ls-files", "-z", "-t", "-s", "--cached", "--others", rules])?;
+        // Not `--exclude-standard`: what one user ignores everywhere is no matter of the repository. What this clone alone ignores
+        // is never committed, and seen by nobody else.
+        let own =
+            git.ask(&["rev-parse", "--path-format=absolute", "--git-path", "info/exclude"])?;
+        let own = own.map(|path| path.trim_end_matches('\n').to_owned());
+        let own = own.filter(|path| Path::new(path).is_file());
+        let own = own.map(|path| format!("--exclude-from={path}"));
+        let list = ["ls-files", "-z", "-t", "-s", "--cached", "--others"];
+        let rules = ["--exclude-per-directory=.gitignore"].into_iter().chain(own.as_deref());
+        let said = git.tell(&list.into_iter().chain(rules).collect::<Vec<_>>())?;
         let mut listing = Listing::default();
         for (tag, rest) in texts(&said).filter_map(|line| line.split_once(' ')) {
             let is_untracked = tag == "?";
@@ -234,6 +241,21 @@ impl Checkout {
         let names = ["diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-textconv"];
         let said = git.tell(&[&names[..], &["--ignore-submodules", commit, "--"]].concat())?;
         Ok(texts(&said).map(str::to_owned).collect())
+    }
+
+    /// The files that were moved since a commit: what they were called, and what they are called now.
+    pub fn renamed_since(&self, commit: &str) -> Result<HashMap<String, String>, RepositoryError> {
+        let Some(git) = &self.git else { return Ok(HashMap::new()) };
+        let moves = ["diff", "--name-status", "-z", "--find-renames", "-l1000", "--diff-filter=R"];
+        let how = ["--no-ext-diff", "--no-textconv", "--ignore-submodules", commit, "--"];
+        let said = git.tell(&[&moves[..], &how].concat())?;
+        let mut words = texts(&said);
+        let mut renamed = HashMap::new();
+        // Each is three words: how alike they are, the old name, the new name.
+        while let (Some(_), Some(old), Some(new)) = (words.next(), words.next(), words.next()) {
+            renamed.insert(old.to_owned(), new.to_owned());
+        }
+        Ok(renamed)
     }
 
     /// What a file holds; `None` for one that is too large, or no plain file any more.

@@ -133,7 +133,8 @@ pub fn check(request: &CheckRequest) -> Result<CheckReport, CheckError> {
     findings.extend(budget::too_large(&scene));
     findings.extend(budget::broken(&scene, &played));
     findings.extend(unstable::find(&scene, &played, &again));
-    let remarks = remarks::all(&scene, &played, request.base.as_deref(), base.as_ref());
+    let remarks =
+        remarks::all(&scene, &played, request.base.as_deref(), base.as_ref(), before.as_ref());
     let mut report = CheckReport {
         project: ground.project.clone(),
         now: ground.now,

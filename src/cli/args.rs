@@ -411,7 +411,7 @@ pub(super) struct CheckArgs {
     #[arg(long, default_value = "text")]
     pub(super) format: CheckFormat,
     /// Agree on what sessions are given now: write the baseline
-    #[arg(long)]
+    #[arg(long, conflicts_with = "base")]
     pub(super) update_baseline: bool,
     /// Write a commented section for checks into kgctx.toml, and the baseline
     #[arg(long, conflicts_with_all = ["base", "update_baseline", "format"])]

@@ -105,7 +105,8 @@ struct RawSession {
     dir: Option<Spanned<String>>,
     host: Option<Host>,
     budget: Option<usize>,
-    now: Option<Spanned<String>>,
+    /// As a text, or as TOML writes times.
+    now: Option<Spanned<toml::Value>>,
     branch: Option<Spanned<String>>,
 }
 
@@ -312,10 +313,17 @@ fn settings(
     for (n, raw) in raw.sessions.into_iter().enumerate() {
         let host = raw.host.unwrap_or_default();
         let now = match raw.now {
-            Some(written) => Some(Timestamp::parse(written.get_ref()).ok_or_else(|| {
-                let way_out = "this is not a moment; write 2026-01-31 or 2026-01-31T12:00:00Z";
-                refuse(written.span(), way_out)
-            })?),
+            Some(written) => {
+                let text = match written.get_ref() {
+                    toml::Value::Datetime(moment) => moment.to_string(),
+                    toml::Value::String(text) => text.clone(),
+                    _ => String::new(),
+                };
+                Some(Timestamp::parse(&text).ok_or_else(|| {
+                    let way_out = "this is not a moment; write 2026-01-31 or 2026-01-31T12:00:00Z";
+                    refuse(written.span(), way_out)
+                })?)
+            }
             None => None,
         };
         let branch = match raw.branch {

@@ -92,6 +92,7 @@ fn a_wrong_value_is_an_error_at_its_place() {
     wrong("[check.rules]\nsecret = \"loud\"", "kgctx.toml:2:10: unknown variant `loud`");
     wrong("[[check.session]]\nhost = \"vim\"", "kgctx.toml:2:8: unknown variant `vim`");
     wrong("[[check.session]]\nnow = \"soon\"", "kgctx.toml:2:7: this is not a moment");
+    wrong("[[check.session]]\nnow = 7", "kgctx.toml:2:7: this is not a moment");
     wrong("[check\n", "kgctx.toml:1:");
     wrong("vault = 1", "kgctx.toml:1:9: ");
 }
@@ -168,5 +169,16 @@ proptest! {
         let file = good(&written);
         let again: RawSettings = toml::from_str(&file.without_unknown).unwrap();
         prop_assert_eq!(&again.vaults[0].path, &name);
+    }
+}
+
+#[test]
+fn a_moment_may_be_written_as_toml_does() {
+    for written in
+        ["2026-02-03T00:00:00Z", "2026-02-03", "\"2026-02-03\"", "2026-02-03T01:00:00+01:00"]
+    {
+        let file = read("kgctx.toml", &format!("[[check.session]]\nnow = {written}\n")).unwrap();
+        let now = file.settings.sessions[0].now.unwrap().to_string();
+        assert_eq!(now, "2026-02-03T00:00:00Z", "{written}");
     }
 }

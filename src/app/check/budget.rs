@@ -155,8 +155,16 @@ impl About<'_> {
         let wanted = thousands(report.wanted);
         let message = if played.is_shut_out {
             format!("a budget of {room} tokens has no room for any of the {wanted} that are wanted")
-        } else if let Some(id) = &played.omitted_handoff {
-            format!("a budget of {room} tokens has no room for the handoff {}", shown(id))
+        } else if let Some(cut) = &played.cut {
+            let handoff = shown(&cut.handoff);
+            match cut.shown {
+                0 => format!("a budget of {room} tokens has no room for the handoff {handoff}"),
+                n => format!(
+                    "a budget of {room} tokens has room for {} of the {} tokens of the handoff {handoff}",
+                    thousands(n),
+                    thousands(cut.wanted)
+                ),
+            }
         } else {
             return;
         };
@@ -210,7 +218,12 @@ impl About<'_> {
                 message.push_str(&format!("; {what}: {}", named(entries)));
             }
         }
-        let hint = "shorten what is new, raise `growth_tokens` in [check], or agree with `kgctx check --update-baseline`";
+        let hint = match self.scene.has_base() {
+            true => "shorten what is new, or raise `growth_tokens` in [check]",
+            false => {
+                "shorten what is new, raise `growth_tokens` in [check], or agree with `kgctx check --update-baseline`"
+            }
+        };
         // At what the change is about: nobody looks for it in settings that are not part of it.
         let spot = self.scene.most_grown().map(top_of);
         let excess = grown - limit;

@@ -45,22 +45,13 @@ impl Left {
         id.map_or_else(|_| self.path.clone(), |id| id.to_string())
     }
 
-    /// The id under which a session is given it: whoever imports it makes a new one.
-    pub(super) fn id_as_imported(&self) -> HandoffId {
-        HandoffId::new(self.created, self.document.head.session_id.as_deref(), 1)
-    }
-
-    /// The newest one counts, and of several the last by its path.
-    pub(super) fn age_and_path(&self) -> (Timestamp, &str) {
-        (self.created, &self.path)
-    }
-
     fn record(&self, place: &Place) -> HandoffRecord {
         let head = &self.document.head;
         let occasion = head.occasion.clone().unwrap_or(Occasion::Manual);
         let expires = occasion.lifetime().map(|lifetime| self.created.after(lifetime));
         HandoffRecord {
-            id: self.id_as_imported(),
+            // Whoever imports it makes a new one.
+            id: HandoffId::new(self.created, head.session_id.as_deref(), 1),
             scope: place.project.scope.clone(),
             channel: head.channel.clone().unwrap_or_else(|| place.project.channel.clone()),
             kind: head.kind,
@@ -84,13 +75,14 @@ impl Left {
     }
 }
 
-/// The newest one that is not too old, with its files as they are on the stage.
-pub(super) fn choose(left: &[Left], place: &Place, now: Timestamp) -> Loaded {
+/// The newest one that is not too old.
+pub(super) fn choose<'l>(left: &'l [Left], place: &Place, now: Timestamp) -> Option<&'l Left> {
     let settings = &place.settings.handoff;
     if !settings.enabled.value || !settings.inject_on_start.value {
-        return Loaded::default();
+        return None;
     }
-    let is_good = |(_, record): &(&Left, HandoffRecord)| {
+    let is_good = |left: &&Left| {
+        let record = left.record(place);
         let max_age = || {
             Timestamp::from_milliseconds(
                 record.created.milliseconds().saturating_add(max_age_ms(settings)),
@@ -103,17 +95,18 @@ pub(super) fn choose(left: &[Left], place: &Place, now: Timestamp) -> Loaded {
         record.channel == place.project.channel
             && too_old_at.into_iter().flatten().all(|at| at >= now)
     };
-    let newest = left
-        .iter()
-        .map(|left| (left, left.record(place)))
-        .filter(is_good)
-        .max_by_key(|(left, _)| left.age_and_path());
-    let legacy = newest.map(|(left, record)| {
+    left.iter().filter(is_good).max_by_key(|left| (left.created, &left.path))
+}
+
+/// What a session is given of it, with its files as they are on the stage.
+pub(super) fn load(chosen: Option<&Left>, place: &Place) -> Loaded {
+    let legacy = chosen.map(|left| {
         let head = &left.document.head;
         let files = root_of_files(&place.project).map_or_else(Vec::new, |root| {
             listed_files::read_listed(&root, &[], &head.specs, &head.files, LIMITS)
         });
-        Legacy::Handoff(Box::new(handoff::prepare(&record, &left.document, files)))
+        let prepared = handoff::prepare(&left.record(place), &left.document, files);
+        Legacy::Handoff(Box::new(prepared))
     });
     Loaded { legacy, faults: Vec::new() }
 }

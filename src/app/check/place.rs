@@ -30,7 +30,7 @@ pub(super) fn set_settings(ground: &Ground, stage: &Stage) -> Result<(), CheckEr
     }
     let in_package = |path: &&String| path.ends_with("/kgctx.toml");
     for path in ground.paths.iter().filter(in_package) {
-        let Some(text) = ground.checkout.read(path, 1 << 20).and_then(text) else { continue };
+        let Some(text) = ground.checkout.read(path, 1 << 20).map(text) else { continue };
         let file = check::read(path, &text)?;
         set(path, &file.without_unknown).map_err(on_stage)?;
     }

@@ -1,6 +1,7 @@
 //! What a reader should know about a check itself, and the way out: no git, no settings, no notes, no history.
 
 use super::ground::Ground;
+use super::growth::Before;
 use super::scene::Scene;
 use super::session::Played;
 use super::version::Base;
@@ -16,6 +17,7 @@ pub(super) fn all(
     played: &[Played],
     revision: Option<&str>,
     base: Option<&Base>,
+    before: Option<&Before>,
 ) -> Vec<String> {
     let ground = scene.ground;
     let mut remarks = Vec::new();
@@ -24,6 +26,7 @@ pub(super) fn all(
     remarks.extend(on_settings(ground).map(str::to_owned));
     remarks.extend(on_notes(scene, played));
     remarks.extend(on_handoffs(played));
+    remarks.extend(on_baseline(played, before.filter(|_| base.is_none())));
     for remark in on_faults(scene, played) {
         if !remarks.contains(&remark) {
             remarks.push(remark);
@@ -108,6 +111,20 @@ fn on_handoffs(played: &[Played]) -> Option<String> {
         "{} is shown as if it were loaded with `kgctx handoff import`: sessions take no handoff from a repository by themselves",
         untrusted::one_line(&handoff.name)
     ))
+}
+
+/// Sessions that were never agreed on are compared with nothing.
+fn on_baseline(played: &[Played], agreed: Option<&Before>) -> Option<String> {
+    let agreed = agreed?;
+    let is_new = |name: &&String| !agreed.sessions.contains_key(*name);
+    let new = played.iter().map(|played| &played.report.name).filter(is_new);
+    let new: Vec<String> = new.map(|name| untrusted::one_line(name)).collect();
+    let what = if new.len() == 1 { "the session" } else { "the sessions" };
+    let remark = format!(
+        "the baseline does not know {what} {}, so that nothing is said about growth there; `kgctx check --update-baseline` agrees on it",
+        new.join(", ")
+    );
+    (!new.is_empty()).then_some(remark)
 }
 
 fn on_faults(scene: &Scene<'_>, played: &[Played]) -> Vec<String> {

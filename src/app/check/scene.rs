@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::CheckError;
 use super::ground::Ground;
-use super::left_behind::Left;
+use super::left_behind::{Left, choose};
 use super::place::{BRANCH, check_folder, on_stage, place_of, request, set_settings};
 use super::roles::{Roles, imports, is_gitignore};
 use super::session::{Played, play, play_text};
@@ -133,7 +133,7 @@ impl<'g> Scene<'g> {
         let times = ground.checkout.times(None, &wanted)?;
         let read_one = |path: &&str| {
             let bytes = ground.checkout.read(path, self.max_bytes)?;
-            text(bytes).map(|text| ((*path).to_owned(), text))
+            Some(((*path).to_owned(), text(bytes)))
         };
         let mut texts: HashMap<String, String> =
             read.par_iter().with_min_len(32).filter_map(read_one).collect();
@@ -176,7 +176,7 @@ impl<'g> Scene<'g> {
         let fetch = |paths: &BTreeSet<&str>, texts: &mut HashMap<String, String>| {
             let (max, checkout) = (self.max_bytes, &ground.checkout);
             From::Base(base).fetch(checkout, paths, max, |path, bytes| {
-                texts.extend(text(bytes).map(|text| (path.to_owned(), text)));
+                texts.insert(path.to_owned(), text(bytes));
             })
         };
         let differs = |path: &&str| base.differing.contains(*path) || text_now(path).is_none();
@@ -193,9 +193,11 @@ impl<'g> Scene<'g> {
         read_imports(first, &mut statics, |path| base.files.contains_key(path), fetch)?;
         let gone = read.iter().copied().filter(|path| !now.contains_key(path));
         let times = ground.checkout.times(Some(&base.commit), &gone.collect())?;
-        // What is in both versions is as old as it is now: to touch a quiet note makes it recent, and adds nothing.
+        // What is in both versions is as old as it is now, by whatever name: to touch or move a quiet note makes it recent, and
+        // adds nothing.
         let time = |path: &str| {
-            let at = now.get(path).map(|file| file.modified).or_else(|| times.get(path).copied());
+            let file = now.get(path).or_else(|| now.get(base.renamed.get(path)?.as_str()));
+            let at = file.map(|file| file.modified).or_else(|| times.get(path).copied());
             at.unwrap_or_else(|| ground.undated())
         };
         let notes = paths.iter().filter(|path| roles.is_note(path));
@@ -329,30 +331,24 @@ impl<'g> Scene<'g> {
         self.files[place].text.as_deref()
     }
 
-    /// Puts a session's branch on the stage, and tells where the session is and what was left for it.
-    pub(super) fn enter(
-        &self,
-        session: &SessionSpec,
-    ) -> Result<(Request, &Place, &[Left]), CheckError> {
+    /// Puts a session's branch on the stage, and tells where the session is.
+    pub(super) fn enter(&self, session: &SessionSpec) -> Result<(Request, &Place), CheckError> {
         if self.ground.has_repository() {
             let branch = session.branch.as_deref().unwrap_or(BRANCH);
             self.stage.check_out(branch).map_err(on_stage)?;
         }
-        let left = self.left_on_stage();
+        Ok((request(&self.stage, &session.dir), self.place(session)?))
+    }
+
+    fn place(&self, session: &SessionSpec) -> Result<&Place, CheckError> {
         let place = self.places.get(&session.dir);
-        let place = place.ok_or_else(|| CheckError::Place(format!("no folder {}", session.dir)))?;
-        Ok((request(&self.stage, &session.dir), place, left))
+        place.ok_or_else(|| CheckError::Place(format!("no folder {}", session.dir)))
     }
 
-    fn left_on_stage(&self) -> &[Left] {
-        if self.is_turned.get() { &self.before.left } else { &self.head.left }
-    }
-
-    /// What the handoff is called in reports that a session is given under an id.
-    pub(super) fn name_of_handoff(&self, id: &str) -> String {
-        let named = self.left_on_stage().iter().filter(|left| left.id_as_imported().as_str() == id);
-        let newest = named.max_by_key(|left| left.age_and_path());
-        newest.map_or_else(|| id.to_owned(), Left::name)
+    /// The handoff that a session is given.
+    pub(super) fn chosen(&self, session: &SessionSpec) -> Result<Option<&Left>, CheckError> {
+        let act = if self.is_turned.get() { &self.before } else { &self.head };
+        Ok(choose(&act.left, self.place(session)?, self.ground.now_of(session)))
     }
 
     /// What was left for sessions in the working tree.
@@ -417,6 +413,11 @@ impl<'g> Scene<'g> {
             (n_bytes > self.max_bytes).then_some((path, n_bytes, rule))
         });
         ruled.collect()
+    }
+
+    /// Whether it is compared with a revision.
+    pub(super) fn has_base(&self) -> bool {
+        self.base.is_some()
     }
 
     /// All files, those that matter with their text.
@@ -496,14 +497,17 @@ fn folders<'a>(paths: impl Iterator<Item = &'a String>) -> BTreeSet<&'a str> {
     paths.filter_map(|path| path.rsplit_once('/')).map(|(folder, _)| folder).collect()
 }
 
-pub(super) fn text(bytes: Vec<u8>) -> Option<String> {
-    // As it is, where that is possible: places are counted in what people see.
+pub(super) fn text(bytes: Vec<u8>) -> String {
+    // As it is, where that is possible: places are counted in what people see. What sessions take for no text is still read
+    // by hosts, and looked at.
     match String::from_utf8(bytes) {
-        Ok(text) if !text.contains('\0') => Some(text),
-        Ok(_) => None,
-        Err(error) => match decode(error.into_bytes()) {
-            Decoded::Text(text, _) => Some(text),
-            Decoded::Binary => None,
-        },
+        Ok(text) => text,
+        Err(error) => {
+            let lossy = String::from_utf8_lossy(error.as_bytes()).into_owned();
+            match decode(error.into_bytes()) {
+                Decoded::Text(text, _) => text,
+                Decoded::Binary => lossy,
+            }
+        }
     }
 }

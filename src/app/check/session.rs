@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::CheckError;
-use super::left_behind::choose;
+use super::left_behind::{Left, load};
 use super::scene::Scene;
 use crate::app::inject::{Keep, LeftBehind, Session, inject};
 use crate::domain::budget::Host;
@@ -24,9 +24,18 @@ pub(super) struct Played {
     pub(super) text: String,
     /// Whether there is something to say and no room to say anything.
     pub(super) is_shut_out: bool,
-    /// The handoff for which there is no room.
-    pub(super) omitted_handoff: Option<String>,
+    /// What there is no room for of the handoff.
+    pub(super) cut: Option<Cut>,
     pub(super) faults: Vec<Fault>,
+}
+
+/// A handoff that is not given whole.
+pub(super) struct Cut {
+    /// What it is called.
+    pub(super) handoff: String,
+    /// How many of its tokens have room, and how many it has.
+    pub(super) shown: usize,
+    pub(super) wanted: usize,
 }
 
 impl Played {
@@ -38,12 +47,20 @@ impl Played {
 
 /// Makes a session's context, and another one without limits to know what it lacks.
 pub(super) fn play(scene: &Scene<'_>, session: &SessionSpec) -> Result<Played, CheckError> {
-    let Injection { text, receipt, .. } = make(scene, session, session.host, session.budget)?;
-    let unlimited = make(scene, session, Host::Plain, Some(ROOM_WITHOUT_END))?.receipt;
-    let named = |id: &str| scene.name_of_handoff(id);
-    let (shown, omitted) = names(&receipt, named);
+    let chosen = scene.chosen(session)?;
+    let Injection { text, receipt, .. } =
+        make(scene, session, chosen, session.host, session.budget)?;
+    let room = Some(ROOM_WITHOUT_END);
+    let unlimited = make(scene, session, chosen, Host::Plain, room)?.receipt;
+    let handoff = chosen.map(Left::name).unwrap_or_default();
+    let (shown, omitted) = names(&receipt, &handoff);
     let is_shut_out = text.is_empty() && unlimited.used.tokens > 0;
-    let omitted_handoff = receipt.omitted_handoff().map(|handoff| named(&handoff.id));
+    let of_handoff = |receipt: &Receipt| {
+        let part = receipt.parts.iter().find(|part| part.name == Part::Handoff);
+        part.map_or(0, |part| part.tokens)
+    };
+    let cut = Cut { handoff, shown: of_handoff(&receipt), wanted: of_handoff(&unlimited) };
+    let cut = Some(cut).filter(|cut| cut.shown < cut.wanted);
     // What has no room is a finding, not a fault.
     let faults = receipt.faults.into_iter().filter(|fault| fault.source != "handoff").collect();
     let report = SessionReport {
@@ -58,21 +75,23 @@ pub(super) fn play(scene: &Scene<'_>, session: &SessionSpec) -> Result<Played, C
         omitted,
         growth: None,
     };
-    Ok(Played { report, text, is_shut_out, omitted_handoff, faults })
+    Ok(Played { report, text, is_shut_out, cut, faults })
 }
 
 /// Makes a session's context alone.
 pub(super) fn play_text(scene: &Scene<'_>, session: &SessionSpec) -> Result<String, CheckError> {
-    Ok(make(scene, session, session.host, session.budget)?.text)
+    let chosen = scene.chosen(session)?;
+    Ok(make(scene, session, chosen, session.host, session.budget)?.text)
 }
 
 fn make(
     scene: &Scene<'_>,
     session: &SessionSpec,
+    chosen: Option<&Left>,
     host: Host,
     budget: Option<usize>,
 ) -> Result<Injection, CheckError> {
-    let (request, place, left) = scene.enter(session)?;
+    let (request, place) = scene.enter(session)?;
     let now = scene.ground.now_of(session);
     let session = Session {
         id: session.name.clone(),
@@ -83,24 +102,21 @@ fn make(
         now: Some(now),
         within: Some(PATIENCE),
         is_watched: true,
-        handoff: LeftBehind::Known(choose(left, place, now)),
+        handoff: LeftBehind::Known(load(chosen, place)),
     };
     Ok(inject(&session, Keep::Nothing)?)
 }
 
 /// The names of what is shown, and of what is not.
-fn names(
-    receipt: &Receipt,
-    handoff_name: impl Fn(&str) -> String,
-) -> (Vec<EntryName>, Vec<EntryName>) {
+fn names(receipt: &Receipt, handoff_name: &str) -> (Vec<EntryName>, Vec<EntryName>) {
     let (mut shown, mut omitted) = (Vec::new(), Vec::new());
     if let Some(Legacy::Handoff(handoff)) = &receipt.handoff {
-        let mut add = |part: Part, name: &String| {
+        let mut add = |part: Part, name: &str| {
             let has_room = receipt.parts.iter().any(|used| used.name == part);
             let entries = if has_room { &mut shown } else { &mut omitted };
-            entries.push(EntryName { part, name: name.clone() });
+            entries.push(EntryName { part, name: name.to_owned() });
         };
-        add(Part::Handoff, &handoff_name(&handoff.id));
+        add(Part::Handoff, handoff_name);
         handoff.files.iter().for_each(|file| add(Part::Files, &file.path));
     }
     for entry in &receipt.entries {

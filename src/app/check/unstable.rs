@@ -43,7 +43,7 @@ fn written_meanwhile(scene: &Scene<'_>) -> Option<Spot> {
     scene.files().iter().find_map(|RepositoryFile { path, text: read, .. }| {
         let read = read.as_deref()?;
         let bytes = scene.ground.checkout.read(path, scene.max_bytes());
-        let now = bytes.and_then(text).unwrap_or_default();
+        let now = bytes.map(text).unwrap_or_default();
         let same = || read.split('\n').zip(now.split('\n')).take_while(|(a, b)| a == b).count();
         (now != read).then(|| Spot { path: path.clone(), line: same() + 1, column: 1, length: 0 })
     })

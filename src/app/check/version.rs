@@ -1,7 +1,7 @@
 //! A version of a repository: the working tree, or a commit that it is compared with. It knows what is to be staged, and
 //! fetches what files hold.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::adapters::repository::{Checkout, RepositoryError, TreeFile};
 
@@ -13,15 +13,21 @@ pub(super) struct Base {
     pub(super) files: BTreeMap<String, TreeFile>,
     /// The files of which the working tree holds something else.
     pub(super) differing: HashSet<String>,
+    /// What files of the base are called now that were moved.
+    pub(super) renamed: HashMap<String, String>,
 }
 
 impl Base {
     pub(super) fn find(checkout: &Checkout, revision: &str) -> Result<Base, RepositoryError> {
         let (commit, is_related) = checkout.base(revision)?;
         let files = checkout.tree(&commit)?;
-        let files = files.into_iter().map(|file| (file.path.clone(), file)).collect();
+        let files: BTreeMap<String, TreeFile> =
+            files.into_iter().map(|file| (file.path.clone(), file)).collect();
         let differing = checkout.changed_since(Some(&commit))?;
-        Ok(Base { commit, is_related, files, differing })
+        // Only where something is new can something have been moved to.
+        let has_new = differing.iter().any(|path| !files.contains_key(path));
+        let renamed = if has_new { checkout.renamed_since(&commit)? } else { HashMap::new() };
+        Ok(Base { commit, is_related, files, differing, renamed })
     }
 }
 

@@ -362,3 +362,63 @@ fn colours_are_for_terminals() {
     bare.extend(pieces.map(|piece| piece.split_once('m').unwrap().1));
     assert_eq!(bare, plain);
 }
+
+#[test]
+fn a_zero_byte_hides_nothing() {
+    let lab = Lab::with_notes();
+    let text = "Be kind, see [this](gone.md).\n";
+    for (path, zero) in [("AGENTS.md", "\0"), (".kgctx/memory/odd.md", "\0"), ("CLAUDE.md", "")] {
+        lab.write(path, &format!("{text}{zero}"));
+    }
+    let (code, report) = lab.check(&[]);
+    assert_eq!(code, 1);
+    let found = report["findings"].as_array().unwrap().iter();
+    let found = found.map(|finding| {
+        let (spot, rule) = (&finding["spot"], &finding["rule"]);
+        format!("{}:{} {}", spot["path"].as_str().unwrap(), spot["line"], rule.as_str().unwrap())
+    });
+    let found: Vec<String> = found.filter(|found| !found.contains("orphan")).collect();
+    let expect = [
+        ".kgctx/memory/odd.md:1 dangling-link",
+        ".kgctx/memory/odd.md:2 unsafe-text",
+        "AGENTS.md:1 dangling-link",
+        "AGENTS.md:2 unsafe-text",
+        "CLAUDE.md:1 dangling-link",
+    ];
+    assert_eq!(found, expect);
+    let statics = report["staticFiles"].as_array().unwrap();
+    assert_eq!(statics.len(), 2, "{report:#}");
+}
+
+#[test]
+fn nothing_in_a_repository_commands_whoever_prints_the_report() {
+    let lab = Lab::with_notes();
+    let words =
+        "aaaaaaaa bbbbbbbbb cccccccccc dddddddddd eeeeeeeee fffffffff ggggggggg hhhhhhhhh iiiiiiii";
+    lab.note("evil", &format!("[x](<{words} ::stop-commands::pwn ::error::fake ##[add-mask]y ##vso[z]>)\n\n::error::[x](gone.md)\n"));
+    for format in ["text", "github", "sarif", "junit", "markdown"] {
+        let output = lab.kgctx(&["--format", format]).output().unwrap();
+        let said = String::from_utf8(output.stdout).unwrap();
+        assert!(said.contains("stop-commands") && said.contains("gone.md"), "{format}: {said}");
+        assert!(!said.contains("##[") && !said.contains("##vso["), "{format}: {said}");
+        for line in said.lines().filter(|line| line.trim_start().starts_with("::")) {
+            let is_ours = ["::error file=", "::warning file=", "::notice title="]
+                .iter()
+                .any(|start| line.starts_with(start));
+            assert!(is_ours && format == "github", "{format}: {line}");
+        }
+    }
+    lab.write("kgctx.toml", "[[check.session]]\nhost = \"y\\n::error::pwn\\u001b[31m\"\n");
+    let (code, said) = lab.refused(&[]);
+    assert_eq!((code, said.lines().count()), (2, 1), "{said}");
+    assert!(!said.contains('\u{1b}'), "{said:?}");
+}
+
+#[test]
+fn a_report_that_cannot_be_written_is_no_answer() {
+    let lab = Lab::with_notes();
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    let output = lab.kgctx(&[]).stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    assert!(stderr(&output).contains("cannot write the answer"), "{}", stderr(&output));
+}

@@ -297,3 +297,61 @@ fn a_static_file_that_is_gone_is_in_the_table() {
     assert_eq!((&agents["path"], &agents["tokens"]), (&"AGENTS.md".into(), &0.into()));
     assert_eq!((&agents["tokensBefore"], &agents["limit"]), (&3.into(), &().into()));
 }
+
+#[test]
+fn a_baseline_is_not_renewed_against_a_revision() {
+    let lab = branched();
+    lab.check(&["--update-baseline"]);
+    let agreed = fs::read_to_string(lab.top().join(BASELINE)).unwrap();
+    let (code, said) = lab.refused(&["--update-baseline", "--base", "main"]);
+    assert_eq!(code, 2, "{said}");
+    assert!(said.contains("cannot be used with"), "{said}");
+    assert_eq!(fs::read_to_string(lab.top().join(BASELINE)).unwrap(), agreed);
+}
+
+#[test]
+fn what_is_moved_is_no_growth() {
+    let lab = branched();
+    for n in 0..8 {
+        let text = format!("Page {n} is about [[topic {n}]] and what it has to do with maps.");
+        lab.note(&format!("old/page-{n}"), &text);
+    }
+    lab.commit("pages", 2 * DAY + 2);
+    git(&lab.top(), &["branch", "-f", "main"]);
+    git(&lab.top(), &["mv", ".kgctx/memory/old", ".kgctx/memory/new"]);
+    // One of them is changed a little on the way.
+    let text = "Page 0 is about [[topic 0]] and what it has to do with charts.";
+    lab.note("new/page-0", text);
+    lab.commit("moved", 100 * DAY);
+    let (code, report) = lab.check(&["--base", "main"]);
+    assert_eq!((code, findings(&report)), (0, Vec::new()), "{report:#}");
+    let session = &report["sessions"][0];
+    let before = session["growth"]["tokensBefore"].as_i64().unwrap();
+    let now = session["used"]["tokens"].as_i64().unwrap();
+    assert!(before > 300 && (now - before).abs() <= 2, "{before} {now}");
+}
+
+#[test]
+fn the_way_out_is_one_that_helps() {
+    let lab = branched();
+    lab.check(&["--update-baseline"]);
+    lab.note("tides", "The [[tides]] and the [[moon]] have much to do with [[atlas]].");
+    let hint = |arguments: &[&str]| {
+        let (_, report) = lab.check(arguments);
+        let findings = report["findings"].as_array().unwrap();
+        let growth = findings.iter().find(|finding| finding["rule"] == "budget-growth").unwrap();
+        growth["hint"].as_str().unwrap().to_owned()
+    };
+    assert!(hint(&[]).contains("--update-baseline"));
+    assert!(!hint(&["--base", "main"]).contains("--update-baseline"));
+}
+
+#[test]
+fn a_session_that_was_never_agreed_on_is_remarked_upon() {
+    let lab = branched();
+    lab.check(&["--update-baseline"]);
+    lab.write("kgctx.toml", "[[check.session]]\nname = \"a\"\n\n[[check.session]]\nname = \"b\"\n");
+    let (_, report) = lab.check(&[]);
+    insta::assert_snapshot!(remarks(&report).join("\n"), @"the baseline does not know the session b, so that nothing is said about growth there; `kgctx check --update-baseline` agrees on it");
+    assert_eq!(remarks(&lab.check(&["--base", "main"]).1), [""; 0]);
+}

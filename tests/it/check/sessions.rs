@@ -46,13 +46,17 @@ fn what_git_ignores_is_not_there() {
     let lab = Lab::with_notes();
     lab.write(".gitignore", "private.md\n");
     lab.note("private", "Nobody but me knows of [[atlas]].");
-    // What only this clone ignores is no matter of the repository's.
-    lab.write(".git/info/exclude", "public.md\n");
+    // What only this clone ignores is never committed, either.
+    lab.write(".git/info/exclude", "mine.md\n");
+    lab.note("mine", "Only here is [[atlas]] mine.");
     lab.note("public", "Everybody knows of [[atlas]].");
     let (_, report) = lab.check(&[]);
     assert_eq!(report["notes"], 4);
     let shown = report.to_string();
-    assert!(!shown.contains("project/private") && shown.contains("project/public"), "{report:#}");
+    for ignored in ["project/private", "project/mine"] {
+        assert!(!shown.contains(ignored), "{ignored}: {report:#}");
+    }
+    assert!(shown.contains("project/public"), "{report:#}");
 }
 
 #[test]
@@ -234,6 +238,38 @@ fn a_handoff_without_room_breaks_the_budget() {
     let (code, report) = lab.check(&[]);
     assert_eq!(code, 1, "{report:#}");
     insta::assert_snapshot!(findings(&report).join("\n"), @r#"kgctx.toml:1:1 budget-total: in the session a, a budget of 150 tokens has no room for the handoff HO-20260501-120000-aaaa"#);
+}
+
+#[test]
+fn a_handoff_that_is_cut_breaks_the_budget() {
+    let lab = Lab::with_notes();
+    lab.write(
+        ".kgctx/handoffs/HO-20260501-120000-aaaa.md",
+        &format!(
+            "---\nid: HO-20260501-120000-aaaa\ntype: manual\ncreated_at: 2026-05-01T12:00:00Z\n---\n\n## Goal\n\nMend it.\n\n## All that was said\n\n{}\n",
+            "word ".repeat(900)
+        ),
+    );
+    lab.write("kgctx.toml", "[[check.session]]\nname = \"a\"\nbudget = 500\n");
+    let (code, report) = lab.check(&[]);
+    assert_eq!(code, 1, "{report:#}");
+    insta::assert_snapshot!(findings(&report).join("\n"), @"kgctx.toml:3:1 budget-total: in the session a, a budget of 500 tokens has room for 109 of the 981 tokens of the handoff HO-20260501-120000-aaaa");
+    lab.write("kgctx.toml", "[[check.session]]\nname = \"a\"\nbudget = 4000\n");
+    assert_eq!(lab.check(&[]).0, 0);
+}
+
+#[test]
+fn of_handoffs_of_one_moment_the_one_that_is_given_is_named() {
+    let lab = Lab::with_notes();
+    for (name, channel) in [("mine", "atlas"), ("theirs", "zenith")] {
+        let text =
+            format!("---\ntype: manual\nchannel: {channel}\n---\n\n## Goal\n\nMend {name}.\n");
+        lab.write(&format!(".kgctx/handoffs/{name}.md"), &text);
+    }
+    lab.commit("handoffs", 3 * DAY);
+    let (_, report) = lab.check(&[]);
+    let shown = names(&report["sessions"][0]["shown"], "handoff");
+    assert_eq!(shown, [".kgctx/handoffs/mine.md"], "{report:#}");
 }
 
 #[test]
