@@ -249,13 +249,13 @@ impl Checkout {
         let moves = ["diff", "--name-status", "-z", "--find-renames", "-l1000", "--diff-filter=R"];
         let how = ["--no-ext-diff", "--no-textconv", "--ignore-submodules", commit, "--"];
         let said = git.tell(&[&moves[..], &how].concat())?;
-        let mut words = texts(&said);
-        let mut renamed = HashMap::new();
+        let words: Vec<&[u8]> = said.split(|&byte| byte == 0).collect();
         // Each is three words: how alike they are, the old name, the new name.
-        while let (Some(_), Some(old), Some(new)) = (words.next(), words.next(), words.next()) {
-            renamed.insert(old.to_owned(), new.to_owned());
-        }
-        Ok(renamed)
+        let renamed = words.as_chunks::<3>().0.iter().filter_map(|[_, old, new]| {
+            let name = |name: &[u8]| Some(std::str::from_utf8(name).ok()?.to_owned());
+            Some((name(old)?, name(new)?))
+        });
+        Ok(renamed.collect())
     }
 
     /// What a file holds; `None` for one that is too large, or no plain file any more.

@@ -151,16 +151,19 @@ impl About<'_> {
             let excess = used - limit;
             findings.push(self.broken(Rule::BudgetTotal, &keys, excess, message, hint.to_owned()));
         }
-        let room = thousands(report.budget.tokens);
+        let mut room = format!("{} tokens", thousands(report.budget.tokens));
+        if let Some(chars) = report.budget.chars {
+            room.push_str(&format!(" and {} characters", thousands(chars)));
+        }
         let wanted = thousands(report.wanted);
         let message = if played.is_shut_out {
-            format!("a budget of {room} tokens has no room for any of the {wanted} that are wanted")
+            format!("a budget of {room} has no room for any of the {wanted} that are wanted")
         } else if let Some(cut) = &played.cut {
             let handoff = shown(&cut.handoff);
             match cut.shown {
-                0 => format!("a budget of {room} tokens has no room for the handoff {handoff}"),
+                0 => format!("a budget of {room} has no room for the handoff {handoff}"),
                 n => format!(
-                    "a budget of {room} tokens has room for {} of the {} tokens of the handoff {handoff}",
+                    "a budget of {room} has room for {} of the {} tokens of the handoff {handoff}",
                     thousands(n),
                     thousands(cut.wanted)
                 ),

@@ -254,6 +254,10 @@ fn a_handoff_that_is_cut_breaks_the_budget() {
     let (code, report) = lab.check(&[]);
     assert_eq!(code, 1, "{report:#}");
     insta::assert_snapshot!(findings(&report).join("\n"), @"kgctx.toml:3:1 budget-total: in the session a, a budget of 500 tokens has room for 109 of the 981 tokens of the handoff HO-20260501-120000-aaaa");
+    let in_claude_code = "[[check.session]]\nname = \"a\"\nhost = \"claude-code\"\nbudget = 500\n";
+    lab.write("kgctx.toml", in_claude_code);
+    let found = findings(&lab.check(&[]).1);
+    assert!(found[0].contains("a budget of 500 tokens and 9,500 characters has room"), "{found:?}");
     lab.write("kgctx.toml", "[[check.session]]\nname = \"a\"\nbudget = 4000\n");
     assert_eq!(lab.check(&[]).0, 0);
 }
