@@ -1,4 +1,4 @@
-//! The roles of files: which are notes, which are handoffs, which are read by hosts, and what those import.
+//! The roles of files: which are notes, which are handoffs, and which are read by hosts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -81,27 +81,6 @@ fn below<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
     if folder.is_empty() { Some(path) } else { path.strip_prefix(folder)?.strip_prefix('/') }
 }
 
-/// The files of the repository that a text may import with `@path`.
-pub(super) fn imports(path: &str, text: &str) -> Vec<String> {
-    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-    let named = text.split_whitespace().filter_map(|word| word.strip_prefix('@'));
-    named
-        .filter_map(|name| {
-            // All that whoever counts them takes off, and more: a file too many is read, and none is missed.
-            let name = name.trim_end_matches(['.', ',', ';', ':', ')', '`', '!', '?', '*', '_']);
-            let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
-            for part in name.split('/') {
-                match part {
-                    "" | "." => {}
-                    ".." => drop(parts.pop()?),
-                    part => parts.push(part),
-                }
-            }
-            Some(parts.join("/"))
-        })
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -147,22 +126,11 @@ mod tests {
         assert!(!roles.is_static("src/main.rs") && !roles.is_static("MY-AGENTS.md"));
     }
 
-    #[test]
-    fn imports_start_at_their_file() {
-        let text = "See @./a.md, @../b.md and (not me@example.com) @x/y.md. Not @../../c.md";
-        assert_eq!(imports("docs/AGENTS.md", text), ["docs/a.md", "b.md", "docs/x/y.md"]);
-        assert_eq!(imports("AGENTS.md", "@a.md"), ["a.md"]);
-        assert_eq!(
-            imports("AGENTS.md", "Read @other/style.md! **@b.md** @c.md?"),
-            ["other/style.md", "c.md"]
-        );
-    }
-
     proptest! {
         #[test]
-        fn no_path_and_no_text_is_too_odd(path in "\\PC*", text in "(@|\\.|/|\\PC)*") {
+        fn no_path_is_too_odd(path in "\\PC*") {
             let roles = roles();
-            let _ = (roles.is_read(&path), roles.is_note(&path), imports(&path, &text));
+            let _ = (roles.is_read(&path), roles.is_note(&path));
         }
     }
 }

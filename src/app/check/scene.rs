@@ -12,7 +12,7 @@ use super::CheckError;
 use super::ground::Ground;
 use super::left_behind::{Left, choose};
 use super::place::{BRANCH, check_folder, on_stage, place_of, request, set_settings};
-use super::roles::{Roles, imports, is_gitignore};
+use super::roles::{Roles, is_gitignore};
 use super::session::{Played, play, play_text};
 use super::version::{Base, From, Turn};
 use crate::adapters::stage::Stage;
@@ -480,7 +480,7 @@ fn read_imports<'a, E>(
     let mut round: Vec<String> = first.map(str::to_owned).collect();
     for _ in 0..IMPORTS {
         let named = round.iter().filter_map(|path| Some((path, texts.get(path)?)));
-        let named = named.flat_map(|(path, text)| imports(path, text));
+        let named = named.flat_map(|(path, text)| statics::imports(path, text));
         let new: BTreeSet<String> =
             named.filter(|path| !texts.contains_key(path) && is_there(path)).collect();
         if new.is_empty() {

@@ -46,12 +46,6 @@ pub fn files(input: &RuleInput<'_>) -> Vec<StaticFile> {
     files
 }
 
-/// The paths that a file of the repository imports, from its top, whether they are there or not; none for files whose
-/// imports no host follows.
-pub fn imports(path: &str, text: &str) -> Vec<String> {
-    if IMPORTERS.contains(&tree::name_of(path)) { imports_of(path, text) } else { Vec::new() }
-}
-
 fn imported_tokens(
     encoding: Encoding,
     texts: &HashMap<&str, &str>,
@@ -59,7 +53,7 @@ fn imported_tokens(
     text: &str,
 ) -> usize {
     let mut seen = vec![path.to_owned()];
-    let mut level = imports_of(path, text);
+    let mut level = imports(path, text);
     let mut sum = 0;
     for _ in 0..DEEPEST {
         let mut next = Vec::new();
@@ -68,7 +62,7 @@ fn imported_tokens(
                 continue;
             };
             sum += tokens::count(encoding, text);
-            next.extend(imports_of(&path, text));
+            next.extend(imports(&path, text));
             seen.push(path);
         }
         level = next;
@@ -76,10 +70,10 @@ fn imported_tokens(
     sum
 }
 
-/// The paths behind `@` in a text.
-fn imports_of(path: &str, text: &str) -> Vec<String> {
+/// The paths behind `@` in a file's text, from the top of the repository, whether they are there or not.
+pub fn imports(path: &str, text: &str) -> Vec<String> {
     let spans = Spans::of(text);
-    let mut imports = Vec::new();
+    let mut paths = Vec::new();
     for (at, _) in text.match_indices('@') {
         let begins = text[..at].chars().next_back().is_none_or(char::is_whitespace);
         if !begins || !spans.is_text(at) {
@@ -91,9 +85,9 @@ fn imports_of(path: &str, text: &str) -> Vec<String> {
         if written.is_empty() || written.starts_with(['/', '~']) {
             continue;
         }
-        imports.extend(tree::joined(tree::folder_of(path), written));
+        paths.extend(tree::joined(tree::folder_of(path), written));
     }
-    imports
+    paths
 }
 
 /// Finds files that are larger than they may be.
@@ -181,7 +175,6 @@ mod tests {
         let text = |n: usize| lab.files[n].text.as_deref().unwrap();
         assert_eq!(sizes, [count(text(3)), count(text(0)) + count(text(1)) + count(text(2))]);
         assert_eq!(imports("p/CLAUDE.md", "@a.md (@b) @../c.md."), ["p/a.md", "c.md"]);
-        assert_eq!(imports("p/x.md", "@a.md"), [""; 0]);
     }
 
     #[test]

@@ -355,3 +355,25 @@ fn a_session_that_was_never_agreed_on_is_remarked_upon() {
     insta::assert_snapshot!(remarks(&report).join("\n"), @"the baseline does not know the session b, so that nothing is said about growth there; `kgctx check --update-baseline` agrees on it");
     assert_eq!(remarks(&lab.check(&["--base", "main"]).1), [""; 0]);
 }
+
+#[test]
+fn what_static_files_import_counts_in_both_versions() {
+    let lab = branched();
+    lab.write("AGENTS.md", "Be kind. Read @style/rules.txt and @style/old.txt.\n");
+    lab.write("style/rules.txt", "Short lines. See @more.txt\n");
+    lab.write("style/more.txt", "Word after word after word.\n");
+    lab.write("style/old.txt", "What was agreed on long ago, in many words.\n");
+    lab.commit("style", 2 * DAY + 2);
+    let tokens = |report: &serde_json::Value| report["staticFiles"][0]["tokens"].as_u64().unwrap();
+    let before = tokens(&lab.check(&[]).1);
+    assert!(before > 30, "{before}");
+    git(&lab.top(), &["branch", "-f", "main"]);
+    lab.write("style/more.txt", "Word after word after word, and then some more of them.\n");
+    fs::remove_file(lab.top().join("style/old.txt")).unwrap();
+    lab.commit("another style", 2 * DAY + 60);
+    let (_, report) = lab.check(&["--base", "main"]);
+    let agents = &report["staticFiles"][0];
+    assert_eq!(agents["tokensBefore"].as_u64(), Some(before), "{report:#}");
+    assert_ne!(tokens(&report), before);
+    assert_eq!(tokens(&report), tokens(&lab.check(&[]).1));
+}
