@@ -11,13 +11,13 @@ use std::{env, fs};
 
 #[path = "build/classes.rs"]
 mod classes;
-#[path = "src/engine/tokens/layout.rs"]
+#[path = "src/core/tokens/layout.rs"]
 mod layout;
 #[path = "build/vocabulary.rs"]
 mod vocabulary;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    for source in ["build.rs", "build", "src/engine/tokens/layout.rs"] {
+    for source in ["build.rs", "build", "src/core/tokens/layout.rs"] {
         println!("cargo::rerun-if-changed={source}");
     }
     let folder = PathBuf::from(env::var("OUT_DIR")?);

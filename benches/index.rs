@@ -19,13 +19,13 @@ use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
 use criterion::{Criterion, SamplingMode};
-use kgctx::app::context::{self, ContextQuestion};
-use kgctx::app::recent::{self, RecentQuestion};
-use kgctx::app::refresh::{Mode, Patience, refresh};
-use kgctx::app::search;
-use kgctx::app::workspace::{Request, Workspace};
-use kgctx::domain::answer::RecentFilter;
-use kgctx::domain::time::{Timespan, Timestamp};
+use kgctx::core::search::answer::RecentFilter;
+use kgctx::core::time::{Timespan, Timestamp};
+use kgctx::sources::context::{self, ContextQuestion};
+use kgctx::sources::recent::{self, RecentQuestion};
+use kgctx::sources::search;
+use kgctx::workspace::refresh::{Mode, Patience, refresh};
+use kgctx::workspace::{Request, Workspace};
 
 const SIZES: [usize; 3] = [1_000, 10_000, 100_000];
 /// The argument under which this program, started by itself, indexes once and tells its peak memory.

@@ -22,18 +22,19 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-use kgctx::adapters::environment::Environment;
-use kgctx::adapters::maenifold::places::Places;
-use kgctx::adapters::{process, vault};
-use kgctx::app::maenifold::database::Memory;
-use kgctx::app::recent::RecentQuestion;
-use kgctx::app::workspace::{Place, Request};
-use kgctx::domain::answer::RecentFilter;
-use kgctx::domain::receipt::Ranking;
-use kgctx::domain::time::{Timespan, Timestamp};
-use kgctx::domain::vault::Vault;
-use kgctx::engine::merge::merge;
-use kgctx::engine::rank::rank;
+use kgctx::core::context::merge::merge;
+use kgctx::core::context::rank::rank;
+use kgctx::core::context::receipt::Ranking;
+use kgctx::core::note::vault::Vault;
+use kgctx::core::search::answer::RecentFilter;
+use kgctx::core::time::{Timespan, Timestamp};
+use kgctx::sources::maenifold::database::Memory;
+use kgctx::sources::recent::RecentQuestion;
+use kgctx::system::environment::Environment;
+use kgctx::system::maenifold_places::Places;
+use kgctx::system::process::identity;
+use kgctx::system::vault;
+use kgctx::workspace::{Place, Request};
 use rusqlite::{Connection, params};
 use vault_generator::{END_SECONDS, Random};
 
@@ -171,7 +172,7 @@ fn ask(root: &Path) {
         };
         println!("| {name} | {middle:.2} ms | {slowest:.2} ms | {verdict} |");
     }
-    if let Some(bytes) = process::peak_memory() {
+    if let Some(bytes) = identity::peak_memory() {
         let mb = bytes as f64 / 1e6;
         println!("| memory | {mb:.1} MB | | {} |", bar(mb, INJECT_MB, "MB"));
     }

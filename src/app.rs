@@ -1,7 +1,5 @@
 //! What one can ask for: one file per use case. Wires adapters and engine together; prints nothing.
 
-pub mod check;
-pub mod context;
 mod deadline;
 pub mod deliver;
 pub mod doctor;
@@ -14,13 +12,5 @@ pub mod hook;
 pub mod inject;
 pub mod install;
 pub mod load;
-pub mod maenifold;
-mod questions;
-mod reader;
-pub mod recent;
-pub mod refresh;
-pub mod search;
 pub mod warm;
-pub mod watch;
 mod worker;
-pub mod workspace;

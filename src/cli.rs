@@ -72,7 +72,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Doctor(command) => doctor::run(&args.place, command, &mut screen),
         #[cfg(unix)]
         Command::Watchdog => {
-            crate::app::maenifold::watch_over_programs();
+            crate::sources::maenifold::watch_over_programs();
             Ok(())
         }
     };

@@ -1,26 +1,27 @@
 //! kgctx: the part of a project's knowledge graph that a coding session needs, from plain markdown notes.
 //!
-//! One direction, one type per arrow:
-//!
 //! ```text
-//! folder ─► Project ─► Settings ─► Vault* ─► FolderListing* ─► Reading* ─► Index ─► Answer ─► text | JSON
-//! ```
-//!
-//! ```text
-//! cli ──► service ──► app ──► engine ───┐      an arrow means "may name"; nothing points back up
-//!            │         └────► adapters ─┴─► domain
-//!            └──────────────► adapters
+//! cli ─► service ─► check ─► app ─► hosts ───┐                     an arrow means "may name", also further down;
+//!                             └───► sources ─┴─► workspace ─► store ─► system ─► core     nothing points back up
 //! ```
 //!
 //! `ARCHITECTURE.md` holds the map, the invariants and the glossary; `tests/it/tidy.rs` holds the rule above.
 
-pub mod domain;
+pub mod core;
 
-pub mod engine;
+pub mod system;
 
-pub mod adapters;
+pub mod store;
+
+pub mod workspace;
+
+pub mod sources;
+
+pub mod hosts;
 
 pub mod app;
+
+pub mod check;
 
 #[cfg(unix)]
 pub mod service;

@@ -5,6 +5,8 @@ mod bridged;
 mod check;
 mod client;
 mod follower;
+#[cfg(unix)]
+pub mod instance;
 mod protocol;
 mod run;
 mod status;

@@ -1,6 +1,6 @@
 -- The graph index of one set of vaults: derived from the notes, so it is dropped and made again rather than migrated.
 
--- What the index was made from and how; see `fingerprint` and `totals` in src/adapters/index/.
+-- What the index was made from and how; see `fingerprint` and `totals` in src/store/index/.
 CREATE TABLE meta (
     key   TEXT PRIMARY KEY,
     value NOT NULL

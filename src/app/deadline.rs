@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::domain::source::SourceWish;
+use crate::core::source::SourceWish;
 
 /// What packing, writing the receipt and printing may need at the end.
 const LAST_STEPS: Duration = Duration::from_millis(150);

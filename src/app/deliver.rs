@@ -12,22 +12,22 @@ use tokio::runtime::Builder;
 use tokio::task;
 use tokio::time::sleep;
 
-use crate::adapters::clock;
-use crate::adapters::environment::Environment;
-pub use crate::adapters::opencode::{AddressError, OpencodeServer, ServerError};
-use crate::adapters::opencode::{Message, Metadata, NoReply, ServerAddress, Session, SessionModel};
-use crate::adapters::state::{Claim, State, StateError, Token};
 pub use crate::app::deliver::refusal::{NotDelivered, Refusal};
 use crate::app::inject::{self, Keep, LeftBehind, inject};
 use crate::app::load::{load, wanted};
 use crate::app::warm::Warm;
-use crate::app::workspace::{Place, Request};
-use crate::domain::budget::Host;
-use crate::domain::receipt::{Fault, Injection};
-pub use crate::domain::session::Recipients;
-use crate::domain::session::{Mark, Moment, Stored};
-use crate::domain::settings::Origin;
-use crate::domain::time::Timestamp;
+use crate::core::context::budget::Host;
+use crate::core::context::receipt::{Fault, Injection};
+pub use crate::core::session::Recipients;
+use crate::core::session::{Mark, Moment, Stored};
+use crate::core::settings::Origin;
+use crate::core::time::Timestamp;
+pub use crate::hosts::opencode::{AddressError, OpencodeServer, ServerError};
+use crate::hosts::opencode::{Message, Metadata, NoReply, ServerAddress, Session, SessionModel};
+use crate::store::state::{Claim, State, StateError, Token};
+use crate::system::clock;
+use crate::system::environment::Environment;
+use crate::workspace::{Place, Request};
 
 /// Another process that is writing the state is waited for this long.
 const STATE_PATIENCE: Duration = Duration::from_secs(2);

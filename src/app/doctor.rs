@@ -8,11 +8,11 @@ mod opencode;
 
 use std::time::Duration;
 
-use crate::adapters::program;
 use crate::app::install::{VERSION, program_of_bridge};
-use crate::app::workspace::{AppError, Place, Request, Strictness, Surroundings};
-use crate::domain::diagnosis::{Check, Diagnosis};
-use crate::domain::settings::Origin;
+use crate::core::diagnosis::{Check, Diagnosis};
+use crate::core::settings::Origin;
+use crate::system::process::find;
+use crate::workspace::{AppError, Place, Request, Strictness, Surroundings};
 
 /// A vault, a program or another process that takes longer is named, and not waited for.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -48,7 +48,7 @@ fn servers(place: &Place, named: Option<&str>) -> Vec<String> {
 }
 
 fn this_program() -> Check {
-    let file = program::this().map(|file| format!(", {}", file.display()));
+    let file = find::this().map(|file| format!(", {}", file.display()));
     Check::ok("kgctx", format!("{VERSION}{}", file.unwrap_or_default()))
 }
 
@@ -57,7 +57,7 @@ fn bridge_program(surroundings: &Surroundings) -> Check {
     let name = "program";
     let named = surroundings.environment.get("KGCTX_BIN");
     let by = if named.is_some() { "KGCTX_BIN" } else { "PATH" };
-    let this = program::this().unwrap_or_default();
+    let this = find::this().unwrap_or_default();
     let this = this.display();
     let Some(file) = program_of_bridge(surroundings) else {
         let found = match named {
@@ -68,7 +68,7 @@ fn bridge_program(surroundings: &Surroundings) -> Check {
         return Check::fail(name, found, out);
     };
     let shown = file.display();
-    match program::version(&file, &[], PATIENCE) {
+    match find::version(&file, &[], PATIENCE) {
         Ok(said) if said == format!("kgctx {VERSION}") => {
             Check::ok(name, format!("OpenCode starts {shown}, by {by}"))
         }

@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::adapters::handoff_files::MAX_BYTES;
-use crate::adapters::typing::{self, TypingError};
 use crate::app::handoff::HandoffError;
-use crate::domain::handoff::Document;
-use crate::engine::document::{self, Incomplete, Input, InputError};
+use crate::core::handoff::Document;
+use crate::core::handoff::document::{self, Incomplete, Input, InputError};
+use crate::store::handoff_files::MAX_BYTES;
+use crate::system::user_input;
+use crate::system::user_input::TypingError;
 
 /// What an editor is opened with.
 const TEMPLATE: &str = "---\n# kind: task\ngoal: \"\"\nnext_step: \"\"\nspecs: []\nfiles: []\n---\n\
@@ -31,7 +32,7 @@ impl Written {
     /// The text is stored, or not worth to be.
     pub fn discard(self) {
         if let Some(path) = self.kept {
-            typing::discard(&path);
+            user_input::discard(&path);
         }
     }
 }
@@ -41,10 +42,10 @@ pub fn text_of(file: Option<&Path>) -> Result<Written, HandoffError> {
     let failed = |error: TypingError| HandoffError::Editor(error.to_string());
     match file {
         Some(file) if file != Path::new("-") => {
-            typing::file(file, MAX_BYTES).map(Written::from).map_err(failed)
+            user_input::file(file, MAX_BYTES).map(Written::from).map_err(failed)
         }
-        None if typing::is_terminal() => {
-            let (text, path) = typing::editor(TEMPLATE).map_err(failed)?;
+        None if user_input::is_terminal() => {
+            let (text, path) = user_input::editor(TEMPLATE, MAX_BYTES).map_err(failed)?;
             let written = Written { text, kept: Some(path) };
             if written.text.trim().is_empty() || written.text.trim() == TEMPLATE.trim() {
                 written.discard();
@@ -52,7 +53,7 @@ pub fn text_of(file: Option<&Path>) -> Result<Written, HandoffError> {
             }
             Ok(written)
         }
-        _ => typing::standard_input(MAX_BYTES).map(Written::from).map_err(failed),
+        _ => user_input::standard_input(MAX_BYTES).map(Written::from).map_err(failed),
     }
 }
 

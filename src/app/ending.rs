@@ -3,18 +3,19 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::adapters::claude_code::transcript;
-use crate::adapters::directories::Directories;
-use crate::adapters::environment::Environment;
-use crate::adapters::state::{Ending, State};
-use crate::adapters::{clock, summariser};
 use crate::app::handoff::{Desk, Draft, HandoffError};
-use crate::app::workspace::{Request, Strictness};
-use crate::domain::conversation::Conversation;
-use crate::domain::handoff::{Document, Kind, Occasion, Status};
-use crate::domain::handoff_record::HandoffRecord;
-use crate::domain::time::Timestamp;
-use crate::engine::ending;
+use crate::core::handoff::conversation::Conversation;
+use crate::core::handoff::ending;
+use crate::core::handoff::record::HandoffRecord;
+use crate::core::handoff::{Document, Kind, Occasion, Status};
+use crate::core::time::Timestamp;
+use crate::hosts::claude_code::transcript;
+use crate::store::state::{Ending, State};
+use crate::system::clock;
+use crate::system::directories::Directories;
+use crate::system::environment::Environment;
+use crate::system::summariser;
+use crate::workspace::{Request, Strictness};
 
 /// Another process that is writing the state is waited for this long.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::time::Duration;
 
-use crate::adapters::document;
-use crate::adapters::state::State;
 use crate::app::inject::{Keep, Session, inject};
-use crate::app::workspace::{AppError, Place, Request};
-use crate::domain::explanation::Explanation;
-use crate::engine::explain as engine;
-use crate::engine::page::page;
+use crate::core::context::explain;
+use crate::core::context::explanation::Explanation;
+use crate::core::context::page::page;
+use crate::store::state::State;
+use crate::system::atomic_file;
+use crate::workspace::{AppError, Place, Request};
 
 /// Another process that is writing is waited for this long.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -22,15 +22,15 @@ pub fn last(request: &Request, session: Option<&str>) -> Result<Option<Explanati
         Some(session) => state.last_of_session(session)?,
         None => state.last_of_project(&place.project.key)?,
     };
-    Ok(receipt.map(engine::explain))
+    Ok(receipt.map(explain::explain))
 }
 
 /// Explains what a session would be given now, and writes nothing down.
 pub fn dry_run(session: &Session) -> Result<Explanation, AppError> {
-    Ok(engine::explain(inject(session, Keep::Nothing)?.receipt))
+    Ok(explain::explain(inject(session, Keep::Nothing)?.receipt))
 }
 
 /// Writes an explanation to a file, as a page for a browser.
 pub fn write_page(explanation: &Explanation, file: &Path) -> Result<(), AppError> {
-    Ok(document::write(file, &page(explanation))?)
+    Ok(atomic_file::write(file, &page(explanation))?)
 }

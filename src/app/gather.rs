@@ -11,12 +11,12 @@ use std::time::{Duration, Instant};
 
 use crate::app::deadline::Deadline;
 use crate::app::inject::Session;
-use crate::app::questions::{Answer, Details, Found};
 use crate::app::worker::{State, Told, Work};
-use crate::app::workspace::{AppError, Place};
-use crate::domain::candidate::FoundNote;
-use crate::domain::receipt::{Fault, Ranking, Stage};
-use crate::domain::source::{Source, SourceChoice, SourceWish};
+use crate::core::context::candidate::FoundNote;
+use crate::core::context::receipt::{Fault, Ranking, Stage};
+use crate::core::source::{Source, SourceChoice, SourceWish};
+use crate::sources::questions::{Answer, Details, Found};
+use crate::workspace::{AppError, Place};
 
 /// The worker who is there from the start.
 const FIRST: usize = 0;

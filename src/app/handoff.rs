@@ -17,19 +17,19 @@ pub use crate::app::handoff::keep::Pruned;
 pub use crate::app::handoff::pickup::{Picked, Which};
 pub use crate::app::handoff::reconcile::{Checked, Finding, Reconciled, Verdict};
 pub use crate::app::handoff::transfer::{Exported, Imported, ImportedHandoff};
-pub use crate::engine::pickup::for_terminal;
+pub use crate::core::handoff::pickup::for_terminal;
 
-use crate::adapters::clock;
-use crate::adapters::directories::Directories;
-use crate::adapters::environment::Environment;
-use crate::adapters::handoff_files::HandoffFiles;
-use crate::adapters::state::{Actor, State, StateError};
-use crate::app::workspace::{AppError, Place, Request};
-use crate::domain::handoff::{HandoffId, NoHandoffId};
-use crate::domain::handoff_record::{HandoffEvent, HandoffRecord};
-use crate::domain::settings::HandoffSettings;
-use crate::domain::time::Timestamp;
-use crate::engine::document::{self, Incomplete, InputError, Read};
+use crate::core::handoff::document::{self, Incomplete, InputError, Read};
+use crate::core::handoff::record::{HandoffEvent, HandoffRecord};
+use crate::core::handoff::{HandoffId, NoHandoffId};
+use crate::core::settings::HandoffSettings;
+use crate::core::time::Timestamp;
+use crate::store::handoff_files::HandoffFiles;
+use crate::store::state::{Actor, State, StateError};
+use crate::system::clock;
+use crate::system::directories::Directories;
+use crate::system::environment::Environment;
+use crate::workspace::{AppError, Place, Request};
 
 /// Another process that is writing the state is waited for this long.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -9,26 +9,26 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-pub use crate::adapters::summariser::is_at_work as is_summariser;
 pub use crate::app::hook::amplifier::{amplifier, go_on};
 pub use crate::app::hook::claude_code::claude_code;
 pub use crate::app::hook::direct::Underway;
+pub use crate::system::summariser::is_at_work as is_summariser;
 
-use crate::adapters::clock;
-use crate::adapters::directories::Directories;
-use crate::adapters::environment::Environment;
-pub use crate::adapters::opencode::Answer;
-use crate::adapters::opencode::{Given, Metadata, Notice, Question, Session};
-use crate::adapters::process::Process;
-use crate::adapters::state::{Claim, SessionOrigin, State, StateError, Token};
 use crate::app::inject::{self, Keep, LeftBehind, inject};
 use crate::app::load::{Loaded, load, wanted};
 use crate::app::warm::Warm;
-use crate::app::workspace::{Place, Request, Strictness};
-use crate::domain::budget::Host;
-use crate::domain::number::thousands;
-use crate::domain::receipt::{Injection, Receipt};
-use crate::domain::session::{Announcement, Moment, Recipients};
+use crate::core::context::budget::Host;
+use crate::core::context::receipt::{Injection, Receipt};
+use crate::core::session::{Announcement, Moment, Recipients};
+use crate::core::text::number::thousands;
+pub use crate::hosts::opencode::Answer;
+use crate::hosts::opencode::{Given, Metadata, Notice, Question, Session};
+use crate::store::state::{Claim, SessionOrigin, State, StateError, Token};
+use crate::system::clock;
+use crate::system::directories::Directories;
+use crate::system::environment::Environment;
+use crate::system::process::identity::Process;
+use crate::workspace::{Place, Request, Strictness};
 
 /// By then there is an answer. The bridge waits a little longer, and then goes on without one.
 pub const LIMIT: Duration = Duration::from_millis(1_000);

@@ -7,28 +7,29 @@ use std::time::{Duration, Instant};
 
 use sha2::{Digest, Sha256};
 
-pub use crate::adapters::process::peak_memory;
-use crate::adapters::settings::DEFAULT_DEADLINE_MS;
-use crate::adapters::state::{State, StateError, Token};
-use crate::adapters::{background, clock};
 use crate::app::deadline::Deadline;
 use crate::app::gather::{Gathered, Unfinished, gather, stage_of};
 use crate::app::load::{self, Loaded};
-use crate::app::maenifold;
-use crate::app::questions::{self, Found};
-use crate::app::workspace::{AppError, Place, Request};
-use crate::domain::budget::{Budget, Host};
-use crate::domain::candidate::{Candidate, FoundNote};
-use crate::domain::encoding::Encoding;
-use crate::domain::handoff::Legacy;
-use crate::domain::receipt::{self, Entry, Fault, Injection, Ranking, Receipt};
-use crate::domain::session::Moment;
-use crate::domain::settings::Origin;
-use crate::domain::source::Source;
-use crate::domain::time::{Timespan, Timestamp};
-use crate::engine::compose::compose;
-use crate::engine::pack::{Packed, Packing, pack};
-use crate::engine::untrusted;
+use crate::core::context::budget::{Budget, Host};
+use crate::core::context::candidate::{Candidate, FoundNote};
+use crate::core::context::compose::compose;
+use crate::core::context::pack::{Packed, Packing, pack};
+use crate::core::context::receipt::{self, Entry, Fault, Injection, Ranking, Receipt};
+use crate::core::handoff::Legacy;
+use crate::core::session::Moment;
+use crate::core::settings::Origin;
+use crate::core::source::Source;
+use crate::core::text::for_model;
+use crate::core::time::{Timespan, Timestamp};
+use crate::core::tokens::encoding::Encoding;
+use crate::sources::maenifold;
+use crate::sources::questions::{self, Found};
+use crate::store::state::{State, StateError, Token};
+use crate::system::clock;
+use crate::system::process::detach;
+pub use crate::system::process::identity::peak_memory;
+use crate::workspace::settings::DEFAULT_DEADLINE_MS;
+use crate::workspace::{AppError, Place, Request};
 
 /// Another process that is writing a receipt is waited for this long.
 const RECEIPT_PATIENCE: Duration = Duration::from_millis(100);
@@ -150,7 +151,7 @@ pub fn inject(session: &Session, keep: Keep) -> Result<Injection, AppError> {
     if let Some(unfinished) = unfinished {
         let Request { dir, vaults, .. } = &session.place;
         let has_memory = unfinished == Unfinished::All;
-        let is_started = background::index(dir.as_deref(), vaults, has_memory).is_ok();
+        let is_started = detach::index(dir.as_deref(), vaults, has_memory).is_ok();
         // Who was told everything by maenifold's program misses nothing.
         let is_missed = receipt.source.as_ref().is_none_or(|by| by.source != Source::Cli);
         if is_started && is_missed {
@@ -215,7 +216,7 @@ fn found_notes(found: Found) -> Vec<receipt::Found> {
     let notes = found.search.into_iter().chain(found.recent);
     let found = |FoundNote { signal, uri, .. }: FoundNote| receipt::Found {
         signal,
-        uri: untrusted::one_line(&uri),
+        uri: for_model::one_line(&uri),
     };
     notes.map(found).collect()
 }

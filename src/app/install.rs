@@ -9,15 +9,18 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use crate::adapters::opencode::bridge::{self, Copy, Occupant};
-use crate::adapters::opencode::{places, plugins};
-use crate::adapters::state::{State, StateError};
-use crate::adapters::{document, folders, program};
-use crate::app::workspace::{AppError, Request, Surroundings};
-use crate::domain::installation::{Change, Installation, OldFile, Scope};
+use crate::core::installation::{Change, Installation, OldFile, Scope};
+use crate::hosts::opencode::bridge::{self, Copy, Occupant};
+use crate::hosts::opencode::places;
+use crate::hosts::opencode::plugins;
+use crate::store::state::{State, StateError};
+use crate::system::atomic_file;
+use crate::system::folders;
+use crate::system::process::find;
+use crate::workspace::{AppError, Request, Surroundings};
 
-pub use crate::adapters::claude_code::SettingsFileError;
-pub use crate::adapters::opencode::bridge::VERSION;
+pub use crate::hosts::claude_code::SettingsFileError;
+pub use crate::hosts::opencode::bridge::VERSION;
 
 /// Another process that is writing is waited for this long.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -104,7 +107,7 @@ pub fn plan_install(request: &Request, scope: Scope) -> Result<InstallPlan, Inst
     Ok(InstallPlan {
         changes,
         other_copies: other_copies(&surroundings, std::slice::from_ref(&file)),
-        unfound_program: program_of_bridge(&surroundings).is_none().then(program::this).flatten(),
+        unfound_program: program_of_bridge(&surroundings).is_none().then(find::this).flatten(),
         state: surroundings.directories.state,
         file,
     })
@@ -114,7 +117,7 @@ impl InstallPlan {
     /// Does it.
     pub fn apply(&self) -> Result<(), InstallError> {
         let is_new = self.changes.contains(&Change::WriteFile(self.file.clone()));
-        let write = || document::put(&self.file, bridge::TEXT);
+        let write = || atomic_file::put(&self.file, bridge::TEXT);
         put_in(&self.state, &self.file, &self.changes, is_new, bridge::sha256(), write)
     }
 }
@@ -217,7 +220,7 @@ impl UninstallPlan {
 pub(super) fn program_of_bridge(surroundings: &Surroundings) -> Option<PathBuf> {
     let environment = &surroundings.environment;
     let name = environment.get("KGCTX_BIN").map_or(OsStr::new("kgctx"), |named| named.as_os_str());
-    program::find(name, environment)
+    find::find(name, environment)
 }
 
 /// OpenCode's folder that a bridge for `scope` belongs into.

@@ -6,24 +6,25 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use crate::adapters::breakpoint;
-use crate::adapters::clock;
-use crate::adapters::handoff_files::HandoffFiles;
-use crate::adapters::listed_files::{self, Limits};
-use crate::adapters::process::Process;
-use crate::adapters::state::{
-    Actor, Asked, CLOCKS_DIFFER_MS, Choice, State, StateError, Token, Wanted,
-};
 use crate::app::handoff::finish_drafts;
 use crate::app::inject::Session;
-use crate::app::workspace::Place;
-use crate::domain::handoff::{Document, HandoffId, Legacy, ListedFile};
-use crate::domain::handoff_record::HandoffRecord;
-use crate::domain::project::Project;
-use crate::domain::receipt::Fault;
-use crate::domain::session::Moment;
-use crate::domain::settings::HandoffSettings;
-use crate::engine::{document, handoff};
+use crate::core::context::receipt::Fault;
+use crate::core::handoff::document;
+use crate::core::handoff::record::HandoffRecord;
+use crate::core::handoff::section;
+use crate::core::handoff::{Document, HandoffId, Legacy, ListedFile};
+use crate::core::project::Project;
+use crate::core::session::Moment;
+use crate::core::settings::HandoffSettings;
+use crate::store::handoff_files::HandoffFiles;
+use crate::store::state::{
+    Actor, Asked, CLOCKS_DIFFER_MS, Choice, State, StateError, Token, Wanted,
+};
+use crate::system::breakpoint;
+use crate::system::clock;
+use crate::system::listed_files::{self, Limits};
+use crate::system::process::identity::Process;
+use crate::workspace::Place;
 
 /// Another process that is writing the state is waited for this long by who only looks.
 const LOOK_PATIENCE: Duration = Duration::from_millis(100);
@@ -32,7 +33,7 @@ const FILES_PATIENCE: Duration = Duration::from_millis(150);
 /// So many handoffs that are of no use are passed over.
 const MAX_UNUSABLE: usize = 8;
 /// How much of listed files is read.
-pub(super) const LIMITS: Limits = Limits { per_file: 32 * 1024, in_all: 256 * 1024 };
+pub(crate) const LIMITS: Limits = Limits { per_file: 32 * 1024, in_all: 256 * 1024 };
 
 /// What a session is told about handoffs, and what was wrong with some.
 #[derive(Debug, Clone, Default)]
@@ -44,7 +45,7 @@ pub struct Loaded {
 }
 
 /// What a session asks for at a moment.
-pub(super) fn wanted(moment: &Moment) -> Wanted {
+pub(crate) fn wanted(moment: &Moment) -> Wanted {
     match moment {
         Moment::Start => Wanted::First,
         Moment::Compaction(_) => Wanted::Again,
@@ -53,7 +54,7 @@ pub(super) fn wanted(moment: &Moment) -> Wanted {
 }
 
 /// How old a handoff may be that stays for further sessions.
-pub(super) fn max_age_ms(settings: &HandoffSettings) -> i64 {
+pub(crate) fn max_age_ms(settings: &HandoffSettings) -> i64 {
     i64::from(settings.max_age_days.value) * 24 * 3_600_000
 }
 
@@ -63,7 +64,7 @@ fn is_on(settings: &HandoffSettings) -> bool {
 }
 
 /// What a session would be given. Changes nothing.
-pub(super) fn peek(place: &Place, session: &Session) -> Loaded {
+pub(crate) fn peek(place: &Place, session: &Session) -> Loaded {
     if !place.settings.enabled.value || !is_on(&place.settings.handoff) {
         return Loaded::default();
     }
@@ -78,7 +79,7 @@ pub(super) fn peek(place: &Place, session: &Session) -> Loaded {
 }
 
 /// What a session is given, under its claim.
-pub(super) fn load(
+pub(crate) fn load(
     state: &mut State,
     token: Token,
     place: &Place,
@@ -142,8 +143,8 @@ impl Asking<'_> {
             };
             let record = match ask(&asked) {
                 Ok(Choice::Given(record) | Choice::Again(record)) => record,
-                Ok(Choice::TooOld(record)) => break Some(handoff::too_old(&record)),
-                Ok(Choice::Withheld(record)) => break Some(handoff::withheld(&record)),
+                Ok(Choice::TooOld(record)) => break Some(section::too_old(&record)),
+                Ok(Choice::Withheld(record)) => break Some(section::withheld(&record)),
                 Ok(Choice::Misdated(record)) => {
                     self.complain(&record, format!("it is from the future: {}", record.created));
                     break None;
@@ -158,7 +159,7 @@ impl Asking<'_> {
                 Ok(document) => {
                     let head = &document.head;
                     let files = self.listed(head.specs.clone(), head.files.clone());
-                    let handoff = handoff::prepare(&record, &document, files);
+                    let handoff = section::prepare(&record, &document, files);
                     break Some(Legacy::Handoff(Box::new(handoff)));
                 }
                 Err(refused) => {
@@ -236,6 +237,6 @@ impl Asking<'_> {
 }
 
 /// Where listed files are looked for: among those that the session works on.
-pub(super) fn root_of_files(project: &Project) -> Option<PathBuf> {
+pub(crate) fn root_of_files(project: &Project) -> Option<PathBuf> {
     project.checkout.clone().or_else(|| project.root.clone())
 }

@@ -6,17 +6,17 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::adapters::clock;
-use crate::adapters::maenifold::database::Stamp;
 use crate::app::gather::stage_of;
 use crate::app::inject::{Keep, LeftBehind, Session, budget, inject};
 use crate::app::load::Loaded;
-use crate::app::maenifold;
-use crate::app::refresh::Refreshed;
-use crate::app::watch::{Freshness, watch};
-use crate::app::workspace::{AppError, Place, Workspace};
-use crate::domain::receipt::{Fault, Injection};
-use crate::domain::source::Source;
+use crate::core::context::receipt::{Fault, Injection};
+use crate::core::source::Source;
+use crate::sources::maenifold;
+use crate::sources::maenifold::memory_db::Stamp;
+use crate::system::clock;
+use crate::workspace::refresh::Refreshed;
+use crate::workspace::watch::{Freshness, watch};
+use crate::workspace::{AppError, Place, Workspace};
 
 /// So many sets of vaults are watched. Each takes a thread and the system's watches.
 const MAX_WATCHED: usize = 32;

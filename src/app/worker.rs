@@ -15,17 +15,19 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::adapters::index::{Index, Unusable};
 use crate::app::deadline::Deadline;
-use crate::app::maenifold::{self, Asked, FromDatabase};
-use crate::app::questions::{self, Answer, Details, Failed, Found, NEIGHBOURS, RECENT, SEARCHED};
-use crate::app::refresh::{Listed, Mode, Notice, Patience, Refreshed, list, refresh_listed};
-use crate::app::workspace::{AppError, Place, Request, Workspace};
-use crate::domain::candidate::{FoundConcept, FoundNote};
-use crate::domain::receipt::{Fault, Ranking};
-use crate::domain::source::SourceChoice;
-use crate::domain::time::Timestamp;
-use crate::engine::blend;
+use crate::core::context::candidate::{FoundConcept, FoundNote};
+use crate::core::context::receipt::{Fault, Ranking};
+use crate::core::source::SourceChoice;
+use crate::core::time::Timestamp;
+use crate::sources::blend;
+use crate::sources::maenifold::{self, Asked, FromDatabase};
+use crate::sources::questions::{
+    self, Answer, Details, Failed, Found, NEIGHBOURS, RECENT, SEARCHED,
+};
+use crate::store::index::{Index, Unusable};
+use crate::workspace::refresh::{Listed, Mode, Notice, Patience, Refreshed, list, refresh_listed};
+use crate::workspace::{AppError, Place, Request, Workspace};
 
 /// Which state of the index was asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

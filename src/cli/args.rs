@@ -4,16 +4,16 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
-use crate::app::check::ReportFormat;
-use crate::app::maenifold::Respondent;
-use crate::app::workspace::{AppError, Request};
+use crate::check::ReportFormat;
 use crate::cli::handoff::HandoffArgs;
 use crate::cli::screen::Screen;
-use crate::domain::answer::RecentFilter;
-use crate::domain::budget::Host;
-use crate::domain::installation::Scope;
-use crate::domain::source::SourceWish;
-use crate::domain::time::{Timespan, Timestamp};
+use crate::core::context::budget::Host;
+use crate::core::installation::Scope;
+use crate::core::search::answer::RecentFilter;
+use crate::core::source::SourceWish;
+use crate::core::time::{Timespan, Timestamp};
+use crate::sources::maenifold::Respondent;
+use crate::workspace::{AppError, Request};
 
 /// Knowledge-graph context for coding agents, from markdown notes with wiki links.
 ///

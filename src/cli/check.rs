@@ -1,12 +1,13 @@
 //! `kgctx check`
 
-use crate::app::check::{
-    Agreement, CheckRequest, ReportFormat, Started, Tone, check, init, render, render_text,
+use crate::check::finding::Severity;
+use crate::check::init;
+use crate::check::{
+    Agreement, CheckRequest, ReportFormat, Started, Tone, check, render, render_text,
 };
 use crate::cli::args::{CheckArgs, PlaceArgs};
 use crate::cli::outcome::{Failure, USAGE};
 use crate::cli::screen::{Screen, Style, harmless};
-use crate::domain::check::Severity;
 
 /// Returns whether all is well.
 pub(super) fn run(

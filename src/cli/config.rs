@@ -3,11 +3,11 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::app::workspace::Place;
 use crate::cli::args::{ConfigArgs, PlaceArgs};
 use crate::cli::outcome::Failure;
 use crate::cli::screen::{Screen, Style, harmless};
-use crate::domain::settings::{Setting, Settings};
+use crate::core::settings::{Setting, Settings};
+use crate::workspace::Place;
 
 /// One line of the answer.
 #[derive(Serialize)]
@@ -95,7 +95,7 @@ fn rows(settings: &Settings) -> Vec<Row> {
         origin: rule.origin.to_string(),
     }));
     rows.extend(settings.vaults.iter().map(|vault| Row {
-        key: format!("vault {}", crate::domain::vault::uri(&vault.value.name, "")),
+        key: format!("vault {}", crate::core::note::vault::uri(&vault.value.name, "")),
         value: json!(vault.value.path.to_string_lossy()),
         origin: vault.origin.to_string(),
     }));

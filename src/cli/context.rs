@@ -1,12 +1,12 @@
 //! `kgctx context`
 
-use crate::app::context::{ContextQuestion, context};
-use crate::app::workspace::Workspace;
 use crate::cli::args::{ContextArgs, PlaceArgs};
 use crate::cli::outcome::Failure;
 use crate::cli::screen::{Screen, Style, harmless};
-use crate::domain::answer::ContextAnswer;
-use crate::domain::concept::Concept;
+use crate::core::note::concept::Concept;
+use crate::core::search::answer::ContextAnswer;
+use crate::sources::context::{ContextQuestion, context};
+use crate::workspace::Workspace;
 
 pub(super) fn run(
     place: &PlaceArgs,

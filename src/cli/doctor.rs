@@ -4,7 +4,7 @@ use crate::app::doctor::diagnose;
 use crate::cli::args::{DoctorArgs, PlaceArgs};
 use crate::cli::outcome::{Failure, NO};
 use crate::cli::screen::{Screen, Style, harmless};
-use crate::domain::diagnosis::{Check, Diagnosis, Verdict};
+use crate::core::diagnosis::{Check, Diagnosis, Verdict};
 
 pub(super) fn run(
     place: &PlaceArgs,

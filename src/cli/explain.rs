@@ -5,12 +5,12 @@ use crate::cli::args::{ExplainArgs, LimitArgs, PlaceArgs};
 use crate::cli::inject::session;
 use crate::cli::outcome::{Failure, NO, USAGE};
 use crate::cli::screen::{Screen, Style, harmless};
-use crate::domain::candidate::Part;
-use crate::domain::explanation::{Explanation, NearMiss};
-use crate::domain::handoff::Legacy;
-use crate::domain::number::thousands;
-use crate::domain::receipt::{Fault, Receipt};
-use crate::domain::source::SourceChoice;
+use crate::core::context::candidate::Part;
+use crate::core::context::explanation::{Explanation, NearMiss};
+use crate::core::context::receipt::{Fault, Receipt};
+use crate::core::handoff::Legacy;
+use crate::core::source::SourceChoice;
+use crate::core::text::number::thousands;
 
 /// So many of the lines that were left out are shown on a screen.
 const NEAR_MISSES_SHOWN: usize = 10;

@@ -4,14 +4,14 @@ use std::io::{self, IsTerminal};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::app::refresh::{Mode, Notice, Refreshed, Summary, index};
-use crate::app::watch::{Freshness, watch};
-use crate::app::workspace::{AppError, Workspace};
 use crate::cli::args::{IndexArgs, PlaceArgs};
 use crate::cli::outcome::{self, Failure};
 use crate::cli::screen::{Screen, Style, harmless};
-use crate::domain::note::Remark;
-use crate::domain::number::thousands;
+use crate::core::note::Remark;
+use crate::core::text::number::thousands;
+use crate::workspace::refresh::{Mode, Notice, Refreshed, Summary, index};
+use crate::workspace::watch::{Freshness, watch};
+use crate::workspace::{AppError, Workspace};
 
 /// How many remarks are shown in full.
 const REMARKS_SHOWN: usize = 5;
@@ -71,7 +71,7 @@ fn print(workspace: &Workspace, summary: &Summary, screen: &mut Screen) {
             "{:<9} {}  {}",
             "Vault",
             harmless(&root),
-            screen.paint(Style::Faint, crate::domain::vault::uri(&vault.name, ""))
+            screen.paint(Style::Faint, crate::core::note::vault::uri(&vault.name, ""))
         ));
     }
     let mut row = |label: &str, number: i64, detail: String| {

@@ -11,12 +11,12 @@ use crate::app::inject::{Keep, LeftBehind, Session, inject, peak_memory};
 use crate::cli::args::{Format, InjectArgs, LimitArgs, PlaceArgs};
 use crate::cli::outcome::Failure;
 use crate::cli::screen::{Screen, harmless};
-use crate::domain::budget::Host;
-use crate::domain::candidate::{Line, Part};
-use crate::domain::number::thousands;
-use crate::domain::receipt::{Entry, Fault, Injection, PartUse, Stage};
-use crate::domain::session::Moment;
-use crate::domain::source::SourceChoice;
+use crate::core::context::budget::Host;
+use crate::core::context::candidate::{Line, Part};
+use crate::core::context::receipt::{Entry, Fault, Injection, PartUse, Stage};
+use crate::core::session::Moment;
+use crate::core::source::SourceChoice;
+use crate::core::text::number::thousands;
 
 /// How often a busy session is looked at by who waits for it.
 const BUSY_INTERVAL: Duration = Duration::from_millis(200);

@@ -6,7 +6,7 @@ use crate::app::install::{InstallPlan, UninstallPlan, VERSION, plan_install, pla
 use crate::cli::args::{BridgeHost, InstallArgs, PlaceArgs, UninstallArgs};
 use crate::cli::outcome::Failure;
 use crate::cli::screen::{Screen, Style, harmless};
-use crate::domain::installation::{Change, OldFile, Scope};
+use crate::core::installation::{Change, OldFile, Scope};
 
 pub(super) fn install(
     place: &PlaceArgs,

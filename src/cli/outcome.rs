@@ -1,13 +1,13 @@
 //! What went wrong, as exit code and message. The only place that knows the codes.
 
-use crate::app::check::{CheckError, RepositoryError};
 use crate::app::deliver::{NotDelivered, Refusal};
 use crate::app::install::{InstallError, SettingsFileError};
-use crate::app::watch::WatchError;
-use crate::app::workspace::AppError;
+use crate::check::{CheckError, RepositoryError};
 use crate::cli::screen::harmless;
 #[cfg(unix)]
 use crate::service::ServeError;
+use crate::workspace::AppError;
+use crate::workspace::watch::WatchError;
 
 /// The answer is no.
 pub(super) const NO: u8 = 1;

@@ -1,11 +1,11 @@
 //! `kgctx recent`
 
-use crate::app::recent::{RecentQuestion, recent};
-use crate::app::workspace::Workspace;
 use crate::cli::args::{PlaceArgs, RecentArgs};
 use crate::cli::outcome::Failure;
 use crate::cli::screen::{Screen, Style, harmless};
 use crate::cli::search::concepts;
+use crate::sources::recent::{RecentQuestion, recent};
+use crate::workspace::Workspace;
 
 pub(super) fn run(
     place: &PlaceArgs,

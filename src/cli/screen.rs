@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use crate::app::handoff::for_terminal;
-use crate::app::refresh::Notice;
 use crate::cli::outcome::UNAVAILABLE;
+use crate::workspace::refresh::Notice;
 
 /// Where output goes.
 pub(super) struct Screen {

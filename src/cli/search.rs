@@ -1,12 +1,12 @@
 //! `kgctx search`
 
-use crate::app::search::search;
-use crate::app::workspace::Workspace;
 use crate::cli::args::{PlaceArgs, SearchArgs};
 use crate::cli::outcome::Failure;
 use crate::cli::screen::{Screen, Style, harmless};
-use crate::domain::answer::{Match, SearchHit};
-use crate::domain::concept::Concept;
+use crate::core::note::concept::Concept;
+use crate::core::search::answer::{Match, SearchHit};
+use crate::sources::search::search;
+use crate::workspace::Workspace;
 
 /// How many concepts of a note are shown on a screen.
 const CONCEPTS_SHOWN: usize = 8;

@@ -3,7 +3,7 @@
 use crate::cli::args::{PlaceArgs, ServeArgs};
 use crate::cli::outcome::{Failure, NO, UNAVAILABLE};
 use crate::cli::screen::{Screen, harmless};
-use crate::domain::number::counted;
+use crate::core::text::number::counted;
 use crate::service::{self, Status};
 
 pub(super) fn run(place: &PlaceArgs, args: &ServeArgs, screen: &mut Screen) -> Result<(), Failure> {

@@ -1,9 +1,9 @@
 //! `kgctx whoami`
 
-use crate::app::workspace::Place;
 use crate::cli::args::{PlaceArgs, WhoamiArgs};
 use crate::cli::outcome::Failure;
 use crate::cli::screen::{Screen, Style, harmless};
+use crate::workspace::Place;
 
 pub(super) fn run(
     place: &PlaceArgs,

@@ -1,6 +1,6 @@
 //! The service as one of the things that a diagnosis looks at.
 
-use crate::domain::diagnosis::Check;
+use crate::core::diagnosis::Check;
 use crate::service::client;
 
 /// Checks how the service is, which is needed only for servers without the plugin.

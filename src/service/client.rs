@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::adapters::directories::Directories;
-use crate::adapters::environment::{Environment, Secrets};
-use crate::adapters::instance;
-use crate::adapters::process::Process;
 use crate::app::deliver::{Delivered, Errand, NotDelivered};
 use crate::app::hook::Answer;
+use crate::service::instance;
 use crate::service::protocol::{Call, DeliverQuestion, Question, Reply, VERSION};
 use crate::service::status::Status;
+use crate::system::directories::Directories;
+use crate::system::environment::{Environment, Secrets};
+use crate::system::process::identity::Process;
 
 /// A service that takes longer to answer a bridge hangs, or is too busy to be of help. What is left of a hook's time then
 /// is mostly enough without it.

@@ -12,13 +12,13 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, interval, sleep};
 
-use crate::adapters::clock;
-use crate::adapters::opencode::{Event, OpencodeServer, Scope, ServerError};
 use crate::app::deliver::{self, Delivered, Errand, NotDelivered, Recipients, Refusal};
 use crate::app::hook;
-use crate::app::workspace::{Request, Strictness};
+use crate::hosts::opencode::{Event, OpencodeServer, Scope, ServerError};
 use crate::service::run::Shared;
 use crate::service::status::ServerStatus;
+use crate::system::clock;
+use crate::workspace::{Request, Strictness};
 
 /// A server that is not there is looked for again after this long, then after twice as long, and so on up to the longest.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);

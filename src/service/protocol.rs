@@ -6,12 +6,12 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::adapters::process::Process;
 use crate::app::deliver::{Delivered, NotDelivered, Refusal};
 use crate::app::hook::Answer;
-use crate::domain::source::SourceWish;
-use crate::domain::time::Timestamp;
+use crate::core::source::SourceWish;
+use crate::core::time::Timestamp;
 use crate::service::status::Status;
+use crate::system::process::identity::Process;
 
 /// This program's version, and so that of the agreement.
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");

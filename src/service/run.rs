@@ -15,20 +15,20 @@ use tokio::sync::watch;
 use tokio::task::{JoinSet, spawn_blocking};
 use tokio::time::timeout;
 
-use crate::adapters::clock;
-use crate::adapters::directories::Directories;
-use crate::adapters::environment::Environment;
-use crate::adapters::instance::{Instance, InstanceError};
-use crate::adapters::log_file::LogFile;
 use crate::app::deliver::{self, AddressError, Errand, NotDelivered, OpencodeServer, Recipients};
 use crate::app::hook::{self, Answer, Caller};
 use crate::app::warm::Warm;
-use crate::app::workspace::{AppError, Place, Request, Strictness};
-use crate::domain::time::Timestamp;
+use crate::core::time::Timestamp;
 use crate::service::bridged::Bridged;
 use crate::service::follower::Follower;
+use crate::service::instance::{Instance, InstanceError};
 use crate::service::protocol::{Call, DeliverQuestion, Question, Reply, VERSION};
 use crate::service::status::{Counts, Status};
+use crate::system::clock;
+use crate::system::directories::Directories;
+use crate::system::environment::Environment;
+use crate::system::log_file::LogFile;
+use crate::workspace::{AppError, Place, Request, Strictness};
 
 /// No question is longer.
 const LONGEST_CALL: u64 = 8 * 1024 * 1024;

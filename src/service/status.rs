@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::time::Timestamp;
+use crate::core::time::Timestamp;
 
 /// How the service is, for people and scripts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use kgctx::domain::check::{Rule, Severity};
-use kgctx::engine::report::{ReportFormat, render};
+use kgctx::check::finding::{Rule, Severity};
+use kgctx::check::report::{ReportFormat, render};
 use serde_json::Value;
 
 use crate::support::{Scratch, stderr};

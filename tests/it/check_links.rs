@@ -5,12 +5,13 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use kgctx::domain::check::{Finding, RepositoryFile, Rule};
-use kgctx::domain::check_settings::CheckSettings;
-use kgctx::domain::encoding::Encoding;
-use kgctx::domain::settings::LinkStyle;
-use kgctx::domain::time::Timestamp;
-use kgctx::engine::check::{CheckedVault, RuleInput, rules};
+use kgctx::check::finding::{Finding, RepositoryFile, Rule};
+use kgctx::check::rules::all;
+use kgctx::check::rules::{CheckedVault, RuleInput};
+use kgctx::check::settings::CheckSettings;
+use kgctx::core::settings::LinkStyle;
+use kgctx::core::time::Timestamp;
+use kgctx::core::tokens::encoding::Encoding;
 
 use crate::plain_text::{normal_form, plain_texts, wiki_links};
 use crate::support::{Scratch, shared};
@@ -59,7 +60,7 @@ fn found(files: &[RepositoryFile], links: LinkStyle) -> Vec<Finding> {
         encoding: Encoding::O200kBase,
         max_age_days: 7,
     };
-    rules::all(&input)
+    all::all(&input)
 }
 
 fn simple(file: &RepositoryFile, style: LinkStyle) -> Simple {

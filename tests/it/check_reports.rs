@@ -8,8 +8,8 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use kgctx::domain::check::{CheckReport, Severity};
-use kgctx::engine::report::{ReportFormat, Tone, render, render_text};
+use kgctx::check::finding::{CheckReport, Severity};
+use kgctx::check::report::{ReportFormat, Tone, render, render_text};
 use proptest::prelude::*;
 use serde_json::Value;
 

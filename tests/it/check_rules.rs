@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use kgctx::domain::check::{Rule, Severity};
+use kgctx::check::finding::{Rule, Severity};
 use serde_json::Value;
 
 use crate::support::{Scratch, git, output_meanwhile, stderr};

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use kgctx::adapters::claude_code::{Event, Source};
+use kgctx::hosts::claude_code::{Event, Source};
 use serde_json::Value;
 
 use lab::Lab;
@@ -129,7 +129,7 @@ fn ten_thousand_units_reach_the_model_and_not_one_more() {
         lab.answer_with_context(&text);
         lab.run(&["-p", "hello"]);
         let is_whole = lab.model.told().last().unwrap().contains(&text);
-        assert_eq!(kgctx::adapters::claude_code::fits(&text), is_whole, "{filling} × {count}");
+        assert_eq!(kgctx::hosts::claude_code::fits(&text), is_whole, "{filling} × {count}");
         is_whole
     };
     let around = CANARY.len() + "END-OF-IT".len();

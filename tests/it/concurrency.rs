@@ -3,7 +3,7 @@
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use kgctx::app::refresh::{Mode, Notice, Patience, refresh};
+use kgctx::workspace::refresh::{Mode, Notice, Patience, refresh};
 
 use crate::snapshot::{assert_same, snapshot};
 use crate::support::{Scratch, refreshed, stderr};

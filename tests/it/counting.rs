@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use kgctx::app::refresh::Mode;
-use kgctx::engine::secrets;
+use kgctx::core::secrets;
+use kgctx::workspace::refresh::Mode;
 use rusqlite::Connection;
 
 use crate::plain_text::{normal_form, wiki_links};

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use kgctx::app::refresh::Mode;
+use kgctx::workspace::refresh::Mode;
 
 use crate::snapshot::{assert_same, snapshot};
 use crate::support::{Scratch, refreshed, stderr};

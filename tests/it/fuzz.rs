@@ -2,12 +2,15 @@
 
 use std::time::{Duration, Instant};
 
-use kgctx::app::refresh::Mode;
-use kgctx::app::search;
-use kgctx::domain::note::Remarks;
-use kgctx::domain::settings::LinkStyle;
-use kgctx::engine::decode::{self, Decoded};
-use kgctx::engine::{front_matter, fulltext, markdown, snippet};
+use kgctx::core::note::Remarks;
+use kgctx::core::note::decode::{self, Decoded};
+use kgctx::core::note::front_matter;
+use kgctx::core::note::markdown;
+use kgctx::core::search::fulltext;
+use kgctx::core::search::snippet;
+use kgctx::core::settings::LinkStyle;
+use kgctx::sources::search;
+use kgctx::workspace::refresh::Mode;
 
 use crate::support::{Scratch, refreshed};
 use crate::vault_generator::Random;

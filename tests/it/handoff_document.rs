@@ -1,7 +1,10 @@
 //! The document of a handoff, held against its schema.
 
-use kgctx::domain::handoff::Document;
-use kgctx::engine::document::{input, read, to_json, write};
+use kgctx::core::handoff::Document;
+use kgctx::core::handoff::document::input;
+use kgctx::core::handoff::document::read;
+use kgctx::core::handoff::document::to_json;
+use kgctx::core::handoff::document::write;
 use serde_json::{Value, json};
 
 use crate::support::valid;

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::symlink;
 
-use kgctx::engine::document;
+use kgctx::core::handoff::document;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};

@@ -7,10 +7,10 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use kgctx::adapters::process::Process;
-use kgctx::adapters::state::{Actor, Asked, Choice, Claim, Home, State, Taken, Wanted};
-use kgctx::domain::handoff::{Head, Kind};
-use kgctx::domain::session::Moment;
+use kgctx::core::handoff::{Head, Kind};
+use kgctx::core::session::Moment;
+use kgctx::store::state::{Actor, Asked, Choice, Claim, Home, State, Taken, Wanted};
+use kgctx::system::process::identity::Process;
 use rusqlite::OptionalExtension;
 use serde_json::Value;
 

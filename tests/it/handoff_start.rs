@@ -9,9 +9,9 @@ use std::fs;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use kgctx::adapters::state::{Actor, Asked, Choice, Home, State, Wanted};
-use kgctx::domain::handoff::{Consume, Head, Occasion};
-use kgctx::domain::time::Timestamp;
+use kgctx::core::handoff::{Consume, Head, Occasion};
+use kgctx::core::time::Timestamp;
+use kgctx::store::state::{Actor, Asked, Choice, Home, State, Wanted};
 use serde_json::{Value, json};
 
 use crate::handoff_lab::{Lab, context, documents as all_documents, given, talk};

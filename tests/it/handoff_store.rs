@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use kgctx::adapters::state::{Actor, Home, State};
-use kgctx::domain::handoff::Head;
+use kgctx::core::handoff::Head;
+use kgctx::store::state::{Actor, Home, State};
 use proptest::prelude::*;
 use rusqlite::Connection;
 use serde_json::{Value, json};

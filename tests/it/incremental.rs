@@ -4,7 +4,7 @@ use std::fs::{self, File, FileTimes};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
-use kgctx::app::refresh::Mode;
+use kgctx::workspace::refresh::Mode;
 use proptest::prelude::*;
 
 use crate::snapshot::{assert_same, snapshot};

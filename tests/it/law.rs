@@ -4,24 +4,26 @@
 use std::collections::BTreeMap;
 use std::thread;
 
-use kgctx::domain::budget::{Budget, Host};
-use kgctx::domain::candidate::{Candidate, ConceptDetail, FoundNote, Link, Signal};
-use kgctx::domain::concept::Concept;
-use kgctx::domain::encoding::Encoding;
-use kgctx::domain::handoff::{
+use kgctx::core::context::budget::{Budget, Host};
+use kgctx::core::context::candidate::{Candidate, ConceptDetail, FoundNote, Link, Signal};
+use kgctx::core::context::compose::compose;
+use kgctx::core::context::line::Forms;
+use kgctx::core::context::merge;
+use kgctx::core::context::pack::{Packed, Packing, pack, prices};
+use kgctx::core::context::rank;
+use kgctx::core::context::receipt::Ranking;
+use kgctx::core::handoff::record::HandoffRecord;
+use kgctx::core::handoff::section::prepare;
+use kgctx::core::handoff::{
     Consume, Document, FoundFile, HandoffId, Head, Kind, Legacy, ListedFile, Occasion, Priority,
     Status,
 };
-use kgctx::domain::handoff_record::HandoffRecord;
-use kgctx::domain::note::Remarks;
-use kgctx::domain::receipt::Ranking;
-use kgctx::domain::settings::LinkStyle;
-use kgctx::domain::time::Timestamp;
-use kgctx::engine::compose::compose;
-use kgctx::engine::handoff::prepare;
-use kgctx::engine::line::Forms;
-use kgctx::engine::pack::{Packed, Packing, pack, prices};
-use kgctx::engine::{markdown, merge, rank};
+use kgctx::core::note::Remarks;
+use kgctx::core::note::concept::Concept;
+use kgctx::core::note::markdown;
+use kgctx::core::settings::LinkStyle;
+use kgctx::core::time::Timestamp;
+use kgctx::core::tokens::encoding::Encoding;
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 use tiktoken_rs::CoreBPE;
 
@@ -129,7 +131,7 @@ fn candidates(texts: &[String], random: &mut Random) -> Vec<Candidate> {
                 title: note.title,
                 excerpt: note.excerpt,
                 concepts: note.mentions.into_keys().collect(),
-                modified: kgctx::domain::time::Timestamp::from_seconds(0),
+                modified: kgctx::core::time::Timestamp::from_seconds(0),
                 signal: Signal::Recent { place: n + 1 },
                 uri,
             }

@@ -6,12 +6,12 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant, SystemTime};
 
-use kgctx::app::context::ContextQuestion;
-use kgctx::app::recent::RecentQuestion;
-use kgctx::domain::answer::{ContextAnswer, Match, RecentFilter, SearchHit};
-use kgctx::domain::candidate::{ConceptDetail, FoundConcept, FoundNote};
-use kgctx::domain::concept::Concept;
-use kgctx::domain::time::{Timespan, Timestamp};
+use kgctx::core::context::candidate::{ConceptDetail, FoundConcept, FoundNote};
+use kgctx::core::note::concept::Concept;
+use kgctx::core::search::answer::{ContextAnswer, Match, RecentFilter, SearchHit};
+use kgctx::core::time::{Timespan, Timestamp};
+use kgctx::sources::context::ContextQuestion;
+use kgctx::sources::recent::RecentQuestion;
 use proptest::prelude::*;
 use rusqlite::Connection;
 
@@ -627,7 +627,7 @@ fn the_same_memory_gives_the_same_answers_as_the_index() {
     let workspace = scratch.workspace(&maenifold.root().join("memory"));
     let without_vault = |uri: &str| uri.replacen("memory://memory/", "memory://", 1);
     let question = lately(Timespan::from_hours(24 * 20), RecentFilter::All);
-    let expect = kgctx::app::recent::recent(&workspace, question).unwrap().0.items;
+    let expect = kgctx::sources::recent::recent(&workspace, question).unwrap().0.items;
     let found = memory.recent_answer(question).unwrap().items;
     assert_eq!(found.len(), 10);
     for (found, expect) in found.iter().zip(&expect) {
@@ -636,7 +636,7 @@ fn the_same_memory_gives_the_same_answers_as_the_index() {
     }
     // Not words that are tags, too: of these the database knows nothing.
     for query in ["auth service", "session layer", "größer", "Changed Auth-Service 107"] {
-        let expect = kgctx::app::search::search(&workspace, query, 5).unwrap().0.results;
+        let expect = kgctx::sources::search::search(&workspace, query, 5).unwrap().0.results;
         let found = memory.search_answer(query, 5).unwrap().results;
         let list = |hits: &[SearchHit]| -> Vec<(String, Match)> {
             hits.iter().map(|hit| (without_vault(&hit.uri), hit.matched)).collect()
@@ -645,7 +645,7 @@ fn the_same_memory_gives_the_same_answers_as_the_index() {
     }
     for concept in ["auth service", "token service", "query design"] {
         let question = around(concept, 10);
-        let expect = kgctx::app::context::context(&workspace, question).unwrap().0;
+        let expect = kgctx::sources::context::context(&workspace, question).unwrap().0;
         let found = memory.context(question).unwrap();
         // The same ones; their order goes by whole days here, and by dates there.
         let list = |answer: &ContextAnswer| -> BTreeMap<String, u32> {

@@ -4,16 +4,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
-use kgctx::adapters::environment::Environment;
-use kgctx::adapters::maenifold::places::Places;
-use kgctx::adapters::vault;
-use kgctx::app::maenifold::database::Memory;
-use kgctx::app::workspace::{Place, Request};
-use kgctx::domain::listing::FolderListing;
-use kgctx::domain::note::{NotePath, Remarks};
-use kgctx::domain::settings::{LinkStyle, Settings};
-use kgctx::domain::vault::{Vault, uri};
-use kgctx::engine::{front_matter, markdown};
+use kgctx::core::note::front_matter;
+use kgctx::core::note::listing::FolderListing;
+use kgctx::core::note::markdown;
+use kgctx::core::note::vault::{Vault, uri};
+use kgctx::core::note::{NotePath, Remarks};
+use kgctx::core::settings::{LinkStyle, Settings};
+use kgctx::sources::maenifold::database::Memory;
+use kgctx::system::environment::Environment;
+use kgctx::system::maenifold_places::Places;
+use kgctx::system::vault;
+use kgctx::workspace::{Place, Request};
 use rusqlite::{Connection, OptionalExtension, params};
 use tempfile::TempDir;
 

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use kgctx::domain::concept::Concept;
-use kgctx::engine::{secrets, untrusted};
+use kgctx::core::note::concept::Concept;
+use kgctx::core::secrets;
+use kgctx::core::text::for_model;
 
 /// The lines of a table below `fixtures/secrets`: label and text, without the marks that break it.
 fn table(name: &str) -> Vec<(String, String)> {
@@ -93,7 +94,7 @@ fn no_secret_survives_on_one_line_or_between_others() {
     let samples = samples();
     for (kind, before, secret, after) in &samples {
         let text = format!("{before}{secret}{after}");
-        let shown = untrusted::one_line(&text);
+        let shown = for_model::one_line(&text);
         assert!(shown.contains(&format!("[masked: {kind}]")), "{kind}: {shown}");
         assert!(!shown.contains(middle(secret)), "{kind}: {shown}");
         for (_, other_before, other, other_after) in samples.iter().step_by(7) {

@@ -7,8 +7,8 @@ use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::time::SystemTime;
 
-use kgctx::app::refresh::{Mode, Patience, Refreshed, refresh};
-use kgctx::app::workspace::{Request, Workspace};
+use kgctx::workspace::refresh::{Mode, Patience, Refreshed, refresh};
+use kgctx::workspace::{Request, Workspace};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use serde_json::Value;
 use tempfile::TempDir;

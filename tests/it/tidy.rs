@@ -5,12 +5,16 @@ use std::path::{Path, PathBuf};
 
 /// Which layer may name which. Nothing points back up.
 const LAYERS: &[(&str, &[&str])] = &[
-    ("domain", &["domain"]),
-    ("engine", &["engine", "domain"]),
-    ("adapters", &["adapters", "domain"]),
-    ("app", &["app", "adapters", "engine", "domain"]),
-    ("service", &["service", "app", "adapters", "domain"]),
-    ("cli", &["cli", "service", "app", "domain"]),
+    ("core", &["core"]),
+    ("system", &["system", "core"]),
+    ("store", &["store", "system", "core"]),
+    ("workspace", &["workspace", "store", "system", "core"]),
+    ("sources", &["sources", "workspace", "store", "system", "core"]),
+    ("hosts", &["hosts", "workspace", "store", "system", "core"]),
+    ("app", &["app", "hosts", "sources", "workspace", "store", "system", "core"]),
+    ("check", &["check", "app", "hosts", "sources", "workspace", "store", "system", "core"]),
+    ("service", &["service", "app", "hosts", "workspace", "store", "system", "core"]),
+    ("cli", &["cli", "service", "check", "app", "hosts", "sources", "workspace", "core"]),
 ];
 
 fn root() -> PathBuf {

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use kgctx::domain::encoding::Encoding;
-use kgctx::engine::tokens;
+use kgctx::core::tokens;
+use kgctx::core::tokens::encoding::Encoding;
 use tiktoken_rs::CoreBPE;
 
 use crate::texts;

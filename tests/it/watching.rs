@@ -4,7 +4,7 @@ use std::fs;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use kgctx::app::workspace::Workspace;
+use kgctx::workspace::Workspace;
 
 use crate::support::Scratch;
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use kgctx::domain::time::Timestamp;
+use kgctx::core::time::Timestamp;
 use rusqlite::Connection;
 
 const TABLES: &str = include_str!("../stand-in/memory.sql");

@@ -214,7 +214,7 @@ pub(crate) fn generate(root: &Path, n_notes: usize, seed: u64) {
         let mut text = format!(
             "---\ntitle: {title}\ntype: note\ntags: [{}]\ncreated: {}\nstatus: saved\n---\n\n# {title}\n\n",
             tags.join(", "),
-            kgctx::domain::time::Timestamp::from_seconds(created),
+            kgctx::core::time::Timestamp::from_seconds(created),
         );
         for _ in 0..2 + random.below(4) {
             text += &sentence(&mut random);

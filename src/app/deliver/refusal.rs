@@ -5,9 +5,9 @@ use std::io;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::adapters::opencode::{AddressError, ServerError};
-use crate::adapters::state::StateError;
-use crate::app::workspace::AppError;
+use crate::hosts::opencode::{AddressError, ServerError};
+use crate::store::state::StateError;
+use crate::workspace::AppError;
 
 /// Why nothing was delivered.
 #[derive(Debug, Error)]

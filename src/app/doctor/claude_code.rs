@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use crate::adapters::claude_code::{EVENTS, SettingsFile};
-use crate::adapters::program;
-use crate::adapters::state::State;
 use crate::app::doctor::PATIENCE;
 use crate::app::install::claude_code::settings_of;
-use crate::app::workspace::Surroundings;
-use crate::domain::diagnosis::{Check, Verdict};
-use crate::domain::installation::Scope;
+use crate::core::diagnosis::{Check, Verdict};
+use crate::core::installation::Scope;
+use crate::hosts::claude_code::{EVENTS, SettingsFile};
+use crate::store::state::State;
+use crate::system::process::find;
+use crate::workspace::Surroundings;
 
 const NAME: &str = "claude";
 
@@ -45,8 +45,7 @@ fn check(surroundings: &Surroundings, file: &Path, way_out: &str) -> Option<Chec
     if let Some(event) = missing {
         return Some(Check::warn(NAME, format!("{shown} has no hook for {event}"), way_out));
     }
-    let is_lost =
-        |program: &str| program::find(program.as_ref(), &surroundings.environment).is_none();
+    let is_lost = |program: &str| find::find(program.as_ref(), &surroundings.environment).is_none();
     Some(match hooks.iter().find(|hook| is_lost(&hook.program)) {
         Some(hook) => {
             let found = format!("{shown} runs {}, which is not found", hook.program);

@@ -1,14 +1,14 @@
 //! What waits in the place's channel, and whether the state knows all of it.
 
-use crate::adapters::handoff_files::HandoffFiles;
-use crate::adapters::state::State;
 use crate::app::doctor::PATIENCE;
-use crate::app::workspace::Place;
-use crate::domain::diagnosis::Check;
-use crate::domain::handoff::{HandoffId, Kind, Status};
-use crate::domain::handoff_record::HandoffRecord;
-use crate::domain::number::counted;
-use crate::engine::document;
+use crate::core::diagnosis::Check;
+use crate::core::handoff::document;
+use crate::core::handoff::record::HandoffRecord;
+use crate::core::handoff::{HandoffId, Kind, Status};
+use crate::core::text::number::counted;
+use crate::store::handoff_files::HandoffFiles;
+use crate::store::state::State;
+use crate::workspace::Place;
 
 /// What is wrong with the document of the handoff that waits.
 fn trouble(place: &Place, known: &[HandoffRecord]) -> Option<String> {

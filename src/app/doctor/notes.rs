@@ -4,19 +4,19 @@ use std::path::Path;
 use std::sync::mpsc;
 use std::thread;
 
-use crate::adapters::index::Unusable;
-use crate::adapters::state::State;
 use crate::app::doctor::PATIENCE;
 use crate::app::hook;
 use crate::app::inject::{Keep, LeftBehind, Session, inject};
-use crate::app::refresh::list;
-use crate::app::workspace::{AppError, Place, Request, Workspace};
-use crate::domain::budget::Host;
-use crate::domain::diagnosis::{Check, Verdict};
-use crate::domain::number::{counted, thousands};
-use crate::domain::receipt::{Fault, Receipt};
-use crate::domain::session::Moment;
-use crate::domain::source::SourceChoice;
+use crate::core::context::budget::Host;
+use crate::core::context::receipt::{Fault, Receipt};
+use crate::core::diagnosis::{Check, Verdict};
+use crate::core::session::Moment;
+use crate::core::source::SourceChoice;
+use crate::core::text::number::{counted, thousands};
+use crate::store::index::Unusable;
+use crate::store::state::State;
+use crate::workspace::refresh::list;
+use crate::workspace::{AppError, Place, Request, Workspace};
 
 /// The name of the check of settings, and of what is wrong with them in a context's receipt.
 const SETTINGS: &str = "settings";

@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use tokio::runtime::Builder;
 
-use crate::adapters::environment::Environment;
-use crate::adapters::opencode::plugins::Found;
-use crate::adapters::opencode::{Health, OpencodeServer, ServerAddress};
-use crate::adapters::program;
 use crate::app::doctor::PATIENCE;
 use crate::app::install::{VERSION, plugins_of};
-use crate::app::workspace::Surroundings;
-use crate::domain::diagnosis::{Check, Verdict};
+use crate::core::diagnosis::{Check, Verdict};
+use crate::hosts::opencode::plugins::Found;
+use crate::hosts::opencode::{Health, OpencodeServer, ServerAddress};
+use crate::system::environment::Environment;
+use crate::system::process::find;
+use crate::workspace::Surroundings;
 
 /// A server that takes longer is not well.
 const SERVER_PATIENCE: Duration = Duration::from_secs(2);
@@ -24,13 +24,13 @@ const NEWEST_TRIED: [u64; 3] = [1, 18, 33];
 pub(super) fn program(environment: &Environment) -> Check {
     let name = "opencode";
     let named = environment.get("OPENCODE_BIN").map_or("opencode".as_ref(), |bin| bin.as_os_str());
-    let Some(file) = program::find(named, environment) else {
+    let Some(file) = find::find(named, environment) else {
         let found = format!("{} is not found", named.to_string_lossy());
         return Check::warn(name, found, "install OpenCode, or set OPENCODE_BIN to where it is");
     };
     let shown = file.display();
     let quiet = [("OPENCODE_DISABLE_AUTOUPDATE", "1")];
-    let said = match program::version(&file, &quiet, PATIENCE) {
+    let said = match find::version(&file, &quiet, PATIENCE) {
         Ok(said) => said,
         Err(error) => {
             return Check::warn(name, format!("{shown}: {error}"), "install OpenCode again");

@@ -3,14 +3,16 @@
 
 use std::path::PathBuf;
 
-use crate::adapters::handoff_files::MAX_BYTES;
-use crate::adapters::state::Home;
-use crate::adapters::{breakpoint, clock, listed_files};
 use crate::app::handoff::{Desk, HandoffError};
 use crate::app::load::root_of_files;
-use crate::domain::handoff::{Document, HandoffId, Head, Kind, Occasion, Status};
-use crate::domain::time::Timestamp;
-use crate::engine::document;
+use crate::core::handoff::document;
+use crate::core::handoff::{Document, HandoffId, Head, Kind, Occasion, Status};
+use crate::core::time::Timestamp;
+use crate::store::handoff_files::MAX_BYTES;
+use crate::store::state::Home;
+use crate::system::breakpoint;
+use crate::system::clock;
+use crate::system::listed_files;
 
 /// A handoff that is to be written.
 #[derive(Debug, Clone)]

@@ -1,9 +1,9 @@
 //! Gives handoffs back, puts them away, and removes what is done with. What waits or is claimed is never removed.
 
-use crate::adapters::breakpoint;
 use crate::app::handoff::{Desk, HandoffError};
-use crate::domain::handoff::{HandoffId, Status};
-use crate::domain::handoff_record::HandoffRecord;
+use crate::core::handoff::record::HandoffRecord;
+use crate::core::handoff::{HandoffId, Status};
+use crate::system::breakpoint;
 
 /// What was removed, or would be.
 #[derive(Debug)]

@@ -2,15 +2,16 @@
 
 use serde_json::Value;
 
-use crate::adapters::breakpoint;
-use crate::adapters::listed_files;
-use crate::adapters::state::Taken;
 use crate::app::handoff::{Desk, HandoffError};
 use crate::app::load::{LIMITS, root_of_files};
-use crate::domain::handoff::{FoundFile, HandoffId, ListedFile, Status};
-use crate::domain::handoff_record::HandoffRecord;
-use crate::engine::document::{self, Read};
-use crate::engine::{pickup, secrets};
+use crate::core::handoff::document::{self, Read};
+use crate::core::handoff::pickup;
+use crate::core::handoff::record::HandoffRecord;
+use crate::core::handoff::{FoundFile, HandoffId, ListedFile, Status};
+use crate::core::secrets;
+use crate::store::state::Taken;
+use crate::system::breakpoint;
+use crate::system::listed_files;
 
 /// Which handoff is taken up.
 #[derive(Debug, Clone)]

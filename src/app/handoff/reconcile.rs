@@ -5,15 +5,15 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::adapters::git::{self, Reference};
-use crate::adapters::handoff_files::HandoffFiles;
-use crate::adapters::listed_files::{self, Standing};
-use crate::adapters::state::Home;
 use crate::app::handoff::{Desk, HandoffError};
 use crate::app::load::root_of_files;
-use crate::domain::handoff::{HandoffId, Kind, Occasion};
-use crate::domain::handoff_record::HandoffRecord;
-use crate::engine::document;
+use crate::core::handoff::document;
+use crate::core::handoff::record::HandoffRecord;
+use crate::core::handoff::{HandoffId, Kind, Occasion};
+use crate::store::handoff_files::HandoffFiles;
+use crate::store::state::Home;
+use crate::system::git::{self, Reference};
+use crate::system::listed_files::{self, Standing};
 
 /// What a comparison found out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

@@ -4,15 +4,16 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use crate::adapters::amplifier::{self, Existing};
-use crate::adapters::environment::Environment;
-use crate::adapters::handoff_files::MAX_BYTES;
-use crate::adapters::{document as file, typing};
 use crate::app::handoff::{Created, Desk, HandoffError};
-use crate::domain::handoff::{Document, HandoffId, Occasion, Status};
-use crate::domain::time::Timestamp;
-use crate::engine::document::{self, Read};
-use crate::engine::foreign;
+use crate::core::handoff::document::{self, Read};
+use crate::core::handoff::foreign;
+use crate::core::handoff::{Document, HandoffId, Occasion, Status};
+use crate::core::time::Timestamp;
+use crate::hosts::amplifier::{self, Existing};
+use crate::store::handoff_files::MAX_BYTES;
+use crate::system::atomic_file;
+use crate::system::environment::Environment;
+use crate::system::user_input;
 
 /// What was taken in.
 #[derive(Debug, Default)]
@@ -53,7 +54,7 @@ impl Desk {
         let mut imported = Imported::default();
         for path in paths {
             let name = path.display().to_string();
-            let text = match typing::file(path, MAX_BYTES) {
+            let text = match user_input::file(path, MAX_BYTES) {
                 Ok(text) => text,
                 Err(error) => {
                     imported.failed.push(error.to_string());
@@ -144,7 +145,7 @@ impl Desk {
             path: to.to_path_buf(),
             cause: cause.to_string(),
         };
-        file::put(to, &text).map_err(fail)?;
+        atomic_file::put(to, &text).map_err(fail)?;
         Ok(Exported::File(to.to_path_buf()))
     }
 

@@ -4,12 +4,12 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use crate::adapters::amplifier::hook::{Answer, Event, Happening};
-use crate::adapters::state::Wanted;
 use crate::app::hook::direct::{self, Subject, Underway};
-use crate::app::workspace::Place;
-use crate::domain::budget::Host;
-use crate::domain::session::Moment;
+use crate::core::context::budget::Host;
+use crate::core::session::Moment;
+use crate::hosts::amplifier::hook::{Answer, Event, Happening};
+use crate::store::state::Wanted;
+use crate::workspace::Place;
 
 /// What Amplifier is told where there is nothing to say.
 pub fn go_on() -> String {

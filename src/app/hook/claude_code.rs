@@ -3,16 +3,18 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use crate::adapters::background;
-use crate::adapters::claude_code::{Event, Source, additional_context, env_file, transcript};
-use crate::adapters::process::Process;
-use crate::adapters::state::{Asked, Choice, Ending, SessionOrigin, State, Wanted};
 use crate::app::hook::direct::{self, Subject, Underway};
 use crate::app::hook::{STATE_PATIENCE, now_ms, origin};
 use crate::app::load::max_age_ms;
-use crate::app::workspace::Place;
-use crate::domain::budget::Host;
-use crate::domain::session::Moment;
+use crate::core::context::budget::Host;
+use crate::core::session::Moment;
+use crate::hosts::claude_code::env_file;
+use crate::hosts::claude_code::transcript;
+use crate::hosts::claude_code::{Event, Source, additional_context};
+use crate::store::state::{Asked, Choice, Ending, SessionOrigin, State, Wanted};
+use crate::system::process::detach;
+use crate::system::process::identity::Process;
+use crate::workspace::Place;
 
 /// A compaction that is told of again within this time is the same one.
 const SAME_COMPACTION: Duration = Duration::from_secs(5);
@@ -66,7 +68,7 @@ impl Starting<'_> {
             && state.as_ref().is_some_and(|state| state.has_free_ending(now_ms()).unwrap_or(false))
         {
             // Whoever should have written it is gone.
-            let _ = background::finish_endings();
+            let _ = detach::finish_endings();
         }
         let (moment, wanted) = self.moment(&place, state, known)?;
         let subject = Subject {
@@ -166,12 +168,10 @@ fn end(session: &str, cwd: PathBuf, reason: &str, transcript: Option<PathBuf>) {
     // If the process cannot be started, the next session's start tries again. One that could not be noted is told to it.
     if leaves_one {
         let _ = match noted {
-            Ok(()) => background::finish_endings(),
-            Err(_) => background::finish_ending(
-                &ending.session,
-                &ending.folder,
-                ending.transcript.as_deref(),
-            ),
+            Ok(()) => detach::finish_endings(),
+            Err(_) => {
+                detach::finish_ending(&ending.session, &ending.folder, ending.transcript.as_deref())
+            }
         };
     }
 }

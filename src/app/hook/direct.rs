@@ -4,15 +4,15 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use crate::adapters::breakpoint;
-use crate::adapters::process::Process;
-use crate::adapters::state::{Claim, State, Token, Wanted};
 use crate::app::hook::{STATE_PATIENCE, now_ms, origin};
 use crate::app::inject::{self, Keep, LeftBehind, inject};
 use crate::app::load::{Loaded, load};
-use crate::app::workspace::{Place, Request, Strictness};
-use crate::domain::budget::Host;
-use crate::domain::session::Moment;
+use crate::core::context::budget::Host;
+use crate::core::session::Moment;
+use crate::store::state::{Claim, State, Token, Wanted};
+use crate::system::breakpoint;
+use crate::system::process::identity::Process;
+use crate::workspace::{Place, Request, Strictness};
 
 /// A session that is to be given its context.
 pub(super) struct Subject<'a> {

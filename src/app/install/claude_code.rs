@@ -5,12 +5,16 @@ use std::path::PathBuf;
 
 use sha2::{Digest, Sha256};
 
-use crate::adapters::claude_code::{SettingsFile, backup, places};
-use crate::adapters::state::State;
-use crate::adapters::{document, folders, program};
 use crate::app::install::{InstallError, PATIENCE, folders_to_go, put_in, remembered};
-use crate::app::workspace::{AppError, Request, Surroundings};
-use crate::domain::installation::{Change, Scope};
+use crate::core::installation::{Change, Scope};
+use crate::hosts::claude_code::SettingsFile;
+use crate::hosts::claude_code::backup;
+use crate::hosts::claude_code::places;
+use crate::store::state::State;
+use crate::system::atomic_file;
+use crate::system::folders;
+use crate::system::process::find;
+use crate::workspace::{AppError, Request, Surroundings};
 
 /// What installing would do.
 #[derive(Debug)]
@@ -68,7 +72,7 @@ impl InstallPlan {
         if let Some(original) = &self.original {
             backup::write(&self.file, original)?;
         }
-        document::put(&self.file, self.wanted.text()).inspect_err(|_| {
+        atomic_file::put(&self.file, self.wanted.text()).inspect_err(|_| {
             if self.original.is_some() && !had_backup {
                 // The cause is what is to be told.
                 let _ = backup::remove(&self.file);
@@ -133,7 +137,7 @@ impl UninstallPlan {
         for change in &self.changes {
             let done = match (change, &self.rest) {
                 (Change::RestoreSettings(file) | Change::RemoveHooks(file), Some(rest)) => {
-                    document::put(file, rest.text())
+                    atomic_file::put(file, rest.text())
                 }
                 (Change::RemoveSettings(file), _) => SettingsFile::remove(file),
                 (Change::RemoveBackup(_), _) => backup::remove(&self.file),
@@ -153,7 +157,7 @@ impl UninstallPlan {
 }
 
 /// The settings file for `scope`.
-pub(in crate::app) fn settings_of(
+pub(crate) fn settings_of(
     surroundings: &Surroundings,
     scope: Scope,
 ) -> Result<PathBuf, InstallError> {
@@ -169,8 +173,8 @@ pub(in crate::app) fn settings_of(
 
 /// How this program is named in the settings: shortly, where the PATH leads to it.
 fn program_in_settings(surroundings: &Surroundings) -> Result<String, InstallError> {
-    let found = program::find("kgctx".as_ref(), &surroundings.environment);
-    let this = program::this();
+    let found = find::find("kgctx".as_ref(), &surroundings.environment);
+    let this = find::this();
     let is_same = match (&found, &this) {
         (Some(found), Some(this)) => {
             folders::settled(found.clone()) == folders::settled(this.clone())

@@ -6,13 +6,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::{Answer, Details, Found, OUR_FAULT, Told, Work};
-use crate::adapters::index::Index;
-use crate::app::maenifold::Cli;
-use crate::app::questions::{self, NEIGHBOURS, RECENT, SEARCHED};
-use crate::app::refresh::{Mode, Patience, refresh};
-use crate::app::workspace::{Place, Workspace};
-use crate::domain::receipt::Fault;
-use crate::engine::blend;
+use crate::core::context::receipt::Fault;
+use crate::sources::blend;
+use crate::sources::maenifold::Cli;
+use crate::sources::questions::{self, NEIGHBOURS, RECENT, SEARCHED};
+use crate::store::index::Index;
+use crate::workspace::refresh::{Mode, Patience, refresh};
+use crate::workspace::{Place, Workspace};
 
 /// The other notes, and an index over them that is up to date.
 type Others = (Workspace, Index);

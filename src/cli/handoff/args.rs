@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args as ClapArgs, Subcommand, ValueEnum};
 
-use crate::domain::handoff::{Consume, HandoffId, Kind, Occasion, Priority};
+use crate::core::handoff::{Consume, HandoffId, Kind, Occasion, Priority};
 
 /// Leave work for the next session, and pick up what was left
 ///

@@ -7,7 +7,7 @@ use crate::app::handoff::{Created, Desk, HandoffError};
 use crate::cli::handoff::args::CreateArgs;
 use crate::cli::outcome::Failure;
 use crate::cli::screen::{Screen, Style, harmless};
-use crate::domain::handoff::{Document, Kind, Status};
+use crate::core::handoff::{Document, Kind, Status};
 
 /// What was typed or piped.
 pub(super) struct Typed {

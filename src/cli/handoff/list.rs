@@ -7,9 +7,9 @@ use crate::cli::handoff::args::{ListArgs, LogArgs, ShowArgs};
 use crate::cli::handoff::each;
 use crate::cli::outcome::{Failure, USAGE};
 use crate::cli::screen::{Screen, Style, harmless};
-use crate::domain::handoff::{HandoffId, Kind, Status};
-use crate::domain::handoff_record::{FIELDS, HandoffRecord};
-use crate::domain::time::Timestamp;
+use crate::core::handoff::record::{FIELDS, HandoffRecord};
+use crate::core::handoff::{HandoffId, Kind, Status};
+use crate::core::time::Timestamp;
 
 /// So much of a goal is shown in a table.
 const GOAL_CHARS: usize = 60;

@@ -9,8 +9,8 @@ use crate::cli::handoff::args::{
 use crate::cli::handoff::each;
 use crate::cli::outcome::{Failure, NO};
 use crate::cli::screen::{Screen, Style, harmless};
-use crate::domain::handoff::{HandoffId, Status};
-use crate::domain::number::counted;
+use crate::core::handoff::{HandoffId, Status};
+use crate::core::text::number::counted;
 
 pub(super) fn release(
     desk: &mut Desk,

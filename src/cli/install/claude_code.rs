@@ -5,7 +5,7 @@ use crate::cli::args::{InstallArgs, PlaceArgs, UninstallArgs};
 use crate::cli::install::{print_changes, print_commands};
 use crate::cli::outcome::Failure;
 use crate::cli::screen::{Screen, harmless};
-use crate::domain::installation::Scope;
+use crate::core::installation::Scope;
 
 pub(super) fn install(
     place: &PlaceArgs,

@@ -1,13 +1,13 @@
 //! A report that has one of everything, one that has nothing, and any report at all.
 
-use kgctx::domain::budget::{Budget, Host, Size};
-use kgctx::domain::candidate::Part;
-use kgctx::domain::check::{
+use kgctx::check::finding::{
     CheckReport, EntryName, Finding, Growth, Rule, SessionReport, Severity, Spot, StaticFile,
 };
-use kgctx::domain::check_settings::Limits;
-use kgctx::domain::receipt::PartUse;
-use kgctx::domain::time::Timestamp;
+use kgctx::check::settings::Limits;
+use kgctx::core::context::budget::{Budget, Host, Size};
+use kgctx::core::context::candidate::Part;
+use kgctx::core::context::receipt::PartUse;
+use kgctx::core::time::Timestamp;
 use proptest::prelude::*;
 
 pub(super) fn empty() -> CheckReport {

@@ -105,7 +105,7 @@ impl Lab {
 
     /// Answers as kgctx does.
     pub(super) fn answer_with_context(&self, text: &str) {
-        self.answer(&kgctx::adapters::claude_code::additional_context(text));
+        self.answer(&kgctx::hosts::claude_code::additional_context(text));
     }
 
     /// Runs Claude Code with a prompt, and returns what it printed.

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use kgctx::domain::project::FolderFacts;
-use kgctx::engine::identify;
+use kgctx::core::project::FolderFacts;
+use kgctx::core::project::identify;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

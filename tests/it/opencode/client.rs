@@ -6,10 +6,8 @@ use std::thread;
 use std::time::Duration;
 
 use futures::{Stream, StreamExt};
-use kgctx::adapters::environment::Environment;
-use kgctx::adapters::opencode::{
-    Event, NoReply, OpencodeServer, Scope, ServerAddress, ServerError,
-};
+use kgctx::hosts::opencode::{Event, NoReply, OpencodeServer, Scope, ServerAddress, ServerError};
+use kgctx::system::environment::Environment;
 use serde_json::json;
 
 use super::found::Version;

@@ -1,0 +1,126 @@
+//! The baseline: what was agreed on, in a file that is committed. One entry per line and in order, so that a change of it
+//! can be read in a review.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::ground::Ground;
+use super::growth::{Before, Past};
+use super::{CheckError, unwritten};
+use crate::check::finding::{CheckReport, EntryName};
+use crate::core::context::candidate::Part;
+use crate::core::context::receipt::PartUse;
+
+/// The version of the form that is written here.
+const VERSION: u32 = 1;
+/// A longer file is none.
+const MAX_BYTES: u64 = 16 * 1024 * 1024;
+
+/// Where the baseline is.
+pub(super) struct Baseline {
+    pub(super) path: String,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct Written {
+    version: u32,
+    sessions: BTreeMap<String, WrittenSession>,
+    static_files: BTreeMap<String, usize>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenSession {
+    tokens: usize,
+    /// In alphabetical order, as all keys.
+    parts: BTreeMap<String, usize>,
+    shown: BTreeMap<String, Vec<String>>,
+}
+
+impl Baseline {
+    pub(super) fn place(ground: &Ground) -> Baseline {
+        Baseline { path: ground.file.settings.baseline.clone() }
+    }
+
+    /// What was agreed on; `None` where nothing was.
+    pub(super) fn read(&self, ground: &Ground) -> Result<Option<Before>, CheckError> {
+        // What a link leads to is not the repository's, and would be there on one machine only.
+        let is_plain = ground.checkout.may_write(&self.path).is_ok();
+        let bytes = is_plain.then(|| ground.checkout.read(&self.path, MAX_BYTES)).flatten();
+        let Some(bytes) = bytes else { return Ok(None) };
+        let wrong = |reason: String| CheckError::Baseline { path: self.path.clone(), reason };
+        let written: Written =
+            serde_json::from_slice(&bytes).map_err(|error| wrong(error.to_string()))?;
+        if written.version != VERSION {
+            return Err(wrong(format!("it is of version {}, not {VERSION}", written.version)));
+        }
+        let part = |name: &str| {
+            let part = Part::ALL.into_iter().find(|part| part.name() == name);
+            part.ok_or_else(|| wrong(format!("{name:?} is no part of a context")))
+        };
+        let mut before = Before { static_files: written.static_files, ..Before::default() };
+        for (name, WrittenSession { tokens, parts, shown }) in written.sessions {
+            let parts =
+                parts.iter().map(|(name, &tokens)| Ok(PartUse { name: part(name)?, tokens }));
+            let mut parts: Vec<PartUse> = parts.collect::<Result<_, CheckError>>()?;
+            parts.sort_by_key(|part| part.name);
+            let mut entries = Vec::new();
+            for (of_part, names) in shown {
+                let part = part(&of_part)?;
+                entries.extend(names.into_iter().map(|name| EntryName { part, name }));
+            }
+            entries.sort();
+            before.sessions.insert(name, Past { tokens, parts, shown: entries });
+        }
+        Ok(Some(before))
+    }
+
+    /// Agrees on what there is now. Returns whether that is new.
+    pub(super) fn write(&self, ground: &Ground, report: &CheckReport) -> Result<bool, CheckError> {
+        let session = |session: &crate::check::finding::SessionReport| {
+            let parts = session.parts.iter().map(|part| (part.name.name().to_owned(), part.tokens));
+            let mut shown: BTreeMap<String, Vec<String>> = BTreeMap::new();
+            for EntryName { part, name } in &session.shown {
+                shown.entry(part.name().to_owned()).or_default().push(name.clone());
+            }
+            shown.values_mut().for_each(|names| names.sort());
+            let tokens = session.used.tokens;
+            (session.name.clone(), WrittenSession { tokens, parts: parts.collect(), shown })
+        };
+        let static_files = report.static_files.iter();
+        let written = Written {
+            version: VERSION,
+            sessions: report.sessions.iter().map(session).collect(),
+            static_files: static_files.map(|file| (file.path.clone(), file.tokens)).collect(),
+        };
+        let wrong = |reason: String| CheckError::Baseline { path: self.path.clone(), reason };
+        let text = serde_json::to_string_pretty(&written);
+        let text = text.map_err(|error| wrong(error.to_string()))? + "\n";
+        if ground.checkout.read(&self.path, MAX_BYTES).is_some_and(|old| old == text.as_bytes()) {
+            return Ok(false);
+        }
+        self.may_write(ground)?;
+        ground.checkout.write(&self.path, &text).map_err(|cause| unwritten(&self.path, cause))?;
+        Ok(true)
+    }
+
+    /// Whether it may be written: what is no baseline is somebody's work, and not to be replaced by one.
+    pub(super) fn may_write(&self, ground: &Ground) -> Result<(), CheckError> {
+        let checkout = &ground.checkout;
+        checkout.may_write(&self.path).map_err(|cause| unwritten(&self.path, cause))?;
+        let is_ours = || checkout.read(&self.path, MAX_BYTES).is_some_and(|old| is_baseline(&old));
+        if checkout.is_taken(&self.path) && !is_ours() {
+            let reason = "what is there is no baseline; delete it, or set `baseline` in [check] to another file";
+            return Err(CheckError::Refused { path: self.path.clone(), reason: reason.to_owned() });
+        }
+        Ok(())
+    }
+}
+
+/// Whether this was written here, in whatever version.
+fn is_baseline(bytes: &[u8]) -> bool {
+    let value: Result<serde_json::Value, _> = serde_json::from_slice(bytes);
+    value.is_ok_and(|value| value["version"].is_u64() && value["sessions"].is_object())
+}

@@ -1,0 +1,166 @@
+//! The ground of a check: the checkout, what it asks for, and what was decided from it once for all sessions.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+use super::version::Base;
+use super::{CheckError, CheckRequest};
+use crate::check::finding::{SessionSpec, Spot, Unread};
+use crate::check::repository::{Checkout, History, Listing, RepositoryError};
+use crate::check::settings::{host_name, is_project_name};
+use crate::check::settings_file;
+use crate::check::settings_file::CheckFile;
+use crate::core::context::budget::Host;
+use crate::core::project::Layout;
+use crate::core::project::identify;
+use crate::core::secrets;
+use crate::core::text::for_model;
+use crate::core::time::{Timespan, Timestamp};
+use crate::system::environment::Environment;
+use crate::system::git;
+
+/// The repository's settings, at its top.
+pub(super) const SETTINGS: &str = "kgctx.toml";
+/// More settings than this are none.
+const MAX_SETTINGS_BYTES: u64 = 1024 * 1024;
+/// A longer line is cut in an excerpt.
+const MAX_EXCERPT_CHARS: usize = 160;
+
+/// The ground of a check.
+pub(super) struct Ground {
+    pub(super) checkout: Checkout,
+    /// All files, in order.
+    pub(super) paths: Vec<String>,
+    /// Those that git does not know yet.
+    pub(super) untracked: HashSet<String>,
+    /// What is there beside them.
+    pub(super) unread: Vec<Unread>,
+    /// All of them, for who looks for one.
+    pub(super) known: HashSet<String>,
+    /// The text of the settings, if there are any.
+    pub(super) text: Option<String>,
+    pub(super) file: CheckFile,
+    pub(super) project: String,
+    pub(super) now: Timestamp,
+    /// The moment that the user named.
+    asked_now: Option<Timestamp>,
+    pub(super) sessions: Vec<SessionSpec>,
+}
+
+impl Ground {
+    pub(super) fn find(request: &CheckRequest) -> Result<Ground, CheckError> {
+        let dir = match &request.dir {
+            Some(dir) => dir.clone(),
+            None => Environment::of_process().current_dir().unwrap_or_else(|_| PathBuf::from(".")),
+        };
+        // Without the environment: whose home the repository lies in is not its matter.
+        let facts = git::facts(&dir, &Environment::default())
+            .map_err(|cause| RepositoryError::Dir { dir: dir.clone(), cause })?;
+        let repository =
+            facts.repository.as_ref().filter(|repository| repository.layout != Layout::Bare);
+        let top = match repository {
+            Some(repository) => &repository.checkout,
+            None => facts.marked.as_ref().unwrap_or(&facts.folder),
+        };
+        let checkout = Checkout::find(top, repository.is_some())?;
+        let Listing { paths, untracked, unread } = checkout.files()?;
+        let known: HashSet<String> = paths.iter().cloned().collect();
+        let has_settings = known.contains(SETTINGS);
+        let bytes = has_settings.then(|| checkout.read(SETTINGS, MAX_SETTINGS_BYTES)).flatten();
+        let text = bytes.map(String::from_utf8).transpose().map_err(|error| {
+            let line =
+                error.as_bytes()[..error.utf8_error().valid_up_to()].split(|&b| b == b'\n').count();
+            CheckError::Place(format!(
+                "{SETTINGS}:{line}: this is no UTF-8; save the file in that encoding"
+            ))
+        })?;
+        let file = match &text {
+            Some(text) => settings_file::read(SETTINGS, text)?,
+            None => CheckFile::default(),
+        };
+        let named = || identify::project(&facts, None, &[]).name;
+        let project = file
+            .settings
+            .project
+            .clone()
+            .or_else(|| checkout.origin.clone())
+            .or_else(named)
+            .filter(|name| is_project_name(name))
+            .unwrap_or_else(|| "project".to_owned());
+        let now = request.now.or(checkout.newest).unwrap_or(Timestamp(0));
+        let sessions = match &file.settings.sessions[..] {
+            [] => Host::ALL.into_iter().map(at_the_top).collect(),
+            declared => declared.to_vec(),
+        };
+        let asked_now = request.now;
+        Ok(Ground {
+            checkout,
+            paths,
+            untracked,
+            unread,
+            known,
+            text,
+            file,
+            project,
+            now,
+            asked_now,
+            sessions,
+        })
+    }
+
+    /// The revision to compare with.
+    pub(super) fn base(&self, revision: &str) -> Result<Base, CheckError> {
+        Ok(Base::find(&self.checkout, revision)?)
+    }
+
+    /// The moment at which a session starts.
+    pub(super) fn now_of(&self, session: &SessionSpec) -> Timestamp {
+        self.asked_now.or(session.now).unwrap_or(self.now)
+    }
+
+    /// When a file was changed of which the history says nothing: now where there is one, and so long ago that it is not
+    /// recent where there is none.
+    pub(super) fn undated(&self) -> Timestamp {
+        match self.checkout.newest {
+            Some(_) => self.now,
+            None => self.now.before(Timespan::from_hours(30 * 24)),
+        }
+    }
+
+    /// Whether there is a repository, so that its top is the project.
+    pub(super) fn has_repository(&self) -> bool {
+        self.checkout.history != History::NoRepository
+    }
+
+    /// Whether there are settings at the top that are not the repository's: ignored, a link, or too large to be any.
+    pub(super) fn has_unread_settings(&self) -> bool {
+        self.text.is_none() && self.checkout.is_taken(SETTINGS)
+    }
+
+    /// The place of the first of some keys that is set; the settings' first line where none is. `None` without settings.
+    pub(super) fn spot(&self, keys: &[String]) -> Option<Spot> {
+        self.text.as_ref()?;
+        let set = keys.iter().find_map(|key| self.file.places.get(key)).cloned();
+        let first = || Spot { path: SETTINGS.to_owned(), line: 1, column: 1, length: 0 };
+        Some(set.unwrap_or_else(first))
+    }
+
+    /// The line of a place in the settings, as it may be shown.
+    pub(super) fn excerpt(&self, spot: &Spot) -> Option<String> {
+        let text = self.text.as_ref().filter(|_| spot.path == SETTINGS)?;
+        let line = secrets::mask(text.lines().nth(spot.line.checked_sub(1)?)?).into_owned();
+        Some(for_model::one_line(&line).chars().take(MAX_EXCERPT_CHARS).collect())
+    }
+}
+
+/// A session at the top of the repository.
+fn at_the_top(host: Host) -> SessionSpec {
+    SessionSpec {
+        name: host_name(host).to_owned(),
+        dir: String::new(),
+        host,
+        budget: None,
+        now: None,
+        branch: None,
+    }
+}

@@ -1,0 +1,124 @@
+//! The first step: a section for the settings, with everything that can be set, and a baseline.
+
+use super::baseline::Baseline;
+use super::ground::{Ground, SETTINGS};
+use super::{Agreement, CheckError, CheckRequest, check, unwritten};
+use crate::check::finding::{CheckReport, Rule, Severity};
+use crate::check::settings_file::quoted;
+
+/// What was done at the first step.
+#[derive(Debug)]
+pub struct Started {
+    /// Whether there were no settings before.
+    pub is_new: bool,
+    /// The baseline's file.
+    pub baseline: String,
+    /// What a check finds now.
+    pub report: CheckReport,
+}
+
+/// Begins to check a repository.
+pub fn init(request: &CheckRequest) -> Result<Started, CheckError> {
+    let ground = Ground::find(request)?;
+    if ground.file.has_check {
+        return Err(CheckError::Begun);
+    }
+    if ground.has_unread_settings() {
+        let reason = "it is there already, and git ignores it, or it is a link or too large; make it a plain file that git knows";
+        return Err(CheckError::Refused { path: SETTINGS.to_owned(), reason: reason.to_owned() });
+    }
+    // Before the first file is written: both are, or none is.
+    Baseline::place(&ground).may_write(&ground)?;
+    let old = ground.text.as_deref().unwrap_or_default();
+    let gap = match old {
+        "" => "",
+        old if old.ends_with('\n') => "\n",
+        _ => "\n\n",
+    };
+    let text = format!("{old}{gap}{}", section(&ground.project));
+    let written = ground.checkout.write(SETTINGS, &text);
+    written.map_err(|cause| unwritten(SETTINGS, cause))?;
+    let request = CheckRequest { agreement: Agreement::Renewed, ..request.clone() };
+    let report = check(&request)?;
+    let baseline = ground.file.settings.baseline.clone();
+    Ok(Started { is_new: ground.text.is_none(), baseline, report })
+}
+
+/// The section, with the defaults in comments. The project's name is none: folders are called differently elsewhere.
+fn section(project: &str) -> String {
+    let project = format!("project = {}", quoted(project));
+    let rules: String = Rule::ALL
+        .iter()
+        .map(|rule| {
+            let severity = match rule.default_severity() {
+                Severity::Off => "off",
+                Severity::Warn => "warn",
+                Severity::Error => "error",
+            };
+            let line = format!("# {} = \"{severity}\"", rule.id());
+            format!("{line:<36} # {}\n", rule.summary())
+        })
+        .collect();
+    format!(
+        "# What this repository asks of the context that it gives to sessions: see `kgctx check --help`.\n\
+         [check]\n\
+         {project:<35} # else the name of the origin, or of the folder, which clones may not share\n\
+         # baseline = \".kgctx/check.json\"    # what was agreed on; `kgctx check --update-baseline` writes it\n\
+         # handoffs = [\".kgctx/handoffs\"]    # folders of committed handoffs\n\
+         # growth_tokens = 200               # so many tokens may a change add to a session's context\n\
+         # giant_percent = 25                # the share of all notes that one note may have\n\
+         \n\
+         [check.rules]                       # off, warn or error\n\
+         {rules}\
+         \n\
+         [check.budget]                      # in tokens; [check.budget.claude-code] is for one host\n\
+         # total = 4000\n\
+         # handoff = 2000\n\
+         # concepts = 1500\n\
+         # recent = 1000\n\
+         # graph = 500\n\
+         # files = 1000\n\
+         \n\
+         [check.static]                      # files that hosts read by themselves, in tokens\n\
+         # \"**/AGENTS.md\" = 2500\n\
+         \n\
+         # [[check.session]]                 # by default one per host, at the top\n\
+         # name = \"web\"\n\
+         # dir = \"packages/web\"\n\
+         # host = \"claude-code\"              # plain, opencode, claude-code or codex\n\
+         # budget = 4000\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::settings::CheckSettings;
+    use crate::check::settings_file::read;
+
+    #[test]
+    fn the_section_changes_nothing_and_every_comment_in_it_can_be_used() {
+        let written = section("at\"las");
+        let only_named =
+            CheckSettings { project: Some("at\"las".to_owned()), ..CheckSettings::default() };
+        assert_eq!(read("kgctx.toml", &written).unwrap().settings, only_named);
+        let (head, rest) = written.split_once('\n').unwrap();
+        assert!(head.starts_with("# What"));
+        let used: String = rest
+            .lines()
+            .map(|line| format!("{}\n", line.strip_prefix("# ").unwrap_or(line)))
+            .collect();
+        let file = read("kgctx.toml", &used).unwrap();
+        assert_eq!(file.unknown, []);
+        assert_eq!(file.settings.sessions.len(), 1);
+        assert_eq!(file.settings.severities.len(), Rule::ALL.len());
+        let defaults = CheckSettings::default();
+        assert_eq!(file.settings.growth_tokens, defaults.growth_tokens);
+        assert_eq!(file.settings.giant_percent, defaults.giant_percent);
+        assert_eq!(file.settings.baseline, defaults.baseline);
+        assert_eq!(file.settings.handoffs, defaults.handoffs);
+        for rule in Rule::ALL {
+            assert_eq!(file.settings.severity(rule), rule.default_severity());
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! What a reader should know about a check itself, and the way out: no git, no settings, no notes, no history.
+
+use super::ground::Ground;
+use super::growth::Before;
+use super::scene::Scene;
+use super::session::Played;
+use super::version::Base;
+use crate::check::finding::Unread;
+use crate::check::repository::History;
+use crate::core::context::candidate::Part;
+use crate::core::context::receipt::Fault;
+use crate::core::text::for_model;
+
+/// All remarks, in the order in which a reader would mend them.
+pub(super) fn all(
+    scene: &Scene<'_>,
+    played: &[Played],
+    revision: Option<&str>,
+    base: Option<&Base>,
+    before: Option<&Before>,
+) -> Vec<String> {
+    let ground = scene.ground;
+    let mut remarks = Vec::new();
+    remarks.extend(on_history(ground).map(str::to_owned));
+    remarks.extend(revision.zip(base).and_then(|(revision, base)| on_base(revision, base)));
+    remarks.extend(on_settings(ground).map(str::to_owned));
+    remarks.extend(on_notes(scene, played));
+    remarks.extend(on_handoffs(played));
+    remarks.extend(on_baseline(played, before.filter(|_| base.is_none())));
+    for remark in on_faults(scene, played) {
+        if !remarks.contains(&remark) {
+            remarks.push(remark);
+        }
+    }
+    remarks
+}
+
+fn on_history(ground: &Ground) -> Option<&'static str> {
+    match ground.checkout.history {
+        History::Commits if ground.checkout.is_shallow => Some(
+            "this clone is shallow: notes that were not changed since its oldest commit count as changed then; \
+             fetch the whole history, in GitHub's checkout with `fetch-depth: 0`",
+        ),
+        History::Commits => None,
+        History::NoCommit => Some(
+            "there is no commit yet: no note counts as recent; commit the notes to see what sessions will be given",
+        ),
+        History::NoRepository => Some(
+            "this folder is in no git repository: no note counts as recent, and there is no base to compare with",
+        ),
+        History::NoProgram => Some(
+            "git is not installed: no note counts as recent, and there is no base to compare with",
+        ),
+    }
+}
+
+fn on_base(revision: &str, base: &Base) -> Option<String> {
+    let revision = for_model::one_line(revision);
+    let remark = format!(
+        "{revision} and HEAD have no commit in common: the change is everything that is different between them"
+    );
+    (!base.is_related).then_some(remark)
+}
+
+fn on_settings(ground: &Ground) -> Option<&'static str> {
+    if ground.has_unread_settings() {
+        Some(
+            "the kgctx.toml at the top is ignored by git, a link or too large: it is not read, and the defaults hold",
+        )
+    } else if ground.text.is_none() {
+        Some(
+            "there is no kgctx.toml at the top: the defaults hold; `kgctx check --init` writes one",
+        )
+    } else {
+        None
+    }
+}
+
+fn on_notes(scene: &Scene<'_>, played: &[Played]) -> Vec<String> {
+    let mut remarks = Vec::new();
+    let n_notes = scene.n_notes();
+    if n_notes == 0 {
+        remarks.push(
+            "there are no notes: put markdown into .kgctx/memory or docs, or name a folder with [[vault]] in kgctx.toml"
+                .to_owned(),
+        );
+    }
+    let is_missed =
+        |unread: &&Unread| matches!(unread, Unread::File(path) if scene.roles.is_read(path));
+    let n_missed = scene.ground.unread.iter().filter(is_missed).count();
+    if n_missed > 0 {
+        remarks.push(format!(
+            "this checkout is sparse, and {n_missed} of its notes, handoffs and static files are not in it: they are not looked at"
+        ));
+    }
+    let is_empty = |played: &Played| played.report.used.tokens == 0 && !played.is_shut_out;
+    if n_notes > 0 && played.iter().all(|played| is_empty(played) && played.faults.is_empty()) {
+        remarks.push(format!(
+            "no session is given anything of the {n_notes} notes: none was changed lately, and none has to do with {}; \
+             link the notes with [[concepts]], or set `project` in [check] to the name that they use",
+            scene.ground.project
+        ));
+    }
+    remarks
+}
+
+fn on_handoffs(played: &[Played]) -> Option<String> {
+    let mut entries = played.iter().flat_map(|played| &played.report.shown);
+    let handoff = entries.find(|entry| entry.part == Part::Handoff)?;
+    Some(format!(
+        "{} is shown as if it were loaded with `kgctx handoff import`: sessions take no handoff from a repository by themselves",
+        for_model::one_line(&handoff.name)
+    ))
+}
+
+/// Sessions that were never agreed on are compared with nothing.
+fn on_baseline(played: &[Played], agreed: Option<&Before>) -> Option<String> {
+    let agreed = agreed?;
+    let is_new = |name: &&String| !agreed.sessions.contains_key(*name);
+    let new = played.iter().map(|played| &played.report.name).filter(is_new);
+    let new: Vec<String> = new.map(|name| for_model::one_line(name)).collect();
+    let what = if new.len() == 1 { "the session" } else { "the sessions" };
+    let remark = format!(
+        "the baseline does not know {what} {}, so that nothing is said about growth there; `kgctx check --update-baseline` agrees on it",
+        new.join(", ")
+    );
+    (!new.is_empty()).then_some(remark)
+}
+
+fn on_faults(scene: &Scene<'_>, played: &[Played]) -> Vec<String> {
+    // That there are no notes is said already.
+    let is_said = |fault: &&Fault| {
+        scene.n_notes() == 0
+            && fault.source == "vault"
+            && fault.reason.starts_with("no vault found")
+    };
+    let faults = played.iter().flat_map(|played| &played.faults).filter(|fault| !is_said(fault));
+    let remarks = faults.map(|Fault { source, reason }| {
+        let remark = match source.as_str() {
+            "vault" => reason.clone(),
+            source => format!("{source}: {reason}"),
+        };
+        for_model::one_line(&scene.stage.unstaged(&remark))
+    });
+    remarks.collect()
+}

@@ -1,0 +1,358 @@
+//! Handoffs that are committed: `handoff-invalid`, `handoff-missing-file` and `handoff-expired`. All markdown files below the folders of
+//! handoffs are looked at, but for a README.
+//!
+//! **handoff-invalid**: the head is what `schema/json/handoff.schema.json` says. It can be read, no key is there twice, `kind`, `type`, `priority` and
+//! `consume` are names that there are, times are times, lists are lists of texts, `id` is one that kgctx makes and the one that the file is
+//! called by, a task has a goal and a next step, and there is a text below.
+//!
+//! **handoff-missing-file**: what `specs` and `files` list is there, seen from the top of the repository or from the folder that holds
+//! `.kgctx`.
+//!
+//! **handoff-expired**: a handoff for the next session is not too old at the moment of the check: `expires_at`, else what its type allows
+//! (`auto`, `rotation`: 2 hours; `end`: 7 days), and `max_age_days` for those that stay. It counts from `created_at`, else from the file's last change.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::checkout::{CheckedFile, Checkout};
+use super::text_file;
+use super::tree;
+use crate::check::finding::{Finding, Rule};
+use crate::core::handoff::document::{self, InputError};
+use crate::core::handoff::{Consume, Document, HandoffId, Kind, Occasion};
+use crate::core::time::{Timespan, Timestamp};
+
+/// Other names of keys, as they may be written.
+const ALIASES: [(&str, &str); 2] =
+    [("created_at", "timestamp"), ("session_id", "agent_session_id")];
+/// What to do about a head, where nothing better is known.
+const MEND: &str = "mend it as docs/handoffs.md says";
+
+fn handoffs<'c, 'a>(
+    checkout: &'c Checkout<'a>,
+) -> impl Iterator<Item = (&'c CheckedFile<'a>, Document, Vec<String>)> {
+    let handoffs = checkout.files.iter().filter(|file| file.is_handoff);
+    handoffs.filter_map(|file| {
+        let text = file.file.text;
+        if is_json(text) {
+            let document = document::input(text).map(|input| input.document).unwrap_or_default();
+            return Some((file, document, Vec::new()));
+        }
+        // A text is always text.
+        let read = document::read(text.as_bytes()).ok()?;
+        Some((file, read.document, read.warnings))
+    })
+}
+
+fn is_json(text: &str) -> bool {
+    text.trim_start_matches('\u{feff}').trim_start().starts_with('{')
+}
+
+/// Finds handoffs whose head is not what it should be.
+pub(super) fn invalid(checkout: &Checkout<'_>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut first_with: HashMap<String, &str> = HashMap::new();
+    for (file, document, warnings) in handoffs(checkout) {
+        let mut add = |place: Range<usize>, message: &str, hint: &str| {
+            findings.push(checkout.finding(file, Rule::HandoffInvalid, place, message, hint));
+        };
+        for warning in &warnings {
+            let (message, hint) = split(file, warning);
+            let key = warning.split(' ').next().unwrap_or_default();
+            let place = file.key(key).or_else(|| place_in(file, warning));
+            add(place.unwrap_or_default(), &message, &hint);
+        }
+        let head = &document.head;
+        match document::input(file.file.text) {
+            Err(
+                error @ (InputError::Empty
+                | InputError::Json(_)
+                | InputError::SameLine
+                | InputError::TooLarge),
+            ) => {
+                let (message, hint) = split(file, &error.to_string());
+                add(0..0, &message, &hint);
+                continue;
+            }
+            Err(error @ InputError::Value(_)) if is_json(file.file.text) => {
+                let (message, hint) = split(file, &error.to_string());
+                add(0..0, &message, &hint);
+                continue;
+            }
+            Err(error @ (InputError::Repeated(_) | InputError::Path { .. })) => {
+                let (message, hint) = split(file, &error.to_string());
+                let key = message.split(' ').next().unwrap_or_default();
+                add(key_place(file, key), &message, &hint);
+            }
+            Ok(_) | Err(InputError::Yaml(_) | InputError::Unclosed | InputError::Value(_)) => {}
+        }
+        if let Some(Occasion::Other(name)) = &head.occasion {
+            let message = format!("type is {:?}, which is unknown", file.file.shown_text(name));
+            let hint = "write manual, bye, end, auto or rotation";
+            add(key_place(file, "type"), &message, hint);
+        }
+        if let Some(id) = &head.id {
+            let shown = file.file.shown_text(id);
+            if HandoffId::parse(id).is_err() {
+                let message = format!("{shown:?} is not the id of a handoff");
+                let hint = "ids look like HO-20260131-120000-c74cc080; without one kgctx makes it";
+                add(key_place(file, "id"), &message, hint);
+            } else if HandoffId::parse(file.stem()).is_ok_and(|name| name.as_str() != id) {
+                let message = format!("the id is {shown}, and the file is called otherwise");
+                add(key_place(file, "id"), &message, "call the file by its id");
+            } else if let Some(first) = first_with.get(id) {
+                let message = format!("the id {shown} is that of {}, too", text_file::shown(first));
+                let hint = "take it out: whoever imports the handoff makes a new one";
+                add(key_place(file, "id"), &message, hint);
+            }
+            first_with.entry(id.clone()).or_insert(file.file.path);
+        }
+        if let Err(incomplete) = document::check_complete(head) {
+            let message = format!("a task needs {}", incomplete.missing.join(" and "));
+            let hint = "say what is to be reached and how it goes on: whoever picks it up has nothing else to go by";
+            add(key_place(file, "kind"), &message, hint);
+        }
+        if document.body.trim().is_empty() && warnings.is_empty() {
+            add(
+                0..0,
+                "there is no text below the head",
+                "write down what the next session should know",
+            );
+        }
+    }
+    findings
+}
+
+/// Finds listed files that are not there.
+pub(super) fn missing_files(checkout: &Checkout<'_>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (file, Document { head, .. }, _) in handoffs(checkout) {
+        let home = file.file.path.split("/.kgctx/").next().filter(|home| *home != file.file.path);
+        for (key, paths) in [("specs", &head.specs), ("files", &head.files)] {
+            for path in paths {
+                let is_there = |folder: &str| {
+                    tree::joined(folder, path).is_some_and(|path| checkout.tree.has(&path))
+                };
+                let is_outside = path.starts_with(['/', '~']);
+                if !is_outside && (is_there("") || home.is_some_and(is_there)) {
+                    continue;
+                }
+                let message = format!("{} is not in the repository", file.file.shown_text(path));
+                let hint = match checkout.tree.ending_with(tree::name_of(path)) {
+                    Some(there) => format!(
+                        "{} is there; mend the path, or take it off the list",
+                        text_file::shown(there)
+                    ),
+                    None => "mend the path, or take it off the list".to_owned(),
+                };
+                let place = listed_at(file, key, path);
+                findings.push(checkout.finding(
+                    file,
+                    Rule::HandoffMissingFile,
+                    place,
+                    message,
+                    hint,
+                ));
+            }
+        }
+    }
+    findings
+}
+
+/// Finds handoffs that no session would be given any more.
+pub(super) fn expired(checkout: &Checkout<'_>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (file, Document { head, .. }, _) in handoffs(checkout) {
+        let occasion = head.occasion.clone().unwrap_or(Occasion::Manual);
+        let created = head.created_at.unwrap_or(file.modified);
+        let stays = head.consume.unwrap_or_else(|| occasion.consume()) == Consume::Sticky;
+        let max_age = Timespan::from_hours(checkout.input.max_age_days.saturating_mul(24));
+        let by_type = occasion.lifetime().map(|lifetime| created.after(lifetime));
+        let too_old_at = [head.expires_at.or(by_type), stays.then(|| created.after(max_age))];
+        let too_old_at: Option<Timestamp> = too_old_at.into_iter().flatten().min();
+        let Some(at) = too_old_at.filter(|at| *at < checkout.input.now) else { continue };
+        if head.kind == Kind::Task {
+            continue;
+        }
+        let keys = if head.expires_at == Some(at) { "expires_at" } else { "created_at" };
+        let message = format!("this handoff is too old since {at}: no session is given it");
+        let hint = "remove it, or write a new one";
+        let place = key_place(file, keys);
+        findings.push(checkout.finding(file, Rule::HandoffExpired, place, message, hint));
+    }
+    findings
+}
+
+/// Where a key stands, by whatever name; the file's beginning where that cannot be told.
+fn key_place(file: &CheckedFile<'_>, key: &str) -> Range<usize> {
+    let alias =
+        || ALIASES.iter().find(|(name, _)| *name == key).and_then(|(_, alias)| file.key(alias));
+    let in_json = || {
+        let quoted = format!("\"{key}\"");
+        let at = file.file.text.find(&quoted).filter(|_| is_json(file.file.text))?;
+        Some(at + 1..at + 1 + key.len())
+    };
+    file.key(key).or_else(alias).or_else(in_json).unwrap_or_default()
+}
+
+/// Where a path is listed; the key of the list where that cannot be told.
+fn listed_at(file: &CheckedFile<'_>, key: &str, path: &str) -> Range<usize> {
+    let place = key_place(file, key);
+    let text = file.file.text;
+    let stands_alone = |at: usize| {
+        let is_part =
+            |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || "/._-".contains(c));
+        let end = at + path.len();
+        !is_part(text[..at].chars().next_back()) && !is_part(text[end..].chars().next())
+    };
+    let offsets = text[place.end..].match_indices(path).map(|(at, _)| place.end + at);
+    let found = offsets.into_iter().find(|&at| !path.is_empty() && stands_alone(at));
+    found.map_or(place, |at| at..at + path.len())
+}
+
+/// The place that a YAML parser names, counted from the front matter's first line.
+fn place_in(file: &CheckedFile<'_>, message: &str) -> Option<Range<usize>> {
+    let (_, behind) = message.rsplit_once("line ")?;
+    let digits: String = behind.chars().take_while(char::is_ascii_digit).collect();
+    let line: usize = digits.parse().ok()?;
+    let n_lines = file.file.text[..file.spans.body].lines().count();
+    // The line of the fence comes before. What is not closed is found at the end: the last line is as near as one can say.
+    let line = line.min(n_lines.checked_sub(2)?);
+    let start: usize = file.file.text.split_inclusive('\n').take(line).map(str::len).sum();
+    Some(start..start)
+}
+
+/// What is wrong, and the way out.
+fn split(file: &CheckedFile<'_>, message: &str) -> (String, String) {
+    let (message, hint) = match message.rsplit_once("; ") {
+        Some((message, hint)) => (message, hint),
+        None => (message, MEND),
+    };
+    (file.file.shown_text(message), file.file.shown_text(hint))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::lab::Lab;
+    use crate::check::finding::Rule::{HandoffExpired, HandoffInvalid, HandoffMissingFile};
+
+    fn handoff(head: &str) -> Lab {
+        let text = format!("---\n{head}\n---\nWhat was done.\n");
+        Lab::new().with(".kgctx/handoffs/h.md", &text).with_file("src/main.rs")
+    }
+
+    #[test]
+    fn a_head_as_it_should_be_is_fine() {
+        for head in [
+            "goal: x",
+            "kind: task\ngoal: x\nnext_step: y\npriority: high\ntags: [a]",
+            "id: HO-20260131-120000-c74cc080\ntype: end\nconsume: sticky\ncreated_at: 2026-02-28T12:00:00Z",
+            "other: {a: [1, 2]}",
+        ] {
+            handoff(head).check(HandoffInvalid, &[]);
+        }
+        for text in ["Only text.", "{\"goal\": \"x\"}\nText.", "\u{feff}---\ngoal: x\n---\nText."] {
+            Lab::new().with(".kgctx/handoffs/h.md", text).check(HandoffInvalid, &[]);
+        }
+        Lab::new()
+            .with(".kgctx/handoffs/README.md", "---\nkind: x\n---\n")
+            .check(HandoffInvalid, &[]);
+        Lab::new().with(".kgctx/other/h.md", "---\nkind: x\n---\n").check(HandoffInvalid, &[]);
+    }
+
+    #[test]
+    fn a_wrong_head_is_told_at_the_wrong_key() {
+        for (head, expect) in [
+            ("goal: x\nkind: chore", ":3:1+4"),
+            ("goal: x\ntype: whenever", ":3:1+4"),
+            ("priority: 1", ":2:1+8"),
+            ("goal: x\n\"consume\": never", ":3:2+7"),
+            ("goal: [a]", ":2:1+4"),
+            ("created_at: yesterday", ":2:1+10"),
+            ("goal: x\ntimestamp: soon", ":3:1+9"),
+            ("files: src/main.rs", ":2:1+5"),
+            ("files: [1]", ":2:1+5"),
+            ("specs: ['']", ":2:1+5"),
+            ("id: mine", ":2:1+2"),
+            ("goal: x\nkind: task", ":3:1+4"),
+            ("goal: x\ngoal: y", ":2:1+4"),
+            ("goal: x\nnext_step: 'open", ":3:1+0"),
+            ("goal: x\nbad: [", ":3:1+0"),
+        ] {
+            handoff(head).check(HandoffInvalid, &[&format!(".kgctx/handoffs/h.md{expect}")]);
+        }
+        for text in
+            ["", "---\ngoal: x\n", "{\"goal\": }\nText.", "---\ngoal: x\n---\n", "{\"kind\": 1}\nx"]
+        {
+            Lab::new()
+                .with(".kgctx/handoffs/h.md", text)
+                .check(HandoffInvalid, &[".kgctx/handoffs/h.md:1:1+0"]);
+        }
+        Lab::new()
+            .with(
+                ".kgctx/handoffs/HO-20260131-120000-a.md",
+                "---\nid: HO-20260131-120000-b\n---\nx",
+            )
+            .check(HandoffInvalid, &[".kgctx/handoffs/HO-20260131-120000-a.md:2:1+2"]);
+    }
+
+    #[test]
+    fn an_id_is_there_once() {
+        let text = "---\nid: HO-20260131-120000-c74cc080\n---\nx";
+        Lab::new()
+            .with(".kgctx/handoffs/a.md", text)
+            .with(".kgctx/handoffs/b.md", text)
+            .check(HandoffInvalid, &[".kgctx/handoffs/b.md:2:1+2"]);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_the_way_out() {
+        let finding = &handoff("kind: chore").of(HandoffInvalid)[0];
+        assert_eq!(finding.message, "kind is \"chore\", which is unknown");
+        assert_eq!(finding.hint, "write session or task");
+    }
+
+    #[test]
+    fn a_listed_file_that_is_gone_is_told_where_it_is_listed() {
+        handoff("files: [src/main.rs]\nspecs:\n  - src/main.rs").check(HandoffMissingFile, &[]);
+        handoff("files_changed: [src/gone.rs]").check(HandoffMissingFile, &[]);
+        handoff("files:\n  - src/main.rs\n  - \"src/gone.rs\"")
+            .check(HandoffMissingFile, &[".kgctx/handoffs/h.md:4:6+11"]);
+        handoff("specs: [a/x.md, x.md]").check(
+            HandoffMissingFile,
+            &[".kgctx/handoffs/h.md:2:9+6", ".kgctx/handoffs/h.md:2:17+4"],
+        );
+        handoff("files: [/src/main.rs]")
+            .check(HandoffMissingFile, &[".kgctx/handoffs/h.md:2:9+12"]);
+        let mut lab = Lab::new()
+            .with("p/.kgctx/handoffs/h.md", "---\nfiles: [a.rs]\n---\nx")
+            .with_file("p/a.rs");
+        lab.settings.handoffs.push("p/.kgctx/handoffs/".to_owned());
+        lab.check(HandoffMissingFile, &[]);
+    }
+
+    #[test]
+    fn a_handoff_is_too_old_by_its_type() {
+        for head in [
+            "created_at: 2020-01-01T00:00:00Z",
+            "type: manual\ncreated_at: 2020-01-01T00:00:00Z",
+            "type: auto\ncreated_at: 2026-03-01T10:00:00Z",
+            "type: end\ncreated_at: 2026-02-22T12:00:01Z",
+            "kind: task\ngoal: x\nnext_step: y\ntype: auto\ncreated_at: 2020-01-01T00:00:00Z",
+            "expires_at: 2026-03-01T12:00:00Z",
+        ] {
+            handoff(head).check(HandoffExpired, &[]);
+        }
+        for (head, expect) in [
+            ("type: auto\ncreated_at: 2026-03-01T09:59:59Z", ":3:1+10"),
+            ("type: rotation\ntimestamp: 2026-03-01T09:59:59Z", ":3:1+9"),
+            ("type: end\ncreated_at: 2026-02-22T11:59:59Z", ":3:1+10"),
+            ("consume: sticky\ncreated_at: 2026-02-22T11:59:59Z", ":3:1+10"),
+            ("expires_at: 2026-03-01T11:59:59Z", ":2:1+10"),
+            // Its file was changed a month ago.
+            ("type: end", ":1:1+0"),
+        ] {
+            handoff(head).check(HandoffExpired, &[&format!(".kgctx/handoffs/h.md{expect}")]);
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! Tests of where links lead.
+
+use super::*;
+use crate::check::finding::Rule::{AmbiguousLink, DanglingLink, OrphanNote};
+use crate::check::rules::lab::Lab;
+
+/// A note with this text, beside some files.
+fn docs(text: &str) -> Lab {
+    Lab::new()
+        .with("docs/a.md", text)
+        .with("docs/b.md", "# B\n")
+        .with("docs/sub/c d.md", "# C\n")
+        .with("docs/guide/index.md", "# Guide\n")
+        .with_file("src/main.rs")
+        .with_file("LICENSE")
+        .with_file("docs/image.png")
+}
+
+#[test]
+fn a_link_to_a_file_that_is_there_is_fine() {
+    for text in [
+        "[x](b.md) [x](./b.md#part) [x](b) [x](b.md?raw=1)",
+        "[x](sub/c%20d.md) [x](<sub/c d.md>)",
+        "[x](../src/main.rs#L3) [x](/src/main.rs) [x](/LICENSE) [x](../src) [x](../src/)",
+        "[x](../src/main.rs:3) [x](../src/main.rs:3:7)",
+        "[x](guide) [x](guide/) [x](/guide/index.md)",
+        "![x](image.png) [![x](image.png)](b.md)",
+        "[x]\n\n[x]: b.md\n",
+        "[x](#part) [x](?q) [x]()",
+    ] {
+        docs(text).check(DanglingLink, &[]);
+    }
+}
+
+#[test]
+fn what_is_no_link_of_the_repository_is_let_be() {
+    for text in [
+        "[x](https://x.y/gone.md) <https://x.y> [x](//cdn/x.js) [x](mailto:a@b.c) [x](vscode:x)",
+        "[x](../../issues/4) [x](../../../wiki)",
+        "`[x](gone.md)` <!-- [x](gone.md) -->\n\n```\n[x](gone.md)\n```\n\n    [x](gone.md)",
+        "[x](url) [x](...) [x]({{ url }}) [x](${base}/x.md)",
+        "[x][undefined] [ ] done \\[x](gone.md)",
+        "[[gone]] ![[gone.png]]",
+        "[x](/tags/gone) [^1]\n\n[^1]: gone.md\n\n$a[k](gone)$",
+    ] {
+        docs(text).check(DanglingLink, &[]);
+    }
+}
+
+#[test]
+fn a_link_to_nothing_is_found_where_its_target_is_written() {
+    for (text, expect) in [
+        ("see [x](gone.md)", "docs/a.md:1:9+7"),
+        ("---\ntitle: x\n---\n\nä [gone.md](gone.md#part)", "docs/a.md:5:13+12"),
+        ("![x](gone.png 'title')", "docs/a.md:1:6+8"),
+        ("[x]\n\n[x]: gone.md", "docs/a.md:3:6+7"),
+        ("[x](/gone.md)", "docs/a.md:1:5+8"),
+        ("[x](../gone/)", "docs/a.md:1:5+8"),
+        ("[x](B.md)", "docs/a.md:1:5+4"),
+        ("[x](main.rs)", "docs/a.md:1:5+7"),
+        ("- a\n  > [x](gone\\_x.md)", "docs/a.md:2:5+15"),
+    ] {
+        docs(text).check(DanglingLink, &[expect]);
+    }
+}
+
+#[test]
+fn handoffs_and_static_files_are_looked_at_too() {
+    let lab = docs("")
+        .with("AGENTS.md", "[x](docs/b.md) [x](b.md)")
+        .with(".kgctx/handoffs/h.md", "[x](/docs/b.md) [x](gone.md)")
+        .with("src/other.md", "[x](gone.md)");
+    lab.check(DanglingLink, &[".kgctx/handoffs/h.md:1:21+7", "AGENTS.md:1:20+4"]);
+}
+
+#[test]
+fn a_file_that_could_be_meant_is_named() {
+    let findings = docs("[x](main.rs) [y](nowhere.md)").of(DanglingLink);
+    assert_eq!(findings[0].message, "main.rs is not there");
+    assert_eq!(findings[0].hint, "src/main.rs is there; mend the link, or remove it");
+    assert_eq!(findings[1].hint, "mend the link, add what it leads to, or remove it");
+    assert_eq!(findings[0].excerpt.as_deref(), Some("[x](main.rs) [y](nowhere.md)"));
+}
+
+#[test]
+fn a_link_that_begins_at_the_top_is_told_so() {
+    let findings = docs("[x](docs/b.md)").of(DanglingLink);
+    assert_eq!(findings[0].message, "docs/b.md is not there");
+    let hint = "links begin at the file's own folder; write /docs/b.md, or the way from there";
+    assert_eq!(findings[0].hint, hint);
+    docs("[x](/docs/b.md) [x](path/to/it.md) [x](TODO)").check(DanglingLink, &[]);
+}
+
+#[test]
+fn addresses_of_the_repositorys_vaults_are_followed() {
+    for text in [
+        "memory://docs/b, memory://docs/b.md and [x](memory://docs/sub/c%20d)",
+        "memory://docs/sub/c d, memory://docs/sub/ and memory://elsewhere/x",
+        "memory://tech/x `memory://docs/gone` memory://docs memory://docs/<name>",
+    ] {
+        docs(text).check(DanglingLink, &[]);
+    }
+    docs("see memory://docs/gone.").check(DanglingLink, &["docs/a.md:1:5+18"]);
+    docs("see [x](memory://docs/gone)").check(DanglingLink, &["docs/a.md:1:9+18"]);
+}
+
+#[test]
+fn obsidian_finds_notes_as_obsidian_does() {
+    let vault = |text: &str| {
+        Lab::obsidian()
+            .with("docs/a.md", text)
+            .with("docs/sub/Deep Note.md", "---\naliases: [Deeper]\n---\n# A Title\n")
+            .with_file("docs/img/Pic.png")
+    };
+    for text in [
+        "[[deep note]] [[Deep Note.md]] [[sub/deep note]] [[docs/sub/Deep Note]] [[deeper]] [[a title]]",
+        "[[Deep Note|shown]] [[Deep Note#part]] [[Deep Note#^block]] [[#own part]] [[Deep Note\\|x]]",
+        "![[pic.png]] ![[img/pic.png|200]] [[./sub/Deep Note]]",
+        "[x](Deep%20Note.md) ![x](Pic.png)",
+        "`[[gone]]` [[{{template}}]] [[sub/|folder]]",
+    ] {
+        vault(text).check(DanglingLink, &[]);
+    }
+    vault("[[Links: gone]] [[https://x.y]]").check(DanglingLink, &["docs/a.md:1:1+15"]);
+    vault("x [[gone|shown]]\n![[gone.png]]")
+        .check(DanglingLink, &["docs/a.md:1:3+14", "docs/a.md:2:2+12"]);
+}
+
+#[test]
+fn a_link_that_names_its_note_behind_the_label_is_followed() {
+    let vault = |text: &str| {
+        Lab::obsidian()
+            .with("docs/a.md", text)
+            .with("docs/topic.tags.md", "# Tags\n")
+            .with("docs/labels.md", "# Tags\n")
+    };
+    for text in [
+        "[[how to tag|topic.tags]] [[docs|topic.tags#part]] [[Tags|topic.tags]]",
+        "[[docs|dendron://site/topic.tags]] [[docs|dendron://elsewhere/gone]]",
+        "[[topic.tags|gone]] [[...]] [[label|#part]] [[gone.*]]",
+        "[x]([[topic.tags]])",
+    ] {
+        vault(text).check(DanglingLink, &[]);
+        vault(text).check(AmbiguousLink, &[]);
+        vault(text).check(OrphanNote, &["docs/labels.md:1:1+0"]);
+    }
+    vault("[[how to tag|gone]] [[Tags|gone]]").check(DanglingLink, &["docs/a.md:1:1+19"]);
+    vault("[[how to tag|gone]] [[Tags|gone]]").check(AmbiguousLink, &["docs/a.md:1:21+13"]);
+    // In maenifold's style the bar is part of the name.
+    let lab = Lab::new().with("docs/a.md", "[[x|tags]]").with("docs/tags.md", "# Tags\n");
+    lab.check(OrphanNote, &["docs/a.md:1:1+0", "docs/tags.md:1:1+0"]);
+}
+
+#[test]
+fn an_address_without_its_scheme_is_told_as_one() {
+    let hint = |text: &str| docs(text).of(DanglingLink).first().map(|found| found.hint.clone());
+    for address in ["slack.atlas.ai", "docs.rs/serde/latest"] {
+        let said = hint(&format!("[x]({address})")).unwrap();
+        assert!(said.starts_with(&format!("if this is an address, write https://{address};")));
+    }
+    for path in ["gone.md", "gone/x.y", "gone.png", "./gone.ai", "Gone.Ai", "gone"] {
+        let said = hint(&format!("[x]({path})")).unwrap();
+        assert_eq!(said, "mend the link, add what it leads to, or remove it", "{path}");
+    }
+    assert_eq!(hint("[x](example.com) [x](example.org/x)"), None);
+}
+
+#[test]
+fn a_name_of_two_notes_is_ambiguous() {
+    let notes = |text: &str| {
+        Lab::new()
+            .with("docs/a.md", text)
+            .with("docs/x/setup.md", "# One\n")
+            .with("docs/y/setup.md", "# Two\n")
+            .with("docs/y/other.md", "---\naliases: [two]\n---\n# Else\n")
+    };
+    notes("ä [[setup]]").check(AmbiguousLink, &["docs/a.md:1:3+9"]);
+    notes("[[Setup]] `[[setup]]`").check(AmbiguousLink, &["docs/a.md:1:1+9"]);
+    // A title means a note better than an alias.
+    notes("[[two]] [[one]] [[x/setup]] [[nobody]]").check(AmbiguousLink, &[]);
+    let message = &notes("[[setup]]").of(AmbiguousLink)[0].message;
+    assert_eq!(message, "[[setup]] may mean docs/x/setup.md or docs/y/setup.md");
+}
+
+#[test]
+fn many_notes_of_one_name_are_counted() {
+    let mut lab = Lab::obsidian().with("docs/a.md", "[[same]]");
+    for n in 0..6 {
+        lab = lab.with(&format!("docs/{n}/same.md"), &format!("# Title {n}\n"));
+    }
+    let message = &lab.of(AmbiguousLink)[0].message;
+    assert_eq!(
+        message,
+        "[[same]] may mean docs/0/same.md, docs/1/same.md, docs/2/same.md or 3 more"
+    );
+}
+
+#[test]
+fn percent_signs_are_decoded_where_they_can_be() {
+    for (text, expect) in
+        [("a%20b", "a b"), ("100%", "100%"), ("%zz%4", "%zz%4"), ("%C3%A4", "ä"), ("%FF", "%FF")]
+    {
+        assert_eq!(percent_decoded(text), expect);
+    }
+}
+
+#[test]
+fn links_that_are_too_many_to_be_told_are_counted() {
+    let text: String = (0..MOST_PER_FILE + 70).map(|n| format!("[x](gone-{n}.md)\n")).collect();
+    let findings = Lab::new().with("docs/a.md", &text).of(DanglingLink);
+    assert_eq!(findings.len(), MOST_PER_FILE + 1);
+    let last = findings.last().unwrap();
+    assert_eq!(last.message, "from here on 70 more links of this file lead to nothing");
+    assert_eq!(last.spot.line, MOST_PER_FILE + 1);
+}
+
+#[test]
+fn a_path_in_somebodys_home_is_not_looked_at() {
+    docs("[settings](~/.config/kgctx/config.toml)").check(DanglingLink, &[]);
+}

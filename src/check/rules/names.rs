@@ -1,0 +1,83 @@
+//! The names under which notes are known to `[[links]]`, and which of them a link means.
+
+use std::collections::HashMap;
+
+use super::checkout::CheckedFile;
+use super::tree;
+use crate::core::note::concept::Concept;
+use crate::core::settings::LinkStyle;
+
+/// The names under which notes are known.
+#[derive(Debug)]
+pub(super) struct Names {
+    style: LinkStyle,
+    /// By path from the vault or from the top, by title, by alias, by the file's name, and by the end of the path. An
+    /// earlier kind of name means a note better than a later one.
+    kinds: [HashMap<String, Vec<usize>>; 5],
+}
+
+impl Names {
+    pub(super) fn new(style: LinkStyle, files: &[CheckedFile<'_>]) -> Names {
+        let mut names = Names { style, kinds: Default::default() };
+        for (number, file) in files.iter().enumerate() {
+            let Some(vault) = file.vault else { continue };
+            let path = file.file.path;
+            let in_vault = tree::below(&vault.folder, path).unwrap_or(path);
+            for path in [in_vault, path] {
+                names.add(0, path.strip_suffix(".md").unwrap_or(path), number);
+            }
+            names.add(1, file.title(), number);
+            for alias in &file.front_matter.aliases {
+                names.add(2, alias, number);
+            }
+            names.add(3, file.stem(), number);
+            if style == LinkStyle::Obsidian {
+                let mut rest = path.strip_suffix(".md").unwrap_or(path);
+                while let Some((_, end)) = rest.split_once('/') {
+                    names.add(4, end, number);
+                    rest = end;
+                }
+            }
+        }
+        names
+    }
+
+    fn add(&mut self, kind: usize, name: &str, number: usize) {
+        let Some(key) = self.key(name) else { return };
+        let numbers = self.kinds[kind].entry(key).or_default();
+        if numbers.last() != Some(&number) {
+            numbers.push(number);
+        }
+    }
+
+    /// The form in which names are compared.
+    fn key(&self, name: &str) -> Option<String> {
+        match self.style {
+            LinkStyle::Maenifold => Concept::parse(name).map(|concept| concept.as_str().to_owned()),
+            LinkStyle::Obsidian => {
+                let name = name.trim();
+                let name = name.strip_suffix(".md").unwrap_or(name);
+                (!name.is_empty()).then(|| name.to_lowercase())
+            }
+        }
+    }
+
+    /// The notes that a name means, by their numbers: those with the best kind of name.
+    pub(super) fn find(&self, name: &str) -> &[usize] {
+        let Some(key) = self.key(name) else { return &[] };
+        let found = self.kinds.iter().find_map(|names| names.get(&key));
+        found.map_or(&[], Vec::as_slice)
+    }
+}
+
+/// What of a link's inner text is the name that it looks for.
+pub(super) fn target(inner: &str, style: LinkStyle) -> &str {
+    match style {
+        LinkStyle::Maenifold => inner,
+        LinkStyle::Obsidian => {
+            let target = inner.split(['|', '#', '^']).next().unwrap_or(inner);
+            // Inside a table the bar is written `\|`.
+            target.strip_suffix('\\').unwrap_or(target).trim()
+        }
+    }
+}

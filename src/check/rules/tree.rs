@@ -1,0 +1,232 @@
+//! The files of a repository by their names: whether there is such a file, such a folder, or one that ends like that.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::check::finding::{RepositoryFile, Unread};
+
+/// So many links may follow each other: more are a ring.
+const MAX_LINKS: usize = 40;
+
+/// The files of a repository by their names.
+#[derive(Debug)]
+pub(super) struct Tree<'a> {
+    files: HashSet<&'a str>,
+    folders: HashSet<&'a str>,
+    /// Folders that are repositories of their own.
+    repositories: HashSet<&'a str>,
+    /// Links, and what they say where that is known.
+    links: HashMap<&'a str, Option<&'a str>>,
+    /// Every end of a path that begins at a part, with the first path that has it.
+    ends: HashMap<&'a str, &'a str>,
+}
+
+impl<'a> Tree<'a> {
+    pub(super) fn new(files: &'a [RepositoryFile], unread: &'a [Unread]) -> Tree<'a> {
+        let mut tree = Tree {
+            files: HashSet::with_capacity(files.len()),
+            folders: HashSet::from([""]),
+            repositories: HashSet::new(),
+            links: HashMap::new(),
+            ends: HashMap::with_capacity(files.len()),
+        };
+        for file in files {
+            tree.add(file.path.as_str());
+        }
+        for unread in unread {
+            match unread {
+                Unread::File(path) => tree.add(path),
+                Unread::Repository(path) => {
+                    tree.add_folders_above(path);
+                    tree.folders.insert(path);
+                    tree.repositories.insert(path);
+                }
+                Unread::Link { path, target } => {
+                    tree.add(path);
+                    tree.links.insert(path, target.as_deref());
+                }
+            }
+        }
+        tree
+    }
+
+    fn add(&mut self, path: &'a str) {
+        self.files.insert(path);
+        self.add_folders_above(path);
+        self.ends.entry(path).or_insert(path);
+        for (at, _) in path.match_indices('/') {
+            self.ends.entry(&path[at + 1..]).or_insert(path);
+        }
+    }
+
+    fn add_folders_above(&mut self, path: &'a str) {
+        for (at, _) in path.rmatch_indices('/') {
+            if !self.folders.insert(&path[..at]) {
+                break;
+            }
+        }
+    }
+
+    /// Whether there is such a file.
+    pub(super) fn has_file(&self, path: &str) -> bool {
+        self.files.contains(path) || self.leads(path, &|tree, path| tree.files.contains(path))
+    }
+
+    /// Whether there is such a file, or a folder with a file in it.
+    pub(super) fn has(&self, path: &str) -> bool {
+        self.has_file(path) || self.has_folder(path)
+    }
+
+    /// Whether a file lies somewhere in such a folder.
+    pub(super) fn has_folder(&self, path: &str) -> bool {
+        let path = path.trim_end_matches('/');
+        self.folders.contains(path) || self.leads(path, &|tree, path| tree.folders.contains(path))
+    }
+
+    /// Whether a path leads to something by way of links, or into what cannot be seen from here: that is given credit.
+    fn leads(&self, path: &str, is_there: &dyn Fn(&Tree<'_>, &str) -> bool) -> bool {
+        if self.links.is_empty() && self.repositories.is_empty() {
+            return false;
+        }
+        let mut path = path.to_owned();
+        for _ in 0..MAX_LINKS {
+            let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
+            let mut above = ends.map(|end| (&path[..end], &path[end..]));
+            let special = above.find(|(above, rest)| {
+                self.links.contains_key(above)
+                    || self.repositories.contains(above) && !rest.is_empty()
+            });
+            let Some((above, rest)) = special else { return is_there(self, &path) };
+            let target = self.links.get(above).copied().flatten();
+            let Some(target) = target.filter(|target| !target.starts_with('/')) else {
+                return true;
+            };
+            let Some(next) = joined(folder_of(above), target) else { return true };
+            path = format!("{next}{rest}").trim_start_matches('/').to_owned();
+        }
+        false
+    }
+
+    /// A file whose path ends with these parts.
+    pub(super) fn ending_with(&self, parts: &str) -> Option<&'a str> {
+        self.ends.get(parts).copied()
+    }
+
+    /// All ends of paths, each with the first path that has it.
+    pub(super) fn ends(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
+        self.ends.iter().map(|(end, path)| (*end, *path))
+    }
+}
+
+/// The folder of a file; empty for the top.
+pub(super) fn folder_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+/// The name of a file without its folder.
+pub(super) fn name_of(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// What stands below a folder, of a path; `None` where it is not in there.
+pub(super) fn below<'p>(folder: &str, path: &'p str) -> Option<&'p str> {
+    if folder.is_empty() {
+        return Some(path);
+    }
+    path.strip_prefix(folder)?.strip_prefix('/')
+}
+
+/// A relative path seen from a folder, in its plain form; `None` where it leaves the repository.
+pub(super) fn joined(folder: &str, path: &str) -> Option<String> {
+    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop()?;
+            }
+            _ => parts.push(part),
+        }
+    }
+    Some(parts.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::time::Timestamp;
+
+    #[test]
+    fn files_folders_and_ends_are_known() {
+        let file = |path: &str| RepositoryFile {
+            path: path.to_owned(),
+            text: None,
+            modified: Timestamp(0),
+        };
+        let files = [file("a/b/c.md"), file("a/d.md"), file("e.md")];
+        let tree = Tree::new(&files, &[]);
+        for path in ["a", "a/", "a/b", "a/b/c.md", "e.md", ""] {
+            assert!(tree.has(path), "{path}");
+        }
+        for path in ["b", "c.md", "a/b/c", "a/b/c.md/"] {
+            assert!(!tree.has(path), "{path}");
+        }
+        assert_eq!(tree.ending_with("b/c.md"), Some("a/b/c.md"));
+        assert_eq!(tree.ending_with("/c.md"), None);
+    }
+
+    #[test]
+    fn what_is_there_without_being_read_is_known() {
+        let file = |path: &str| RepositoryFile {
+            path: path.to_owned(),
+            text: None,
+            modified: Timestamp(0),
+        };
+        let link = |path: &str, target: &str| Unread::Link {
+            path: path.to_owned(),
+            target: Some(target.to_owned()),
+        };
+        let unread = [
+            Unread::File("away/far.md".to_owned()),
+            Unread::Repository("lib/other".to_owned()),
+            link("CLAUDE.md", "AGENTS.md"),
+            link("docs/latest", "v2"),
+            link("docs/newest", "./latest/"),
+            link("out", "../elsewhere"),
+            link("round", "around"),
+            link("around", "round"),
+            Unread::Link { path: "hidden".to_owned(), target: None },
+        ];
+        let files = [file("AGENTS.md"), file("docs/v2/a.md")];
+        let tree = Tree::new(&files, &unread);
+        for path in [
+            "CLAUDE.md",
+            "docs/latest",
+            "docs/latest/",
+            "docs/latest/a.md",
+            "docs/newest/a.md",
+            "lib",
+            "lib/other",
+            "lib/other/src/x.rs",
+            "away/far.md",
+            "away",
+            "out/x",
+            "hidden/x",
+            "round",
+        ] {
+            assert!(tree.has(path), "{path}");
+        }
+        for path in ["docs/latest/b.md", "docs/newest/v2", "lib/others/x", "round/x", "CLAUDE.md/x"]
+        {
+            assert!(!tree.has(path), "{path}");
+        }
+        assert!(tree.has_file("docs/newest/a.md") && tree.has_folder("docs/newest"));
+    }
+
+    #[test]
+    fn a_path_never_leaves_the_repository() {
+        assert_eq!(joined("a/b", "../c/./d.md").as_deref(), Some("a/c/d.md"));
+        assert_eq!(joined("a", "..").as_deref(), Some(""));
+        assert_eq!(joined("a", "../../x"), None);
+        assert_eq!(joined("", "x//y").as_deref(), Some("x/y"));
+    }
+}

@@ -1,0 +1,101 @@
+//! What a repository asks of its own context: the `[check]` section of its `kgctx.toml`, with defaults. Reads no files.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::check::finding::{Rule, SessionSpec, Severity};
+use crate::core::context::budget::Host;
+use crate::core::context::candidate::Part;
+
+/// What a repository asks of its own context.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CheckSettings {
+    /// The project's name; where none is set, that of its origin, else that of the folder.
+    pub project: Option<String>,
+    /// The file that holds what was agreed on, from the top of the repository.
+    pub baseline: String,
+    /// Folders of handoffs, from the top of the repository.
+    pub handoffs: Vec<String>,
+    /// How much each rule matters, where that is not the default.
+    pub severities: BTreeMap<Rule, Severity>,
+    /// Limits for the parts of a context, in all hosts.
+    pub limits: Limits,
+    /// Limits for the parts of a context, in one host: they stand instead of those for all.
+    pub host_limits: BTreeMap<&'static str, Limits>,
+    /// How many tokens a change may add to a session's context.
+    pub growth_tokens: usize,
+    /// Which files hosts read by themselves, as patterns from the top of the repository, and how many tokens each may have.
+    pub static_limits: Vec<(String, usize)>,
+    /// The share of all notes' tokens that one note may have, in percent.
+    pub giant_percent: usize,
+    /// The sessions; where none is set, one per host at the top of the repository.
+    pub sessions: Vec<SessionSpec>,
+}
+
+/// Limits for the parts of a context, in tokens.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Limits {
+    /// For all parts together.
+    pub total: Option<usize>,
+    /// For single parts.
+    pub parts: BTreeMap<Part, usize>,
+}
+
+impl Default for CheckSettings {
+    fn default() -> CheckSettings {
+        let limit = |pattern: &str, tokens| (pattern.to_owned(), tokens);
+        CheckSettings {
+            project: None,
+            baseline: ".kgctx/check.json".to_owned(),
+            handoffs: vec![".kgctx/handoffs".to_owned()],
+            severities: BTreeMap::new(),
+            limits: Limits::default(),
+            host_limits: BTreeMap::new(),
+            growth_tokens: 200,
+            static_limits: vec![
+                limit("**/AGENTS.md", 2_500),
+                limit("**/CLAUDE.md", 2_500),
+                limit("**/GEMINI.md", 2_500),
+                limit(".github/copilot-instructions.md", 2_500),
+                limit(".cursorrules", 2_500),
+                limit(".cursor/rules/**/*.mdc", 1_000),
+            ],
+            giant_percent: 25,
+            sessions: Vec::new(),
+        }
+    }
+}
+
+impl CheckSettings {
+    /// How much a rule matters here.
+    pub fn severity(&self, rule: Rule) -> Severity {
+        self.severities.get(&rule).copied().unwrap_or_else(|| rule.default_severity())
+    }
+
+    /// The limits for a context in a host.
+    pub fn limits_in(&self, host: Host) -> Limits {
+        let mut limits = self.limits.clone();
+        if let Some(of_host) = self.host_limits.get(host_name(host)) {
+            limits.total = of_host.total.or(limits.total);
+            limits.parts.extend(&of_host.parts);
+        }
+        limits
+    }
+}
+
+/// A host's name in settings.
+pub fn host_name(host: Host) -> &'static str {
+    match host {
+        Host::Plain => "plain",
+        Host::Opencode => "opencode",
+        Host::ClaudeCode => "claude-code",
+        Host::Codex => "codex",
+    }
+}
+
+/// Whether a text can name a project, and the folder that stands for it.
+pub fn is_project_name(text: &str) -> bool {
+    let is_odd = |c: char| matches!(c, '/' | '\\') || c.is_control();
+    !text.trim().is_empty() && !matches!(text, "." | ".." | ".git") && !text.contains(is_odd)
+}

@@ -1,0 +1,16 @@
+//! What things are and what we decide: values and pure functions. No file, process, environment or clock.
+
+pub mod context;
+pub mod diagnosis;
+pub mod handoff;
+pub mod installation;
+pub mod note;
+pub mod project;
+pub mod search;
+pub mod secrets;
+pub mod session;
+pub mod settings;
+pub mod source;
+pub mod text;
+pub mod time;
+pub mod tokens;

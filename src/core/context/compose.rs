@@ -1,0 +1,113 @@
+//! Composes what was found into candidates, in the order in which they are given room.
+
+use std::collections::BTreeMap;
+
+use crate::core::context::candidate::{
+    Candidate, ConceptDetail, FoundConcept, FoundNote, Line, Link, Part,
+};
+use crate::core::context::line::linked;
+use crate::core::note::concept::Concept;
+use crate::core::text::for_model;
+
+/// So many of the best concepts are expanded to the concepts around them.
+pub const EXPANDED: usize = 5;
+/// A longer name is no name: nobody links to a paragraph twice.
+const LONGEST_NAME_CHARS: usize = 100;
+/// A longer title is cut; the note is known by its address.
+const LONGEST_TITLE_CHARS: usize = 120;
+
+/// Makes candidates of ranked concepts and recent notes.
+///
+/// Room is given in rounds, so that no part starves the next: the best concepts, recent notes and the connections of
+/// the best concepts come first, and the other concepts share what is left.
+pub fn compose(
+    ranked: &[FoundConcept],
+    recent: &[FoundNote],
+    details: &BTreeMap<Concept, ConceptDetail>,
+) -> Vec<Candidate> {
+    let (best, others) = ranked.split_at(ranked.len().min(EXPANDED));
+    let unknown = ConceptDetail::default();
+    let detail = |concept: &Concept| details.get(concept).unwrap_or(&unknown);
+    // A note's sentence is worth its tokens once.
+    let mut described: Vec<&str> = Vec::new();
+    let mut candidates = Vec::new();
+    for found in best {
+        candidates.push(concept_line(found, detail(&found.concept), &mut described));
+    }
+    for note in recent {
+        candidates.push(note_line(note, &mut described));
+    }
+    candidates.extend(best.iter().filter_map(|found| connections(found, detail(&found.concept))));
+    for found in others {
+        candidates.push(concept_line(found, detail(&found.concept), &mut described));
+    }
+    candidates
+}
+
+fn concept_line<'a>(
+    found: &FoundConcept,
+    detail: &'a ConceptDetail,
+    described: &mut Vec<&'a str>,
+) -> Candidate {
+    let (uri, description) = match &detail.note {
+        Some((uri, excerpt)) => (for_model::one_line(uri), once(uri, excerpt, described)),
+        None if detail.notes == 1 => (String::new(), "in 1 note".to_owned()),
+        None if detail.notes > 1 => (String::new(), format!("in {} notes", detail.notes)),
+        None => (String::new(), String::new()),
+    };
+    Candidate {
+        part: Part::Concepts,
+        line: Line::Described { name: linked(found.concept.as_str()), description, uri },
+        signals: found.signals.clone(),
+    }
+}
+
+fn note_line<'a>(note: &'a FoundNote, described: &mut Vec<&'a str>) -> Candidate {
+    let title = &note.title[..note.title.floor_char_boundary(16 * LONGEST_TITLE_CHARS)];
+    let mut title = for_model::one_line(title);
+    if let Some((end, _)) = title.char_indices().nth(LONGEST_TITLE_CHARS) {
+        title.truncate(end);
+        title.push('…');
+    }
+    Candidate {
+        part: Part::Recent,
+        line: Line::Described {
+            name: title,
+            description: once(&note.uri, &note.excerpt, described),
+            uri: for_model::one_line(&note.uri),
+        },
+        signals: vec![note.signal],
+    }
+}
+
+fn once<'a>(uri: &'a str, excerpt: &str, described: &mut Vec<&'a str>) -> String {
+    if described.contains(&uri) {
+        return String::new();
+    }
+    described.push(uri);
+    for_model::one_line(excerpt)
+}
+
+/// Whether a concept has a name that can be shown: one that is there, and no paragraph.
+pub fn is_name(concept: &Concept) -> bool {
+    let name = concept.as_str();
+    name.len() <= 4 * LONGEST_NAME_CHARS
+        && name.chars().count() <= LONGEST_NAME_CHARS
+        && !for_model::one_line(name).is_empty()
+}
+
+/// A concept under the name by which it is shown.
+fn shown(concept: &Concept) -> Concept {
+    Concept::from_normal_form(for_model::one_line(concept.as_str()))
+}
+
+fn connections(found: &FoundConcept, detail: &ConceptDetail) -> Option<Candidate> {
+    let links = detail.neighbours.iter().filter(|link| is_name(&link.concept));
+    let to: Vec<Link> =
+        links.map(|link| Link { concept: shown(&link.concept), notes: link.notes }).collect();
+    (!to.is_empty()).then(|| Candidate {
+        part: Part::Graph,
+        line: Line::Connected { concept: shown(&found.concept), to },
+        signals: found.signals.clone(),
+    })
+}

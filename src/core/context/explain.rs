@@ -1,0 +1,90 @@
+//! Puts a receipt into words.
+
+use crate::core::context::candidate::{Candidate, Line, Part, Signal};
+use crate::core::context::explanation::{ExplainedLine, Explanation, NearMiss};
+use crate::core::context::line::Forms;
+use crate::core::context::pack::{Packing, prices};
+use crate::core::context::receipt::{Receipt, Shown};
+use crate::core::text::number::counted;
+use crate::core::tokens;
+
+/// Explains a receipt. What was left out is packed again with larger budgets, to tell when it would come in.
+pub fn explain(receipt: Receipt) -> Explanation {
+    let candidates: Vec<Candidate> =
+        receipt.entries.iter().map(|entry| entry.candidate.clone()).collect();
+    let packing = Packing {
+        encoding: receipt.encoding,
+        budget: receipt.budget,
+        project: receipt.project.as_deref(),
+        handoff: receipt.handoff.as_ref(),
+        candidates: &candidates,
+    };
+    let prices = prices(&packing, |tokens| receipt.host.budget(tokens));
+    let mut lines = Vec::new();
+    let mut near_misses = Vec::new();
+    for (n, entry) in receipt.entries.iter().enumerate() {
+        let Candidate { part, line, .. } = &entry.candidate;
+        let reason = reason(&entry.candidate);
+        let forms = Forms::of(line);
+        match entry.shown {
+            Some(Shown { extent, tokens }) => lines.push(ExplainedLine {
+                part: *part,
+                text: forms.shown(extent).trim_end().to_owned(),
+                tokens,
+                shortened: extent.is_some_and(|extent| extent < forms.most()),
+                reason,
+            }),
+            None => {
+                let text = forms.whole();
+                near_misses.push(NearMiss {
+                    part: *part,
+                    tokens: tokens::count(receipt.encoding, &text),
+                    text: text.trim_end().to_owned(),
+                    reason,
+                    enters_at: prices[n],
+                });
+            }
+        }
+    }
+    lines.sort_by_key(|line| line.part);
+    Explanation { lines, near_misses, receipt }
+}
+
+/// Why a candidate is one.
+pub fn reason(candidate: &Candidate) -> String {
+    match (candidate.part, &candidate.line) {
+        (Part::Recent, _) => match candidate.signals.first() {
+            Some(Signal::Recent { place: 1 }) => "changed last".to_owned(),
+            Some(Signal::Recent { place }) => format!("changed lately, number {place}"),
+            _ => String::new(),
+        },
+        (_, Line::Connected { concept, to }) => {
+            // The first one says what the numbers are.
+            let through: Vec<String> = to
+                .iter()
+                .enumerate()
+                .map(|(n, link)| match n {
+                    0 => {
+                        format!("{} through {}", link.concept, counted(link.notes as usize, "note"))
+                    }
+                    _ => format!("{} {}", link.concept, link.notes),
+                })
+                .collect();
+            format!("neighbours of {concept}: {}", through.join(", "))
+        }
+        _ => mentioned_by(&candidate.signals),
+    }
+}
+
+fn mentioned_by(signals: &[Signal]) -> String {
+    let is_search = |signal: &&Signal| matches!(signal, Signal::Search { .. });
+    let searched = signals.iter().filter(is_search).count();
+    let recent = signals.len() - searched;
+    let by_search = || format!("{} found by search", counted(searched, "note"));
+    let lately = || counted(recent, "recent note");
+    match (searched, recent) {
+        (_, 0) => format!("in {}", by_search()),
+        (0, _) => format!("in {}", lately()),
+        _ => format!("in {} and {}", by_search(), lately()),
+    }
+}

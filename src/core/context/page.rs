@@ -1,0 +1,160 @@
+//! Writes an explanation as one page for a browser. It needs nothing but itself: no script, no network, no font; and
+//! what notes say is text on it, never markup.
+
+mod bar;
+mod drawing;
+mod graph;
+mod html;
+mod label;
+mod layout;
+mod ring;
+mod tables;
+
+use crate::core::context::explanation::Explanation;
+use crate::core::context::page::graph::{Graph, Standing};
+use crate::core::context::page::html::escape;
+use crate::core::context::receipt::{Ranking, Receipt};
+use crate::core::text::number::{counted, thousands};
+
+const STYLE: &str = include_str!("page/style.css");
+/// Even a hole in the escaping could load and run nothing.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
+/// So much of a hash tells contexts apart.
+const HASH_CHARS: usize = 12;
+
+/// The page. The same explanation always gives the same bytes.
+pub fn page(explanation: &Explanation) -> String {
+    let receipt = &explanation.receipt;
+    let graph = Graph::of(receipt);
+    let mut sections = vec![
+        section("room", "", "Where the tokens went", &bar::bar(receipt)),
+        section("net", "", "The graph", &network(&graph)),
+        section("lines", "", "What the session is given", &tables::lines(explanation)),
+        section("out", "", "What was left out", &tables::near_misses(&explanation.near_misses)),
+    ];
+    let faults = |class| section("faults", class, "Faults", &tables::faults(&receipt.faults));
+    // What failed changes how all else is to be read, so that it comes first.
+    if receipt.faults.is_empty() {
+        sections.push(faults(""));
+    } else {
+        sections.insert(0, faults("faults"));
+    }
+    sections.push(section("stages", "", "How long it took", &tables::stages(&receipt.stages)));
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <title>Context for {}, session {}</title>\n<style>\n{STYLE}{}</style>\n</head>\n<body>\n\
+         {}<main>\n{}</main>\n\
+         <footer><p>Written by kgctx {}. This page holds text of the notes that it is about; it loads nothing and \
+         sends nothing.</p></footer>\n</body>\n</html>\n",
+        escape(project(receipt)),
+        escape(&receipt.session),
+        drawing::highlighting(&graph),
+        header(explanation),
+        sections.concat(),
+        env!("CARGO_PKG_VERSION")
+    )
+}
+
+fn project(receipt: &Receipt) -> &str {
+    receipt.project.as_deref().unwrap_or("no project")
+}
+
+fn section(id: &str, class: &str, title: &str, content: &str) -> String {
+    let class = if class.is_empty() { String::new() } else { format!(" class=\"{class}\"") };
+    format!(
+        "<section{class} aria-labelledby=\"{id}\">\n<h2 id=\"{id}\">{title}</h2>\n{content}</section>\n"
+    )
+}
+
+fn header(explanation: &Explanation) -> String {
+    let Explanation { receipt, lines, near_misses } = explanation;
+    let chars = thousands(receipt.used.chars as i128);
+    let chars = match receipt.budget.chars {
+        Some(cap) => format!("{chars} of {}", thousands(cap as i128)),
+        None => chars,
+    };
+    let moment = receipt.at.to_string();
+    let readable = moment.replacen('T', " ", 1).replacen('Z', " UTC", 1);
+    let ranking = match receipt.ranking {
+        Ranking::Frequency => "by frequency",
+    };
+    let hash: String = receipt.sha256.chars().take(HASH_CHARS).collect();
+    let facts = [
+        ("Session", escape(&receipt.session)),
+        ("Made", format!("<time datetime=\"{}\">{}</time>", escape(&moment), escape(&readable))),
+        ("Host", escape(&receipt.host.to_string())),
+        ("Characters", chars),
+        ("Ranking", ranking.to_owned()),
+        (
+            "SHA-256",
+            format!("<code title=\"{}\">{}…</code>", escape(&receipt.sha256), escape(&hash)),
+        ),
+    ];
+    let facts: String = facts
+        .iter()
+        .map(|(name, value)| format!("<div><dt>{name}</dt><dd>{value}</dd></div>\n"))
+        .collect();
+    format!(
+        "<header>\n<p class=\"kicker\">kgctx explain <span class=\"badge\">{}</span></p>\n\
+         <h1>Context for <bdi>{}</bdi></h1>\n\
+         <p class=\"amount\"><strong>{}</strong> of {} tokens ({}) <span class=\"soft\">in {}; {} left out</span></p>\n\
+         <dl class=\"facts\">\n{facts}</dl>\n</header>\n",
+        if receipt.delivered { "delivered" } else { "not delivered" },
+        escape(project(receipt)),
+        thousands(receipt.used.tokens as i128),
+        thousands(receipt.budget.tokens as i128),
+        receipt.encoding,
+        counted(lines.len(), "line"),
+        if near_misses.is_empty() {
+            "nothing".to_owned()
+        } else {
+            thousands(near_misses.len() as i128)
+        }
+    )
+}
+
+fn network(graph: &Graph) -> String {
+    if graph.nodes.is_empty() {
+        return "<p>There is nothing to draw: no line of the context is about a concept.</p>\n"
+            .to_owned();
+    }
+    let mut html = String::new();
+    if graph.edges.is_empty() {
+        html.push_str("<p>No line of the context tells of a connection.</p>\n");
+    }
+    html.push_str(&format!(
+        "<figure>\n<div class=\"scroll\" role=\"region\" aria-label=\"The drawing\" tabindex=\"0\">\n{}</div>\n\
+         <figcaption>{}</figcaption>\n</figure>\n",
+        drawing::drawing(graph),
+        keys(graph)
+    ));
+    if !graph.edges.is_empty() {
+        html.push_str(&format!(
+            "<details>\n<summary>The {} as a table</summary>\n{}</details>\n",
+            counted(graph.edges.len(), "connection"),
+            tables::connections(graph)
+        ));
+    }
+    html
+}
+
+/// What the signs mean that are in the drawing.
+fn keys(graph: &Graph) -> String {
+    let has = |standing| graph.nodes.iter().any(|node| node.standing == standing);
+    [
+        (has(Standing::Expanded), "expanded", "expanded: its neighbours are listed"),
+        (has(Standing::Chosen), "chosen", "chosen: has a line of its own"),
+        (has(Standing::Neighbour), "neighbour", "neighbour"),
+        (!graph.edges.is_empty(), "line", "the thicker, the more notes name both"),
+    ]
+    .iter()
+    .filter(|(is_there, ..)| *is_there)
+    .map(|(_, class, words)| format!("<span><span class=\"key {class}\"></span>{words}</span>"))
+    .collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,175 @@
+//! Draws a graph as SVG. Highlighting what is pointed at is done by style alone.
+
+use crate::core::context::page::graph::{Edge, Graph, Node, Standing};
+use crate::core::context::page::html::{decimal, escape};
+use crate::core::context::page::layout::{Layout, Side, Spot, WIDTH};
+use crate::core::text::number::{counted, thousands};
+
+/// The line of a single note.
+const THINNEST: f64 = 1.4;
+/// How much thicker a line gets at most: little where no connection has many notes.
+const THICKER: f64 = 5.0;
+
+/// The drawing.
+pub(super) fn drawing(graph: &Graph) -> String {
+    let layout = Layout::of(graph);
+    let mut svg = format!(
+        "<svg class=\"net\" role=\"img\" aria-labelledby=\"net-title net-desc\" viewBox=\"0 0 {} {}\">\n\
+         <title id=\"net-title\">The concepts of this context and their connections</title>\n\
+         <desc id=\"net-desc\">{}</desc>\n",
+        decimal(WIDTH),
+        decimal(layout.height),
+        escape(&in_words(graph))
+    );
+    let mut edges: Vec<&Edge> = graph.edges.iter().collect();
+    // The strongest are drawn last, over the others.
+    edges.sort_by_key(|edge| (edge.notes, edge.from, edge.to));
+    let most = edges.last().map_or(1, |edge| edge.notes);
+    for edge in edges {
+        svg.push_str(&line(graph, edge, most, &layout.spots));
+    }
+    if let Some(y) = layout.rows_from {
+        svg.push_str(&format!(
+            "<path class=\"rule\" d=\"M 10 {} H {}\"></path>\n<text class=\"aside\" x=\"10\" y=\"{}\">\
+             Named on their own, without a connection in this context</text>\n",
+            decimal(y - 14.0),
+            decimal(WIDTH - 10.0),
+            decimal(y + 6.0)
+        ));
+    }
+    for (n, (node, spot)) in graph.nodes.iter().zip(&layout.spots).enumerate() {
+        svg.push_str(&dot(graph, n, node, spot));
+    }
+    svg.push_str("</svg>\n");
+    svg
+}
+
+/// Style that lets everything fade that does not touch the concept pointed at.
+pub(super) fn highlighting(graph: &Graph) -> String {
+    let connected = (0..graph.nodes.len()).filter(|&n| graph.around(n).next().is_some());
+    connected
+        .map(|n| format!(".net:has(.n{n}:hover) :is(.dot,.edge):not(.t{n}){{opacity:.1}}\n"))
+        .collect()
+}
+
+fn in_words(graph: &Graph) -> String {
+    let count = |standing| graph.nodes.iter().filter(|node| node.standing == standing).count();
+    let mut words = format!(
+        "{}: {} expanded, {} with a line of their own, {} as neighbours only. {}.",
+        counted(graph.nodes.len(), "concept"),
+        thousands(count(Standing::Expanded) as i128),
+        thousands(count(Standing::Chosen) as i128),
+        thousands(count(Standing::Neighbour) as i128),
+        counted(graph.edges.len(), "connection")
+    );
+    if !graph.edges.is_empty() {
+        words.push_str(" The table below the drawing lists them.");
+    }
+    words
+}
+
+fn line(graph: &Graph, edge: &Edge, most: u32, spots: &[Spot]) -> String {
+    let beyond_one = |notes: u32| f64::from(notes.saturating_sub(1));
+    let strength = (beyond_one(edge.notes) / beyond_one(most).max(1.0)).powf(0.6);
+    let width = THINNEST + THICKER.min(1.2 * beyond_one(most)) * strength;
+    let (from, to) = (&spots[edge.from], &spots[edge.to]);
+    let (x, y) = bend(from, to);
+    format!(
+        "<path class=\"edge t{} t{}\" d=\"M {} {} Q {} {} {} {}\" stroke-width=\"{}\" stroke-opacity=\"{}\">\
+         <title>{}</title></path>\n",
+        edge.from,
+        edge.to,
+        decimal(from.x),
+        decimal(from.y),
+        decimal(x),
+        decimal(y),
+        decimal(to.x),
+        decimal(to.y),
+        decimal(width),
+        decimal(0.4 + 0.5 * strength),
+        escape(&format!(
+            "{} and {}: {}",
+            graph.nodes[edge.from].name,
+            graph.nodes[edge.to].name,
+            counted(edge.notes as usize, "shared note")
+        ))
+    )
+}
+
+/// Where a line bends: those to one name on the outer ring come in side by side, as from one direction.
+fn bend(from: &Spot, to: &Spot) -> (f64, f64) {
+    let outer_share = match (from.side, to.side) {
+        (Side::Below, Side::Below) => 0.5,
+        (Side::Below, _) => 0.8,
+        _ => 0.2,
+    };
+    ((from.x + to.x) / 2.0, from.y + (to.y - from.y) * outer_share)
+}
+
+fn dot(graph: &Graph, n: usize, node: &Node, spot: &Spot) -> String {
+    let (class, words) = match node.standing {
+        Standing::Expanded => ("expanded", "expanded"),
+        Standing::Chosen => ("chosen", "with a line of its own"),
+        Standing::Neighbour => ("neighbour", "a neighbour"),
+    };
+    let touching: String = graph.around(n).map(|(other, _)| format!(" t{other}")).collect();
+    let n_connections = counted(graph.around(n).count(), "connection");
+    let (x, y) = spot.anchor();
+    let anchor = match spot.side {
+        Side::Right => "start",
+        Side::Left => "end",
+        Side::Below => "middle",
+    };
+    format!(
+        "<g class=\"dot {class} n{n} t{n}{touching}\"><title>{}</title>\
+         <circle cx=\"{}\" cy=\"{}\" r=\"{}\"></circle>\
+         <text x=\"{}\" y=\"{}\" text-anchor=\"{anchor}\">{}</text></g>\n",
+        escape(&format!("{}: {words}, {n_connections}", node.name)),
+        decimal(spot.x),
+        decimal(spot.y),
+        decimal(spot.radius),
+        decimal(x),
+        // From a line's middle to its foot.
+        decimal(y + spot.font * 0.35),
+        escape(&spot.label)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn graph() -> Graph {
+        let node = |name: &str, standing| Node { name: name.to_owned(), standing };
+        Graph {
+            nodes: vec![
+                node("<script>&\"'", Standing::Expanded),
+                node("a-name-that-is-far-too-long-to-be-drawn-in-full", Standing::Neighbour),
+                node("alone", Standing::Chosen),
+            ],
+            edges: vec![Edge { from: 0, to: 1, notes: 3 }],
+        }
+    }
+
+    #[test]
+    fn every_concept_and_connection_is_drawn_once() {
+        let svg = drawing(&graph());
+        assert_eq!(svg.matches("<circle").count(), 3);
+        assert_eq!(svg.matches("class=\"edge").count(), 1);
+        assert!(svg.contains("to-be-drawn-in-full: 3 shared notes</title>"), "{svg}");
+        assert!(svg.contains("…</text>"), "{svg}");
+        assert!(svg.contains("Named on their own"), "{svg}");
+    }
+
+    #[test]
+    fn names_are_text() {
+        let svg = drawing(&graph());
+        assert!(!svg.contains("<script"), "{svg}");
+        assert_eq!(svg.matches("&lt;script&gt;&amp;&quot;&#39;").count(), 3);
+    }
+
+    #[test]
+    fn only_what_is_connected_is_highlighted() {
+        assert_eq!(highlighting(&graph()).lines().count(), 2);
+    }
+}

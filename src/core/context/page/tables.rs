@@ -1,0 +1,157 @@
+//! The tables of a page: what stands in the context, what was left out, what went wrong, and how long it took.
+
+use crate::core::context::candidate::Part;
+use crate::core::context::explanation::{ExplainedLine, Explanation, NearMiss};
+use crate::core::context::page::graph::{Edge, Graph};
+use crate::core::context::page::html::{decimal, escape, line};
+use crate::core::context::receipt::{Fault, Stage};
+use crate::core::text::number::{counted, thousands};
+
+/// Every line of the context.
+pub(super) fn lines(explanation: &Explanation) -> String {
+    let Explanation { lines, receipt, .. } = explanation;
+    if lines.is_empty() {
+        return "<p>The context has no lines: nothing was found for this project, or nothing had room.</p>\n"
+            .to_owned();
+    }
+    let mut html = head(
+        "stacked",
+        "Every line as it stands in the context. The headings of the parts take up tokens, too.",
+        &[("number", "Tokens"), ("", "Line"), ("", "Why it is there")],
+    );
+    for part in Part::ALL {
+        let of_part: Vec<&ExplainedLine> = lines.iter().filter(|line| line.part == part).collect();
+        if of_part.is_empty() {
+            continue;
+        }
+        let tokens = receipt.parts.iter().filter(|used| used.name == part).map(|used| used.tokens);
+        html.push_str(&format!(
+            "<tbody>\n<tr><th scope=\"rowgroup\" colspan=\"3\"><span class=\"swatch {}\"></span>{} \
+             <span class=\"soft\">{}, {}</span></th></tr>\n",
+            part.name(),
+            part.title(),
+            counted(of_part.len(), "line"),
+            counted(tokens.sum(), "token")
+        ));
+        for ExplainedLine { text, tokens, shortened, reason, .. } in of_part {
+            let badge = if *shortened { " <span class=\"badge\">shortened</span>" } else { "" };
+            html.push_str(&format!(
+                "<tr><td class=\"number\">{}</td><td class=\"line\">{}{badge}</td><td class=\"why\">{}</td></tr>\n",
+                thousands(*tokens as i128),
+                line(text),
+                escape(reason)
+            ));
+        }
+        html.push_str("</tbody>\n");
+    }
+    html.push_str("</table>\n");
+    html
+}
+
+/// What was left out, and at which budget it comes in.
+pub(super) fn near_misses(near_misses: &[NearMiss]) -> String {
+    if near_misses.is_empty() {
+        return "<p>Nothing was left out.</p>\n".to_owned();
+    }
+    let caption = format!(
+        "{} had no room, the next in line first. Each comes in, perhaps shortened, at the budget in the last column.",
+        counted(near_misses.len(), "line")
+    );
+    let columns =
+        [("number", "Tokens"), ("", "Line"), ("", "Why it would be there"), ("", "Comes in at")];
+    let mut html = head("stacked", &caption, &columns);
+    html.push_str("<tbody>\n");
+    for NearMiss { text, tokens, reason, enters_at, .. } in near_misses {
+        let price = match enters_at {
+            Some(budget) => format!("<strong>{}</strong> tokens", thousands(*budget as i128)),
+            None => "never: the host’s own limit keeps it out".to_owned(),
+        };
+        html.push_str(&format!(
+            "<tr><td class=\"number\">{}</td><td class=\"line\">{}</td><td class=\"why\">{}</td>\
+             <td class=\"price\">{price}</td></tr>\n",
+            thousands(*tokens as i128),
+            line(text),
+            escape(reason)
+        ));
+    }
+    html.push_str("</tbody>\n</table>\n");
+    html
+}
+
+/// What went wrong on the way.
+pub(super) fn faults(faults: &[Fault]) -> String {
+    if faults.is_empty() {
+        return "<p>Nothing went wrong on the way.</p>\n".to_owned();
+    }
+    let caption = "The context was made without what failed.";
+    let mut html = head("", caption, &[("", "Source"), ("", "What happened")]);
+    html.push_str("<tbody>\n");
+    for Fault { source, reason } in faults {
+        html.push_str(&format!(
+            "<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n",
+            escape(source),
+            escape(reason)
+        ));
+    }
+    html.push_str("</tbody>\n</table>\n");
+    html
+}
+
+/// How long each stage took.
+pub(super) fn stages(stages: &[Stage]) -> String {
+    if stages.is_empty() {
+        return "<p>No times were taken.</p>\n".to_owned();
+    }
+    let longest = stages.iter().map(|stage| stage.ms).fold(f64::MIN_POSITIVE, f64::max);
+    let caption = "Stages may run side by side, so that they need not add up.";
+    let mut html =
+        head("", caption, &[("", "Stage"), ("number", "ms"), ("", "Beside the longest")]);
+    html.push_str("<tbody>\n");
+    for Stage { name, ms } in stages {
+        html.push_str(&format!(
+            "<tr><th scope=\"row\">{}</th><td class=\"number\">{ms:.2}</td>\
+             <td class=\"time\"><span class=\"meter\" style=\"width:{}%\"></span></td></tr>\n",
+            escape(name),
+            decimal((ms / longest * 100.0).clamp(0.0, 100.0))
+        ));
+    }
+    html.push_str("</tbody>\n</table>\n");
+    html
+}
+
+/// The drawing's connections, for those who cannot see it.
+pub(super) fn connections(graph: &Graph) -> String {
+    let mut edges: Vec<&Edge> = graph.edges.iter().collect();
+    edges.sort_by_key(|edge| (std::cmp::Reverse(edge.notes), edge.from, edge.to));
+    let caption = "Concepts that share notes, the strongest connection first";
+    let columns = [("", "Concept"), ("", "Connected to"), ("number", "Shared notes")];
+    let mut html = head("", caption, &columns);
+    html.push_str("<tbody>\n");
+    for Edge { from, to, notes } in edges {
+        html.push_str(&format!(
+            "<tr><th scope=\"row\">{}</th><td>{}</td><td class=\"number\">{}</td></tr>\n",
+            escape(&graph.nodes[*from].name),
+            escape(&graph.nodes[*to].name),
+            thousands(*notes)
+        ));
+    }
+    html.push_str("</tbody>\n</table>\n");
+    html
+}
+
+/// A table up to its rows; each column has a class and a name.
+fn head(class: &str, caption: &str, columns: &[(&str, &str)]) -> String {
+    let attribute = |class: &str| match class {
+        "" => String::new(),
+        class => format!(" class=\"{class}\""),
+    };
+    let columns: String = columns
+        .iter()
+        .map(|(class, name)| format!("<th scope=\"col\"{}>{name}</th>", attribute(class)))
+        .collect();
+    format!(
+        "<table{}>\n<caption>{}</caption>\n<thead><tr>{columns}</tr></thead>\n",
+        attribute(class),
+        escape(caption)
+    )
+}

@@ -1,0 +1,165 @@
+//! A document as somebody types or pipes it: a JSON header and markdown, YAML front matter and markdown, or markdown.
+//! Strict, because the one who wrote it is there to be told.
+
+use thiserror::Error;
+
+use super::header::{self, Complaint, Entries};
+use super::read::{YamlError, entries, is_opened, read};
+use super::write::write;
+use crate::core::handoff::{Document, Head, Kind};
+use crate::core::note::front_matter;
+
+/// Keys that only kgctx fills in.
+const OWN: [&str; 3] = ["id", "created_at", "session_id"];
+/// Keys whose texts name files.
+const PATHS: [&str; 3] = ["specs", "files", "files_changed"];
+
+/// What somebody wrote.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Input {
+    /// The document, without the keys that only kgctx fills in.
+    pub document: Document,
+    /// The keys that were left out for that, as they were written.
+    pub ignored: Vec<String>,
+}
+
+/// Why a text is not taken as a handoff.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum InputError {
+    /// There is nothing.
+    #[error(
+        "the handoff is empty; write markdown, with a JSON header or YAML front matter if you like"
+    )]
+    Empty,
+    /// It begins like a JSON header and is none.
+    #[error(
+        "the JSON header cannot be read: {0}; write one object, like {{\"goal\": \"…\"}}, and the text below it"
+    )]
+    Json(String),
+    /// Something stands on the line of the JSON header's end.
+    #[error("the text begins on the line on which the JSON header ends; begin it on the next line")]
+    SameLine,
+    /// It begins like front matter and is none.
+    #[error(
+        "the front matter cannot be read: {0}; write `key: \"value\"` lines between two lines ---"
+    )]
+    Yaml(String),
+    /// Its front matter is not closed.
+    #[error("the front matter does not end; write a line --- behind its last key")]
+    Unclosed,
+    /// A key is there twice, perhaps under two names.
+    #[error("{0} is there twice, or under two names; write it once")]
+    Repeated(String),
+    /// A value does not fit its key.
+    #[error(transparent)]
+    Value(#[from] Complaint),
+    /// A path that no file can have.
+    #[error("{key} names {found}; write a path inside of the project")]
+    Path {
+        /// The key.
+        key: &'static str,
+        /// What is wrong.
+        found: &'static str,
+    },
+    /// The header could not be read back.
+    #[error("the header is too large to be kept; it may have 256 KiB, and maps and lists 60 deep")]
+    TooLarge,
+}
+
+/// What a task lacks.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("a task needs {}: whoever picks it up has nothing else to go by", .missing.join(" and "))]
+pub struct Incomplete {
+    /// The keys that have no text.
+    pub missing: Vec<&'static str>,
+}
+
+/// Reads what somebody wrote.
+pub fn input(text: &str) -> Result<Input, InputError> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let from_first = text.trim_start();
+    if from_first.is_empty() {
+        return Err(InputError::Empty);
+    }
+    let (entries, body) = if from_first.starts_with('{') {
+        json(from_first)?
+    } else if is_opened(from_first) {
+        yaml(from_first)?
+    } else {
+        (Entries::default(), text)
+    };
+    if let Some(key) = repeated(&entries) {
+        return Err(InputError::Repeated(key));
+    }
+    let is_own = |key: &str| OWN.contains(&header::canonical(key)) || key == "expires_at";
+    let (own, pairs): (Vec<_>, Vec<_>) =
+        entries.pairs.into_iter().partition(|(key, _)| is_own(key));
+    let (head, complaints) = header::head_of(pairs);
+    if let Some(complaint) = complaints.into_iter().next() {
+        return Err(complaint.into());
+    }
+    check_paths(&head)?;
+    let document = Document { head, body: body.to_owned() };
+    // Whatever is taken can be kept: limits of the reader are found by reading.
+    if !read(write(&document).as_bytes()).is_ok_and(|read| read.document == document) {
+        return Err(InputError::TooLarge);
+    }
+    Ok(Input { document, ignored: own.into_iter().map(|(key, _)| key).collect() })
+}
+
+fn json(text: &str) -> Result<(Entries, &str), InputError> {
+    let mut stream = serde_json::Deserializer::from_str(text).into_iter::<Entries>();
+    let entries = match stream.next() {
+        Some(Ok(entries)) => entries,
+        Some(Err(error)) => return Err(InputError::Json(error.to_string())),
+        None => return Err(InputError::Empty),
+    };
+    let rest = &text[stream.byte_offset()..];
+    let (same_line, body) = rest.split_once('\n').unwrap_or((rest, ""));
+    if same_line.trim().is_empty() { Ok((entries, body)) } else { Err(InputError::SameLine) }
+}
+
+fn yaml(text: &str) -> Result<(Entries, &str), InputError> {
+    let (Some(yaml), body) = front_matter::split(text) else { return Err(InputError::Unclosed) };
+    let entries = entries(yaml).map_err(|error| match error {
+        YamlError::TooLong => InputError::TooLarge,
+        YamlError::Broken(why) => InputError::Yaml(why),
+    })?;
+    Ok((entries, body))
+}
+
+/// The key that is there twice, under one name or two.
+fn repeated(entries: &Entries) -> Option<String> {
+    let is_there = |name: &str| entries.pairs.iter().any(|(key, _)| key == name);
+    let alias = entries.pairs.iter().map(|(key, _)| key.as_str()).find(|key| {
+        let name = header::canonical(key);
+        name != *key && is_there(name)
+    });
+    entries.repeated.clone().or_else(|| alias.map(str::to_owned))
+}
+
+fn check_paths(head: &Head) -> Result<(), InputError> {
+    let listed = header::lists(head).into_iter().filter(|(key, _)| PATHS.contains(key));
+    let listed = listed.flat_map(|(key, paths)| paths.iter().map(move |path| (key, path)));
+    for (key, path) in listed.chain(head.working_dir.iter().map(|path| ("working_dir", path))) {
+        if path.contains('\0') {
+            return Err(InputError::Path { key, found: "a file with a NUL character" });
+        }
+        if path.trim().is_empty() {
+            return Err(InputError::Path { key, found: "a file without a name" });
+        }
+    }
+    Ok(())
+}
+
+/// Checks that a task says what it is about and how it goes on.
+pub fn check_complete(head: &Head) -> Result<(), Incomplete> {
+    let has_text =
+        |text: &Option<String>| text.as_ref().is_some_and(|text| !text.trim().is_empty());
+    let wanted = [("goal", has_text(&head.goal)), ("next_step", has_text(&head.next_step))];
+    let missing: Vec<_> = wanted.iter().filter(|(_, there)| !there).map(|(key, _)| *key).collect();
+    if head.kind == Kind::Task && !missing.is_empty() {
+        return Err(Incomplete { missing });
+    }
+    Ok(())
+}

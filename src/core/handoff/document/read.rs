@@ -1,0 +1,186 @@
+//! Reads a document, whoever wrote it. Only what is no text is refused; all else is a warning, and the body is there.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_json::Value;
+use serde_saphyr::options::{DuplicateKeyPolicy, MergeKeyPolicy, NonFiniteFloatPolicy};
+use thiserror::Error;
+
+use super::comments;
+use super::header::{self, Entries};
+use crate::core::handoff::{Document, Head};
+use crate::core::note::front_matter;
+
+/// Longer front matter is not read: no session wrote it.
+const MAX_YAML_BYTES: usize = 256 << 10;
+
+/// A document, as well as it could be read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Read {
+    /// What was read.
+    pub document: Document,
+    /// What was wrong with it.
+    pub warnings: Vec<String>,
+    /// Whether it has no head that could be read, so that the whole text is its body.
+    pub is_raw: bool,
+}
+
+impl Read {
+    /// Whether there is nothing to hand over, whatever its head says.
+    pub fn is_empty(&self) -> bool {
+        self.document.body.trim().is_empty()
+    }
+}
+
+/// Bytes that are no text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("not UTF-8 text (byte {at})")]
+pub struct NotText {
+    /// Where the text ends.
+    pub at: usize,
+}
+
+/// Reads a document.
+pub fn read(bytes: &[u8]) -> Result<Read, NotText> {
+    let text = std::str::from_utf8(bytes).map_err(|error| NotText { at: error.valid_up_to() })?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let raw = |warnings| {
+        let document = Document { head: Head::default(), body: text.to_owned() };
+        Read { document, warnings, is_raw: true }
+    };
+    let with_head = |pairs, body: &str| {
+        let (head, complaints) = header::head_of(pairs);
+        let warnings = complaints.iter().map(ToString::to_string).collect();
+        Read { document: Document { head, body: body.to_owned() }, warnings, is_raw: false }
+    };
+    Ok(match front_matter::split(text) {
+        (Some(yaml), body) => match pairs(yaml) {
+            Ok(pairs) => with_head(pairs, body),
+            Err(error) => raw(vec![format!("the front matter cannot be read: {error}")]),
+        },
+        (None, _) if is_opened(text) => {
+            raw(vec!["the front matter does not end: it has no second line ---".to_owned()])
+        }
+        (None, _) => match comments::split(text) {
+            Some((pairs, body)) => with_head(pairs, body),
+            None => raw(Vec::new()),
+        },
+    })
+}
+
+/// Whether the first line is that of front matter.
+pub(super) fn is_opened(text: &str) -> bool {
+    text.lines().next().is_some_and(|line| line.trim_end() == "---")
+}
+
+/// Reads YAML into its pairs. What looks like a number is a text as it is written where one text belongs (`0123`,
+/// `12e4567`), and everywhere else where the number would be written otherwise (`1.10`).
+fn pairs(yaml: &str) -> Result<Vec<(String, Value)>, YamlError> {
+    let mut pairs = entries(yaml)?.pairs;
+    let is_plain = |value: &Value| match value {
+        Value::Number(_) | Value::Bool(_) => true,
+        // What became of a number without end.
+        Value::String(text) => matches!(text.as_str(), ".inf" | "-.inf" | ".nan"),
+        _ => false,
+    };
+    let plain: HashSet<String> = pairs
+        .iter()
+        .filter(|(key, value)| is_plain(value) && !header::LISTS.contains(&key.as_str()))
+        .map(|(key, _)| key.clone())
+        .collect();
+    if plain.is_empty() {
+        return Ok(pairs);
+    }
+    let mut written = with_budget(yaml, |yaml, options| {
+        serde_saphyr::with_deserializer_from_str_with_options(yaml, options, |deserializer| {
+            AsWritten(&plain).deserialize(deserializer)
+        })
+    })
+    // A key that is there twice, once with a list: its number stays a number, and is complained about.
+    .unwrap_or_default();
+    for (key, value) in &mut pairs {
+        let Some(text) = written.remove(key.as_str()) else { continue };
+        let rewritten = value.to_string();
+        if header::TEXTS.contains(&header::canonical(key)) || rewritten != text {
+            *value = Value::from(text);
+        }
+    }
+    Ok(pairs)
+}
+
+/// Why front matter cannot be read.
+#[derive(Debug, Error)]
+pub(super) enum YamlError {
+    #[error("it is longer than 256 KiB")]
+    TooLong,
+    #[error("{0}")]
+    Broken(String),
+}
+
+/// Reads YAML as it says.
+pub(super) fn entries(yaml: &str) -> Result<Entries, YamlError> {
+    let entries: Option<Entries> = with_budget(yaml, serde_saphyr::from_str_with_options)?;
+    Ok(entries.unwrap_or_default())
+}
+
+fn with_budget<'y, T>(
+    yaml: &'y str,
+    parse: impl FnOnce(&'y str, serde_saphyr::Options) -> Result<T, serde_saphyr::Error>,
+) -> Result<T, YamlError> {
+    if yaml.len() > MAX_YAML_BYTES {
+        return Err(YamlError::TooLong);
+    }
+    let options = serde_saphyr::options! {
+        duplicate_keys: DuplicateKeyPolicy::LastWins,
+        // A key is a key: what one document says is not pieced together.
+        merge_keys: MergeKeyPolicy::AsOrdinary,
+        non_finite_float_policy: NonFiniteFloatPolicy::AsString,
+        strict_booleans: true,
+        with_snippet: false,
+        // Enough for all that fits into so many bytes; a bomb of aliases stops here.
+        budget: serde_saphyr::budget! {
+            max_events: 400_000,
+            max_nodes: 200_000,
+            max_aliases: 100,
+            simple_key_max_lookahead: MAX_YAML_BYTES,
+        },
+        alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: 100 },
+    };
+    parse(yaml, options).map_err(|error| {
+        let message = error.to_string();
+        YamlError::Broken(message.lines().next().unwrap_or_default().to_owned())
+    })
+}
+
+/// The texts of some keys, as they are written.
+struct AsWritten<'k>(&'k HashSet<String>);
+
+impl<'de> DeserializeSeed<'de> for AsWritten<'_> {
+    type Value = HashMap<String, String>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for AsWritten<'_> {
+    type Value = HashMap<String, String>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("keys and their values")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut texts = HashMap::new();
+        while let Some(key) = map.next_key::<String>()? {
+            if !self.0.contains(&key) {
+                map.next_value::<IgnoredAny>()?;
+            } else if let Some(text) = map.next_value::<Option<String>>()? {
+                texts.insert(key, text);
+            }
+        }
+        Ok(texts)
+    }
+}

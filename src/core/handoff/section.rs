@@ -1,0 +1,384 @@
+//! A handoff in a context: cut to its share of the room by section, never inside of a line; what it is for and what comes
+//! next always first.
+
+use crate::core::context::budget::{Budget, Size};
+use crate::core::handoff::pickup::{escape_delimiters, remark};
+use crate::core::handoff::record::HandoffRecord;
+use crate::core::handoff::{Consume, Document, FoundFile, Handoff, Legacy, ListedFile, Occasion};
+use crate::core::text::for_model;
+
+/// A goal or a next step at the head is no longer: together with what stands before them they are in what every host shows.
+const MAX_FACT_CHARS: usize = 500;
+/// A body of this length is seen as a whole by who sees its beginning.
+const SHORT_BODY_CHARS: usize = 900;
+/// Names of sections that were left out are cut after this.
+const MAX_NAMED_CHARS: usize = 120;
+/// Headings below which stands what to do next.
+const NEXT: [&str; 4] = ["next step", "next", "todo", "to do"];
+/// Headings below which stands what is to be reached.
+const GOAL: [&str; 4] = ["goal", "objective", "purpose", "task"];
+
+/// Makes a handoff fit to be shown to a model.
+pub fn prepare(record: &HandoffRecord, document: &Document, files: Vec<ListedFile>) -> Handoff {
+    let head = &document.head;
+    let body = escaped(for_model::lines(&document.body).trim_matches('\n'));
+    let id = record.id.to_string();
+    let unknown = || "unknown".to_owned();
+    let session =
+        record.session.as_deref().map(for_model::one_line).filter(|text| !text.is_empty());
+    let mut facts = vec![
+        format!("Channel: {}", for_model::one_line(&record.channel)),
+        format!("Previous Session: {}", session.unwrap_or_else(unknown)),
+        format!("Type: {}", for_model::one_line(record.occasion.as_str())),
+    ];
+    let fact = |name: &str, value: Option<String>| {
+        let value = value.filter(|value| !value.is_empty())?;
+        Some(format!("{name}: {}", shortened(&value, MAX_FACT_CHARS)))
+    };
+    let line = |text: &Option<String>| text.as_deref().map(for_model::one_line);
+    let is_short = body.chars().count() <= SHORT_BODY_CHARS;
+    let told = |name: &str, said: &Option<String>, names: &[&str]| {
+        // What a short body says itself is not said twice.
+        match section_below(&body, names) {
+            Some(_) if is_short => None,
+            below => fact(name, line(said).or(below)),
+        }
+    };
+    facts.extend(told("Goal", &head.goal, &GOAL));
+    facts.extend(told("Next step", &head.next_step, &NEXT));
+    facts.extend(fact("Git ref", line(&head.git_ref)));
+    let remark = match record.consume {
+        Consume::Once => format!("*It was delivered to this session and is archived as {id}.*"),
+        Consume::Sticky => format!("*It stays for further sessions as {id}.*"),
+    };
+    let clean = |file: ListedFile| ListedFile {
+        path: for_model::one_line(&file.path),
+        found: match file.found {
+            FoundFile::Text { text, total } => {
+                let is_whole = text.len() as u64 >= total;
+                let text = escaped(&for_model::lines(&text));
+                FoundFile::Text { total: if is_whole { text.len() as u64 } else { total }, text }
+            }
+            FoundFile::Unreadable { why } => {
+                FoundFile::Unreadable { why: for_model::one_line(&why) }
+            }
+            found => found,
+        },
+    };
+    Handoff { id, facts, body, remark, files: files.into_iter().map(clean).collect() }
+}
+
+/// Says that a handoff is too old to be given. It names the day and not the age: the same words every day.
+pub fn too_old(record: &HandoffRecord) -> Legacy {
+    let HandoffRecord { id, occasion, created, .. } = record;
+    let limit = match occasion {
+        Occasion::Auto | Occasion::Rotation => "older than 2 hours",
+        _ => "too old",
+    };
+    Legacy::Remark(format!(
+        "[Handoff {id} ({occasion}, written {created}) is {limit} and was not loaded; `kgctx handoff pickup {id}` loads it.]"
+    ))
+}
+
+/// Says that a handoff is for a session that still lives.
+pub fn withheld(record: &HandoffRecord) -> Legacy {
+    let channel = for_model::one_line(&record.channel);
+    Legacy::Remark(format!(
+        "=== PARALLEL SESSION (Channel: {channel}) ===\nAnother session is at work in this channel. Handoff {} was left \
+         for it and was not loaded; `kgctx handoff pickup {}` loads it.",
+        record.id, record.id
+    ))
+}
+
+/// Writes what a context says about handoffs, as much of it as `room` holds; `None` where that is nothing.
+pub fn render(legacy: &Legacy, room: Budget, measure: impl Fn(&str) -> Size) -> Option<String> {
+    match legacy {
+        Legacy::Handoff(handoff) => render_handoff(handoff, room, measure),
+        Legacy::Remark(remark) => {
+            let text = format!("{remark}\n\n");
+            room.holds(measure(&text)).then_some(text)
+        }
+    }
+}
+
+/// Between its banners: facts, then whole sections in their order. Where not all fit, those about the goal and the next step
+/// are given room first, and what was left out is named.
+fn render_handoff(
+    handoff: &Handoff,
+    room: Budget,
+    measure: impl Fn(&str) -> Size,
+) -> Option<String> {
+    let Handoff { id, facts, body, remark, .. } = handoff;
+    let opening = format!("=== HANDOFF LOADED (ID: {id}) ===\n{}\n\n", facts.join("\n"));
+    let closing = format!("=== END HANDOFF ===\n{remark}\n\n");
+    // One token more for each piece: blank lines are counted apart here and may not be in the whole.
+    let size = |piece: &str| measure(piece) + Size { tokens: 1, chars: 0 };
+    let frame = size(&opening) + size(&closing);
+    let sections = sections(body);
+    let all = sections.iter().fold(frame, |sum, section| sum + size(section));
+    if room.holds(all + size("\n\n")) {
+        let text = body.trim_end_matches('\n');
+        return Some(format!("{opening}{text}\n\n{closing}"));
+    }
+    let titles: Vec<&str> = sections.iter().map(|section| title(section)).collect();
+    let mut used = frame + size("\n\n") + size(&left_out(id, &titles));
+    if !room.holds(used) {
+        return None;
+    }
+    let mut order: Vec<usize> = (0..sections.len()).collect();
+    order.sort_by_key(|&n| !is_about(titles[n], &GOAL) && !is_about(titles[n], &NEXT));
+    let mut kept = vec![String::new(); sections.len()];
+    for n in order {
+        let needed = used + size(sections[n]);
+        if room.holds(needed) {
+            used = needed;
+            kept[n] = sections[n].to_owned();
+        }
+    }
+    if kept.iter().all(String::is_empty)
+        && let (Some(first), Some(section)) = (kept.first_mut(), sections.first())
+    {
+        for line in section.split_inclusive('\n') {
+            let needed = used + size(line);
+            if !room.holds(needed) {
+                break;
+            }
+            used = needed;
+            first.push_str(line);
+        }
+    }
+    let missing: Vec<&str> =
+        (0..sections.len()).filter(|&n| kept[n] != sections[n]).map(|n| titles[n]).collect();
+    let text = kept.concat();
+    let text = text.trim_end_matches('\n');
+    let text = if text.is_empty() { String::new() } else { format!("{text}\n\n") };
+    Some(format!("{opening}{text}{}{closing}", left_out(id, &missing)))
+}
+
+/// Writes the files that a handoff lists, as much of them as `room` holds; `None` where that is nothing.
+pub fn render_files(
+    files: &[ListedFile],
+    room: Budget,
+    measure: impl Fn(&str) -> Size,
+) -> Option<String> {
+    let size = |piece: &str| measure(piece) + Size { tokens: 1, chars: 0 };
+    let mut text = String::from("=== Injected Files ===\n\n");
+    let mut used = size(&text);
+    let heading = text.len();
+    for file in files {
+        let ListedFile { path, found } = file;
+        let piece = match found {
+            FoundFile::Missing | FoundFile::Unreadable { .. } => {
+                format!("{}\n\n", remark(file, 0).unwrap_or_default())
+            }
+            FoundFile::NoRoom { total } => not_shown(path, *total),
+            FoundFile::Text { text, total } => {
+                let left = Budget {
+                    tokens: room.tokens.saturating_sub(used.tokens),
+                    chars: room.chars.map(|chars| chars.saturating_sub(used.chars)),
+                };
+                file_within(path, text, *total, left, &size)
+            }
+        };
+        let needed = used + size(&piece);
+        if room.holds(needed) {
+            used = needed;
+            text.push_str(&piece);
+        }
+    }
+    (text.len() > heading).then_some(text)
+}
+
+/// A file's text with its delimiter: all of it, or as many lines as there is room for.
+fn file_within(
+    path: &str,
+    text: &str,
+    total: u64,
+    room: Budget,
+    size: &impl Fn(&str) -> Size,
+) -> String {
+    let opening = format!("--- {path} ---\n");
+    let is_whole = text.len() as u64 >= total;
+    let text = text.trim_end_matches('\n');
+    let whole = format!("{opening}{text}\n\n");
+    if is_whole && room.holds(size(&whole)) {
+        return whole;
+    }
+    let mark = |shown: usize| format!("[Truncated: {path}, {shown} of {total} bytes]\n\n");
+    let mut used = size(&opening) + size(&mark(text.len()));
+    let mut shown = 0;
+    for line in text.split_inclusive('\n') {
+        let needed = used + size(line);
+        if !room.holds(needed) {
+            break;
+        }
+        used = needed;
+        shown += line.len();
+    }
+    if shown == 0 {
+        return not_shown(path, total);
+    }
+    format!("{opening}{}\n{}", text[..shown].trim_end_matches('\n'), mark(shown))
+}
+
+fn not_shown(path: &str, total: u64) -> String {
+    format!("[Not shown: {path}, {total} bytes]\n\n")
+}
+
+/// Names what had no room, and says where all of it is.
+fn left_out(id: &str, titles: &[&str]) -> String {
+    let named = shortened(&titles.join(", "), MAX_NAMED_CHARS);
+    format!("[Left out for want of room: {named}; `kgctx handoff show {id}` prints all of it]\n")
+}
+
+/// A section's heading, or its first words.
+fn title(section: &str) -> &str {
+    let first = section.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let title = first.trim_start_matches('#').trim();
+    let end = title.char_indices().nth(40).map_or(title.len(), |(at, _)| at);
+    &title[..end]
+}
+
+fn is_about(title: &str, names: &[&str]) -> bool {
+    let title = title.to_lowercase();
+    names.iter().any(|name| title.starts_with(name))
+}
+
+/// The text of the section with one of these headings, on one line.
+fn section_below(body: &str, names: &[&str]) -> Option<String> {
+    let is_it = |section: &&str| section.starts_with('#') && is_about(title(section), names);
+    let section = sections(body).into_iter().find(is_it)?;
+    let (_, text) = section.split_once('\n')?;
+    Some(for_model::one_line(text))
+}
+
+/// At most so many characters of a text; where it was cut can be seen.
+pub(crate) fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((at, _)) => format!("{}…", text[..at].trim_end()),
+        None => text.to_owned(),
+    }
+}
+
+/// Splits markdown before each heading that is not inside of code.
+fn sections(body: &str) -> Vec<&str> {
+    let mut sections = Vec::new();
+    let mut start = 0;
+    let mut at = 0;
+    let mut fence: Option<&str> = None;
+    for line in body.split_inclusive('\n') {
+        let trimmed = line.trim_start();
+        match fence {
+            Some(mark) if trimmed.starts_with(mark) => fence = None,
+            Some(_) => {}
+            None if trimmed.starts_with("```") => fence = Some("```"),
+            None if trimmed.starts_with("~~~") => fence = Some("~~~"),
+            None if line.starts_with('#') && at > start => {
+                sections.push(&body[start..at]);
+                start = at;
+            }
+            None => {}
+        }
+        at += line.len();
+    }
+    if at > start {
+        sections.push(&body[start..at]);
+    }
+    sections
+}
+
+fn escaped(text: &str) -> String {
+    escape_delimiters(text).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn handoff(body: &str) -> Handoff {
+        Handoff {
+            id: "h-1".to_owned(),
+            facts: vec!["Channel: c".to_owned()],
+            body: body.to_owned(),
+            remark: "*Done.*".to_owned(),
+            files: Vec::new(),
+        }
+    }
+
+    // A token for every character makes the arithmetic of these tests plain.
+    fn measure(text: &str) -> Size {
+        Size { tokens: text.chars().count(), chars: 0 }
+    }
+
+    fn cut(body: &str, room: usize) -> Option<String> {
+        let legacy = Legacy::Handoff(Box::new(handoff(body)));
+        render(&legacy, Budget { tokens: room, chars: None }, measure)
+    }
+
+    #[test]
+    fn a_1_17_all_of_it_between_banners_where_there_is_room() {
+        // A-1.17
+        assert_eq!(
+            cut("# Goal\nShip.\n\n## Next\nTest.", 1_000).unwrap(),
+            "=== HANDOFF LOADED (ID: h-1) ===\nChannel: c\n\n# Goal\nShip.\n\n## Next\nTest.\n\n\
+             === END HANDOFF ===\n*Done.*\n\n"
+        );
+    }
+
+    #[test]
+    fn a_1_19_what_is_left_out_is_named_and_next_steps_come_first() {
+        // A-1.19
+        let long = "word ".repeat(100);
+        let body = format!("# Goal\nShip.\n# Log\n{long}\n# More\n{long}\n# Next steps\nTest.\n");
+        let text = cut(&body, 340).unwrap();
+        assert!(
+            text.contains("Ship.") && text.contains("Test.") && !text.contains("word"),
+            "{text}"
+        );
+        assert!(
+            text.contains("[Left out for want of room: Log, More; `kgctx handoff show h-1`"),
+            "{text}"
+        );
+        for room in 0..1_400 {
+            let fits = cut(&body, room).is_none_or(|text| text.chars().count() <= room);
+            assert!(fits, "{room}");
+        }
+    }
+
+    #[test]
+    fn where_no_section_fits_its_first_lines_do() {
+        let body = format!("# Log\nShip the first part.\n{}\n", "a long line ".repeat(100));
+        let text = cut(&body, 240).unwrap();
+        assert!(text.contains("Ship the first part.\n") && !text.contains("a long line"), "{text}");
+        assert_eq!(cut(&body, 20), None);
+    }
+
+    #[test]
+    fn a_comment_in_code_is_no_heading() {
+        assert_eq!(sections("a\n```sh\n# no\n```\n# yes\nb").len(), 2);
+        assert_eq!(sections("# a\n## b\n"), ["# a\n", "## b\n"]);
+    }
+
+    #[test]
+    fn files_are_whole_or_cut_by_line_or_named() {
+        let file = |path: &str, text: &str| ListedFile {
+            path: path.to_owned(),
+            found: FoundFile::Text { text: text.to_owned(), total: text.len() as u64 },
+        };
+        let missing = ListedFile { path: "gone.md".to_owned(), found: FoundFile::Missing };
+        let files = [file("a.md", "one\ntwo\n"), missing, file("b.md", &"line\n".repeat(50))];
+        let shown = |room| render_files(&files, Budget { tokens: room, chars: None }, measure);
+        let all = shown(10_000).unwrap();
+        assert!(all.starts_with("=== Injected Files ===\n\n--- a.md ---\none\ntwo\n\n"), "{all}");
+        assert!(
+            all.contains("[Warning: File not found: gone.md]\n\n--- b.md ---\nline\n"),
+            "{all}"
+        );
+        let some = shown(220).unwrap();
+        assert!(some.contains("of 250 bytes]"), "{some}");
+        assert_eq!(shown(20), None);
+        for room in 0..500 {
+            assert!(shown(room).is_none_or(|text| text.chars().count() <= room), "{room}");
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! A note: one markdown file of a vault, read and understood. Knows neither parser nor database.
+
+pub mod concept;
+pub mod decode;
+pub mod freshness;
+pub mod front_matter;
+pub mod listing;
+pub mod markdown;
+pub mod reading;
+pub mod vault;
+pub mod wikilink;
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use thiserror::Error;
+
+use crate::core::note::concept::Concept;
+use crate::core::time::Timestamp;
+
+/// The path of a note below its vault's root: relative, `/` between parts, never leaving the vault.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NotePath(String);
+
+/// Why a text names no note of a vault.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum PathError {
+    /// Empty, or made of `/` only.
+    #[error("the path is empty")]
+    Empty,
+    /// Starts at a root or a drive.
+    #[error("{0:?} is absolute; a note's path starts at its vault")]
+    Absolute(String),
+    /// Has `.` or `..` or an empty part.
+    #[error("{0:?} would leave its vault or is not in its plain form")]
+    Escapes(String),
+    /// Has a character that no file name may have.
+    #[error("{0:?} has a character that no note's path may have")]
+    Character(String),
+}
+
+impl NotePath {
+    /// Takes a path relative to the vault; refuses what could name anything outside of it.
+    pub fn parse(path: &str) -> Result<NotePath, PathError> {
+        if path.is_empty() {
+            return Err(PathError::Empty);
+        }
+        if path.starts_with('/') {
+            return Err(PathError::Absolute(path.to_owned()));
+        }
+        if path.contains(['\\', '\0']) {
+            return Err(PathError::Character(path.to_owned()));
+        }
+        if path.split('/').any(|part| matches!(part, "" | "." | "..")) {
+            return Err(PathError::Escapes(path.to_owned()));
+        }
+        Ok(NotePath(path.to_owned()))
+    }
+
+    /// Joins a folder (`""` for the vault's root) and a file name that a folder listing gave.
+    pub fn in_folder(folder: &str, name: &str) -> Result<NotePath, PathError> {
+        if folder.is_empty() {
+            NotePath::parse(name)
+        } else {
+            NotePath::parse(&format!("{folder}/{name}"))
+        }
+    }
+
+    /// The path as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The file's name without folder and `.md`.
+    pub fn stem(&self) -> &str {
+        let name = self.0.rsplit('/').next().unwrap_or(&self.0);
+        name.strip_suffix(".md").unwrap_or(name)
+    }
+}
+
+impl fmt::Display for NotePath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What a note's text says, without its place and its times on disk.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Note {
+    /// From the front matter, else the first heading, else the file's stem.
+    pub title: String,
+    /// Other names of the note, from the front matter.
+    pub aliases: Vec<String>,
+    /// Tags of the front matter, without `#`.
+    pub tags: Vec<String>,
+    /// The front matter's `created`.
+    pub created: Option<Timestamp>,
+    /// The front matter's `modified`. Recent activity goes by the file's own time instead.
+    pub modified: Option<Timestamp>,
+    /// The front matter's `status`, as written.
+    pub status: Option<String>,
+    /// The `##` headings, in order.
+    pub sections: Vec<String>,
+    /// Every concept that a counting link names, with the number of those links.
+    pub mentions: BTreeMap<Concept, u32>,
+    /// The first sentence or so of the text.
+    pub excerpt: String,
+    /// What was odd about the file.
+    pub remarks: Remarks,
+}
+
+/// One thing that was odd about a file. The note is indexed all the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Remark {
+    /// Bytes that are no UTF-8: read as Windows-1252, or with replacement characters.
+    NotUtf8,
+    /// UTF-16, told by its byte order mark.
+    Utf16,
+    /// A UTF-8 byte order mark.
+    ByteOrderMark,
+    /// Lines that end in carriage returns.
+    CarriageReturns,
+    /// Front matter that is no valid YAML: read line by line.
+    BrokenFrontMatter,
+    /// Nothing but white space.
+    Empty,
+    /// A line of a megabyte or more.
+    LongLine,
+    /// More distinct concepts than co-occurrence edges are made for.
+    TooManyConcepts,
+}
+
+impl Remark {
+    /// All remarks, in the order in which they are told.
+    pub const ALL: [Remark; 8] = [
+        Remark::NotUtf8,
+        Remark::Utf16,
+        Remark::ByteOrderMark,
+        Remark::CarriageReturns,
+        Remark::BrokenFrontMatter,
+        Remark::Empty,
+        Remark::LongLine,
+        Remark::TooManyConcepts,
+    ];
+
+    /// The remark in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Remark::NotUtf8 => "not UTF-8",
+            Remark::Utf16 => "UTF-16",
+            Remark::ByteOrderMark => "byte order mark",
+            Remark::CarriageReturns => "CRLF line ends",
+            Remark::BrokenFrontMatter => "broken front matter",
+            Remark::Empty => "empty",
+            Remark::LongLine => "very long line",
+            Remark::TooManyConcepts => "too many concepts for edges",
+        }
+    }
+}
+
+/// The set of remarks on one file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Remarks(u32);
+
+impl Remarks {
+    /// Adds a remark.
+    pub fn add(&mut self, remark: Remark) {
+        self.0 |= 1 << remark as u32;
+    }
+
+    /// Whether nothing was odd.
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The remarks, in the order of [`Remark::ALL`].
+    pub fn iter(self) -> impl Iterator<Item = Remark> {
+        Remark::ALL.into_iter().filter(move |&remark| self.0 & (1 << remark as u32) != 0)
+    }
+
+    /// The set as a number for storage.
+    pub fn bits(self) -> u32 {
+        self.0
+    }
+
+    /// The set behind a stored number.
+    pub fn from_bits(bits: u32) -> Remarks {
+        Remarks(bits)
+    }
+}
+
+impl fmt::Display for Remarks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (n, remark) in self.iter().enumerate() {
+            if n > 0 {
+                f.write_str("; ")?;
+            }
+            f.write_str(remark.words())?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_never_leaves_its_vault() {
+        for bad in [
+            "",
+            "/",
+            "/etc/passwd",
+            "..",
+            "../x.md",
+            "a/../../x.md",
+            "a/./b.md",
+            "a//b.md",
+            "a/",
+            "./x.md",
+            "a\\..\\b.md",
+            "a\0b.md",
+        ] {
+            assert!(NotePath::parse(bad).is_err(), "{bad:?} must be refused");
+        }
+        for good in ["x.md", "a/b c/größe.md", "..hidden.md", "a/...md", "日本語.md"] {
+            assert_eq!(NotePath::parse(good).map(|path| path.0).as_deref(), Ok(good));
+        }
+    }
+
+    #[test]
+    fn the_stem_has_no_folder_and_no_ending() {
+        assert_eq!(NotePath::parse("a/b.c.md").unwrap().stem(), "b.c");
+        assert_eq!(NotePath::parse("b").unwrap().stem(), "b");
+    }
+}

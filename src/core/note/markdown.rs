@@ -1,0 +1,376 @@
+//! Reads a note's markdown: title, sections, links that count, a first sentence. Never fails.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use memchr::memmem;
+use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+
+use crate::core::note::concept::Concept;
+use crate::core::note::front_matter::{self, Validity};
+use crate::core::note::wikilink;
+use crate::core::note::{Note, Remark, Remarks};
+use crate::core::secrets;
+use crate::core::settings::LinkStyle;
+use crate::core::text::for_model;
+use crate::core::time::Timestamp;
+
+/// A note with more distinct concepts than this gets no edges: their number grows with the square.
+///
+/// The largest hand-written notes seen have a few hundred; what has more is a generated list, and would tie
+/// everything to everything.
+pub const MAX_CONCEPTS_FOR_EDGES: usize = 1_000;
+
+/// How long a first sentence may be, in characters.
+const EXCERPT_CHARS: usize = 200;
+/// What comes after this in a title is no title: somebody marked up a whole file as one.
+const LONGEST_TITLE_BYTES: usize = 2_000;
+/// In so much of a paragraph it is looked for.
+const EXCERPT_SOURCE_BYTES: usize = 4_096;
+
+/// Reads the text of a file called `stem`.
+pub fn parse(text: &str, stem: &str, style: LinkStyle, mut remarks: Remarks) -> Note {
+    let (yaml, body) = front_matter::split(text);
+    let (meta, validity) = front_matter::parse(yaml.unwrap_or_default());
+    if validity == Validity::Broken {
+        remarks.add(Remark::BrokenFrontMatter);
+    }
+    let outline = read_outline(body, style);
+    if outline.mentions.len() > MAX_CONCEPTS_FOR_EDGES {
+        remarks.add(Remark::TooManyConcepts);
+    }
+    Note {
+        title: meta
+            .title
+            .map(|title| one_line(&title))
+            .or(outline.first_heading)
+            .filter(|title| !title.is_empty())
+            .map(|title| shortened(title, LONGEST_TITLE_BYTES))
+            .unwrap_or_else(|| stem.to_owned()),
+        aliases: meta.aliases,
+        tags: meta.tags,
+        created: meta.created.as_deref().and_then(Timestamp::parse),
+        modified: meta.modified.as_deref().and_then(Timestamp::parse),
+        status: meta.status,
+        sections: outline.sections,
+        mentions: outline.mentions,
+        excerpt: first_sentence(&outline.first_paragraph),
+        remarks,
+    }
+}
+
+/// What the markdown itself says.
+#[derive(Default)]
+struct Outline {
+    first_heading: Option<String>,
+    sections: Vec<String>,
+    mentions: BTreeMap<Concept, u32>,
+    first_paragraph: String,
+}
+
+fn read_outline(body: &str, style: LinkStyle) -> Outline {
+    let mut outline = Outline::default();
+    let may_have_links = memmem::find(body.as_bytes(), b"[[").is_some();
+    let mut run = InlineRun::new(body);
+    let mut heading: Option<(HeadingLevel, String)> = None;
+    let mut inside_code_or_html = false;
+    let mut paragraph_done = false;
+
+    // Plain CommonMark, as maenifold has it: a table's cells are text of a paragraph, and links in them count.
+    for (event, range) in Parser::new_ext(body, Options::empty()).into_offset_iter() {
+        if is_block_border(&event) {
+            if may_have_links {
+                let mut count = |inner: &str| {
+                    // Looked at here, as it was written: the normal form of a secret has no shape any more.
+                    let is_secret = !secrets::find(inner).is_empty();
+                    if let Some(concept) = wikilink::concept(inner, style).filter(|_| !is_secret) {
+                        *outline.mentions.entry(concept).or_insert(0) += 1;
+                    }
+                };
+                wikilink::find_links(run.finish(), &mut count);
+            }
+            paragraph_done |= !outline.first_paragraph.trim().is_empty();
+            match event {
+                Event::Start(Tag::CodeBlock(_) | Tag::HtmlBlock) => inside_code_or_html = true,
+                Event::End(TagEnd::CodeBlock | TagEnd::HtmlBlock) => inside_code_or_html = false,
+                Event::Start(Tag::Heading { level, .. }) => heading = Some((level, String::new())),
+                Event::End(TagEnd::Heading(_)) => {
+                    if let Some((level, text)) = heading.take() {
+                        let text = one_line(&text);
+                        if outline.first_heading.is_none() {
+                            outline.first_heading = Some(text.clone());
+                        }
+                        if level == HeadingLevel::H2 {
+                            outline.sections.push(text);
+                        }
+                    }
+                }
+                _ => {}
+            }
+            continue;
+        }
+        if inside_code_or_html {
+            continue;
+        }
+        if may_have_links {
+            run.take(&event, range);
+        }
+        let words = match &event {
+            Event::Text(text) | Event::Code(text) => text,
+            Event::SoftBreak | Event::HardBreak => " ",
+            _ => continue,
+        };
+        match &mut heading {
+            Some((_, text)) => text.push_str(words),
+            None if !paragraph_done && outline.first_paragraph.len() < 4 * EXCERPT_CHARS => {
+                outline.first_paragraph.push_str(words);
+            }
+            None => {}
+        }
+    }
+    outline
+}
+
+/// Whether an event begins or ends a block, so that no link can reach across it.
+pub(crate) fn is_block_border(event: &Event<'_>) -> bool {
+    match event {
+        Event::Start(tag) => !matches!(
+            tag,
+            Tag::Emphasis | Tag::Strong | Tag::Strikethrough | Tag::Link { .. } | Tag::Image { .. }
+        ),
+        Event::End(tag) => !matches!(
+            tag,
+            TagEnd::Emphasis
+                | TagEnd::Strong
+                | TagEnd::Strikethrough
+                | TagEnd::Link
+                | TagEnd::Image
+        ),
+        Event::Rule => true,
+        _ => false,
+    }
+}
+
+/// The source text of one paragraph or heading, with code spans and inline HTML blanked.
+///
+/// The source and not the parsed text, because the parser swallows brackets that are part of a link, as in
+/// `[[a]](b)`. Between a line break and the next event stand the marks of quotes and lists around the
+/// paragraph, which are not part of it.
+struct InlineRun<'a> {
+    source: &'a str,
+    text: String,
+    /// From where on the source is not yet copied; `None` at the start of a line.
+    cursor: Option<usize>,
+    end: usize,
+}
+
+impl<'a> InlineRun<'a> {
+    fn new(source: &'a str) -> Self {
+        InlineRun { source, text: String::new(), cursor: None, end: 0 }
+    }
+
+    fn take(&mut self, event: &Event<'_>, range: Range<usize>) {
+        if let Event::End(_) = event {
+            // Speaks of the whole element again, from its beginning on.
+            self.end = self.end.max(range.end);
+            return;
+        }
+        let cursor = *self.cursor.get_or_insert_with(|| {
+            if self.end == 0 {
+                self.text.clear();
+            }
+            range.start
+        });
+        self.end = self.end.max(range.end);
+        let after = match event {
+            Event::SoftBreak | Event::HardBreak => None,
+            Event::Code(_) | Event::InlineHtml(_) => Some(range.end),
+            _ => return,
+        };
+        self.text.push_str(self.source.get(cursor..range.start).unwrap_or_default());
+        self.text.push(if after.is_none() { '\n' } else { ' ' });
+        self.cursor = after;
+    }
+
+    /// Ends the paragraph, returns its text and makes ready for the next one.
+    fn finish(&mut self) -> &str {
+        match self.cursor.take() {
+            Some(cursor) => {
+                self.text.push_str(self.source.get(cursor..self.end).unwrap_or_default())
+            }
+            None if self.end == 0 => self.text.clear(),
+            None => {}
+        }
+        self.end = 0;
+        &self.text
+    }
+}
+
+fn shortened(mut text: String, bytes: usize) -> String {
+    text.truncate(text.floor_char_boundary(bytes));
+    text
+}
+
+fn one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    line
+}
+
+/// Cuts a text after its first sentence, or at a word's end where that is too long.
+///
+/// Secrets are masked before: half of one could not be told from other text any more.
+fn first_sentence(text: &str) -> String {
+    let text = &text[..text.floor_char_boundary(EXCERPT_SOURCE_BYTES)];
+    // Characters that cannot be seen could hide a secret; plain text has none of them.
+    let text = if text.is_ascii() {
+        secrets::mask(&one_line(text)).into_owned()
+    } else {
+        for_model::one_line(text)
+    };
+    let sentence_end =
+        text.match_indices(['.', '!', '?', '。']).map(|(at, mark)| at + mark.len()).find(|&end| {
+            text[end..].is_empty() || text[end..].starts_with(' ') || text[..end].ends_with('。')
+        });
+    let sentence = &text[..sentence_end.unwrap_or(text.len())];
+    match sentence.char_indices().nth(EXCERPT_CHARS) {
+        None => sentence.to_owned(),
+        Some((limit, _)) => {
+            let cut = sentence[..limit].rfind(' ').unwrap_or(limit);
+            format!("{}…", &sentence[..cut])
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn note(text: &str) -> Note {
+        parse(text, "file-stem", LinkStyle::Maenifold, Remarks::default())
+    }
+
+    #[track_caller]
+    fn check_links(text: &str, expect: &str) {
+        let mut found: Vec<String> = Vec::new();
+        for (concept, n) in &note(text).mentions {
+            found.push(if *n == 1 { concept.to_string() } else { format!("{concept}×{n}") });
+        }
+        assert_eq!(found.join(" "), expect, "{text}");
+    }
+
+    #[test]
+    fn links_in_text_count() {
+        check_links("See [[Auth Flow]] and [[auth-flow]].", "auth-flow×2");
+        check_links("# Head [[a]]\n\n- item [[b]]\n  - deep [[c]]\n\n> quote [[d]]", "a b c d");
+        check_links("*[[a]]* **[[b]]** [t [[c]] u](url) ![[d]]", "a b c d");
+        check_links("[[a]](https://x.y) [[b]][ref]\n\n[ref]: /x", "a b");
+        check_links("| a | b |\n|---|---|\n| [[x]] | [[y|z]] |", "x y|z");
+        check_links("setext [[a]]\n===", "a");
+        check_links("1. one [[a]]\n2. two [[b]]\n\n   para [[c]]", "a b c");
+        check_links("<b>[[a]]</b>", "a");
+        check_links("[[two\nlines]]", "two\nlines");
+        check_links("> [[two\n> lines]]", "two\nlines");
+        check_links("- [[two\n  lines]]", "two\nlines");
+        check_links("[see [[a]]\n](url) ![img [[b]]\n](url)", "a b");
+        check_links("> [see [[q]]\n> ](url) [[r]]", "q r");
+        check_links("hard  \nbreak [[a]]\\\n[[b]]", "a b");
+    }
+
+    #[test]
+    fn links_elsewhere_do_not_count() {
+        check_links("```\n[[a]]\n```\n[[b]]", "b");
+        check_links("~~~sh\n[[ -f x ]] && [[a]]\n~~~", "");
+        check_links("    [[indented]]\n\ntext", "");
+        check_links("`[[a]]` ``[[b]]`` `` ` [[c]] `` [[d]]", "d");
+        check_links("`[[a]]` text `[[a]]`", "");
+        check_links("<!-- [[a]] -->\n\n[[b]]", "b");
+        check_links("text <!-- [[a]] --> [[b]]", "b");
+        check_links("<div>\n[[a]]\n</div>\n\n[[b]]", "b");
+        check_links("text <a title=\"[[a]]\">x</a>", "");
+        check_links("---\nrelated: \"[[a]]\"\n---\n[[b]]", "b");
+        check_links("[[[a]]] [[]] [[ / ]]", "");
+        check_links("[[open\n\n]] [[a]]", "a");
+        check_links("- item\n\n  ```\n  [[a]]\n  ```\n- [[b]]", "b");
+    }
+
+    #[test]
+    fn a_secret_is_no_concept() {
+        check_links("[[AKIAQ3EGRXZ5T7PLMN2W]] [[password=hunter2xyz9]] [[a]]", "a");
+        check_links("[[postgres://u:s3cr3tpa55w0rd@db/x]] [[password-policy]]", "password-policy");
+    }
+
+    #[test]
+    fn a_code_span_inside_a_link_is_blank() {
+        check_links("[[a `b` c]]", "a-c");
+    }
+
+    #[test]
+    fn the_title_comes_from_the_best_place() {
+        #[track_caller]
+        fn check(text: &str, expect: &str) {
+            assert_eq!(note(text).title, expect);
+        }
+        check("---\ntitle: From Matter\n---\n# Heading", "From Matter");
+        check("---\ntitle: ''\n---\n# The  `code` *Heading*\n", "The code Heading");
+        check("intro\n\n## First Heading\n", "First Heading");
+        check("no heading", "file-stem");
+        check("#\n", "file-stem");
+        check("", "file-stem");
+    }
+
+    #[test]
+    fn sections_are_the_second_level_headings() {
+        let note = note("# T\n\n## One [[x]]\n\n### deep\n\nTwo\n---\n");
+        assert_eq!(note.sections, ["One [[x]]", "Two"]);
+    }
+
+    #[test]
+    fn the_excerpt_is_the_first_sentence() {
+        #[track_caller]
+        fn check(text: &str, expect: &str) {
+            assert_eq!(note(text).excerpt, expect);
+        }
+        check("# Title\n\nFirst v1.2 sentence. Second.", "First v1.2 sentence.");
+        check("# Title\n\n- a list\n- more", "a list");
+        check("```\ncode\n```\n\ntext after\ncode", "text after code");
+        check("一つ目。二つ目。", "一つ目。");
+        check("# Title only", "");
+        let long = note(&"word ".repeat(100)).excerpt;
+        assert!(long.ends_with("word…") && long.chars().count() <= EXCERPT_CHARS + 1, "{long}");
+    }
+
+    #[test]
+    fn a_secret_is_masked_before_the_excerpt_is_cut() {
+        let padding = "word ".repeat(38);
+        for hidden in ["", "\u{200b}"] {
+            let key = format!("AKIA{hidden}{}", "Q3EGRXZ5T7PLMN2W");
+            let excerpt = note(&format!("{padding}{key} and more words after it")).excerpt;
+            assert!(!excerpt.contains("AKIA"), "{excerpt}");
+        }
+    }
+
+    #[test]
+    fn a_list_of_thousands_is_remarked_upon() {
+        let list: String = (0..=MAX_CONCEPTS_FOR_EDGES).map(|n| format!("- [[c{n}]]\n")).collect();
+        assert_eq!(note(&list).remarks.to_string(), "too many concepts for edges");
+    }
+
+    #[test]
+    fn hostile_texts_take_bounded_time() {
+        let size = 1_000_000;
+        for pattern in
+            ["[[", "[", "](", "`", "*_", "> ", "- ", "<!--", "[[a]]", "![[", "<a ", "\\", "&", "#"]
+        {
+            let text = pattern.repeat(size / pattern.len());
+            let started = std::time::Instant::now();
+            note(&text);
+            assert!(started.elapsed().as_secs() < 20, "{pattern:?} took {:?}", started.elapsed());
+        }
+    }
+}

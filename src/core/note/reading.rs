@@ -1,0 +1,55 @@
+//! A reading: what came of opening one listed file.
+
+use crate::core::note::Note;
+use crate::core::note::freshness::FreshUntil;
+use crate::core::note::listing::{ListedFile, Rejection};
+
+/// One listed file, opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reading {
+    /// The place of the file's folder in the list of folders.
+    pub folder: usize,
+    /// The file as it was listed.
+    pub file: ListedFile,
+    /// Whether the stamp is sure to belong to the content that was read.
+    pub settled: bool,
+    /// What the file holds.
+    pub content: Content,
+}
+
+/// What a file holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Content {
+    /// A note.
+    Note(Box<ReadNote>),
+    /// Nothing that could be a note.
+    Rejected(Rejection),
+    /// Nothing: the file is gone.
+    Gone,
+}
+
+/// A note with all that the index keeps of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadNote {
+    /// The file's hash.
+    pub hash: [u8; 16],
+    /// What the text says.
+    pub note: Note,
+    /// Until when the note counts in full.
+    pub fresh_until: FreshUntil,
+    /// Whether edges are made from its concepts.
+    pub has_edges: bool,
+    /// What can be searched for.
+    pub text: FullText,
+}
+
+/// A note's words for the full-text index.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FullText {
+    /// The title.
+    pub title: String,
+    /// Aliases, tags and the names of the folders.
+    pub labels: String,
+    /// The text after the front matter.
+    pub body: String,
+}

@@ -1,0 +1,97 @@
+//! A vault: a folder of markdown notes, and the memory:// addresses of what is in it. Reads no files.
+
+use std::path::PathBuf;
+
+use crate::core::note::{NotePath, PathError};
+
+/// What every address starts with.
+pub const SCHEME: &str = "memory://";
+
+/// A folder of markdown notes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Vault {
+    /// The first part of its notes' addresses; empty for the vault that owns plain `memory://` addresses.
+    pub name: String,
+    /// The folder, canonical.
+    pub root: PathBuf,
+}
+
+impl Vault {
+    /// The note that an address names, if the address belongs to this vault.
+    pub fn resolve(&self, uri: &str) -> Option<Result<NotePath, PathError>> {
+        let below_scheme = uri.strip_prefix(SCHEME)?;
+        let path = if self.name.is_empty() {
+            below_scheme
+        } else {
+            below_scheme.strip_prefix(self.name.as_str())?.strip_prefix('/')?
+        };
+        let with_ending =
+            if path.ends_with(".md") { path.to_owned() } else { format!("{path}.md") };
+        Some(if path.is_empty() { Err(PathError::Empty) } else { NotePath::parse(&with_ending) })
+    }
+}
+
+/// The address of the note at `path` in the vault called `vault_name`: `memory://`, the name if there is one, and the
+/// path without `.md`.
+///
+/// Exactly maenifold's form: `/` between parts, case kept, nothing percent-encoded.
+pub fn uri(vault_name: &str, path: &str) -> String {
+    let path = path.strip_suffix(".md").unwrap_or(path);
+    let slash = if vault_name.is_empty() { "" } else { "/" };
+    format!("{SCHEME}{vault_name}{slash}{path}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn vault(name: &str) -> Vault {
+        Vault { name: name.to_owned(), root: PathBuf::from("/notes") }
+    }
+
+    #[test]
+    fn addresses_have_maenifolds_form() {
+        assert_eq!(uri("", "Tech/Größe & Co.md"), "memory://Tech/Größe & Co");
+        assert_eq!(uri("docs", "Tech/Größe & Co.md"), "memory://docs/Tech/Größe & Co");
+    }
+
+    #[test]
+    fn an_address_never_leaves_its_vault() {
+        for uri in [
+            "memory://",
+            "memory:///etc/passwd",
+            "memory://../x",
+            "memory://a/../../x",
+            "memory://a//b",
+            "memory://./a",
+            "memory://a\\b",
+        ] {
+            assert!(matches!(vault("").resolve(uri), Some(Err(_))), "{uri} must be refused");
+        }
+        assert!(matches!(vault("docs").resolve("memory://docs/../x"), Some(Err(_))));
+    }
+
+    #[test]
+    fn an_address_of_another_vault_is_not_ours() {
+        assert_eq!(vault("docs").resolve("memory://docsy/x"), None);
+        assert_eq!(vault("docs").resolve("memory://docs"), None);
+        assert_eq!(vault("docs").resolve("https://docs/x"), None);
+    }
+
+    #[test]
+    fn the_ending_may_be_written_or_not() {
+        let expect = Some(NotePath::parse("a/b.md"));
+        assert_eq!(vault("").resolve("memory://a/b"), expect);
+        assert_eq!(vault("").resolve("memory://a/b.md"), expect);
+    }
+
+    proptest! {
+        #[test]
+        fn path_to_address_and_back(parts in prop::collection::vec("[a-zA-Zß日 _-]{1,8}", 1..4), name in "[a-z]{0,4}") {
+            let path = NotePath::parse(&format!("{}.md", parts.join("/"))).unwrap();
+            let vault = vault(&name);
+            prop_assert_eq!(vault.resolve(&uri(&name, path.as_str())), Some(Ok(path)));
+        }
+    }
+}

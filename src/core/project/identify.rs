@@ -1,0 +1,290 @@
+//! Decides which project a folder belongs to. One answer for hook, command line and index.
+
+use std::path::Path;
+
+use crate::core::project::{FolderFacts, Layout, Project};
+use crate::core::settings::ChannelRule;
+
+/// The channel of sessions that belong to no project.
+const NO_PROJECT: &str = "global";
+/// How long names that become file names may be, in bytes.
+const MAX_SLUG_BYTES: usize = 40;
+const MAX_CHANNEL_BYTES: usize = 64;
+
+/// Folders below the user's home that hosts and package managers fill: code runs there, nobody works there.
+const MACHINE_FOLDERS: &[&str] = &[
+    ".cache",
+    ".claude/plugins",
+    ".codex/plugins",
+    ".config/opencode",
+    ".local/share/opencode",
+    ".npm",
+    ".bun/install",
+    ".cargo/registry",
+    ".cargo/git",
+];
+
+/// Returns the project of a folder.
+///
+/// The repository decides where there is one: all its worktrees and subfolders are one project. The root of the
+/// file system, the home folder and the hosts' own folders are never a project, even where they are repositories.
+pub fn project(facts: &FolderFacts, channel: Option<&str>, rules: &[ChannelRule]) -> Project {
+    let home = facts.home.as_deref();
+    let (root, notes_root, checkout, branch, because) = match &facts.repository {
+        Some(repository) if unfit(&repository.root, home).is_none() => {
+            let root = repository.root.display();
+            let because = match repository.layout {
+                Layout::Main => format!("the git repository at {root}"),
+                Layout::Worktree => {
+                    format!(
+                        "{} is a worktree of the git repository at {root}",
+                        repository.checkout.display()
+                    )
+                }
+                Layout::BareWorktree => {
+                    format!(
+                        "{} is a worktree of the bare git repository at {root}",
+                        repository.checkout.display()
+                    )
+                }
+                Layout::Submodule => format!("the git submodule at {root}"),
+                Layout::Bare => format!("the bare git repository at {root}"),
+            };
+            // A bare repository has no files of its own: the notes are those of the working tree.
+            let notes_root = match repository.layout {
+                Layout::BareWorktree | Layout::Bare => &repository.checkout,
+                Layout::Main | Layout::Worktree | Layout::Submodule => &repository.root,
+            };
+            let checkout = (repository.layout != Layout::Bare).then(|| repository.checkout.clone());
+            let branch = repository.branch.clone();
+            (repository.root.clone(), notes_root.clone(), checkout, branch, because)
+        }
+        repository => {
+            let marked = facts.marked.as_ref().filter(|marked| unfit(marked, home).is_none());
+            let root = marked.unwrap_or(&facts.folder);
+            if let Some(reason) = unfit(root, home) {
+                let channel = channel.map(channel_name).or_else(|| longest_rule(root, rules));
+                return no_project(root, reason, channel);
+            }
+            let no_git = match repository {
+                Some(repository) => {
+                    format!(
+                        "the repository around it is {}",
+                        unfit(&repository.root, home).unwrap_or_default()
+                    )
+                }
+                None => "no git repository around it".to_owned(),
+            };
+            let because = match marked {
+                Some(marked) => format!("kgctx's own files mark {} ({no_git})", marked.display()),
+                None => format!("the folder {} itself ({no_git})", root.display()),
+            };
+            (root.clone(), root.clone(), Some(root.clone()), None, because)
+        }
+    };
+    let name = project_name(&root);
+    let key = format!("{}-{}", slug(&name), short_hash(root.as_os_str().as_encoded_bytes()));
+    let named = named_channel(&facts.folder, &root, channel, rules);
+    Project {
+        scope: named.as_deref().map_or_else(|| key.clone(), channel_scope),
+        channel: named.unwrap_or_else(|| slug(&name)),
+        key,
+        name: Some(name),
+        root: Some(root),
+        notes_root: Some(notes_root),
+        checkout,
+        branch,
+        because,
+    }
+}
+
+/// What everybody shares who is in a channel: no project's key begins like that.
+fn channel_scope(channel: &str) -> String {
+    format!("@{channel}")
+}
+
+fn no_project(folder: &Path, reason: &str, channel: Option<String>) -> Project {
+    let channel = channel.unwrap_or_else(|| NO_PROJECT.to_owned());
+    Project {
+        scope: channel_scope(&channel),
+        name: None,
+        root: None,
+        notes_root: None,
+        checkout: None,
+        key: NO_PROJECT.to_owned(),
+        branch: None,
+        channel,
+        because: format!("{} is {reason}, which is never a project", folder.display()),
+    }
+}
+
+/// Why a folder can be no project; `None` where it can.
+fn unfit(folder: &Path, home: Option<&Path>) -> Option<&'static str> {
+    if folder.parent().is_none() {
+        return Some("the root of the file system");
+    }
+    let home = home?;
+    if folder == home {
+        return Some("the home folder");
+    }
+    let machine_made = MACHINE_FOLDERS.iter().any(|machine| folder.starts_with(home.join(machine)));
+    let plugin_cache = folder.components().any(|part| part.as_os_str() == "node_modules");
+    (machine_made || plugin_cache).then_some("a folder of a host or package manager")
+}
+
+/// The base name of the root; a bare repository's without `.git`.
+fn project_name(root: &Path) -> String {
+    let base = root.file_name().unwrap_or_default().to_string_lossy();
+    match base.strip_suffix(".git") {
+        Some(name) if !name.is_empty() => name.to_owned(),
+        _ => base.into_owned(),
+    }
+}
+
+/// The explicit channel, else the rule with the longest path at or above the folder.
+///
+/// Rules are tried on the folder and on the project's root, so that a rule for the main checkout also holds in
+/// a worktree that lies elsewhere.
+fn named_channel(
+    folder: &Path,
+    root: &Path,
+    explicit: Option<&str>,
+    rules: &[ChannelRule],
+) -> Option<String> {
+    let ruled = || longest_rule(folder, rules).or_else(|| longest_rule(root, rules));
+    explicit.map(channel_name).or_else(ruled)
+}
+
+/// The channel of the rule whose path is the longest at or above a place.
+fn longest_rule(place: &Path, rules: &[ChannelRule]) -> Option<String> {
+    rules
+        .iter()
+        .filter(|rule| place.starts_with(&rule.path))
+        .max_by_key(|rule| rule.path.components().count())
+        .map(|rule| channel_name(&rule.channel))
+}
+
+/// A channel's name as it may stand in a file name; what had to change leaves its hash behind.
+fn channel_name(wanted: &str) -> String {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    let is_plain = !wanted.is_empty()
+        && wanted.len() <= MAX_CHANNEL_BYTES
+        && wanted.chars().all(allowed)
+        && !wanted.starts_with('.');
+    if is_plain {
+        wanted.to_owned()
+    } else {
+        format!("{}-{}", slug(wanted), short_hash(wanted.as_bytes()))
+    }
+}
+
+/// Lower-case letters, digits and single hyphens; `project` where nothing is left.
+pub fn slug(name: &str) -> String {
+    let mut slug = String::new();
+    for c in name.chars().flat_map(char::to_lowercase) {
+        if c.is_ascii_alphanumeric() || matches!(c, '.' | '_') && !slug.is_empty() {
+            slug.push(c);
+        } else if !slug.is_empty() && !slug.ends_with('-') {
+            slug.push('-');
+        }
+        if slug.len() == MAX_SLUG_BYTES {
+            break;
+        }
+    }
+    let slug = slug.trim_end_matches(['-', '.', '_']);
+    if slug.is_empty() { "project".to_owned() } else { slug.to_owned() }
+}
+
+/// Eight hex digits that tell equal names apart.
+pub fn short_hash(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex()[..8].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::project::RepositoryFacts;
+
+    fn facts(folder: &str, repository: Option<&str>) -> FolderFacts {
+        FolderFacts {
+            folder: folder.into(),
+            home: Some("/home/ada".into()),
+            repository: repository.map(|root| RepositoryFacts {
+                checkout: root.into(),
+                root: root.into(),
+                layout: Layout::Main,
+                branch: Some("main".to_owned()),
+            }),
+            marked: None,
+        }
+    }
+
+    #[test]
+    fn some_folders_are_never_a_project() {
+        for folder in [
+            "/",
+            "/home/ada",
+            "/home/ada/.cache/kgctx",
+            "/home/ada/.claude/plugins/cache/x",
+            "/home/ada/.config/opencode",
+            "/home/ada/work/app/node_modules/x",
+        ] {
+            let project = project(&facts(folder, None), None, &[]);
+            assert_eq!((project.name, project.key.as_str()), (None, "global"), "{folder}");
+            assert!(project.because.contains("never a project"), "{}", project.because);
+        }
+    }
+
+    #[test]
+    fn a_home_folder_under_git_swallows_nothing() {
+        let project = project(&facts("/home/ada/notes", Some("/home/ada")), None, &[]);
+        assert_eq!(project.root, Some("/home/ada/notes".into()));
+        assert!(project.because.contains("the home folder"), "{}", project.because);
+    }
+
+    #[test]
+    fn equal_names_have_different_keys() {
+        let key = |root| project(&facts(root, Some(root)), None, &[]).key;
+        assert_ne!(key("/a/app"), key("/b/app"));
+        assert!(key("/a/app").starts_with("app-"));
+        assert!(key("/a/Мой проект").starts_with("project-"));
+    }
+
+    #[test]
+    fn the_longest_rule_names_the_channel() {
+        let rule = |path: &str, channel: &str| ChannelRule {
+            path: path.into(),
+            channel: channel.to_owned(),
+        };
+        let rules =
+            [rule("/srv", "outer"), rule("/srv/proj/sub", "inner"), rule("/srv/proj", "middle")];
+        let channel = |folder| project(&facts(folder, None), None, &rules).channel;
+        assert_eq!(channel("/srv/proj/sub/x"), "inner");
+        assert_eq!(channel("/srv/proj/y"), "middle");
+        assert_eq!(channel("/srv/project2"), "outer");
+        assert_eq!(channel("/else/My App"), "my-app");
+        let explicit = project(&facts("/srv/proj", None), Some("chosen"), &rules);
+        assert_eq!(explicit.channel, "chosen");
+    }
+
+    #[test]
+    fn a_channel_never_leaves_its_store() {
+        for bad in ["../x", "a/b", "", ".hidden", "ü", &"x".repeat(65)] {
+            let name = channel_name(bad);
+            assert!(
+                !name.contains('/') && !name.starts_with('.') && name.len() <= MAX_CHANNEL_BYTES,
+                "{name}"
+            );
+            assert_ne!(name, bad);
+        }
+        assert_eq!(channel_name("team.alpha_2-x"), "team.alpha_2-x");
+    }
+
+    #[test]
+    fn slugs_are_plain() {
+        assert_eq!(slug("My App (v2)!"), "my-app-v2");
+        assert_eq!(slug("kgctx.nvim"), "kgctx.nvim");
+        assert_eq!(slug("..."), "project");
+        assert_eq!(slug(&"x".repeat(99)).len(), MAX_SLUG_BYTES);
+    }
+}

@@ -1,0 +1,134 @@
+//! The answers to the three questions, in the shapes that session starters expect as JSON.
+
+use serde::{Deserialize, Serialize};
+
+use crate::core::note::concept::Concept;
+use crate::core::time::Timestamp;
+
+/// Notes that match a query, best first.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SearchAnswer {
+    /// What was asked.
+    pub query: String,
+    /// What was found.
+    pub results: Vec<SearchHit>,
+}
+
+/// One note that matches a query.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SearchHit {
+    /// The note's address.
+    pub uri: String,
+    /// The note's title.
+    pub title: String,
+    /// From 0 to 1, comparable within one answer only.
+    pub score: f64,
+    /// Why the note is here.
+    pub matched: Match,
+    /// The text around the first match.
+    pub snippet: String,
+    /// The note's concepts, most mentioned first.
+    pub concepts: Vec<Concept>,
+}
+
+/// How a note matches a query, strongest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Match {
+    /// The query is the note's address.
+    Uri,
+    /// The query is the note's title.
+    Title,
+    /// The query is one of the note's aliases.
+    Alias,
+    /// The query is the note's file name.
+    File,
+    /// The query is a concept that the note mentions.
+    Concept,
+    /// The query's words stand in the note.
+    Text,
+}
+
+/// Notes changed within a span of time, newest first.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RecentAnswer {
+    /// The moment from which the time is counted back.
+    #[serde(skip)]
+    pub now: Timestamp,
+    /// What was found.
+    pub items: Vec<RecentItem>,
+    /// The newest note of all, told when none is recent enough.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub newest_older: Option<RecentItem>,
+}
+
+/// One recently changed note.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RecentItem {
+    /// The note's address.
+    pub uri: String,
+    /// The note's title.
+    pub title: String,
+    /// When its file was last written.
+    pub modified: Timestamp,
+    /// The note's concepts, most mentioned first.
+    pub concepts: Vec<Concept>,
+}
+
+/// Which notes recent activity is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RecentFilter {
+    /// Every note.
+    All,
+    /// Notes outside of `thinking/`.
+    Memory,
+    /// Notes below `thinking/`.
+    Thinking,
+}
+
+/// What stands around a concept in the graph.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ContextAnswer {
+    /// The concept that was asked for, in normal form.
+    pub concept: String,
+    /// Whether any note mentions it.
+    pub known: bool,
+    /// Concepts that share notes with it, strongest first.
+    pub related_concepts: Vec<RelatedConcept>,
+    /// Concepts further away, nearest first; only with a depth above 1.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub expanded_concepts: Vec<Concept>,
+    /// Addresses of the notes behind the relations, each once.
+    pub file_references: Vec<String>,
+    /// Names close to one that is unknown.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub nearest: Vec<Concept>,
+}
+
+impl ContextAnswer {
+    /// That nothing is known about a concept.
+    pub fn unknown(concept: impl Into<String>) -> ContextAnswer {
+        ContextAnswer {
+            concept: concept.into(),
+            known: false,
+            related_concepts: Vec::new(),
+            expanded_concepts: Vec::new(),
+            file_references: Vec::new(),
+            nearest: Vec::new(),
+        }
+    }
+}
+
+/// A concept that shares notes with another.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RelatedConcept {
+    /// Its name.
+    pub name: Concept,
+    /// How many notes mention both.
+    pub files: u32,
+    /// The newest of these notes, at most three.
+    pub uris: Vec<String>,
+}

@@ -1,0 +1,193 @@
+//! Prepares texts and queries for the full-text index, so that both break into the same words.
+
+use std::borrow::Cow;
+
+use crate::core::note::reading::FullText;
+use crate::core::note::{Note, NotePath};
+
+/// More words than this of one query are not looked up: a pasted page is no better query than its start.
+const MAX_TERMS: usize = 24;
+
+/// Gathers what a note can be found by.
+pub fn of_note(note: &Note, path: &NotePath, body: &str) -> FullText {
+    // Folders often carry the project's name, which the notes in them do not repeat.
+    let folders = path.as_str().rsplit_once('/').map_or("", |(folders, _)| folders);
+    let labels: Vec<&str> =
+        note.aliases.iter().chain(&note.tags).map(String::as_str).chain([folders]).collect();
+    FullText {
+        title: searchable(&note.title).into_owned(),
+        labels: searchable(&labels.join("\n")).into_owned(),
+        body: searchable(body).into_owned(),
+    }
+}
+
+/// Returns `text` with every Chinese or Japanese character as a word of its own.
+///
+/// The index's tokenizer splits at spaces and punctuation, of which these scripts have few: a whole sentence
+/// would be one word, found by nobody.
+pub fn searchable(text: &str) -> Cow<'_, str> {
+    let mut spaced = String::new();
+    let mut copied = 0;
+    for (at, c) in text.char_indices().filter(|&(_, c)| c as u32 >= 0x3040 && is_unspaced(c)) {
+        if spaced.is_empty() {
+            spaced.reserve(text.len() + text.len() / 4);
+        }
+        spaced.push_str(&text[copied..at]);
+        spaced.extend([' ', c, ' ']);
+        copied = at + c.len_utf8();
+    }
+    if copied == 0 {
+        return Cow::Borrowed(text);
+    }
+    spaced.push_str(&text[copied..]);
+    Cow::Owned(spaced)
+}
+
+/// Breaks a query into its words, each once, in order. Any text is a valid query.
+///
+/// A run of Chinese or Japanese characters stays together, to be found in that order.
+pub fn terms(query: &str) -> Vec<String> {
+    let mut terms: Vec<String> = Vec::new();
+    let lower = query.to_lowercase();
+    for word in lower.split(|c: char| !c.is_alphanumeric() && !is_combining(c)) {
+        let mut rest = word;
+        while let Some(first) = rest.chars().next() {
+            let unspaced = is_unspaced(first);
+            let end = rest.find(|c| is_unspaced(c) != unspaced).unwrap_or(rest.len());
+            let term = &rest[..end];
+            rest = &rest[end..];
+            if !terms.iter().any(|known| known == term) {
+                terms.push(term.to_owned());
+            }
+            if terms.len() == MAX_TERMS {
+                return terms;
+            }
+        }
+    }
+    terms
+}
+
+/// Writes one term as an FTS5 string, in which no character has a meaning of its own.
+pub fn quoted(term: &str) -> String {
+    format!("\"{}\"", searchable(term).trim().replace('"', "\"\""))
+}
+
+/// Whether a text holds a word that [`terms`] gave, in any case.
+pub fn has_word(text: &str, term: &str) -> bool {
+    has(text, term, |rest| rest.chars().next().is_none_or(|c| !is_part_of_word(c)))
+}
+
+/// Whether a text holds a word that begins like one that [`terms`] gave.
+pub fn has_beginning(text: &str, term: &str) -> bool {
+    has(text, term, |_| true)
+}
+
+fn has(text: &str, term: &str, ends: impl Fn(&str) -> bool) -> bool {
+    let Some(first) = term.chars().next() else { return false };
+    // Scripts without spaces have their words anywhere.
+    let is_anywhere = is_unspaced(first);
+    let mut is_inside_of_word = false;
+    for (at, c) in text.char_indices() {
+        let begins = (is_anywhere || !is_inside_of_word)
+            && (c == first || c.to_lowercase().next() == Some(first));
+        if begins
+            && let Some(rest) = after(&text[at..], term)
+            && (is_anywhere || ends(rest))
+        {
+            return true;
+        }
+        is_inside_of_word = is_part_of_word(c);
+    }
+    false
+}
+
+/// What follows `term`, which is lower case, in a text that begins with it.
+fn after<'a>(text: &'a str, term: &str) -> Option<&'a str> {
+    let mut wanted = term.chars();
+    let mut rest = text.chars();
+    while !wanted.as_str().is_empty() {
+        for c in rest.next()?.to_lowercase() {
+            if wanted.next() != Some(c) {
+                return None;
+            }
+        }
+    }
+    Some(rest.as_str())
+}
+
+fn is_part_of_word(c: char) -> bool {
+    (c.is_alphanumeric() || is_combining(c)) && !is_unspaced(c)
+}
+
+/// Whether a character is a mark on the letter before it, as decomposed text has them.
+fn is_combining(c: char) -> bool {
+    matches!(c, '\u{300}'..='\u{36f}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}' | '\u{20d0}'..='\u{20ff}' | '\u{fe20}'..='\u{fe2f}')
+}
+
+/// Whether words of this script are written without spaces between them.
+fn is_unspaced(c: char) -> bool {
+    matches!(c,
+        '\u{3040}'..='\u{30ff}'     // Hiragana, Katakana
+        | '\u{31f0}'..='\u{31ff}'   // Katakana extensions
+        | '\u{3400}'..='\u{4dbf}'   // Han extension A
+        | '\u{4e00}'..='\u{9fff}'   // Han
+        | '\u{f900}'..='\u{faff}'   // Han compatibility
+        | '\u{20000}'..='\u{3ffff}' // Han extensions B and up
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn any_text_breaks_into_words() {
+        #[track_caller]
+        fn check(query: &str, expect: &[&str]) {
+            assert_eq!(terms(query), expect, "{query}");
+        }
+        check("Auth flow", &["auth", "flow"]);
+        check("\"a\" OR (b* NEAR -c)", &["a", "or", "b", "near", "c"]);
+        check("a a A", &["a"]);
+        check("kgctx-inject_v2", &["kgctx", "inject", "v2"]);
+        check("🦀 ✅ --", &[]);
+        check("", &[]);
+        check("Größe", &["größe"]);
+        check("re\u{301}sume\u{301}", &["re\u{301}sume\u{301}"]);
+        check("İstanbul", &["i\u{307}stanbul"]);
+        check("日本語のメモ", &["日本語のメモ"]);
+        check("kgctx入門v2", &["kgctx", "入門", "v2"]);
+        assert_eq!(terms(&"x y z ".repeat(5_000)).len(), 3);
+        let many: String = (0..5_000).map(|n| format!("w{n} ")).collect();
+        assert_eq!(terms(&many).len(), MAX_TERMS);
+    }
+
+    #[test]
+    fn a_word_is_held_as_a_whole_or_as_a_beginning() {
+        assert!(has_word("About Go.", "go") && has_word("go", "go") && has_word("(GO)", "go"));
+        assert!(!has_word("google", "go") && !has_word("cargo", "go") && !has_word("", "go"));
+        assert!(has_beginning("Google", "goo") && !has_beginning("agoo", "goo"));
+        assert!(has_word("Zur Größe: x", "größe") && has_word("GRÖSSE GRÖßE", "größe"));
+        assert!(has_word("新しい日本語のメモ", "日本語") && has_word("kgctx入門", "kgctx"));
+        assert!(!has_word("any", ""));
+    }
+
+    proptest! {
+        #[test]
+        fn every_word_of_a_text_is_held_by_it(text in any::<String>()) {
+            for term in terms(&text) {
+                // Some letters have more than one lower case: in a text of their own they are looked for as they are.
+                prop_assert!(has_word(&text.to_lowercase(), &term), "{term:?} in {text:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn unspaced_scripts_become_single_words() {
+        assert_eq!(searchable("plain"), "plain");
+        assert_eq!(searchable("größe"), "größe");
+        assert_eq!(quoted("日本"), "\"日  本\"");
+        assert_eq!(quoted("a\"b"), "\"a\"\"b\"");
+    }
+}

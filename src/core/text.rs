@@ -1,0 +1,4 @@
+//! Text for its readers: models, terminals, pages and reports.
+
+pub mod for_model;
+pub mod number;

@@ -1,0 +1,7 @@
+//! The programs in which agents run: their files, their JSON and their servers.
+
+#![expect(clippy::disallowed_methods, reason = "this room is behind the I/O fence")]
+
+pub mod amplifier;
+pub mod claude_code;
+pub mod opencode;

@@ -1,0 +1,389 @@
+//! A settings file of Claude Code: which of its hooks are kgctx's, and the file with or without them.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::hosts::claude_code::json_text::{JsonText, Node};
+
+/// The events that kgctx wants to be told.
+pub const EVENTS: [&str; 2] = ["SessionStart", "SessionEnd"];
+/// What kgctx is told to do then.
+const ARGUMENTS: [&str; 2] = ["hook", "claude-code"];
+/// So many seconds Claude Code waits at most. For the end of a session it also raises the 1.5 seconds that all hooks have.
+const TIMEOUT: u32 = 5;
+
+/// Why a settings file was left alone.
+#[derive(Debug, Error)]
+pub enum SettingsFileError {
+    /// It could not be read.
+    #[error("cannot read {}: {cause}; check its permissions", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        cause: io::Error,
+    },
+    /// It is a link to nothing.
+    #[error("{} is a link that leads nowhere, and was left alone; correct it and try again", path.display())]
+    Dangling {
+        /// The link.
+        path: PathBuf,
+    },
+    /// It is no JSON.
+    #[error("{} cannot be understood, and was left alone: {cause}; correct it and try again", path.display())]
+    Broken {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and where.
+        cause: serde_json::Error,
+    },
+    /// It is JSON of another shape.
+    #[error("{} was left alone: {what}; correct it and try again", path.display())]
+    Shape {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        what: String,
+    },
+}
+
+/// A settings file as it was found, or as it should be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SettingsFile {
+    path: PathBuf,
+    /// The very bytes.
+    text: String,
+    json: JsonText,
+}
+
+/// A hook that runs kgctx.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OurHook {
+    /// The event at which it is run.
+    pub event: String,
+    /// The program, as it is named there.
+    pub program: String,
+}
+
+/// A hook, as much of it as tells whose it is.
+#[derive(Deserialize)]
+struct RawHook {
+    command: String,
+    args: Option<Vec<String>>,
+}
+
+#[derive(Serialize)]
+struct NewHook<'a> {
+    r#type: &'static str,
+    command: &'a str,
+    args: [&'static str; 2],
+    timeout: u32,
+}
+
+#[derive(Serialize)]
+struct NewGroup<'a> {
+    hooks: [NewHook<'a>; 1],
+}
+
+impl<'a> NewHook<'a> {
+    // The program and its arguments apart from each other: then no shell reads them.
+    fn new(program: &'a str) -> NewHook<'a> {
+        NewHook { r#type: "command", command: program, args: ARGUMENTS, timeout: TIMEOUT }
+    }
+}
+
+/// One of our hooks, and where it is: in an event's list of groups, in a group's list of hooks.
+struct Found<'a> {
+    hook: OurHook,
+    is_exec: bool,
+    groups: &'a Node,
+    group: usize,
+    hooks: &'a Node,
+    place: usize,
+}
+
+impl SettingsFile {
+    /// Reads a file; `None` where there is none.
+    pub fn read(path: &Path) -> Result<Option<SettingsFile>, SettingsFileError> {
+        match fs::read(path) {
+            Ok(bytes) => SettingsFile::parse(path, bytes).map(Some),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                match fs::symlink_metadata(path) {
+                    Ok(_) => Err(SettingsFileError::Dangling { path: path.to_path_buf() }),
+                    Err(_) => Ok(None),
+                }
+            }
+            Err(cause) => Err(SettingsFileError::Io { path: path.to_path_buf(), cause }),
+        }
+    }
+
+    /// A file that says nothing.
+    pub fn empty(path: &Path) -> Result<SettingsFile, SettingsFileError> {
+        SettingsFile::parse(path, b"{}\n".to_vec())
+    }
+
+    fn parse(path: &Path, bytes: Vec<u8>) -> Result<SettingsFile, SettingsFileError> {
+        let shape = |what: &str| SettingsFileError::Shape {
+            path: path.to_path_buf(),
+            what: what.to_owned(),
+        };
+        let text = String::from_utf8(bytes).map_err(|_| shape("it is not UTF-8"))?;
+        // Claude Code reads an empty file as one that says nothing.
+        let json = if text.trim().is_empty() { "{}\n".to_owned() } else { text.clone() };
+        let json = JsonText::parse(json)
+            .map_err(|cause| SettingsFileError::Broken { path: path.to_path_buf(), cause })?;
+        if !json.root.is_object() {
+            return Err(shape("it is no object in braces"));
+        }
+        let file = SettingsFile { path: path.to_path_buf(), text, json };
+        if let Some((_, hooks)) = file.json.root.member("hooks") {
+            if !hooks.is_object() {
+                return Err(shape("its \"hooks\" is no object in braces"));
+            }
+            if let Some((event, _)) = hooks.members().find(|(_, groups)| !groups.is_array()) {
+                return Err(shape(&format!("its \"hooks\" for {event:?} is no list")));
+            }
+        }
+        Ok(file)
+    }
+
+    /// The text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether it says nothing.
+    pub fn is_empty(&self) -> bool {
+        self.json.root.len() == 0
+    }
+
+    /// Removes the file.
+    pub fn remove(path: &Path) -> io::Result<()> {
+        fs::remove_file(path)
+    }
+
+    /// The hooks that run kgctx, whatever program of that name it is.
+    pub fn our_hooks(&self) -> Vec<OurHook> {
+        self.found().into_iter().map(|found| found.hook).collect()
+    }
+
+    /// The file with a hook for each of our events, which runs `program`; all else stays as it is.
+    pub fn with_hooks(&self, program: &str) -> Result<SettingsFile, SettingsFileError> {
+        let mut file = self.clone();
+        for event in EVENTS {
+            // One is enough.
+            while let [_, .., last] = file.found_at(event).as_slice() {
+                file = file.edited(|json| Some(removed(json, last, |_| true)))?;
+            }
+            file = file.edited(|json| file.with_hook(json, event, program))?;
+        }
+        Ok(file)
+    }
+
+    fn with_hook(
+        &self,
+        json: &JsonText,
+        event: &str,
+        program: &str,
+    ) -> Option<serde_json::Result<JsonText>> {
+        if let Some(found) = self.found_at(event).first() {
+            let is_right = found.hook.program == program && found.is_exec;
+            let hook = &found.hooks.elements()[found.place];
+            return (!is_right).then(|| json.replaced(hook, &NewHook::new(program)));
+        }
+        let group = NewGroup { hooks: [NewHook::new(program)] };
+        let hooks = json.root.member("hooks").map(|(_, hooks)| hooks);
+        let groups = hooks.and_then(|hooks| hooks.member(event)).map(|(_, groups)| groups);
+        Some(match (hooks, groups) {
+            (_, Some(groups)) => json.added(groups, None, &group),
+            (Some(hooks), None) => json.added(hooks, Some(event), &[group]),
+            (None, None) => {
+                let hooks = std::collections::BTreeMap::from([(event, [group])]);
+                json.added(&json.root, Some("hooks"), &hooks)
+            }
+        })
+    }
+
+    /// The file without our hooks, and without the lists that held nothing else; those that are in `before` stay.
+    pub fn without_hooks(
+        &self,
+        before: Option<&SettingsFile>,
+    ) -> Result<SettingsFile, SettingsFileError> {
+        let before = before.and_then(|before| before.json.root.member("hooks"));
+        let was_there = |event: Option<&str>| match (before, event) {
+            (Some((_, hooks)), Some(event)) => hooks.member(event).is_some(),
+            (hooks, _) => hooks.is_some(),
+        };
+        let mut file = self.clone();
+        while let Some(last) = file.found().last() {
+            file = file.edited(|json| Some(removed(json, last, was_there)))?;
+        }
+        Ok(file)
+    }
+
+    fn edited(
+        &self,
+        edit: impl FnOnce(&JsonText) -> Option<serde_json::Result<JsonText>>,
+    ) -> Result<SettingsFile, SettingsFileError> {
+        let path = self.path.clone();
+        match edit(&self.json) {
+            None => Ok(self.clone()),
+            Some(Ok(json)) => Ok(SettingsFile { path, text: json.text.clone(), json }),
+            Some(Err(cause)) => Err(SettingsFileError::Broken { path, cause }),
+        }
+    }
+
+    fn found(&self) -> Vec<Found<'_>> {
+        let mut found = Vec::new();
+        let hooks = self.json.root.member("hooks").map(|(_, hooks)| hooks);
+        for (event, groups) in hooks.into_iter().flat_map(Node::members) {
+            for (group, node) in groups.elements().iter().enumerate() {
+                let Some((_, hooks)) = node.member("hooks") else { continue };
+                for (place, hook) in hooks.elements().iter().enumerate() {
+                    let Some((program, is_exec)) = self.json.read(hook).and_then(ours) else {
+                        continue;
+                    };
+                    let hook = OurHook { event: event.to_owned(), program };
+                    found.push(Found { hook, is_exec, groups, group, hooks, place });
+                }
+            }
+        }
+        found
+    }
+
+    fn found_at(&self, event: &str) -> Vec<Found<'_>> {
+        self.found().into_iter().filter(|found| found.hook.event == event).collect()
+    }
+}
+
+/// Takes out a hook, and whatever held nothing else and may go.
+fn removed(
+    json: &JsonText,
+    found: &Found<'_>,
+    was_there: impl Fn(Option<&str>) -> bool,
+) -> serde_json::Result<JsonText> {
+    let event = found.hook.event.as_str();
+    if found.hooks.len() > 1 {
+        return json.removed(found.hooks, found.place);
+    }
+    let hooks = json.root.member("hooks");
+    match hooks.and_then(|(at, hooks)| Some((at, hooks, hooks.member(event)?.0))) {
+        Some((at, hooks, place)) if found.groups.len() == 1 && !was_there(Some(event)) => {
+            if hooks.len() == 1 && !was_there(None) {
+                json.removed(&json.root, at)
+            } else {
+                json.removed(hooks, place)
+            }
+        }
+        _ => json.removed(found.groups, found.group),
+    }
+}
+
+/// Which program a hook runs, if that is kgctx, and whether no shell is in between.
+fn ours(hook: RawHook) -> Option<(String, bool)> {
+    let is_kgctx = |program: &str| {
+        Path::new(program.rsplit('\\').next()?).file_stem()?.to_str().map(|stem| stem == "kgctx")
+    };
+    if let Some(arguments) = hook.args {
+        let is_ours = is_kgctx(&hook.command)? && arguments == ARGUMENTS;
+        return is_ours.then_some((hook.command, true));
+    }
+    // As somebody may have written it by hand, for a shell.
+    let mut rest = hook.command.trim_end();
+    for argument in ARGUMENTS.iter().rev() {
+        rest = rest.strip_suffix(argument)?;
+        rest = rest.strip_suffix(char::is_whitespace)?.trim_end();
+    }
+    let program = rest.trim().trim_matches(['"', '\'']);
+    is_kgctx(program)?.then(|| (program.to_owned(), false))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(text: &str) -> SettingsFile {
+        SettingsFile::parse(Path::new("settings.json"), text.as_bytes().to_vec()).unwrap()
+    }
+
+    fn programs(file: &SettingsFile) -> Vec<(String, String)> {
+        file.our_hooks().into_iter().map(|hook| (hook.event, hook.program)).collect()
+    }
+
+    #[test]
+    fn a_1_45_a_hook_is_known_by_the_file_that_it_runs() {
+        // A-1.45
+        let check = |hook: &str, expected: Option<(&str, bool)>| {
+            let raw = serde_json::from_str(hook).unwrap();
+            let expected = expected.map(|(program, is_exec)| (program.to_owned(), is_exec));
+            assert_eq!(ours(raw), expected, "{hook}");
+        };
+        let exec = r#""args":["hook","claude-code"]}"#;
+        check(&format!(r#"{{"command":"kgctx",{exec}"#), Some(("kgctx", true)));
+        check(&format!(r#"{{"command":"/a b/kgctx",{exec}"#), Some(("/a b/kgctx", true)));
+        check(
+            &format!(r#"{{"command":"C:\\x\\kgctx.exe",{exec}"#),
+            Some((r"C:\x\kgctx.exe", true)),
+        );
+        check(&format!(r#"{{"command":"/usr/bin/kgctx-other",{exec}"#), None);
+        check(r#"{"command":"kgctx","args":["hook","opencode"]}"#, None);
+        check(r#"{"command":"kgctx hook claude-code"}"#, Some(("kgctx", false)));
+        check(r#"{"command":"\"/a b/kgctx\"  hook claude-code "}"#, Some(("/a b/kgctx", false)));
+        check(r#"{"command":"other hook claude-code"}"#, None);
+        check(r#"{"command":"kgctx hook claude-code | tee x"}"#, None);
+        check(r#"{"command":""}"#, None);
+    }
+
+    #[test]
+    fn an_old_path_is_replaced_and_a_second_copy_goes() {
+        let before = r#"{"hooks":{"SessionStart":[{"matcher":"startup","hooks":[{"type":"command","command":"/old/kgctx","args":["hook","claude-code"]},{"type":"command","command":"mine"}]},{"hooks":[{"type":"command","command":"kgctx hook claude-code"}]}]}}"#;
+        let after = file(before).with_hooks("/new/kgctx").unwrap();
+        let expected = [("SessionStart", "/new/kgctx"), ("SessionEnd", "/new/kgctx")];
+        assert_eq!(programs(&after), expected.map(|(e, p)| (e.to_owned(), p.to_owned())));
+        assert!(after.text().starts_with(r#"{"hooks":{"SessionStart":[{"matcher":"startup","hooks":[{"type":"command","command":"/new/kgctx","args":["hook","claude-code"],"timeout":5},{"type":"command","command":"mine"}]}],"#), "{}", after.text());
+        assert_eq!(after.with_hooks("/new/kgctx").unwrap(), after);
+        let without = after.without_hooks(None).unwrap();
+        assert_eq!(
+            without.text(),
+            r#"{"hooks":{"SessionStart":[{"matcher":"startup","hooks":[{"type":"command","command":"mine"}]}]}}"#
+        );
+    }
+
+    #[test]
+    fn lists_that_were_empty_before_stay() {
+        for before in [r#"{"hooks":{}}"#, r#"{"hooks":{"SessionEnd":[],"Stop":[]}}"#, r#"{"a":1}"#]
+        {
+            let before = file(before);
+            let with = before.with_hooks("kgctx").unwrap();
+            assert_eq!(with.our_hooks().len(), 2);
+            assert_eq!(with.without_hooks(Some(&before)).unwrap(), before);
+        }
+        let alone = file("").with_hooks("kgctx").unwrap();
+        assert!(alone.without_hooks(None).unwrap().is_empty());
+    }
+
+    #[test]
+    fn another_shape_is_refused() {
+        for (text, what) in [
+            ("[]", "no object"),
+            (r#"{"hooks":[]}"#, "its \"hooks\" is no object"),
+            (r#"{"hooks":{"SessionStart":{}}}"#, "for \"SessionStart\" is no list"),
+            ("{", "line 1 column 1"),
+        ] {
+            let path = Path::new("settings.json");
+            let error = SettingsFile::parse(path, text.as_bytes().to_vec()).unwrap_err();
+            let error = error.to_string();
+            assert!(error.starts_with("settings.json ") && error.contains(what), "{error}");
+            assert!(error.contains("left alone"), "{error}");
+        }
+        assert!(SettingsFile::parse(Path::new("x"), vec![0xff]).is_err());
+        // What others may do with hooks is theirs.
+        let odd =
+            file(r#"{"hooks":{"SessionStart":[1,{"hooks":3},{"hooks":[null,{"command":7}]}]}}"#);
+        assert!(odd.our_hooks().is_empty());
+    }
+}

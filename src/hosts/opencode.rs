@@ -1,0 +1,28 @@
+//! OpenCode: its folders and configuration files, the bridge that runs inside of it, and its server.
+
+mod address;
+pub mod bridge;
+mod error;
+mod events;
+mod hook;
+mod http;
+mod jsonc;
+mod no_reply;
+pub mod places;
+pub mod plugins;
+mod server;
+mod wire;
+
+pub use address::{AddressError, Credentials, ServerAddress};
+pub use error::ServerError;
+pub use events::Scope;
+pub use hook::{Answer, Given, Metadata, Notice, PROTOCOL, Question, QuestionError};
+pub use no_reply::NoReply;
+pub use server::OpencodeServer;
+pub use wire::{
+    Agent, Event, Health, Message, MessageInfo, MessageModel, MessageTime, Part, Provider, Session,
+    SessionModel, SessionStatus, SessionTime,
+};
+
+#[cfg(test)]
+mod loopback;

@@ -1,0 +1,335 @@
+//! Where a server is, and what it wants to hear before it answers.
+
+use std::fmt;
+use std::str::FromStr;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use hyper::http::uri::PathAndQuery;
+use thiserror::Error;
+
+use crate::system::environment::Environment;
+
+/// The user that OpenCode expects unless it was told another.
+const DEFAULT_USER: &str = "opencode";
+
+/// A text that names no server. Quotes it without what may be a secret.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{text:?} is no address of an OpenCode server: {reason}")]
+pub struct AddressError {
+    /// The text, without credentials and query.
+    text: String,
+    /// What is wrong and what would be right.
+    reason: &'static str,
+}
+
+/// The address of an OpenCode server: `http://host[:port][/base]`. Shows itself without credentials.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerAddress {
+    host: String,
+    port: u16,
+    /// Empty, or begins with a slash and does not end in one.
+    base: String,
+    credentials: Option<Credentials>,
+}
+
+impl ServerAddress {
+    /// The host's name or number, an IPv6 one without brackets.
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// The port.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// The path below which the server's routes are; empty when it has the host for itself.
+    pub fn base(&self) -> &str {
+        &self.base
+    }
+
+    /// What to say to this server: what the address itself holds, else `OPENCODE_SERVER_PASSWORD` with
+    /// `OPENCODE_SERVER_USERNAME`, else nothing.
+    pub fn credentials(&self, environment: &Environment) -> Option<Credentials> {
+        let variable =
+            |name| environment.get(name).map(|value| value.to_string_lossy().into_owned());
+        self.credentials.clone().or_else(|| {
+            Some(Credentials {
+                password: variable("OPENCODE_SERVER_PASSWORD")?,
+                user: variable("OPENCODE_SERVER_USERNAME")
+                    .unwrap_or_else(|| DEFAULT_USER.to_owned()),
+            })
+        })
+    }
+
+    /// Host and port, as the `Host` header has them.
+    pub(super) fn authority(&self) -> String {
+        let bracketed = self.host.contains(':');
+        let (open, close) = if bracketed { ("[", "]") } else { ("", "") };
+        format!("{open}{}{close}:{}", self.host, self.port)
+    }
+}
+
+impl FromStr for ServerAddress {
+    type Err = AddressError;
+
+    fn from_str(text: &str) -> Result<ServerAddress, AddressError> {
+        let text = text.trim();
+        parse(text).map_err(|reason| AddressError { text: without_secrets(text), reason })
+    }
+}
+
+impl fmt::Display for ServerAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "http://{}{}", self.authority(), self.base)
+    }
+}
+
+fn parse(text: &str) -> Result<ServerAddress, &'static str> {
+    let (scheme, rest) = text.split_once("://").ok_or("write it like http://127.0.0.1:4096")?;
+    if scheme.eq_ignore_ascii_case("https") {
+        return Err("kgctx speaks plain http; use a tunnel");
+    }
+    if !scheme.eq_ignore_ascii_case("http") {
+        return Err("write it like http://127.0.0.1:4096");
+    }
+    if rest.contains(['?', '#']) {
+        return Err("leave out what follows `?` or `#`");
+    }
+    let (authority, base) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
+    let base = base.trim_end_matches('/');
+    // More likely the end of a password than of a path; taken for a path it would be shown.
+    if base.contains('@') {
+        return Err("percent-encode `/`, `:` and `@` in a password or a path");
+    }
+    if !base.is_ascii() || (!base.is_empty() && PathAndQuery::try_from(base).is_err()) {
+        return Err("percent-encode spaces and unusual letters in its path");
+    }
+    let (user_info, place) = match authority.rsplit_once('@') {
+        Some((user_info, place)) => (Some(user_info), place),
+        None => (None, authority),
+    };
+    let (host, port) = split_port(place)?;
+    let port = match port {
+        None | Some("") => 80,
+        Some(digits) if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
+            digits.parse().ok().filter(|port| *port != 0).ok_or("a port is from 1 to 65535")?
+        }
+        Some(_) => {
+            return Err("its port is no number; percent-encode `/`, `:` and `@` in a password");
+        }
+    };
+    Ok(ServerAddress {
+        host: host.to_owned(),
+        port,
+        base: base.to_owned(),
+        credentials: user_info.map(credentials_in).transpose()?.flatten(),
+    })
+}
+
+fn split_port(place: &str) -> Result<(&str, Option<&str>), &'static str> {
+    if let Some(rest) = place.strip_prefix('[') {
+        let (host, after) = rest.split_once(']').ok_or("`[` without `]`")?;
+        host.parse::<std::net::Ipv6Addr>().map_err(|_| "only an IPv6 address goes in brackets")?;
+        return match after.strip_prefix(':') {
+            Some(port) => Ok((host, Some(port))),
+            None if after.is_empty() => Ok((host, None)),
+            None => Err("only a port may follow `]`"),
+        };
+    }
+    let (host, port) = match place.split_once(':') {
+        Some((host, port)) => (host, Some(port)),
+        None => (place, None),
+    };
+    if port.is_some_and(|port| port.contains(':')) {
+        return Err(
+            "put an IPv6 address in brackets, and percent-encode `:` and `@` in a password",
+        );
+    }
+    if host.is_empty() {
+        return Err("it names no host");
+    }
+    if !host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte)) {
+        return Err("a host's name has only letters, digits, `-`, `.` and `_`");
+    }
+    Ok((host, port))
+}
+
+/// A user without a password says nothing that the environment could not say better.
+fn credentials_in(user_info: &str) -> Result<Option<Credentials>, &'static str> {
+    let Some((user, password)) = user_info.split_once(':') else { return Ok(None) };
+    let decoded =
+        |text| percent_decoded(text).ok_or("its user or password is not percent-encoded UTF-8");
+    let user = match user {
+        "" => DEFAULT_USER.to_owned(),
+        user => decoded(user)?,
+    };
+    Ok(Some(Credentials { user, password: decoded(password)? }))
+}
+
+fn percent_decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&first, after)) = rest.split_first() {
+        if first == b'%' {
+            let digit = |at: usize| char::from(*after.get(at)?).to_digit(16);
+            bytes.push(u8::try_from(digit(0)? * 16 + digit(1)?).ok()?);
+            rest = after.get(2..)?;
+        } else {
+            bytes.push(first);
+            rest = after;
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+/// Encodes a value for the query of a URL.
+pub(super) fn percent_encoded(value: &str) -> String {
+    let mut encoded = String::with_capacity(value.len());
+    for byte in value.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            encoded.push(char::from(byte));
+        } else {
+            encoded.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    encoded
+}
+
+/// Everything before the last `@` may be a password, wherever it stands; so may be a query.
+fn without_secrets(text: &str) -> String {
+    let text = text.split(['?', '#']).next().unwrap_or_default();
+    let (scheme, rest) = match text.split_once("://") {
+        Some((scheme, rest)) => (format!("{scheme}://"), rest),
+        None => (String::new(), text),
+    };
+    match rest.rsplit_once('@') {
+        Some((_, place)) => format!("{scheme}…@{place}"),
+        None => format!("{scheme}{rest}"),
+    }
+}
+
+/// Who we say we are. Shows nothing of itself.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Credentials {
+    user: String,
+    password: String,
+}
+
+impl Credentials {
+    /// The value of the `Authorization` header.
+    pub(super) fn header(&self) -> String {
+        format!("Basic {}", STANDARD.encode(format!("{}:{}", self.user, self.password)))
+    }
+}
+
+impl fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Credentials(…)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn environment(variables: &[(&str, &str)]) -> Environment {
+        variables.iter().map(|(name, value)| (name.into(), value.into())).collect()
+    }
+
+    fn header(url: &str, variables: &[(&str, &str)]) -> Option<String> {
+        let address: ServerAddress = url.parse().unwrap();
+        address.credentials(&environment(variables)).map(|credentials| credentials.header())
+    }
+
+    #[test]
+    fn an_address_is_read_and_shown() {
+        for (text, host, port, base, shown) in [
+            ("http://127.0.0.1:4096", "127.0.0.1", 4096, "", "http://127.0.0.1:4096"),
+            (" HTTP://localhost/ \n", "localhost", 80, "", "http://localhost:80"),
+            ("http://localhost:", "localhost", 80, "", "http://localhost:80"),
+            ("http://[::1]:4096/", "::1", 4096, "", "http://[::1]:4096"),
+            ("http://[::1]", "::1", 80, "", "http://[::1]:80"),
+            ("http://box.lan:8/code/x/", "box.lan", 8, "/code/x", "http://box.lan:8/code/x"),
+            ("http://me:s3cret@h:1/b%40c", "h", 1, "/b%40c", "http://h:1/b%40c"),
+        ] {
+            let address: ServerAddress = text.parse().unwrap();
+            assert_eq!((address.host(), address.port(), address.base()), (host, port, base));
+            assert_eq!(address.to_string(), shown);
+            assert!(!format!("{address:?}").contains("s3cret"));
+        }
+    }
+
+    #[test]
+    fn what_is_no_address_is_told_why() {
+        for (text, reason) in [
+            ("https://h:1", "kgctx speaks plain http; use a tunnel"),
+            ("127.0.0.1:4096", "write it like"),
+            ("unix:///run/x", "write it like"),
+            ("", "write it like"),
+            ("http://", "names no host"),
+            ("http://:80", "names no host"),
+            ("http://h:0", "from 1 to 65535"),
+            ("http://h:65536", "from 1 to 65535"),
+            ("http://h:+80", "no number"),
+            ("http://::1:80", "brackets"),
+            ("http://[::1", "without `]`"),
+            ("http://[h]:80", "IPv6"),
+            ("http://[::1]80", "follow `]`"),
+            ("http://h\r\nX: y", "letters, digits"),
+            ("http://h/a b", "percent-encode"),
+            ("http://h/ü", "percent-encode"),
+            ("http://h/a<b", "percent-encode"),
+            ("http://h/\r\nX:y", "percent-encode"),
+            ("http://h?x", "leave out"),
+            ("http://u:%zz@h", "not percent-encoded"),
+            ("http://u:%4@h", "not percent-encoded"),
+            ("http://u:%ff@h", "not percent-encoded"),
+        ] {
+            let error = text.parse::<ServerAddress>().unwrap_err().to_string();
+            assert!(error.contains(reason), "{text:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn no_error_quotes_a_secret() {
+        for text in [
+            "https://me:s3cret@h",
+            "http://me:s3cret@h:x",
+            "http://me:s3cret/@h",
+            "http://me:a@s3cret/b@h",
+            "me:s3cret@h",
+            "http://h?auth_token=s3cret",
+            "http://h#s3cret",
+            "http://me:s3cret%zz@h",
+            "http://me:/s3cret@h?",
+        ] {
+            let error = text.parse::<ServerAddress>().unwrap_err();
+            assert!(!format!("{error} {error:?}").contains("s3cret"), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn the_address_goes_before_the_environment() {
+        let password = ("OPENCODE_SERVER_PASSWORD", "pw");
+        let both = [password, ("OPENCODE_SERVER_USERNAME", "me")];
+        let basic = |text| Some(format!("Basic {}", STANDARD.encode(text)));
+        assert_eq!(header("http://h", &[password]).as_deref(), Some("Basic b3BlbmNvZGU6cHc="));
+        assert_eq!(header("http://h", &both), basic("me:pw"));
+        assert_eq!(header("http://h", &[both[1]]), None);
+        assert_eq!(header("http://h", &[("OPENCODE_SERVER_PASSWORD", "")]), None);
+        assert_eq!(header("http://a:b%40%3A%C3%BC@h", &both), basic("a:b@:ü"));
+        assert_eq!(header("http://:b@h", &both), basic("opencode:b"));
+        assert_eq!(header("http://a@h", &both), basic("me:pw"));
+        let credentials = Credentials { user: "s3cret".into(), password: "s3cret".into() };
+        assert!(!format!("{credentials:?}").contains("s3cret"));
+    }
+
+    #[test]
+    fn a_query_value_cannot_leave_its_place() {
+        assert_eq!(percent_encoded("/a b&c=ü#?\r\n"), "%2Fa%20b%26c%3D%C3%BC%23%3F%0D%0A");
+        assert_eq!(percent_encoded("Az09-._~"), "Az09-._~");
+        assert_eq!(percent_decoded("%2Fa%20b%26c%3D%C3%BC").as_deref(), Some("/a b&c=ü"));
+    }
+}

@@ -1,0 +1,271 @@
+//! What the bridge inside of OpenCode asks, and what it is told; the latter as `schema/json/hook-opencode.schema.json` has it.
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::core::context::receipt::Receipt;
+use crate::core::session::{Announcement, Delivery, Mark, Moment, Stored};
+use crate::hosts::opencode::wire::{MARK, Session};
+
+/// The version of this agreement. A bridge of another one is told so.
+pub const PROTOCOL: u32 = 1;
+
+/// What the bridge asks.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Question {
+    /// A session was created: shall it be given context?
+    Created(Session),
+    /// A prompt waits in a session of which the bridge knows nothing, or was told to ask again.
+    Prompted {
+        /// The session.
+        session: Session,
+        /// Whether the bridge saw it being created.
+        is_new: bool,
+        /// Whether the bridge saw the message being removed that carried its context.
+        is_undone: bool,
+        /// What is stored of it.
+        stored: Stored,
+    },
+    /// The session has the context of this receipt.
+    Delivered(i64),
+    /// The context of this receipt was not used.
+    Released(i64),
+    /// Something that concerns nobody.
+    Other,
+}
+
+/// Why a question cannot be understood.
+#[derive(Debug, Error)]
+pub enum QuestionError {
+    /// It is not JSON, or lacks something.
+    #[error("the bridge's question cannot be read: {0}")]
+    Broken(#[from] serde_json::Error),
+    /// The bridge is of another version.
+    #[error(
+        "the bridge speaks protocol {0}, this kgctx speaks {PROTOCOL}; run `kgctx install opencode` again"
+    )]
+    Protocol(u32),
+}
+
+#[derive(Deserialize)]
+struct Envelope {
+    protocol: u32,
+    event: RawEvent,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type")]
+enum RawEvent {
+    #[serde(rename = "session.created")]
+    Created { properties: CreatedProperties },
+    #[serde(rename = "chat.message")]
+    Prompted {
+        #[serde(default)]
+        created: bool,
+        #[serde(default)]
+        removed: bool,
+        info: Session,
+        stored: RawStored,
+    },
+    #[serde(rename = "kgctx.delivered")]
+    Delivered { receipt: Option<i64> },
+    #[serde(rename = "kgctx.released")]
+    Released { receipt: Option<i64> },
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Deserialize)]
+struct CreatedProperties {
+    info: Session,
+}
+
+#[derive(Deserialize)]
+struct RawStored {
+    messages: usize,
+    complete: bool,
+    #[serde(default)]
+    marks: Vec<serde_json::Map<String, serde_json::Value>>,
+}
+
+impl From<RawStored> for Stored {
+    fn from(raw: RawStored) -> Stored {
+        let mark = |mark: &serde_json::Map<String, serde_json::Value>| {
+            if mark.contains_key(MARK) {
+                return Some(Mark::Context);
+            }
+            Some(Mark::Compaction(mark.get("compaction")?.as_str()?.to_owned()))
+        };
+        Stored {
+            n_messages: raw.messages,
+            is_complete: raw.complete,
+            marks: raw.marks.iter().filter_map(mark).collect(),
+        }
+    }
+}
+
+impl Question {
+    /// Reads what the bridge sent.
+    pub fn parse(json: &[u8]) -> Result<Question, QuestionError> {
+        let envelope: Envelope = serde_json::from_slice(json)?;
+        if envelope.protocol != PROTOCOL {
+            return Err(QuestionError::Protocol(envelope.protocol));
+        }
+        Ok(match envelope.event {
+            RawEvent::Created { properties } => Question::Created(properties.info),
+            RawEvent::Prompted { created, removed, info, stored } => Question::Prompted {
+                session: info,
+                is_new: created,
+                is_undone: removed,
+                stored: stored.into(),
+            },
+            RawEvent::Delivered { receipt } => receipt.map_or(Question::Other, Question::Delivered),
+            RawEvent::Released { receipt } => receipt.map_or(Question::Other, Question::Released),
+            RawEvent::Other => Question::Other,
+        })
+    }
+}
+
+/// What the bridge is told.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "action", rename_all = "lowercase")]
+pub enum Answer {
+    /// Do nothing.
+    None {
+        /// Why.
+        reason: String,
+    },
+    /// Ask again when the first prompt is there.
+    Ask {
+        /// Why.
+        reason: String,
+    },
+    /// Give the session this.
+    Inject(Box<Given>),
+}
+
+impl Answer {
+    /// Tells the bridge to do nothing.
+    pub fn none(reason: impl ToString) -> Answer {
+        Answer::None { reason: reason.to_string() }
+    }
+
+    /// Tells the bridge to ask again when the first prompt is there.
+    pub fn ask(reason: impl ToString) -> Answer {
+        Answer::Ask { reason: reason.to_string() }
+    }
+
+    /// The answer as one line of JSON.
+    pub fn to_json(&self) -> Result<String, serde_json::Error> {
+        #[derive(Serialize)]
+        struct Enveloped<'a> {
+            protocol: u32,
+            #[serde(flatten)]
+            answer: &'a Answer,
+        }
+        serde_json::to_string(&Enveloped { protocol: PROTOCOL, answer: self })
+    }
+}
+
+/// A context on its way into a session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Given {
+    /// The receipt's number, by which the bridge says that the context arrived; `None` where none could be written.
+    pub receipt: Option<i64>,
+    /// The very bytes.
+    pub text: String,
+    /// Which way.
+    pub delivery: Delivery,
+    /// What is stored beside the text, by which it is recognised.
+    pub metadata: Metadata,
+    /// What a person is told.
+    pub notice: Option<Notice>,
+}
+
+/// What is stored beside a context, under `kgctx`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Metadata {
+    /// The version of this metadata.
+    pub v: u32,
+    /// The moment that the context was for.
+    pub moment: Moment,
+    /// The receipt's number.
+    pub receipt: Option<i64>,
+    /// How long the text is.
+    pub tokens: usize,
+    /// The text's SHA-256.
+    pub sha256: String,
+}
+
+impl Metadata {
+    /// The metadata of a context with this receipt.
+    pub fn of(id: Option<i64>, receipt: &Receipt) -> Metadata {
+        Metadata {
+            v: 1,
+            moment: receipt.moment.clone(),
+            receipt: id,
+            tokens: receipt.used.tokens,
+            sha256: receipt.sha256.clone(),
+        }
+    }
+}
+
+/// What a person is told of an injection.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Notice {
+    /// Where.
+    #[serde(rename = "as")]
+    pub how: Announcement,
+    /// What.
+    pub text: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(event: &str) -> Question {
+        let json = format!(
+            r#"{{"protocol":1,"bridge":"0.1.0","directory":"/p","event":{event},"more":true}}"#
+        );
+        Question::parse(json.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn questions_are_read_as_the_bridge_sends_them() {
+        let session = r#"{"id":"ses_1","directory":"/p","title":"t"}"#;
+        let created = parse(&format!(
+            r#"{{"type":"session.created","properties":{{"sessionID":"ses_1","info":{session}}}}}"#
+        ));
+        let Question::Created(session_created) = created else { panic!("{created:?}") };
+        assert_eq!(session_created.directory, "/p");
+        let asked = parse(&format!(
+            r#"{{"type":"chat.message","sessionID":"ses_1","created":true,"info":{session},"stored":{{"messages":7,
+               "complete":false,"marks":[{{"kgctx":{{"v":9}}}},{{"compaction":"msg_2"}},{{"else":1}}]}}}}"#
+        ));
+        let marks = vec![Mark::Context, Mark::Compaction("msg_2".to_owned())];
+        let stored = Stored { n_messages: 7, is_complete: false, marks };
+        let session = session_created;
+        let (is_new, is_undone) = (true, false);
+        assert_eq!(asked, Question::Prompted { session, is_new, is_undone, stored });
+        let settled = r#"{"type":"kgctx.delivered","sessionID":"s","receipt":7,"how":"part"}"#;
+        assert_eq!(parse(settled), Question::Delivered(7));
+        assert_eq!(parse(r#"{"type":"kgctx.released","receipt":null}"#), Question::Other);
+        assert_eq!(parse(r#"{"type":"message.updated","properties":{}}"#), Question::Other);
+    }
+
+    #[test]
+    fn a_bridge_of_another_version_is_told_what_to_do() {
+        let error = Question::parse(br#"{"protocol":2,"event":{"type":"x"}}"#).unwrap_err();
+        assert!(error.to_string().contains("kgctx install opencode"), "{error}");
+        for broken in ["", "[]", "{}", "{\"protocol\":1}", "\u{0}"] {
+            assert!(Question::parse(broken.as_bytes()).is_err(), "{broken:?}");
+        }
+    }
+
+    #[test]
+    fn answers_name_their_protocol() {
+        let json = Answer::none("why").to_json().unwrap();
+        assert_eq!(json, r#"{"protocol":1,"action":"none","reason":"why"}"#);
+    }
+}

@@ -1,0 +1,316 @@
+//! One HTTP request over a connection of its own. Nothing waits longer than it was told to.
+
+use std::error::Error;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::Incoming;
+use hyper::client::conn::http1;
+use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderValue};
+use hyper::{Method, StatusCode};
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpStream;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use super::address::{Credentials, ServerAddress};
+use super::error::{ServerError, chain};
+
+/// A server that is there is reached well within this time, also in another house.
+const CONNECT_LIMIT: Duration = Duration::from_secs(3);
+/// A hundred long messages are a few megabytes.
+pub(super) const MAX_BODY_BYTES: usize = 64 * 1024 * 1024;
+
+/// What is asked.
+pub(super) struct Request<'a> {
+    /// How.
+    pub(super) method: Method,
+    /// Path and query, below the server's base.
+    pub(super) path: &'a str,
+    /// JSON to send along.
+    pub(super) body: Option<Vec<u8>>,
+}
+
+/// An answer that has been read to its end.
+pub(super) struct Answer {
+    pub(super) status: StatusCode,
+    pub(super) content_type: String,
+    pub(super) body: Bytes,
+}
+
+/// An answer whose body is still to come.
+pub(super) struct OpenAnswer {
+    pub(super) status: StatusCode,
+    pub(super) content_type: String,
+    pub(super) body: Incoming,
+    pub(super) connection: Connection,
+}
+
+/// Keeps a connection going; dropping it closes the connection, also one whose other side takes nothing in.
+pub(super) struct Connection(JoinHandle<()>);
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Asks, and reads the whole answer, all within `limit`.
+pub(super) async fn ask(
+    address: &ServerAddress,
+    credentials: Option<&Credentials>,
+    request: Request<'_>,
+    limit: Duration,
+) -> Result<Answer, ServerError> {
+    let exchange = async {
+        let open = send(address, credentials, request).await?;
+        open.read(address, limit).await
+    };
+    within(limit, address, exchange).await
+}
+
+/// Asks, and waits within `limit` until the answer begins.
+pub(super) async fn open(
+    address: &ServerAddress,
+    credentials: Option<&Credentials>,
+    request: Request<'_>,
+    limit: Duration,
+) -> Result<OpenAnswer, ServerError> {
+    within(limit, address, send(address, credentials, request)).await
+}
+
+impl OpenAnswer {
+    /// Reads the rest within `limit`.
+    pub(super) async fn read(
+        self,
+        address: &ServerAddress,
+        limit: Duration,
+    ) -> Result<Answer, ServerError> {
+        let OpenAnswer { status, content_type, body, connection: _open } = self;
+        let reading = async {
+            let body = Limited::new(body, MAX_BODY_BYTES).collect().await;
+            Ok(body.map_err(|cause| broken(address, &*cause))?.to_bytes())
+        };
+        Ok(Answer { status, content_type, body: within(limit, address, reading).await? })
+    }
+}
+
+async fn send(
+    address: &ServerAddress,
+    credentials: Option<&Credentials>,
+    request: Request<'_>,
+) -> Result<OpenAnswer, ServerError> {
+    let request = prepared(address, credentials, request).map_err(|cause| ServerError::Broken {
+        address: address.to_string(),
+        cause: cause.to_string(),
+    })?;
+    let connecting = async {
+        TcpStream::connect((address.host(), address.port()))
+            .await
+            .map_err(|cause| ServerError::Unreachable { address: address.to_string(), cause })
+    };
+    let stream = within(CONNECT_LIMIT, address, connecting).await?;
+    // Only makes it faster.
+    let _ = stream.set_nodelay(true);
+    let (mut sender, driver) =
+        http1::handshake(TokioIo::new(stream)).await.map_err(|cause| broken(address, &cause))?;
+    let connection = Connection(tokio::spawn(async {
+        // Whoever waits for the answer hears of the fault, too.
+        let _ = driver.await;
+    }));
+    let answer = sender.send_request(request).await.map_err(|cause| broken(address, &cause))?;
+    let content_type = answer.headers().get(CONTENT_TYPE);
+    Ok(OpenAnswer {
+        status: answer.status(),
+        content_type: content_type
+            .map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
+            .unwrap_or_default(),
+        body: answer.into_body(),
+        connection,
+    })
+}
+
+fn prepared(
+    address: &ServerAddress,
+    credentials: Option<&Credentials>,
+    request: Request<'_>,
+) -> Result<hyper::Request<Full<Bytes>>, hyper::http::Error> {
+    let mut builder = hyper::Request::builder()
+        .method(request.method)
+        .uri(format!("{}{}", address.base(), request.path))
+        .header(HOST, address.authority())
+        .header(ACCEPT, "application/json, text/event-stream");
+    if let Some(credentials) = credentials {
+        let mut value = HeaderValue::try_from(credentials.header())?;
+        value.set_sensitive(true);
+        builder = builder.header(AUTHORIZATION, value);
+    }
+    if request.body.is_some() {
+        builder = builder.header(CONTENT_TYPE, "application/json");
+    }
+    builder.body(Full::from(request.body.unwrap_or_default()))
+}
+
+async fn within<T>(
+    limit: Duration,
+    address: &ServerAddress,
+    work: impl Future<Output = Result<T, ServerError>>,
+) -> Result<T, ServerError> {
+    timeout(limit, work)
+        .await
+        .unwrap_or_else(|_| Err(ServerError::Silent { address: address.to_string(), limit }))
+}
+
+fn broken(address: &ServerAddress, error: &(dyn Error + 'static)) -> ServerError {
+    ServerError::Broken { address: address.to_string(), cause: chain(error) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::net::{Shutdown, TcpListener};
+    use std::time::Instant;
+
+    use super::*;
+    use crate::hosts::opencode::loopback;
+    use crate::system::environment::Environment;
+
+    const LIMIT: Duration = Duration::from_secs(20);
+
+    async fn get(address: &ServerAddress, limit: Duration) -> Result<Answer, ServerError> {
+        let request = Request { method: Method::GET, path: "/x?y=z", body: None };
+        ask(address, None, request, limit).await
+    }
+
+    fn cause(result: Result<Answer, ServerError>) -> String {
+        match result {
+            Err(ServerError::Broken { cause, .. }) => cause,
+            Err(other) => panic!("{other}"),
+            Ok(answer) => panic!("{} bytes", answer.body.len()),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_request_says_who_asks_whom_for_what() {
+        let (server, requests) = loopback::recording("application/json", "{}");
+        let url = format!("http://me:s3cret@127.0.0.1:{}/base/", server.port());
+        let address: ServerAddress = url.parse().unwrap();
+        let credentials = address.credentials(&Environment::default());
+        let post = Request { method: Method::POST, path: "/p", body: Some(b"{\"a\":1}".to_vec()) };
+        let answer = ask(&address, credentials.as_ref(), post, LIMIT).await.unwrap();
+        assert_eq!((answer.status, &answer.body[..]), (StatusCode::OK, &b"{}"[..]));
+        assert_eq!(answer.content_type, "application/json");
+        let request = requests.recv().unwrap().to_ascii_lowercase();
+        for line in [
+            "post /base/p http/1.1\r\n",
+            &format!("\r\nhost: 127.0.0.1:{}\r\n", server.port()),
+            "\r\nauthorization: basic bwu6cznjcmv0\r\n",
+            "\r\ncontent-type: application/json\r\n",
+            "\r\n\r\n{\"a\":1}",
+        ] {
+            assert!(request.contains(line), "{line}: {request}");
+        }
+        get(&server, LIMIT).await.unwrap();
+        let request = requests.recv().unwrap().to_ascii_lowercase();
+        assert!(request.starts_with("get /x?y=z http/1.1\r\n"), "{request}");
+        assert!(!request.contains("authorization") && !request.contains("content-type"));
+    }
+
+    #[tokio::test]
+    async fn nobody_there_is_told_at_once() {
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let address: ServerAddress = format!("http://me:s3cret@127.0.0.1:{port}").parse().unwrap();
+        let error = get(&address, LIMIT).await.err().unwrap();
+        assert!(matches!(error, ServerError::Unreachable { .. }), "{error}");
+        let text = format!("{error} {error:?}");
+        assert!(text.contains(&format!("http://127.0.0.1:{port}")), "{text}");
+        assert!(!text.contains("s3cret"), "{text}");
+    }
+
+    #[tokio::test]
+    async fn a_listener_that_never_answers_is_silent_within_the_limit() {
+        // Its queue takes the connection; nobody ever accepts it.
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = loopback::address_of(&listener);
+        let began = Instant::now();
+        let error = get(&address, Duration::from_millis(200)).await.err().unwrap();
+        assert!(matches!(error, ServerError::Silent { .. }), "{error}");
+        assert!(error.to_string().contains("still starting"), "{error}");
+        let waited = began.elapsed();
+        assert!(waited >= Duration::from_millis(200) && waited < LIMIT / 2, "{waited:?}");
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_stops_in_its_middle_is_silent_within_the_limit() {
+        let server = loopback::serving(|_, stream| {
+            stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf").unwrap();
+            std::thread::sleep(LIMIT);
+        });
+        let error = get(&server, Duration::from_millis(300)).await.err().unwrap();
+        assert!(matches!(error, ServerError::Silent { .. }), "{error}");
+    }
+
+    #[tokio::test]
+    async fn a_request_that_was_given_up_closes_its_connection() {
+        for beginning in ["", "HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf"] {
+            let (server, closed) = loopback::watching_for_close(beginning);
+            let error = get(&server, Duration::from_millis(200)).await.err().unwrap();
+            assert!(matches!(error, ServerError::Silent { .. }), "{error}");
+            tokio::task::yield_now().await;
+            assert!(closed.recv_timeout(LIMIT).is_ok());
+        }
+    }
+
+    #[tokio::test]
+    async fn a_body_that_nobody_takes_is_given_up_with_its_connection() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = loopback::address_of(&listener);
+        let body = Some(vec![b' '; MAX_BODY_BYTES / 2]);
+        let post = Request { method: Method::POST, path: "/", body };
+        let error = ask(&address, None, post, Duration::from_millis(300)).await.err().unwrap();
+        assert!(matches!(error, ServerError::Silent { .. }), "{error}");
+        tokio::task::yield_now().await;
+        let (mut stream, _) = listener.accept().unwrap();
+        stream.set_read_timeout(Some(LIMIT / 4)).unwrap();
+        let taken = std::io::copy(&mut stream, &mut std::io::sink());
+        assert!(taken.is_ok_and(|bytes| bytes < MAX_BODY_BYTES as u64 / 2));
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_breaks_off_is_broken() {
+        for half in [
+            &b""[..],
+            b"HTTP/1.1 200 O",
+            b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf",
+            b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\nhalf\r\n",
+            b"SSH-2.0-OpenSSH_9.6\r\n",
+        ] {
+            let server = loopback::serving(move |_, stream| stream.write_all(half).unwrap());
+            let cause = cause(get(&server, LIMIT).await);
+            assert!(!cause.is_empty(), "{half:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_server_that_only_closes_its_side_is_broken() {
+        let server = loopback::serving(|_, stream| {
+            stream.shutdown(Shutdown::Write).unwrap();
+            std::thread::sleep(LIMIT);
+        });
+        let began = Instant::now();
+        cause(get(&server, LIMIT).await);
+        assert!(began.elapsed() < LIMIT / 2);
+    }
+
+    #[tokio::test]
+    async fn a_huge_body_is_not_read_to_its_end() {
+        let server = loopback::serving(|_, stream| {
+            stream.write_all(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n").unwrap();
+            let chunk = [b"100000\r\n", &vec![b'x'; 0x10_0000][..], b"\r\n"].concat();
+            while stream.write_all(&chunk).is_ok() {}
+        });
+        let cause = cause(get(&server, LIMIT * 3).await);
+        assert!(cause.contains("length limit exceeded"), "{cause}");
+    }
+}

@@ -1,0 +1,110 @@
+//! The one service of a user: a lock that ends with its process, and a socket that only the user can reach.
+
+#![expect(clippy::disallowed_methods, reason = "this room is behind the I/O fence")]
+
+use std::fs::{self, File, Permissions};
+use std::io::{self, Read, Write};
+use std::net::Shutdown;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use thiserror::Error;
+
+use crate::system::directories::{self, Directories};
+
+/// No answer of a service is longer: a context is some thousand tokens.
+const LONGEST_REPLY: u64 = 64 * 1024 * 1024;
+
+/// A service that was just stopped or killed takes a moment to be gone.
+const LOCK_PATIENCE: Duration = Duration::from_secs(1);
+const LOCK_INTERVAL: Duration = Duration::from_millis(20);
+
+/// Why this process is not the service.
+#[derive(Debug, Error)]
+pub enum InstanceError {
+    /// Another one is.
+    #[error("kgctx serve is running already; `kgctx serve --status` tells more")]
+    Running,
+    /// A file cannot be used.
+    #[error("cannot use {}: {cause}; check its permissions, and that its path is shorter than 100 characters", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        cause: io::Error,
+    },
+}
+
+/// The right to be the service. It ends with the process.
+#[derive(Debug)]
+pub struct Instance {
+    _lock: File,
+    socket: PathBuf,
+}
+
+impl Instance {
+    /// Becomes the service, if there is none.
+    pub fn become_one(directories: &Directories) -> Result<Instance, InstanceError> {
+        let path = directories.state.join("service.lock");
+        let io = |cause| InstanceError::Io { path: path.clone(), cause };
+        directories::create_private(&directories.state).map_err(io)?;
+        let lock = directories::private_file(&path).map_err(io)?;
+        let until = Instant::now() + LOCK_PATIENCE;
+        loop {
+            match lock.try_lock() {
+                Ok(()) => return Ok(Instance { _lock: lock, socket: socket(directories) }),
+                Err(fs::TryLockError::Error(cause)) => return Err(io(cause)),
+                Err(fs::TryLockError::WouldBlock) if Instant::now() > until => {
+                    return Err(InstanceError::Running);
+                }
+                Err(fs::TryLockError::WouldBlock) => thread::sleep(LOCK_INTERVAL),
+            }
+        }
+    }
+
+    /// Begins to listen. A socket that a killed service left behind makes room.
+    pub fn listen(&self) -> Result<UnixListener, InstanceError> {
+        let io = |cause| InstanceError::Io { path: self.socket.clone(), cause };
+        match fs::remove_file(&self.socket) {
+            Err(cause) if cause.kind() != io::ErrorKind::NotFound => return Err(io(cause)),
+            _ => {}
+        }
+        // The folder lets nobody else in, so that nobody is there before the socket is closed to others, too.
+        let listener = UnixListener::bind(&self.socket).map_err(io)?;
+        fs::set_permissions(&self.socket, Permissions::from_mode(0o600)).map_err(io)?;
+        listener.set_nonblocking(true).map_err(io)?;
+        Ok(listener)
+    }
+
+    /// Where it listens.
+    pub fn socket(&self) -> &Path {
+        &self.socket
+    }
+}
+
+impl Drop for Instance {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.socket);
+    }
+}
+
+/// Where the service listens, if there is one.
+fn socket(directories: &Directories) -> PathBuf {
+    directories.state.join("service.sock")
+}
+
+/// Sends a question to the service and returns its reply. An error means that there is none, or that it has not answered
+/// within `limit`.
+pub fn ask(directories: &Directories, question: &[u8], limit: Duration) -> io::Result<Vec<u8>> {
+    let mut stream = UnixStream::connect(socket(directories))?;
+    stream.set_write_timeout(Some(limit))?;
+    stream.set_read_timeout(Some(limit))?;
+    stream.write_all(question)?;
+    stream.shutdown(Shutdown::Write)?;
+    let mut reply = Vec::new();
+    stream.take(LONGEST_REPLY).read_to_end(&mut reply)?;
+    Ok(reply)
+}

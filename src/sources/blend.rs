@@ -1,0 +1,151 @@
+//! Blends what two sources answered, each about notes of its own, into one answer.
+
+use std::collections::BTreeMap;
+
+use crate::core::context::candidate::{ConceptDetail, FoundNote, Link, Signal};
+use crate::core::note::concept::Concept;
+
+/// The best notes of two searches: by how they match, then by their places, those of the first search before their
+/// equals.
+pub fn searched(first: Vec<FoundNote>, second: Vec<FoundNote>, limit: usize) -> Vec<FoundNote> {
+    let mut all: Vec<FoundNote> = first.into_iter().chain(second).collect();
+    // Names before words, as within one search; the sort is stable.
+    all.sort_by_key(|note| match note.signal {
+        Signal::Search { place, matched } => (Some(matched), place),
+        Signal::Recent { place } => (None, place),
+    });
+    all.truncate(limit);
+    for (n, note) in all.iter_mut().enumerate() {
+        if let Signal::Search { place, .. } = &mut note.signal {
+            *place = n + 1;
+        }
+    }
+    all
+}
+
+/// The newest notes of two lists; among equals by address.
+pub fn recent(first: Vec<FoundNote>, second: Vec<FoundNote>, limit: usize) -> Vec<FoundNote> {
+    let mut all: Vec<FoundNote> = first.into_iter().chain(second).collect();
+    all.sort_by(|a, b| b.modified.cmp(&a.modified).then_with(|| a.uri.cmp(&b.uri)));
+    all.truncate(limit);
+    for (n, note) in all.iter_mut().enumerate() {
+        note.signal = Signal::Recent { place: n + 1 };
+    }
+    all
+}
+
+/// What two sources know about concepts: their notes are different ones, so that their numbers add up.
+pub fn details(
+    mut first: BTreeMap<Concept, ConceptDetail>,
+    second: BTreeMap<Concept, ConceptDetail>,
+    n_neighbours: usize,
+) -> BTreeMap<Concept, ConceptDetail> {
+    for (concept, ConceptDetail { note, notes, neighbours }) in second {
+        let detail = first.entry(concept).or_default();
+        detail.note = detail.note.take().or(note);
+        detail.notes = detail.notes.saturating_add(notes);
+        detail.neighbours = links(std::mem::take(&mut detail.neighbours), neighbours, n_neighbours);
+    }
+    first
+}
+
+fn links(first: Vec<Link>, second: Vec<Link>, limit: usize) -> Vec<Link> {
+    let mut sums: BTreeMap<Concept, u32> = BTreeMap::new();
+    for Link { concept, notes } in first.into_iter().chain(second) {
+        let sum = sums.entry(concept).or_default();
+        *sum = sum.saturating_add(notes);
+    }
+    let mut links: Vec<Link> =
+        sums.into_iter().map(|(concept, notes)| Link { concept, notes }).collect();
+    links.sort_by(|a, b| b.notes.cmp(&a.notes).then_with(|| a.concept.cmp(&b.concept)));
+    links.truncate(limit);
+    links
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::search::answer::Match;
+    use crate::core::time::Timestamp;
+    use proptest::prelude::*;
+
+    fn note(uri: &str, seconds: i64, signal: Signal) -> FoundNote {
+        FoundNote {
+            uri: uri.to_owned(),
+            title: String::new(),
+            excerpt: String::new(),
+            concepts: Vec::new(),
+            modified: Timestamp::from_seconds(seconds),
+            signal,
+        }
+    }
+
+    fn uris(notes: &[FoundNote]) -> Vec<&str> {
+        notes.iter().map(|note| note.uri.as_str()).collect()
+    }
+
+    #[test]
+    fn the_best_match_of_either_search_comes_first() {
+        let by = |uri: &str, place, matched| note(uri, 0, Signal::Search { place, matched });
+        let first =
+            vec![by("a", 1, Match::Concept), by("b", 2, Match::Text), by("c", 3, Match::Text)];
+        let second = vec![by("x", 1, Match::Title), by("y", 2, Match::Text)];
+        let blended = searched(first, second, 4);
+        assert_eq!(uris(&blended), ["x", "a", "b", "y"]);
+        let places: Vec<Signal> = blended.iter().map(|note| note.signal).collect();
+        let expect = [Match::Title, Match::Concept, Match::Text, Match::Text];
+        for (n, (signal, matched)) in places.into_iter().zip(expect).enumerate() {
+            assert_eq!(signal, Signal::Search { place: n + 1, matched });
+        }
+    }
+
+    #[test]
+    fn the_newest_of_either_list_comes_first() {
+        let at = |uri: &str, seconds| note(uri, seconds, Signal::Recent { place: 1 });
+        let blended = recent(vec![at("b", 5), at("old", 1)], vec![at("new", 9), at("a", 5)], 3);
+        assert_eq!(uris(&blended), ["new", "a", "b"]);
+        assert_eq!(blended[2].signal, Signal::Recent { place: 3 });
+    }
+
+    fn link(name: &str, notes: u32) -> Link {
+        Link { concept: Concept::from_normal_form(name.to_owned()), notes }
+    }
+
+    #[test]
+    fn what_two_sources_know_adds_up() {
+        let concept = || Concept::from_normal_form("mast".to_owned());
+        let detail = |note: Option<&str>, notes, neighbours| ConceptDetail {
+            note: note.map(|uri| (uri.to_owned(), String::new())),
+            notes,
+            neighbours,
+        };
+        let first =
+            BTreeMap::from([(concept(), detail(None, 2, vec![link("sail", 2), link("keel", 1)]))]);
+        let second = BTreeMap::from([
+            (
+                concept(),
+                detail(Some("memory://docs/mast"), 3, vec![link("keel", 2), link("rope", 1)]),
+            ),
+            (Concept::from_normal_form("rope".to_owned()), detail(None, 1, Vec::new())),
+        ]);
+        let blended = details(first, second, 2);
+        let mast = &blended[&concept()];
+        assert_eq!(mast.note.as_ref().unwrap().0, "memory://docs/mast");
+        assert_eq!((mast.notes, &mast.neighbours), (5, &vec![link("keel", 3), link("sail", 2)]));
+        assert_eq!(blended.len(), 2);
+    }
+
+    proptest! {
+        #[test]
+        fn links_of_two_sources_have_no_order_and_lose_no_note(
+            first in prop::collection::vec(("[a-e]", 1..9u32), 0..6),
+            second in prop::collection::vec(("[a-e]", 1..9u32), 0..6),
+        ) {
+            let made = |list: &[(String, u32)]| list.iter().map(|(name, n)| link(name, *n)).collect::<Vec<_>>();
+            let one = links(made(&first), made(&second), 10);
+            prop_assert_eq!(&one, &links(made(&second), made(&first), 10));
+            let sum: u32 = first.iter().chain(&second).map(|(_, n)| n).sum();
+            prop_assert_eq!(one.iter().map(|link| link.notes).sum::<u32>(), sum);
+        }
+    }
+}

@@ -1,0 +1,333 @@
+//! maenifold's program, asked the three questions. What its answers leave out is read from the notes themselves.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+use std::thread::{self, ScopedJoinHandle};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::notes::{Listed, Notes, ReadNote};
+use crate::core::context::candidate::{ConceptDetail, FoundConcept, FoundNote, Link, Signal};
+use crate::core::context::compose::EXPANDED;
+use crate::core::note::concept::Concept;
+use crate::core::note::vault::Vault;
+use crate::core::search::answer::{Match, RecentFilter};
+use crate::core::settings::LinkStyle;
+use crate::core::time::{Timespan, Timestamp};
+use crate::sources::maenifold::answers::{NotePlace, RecentNote, Relation, SearchedNote};
+use crate::sources::maenifold::call::{CallError, Program, Tool};
+use crate::sources::maenifold::replies;
+use crate::sources::questions::{Details, NEIGHBOURS, RECENT, SEARCHED};
+use crate::sources::recent::{RecentQuestion, admits};
+use crate::system::clock;
+use crate::system::maenifold_places::Places;
+
+/// How many notes a search is asked for. maenifold looks for words in six times as many files, and no further.
+const SEARCH_PAGE: usize = 50;
+
+/// No answer has more notes that are understood.
+const LARGEST_PAGE: usize = 1_000;
+/// maenifold takes longer to start. Whoever allows less has another unit in mind.
+const SHORTEST_SENSIBLE: Duration = Duration::from_millis(100);
+
+/// maenifold's program, and the notes that it speaks of.
+pub(crate) struct Cli {
+    program: Program,
+    places: Places,
+    /// How long one call may take.
+    timeout: Duration,
+    /// When all calls have to be done.
+    until: Instant,
+    links: LinkStyle,
+    max_file_bytes: u64,
+    notes: OnceLock<Notes>,
+}
+
+/// Notes that were found, or why there are none.
+type Found = Result<Vec<FoundNote>, String>;
+
+impl Cli {
+    /// Makes ready to ask. Nothing is started yet.
+    pub(crate) fn new(
+        program: Program,
+        places: &Places,
+        (timeout, until): (Duration, Instant),
+        links: LinkStyle,
+        max_file_bytes: u64,
+    ) -> Cli {
+        let (places, notes) = (places.clone(), OnceLock::new());
+        Cli { program, places, timeout, until, links, max_file_bytes, notes }
+    }
+
+    /// When all calls have to be done.
+    pub(crate) fn until(&self) -> Instant {
+        self.until
+    }
+
+    /// The notes that match the project's name, best first, and those of the last day, newest first. With `now`, the last
+    /// day is that before it.
+    ///
+    /// Side by side, but where maenifold has yet to unpack its things: two that do that at once get in each other's way.
+    pub(crate) fn both(&self, project: Option<&str>, now: Option<Timestamp>) -> (Found, Found) {
+        let search = || match project {
+            Some(project) => self.search(project, SEARCHED),
+            None => Ok(Vec::new()),
+        };
+        let (span, limit, filter) = (Timespan::DAY, RECENT, RecentFilter::Memory);
+        let question = RecentQuestion { now, span, limit, filter };
+        if self.places.is_fresh() {
+            return (search(), self.recent(question));
+        }
+        thread::scope(|scope| {
+            let recent = scope.spawn(|| self.recent(question));
+            (search(), joined(recent))
+        })
+    }
+
+    /// The notes that match a query, best first.
+    pub(crate) fn search(&self, query: &str, limit: usize) -> Found {
+        if query.trim().is_empty() {
+            return Ok(Vec::new());
+        }
+        let page = limit.clamp(SEARCH_PAGE, LARGEST_PAGE);
+        let payload = json!({ "query": query, "mode": "Hybrid", "pageSize": page });
+        let said = self.asked_while_listing(Tool::SearchMemories, &payload)?;
+        let told = replies::search(&said).map_err(|error| fault(Tool::SearchMemories, error))?;
+        // Every search fills its page with notes that are only akin to the query.
+        let with_words = told.into_iter().filter(|note| note.has_words != Some(false));
+        let mut told = BTreeSet::new();
+        let found = with_words.filter_map(|note| self.searched(note));
+        let found = found.filter(|note| told.insert(note.uri.clone())).take(limit);
+        Ok(found
+            .enumerate()
+            .map(|(n, mut note)| {
+                note.signal = Signal::Search { place: n + 1, matched: matched(&note, query) };
+                note
+            })
+            .collect())
+    }
+
+    /// The notes that were written lately, newest first. The program counts back from its own clock: with a moment that is
+    /// asked for, those of its answer are left out that had not happened then, or were long over.
+    pub(crate) fn recent(&self, question: RecentQuestion) -> Found {
+        let RecentQuestion { now, span, limit, filter } = question;
+        let kind = match filter {
+            RecentFilter::All => "all",
+            RecentFilter::Memory => "memory",
+            RecentFilter::Thinking => "thinking",
+        };
+        let payload = json!({ "timespan": span.dot_net(), "limit": limit, "filter": kind });
+        let said = self.asked_while_listing(Tool::RecentActivity, &payload)?;
+        let told = replies::recent(&said).map_err(|error| fault(Tool::RecentActivity, error))?;
+        let since = now.unwrap_or_else(clock::now).before(span);
+        let mut taken = Vec::new();
+        let mut found: Vec<FoundNote> =
+            told.into_iter().filter_map(|note| self.changed(note, &mut taken)).collect();
+        found.retain(|note| {
+            // What came after the moment that was asked for had not happened then.
+            let is_later = now.is_some_and(|now| note.modified > now);
+            note.modified >= since && !is_later && admits(filter, &note.uri)
+        });
+        // maenifold goes by the times at which it last saw the files.
+        found.sort_by_key(|note| std::cmp::Reverse(note.modified));
+        let mut told = BTreeSet::new();
+        found.retain(|note| told.insert(note.uri.clone()));
+        found.truncate(limit);
+        for (n, note) in found.iter_mut().enumerate() {
+            note.signal = Signal::Recent { place: n + 1 };
+        }
+        Ok(found)
+    }
+
+    /// What is known about found concepts, and what stands around the best of them; with what went wrong. What is not known
+    /// about one concept takes nothing from the others.
+    pub(crate) fn details(&self, ranked: &[FoundConcept]) -> (Details, Option<String>) {
+        let best = &ranked[..ranked.len().min(EXPANDED)];
+        thread::scope(|scope| {
+            let around: Vec<_> =
+                best.iter().map(|found| scope.spawn(|| self.neighbours(&found.concept))).collect();
+            let mut details = self.own_notes(ranked);
+            let mut failed: Vec<String> = Vec::new();
+            for (found, around) in best.iter().zip(around) {
+                match joined(around) {
+                    Ok(neighbours) => {
+                        details.entry(found.concept.clone()).or_default().neighbours = neighbours;
+                    }
+                    Err(fault) => failed.push(fault),
+                }
+            }
+            let n_failed = failed.len();
+            let fault = failed.into_iter().next();
+            let fault =
+                fault.map(|first| format!("{first} ({n_failed} of {} concepts)", best.len()));
+            (details, fault)
+        })
+    }
+
+    /// The concepts around one, in maenifold's order.
+    pub(crate) fn relations(
+        &self,
+        concept: &Concept,
+        limit: usize,
+    ) -> Result<Vec<Relation>, String> {
+        let payload = json!({
+            "conceptName": concept.as_str(), "depth": 1, "maxEntities": limit, "includeContent": false,
+        });
+        let said = self.asked(Tool::BuildContext, &payload)?;
+        let told = replies::context(&said).map_err(|error| fault(Tool::BuildContext, error))?;
+        Ok(told.into_iter().filter(|relation| relation.concept != *concept).collect())
+    }
+
+    /// The concepts around one, those with the most common notes first.
+    fn neighbours(&self, concept: &Concept) -> Result<Vec<Link>, String> {
+        let mut links: Vec<Link> = self
+            .relations(concept, NEIGHBOURS)?
+            .into_iter()
+            .map(|relation| Link { concept: relation.concept, notes: relation.notes })
+            .collect();
+        links.sort_by(|a, b| a.concept.cmp(&b.concept).then(b.notes.cmp(&a.notes)));
+        links.dedup_by(|a, b| a.concept == b.concept);
+        links.sort_by_key(|link| std::cmp::Reverse(link.notes));
+        links.truncate(NEIGHBOURS);
+        Ok(links)
+    }
+
+    /// The notes that go by the names of concepts. How many mention them, maenifold does not tell.
+    fn own_notes(&self, ranked: &[FoundConcept]) -> Details {
+        let notes = self.notes();
+        let going_by = notes.going_by(ranked.iter().map(|found| &found.concept));
+        let in_time = going_by.into_iter().take_while(|_| Instant::now() < self.until);
+        let detail = |(concept, listed): (&Concept, Listed<'_>)| {
+            let read = notes.read(listed)?;
+            let note = Some((listed.uri(), read.excerpt));
+            Some((concept.clone(), ConceptDetail { note, ..ConceptDetail::default() }))
+        };
+        in_time.filter_map(detail).collect()
+    }
+
+    /// A note of a search with what its file says.
+    ///
+    /// One that is not listed is gone, or is none for the index either: it is left out, unless the answer tells all
+    /// about it, or the files are somewhere else altogether.
+    fn searched(&self, note: SearchedNote) -> Option<FoundNote> {
+        let notes = self.notes();
+        let SearchedNote { uri, title, concepts, names_all_concepts, .. } = note;
+        let signal = Signal::Search { place: 0, matched: Match::Text };
+        let listed = notes.at(&uri);
+        if let Some((listed, read)) = listed.and_then(|at| Some((at, notes.read(at)?))) {
+            return Some(of_file(listed, read, names_all_concepts.then_some(concepts), signal));
+        }
+        let excerpt = String::new();
+        // When it was written is not told, and not asked of the notes of a search.
+        let modified = Timestamp(0);
+        let can_be_told = names_all_concepts || !notes.are_here();
+        (can_be_told && is_address(&uri)).then_some(FoundNote {
+            uri,
+            title,
+            excerpt,
+            concepts,
+            modified,
+            signal,
+        })
+    }
+
+    /// A note that changed with what its file says. One whose file is gone is left out, unless the answer tells all about it.
+    fn changed<'a>(&'a self, note: RecentNote, taken: &mut Vec<Listed<'a>>) -> Option<FoundNote> {
+        let notes = self.notes();
+        let RecentNote { place, title, modified, concepts, names_all_concepts } = note;
+        let signal = Signal::Recent { place: 0 };
+        let listed = match &place {
+            NotePlace::Uri(uri) => notes.at(uri),
+            NotePlace::Stem(stem) => notes.called(stem, title.as_deref(), taken),
+        };
+        taken.extend(listed);
+        if let Some((listed, read)) = listed.and_then(|at| Some((at, notes.read(at)?))) {
+            return Some(of_file(listed, read, names_all_concepts.then_some(concepts), signal));
+        }
+        let (NotePlace::Uri(uri), Some(modified), true) = (place, modified, names_all_concepts)
+        else {
+            return None;
+        };
+        let title = title.unwrap_or_else(|| uri.clone());
+        is_address(&uri).then_some(FoundNote {
+            uri,
+            title,
+            excerpt: String::new(),
+            concepts,
+            modified,
+            signal,
+        })
+    }
+
+    /// Asks the program, and lists the notes meanwhile.
+    fn asked_while_listing(&self, tool: Tool, payload: &Value) -> Result<Vec<u8>, String> {
+        thread::scope(|scope| {
+            let said = scope.spawn(|| self.asked(tool, payload));
+            self.notes();
+            joined(said)
+        })
+    }
+
+    fn asked(&self, tool: Tool, payload: &Value) -> Result<Vec<u8>, String> {
+        let until = self.until.min(Instant::now() + self.timeout);
+        self.program.call(tool, payload, until).map_err(|error| match error {
+            CallError::Late(_) if self.timeout < SHORTEST_SENSIBLE => {
+                let hint =
+                    "CLI_TIMEOUT counts milliseconds here, and seconds in maenifold's own hooks";
+                fault(tool, format!("{error}; {hint}"))
+            }
+            error => fault(tool, error),
+        })
+    }
+
+    fn notes(&self) -> &Notes {
+        self.notes.get_or_init(|| Notes::list(&self.places, self.links, self.max_file_bytes))
+    }
+}
+
+/// Whether a text is the address of a note that could be in the memory.
+fn is_address(uri: &str) -> bool {
+    let anywhere = Vault { name: String::new(), root: PathBuf::new() };
+    matches!(anywhere.resolve(uri), Some(Ok(_)))
+}
+
+/// A note as its file has it, which is newer than any answer.
+fn of_file(
+    listed: Listed<'_>,
+    read: ReadNote,
+    told: Option<Vec<Concept>>,
+    signal: Signal,
+) -> FoundNote {
+    let concepts = told.unwrap_or(read.concepts);
+    let (uri, modified) = (listed.uri(), listed.modified());
+    FoundNote { uri, title: read.title, excerpt: read.excerpt, concepts, modified, signal }
+}
+
+/// How a note matches a query that stands in it somewhere.
+fn matched(note: &FoundNote, query: &str) -> Match {
+    let query = Concept::parse(query);
+    let is_query = |name: &str| query.is_some() && Concept::parse(name) == query;
+    let stem = note.uri.rsplit('/').next().unwrap_or_default();
+    if is_query(&note.title) {
+        Match::Title
+    } else if is_query(stem) {
+        Match::File
+    } else {
+        Match::Text
+    }
+}
+
+fn fault(tool: Tool, error: impl std::fmt::Display) -> String {
+    format!("{}: {error}", tool.name())
+}
+
+fn joined<T>(thread: ScopedJoinHandle<'_, Result<T, String>>) -> Result<T, String> {
+    let broken = |_| Err("a fault of this program ended it; please report it".to_owned());
+    thread.join().unwrap_or_else(broken)
+}
+
+#[cfg(unix)]
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,41 @@
+//! The names that the database's notes go by.
+
+use std::collections::HashMap;
+
+use super::{KnownNote, Place};
+use crate::core::note::concept::Concept;
+use crate::core::search::answer::Match;
+
+/// Which notes go by which name, in normal form.
+pub(super) struct Names(HashMap<Concept, Vec<(Match, Place)>>);
+
+impl Names {
+    /// Gathers titles and file names of notes that come from the oldest on.
+    pub(super) fn of(notes: &[KnownNote]) -> Names {
+        let mut names: HashMap<Concept, Vec<(Match, Place)>> = HashMap::with_capacity(notes.len());
+        for (place, note) in notes.iter().enumerate().rev() {
+            let title = Concept::parse(note.title());
+            let stem = Concept::parse(note.path.stem()).filter(|stem| Some(stem) != title.as_ref());
+            for (name, kind) in [(title, Match::Title), (stem, Match::File)] {
+                if let Some(name) = name {
+                    names.entry(name).or_default().push((kind, place));
+                }
+            }
+        }
+        for notes in names.values_mut() {
+            // Stable: the newest stays in front.
+            notes.sort_by_key(|&(kind, _)| kind);
+        }
+        Names(names)
+    }
+
+    /// The notes that go by a name: those with that title first, and the newest of them first.
+    pub(super) fn named(&self, name: &Concept) -> &[(Match, Place)] {
+        self.0.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// The note that goes by a name.
+    pub(super) fn own_note(&self, name: &Concept) -> Option<Place> {
+        self.named(name).first().map(|&(_, place)| place)
+    }
+}

@@ -1,0 +1,162 @@
+//! What the database knows of notes: their rows, their texts, and the concepts that they mention.
+
+use rusqlite::types::ValueRef;
+use rusqlite::{OptionalExtension, Row, params};
+
+use super::remembered::Remembered;
+use super::{Database, DatabaseError};
+use crate::core::note::concept::Concept;
+use crate::core::time::Timestamp;
+
+/// A longer text is not read: no person wrote it, and it would all have to be in memory.
+const LONGEST_TEXT_BYTES: i64 = 8 * 1024 * 1024;
+
+/// What the database knows of a note, without its text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileRow {
+    /// Its row.
+    pub row: i64,
+    /// Its address.
+    pub uri: String,
+    /// Its title, if it has one.
+    pub title: Option<String>,
+    /// The time of its file when the row was written.
+    pub last_indexed: Option<Timestamp>,
+    /// When maenifold was last asked to read it to somebody.
+    pub last_accessed: Option<Timestamp>,
+}
+
+impl Database {
+    /// All notes, in no particular order; as they were read before where nothing was written since.
+    pub fn files(&self) -> Result<Vec<FileRow>, DatabaseError> {
+        // Looked at again now that the state is fixed: if it is the same as before, that state is the one that is read.
+        let is_certain = |remembered: &&Remembered| remembered.is_still_so();
+        let remembered = self.remembered.as_ref().filter(is_certain);
+        if let Some(rows) = remembered.and_then(Remembered::rows) {
+            return Ok(rows);
+        }
+        let rows = self.read_files()?;
+        if let Some(remembered) = remembered {
+            remembered.keep(&rows);
+        }
+        Ok(rows)
+    }
+
+    fn read_files(&self) -> Result<Vec<FileRow>, DatabaseError> {
+        let optional = |column: &'static str| {
+            if self.has_column("file_content", column) { column } else { "NULL" }
+        };
+        // By row, not by address: the rows lie in this order.
+        let sql = format!(
+            "SELECT rowid, file_path, {}, last_indexed, {} FROM file_content NOT INDEXED",
+            optional("title"),
+            optional("last_accessed")
+        );
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        let mut rows = statement.query([])?;
+        let mut files = Vec::new();
+        while let Some(row) = rows.next()? {
+            let Some(uri) = text(row, 1)? else { continue };
+            files.push(FileRow {
+                row: row.get(0)?,
+                uri: uri.to_owned(),
+                title: text(row, 2)?.map(str::to_owned),
+                last_indexed: text(row, 3)?.and_then(Timestamp::parse),
+                last_accessed: text(row, 4)?.and_then(Timestamp::parse),
+            });
+        }
+        Ok(files)
+    }
+
+    /// The beginning of a note's text, at most so many characters; `None` where it has none that is one.
+    pub fn text_start(&self, row: i64, max_chars: usize) -> Result<Option<String>, DatabaseError> {
+        // A text's length is told without a look at it.
+        let sql = "SELECT CASE WHEN octet_length(content) <= ?2 THEN substr(content, 1, ?3) END \
+                   FROM file_content WHERE rowid = ?1";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let start = statement
+            .query_row(params![row, LONGEST_TEXT_BYTES, max_chars as i64], |row| {
+                Ok(text(row, 0)?.map(str::to_owned))
+            })
+            .optional()?;
+        Ok(start.flatten())
+    }
+
+    /// The concepts that a note mentions, most mentioned first, ties by name.
+    pub fn concepts_of(&self, uri: &str) -> Result<Vec<Concept>, DatabaseError> {
+        let sql = "SELECT concept_name, mention_count FROM concept_mentions WHERE source_file = ?1";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let mut rows = statement.query([uri])?;
+        let mut found: Vec<(i64, Concept)> = Vec::new();
+        while let Some(row) = rows.next()? {
+            if let Some(concept) = concept(row, 0)? {
+                found.push((integer(row, 1)?.unwrap_or(1), concept));
+            }
+        }
+        found.sort_by(|(a_count, a), (b_count, b)| b_count.cmp(a_count).then_with(|| a.cmp(b)));
+        Ok(found.into_iter().map(|(_, concept)| concept).collect())
+    }
+
+    /// The addresses of all notes that mention a concept, in no particular order, with how often they do.
+    pub fn mentioning(&self, concept: &Concept) -> Result<Vec<(String, u32)>, DatabaseError> {
+        let sql = "SELECT source_file, mention_count FROM concept_mentions WHERE concept_name = ?1";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let mut rows = statement.query([concept.as_str()])?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            if let Some(uri) = text(row, 0)? {
+                let count = integer(row, 1)?.and_then(|count| u32::try_from(count).ok());
+                found.push((uri.to_owned(), count.unwrap_or(1)));
+            }
+        }
+        Ok(found)
+    }
+
+    /// How many notes mention a concept.
+    pub fn notes_of(&self, concept: &Concept) -> Result<u32, DatabaseError> {
+        let sql = "SELECT count(*) FROM concept_mentions WHERE concept_name = ?1";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        Ok(statement.query_row([concept.as_str()], |row| row.get(0))?)
+    }
+
+    /// Whether it knows a concept.
+    pub fn knows(&self, concept: &Concept) -> Result<bool, DatabaseError> {
+        let sql = "SELECT 1 FROM concepts WHERE concept_name = ?1";
+        Ok(self.connection.prepare_cached(sql)?.exists([concept.as_str()])?)
+    }
+
+    /// All concepts, in no particular order.
+    pub fn concepts(&self) -> Result<Vec<Concept>, DatabaseError> {
+        let mut statement = self.connection.prepare("SELECT concept_name FROM concepts")?;
+        let mut rows = statement.query([])?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            found.extend(concept(row, 0)?);
+        }
+        Ok(found)
+    }
+}
+
+/// A column's text; `None` for anything else, and for bytes that are no UTF-8.
+pub(super) fn text<'a>(
+    row: &'a Row<'_>,
+    column: usize,
+) -> Result<Option<&'a str>, rusqlite::Error> {
+    Ok(match row.get_ref(column)? {
+        ValueRef::Text(bytes) => std::str::from_utf8(bytes).ok(),
+        _ => None,
+    })
+}
+
+pub(super) fn integer(row: &Row<'_>, column: usize) -> Result<Option<i64>, rusqlite::Error> {
+    Ok(row.get_ref(column)?.as_i64().ok())
+}
+
+/// A column's concept, if it is one in normal form: maenifold keeps `''` among them, and others may have written there.
+pub(super) fn concept(row: &Row<'_>, column: usize) -> Result<Option<Concept>, rusqlite::Error> {
+    Ok(text(row, column)?.and_then(in_normal_form))
+}
+
+pub(super) fn in_normal_form(name: &str) -> Option<Concept> {
+    Concept::parse(name).filter(|concept| concept.as_str() == name)
+}

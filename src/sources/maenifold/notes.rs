@@ -1,0 +1,159 @@
+//! The notes of maenifold's memory, as they lie there. What its program leaves out of its answers is read from the files:
+//! to have it read them would change how it ranks them.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::core::note::NotePath;
+use crate::core::note::concept::Concept;
+use crate::core::note::decode::{self, Decoded};
+use crate::core::note::listing::{FolderListing, ListedFile};
+use crate::core::note::markdown;
+use crate::core::note::vault::{Vault, uri};
+use crate::core::settings::{LinkStyle, Setting, VaultSpec};
+use crate::core::time::Timestamp;
+use crate::system::maenifold_places::Places;
+use crate::system::vault;
+
+/// So many files of one name are read to find the one with a certain title.
+const MOST_OF_ONE_NAME: usize = 10;
+
+/// The listed notes of a memory: no links, nothing hidden, nothing too large.
+pub(super) struct Notes {
+    /// `None` where the memory is not to be had, as when the program is the way to another machine.
+    vault: Option<Vault>,
+    listings: Vec<FolderListing>,
+    links: LinkStyle,
+}
+
+/// A file of a memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Listed<'a> {
+    folder: &'a str,
+    file: &'a ListedFile,
+}
+
+impl Listed<'_> {
+    /// The note's address.
+    pub(super) fn uri(&self) -> String {
+        let slash = if self.folder.is_empty() { "" } else { "/" };
+        uri("", &format!("{}{slash}{}", self.folder, self.file.name))
+    }
+
+    /// When it was last written.
+    pub(super) fn modified(&self) -> Timestamp {
+        self.file.stamp.mtime
+    }
+
+    /// The file's name without its ending.
+    pub(super) fn stem(&self) -> &str {
+        self.file.name.strip_suffix(".md").unwrap_or(&self.file.name)
+    }
+
+    /// Puts the oldest first, and no two in the same place.
+    fn age(&self) -> (Timestamp, &str, &str) {
+        (self.modified(), self.folder, &self.file.name)
+    }
+}
+
+/// What a note's file says.
+pub(super) struct ReadNote {
+    pub(super) title: String,
+    pub(super) excerpt: String,
+    /// Most mentioned first, then by name.
+    pub(super) concepts: Vec<Concept>,
+}
+
+impl Notes {
+    /// Lists the notes of a memory, without opening one.
+    pub(super) fn list(places: &Places, links: LinkStyle, max_file_bytes: u64) -> Notes {
+        let value = VaultSpec { name: String::new(), path: places.memory.clone() };
+        let vault = vault::open(&Setting { value, origin: places.origin.clone() }).ok();
+        let listings = match &vault {
+            Some(vault) => vault::walk(std::slice::from_ref(vault), max_file_bytes).0,
+            None => Vec::new(),
+        };
+        Notes { vault, listings, links }
+    }
+
+    /// Whether the memory lies where this process can see it.
+    pub(super) fn are_here(&self) -> bool {
+        self.vault.is_some()
+    }
+
+    /// The file that an address names.
+    pub(super) fn at(&self, uri: &str) -> Option<Listed<'_>> {
+        let path: NotePath = self.vault.as_ref()?.resolve(uri)?.ok()?;
+        let (folder, name) = path.as_str().rsplit_once('/').unwrap_or(("", path.as_str()));
+        let listing = self.listings.iter().find(|listing| listing.folder == folder)?;
+        let place = listing.files.binary_search_by(|file| file.name.as_str().cmp(name)).ok()?;
+        Some(Listed { folder: &listing.folder, file: &listing.files[place] })
+    }
+
+    /// The file that an answer names by its stem and its title: of several the one with that title, else the newest. Those
+    /// that other parts of the answer named are `taken`.
+    ///
+    /// maenifold takes what follows the last dot of a stem for an ending, and leaves it out.
+    pub(super) fn called(
+        &self,
+        stem: &str,
+        title: Option<&str>,
+        taken: &[Listed<'_>],
+    ) -> Option<Listed<'_>> {
+        let named = |note: &Listed<'_>| {
+            let own = note.stem();
+            own == stem || own.rsplit_once('.').is_some_and(|(start, _)| start == stem)
+        };
+        let mut of_that_name: Vec<Listed<'_>> =
+            self.all().filter(|note| named(note) && !taken.contains(note)).collect();
+        of_that_name.sort_by(|a, b| {
+            (b.stem() == stem).cmp(&(a.stem() == stem)).then_with(|| b.age().cmp(&a.age()))
+        });
+        if let (Some(title), true) = (title, of_that_name.len() > 1) {
+            let has_title =
+                |note: &&Listed<'_>| self.read(**note).is_some_and(|read| read.title == title);
+            let titled = of_that_name.iter().take(MOST_OF_ONE_NAME).find(has_title);
+            if let Some(titled) = titled {
+                return Some(*titled);
+            }
+        }
+        of_that_name.first().copied()
+    }
+
+    /// For each concept the newest file that goes by its name.
+    pub(super) fn going_by<'a>(
+        &self,
+        concepts: impl Iterator<Item = &'a Concept>,
+    ) -> BTreeMap<&'a Concept, Listed<'_>> {
+        let concepts: BTreeSet<&Concept> = concepts.collect();
+        let mut found: BTreeMap<&Concept, Listed<'_>> = BTreeMap::new();
+        for note in self.all() {
+            let name = Concept::parse(note.stem());
+            let Some(concept) = name.and_then(|name| concepts.get(&name).copied()) else {
+                continue;
+            };
+            let newest = found.entry(concept).or_insert(note);
+            if note.age() > newest.age() {
+                *newest = note;
+            }
+        }
+        found
+    }
+
+    /// Opens a file; `None` for one that is gone, or holds no text.
+    pub(super) fn read(&self, note: Listed<'_>) -> Option<ReadNote> {
+        let (bytes, _) = vault::read(self.vault.as_ref()?, note.folder, note.file).ok()?;
+        let Decoded::Text(text, remarks) = decode::decode(bytes) else { return None };
+        let read = markdown::parse(&text, note.stem(), self.links, remarks);
+        let mut mentions: Vec<(Concept, u32)> = read.mentions.into_iter().collect();
+        mentions.sort_by_key(|(_, links)| Reverse(*links));
+        let concepts = mentions.into_iter().map(|(concept, _)| concept).collect();
+        Some(ReadNote { title: read.title, excerpt: read.excerpt, concepts })
+    }
+
+    fn all(&self) -> impl Iterator<Item = Listed<'_>> {
+        self.listings.iter().flat_map(|listing| {
+            listing.files.iter().map(|file| Listed { folder: &listing.folder, file })
+        })
+    }
+}

@@ -1,0 +1,302 @@
+//! A reply: whether maenifold's program answered at all, and in which form. Knows no tool's answer.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use thiserror::Error;
+
+use crate::core::note::concept::Concept;
+use crate::core::note::wikilink;
+use crate::core::secrets;
+use crate::core::settings::LinkStyle;
+use crate::core::text::for_model;
+
+/// So much of what it said is shown.
+const SHOWN_CHARS: usize = 120;
+/// So much of what it said is looked at for that.
+const LOOKED_AT_BYTES: usize = 2_000;
+
+/// Why a reply is no answer. One line each, whatever was said.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ReplyError {
+    /// It says that it cannot.
+    #[error("maenifold refused: {0}")]
+    Refused(String),
+    /// It has nothing to answer from.
+    #[error("maenifold has no database yet; its `Sync` makes one")]
+    NoDatabase,
+    /// It explained how it is called.
+    #[error("maenifold did not take the call, and explained its usage instead")]
+    Usage,
+    /// It said nothing at all.
+    #[error("maenifold said nothing")]
+    Empty,
+    /// It was cut off.
+    #[error("maenifold's answer stops in the middle")]
+    Truncated,
+    /// It said something that is none of its known answers.
+    #[error("maenifold said something unexpected: {0}")]
+    Unknown(String),
+}
+
+/// An answer, in the form in which it came.
+pub(super) enum Reply {
+    /// An object, out of its envelope.
+    Json(Value),
+    /// A text for people, without blank lines around it.
+    Text(String),
+    /// That there is nothing.
+    Nothing,
+}
+
+/// Looks at what was said.
+pub(super) fn read(bytes: &[u8]) -> Result<Reply, ReplyError> {
+    let text = String::from_utf8_lossy(bytes);
+    let text = text.trim_start_matches('\u{feff}').trim_matches(['\r', '\n', ' ', '\t']);
+    if text.is_empty() {
+        return Err(ReplyError::Empty);
+    }
+    if !text.starts_with('{') {
+        return of_text(text);
+    }
+    // Whatever may follow the object is not for us.
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
+    match values.next() {
+        Some(Ok(value)) => of_object(value),
+        Some(Err(error)) if error.is_eof() => Err(ReplyError::Truncated),
+        _ => Err(unknown(text)),
+    }
+}
+
+/// An error that shows how something began that was not understood.
+pub(super) fn unknown(said: &str) -> ReplyError {
+    ReplyError::Unknown(shown(said))
+}
+
+fn of_object(mut value: Value) -> Result<Reply, ReplyError> {
+    let error = value.get("error").filter(|error| !error.is_null());
+    let has_succeeded = match value.get("success").and_then(Value::as_bool) {
+        Some(has_succeeded) => has_succeeded,
+        None if error.is_none() => return Ok(Reply::Json(value)),
+        None => false,
+    };
+    if !has_succeeded {
+        return of_failure(error.unwrap_or(&Value::Null));
+    }
+    match value["data"].take() {
+        Value::String(text) => of_text(text.trim()),
+        data => Ok(Reply::Json(data)),
+    }
+}
+
+/// What the envelope of a failure means.
+fn of_failure(error: &Value) -> Result<Reply, ReplyError> {
+    let code = error["code"].as_str().unwrap_or_default();
+    let message = error["message"].as_str().or(error.as_str()).unwrap_or_default();
+    if let Some(verdict) = verdict(message) {
+        return verdict;
+    }
+    let said = match (code, message) {
+        ("", "") => "it does not say why".to_owned(),
+        ("", said) | (said, "") => shown(said),
+        (code, message) => shown(&format!("{code}: {message}")),
+    };
+    Err(ReplyError::Refused(said))
+}
+
+fn of_text(text: &str) -> Result<Reply, ReplyError> {
+    const REFUSALS: [&str; 4] = ["ERROR:", "Error invoking", "Unknown tool:", "DIAGNOSTIC:"];
+    if let Some(verdict) = verdict(text) {
+        return verdict;
+    }
+    if REFUSALS.iter().any(|refusal| text.starts_with(refusal)) {
+        // A hint follows on further lines.
+        return Err(ReplyError::Refused(shown(text.lines().next().unwrap_or_default())));
+    }
+    if text.starts_with("maenifold CLI") || text.starts_with("Usage:") {
+        return Err(ReplyError::Usage);
+    }
+    Ok(Reply::Text(text.to_owned()))
+}
+
+/// What the messages mean that can come as a text and as a failure.
+fn verdict(message: &str) -> Option<Result<Reply, ReplyError>> {
+    const NOTHING: [&str; 4] = [
+        "No memories found in specified folder",
+        "No recent activity found",
+        // A project may be called `the`.
+        "ERROR: Query contains no informative keywords",
+        "Query contains no informative keywords",
+    ];
+    let message = message.strip_prefix("# Recent Activity").unwrap_or(message).trim_start();
+    if NOTHING.iter().any(|nothing| message.starts_with(nothing)) {
+        return Some(Ok(Reply::Nothing));
+    }
+    message.starts_with("No database found").then_some(Err(ReplyError::NoDatabase))
+}
+
+/// The beginning of what was said, on one line and without secrets.
+fn shown(said: &str) -> String {
+    let mut line = for_model::one_line(&said[..said.floor_char_boundary(LOOKED_AT_BYTES)]);
+    if let Some((end, _)) = line.char_indices().nth(SHOWN_CHARS) {
+        line.truncate(end);
+        line.push('…');
+    }
+    line
+}
+
+/// The concepts to which pieces of a note's text link, most mentioned first. Only whole links count: a piece may begin or
+/// end inside of one.
+pub(super) fn linked<'a>(pieces: impl IntoIterator<Item = &'a str>) -> Vec<Concept> {
+    let mut mentions: BTreeMap<Concept, u32> = BTreeMap::new();
+    for piece in pieces {
+        wikilink::find_links(piece, |inner| {
+            let concept = wikilink::concept(inner, LinkStyle::Maenifold);
+            if let Some(concept) = concept.filter(|_| may_be_told(inner)) {
+                *mentions.entry(concept).or_default() += 1;
+            }
+        });
+    }
+    let mut mentions: Vec<(Concept, u32)> = mentions.into_iter().collect();
+    mentions.sort_by_key(|(_, times)| std::cmp::Reverse(*times));
+    mentions.into_iter().map(|(concept, _)| concept).collect()
+}
+
+/// A concept that is told by its name; `None` for one without a name, and for a secret.
+pub(super) fn named(name: &str) -> Option<Concept> {
+    Concept::parse(name).filter(|_| may_be_told(name))
+}
+
+/// Whether a name is no secret, and arrived whole.
+fn may_be_told(name: &str) -> bool {
+    !name.contains(char::REPLACEMENT_CHARACTER) && !secrets::are_in_name(name)
+}
+
+/// The concepts that an object lists by their names, each once, in their order; `None` where it lists none.
+pub(super) fn listed_concepts(object: &Value) -> Option<Vec<Concept>> {
+    let mut concepts: Vec<Concept> = Vec::new();
+    for name in object["concepts"].as_array()?.iter().filter_map(Value::as_str).take(super::MOST) {
+        let name = name.trim().trim_start_matches("[[").trim_end_matches("]]");
+        concepts.extend(named(name).filter(|concept| !concepts.contains(concept)));
+    }
+    Some(concepts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[track_caller]
+    fn check_error(said: impl AsRef<[u8]>, expect: &str) {
+        let error = read(said.as_ref()).map(|_| ()).unwrap_err();
+        assert_eq!(error.to_string(), expect);
+    }
+
+    #[track_caller]
+    fn check_nothing(said: &str) {
+        assert!(matches!(read(said.as_bytes()), Ok(Reply::Nothing)), "{said}");
+    }
+
+    #[test]
+    fn failures_that_end_with_success_are_failures() {
+        check_error(
+            "{\"success\":false,\"data\":null,\"error\":{\"code\":\"INVALID_ARGUMENT\",\"message\":\"Error invoking \
+             SearchMemories: Missing \\u0027query\\u0027\"}}\n",
+            "maenifold refused: INVALID_ARGUMENT: Error invoking SearchMemories: Missing 'query'",
+        );
+        check_error("{\"success\":false}", "maenifold refused: it does not say why");
+        check_error("{\"error\":\"no memory\"}", "maenifold refused: no memory");
+        check_error("ERROR: disk is full\n💡 Try again", "maenifold refused: ERROR: disk is full");
+        check_error(
+            "Error invoking BuildContext: bad\n",
+            "maenifold refused: Error invoking BuildContext: bad",
+        );
+        check_error("Unknown tool: X", "maenifold refused: Unknown tool: X");
+        check_error("DIAGNOSTIC: no vectors", "maenifold refused: DIAGNOSTIC: no vectors");
+        check_error(
+            "maenifold CLI\n\nUsage:\n  MCP Server mode:   maenifold --mcp\n",
+            "maenifold did not take the call, and explained its usage instead",
+        );
+        check_error(
+            "# Recent Activity\n\nNo database found. Run the `Sync` command first to index memory files.\n",
+            "maenifold has no database yet; its `Sync` makes one",
+        );
+        check_error(" \r\n\n", "maenifold said nothing");
+        check_error("{\"success\":true,\"data\":{\"res", "maenifold's answer stops in the middle");
+        check_error("{nonsense}", "maenifold said something unexpected: {nonsense}");
+    }
+
+    #[test]
+    fn nothing_found_is_an_answer() {
+        check_nothing("No memories found in specified folder\n");
+        check_nothing("No recent activity found\n");
+        check_nothing(
+            "ERROR: Query contains no informative keywords. Try adding specific terms.\n💡 Hint",
+        );
+        check_nothing(
+            "{\"success\":false,\"data\":null,\"error\":{\"code\":\"VALIDATION_ERROR\",\"message\":\"Query contains no \
+             informative keywords.\"}}",
+        );
+    }
+
+    #[test]
+    fn the_object_comes_out_of_its_envelope() {
+        let json = |said: &str| match read(said.as_bytes()) {
+            Ok(Reply::Json(value)) => value.to_string(),
+            _ => panic!("{said} is no object"),
+        };
+        assert_eq!(
+            json("\u{feff}{\"success\":true,\"data\":{\"a\":1},\"error\":null}\n"),
+            "{\"a\":1}"
+        );
+        assert_eq!(json("{\"results\":[]}\nsome later line"), "{\"results\":[]}");
+        assert!(matches!(
+            read(b"{\"success\":true,\"data\":\"# A text\",\"error\":null}"),
+            Ok(Reply::Text(text)) if text == "# A text"
+        ));
+    }
+
+    #[test]
+    fn a_broken_character_does_not_break_the_answer() {
+        let said = b"{\"success\":true,\"data\":{\"a\":\"x\xff\xfey\"},\"error\":null}";
+        let Ok(Reply::Json(value)) = read(said) else { panic!("it is an answer") };
+        assert_eq!(value["a"], "x\u{fffd}\u{fffd}y");
+    }
+
+    #[test]
+    fn an_error_shows_little_and_no_secrets() {
+        let key = format!("AKIA{}", "Q3EGRXZ5T7PLMN2W");
+        let error = read(format!("ERROR: key {key} is\u{7} \u{1b}[31mbad").as_bytes());
+        let error = error.map(|_| ()).unwrap_err().to_string();
+        assert!(!error.contains("AKIA") && !error.contains(char::is_control), "{error}");
+        let error = unknown(&"é".repeat(5_000)).to_string();
+        assert!(error.chars().count() < 200, "{error}");
+    }
+
+    #[test]
+    fn only_whole_links_of_a_piece_are_concepts() {
+        let names = |piece: &str| -> Vec<String> {
+            linked([piece]).iter().map(Concept::to_string).collect()
+        };
+        assert_eq!(names("uth]] [[b]] [[Auth Flow]] [[b]] [[OAu"), ["b", "auth-flow"]);
+        assert_eq!(names("[[[a]]] [[ / ]] [[password=hunter2xyz9]]"), [""; 0]);
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_are_too_odd(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+            if let Err(error) = read(&bytes) {
+                prop_assert!(!error.to_string().contains(char::is_control));
+            }
+        }
+
+        #[test]
+        fn errors_stay_on_one_short_line(text in "(ERROR:|\\{|x)?\\PC{0,40}[\\n\\r\\t\\x00-\\x1f\u{2028}]?.{0,400}") {
+            if let Err(error) = read(text.as_bytes()) {
+                let error = error.to_string();
+                prop_assert!(!error.contains(char::is_control) && error.chars().count() < 200, "{error:?}");
+            }
+        }
+    }
+}

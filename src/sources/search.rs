@@ -1,0 +1,130 @@
+//! Answers "which notes are about this?".
+
+use crate::core::note::NotePath;
+use crate::core::note::concept::Concept;
+use crate::core::note::decode::{self, Decoded};
+use crate::core::note::front_matter;
+use crate::core::note::vault::SCHEME;
+use crate::core::search::answer::{Match, SearchAnswer, SearchHit};
+use crate::core::search::fulltext;
+use crate::core::search::ranking::{Ranked, Reason, rank};
+use crate::core::search::snippet;
+use crate::core::secrets;
+use crate::store::index::{Index, IndexError, NoteCard, NoteId};
+use crate::system::vault;
+use crate::workspace::refresh::{Refreshed, ask};
+use crate::workspace::{AppError, Workspace};
+
+/// A snippet is looked for in the first so many bytes of a note.
+const SNIPPET_SOURCE_BYTES: u64 = 256 * 1024;
+
+/// Words in more notes than this are not ranked by.
+const COMMON_FROM: i64 = 1_000;
+/// How many notes each way of searching offers at least, from which the best are chosen.
+const CANDIDATES: usize = 50;
+
+/// Finds the notes that match `query`, best first, after a refresh.
+pub fn search(
+    workspace: &Workspace,
+    query: &str,
+    limit: usize,
+) -> Result<(SearchAnswer, Refreshed), AppError> {
+    ask(workspace, |index| answer(workspace, index, query, limit))
+}
+
+/// Finds the notes that match `query` in an index as it is.
+pub fn answer(
+    workspace: &Workspace,
+    index: &Index,
+    query: &str,
+    limit: usize,
+) -> Result<SearchAnswer, IndexError> {
+    let terms = fulltext::terms(query);
+    let ranked = best(workspace, index, query, limit, COMMON_FROM)?;
+    let hits = ranked.into_iter().map(|ranked| hit(workspace, index, ranked, &terms));
+    Ok(SearchAnswer { query: query.to_owned(), results: hits.collect::<Result<_, _>>()? })
+}
+
+/// The notes that match `query` best, not ranked by words that stand in `common_from` notes or more.
+pub(crate) fn best(
+    workspace: &Workspace,
+    index: &Index,
+    query: &str,
+    limit: usize,
+    common_from: i64,
+) -> Result<Vec<Ranked<NoteId>>, IndexError> {
+    let limits = (limit.max(CANDIDATES), common_from);
+    let mut ranked = rank(reasons(workspace, index, query, limits)?);
+    ranked.truncate(limit);
+    Ok(ranked)
+}
+
+fn reasons(
+    workspace: &Workspace,
+    index: &Index,
+    query: &str,
+    (limit, common_from): (usize, i64),
+) -> Result<Vec<Reason<NoteId>>, IndexError> {
+    let mut reasons = Vec::new();
+    let trimmed = query.trim();
+    if trimmed.starts_with(SCHEME) {
+        for (n, vault) in workspace.vaults.iter().enumerate() {
+            if let Some(Ok(path)) = vault.resolve(trimmed)
+                && let Some(note) = index.note_at(n, path.as_str())?
+            {
+                reasons.push(Reason { note, matched: Match::Uri, strength: 1.0 });
+            }
+        }
+    }
+    if let Some(name) = Concept::parse(query) {
+        for (note, matched, title) in index.named(&name, limit)? {
+            // Two titles may be one name: the one that is spelt like the query was meant.
+            let spelt_alike = title.trim().to_lowercase() == trimmed.to_lowercase();
+            reasons.push(Reason { note, matched, strength: if spelt_alike { 1.0 } else { 0.0 } });
+        }
+        for (note, links) in index.mentioning(&name, limit)? {
+            reasons.push(Reason { note, matched: Match::Concept, strength: f64::from(links) });
+        }
+    }
+    let terms = fulltext::terms(query);
+    let quoted: Vec<String> = terms.iter().map(|term| fulltext::quoted(term)).collect();
+    for (note, strength) in index.texts(&quoted, limit, common_from)? {
+        reasons.push(Reason { note, matched: Match::Text, strength });
+    }
+    Ok(reasons)
+}
+
+fn hit(
+    workspace: &Workspace,
+    index: &Index,
+    ranked: Ranked<NoteId>,
+    terms: &[String],
+) -> Result<SearchHit, IndexError> {
+    let card = index.card(ranked.note)?;
+    Ok(SearchHit {
+        uri: uri(workspace, &card),
+        snippet: secrets::mask(
+            &snippet_of(workspace, &card, terms).unwrap_or_else(|| card.excerpt.clone()),
+        )
+        .into_owned(),
+        title: card.title,
+        score: ranked.score,
+        matched: ranked.matched,
+        concepts: index.concepts_of(ranked.note)?,
+    })
+}
+
+/// The address of the note that a card shows.
+pub(crate) fn uri(workspace: &Workspace, card: &NoteCard) -> String {
+    let name = workspace.vaults.get(card.vault).map_or("", |vault| vault.name.as_str());
+    crate::core::note::vault::uri(name, &card.path)
+}
+
+/// The text around the first match; `None` where the file cannot be read any more.
+fn snippet_of(workspace: &Workspace, card: &NoteCard, terms: &[String]) -> Option<String> {
+    let vault = workspace.vaults.get(card.vault)?;
+    let path = NotePath::parse(&card.path).ok()?;
+    let bytes = vault::read_start(vault, &path, SNIPPET_SOURCE_BYTES).ok()?;
+    let Decoded::Text(text, _) = decode::decode(bytes) else { return None };
+    Some(snippet::snippet(front_matter::split(&text).1, terms))
+}

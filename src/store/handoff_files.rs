@@ -1,0 +1,160 @@
+//! The documents of handoffs: one file each, below the state's folder. Written once and whole, and never changed.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::PathBuf;
+
+use crate::core::handoff::HandoffId;
+use crate::system::breakpoint;
+use crate::system::directories::{self, Directories};
+
+/// No document is longer.
+pub const MAX_BYTES: u64 = 1024 * 1024;
+
+/// The documents of one project or channel.
+#[derive(Debug, Clone)]
+pub struct HandoffFiles {
+    folder: PathBuf,
+}
+
+impl HandoffFiles {
+    /// Where the documents of a scope are.
+    pub fn of(directories: &Directories, scope: &str) -> HandoffFiles {
+        HandoffFiles { folder: directories.state.join("handoffs").join(scope) }
+    }
+
+    /// Where a document is.
+    pub fn path(&self, id: &HandoffId) -> PathBuf {
+        self.folder.join(format!("{id}.md"))
+    }
+
+    /// Whether anything has this name.
+    pub fn is_there(&self, id: &HandoffId) -> bool {
+        fs::symlink_metadata(self.path(id)).is_ok()
+    }
+
+    /// Writes a document, all of it or nothing, and never over another one. It survives a loss of power.
+    pub fn write(&self, id: &HandoffId, text: &str) -> io::Result<()> {
+        directories::create_private(&self.folder)?;
+        let temporary = self.temporary(id);
+        let written = create_private_file(&temporary).and_then(|mut file| {
+            file.write_all(text.as_bytes())?;
+            file.sync_all()
+        });
+        breakpoint::reach("create:written");
+        // A link in place of a move, because that never replaces anything.
+        let linked = written.and_then(|()| fs::hard_link(&temporary, self.path(id)));
+        breakpoint::reach("create:linked");
+        // One that stays behind is removed with its draft.
+        let _ = fs::remove_file(&temporary);
+        linked?;
+        File::open(&self.folder)?.sync_all()
+    }
+
+    /// Removes what a writer left behind that was ended.
+    pub fn sweep(&self, id: &HandoffId) {
+        let _ = fs::remove_file(self.temporary(id));
+    }
+
+    /// Reads a document. Nothing but a plain file of a sensible size is one.
+    pub fn read(&self, id: &HandoffId) -> io::Result<Vec<u8>> {
+        let mut options = OpenOptions::new();
+        options.read(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::custom_flags(
+            &mut options,
+            libc::O_NOFOLLOW | libc::O_NONBLOCK,
+        );
+        let file = options.open(self.path(id))?;
+        let there = file.metadata()?;
+        if !there.is_file() {
+            return Err(io::Error::other("it is no plain file"));
+        }
+        if there.len() > MAX_BYTES {
+            return Err(io::Error::other(format!("it is longer than {MAX_BYTES} bytes")));
+        }
+        let mut bytes = Vec::new();
+        file.take(MAX_BYTES).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Removes a document. One that is gone already is as good.
+    pub fn remove(&self, id: &HandoffId) -> io::Result<()> {
+        match fs::remove_file(self.path(id)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// All documents that are there; none where there is no folder.
+    pub fn all(&self) -> io::Result<Vec<HandoffId>> {
+        let entries = match fs::read_dir(&self.folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(error),
+        };
+        let id = |entry: io::Result<fs::DirEntry>| {
+            let name = entry.ok()?.file_name();
+            HandoffId::parse(name.to_str()?.strip_suffix(".md")?).ok()
+        };
+        let mut ids: Vec<HandoffId> = entries.filter_map(id).collect();
+        ids.sort();
+        Ok(ids)
+    }
+
+    fn temporary(&self, id: &HandoffId) -> PathBuf {
+        self.folder.join(format!(".{id}.tmp"))
+    }
+}
+
+fn create_private_file(path: &std::path::Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn files() -> (tempfile::TempDir, HandoffFiles) {
+        let home = tempfile::tempdir().unwrap();
+        let files = HandoffFiles::of(&Directories::below(home.path()), "p-12345678");
+        (home, files)
+    }
+
+    #[test]
+    fn a_document_is_written_once_and_read_as_it_is() {
+        let (_home, files) = files();
+        let id = HandoffId::parse("HO-20260131-120000-a").unwrap();
+        assert!(files.all().unwrap().is_empty());
+        files.write(&id, "text\r\n").unwrap();
+        assert!(files.write(&id, "other").is_err(), "A-1.2: none is ever overwritten");
+        assert_eq!(files.read(&id).unwrap(), b"text\r\n");
+        assert_eq!(files.all().unwrap(), std::slice::from_ref(&id));
+        assert_eq!(fs::read_dir(&files.folder).unwrap().count(), 1, "nothing is left behind");
+        files.remove(&id).unwrap();
+        files.remove(&id).unwrap();
+        assert!(!files.is_there(&id));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nothing_but_a_plain_file_is_read() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let (home, files) = files();
+        let id = HandoffId::parse("HO-20260131-120000-a").unwrap();
+        files.write(&id, "text").unwrap();
+        let mode = |path: PathBuf| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(files.path(&id)), mode(files.folder.clone())), (0o600, 0o700));
+        files.remove(&id).unwrap();
+        fs::write(home.path().join("secret"), "secret").unwrap();
+        symlink(home.path().join("secret"), files.path(&id)).unwrap();
+        assert!(files.read(&id).is_err());
+        fs::remove_file(files.path(&id)).unwrap();
+        fs::create_dir(files.path(&id)).unwrap();
+        assert!(files.read(&id).is_err());
+    }
+}

@@ -1,0 +1,110 @@
+//! The graph index: one SQLite file per set of vaults, derived from the notes and never the only copy of anything.
+
+mod build;
+mod bulk;
+mod changes;
+mod edges;
+mod place;
+mod read;
+mod rows;
+mod store;
+mod update;
+
+use thiserror::Error;
+
+pub use build::Builder;
+pub use changes::Changes;
+pub use read::{Index, Neighbour, NoteCard};
+pub use store::{Store, Unusable, WriterLock};
+pub use update::{Outcome, Updater};
+
+use crate::core::note::vault::Vault;
+use crate::core::settings::Settings;
+
+/// Identifies our files among all SQLite files: "kgcx" in ASCII.
+const APPLICATION_ID: i32 = 0x6b67_6378;
+/// Raised with every change of the schema, or of the meaning of what is stored.
+const SCHEMA_VERSION: i32 = 2;
+const TABLES: &str = include_str!("../../schema/index/0001_index.sql");
+const LOOKUPS: &str = include_str!("../../schema/index/0002_lookups.sql");
+
+/// What SQLite's own errors know of the place.
+const CACHE: &str = "the cache folder (see `kgctx config`)";
+
+/// The id of a note in the index: its place in time.
+pub type NoteId = i64;
+
+/// Why the index could not do what was asked.
+#[derive(Debug, Error)]
+pub enum IndexError {
+    /// The file is broken; it has to be made again.
+    #[error("the index is damaged: {0}")]
+    Damaged(String),
+    /// Another process holds the file for too long.
+    #[error("the index is busy: another process is writing it")]
+    Busy,
+    /// There is no room left.
+    #[error("no room left for the index in {0}; free some space or set KGCTX_HOME to another disk")]
+    Full(String),
+    /// The file system refused.
+    #[error(
+        "cannot use the index in {place}: {cause}; check the disk, or set KGCTX_HOME to another one"
+    )]
+    Io {
+        /// Where.
+        place: String,
+        /// What the system said.
+        cause: std::io::Error,
+    },
+    /// A note has no room between its neighbours in time; the index has to be made again.
+    #[error("the index has no room between two notes")]
+    Crowded,
+}
+
+impl From<rusqlite::Error> for IndexError {
+    fn from(error: rusqlite::Error) -> IndexError {
+        use rusqlite::ErrorCode::{
+            CannotOpen, DatabaseBusy, DatabaseLocked, DiskFull, ReadOnly, SystemIoFailure,
+        };
+        match error.sqlite_error_code() {
+            Some(DatabaseBusy | DatabaseLocked) => IndexError::Busy,
+            Some(DiskFull) => IndexError::Full(CACHE.to_owned()),
+            Some(ReadOnly | CannotOpen | SystemIoFailure) => IndexError::Io {
+                place: CACHE.to_owned(),
+                cause: std::io::Error::other(error.to_string()),
+            },
+            // Our statements are fixed and tested: whatever else goes wrong lies in the file.
+            _ => IndexError::Damaged(error.to_string()),
+        }
+    }
+}
+
+/// How many things the index holds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Notes.
+    pub notes: i64,
+    /// Distinct concepts.
+    pub concepts: i64,
+    /// Links that count.
+    pub links: i64,
+    /// Pairs of concepts that share a note.
+    pub edges: i64,
+    /// Notes with remarks.
+    pub remarked: i64,
+}
+
+/// Sums up what an index is made from; an index with another fingerprint is made again.
+///
+/// The program's version is part of it: a release may read notes differently, and an index takes a second.
+pub fn fingerprint(vaults: &[Vault], settings: &Settings) -> String {
+    let vaults: Vec<String> =
+        vaults.iter().map(|vault| format!("{}={}", vault.name, vault.root.display())).collect();
+    format!(
+        "kgctx {} schema {SCHEMA_VERSION} links {} max {} vaults {}",
+        env!("CARGO_PKG_VERSION"),
+        settings.links.value,
+        settings.max_file_bytes.value,
+        vaults.join("|")
+    )
+}

@@ -1,0 +1,283 @@
+//! The builder: makes a whole index in a new file, in one pass over the notes, and swaps it in at the end.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::mpsc;
+use std::thread;
+
+use rusqlite::{Connection, OpenFlags, params};
+
+use crate::core::note::concept::Concept;
+use crate::core::note::listing::{FolderListing, ListedFile};
+use crate::core::note::reading::{Content, ReadNote, Reading};
+use crate::store::index::bulk::insert_all;
+use crate::store::index::edges::{Edge, EdgeCollector};
+use crate::store::index::place;
+use crate::store::index::rows::{self, FileRow, Held, NameKind};
+use crate::store::index::store::WriterLock;
+use crate::store::index::{
+    APPLICATION_ID, IndexError, LOOKUPS, NoteId, SCHEMA_VERSION, TABLES, Totals,
+};
+
+/// How many batches of edges may wait to be written.
+const EDGE_BATCHES_AHEAD: usize = 32;
+
+/// A file that was added, until its row is written.
+struct BuiltFile {
+    folder: usize,
+    file: ListedFile,
+    settled: bool,
+    held: Held,
+}
+
+/// Writes an index from nothing.
+pub struct Builder<'a> {
+    lock: &'a WriterLock,
+    connection: Connection,
+    file: PathBuf,
+    published: bool,
+    totals: Totals,
+    /// Folders with a file that may have changed while it was read.
+    restless: Vec<bool>,
+    last_id: NoteId,
+    concept_ids: HashMap<Concept, u32>,
+    /// Notes and links of each concept, by its id.
+    concept_counts: Vec<(u32, u64)>,
+    names: Vec<(Concept, NameKind, NoteId)>,
+    /// Note, concept, links; in the order in which they are stored.
+    mentions: Vec<(NoteId, u32, u32)>,
+    files: Vec<BuiltFile>,
+    edges: EdgeCollector,
+}
+
+impl<'a> Builder<'a> {
+    /// Begins a new index beside the one in use.
+    pub fn begin(lock: &'a WriterLock, n_folders: usize) -> Result<Builder<'a>, IndexError> {
+        let file = lock.new_file()?;
+        let access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(&file, access)?;
+        connection.execute_batch(
+            // Nobody sees this file before it is finished, so nothing guards against its loss.
+            "PRAGMA page_size = 8192; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;
+             PRAGMA cache_size = -32768; PRAGMA temp_store = MEMORY;",
+        )?;
+        connection.set_prepared_statement_cache_capacity(32);
+        connection.execute_batch(TABLES)?;
+        // Words are gathered in memory and written in large runs; the default of one megabyte writes, and then
+        // merges, dozens of small ones.
+        connection.execute_batch(
+            "INSERT INTO fulltext (fulltext, rank) VALUES ('hashsize', 33554432); BEGIN",
+        )?;
+        Ok(Builder {
+            lock,
+            connection,
+            file,
+            published: false,
+            totals: Totals::default(),
+            restless: vec![false; n_folders],
+            last_id: 0,
+            concept_ids: HashMap::new(),
+            concept_counts: Vec::new(),
+            names: Vec::new(),
+            mentions: Vec::new(),
+            files: Vec::new(),
+            edges: EdgeCollector::default(),
+        })
+    }
+
+    /// Adds a file. Files come in the order of their ids: by time, then by place.
+    pub fn add(&mut self, reading: &Reading) -> Result<(), IndexError> {
+        self.restless[reading.folder] |= !reading.settled || reading.content == Content::Gone;
+        let held = match &reading.content {
+            Content::Note(read) => {
+                self.last_id += place::GAP;
+                self.add_note(self.last_id, reading, read)?;
+                Held::Note(self.last_id, read.hash)
+            }
+            Content::Rejected(reason) => Held::Nothing(*reason),
+            Content::Gone => return Ok(()),
+        };
+        let (file, settled) = (reading.file.clone(), reading.settled);
+        self.files.push(BuiltFile { folder: reading.folder, file, settled, held });
+        Ok(())
+    }
+
+    fn add_note(
+        &mut self,
+        id: NoteId,
+        reading: &Reading,
+        read: &ReadNote,
+    ) -> Result<(), IndexError> {
+        rows::insert_note(&self.connection, id, folder_row(reading.folder), &reading.file, read)?;
+        let names = rows::names(&read.note.title, &read.note.aliases, &reading.file.name);
+        self.names.extend(names.into_iter().map(|(name, kind)| (name, kind, id)));
+
+        let mut mentioned: Vec<(u32, u32)> = Vec::with_capacity(read.note.mentions.len());
+        for (concept, &links) in &read.note.mentions {
+            let concept_id = match self.concept_ids.get(concept) {
+                Some(&known) => known,
+                None => {
+                    let new = u32::try_from(self.concept_counts.len()).unwrap_or(u32::MAX);
+                    self.concept_ids.insert(concept.clone(), new);
+                    self.concept_counts.push((0, 0));
+                    new
+                }
+            };
+            let counts = &mut self.concept_counts[concept_id as usize];
+            counts.0 += 1;
+            counts.1 += u64::from(links);
+            mentioned.push((concept_id, links));
+        }
+        mentioned.sort_unstable();
+        self.mentions.extend(mentioned.iter().map(|&(concept, links)| (id, concept, links)));
+        if read.has_edges {
+            self.edges.add(mentioned.iter().map(|&(concept, _)| concept), read.fresh_until);
+        }
+        self.totals.notes += 1;
+        self.totals.links += rows::link_count(read);
+        self.totals.remarked += i64::from(!read.note.remarks.is_empty());
+        Ok(())
+    }
+
+    /// Writes what is known only now, and puts the new index in the place of the old one.
+    pub fn finish(
+        mut self,
+        folders: &[FolderListing],
+        fingerprint: &str,
+    ) -> Result<Totals, IndexError> {
+        let n_concepts = self.concept_counts.len();
+        let edges = std::mem::take(&mut self.edges);
+        // Edges are counted by another thread while this one writes the rest.
+        thread::scope(|scope| {
+            let (sender, counted) = mpsc::sync_channel(EDGE_BATCHES_AHEAD);
+            scope.spawn(move || edges.count(n_concepts, |batch| sender.send(batch).is_ok()));
+            self.write_folders(folders)?;
+            self.write_files()?;
+            self.write_names()?;
+            self.write_concepts()?;
+            self.write_mentions()?;
+            self.write_edges(counted)
+        })?;
+        self.totals.concepts = n_concepts as i64;
+        rows::set_meta(&self.connection, "fingerprint", fingerprint)?;
+        write_totals(&self.connection, &self.totals)?;
+        self.connection.execute_batch(LOOKUPS)?;
+        self.connection.execute_batch(
+            "INSERT INTO fulltext (fulltext, rank) VALUES ('hashsize', 1048576); COMMIT",
+        )?;
+        self.connection.pragma_update(None, "application_id", APPLICATION_ID)?;
+        self.connection.pragma_update(None, "user_version", SCHEMA_VERSION)?;
+        self.connection.execute_batch("PRAGMA locking_mode = NORMAL; PRAGMA journal_mode = WAL")?;
+        // The log that the last step made belongs to this connection; it must be gone before readers come.
+        let connection = std::mem::replace(&mut self.connection, Connection::open_in_memory()?);
+        connection.close().map_err(|(_, error)| error)?;
+        self.lock.publish(&self.file)?;
+        self.published = true;
+        Ok(self.totals)
+    }
+
+    fn write_folders(&self, folders: &[FolderListing]) -> Result<(), IndexError> {
+        let mut row = self
+            .connection
+            .prepare("INSERT INTO folders (id, vault, path, digest) VALUES (?1, ?2, ?3, ?4)")?;
+        for (n, listing) in folders.iter().enumerate() {
+            let digest = (!self.restless[n]).then_some(listing.digest);
+            row.execute(params![folder_row(n), listing.vault as i64, listing.folder, digest])?;
+        }
+        Ok(())
+    }
+
+    fn write_files(&mut self) -> Result<(), IndexError> {
+        let mut files = std::mem::take(&mut self.files);
+        files.sort_unstable_by(|a, b| (a.folder, &a.file.name).cmp(&(b.folder, &b.file.name)));
+        Ok(insert_all::<_, 9>(&self.connection, rows::FILES, &files, |statement, at, built| {
+            let BuiltFile { folder, file, settled, held } = built;
+            let row = FileRow { folder: folder_row(*folder), file, settled: *settled, held: *held };
+            rows::bind_file(statement, at, &row)
+        })?)
+    }
+
+    fn write_names(&mut self) -> Result<(), IndexError> {
+        let mut names = std::mem::take(&mut self.names);
+        names.sort_unstable_by(|a, b| (&a.0, a.2).cmp(&(&b.0, b.2)));
+        let table = "names (name, kind, note)";
+        Ok(insert_all::<_, 3>(
+            &self.connection,
+            table,
+            &names,
+            |statement, at, (name, kind, note)| {
+                statement.raw_bind_parameter(at, name.as_str())?;
+                statement.raw_bind_parameter(at + 1, *kind as i64)?;
+                statement.raw_bind_parameter(at + 2, note)
+            },
+        )?)
+    }
+
+    fn write_concepts(&self) -> Result<(), IndexError> {
+        let mut concepts: Vec<(u32, &Concept)> =
+            self.concept_ids.iter().map(|(concept, &id)| (id, concept)).collect();
+        concepts.sort_unstable();
+        let table = "concepts (id, name, notes, links)";
+        Ok(insert_all::<_, 4>(
+            &self.connection,
+            table,
+            &concepts,
+            |statement, at, (id, concept)| {
+                let (notes, links) = self.concept_counts[*id as usize];
+                statement.raw_bind_parameter(at, id)?;
+                statement.raw_bind_parameter(at + 1, concept.as_str())?;
+                statement.raw_bind_parameter(at + 2, notes)?;
+                statement.raw_bind_parameter(at + 3, links as i64)
+            },
+        )?)
+    }
+
+    fn write_mentions(&mut self) -> Result<(), IndexError> {
+        let mentions = std::mem::take(&mut self.mentions);
+        let table = "mentions (note, concept, links)";
+        Ok(insert_all::<_, 3>(&self.connection, table, &mentions, |statement, at, mention| {
+            statement.raw_bind_parameter(at, mention.0)?;
+            statement.raw_bind_parameter(at + 1, mention.1)?;
+            statement.raw_bind_parameter(at + 2, mention.2)
+        })?)
+    }
+
+    fn write_edges(&mut self, counted: mpsc::Receiver<Vec<Edge>>) -> Result<(), IndexError> {
+        let table = "edges (a, b, notes, fading)";
+        for edges in counted {
+            insert_all::<_, 4>(&self.connection, table, &edges, |statement, at, edge| {
+                statement.raw_bind_parameter(at, edge.a)?;
+                statement.raw_bind_parameter(at + 1, edge.b)?;
+                statement.raw_bind_parameter(at + 2, edge.notes)?;
+                statement.raw_bind_parameter(at + 3, &edge.fading)
+            })?;
+            self.totals.edges += edges.len() as i64;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Builder<'_> {
+    fn drop(&mut self) {
+        if !self.published {
+            // What is left of an unfinished index; the next builder sweeps what stays.
+            let _ = fs::remove_file(&self.file);
+        }
+    }
+}
+
+/// The row of the n-th folder.
+fn folder_row(n: usize) -> i64 {
+    n as i64 + 1
+}
+
+/// Writes the totals, which are kept so that nobody has to count.
+pub(super) fn write_totals(connection: &Connection, totals: &Totals) -> Result<(), IndexError> {
+    rows::set_meta(connection, "notes", totals.notes)?;
+    rows::set_meta(connection, "concepts", totals.concepts)?;
+    rows::set_meta(connection, "links", totals.links)?;
+    rows::set_meta(connection, "edges", totals.edges)?;
+    rows::set_meta(connection, "remarked", totals.remarked)?;
+    Ok(())
+}

@@ -1,0 +1,161 @@
+//! The rows that a note becomes, the same for a full build and for an update.
+
+use std::collections::HashSet;
+
+use rusqlite::{Connection, Error, Statement, ToSql, params};
+use serde::Serialize;
+
+use crate::core::note::concept::Concept;
+use crate::core::note::listing::{ListedFile, Rejection, Stamp};
+use crate::core::note::reading::ReadNote;
+use crate::core::time::Timestamp;
+use crate::store::index::NoteId;
+
+pub(super) const INSERT_NOTE: &str = "INSERT INTO notes (id, folder, name, mtime_ns, title, aliases, tags, sections, \
+    status, created, modified, fresh_until, excerpt, remarks, links) \
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)";
+/// The table of files with its columns, in the order of [`bind_file`].
+pub(super) const FILES: &str =
+    "files (folder, name, mtime_ns, ctime_ns, size, settled, hash, note, rejected)";
+pub(super) const INSERT_TEXT: &str =
+    "INSERT INTO fulltext (rowid, title, labels, body) VALUES (?1, ?2, ?3, ?4)";
+pub(super) const INSERT_MENTION: &str =
+    "INSERT INTO mentions (note, concept, links) VALUES (?1, ?2, ?3)";
+pub(super) const INSERT_NAME: &str = "INSERT INTO names (name, kind, note) VALUES (?1, ?2, ?3)";
+pub(super) const INSERT_EDGE: &str =
+    "INSERT INTO edges (a, b, notes, fading) VALUES (?1, ?2, ?3, ?4)";
+
+/// What kind of name leads to a note. The numbers are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NameKind {
+    Title = 1,
+    Alias = 2,
+    File = 3,
+}
+
+/// The row of a file.
+pub(super) struct FileRow<'a> {
+    pub(super) folder: i64,
+    pub(super) file: &'a ListedFile,
+    pub(super) settled: bool,
+    pub(super) held: Held,
+}
+
+/// What a file was found to hold.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Held {
+    Note(NoteId, [u8; 16]),
+    Nothing(Rejection),
+}
+
+/// Writes the row of a file, in the place of what was known of it.
+pub(super) fn put_file(connection: &Connection, row: &FileRow<'_>) -> Result<(), Error> {
+    let sql = format!("INSERT OR REPLACE INTO {FILES} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    let mut statement = connection.prepare_cached(&sql)?;
+    bind_file(&mut statement, 1, row)?;
+    statement.raw_execute()?;
+    Ok(())
+}
+
+/// Binds the values of a file's row, from the parameter `at` on.
+pub(super) fn bind_file(
+    statement: &mut Statement<'_>,
+    at: usize,
+    row: &FileRow<'_>,
+) -> Result<(), Error> {
+    let Stamp { mtime, ctime_ns, size } = row.file.stamp;
+    let (hash, note, rejected) = match row.held {
+        Held::Note(note, hash) => (Some(hash), Some(note), None),
+        Held::Nothing(Rejection::Binary) => (None, None, Some(1)),
+        Held::Nothing(Rejection::Unreadable) => (None, None, Some(2)),
+    };
+    statement.raw_bind_parameter(at, row.folder)?;
+    statement.raw_bind_parameter(at + 1, &row.file.name)?;
+    statement.raw_bind_parameter(at + 2, mtime.0)?;
+    statement.raw_bind_parameter(at + 3, ctime_ns)?;
+    statement.raw_bind_parameter(at + 4, size as i64)?;
+    statement.raw_bind_parameter(at + 5, row.settled)?;
+    statement.raw_bind_parameter(at + 6, hash)?;
+    statement.raw_bind_parameter(at + 7, note)?;
+    statement.raw_bind_parameter(at + 8, rejected)
+}
+
+/// Writes the row of a note and its words.
+pub(super) fn insert_note(
+    connection: &Connection,
+    id: NoteId,
+    folder: i64,
+    file: &ListedFile,
+    read: &ReadNote,
+) -> Result<(), Error> {
+    let note = &read.note;
+    let seconds = |time: Option<Timestamp>| time.map(Timestamp::seconds);
+    connection.prepare_cached(INSERT_NOTE)?.execute(params![
+        id,
+        folder,
+        file.name,
+        file.stamp.mtime.0,
+        note.title,
+        json(&note.aliases),
+        json(&note.tags),
+        json(&note.sections),
+        note.status,
+        seconds(note.created),
+        seconds(note.modified),
+        read.fresh_until,
+        note.excerpt,
+        note.remarks.bits(),
+        link_count(read),
+    ])?;
+    let text = &read.text;
+    connection.prepare_cached(INSERT_TEXT)?.execute(params![
+        id,
+        text.title,
+        text.labels,
+        text.body
+    ])?;
+    Ok(())
+}
+
+/// How many links of a note count.
+pub(super) fn link_count(read: &ReadNote) -> i64 {
+    read.note.mentions.values().map(|&n| i64::from(n)).sum()
+}
+
+/// Every name that a note goes by, in normal form, each once with its best kind.
+pub(super) fn names(title: &str, aliases: &[String], file_name: &str) -> Vec<(Concept, NameKind)> {
+    let stem = file_name.strip_suffix(".md").unwrap_or(file_name);
+    let title = [(title, NameKind::Title)];
+    let aliases = aliases.iter().map(|alias| (alias.as_str(), NameKind::Alias));
+    let mut names: Vec<(Concept, NameKind)> = Vec::new();
+    let mut known: HashSet<Concept> = HashSet::new();
+    for (name, kind) in title.into_iter().chain(aliases).chain([(stem, NameKind::File)]) {
+        if let Some(name) = Concept::parse(name)
+            && known.insert(name.clone())
+        {
+            names.push((name, kind));
+        }
+    }
+    names
+}
+
+/// Sets a value of the index itself.
+pub(super) fn set_meta(connection: &Connection, key: &str, value: impl ToSql) -> Result<(), Error> {
+    connection
+        .prepare_cached("INSERT OR REPLACE INTO meta (key, value) VALUES (?1, ?2)")?
+        .execute(params![key, value])?;
+    Ok(())
+}
+
+/// Reads a stamp from three columns, the first of which is `first`.
+pub(super) fn stamp(row: &rusqlite::Row<'_>, first: usize) -> Result<Stamp, Error> {
+    Ok(Stamp {
+        mtime: Timestamp(row.get(first)?),
+        ctime_ns: row.get(first + 1)?,
+        size: row.get::<_, i64>(first + 2)? as u64,
+    })
+}
+
+fn json(list: &impl Serialize) -> String {
+    serde_json::to_string(list).unwrap_or_else(|_| "[]".to_owned())
+}

@@ -1,0 +1,241 @@
+//! The store: where an index lies, who may write it, and how a new one takes the old one's place.
+//!
+//! `index.db` is a link to a file with a name of its own, and a new index is swapped in by renaming a new link
+//! over it. A rename of the database itself would leave the old one's write-ahead log behind under the new
+//! one's name.
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
+use thiserror::Error;
+
+use crate::store::index::read::Index;
+use crate::store::index::{APPLICATION_ID, IndexError, SCHEMA_VERSION};
+use crate::system::directories;
+
+/// How long a reader or writer waits for the other before it gives up.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// How much of an index is mapped into memory.
+const MAPPED_BYTES: i64 = 1 << 30;
+const LINK: &str = "index.db";
+const FILE_PREFIX: &str = "index-";
+
+/// The folder that holds one index.
+#[derive(Debug, Clone)]
+pub struct Store {
+    folder: PathBuf,
+}
+
+/// Why there is no index to be read.
+#[derive(Debug, Error)]
+pub enum Unusable {
+    /// None was made yet.
+    #[error("there was no index yet")]
+    Missing,
+    /// The file is not ours.
+    #[error("index.db is not an index of kgctx")]
+    Foreign,
+    /// It was made by another version or from other vaults or settings.
+    #[error("it was made by another version or with other settings")]
+    Outdated,
+    /// It cannot be read.
+    #[error("{0}")]
+    Failed(#[from] IndexError),
+}
+
+/// The right to write an index. One process at a time has it; it ends with the process.
+#[derive(Debug)]
+pub struct WriterLock {
+    _file: File,
+    store: Store,
+}
+
+impl Store {
+    /// The store called `key` in the cache folder.
+    pub fn new(cache: &Path, key: &str) -> Store {
+        Store { folder: cache.join("index").join(key) }
+    }
+
+    /// Where the index is found.
+    pub fn path(&self) -> PathBuf {
+        self.folder.join(LINK)
+    }
+
+    /// Opens the index for reading.
+    pub fn open(&self, fingerprint: &str) -> Result<Index, Unusable> {
+        let path = self.path();
+        match self.connect(&path, fingerprint, OpenFlags::SQLITE_OPEN_READ_ONLY) {
+            // Even a reader writes, beside the database, where it stands in the log. On a full disk, or where it may
+            // not, the database alone is read: as it was when the log was last copied into it.
+            Err(Unusable::Failed(IndexError::Io { .. } | IndexError::Full(_))) => {
+                let access = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+                self.connect(&immutable(&path), fingerprint, access)
+            }
+            opened => opened,
+        }
+        .map(Index::new)
+    }
+
+    fn connect(
+        &self,
+        path: &Path,
+        fingerprint: &str,
+        access: OpenFlags,
+    ) -> Result<Connection, Unusable> {
+        if !self.path().exists() {
+            return Err(Unusable::Missing);
+        }
+        let connection =
+            Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+                .map_err(IndexError::from)?;
+        let prepare = || -> Result<(String, i32), rusqlite::Error> {
+            connection.busy_timeout(BUSY_TIMEOUT)?;
+            // Else SQLite compiles a statement again whenever another value is bound to it, to plan by that value.
+            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+            // Checks that every page's cells lie inside of it: a damaged file is told from an odd answer.
+            connection.pragma_update(None, "cell_size_check", true)?;
+            // Pages are looked at where the system has them, not copied: a session start reads each page once. An index
+            // never becomes shorter, so that no page can vanish while it is looked at.
+            connection.pragma_update(None, "mmap_size", MAPPED_BYTES)?;
+            let sql = "SELECT value FROM meta WHERE key = 'fingerprint'";
+            let made_from = connection.query_row(sql, [], |row| row.get(0))?;
+            let version = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+            Ok((made_from, version))
+        };
+        match prepare() {
+            Ok((made_from, SCHEMA_VERSION)) if made_from == fingerprint => Ok(connection),
+            Ok(_) => Err(told_apart(&connection).unwrap_or(Unusable::Outdated)),
+            Err(error) => {
+                Err(told_apart(&connection).unwrap_or_else(|| Unusable::Failed(error.into())))
+            }
+        }
+    }
+
+    /// Takes the right to write, waiting for another writer to end.
+    pub fn lock(&self) -> Result<WriterLock, IndexError> {
+        let file = self.lock_file()?;
+        file.lock().map_err(|cause| self.io_error(cause))?;
+        Ok(WriterLock { _file: file, store: self.clone() })
+    }
+
+    /// Takes the right to write if nobody has it.
+    pub fn try_lock(&self) -> Result<Option<WriterLock>, IndexError> {
+        let file = self.lock_file()?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(WriterLock { _file: file, store: self.clone() })),
+            Err(fs::TryLockError::WouldBlock) => Ok(None),
+            Err(fs::TryLockError::Error(cause)) => Err(self.io_error(cause)),
+        }
+    }
+
+    fn lock_file(&self) -> Result<File, IndexError> {
+        directories::create_private(&self.folder)
+            .and_then(|()| directories::private_file(&self.folder.join("lock")))
+            .map_err(|cause| self.io_error(cause))
+    }
+
+    fn io_error(&self, cause: io::Error) -> IndexError {
+        let place = self.folder.display().to_string();
+        match cause.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => IndexError::Full(place),
+            _ => IndexError::Io { place, cause },
+        }
+    }
+}
+
+impl WriterLock {
+    /// Opens the index for writing.
+    pub(super) fn open(&self, fingerprint: &str) -> Result<Connection, Unusable> {
+        let access = OpenFlags::SQLITE_OPEN_READ_WRITE;
+        let connection = self.store.connect(&self.store.path(), fingerprint, access)?;
+        let prepare = || -> Result<(), rusqlite::Error> {
+            // The log is emptied when it is long, not with every process: a session start that found one
+            // changed note does not wait for the disk. A commit is whole either way.
+            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+            connection.pragma_update(None, "wal_autocheckpoint", 0)?;
+            connection.pragma_update(None, "synchronous", "NORMAL")?;
+            connection.set_prepared_statement_cache_capacity(64);
+            Ok(())
+        };
+        prepare().map_err(IndexError::from)?;
+        Ok(connection)
+    }
+
+    /// Returns a new, empty file for an index, beside the one in use.
+    pub(super) fn new_file(&self) -> Result<PathBuf, IndexError> {
+        self.sweep();
+        let stamp = crate::system::clock::now().0;
+        let path =
+            self.store.folder.join(format!("{FILE_PREFIX}{stamp}-{}.db", std::process::id()));
+        directories::private_file(&path).map_err(|cause| self.store.io_error(cause))?;
+        Ok(path)
+    }
+
+    /// Puts a finished file in the place of the index in use.
+    pub(super) fn publish(&self, file: &Path) -> Result<(), IndexError> {
+        let publish = || -> io::Result<()> {
+            // Only what has reached the disk is shown: after a power cut the link never leads to half a file.
+            File::open(file)?.sync_all()?;
+            let name = file.file_name().unwrap_or_default();
+            let link = self.store.folder.join(format!("{}.link", name.to_string_lossy()));
+            #[cfg(unix)]
+            std::os::unix::fs::symlink(name, &link)?;
+            #[cfg(windows)]
+            std::os::windows::fs::symlink_file(name, &link)?;
+            fs::rename(&link, self.store.path())
+        };
+        publish().map_err(|cause| self.store.io_error(cause))
+    }
+
+    /// Removes files that no reader can come to want: all but the one in use. Called before a new one is made,
+    /// so that the one that goes out of use stays until the next time, for readers that just found its name.
+    fn sweep(&self) {
+        let in_use = fs::read_link(self.store.path()).unwrap_or_default();
+        let in_use = in_use.file_name().unwrap_or_default().as_encoded_bytes().to_owned();
+        let Ok(entries) = fs::read_dir(&self.store.folder) else { return };
+        for entry in entries.flatten() {
+            let name = entry.file_name();
+            let is_in_use = !in_use.is_empty() && name.as_encoded_bytes().starts_with(&in_use);
+            if is_ours(&name) && !is_in_use {
+                // Another process's leftovers may go at any time; what stays is tried again next time.
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+}
+
+/// What a database is that cannot be used, if that can be told.
+fn told_apart(connection: &Connection) -> Option<Unusable> {
+    let pragma = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
+    match (pragma("application_id"), pragma("user_version")) {
+        (Ok(APPLICATION_ID), Ok(SCHEMA_VERSION)) => None,
+        (Ok(APPLICATION_ID), Ok(_)) => Some(Unusable::Outdated),
+        (Ok(_), _) => Some(Unusable::Foreign),
+        (Err(error), _) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::NotADatabase) => {
+            Some(Unusable::Foreign)
+        }
+        _ => None,
+    }
+}
+
+/// Names a database that nobody changes, in SQLite's own way.
+fn immutable(path: &Path) -> PathBuf {
+    let mut uri = String::from("file:");
+    for c in path.to_string_lossy().chars() {
+        match c {
+            '%' | '?' | '#' => uri.push_str(&format!("%{:02x}", u32::from(c))),
+            c => uri.push(c),
+        }
+    }
+    uri.push_str("?immutable=1");
+    uri.into()
+}
+
+fn is_ours(name: &OsStr) -> bool {
+    name.as_encoded_bytes().starts_with(FILE_PREFIX.as_bytes())
+}

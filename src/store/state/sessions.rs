@@ -1,0 +1,222 @@
+//! Sessions in the state: where each was started, in which process it lives, and which of them ended without a handoff.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::store::state::claims::process;
+use crate::store::state::{State, StateError};
+use crate::system::process::identity::Process;
+
+/// Where a session was started is known for this long after its process has ended.
+const KEPT_MS: i64 = 2 * 3_600_000;
+/// An ending that could not be written in this long never will be.
+const ENDING_KEPT_MS: i64 = 24 * 3_600_000;
+/// Whoever writes an ending has this long.
+const ENDING_LEASE_MS: i64 = 10 * 60_000;
+
+/// Where a session was started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionOrigin {
+    /// Who shares its handoffs.
+    pub scope: String,
+    /// The channel's name.
+    pub channel: String,
+    /// The folder.
+    pub folder: PathBuf,
+    /// In milliseconds since 1970.
+    pub at_ms: i64,
+    /// When it was last taken up again, in milliseconds since 1970.
+    pub seen_ms: i64,
+}
+
+/// A session that ended, and whose handoff is to be written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ending {
+    /// The session.
+    pub session: String,
+    /// Where it was started, or else where it ended.
+    pub folder: PathBuf,
+    /// The host's record of it.
+    pub transcript: Option<PathBuf>,
+    /// When it ended, in milliseconds since 1970.
+    pub at_ms: i64,
+}
+
+impl State {
+    /// Remembers where a session was started, and where it lives now. What is remembered first stays.
+    pub fn remember_session(
+        &mut self,
+        session: &str,
+        origin: &SessionOrigin,
+        host: Option<Process>,
+    ) -> Result<(), StateError> {
+        self.write(|connection| {
+            connection
+                .execute(
+                    "INSERT INTO sessions (session, scope, channel, folder, pid, started, at, seen) \
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (session) DO UPDATE SET \
+                     pid = excluded.pid, started = excluded.started, seen = excluded.seen, ended = NULL",
+                    params![
+                        session,
+                        origin.scope,
+                        origin.channel,
+                        bytes(&origin.folder),
+                        host.map(|host| host.pid),
+                        host.map(|host| host.started),
+                        origin.at_ms,
+                        origin.seen_ms
+                    ],
+                )
+                .map(drop)
+        })
+    }
+
+    /// Where a session was started.
+    pub fn session_origin(&self, session: &str) -> Result<Option<SessionOrigin>, StateError> {
+        let sql = "SELECT scope, channel, folder, at, seen FROM sessions WHERE session = ?1";
+        let origin = |row: &rusqlite::Row<'_>| {
+            Ok(SessionOrigin {
+                scope: row.get(0)?,
+                channel: row.get(1)?,
+                folder: path(row.get(2)?),
+                at_ms: row.get(3)?,
+                seen_ms: row.get(4)?,
+            })
+        };
+        let found = self.connection.query_row(sql, [session], origin).optional();
+        found.map_err(|cause| self.failed(cause))
+    }
+
+    /// A session has ended. With an ending, its handoff is to be written.
+    pub fn end_session(
+        &mut self,
+        session: &str,
+        ending: Option<&Ending>,
+        now_ms: i64,
+    ) -> Result<(), StateError> {
+        self.write(|connection| {
+            let transaction = connection.transaction()?;
+            transaction.execute(
+                "UPDATE sessions SET ended = ?2 WHERE session = ?1",
+                params![session, now_ms],
+            )?;
+            if let Some(Ending { folder, transcript, at_ms, .. }) = ending {
+                let transcript = transcript.as_deref().map(bytes);
+                transaction.execute(
+                    "INSERT OR REPLACE INTO endings (session, folder, transcript, at) VALUES (?1, ?2, ?3, ?4)",
+                    params![session, bytes(folder), transcript, at_ms],
+                )?;
+            }
+            transaction.commit()
+        })
+    }
+
+    /// Takes an ending that nobody is writing; one that nobody has tried to write yet comes first.
+    pub fn take_ending(&mut self, now_ms: i64) -> Result<Option<Ending>, StateError> {
+        self.write(|connection| {
+            let transaction =
+                connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+            let free = free_endings(&transaction, now_ms)?.into_iter().next();
+            if let Some(ending) = &free {
+                let Process { pid, started } = Process::this();
+                transaction.execute(
+                    "UPDATE endings SET taken = ?2, owner_pid = ?3, owner_started = ?4 WHERE session = ?1",
+                    params![ending.session, now_ms, pid, started],
+                )?;
+            }
+            transaction.commit()?;
+            Ok(free)
+        })
+    }
+
+    /// Whether there is an ending that nobody is writing.
+    pub fn has_free_ending(&self, now_ms: i64) -> Result<bool, StateError> {
+        let free = free_endings(&self.connection, now_ms).map_err(|cause| self.failed(cause))?;
+        Ok(!free.is_empty())
+    }
+
+    /// An ending is written, or there is nothing to be written. A later one of the same session stays.
+    pub fn finish_ending(&mut self, ending: &Ending) -> Result<(), StateError> {
+        self.write(|connection| {
+            let sql = "DELETE FROM endings WHERE session = ?1 AND at = ?2";
+            connection.execute(sql, params![ending.session, ending.at_ms]).map(drop)
+        })
+    }
+
+    /// Forgets sessions and endings that are long over.
+    pub fn forget_old_sessions(&mut self, now_ms: i64) -> Result<(), StateError> {
+        let old = now_ms.saturating_sub(KEPT_MS);
+        self.write(|connection| {
+            let mut statement = connection
+                .prepare("SELECT session, pid, started, ended FROM sessions WHERE at < ?1")?;
+            let rows = statement.query_map([old], |row| {
+                let process = process(row.get(1)?, row.get(2)?);
+                Ok((row.get::<_, String>(0)?, process, row.get::<_, Option<i64>>(3)?))
+            })?;
+            let mut over = Vec::new();
+            for row in rows {
+                let (session, process, ended) = row?;
+                let is_over = match ended {
+                    Some(ended) => ended < old,
+                    None => process.is_none_or(Process::is_gone),
+                };
+                if is_over {
+                    over.push(session);
+                }
+            }
+            drop(statement);
+            for session in over {
+                connection.execute("DELETE FROM sessions WHERE session = ?1", [session])?;
+            }
+            let sql = "DELETE FROM endings WHERE at < ?1";
+            connection.execute(sql, [now_ms.saturating_sub(ENDING_KEPT_MS)]).map(drop)
+        })
+    }
+}
+
+fn free_endings(connection: &Connection, now_ms: i64) -> Result<Vec<Ending>, rusqlite::Error> {
+    let mut statement = connection.prepare(
+        "SELECT session, folder, transcript, at, taken, owner_pid, owner_started FROM endings \
+         ORDER BY owner_pid IS NOT NULL, at",
+    )?;
+    let rows = statement.query_map([], |row| {
+        let ending = Ending {
+            session: row.get(0)?,
+            folder: path(row.get(1)?),
+            transcript: row.get::<_, Option<Vec<u8>>>(2)?.map(path),
+            at_ms: row.get(3)?,
+        };
+        let taken: Option<i64> = row.get(4)?;
+        Ok((ending, taken.unwrap_or_default(), process(row.get(5)?, row.get(6)?)))
+    })?;
+    let mut free = Vec::new();
+    for row in rows {
+        let (ending, taken, owner) = row?;
+        let is_free = match owner {
+            Some(owner) if owner.is_gone() => true,
+            // Where the system does not tell a process from a later one with its number, time has to.
+            Some(Process { started: 0, .. }) => now_ms - taken > ENDING_LEASE_MS,
+            Some(_) => false,
+            None => true,
+        };
+        if is_free {
+            free.push(ending);
+        }
+    }
+    Ok(free)
+}
+
+fn bytes(path: &Path) -> &[u8] {
+    path.as_os_str().as_encoded_bytes()
+}
+
+#[cfg(unix)]
+fn path(bytes: Vec<u8>) -> PathBuf {
+    PathBuf::from(<std::ffi::OsString as std::os::unix::ffi::OsStringExt>::from_vec(bytes))
+}
+
+#[cfg(not(unix))]
+fn path(bytes: Vec<u8>) -> PathBuf {
+    String::from_utf8_lossy(&bytes).into_owned().into()
+}

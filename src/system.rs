@@ -1,0 +1,19 @@
+//! The operating system: files, processes, environment and clock. Knows nothing of contexts and sessions.
+
+#![expect(clippy::disallowed_methods, reason = "this room is behind the I/O fence")]
+
+pub mod atomic_file;
+pub mod breakpoint;
+pub mod clock;
+pub mod directories;
+pub mod environment;
+pub mod folders;
+pub mod git;
+pub mod listed_files;
+pub mod log_file;
+pub mod maenifold_places;
+pub mod process;
+pub mod summariser;
+pub mod user_input;
+pub mod vault;
+pub mod watcher;

@@ -1,0 +1,157 @@
+//! What git's own files say about a folder: reading three small files is faster than a git process.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::core::project::{FolderFacts, Layout, RepositoryFacts};
+use crate::system::environment::Environment;
+
+/// Gathers what is to be known about `folder`.
+pub fn facts(folder: &Path, environment: &Environment) -> io::Result<FolderFacts> {
+    facts_below(None, folder, environment)
+}
+
+/// Gathers what is to be known about `folder`, without a look at the ceiling or anything above it.
+pub fn facts_below(
+    ceiling: Option<&Path>,
+    folder: &Path,
+    environment: &Environment,
+) -> io::Result<FolderFacts> {
+    let folder = fs::canonicalize(folder)?;
+    if !folder.is_dir() {
+        return Err(io::ErrorKind::NotADirectory.into());
+    }
+    let above = || folder.ancestors().take_while(|place| Some(*place) != ceiling);
+    let marked = above()
+        .find(|place| place.join("kgctx.toml").is_file() || place.join(".kgctx").is_dir())
+        .map(Path::to_path_buf);
+    Ok(FolderFacts {
+        home: environment.home().and_then(|home| fs::canonicalize(home).ok()),
+        repository: above().find_map(repository_at),
+        marked,
+        folder,
+    })
+}
+
+/// What git says about a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reference {
+    /// It names a commit.
+    Known,
+    /// It names none.
+    Unknown,
+    /// There is no repository, or no git.
+    NoRepository,
+}
+
+/// Whether a branch, tag or commit is there. Nobody waits for this in a session, so git itself is asked.
+pub fn reference(folder: &Path, name: &str) -> Reference {
+    let git = |arguments: &[&str]| {
+        let mut command = Command::new("git");
+        command.arg("-C").arg(folder).args(arguments).stdin(Stdio::null());
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        command.status().is_ok_and(|status| status.success())
+    };
+    if !git(&["rev-parse", "--git-dir"]) {
+        return Reference::NoRepository;
+    }
+    let commit = format!("{name}^{{commit}}");
+    // Before the first commit a branch has a name and nothing else.
+    let is_unborn = || {
+        git(&["symbolic-ref", "--quiet", "HEAD"])
+            && !git(&["rev-parse", "--verify", "--quiet", "HEAD"])
+    };
+    match git(&["rev-parse", "--verify", "--quiet", "--end-of-options", &commit]) {
+        true => Reference::Known,
+        false if is_unborn() => Reference::NoRepository,
+        false => Reference::Unknown,
+    }
+}
+
+/// The repository whose top is exactly `place`.
+fn repository_at(place: &Path) -> Option<RepositoryFacts> {
+    let dot_git = place.join(".git");
+    if dot_git.join("HEAD").is_file() {
+        return Some(RepositoryFacts {
+            checkout: place.to_path_buf(),
+            root: place.to_path_buf(),
+            layout: Layout::Main,
+            branch: branch(&dot_git),
+        });
+    }
+    if dot_git.is_file() {
+        return linked_repository(place, &dot_git);
+    }
+    let is_bare = place.file_name().is_some_and(|name| name != ".git")
+        && place.join("HEAD").is_file()
+        && place.join("objects").is_dir()
+        && place.join("refs").is_dir();
+    is_bare.then(|| RepositoryFacts {
+        checkout: place.to_path_buf(),
+        root: place.to_path_buf(),
+        layout: Layout::Bare,
+        branch: branch(place),
+    })
+}
+
+/// A working tree whose `.git` is a file that points to the repository.
+fn linked_repository(place: &Path, dot_git: &Path) -> Option<RepositoryFacts> {
+    let pointer = fs::read_to_string(dot_git).ok()?;
+    let git_dir = fs::canonicalize(place.join(pointer.strip_prefix("gitdir:")?.trim())).ok()?;
+    let branch = branch(&git_dir);
+    let checkout = place.to_path_buf();
+    let Ok(common) = fs::read_to_string(git_dir.join("commondir")) else {
+        let layout = if is_set(&git_dir, "bare") {
+            Layout::Bare
+        } else if git_dir.components().any(|part| part.as_os_str() == "modules") {
+            Layout::Submodule
+        } else {
+            Layout::Main
+        };
+        return Some(RepositoryFacts { root: checkout.clone(), checkout, layout, branch });
+    };
+    let common = fs::canonicalize(git_dir.join(common.trim())).ok()?;
+    let parent = || common.parent().map(Path::to_path_buf);
+    let (root, layout) = if let Some(worktree) = config_value(&common, "worktree") {
+        // A worktree of a submodule: the submodule's own tree lies where its configuration says.
+        (fs::canonicalize(common.join(worktree)).ok()?, Layout::Worktree)
+    } else if common.file_name().is_some_and(|name| name == ".git") && !is_set(&common, "bare") {
+        (parent()?, Layout::Worktree)
+    } else if common.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.')) {
+        // `project/.bare` with the worktrees beside it: the folder around them is what people call the project.
+        (parent()?, Layout::BareWorktree)
+    } else {
+        (common.clone(), Layout::BareWorktree)
+    };
+    Some(RepositoryFacts { checkout, root, layout, branch })
+}
+
+/// The branch that HEAD names; `None` when detached, or when another ref storage hides it.
+fn branch(git_dir: &Path) -> Option<String> {
+    let head = fs::read_to_string(git_dir.join("HEAD")).ok()?;
+    let branch = head.trim().strip_prefix("ref: refs/heads/")?;
+    (branch != ".invalid").then(|| branch.to_owned())
+}
+
+fn is_set(git_dir: &Path, key: &str) -> bool {
+    config_value(git_dir, key).is_some_and(|value| value == "true")
+}
+
+/// A key of the `[core]` section of a repository's own configuration.
+fn config_value(git_dir: &Path, key: &str) -> Option<String> {
+    let config = fs::read_to_string(git_dir.join("config")).ok()?;
+    let mut in_core = false;
+    for line in config.lines().map(str::trim) {
+        if line.starts_with('[') {
+            in_core = line.to_ascii_lowercase().starts_with("[core]");
+        } else if let Some((name, value)) = line.split_once('=')
+            && in_core
+            && name.trim().eq_ignore_ascii_case(key)
+        {
+            return Some(value.trim().trim_matches('"').to_owned());
+        }
+    }
+    None
+}

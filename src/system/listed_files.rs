@@ -1,0 +1,124 @@
+//! The files that a handoff lists, read as they are now. Nothing outside of the project is read but what the user allowed,
+//! nothing whose name says that it is secret, and nothing that would have to be waited for.
+
+mod place;
+mod secret_name;
+
+use std::collections::HashSet;
+use std::fs;
+use std::io::Read;
+use std::path::{Component, Path, PathBuf};
+
+use crate::core::handoff::{FoundFile, ListedFile};
+
+use place::{Obstacle, Opened, Place};
+
+/// How much of the listed files is shown, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Of each.
+    pub per_file: u64,
+    /// Of all together.
+    pub in_all: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { per_file: 32 << 10, in_all: 256 << 10 }
+    }
+}
+
+/// How a listed file stands to what the handoff says of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Standing {
+    /// It is there and can be read.
+    Confirmed,
+    /// It is not there, or is none that may be listed.
+    Discrepant(String),
+    /// Something is there and cannot be read.
+    Unverifiable(String),
+}
+
+/// Reads what a handoff lists: its specs, then its files, each path once.
+pub fn read_listed(
+    root: &Path,
+    allowed: &[PathBuf],
+    specs: &[String],
+    files: &[String],
+    limits: Limits,
+) -> Vec<ListedFile> {
+    let place = Place::new(root, allowed);
+    let mut room = limits.in_all;
+    let mut seen = HashSet::new();
+    let mut listed = Vec::new();
+    for path in specs.iter().chain(files).filter(|path| seen.insert(spelt_alike(path))) {
+        let found = match place.open(path) {
+            Ok(opened) => read(opened, limits.per_file.min(room)),
+            Err(Obstacle::Missing) => FoundFile::Missing,
+            Err(Obstacle::Refused(why)) => FoundFile::Unreadable { why: why.to_owned() },
+            Err(Obstacle::Unreadable(why)) => FoundFile::Unreadable { why },
+        };
+        if let FoundFile::Text { text, total } = &found {
+            let shown = text.len() as u64;
+            let is_cut_for_room = shown < *total && room <= limits.per_file;
+            room = if is_cut_for_room { 0 } else { room - shown };
+        }
+        listed.push(ListedFile { path: path.clone(), found });
+    }
+    listed
+}
+
+/// Whether an entry of a handoff is a directory, which cannot be listed.
+pub fn is_listed_directory(root: &Path, path: &str) -> bool {
+    fs::metadata(root.join(path)).is_ok_and(|found| found.is_dir())
+}
+
+/// Tells whether a listed file is what the handoff takes it for. Changes nothing, and reads nothing of it.
+pub fn status(root: &Path, allowed: &[PathBuf], path: &str) -> Standing {
+    match Place::new(root, allowed).open(path) {
+        Ok(_) => Standing::Confirmed,
+        Err(Obstacle::Missing) => Standing::Discrepant("it is not there".to_owned()),
+        Err(Obstacle::Refused(why)) => Standing::Discrepant(why.to_owned()),
+        Err(Obstacle::Unreadable(why)) => Standing::Unverifiable(why),
+    }
+}
+
+/// `./a//b` is `a/b`.
+fn spelt_alike(path: &str) -> PathBuf {
+    Path::new(path).components().filter(|part| *part != Component::CurDir).collect()
+}
+
+fn read(opened: Opened, limit: u64) -> FoundFile {
+    let Opened { file, total } = opened;
+    let mut bytes = Vec::new();
+    // One more than may be shown tells whether that is all, whatever the file's size was a moment ago.
+    if let Err(error) = file.take(limit.saturating_add(1)).read_to_end(&mut bytes) {
+        return FoundFile::Unreadable { why: error.kind().to_string() };
+    }
+    let total = total.max(bytes.len() as u64);
+    let is_cut = bytes.len() as u64 > limit;
+    if is_cut {
+        bytes.pop();
+    }
+    if bytes.contains(&0) {
+        return FoundFile::Unreadable { why: "it is binary".to_owned() };
+    }
+    let text = match String::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) if is_cut && error.utf8_error().error_len().is_none() => {
+            let whole = error.utf8_error().valid_up_to();
+            let mut bytes = error.into_bytes();
+            bytes.truncate(whole);
+            String::from_utf8(bytes).unwrap_or_default()
+        }
+        Err(_) => return FoundFile::Unreadable { why: "it is not UTF-8 text".to_owned() },
+    };
+    if is_cut && text.is_empty() {
+        return FoundFile::NoRoom { total };
+    }
+    let total = if is_cut { total } else { text.len() as u64 };
+    FoundFile::Text { text, total }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,112 @@
+//! Where maenifold keeps its things, as maenifold itself finds them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::core::note::freshness::Decay;
+use crate::core::settings::Origin;
+use crate::system::environment::Environment;
+
+/// Where maenifold keeps its things.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Places {
+    /// The folder of all its data. Not the program's.
+    pub root: PathBuf,
+    /// Who says so.
+    pub origin: Origin,
+    /// The folder of its notes.
+    pub memory: PathBuf,
+    /// Its database.
+    pub database: PathBuf,
+    /// Where we may remember what was read of it.
+    pub cache: Option<PathBuf>,
+    /// How its notes' weights fade.
+    pub decay: Decay,
+}
+
+impl Places {
+    /// Finds them, whether or not anything is there. maenifold expands no `~`, and neither is it done here.
+    pub fn locate(environment: &Environment) -> Option<Places> {
+        let (root, origin) = match environment.path("MAENIFOLD_ROOT") {
+            Some(root) => (root, Origin::Environment("MAENIFOLD_ROOT")),
+            None => (environment.home()?.join("maenifold"), Origin::Default),
+        };
+        let database =
+            environment.path("MAENIFOLD_DATABASE_PATH").unwrap_or_else(|| root.join("memory.db"));
+        let decay = decay(environment);
+        let (memory, cache) = (root.join("memory"), None);
+        Some(Places { memory, database, cache, decay, origin, root })
+    }
+
+    /// Whether a folder lies in the memory, or the memory in it, links followed.
+    pub fn shares_notes_with(&self, folder: &Path) -> bool {
+        let canonical = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        let (memory, folder) = (canonical(&self.memory), canonical(folder));
+        memory.starts_with(&folder) || folder.starts_with(&memory)
+    }
+
+    /// Whether there is a database.
+    pub fn has_database(&self) -> bool {
+        self.database.exists()
+    }
+
+    /// Whether maenifold has yet to unpack its things here. Two of its processes that do that at once get in each
+    /// other's way, and one of them dies.
+    pub fn is_fresh(&self) -> bool {
+        let assets = fs::read_dir(self.root.join("assets"));
+        !assets.is_ok_and(|mut assets| assets.next().is_some())
+    }
+}
+
+/// maenifold's own variables. What it cannot read, it leaves at its default.
+fn decay(environment: &Environment) -> Decay {
+    let text = |name: &str| environment.get(name).and_then(|value| value.to_str());
+    let days =
+        |name: &str, default| text(name).and_then(|days| days.parse().ok()).unwrap_or(default);
+    let Decay { sequential, workflows, default, .. } = Decay::default();
+    let is_exponential = text("MAENIFOLD_DECAY_FUNCTION") == Some("exponential");
+    Decay {
+        sequential: days("MAENIFOLD_DECAY_GRACE_DAYS_SEQUENTIAL", sequential),
+        workflows: days("MAENIFOLD_DECAY_GRACE_DAYS_WORKFLOWS", workflows),
+        default: days("MAENIFOLD_DECAY_GRACE_DAYS_DEFAULT", default),
+        half_life: is_exponential.then(|| days("MAENIFOLD_DECAY_HALF_LIFE_DAYS", 30)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn located(variables: &[(&str, &str)]) -> Option<Places> {
+        let environment: Environment =
+            variables.iter().map(|&(name, value)| (name.into(), value.into())).collect();
+        Places::locate(&environment)
+    }
+
+    #[test]
+    fn places_are_where_maenifold_finds_them() {
+        let home = located(&[("HOME", "/home/ada")]).unwrap();
+        assert_eq!(home.memory, PathBuf::from("/home/ada/maenifold/memory"));
+        assert_eq!(home.database, PathBuf::from("/home/ada/maenifold/memory.db"));
+        let both = located(&[
+            ("HOME", "/home/ada"),
+            ("MAENIFOLD_ROOT", "/data"),
+            ("MAENIFOLD_DATABASE_PATH", "/fast/m.db"),
+        ]);
+        let both = both.unwrap();
+        assert_eq!(both.memory, PathBuf::from("/data/memory"));
+        assert_eq!(both.database, PathBuf::from("/fast/m.db"));
+        assert_eq!(located(&[]), None);
+    }
+
+    #[test]
+    fn a_root_is_fresh_until_something_was_unpacked_in_it() {
+        let root = tempfile::tempdir().unwrap();
+        let places = located(&[("MAENIFOLD_ROOT", root.path().to_str().unwrap())]).unwrap();
+        assert!(places.is_fresh());
+        fs::create_dir(root.path().join("assets")).unwrap();
+        assert!(places.is_fresh());
+        fs::write(root.path().join("assets/model.onnx"), "").unwrap();
+        assert!(!places.is_fresh());
+    }
+}

@@ -1,0 +1,142 @@
+//! Other programs: where they are, and which version they say they are.
+
+use std::ffi::OsStr;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use thiserror::Error;
+
+use crate::system::environment::Environment;
+
+/// How often a program is asked whether it has ended.
+const GLANCE: Duration = Duration::from_millis(5);
+/// Nobody's version is longer.
+const MAX_ANSWER: u64 = 4 * 1024;
+
+/// Why a program did not say its version.
+#[derive(Debug, Error)]
+pub enum ProgramError {
+    /// It could not be started.
+    #[error("it cannot be started: {0}")]
+    Start(io::Error),
+    /// It did not end in time.
+    #[error("it did not answer within {} s", .0.as_secs())]
+    Silent(Duration),
+    /// It failed.
+    #[error("it failed with {0}")]
+    Failed(std::process::ExitStatus),
+}
+
+/// Finds a program as the system would: a name on the PATH, anything with a slash where it says.
+pub fn find(name: &OsStr, environment: &Environment) -> Option<PathBuf> {
+    let path = Path::new(name);
+    if path.components().count() > 1 {
+        return is_program(path).then(|| path.to_path_buf());
+    }
+    let folders = std::env::split_paths(environment.get("PATH")?);
+    folders.map(|folder| folder.join(path)).find(|file| is_program(file))
+}
+
+/// This program's own file.
+pub fn this() -> Option<PathBuf> {
+    std::env::current_exe().ok()
+}
+
+/// Runs a program with `--version` and returns the line that it says; ends it when time is up.
+pub fn version(
+    program: &Path,
+    variables: &[(&str, &str)],
+    patience: Duration,
+) -> Result<String, ProgramError> {
+    let until = Instant::now() + patience;
+    let mut command = Command::new(program);
+    command.arg("--version").envs(variables.iter().copied());
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().map_err(ProgramError::Start)?;
+    let (sender, answer) = mpsc::channel();
+    if let Some(stdout) = child.stdout.take() {
+        thread::spawn(move || {
+            let mut line = Vec::new();
+            let _ = BufReader::new(stdout.take(MAX_ANSWER)).read_until(b'\n', &mut line);
+            let _ = sender.send(String::from_utf8_lossy(&line).trim().to_owned());
+        });
+    }
+    let status = loop {
+        match child.try_wait().map_err(ProgramError::Start)? {
+            Some(status) => break status,
+            None if Instant::now() >= until => {
+                // It may have ended just now.
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err(ProgramError::Silent(patience));
+            }
+            None => thread::sleep(GLANCE),
+        }
+    };
+    if !status.success() {
+        return Err(ProgramError::Failed(status));
+    }
+    let left = until.saturating_duration_since(Instant::now());
+    answer.recv_timeout(left).map_err(|_| ProgramError::Silent(patience))
+}
+
+fn is_program(file: &Path) -> bool {
+    #[cfg(unix)]
+    let may_run = |there: std::fs::Metadata| {
+        use std::os::unix::fs::PermissionsExt;
+        there.is_file() && there.permissions().mode() & 0o111 != 0
+    };
+    #[cfg(not(unix))]
+    let may_run = |there: std::fs::Metadata| there.is_file();
+    file.metadata().is_ok_and(may_run)
+}
+
+#[cfg(unix)]
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    fn script(folder: &Path, name: &str, text: &str) -> PathBuf {
+        let file = folder.join(name);
+        fs::write(&file, format!("#!/bin/sh\n{text}\n")).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+        file
+    }
+
+    #[test]
+    fn programs_are_found_as_the_system_finds_them() {
+        let (first, second) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        fs::write(first.path().join("tool"), "no program").unwrap();
+        let tool = script(second.path(), "tool", "");
+        let path = std::env::join_paths([first.path(), second.path()]).unwrap();
+        let environment: Environment = [("PATH".into(), path)].into_iter().collect();
+        assert_eq!(find("tool".as_ref(), &environment), Some(tool.clone()));
+        assert_eq!(find(tool.as_os_str(), &Environment::default()), Some(tool));
+        assert_eq!(find("missing".as_ref(), &environment), None);
+        assert_eq!(find(first.path().join("tool").as_os_str(), &environment), None);
+    }
+
+    #[test]
+    fn a_version_is_said_in_time_or_not_at_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let say = |text| {
+            let tool = script(folder.path(), "tool", text);
+            version(&tool, &[("WHO", "tool")], Duration::from_secs(1))
+        };
+        assert_eq!(say("echo \"$WHO 1.2.3 $1\"; echo noise >&2").unwrap(), "tool 1.2.3 --version");
+        assert!(matches!(say("exit 3"), Err(ProgramError::Failed(_))));
+        let started = Instant::now();
+        assert!(matches!(say("exec sleep 9"), Err(ProgramError::Silent(_))));
+        // Whom it started may hold the pipe for longer.
+        assert_eq!(say("sleep 5 & echo 1").unwrap(), "1");
+        assert!(started.elapsed() < Duration::from_secs(4));
+        let missing = version(Path::new("/none/tool"), &[], Duration::from_secs(1));
+        assert!(matches!(missing, Err(ProgramError::Start(_))));
+    }
+}

@@ -1,0 +1,119 @@
+//! Reads single files: bytes from the vault, or text that is held in memory, understood by the engine.
+
+use std::io;
+use std::sync::{Mutex, PoisonError};
+
+use crate::core::note::NotePath;
+use crate::core::note::decode::{self, Decoded};
+use crate::core::note::freshness;
+use crate::core::note::front_matter;
+use crate::core::note::listing::{FolderListing, ListedFile, Rejection};
+use crate::core::note::markdown;
+use crate::core::note::reading::{Content, ReadNote, Reading};
+use crate::core::note::vault::Vault;
+use crate::core::search::fulltext;
+use crate::system::clock;
+use crate::system::vault;
+use crate::system::vault::Shelf;
+use crate::workspace::Workspace;
+
+/// Files from this size on are understood one at a time: a parser's tree can take sixty times the text.
+const LARGE_FILE_BYTES: u64 = 1024 * 1024;
+/// A change within this time after another can leave no trace in the file's times: clocks of file systems tick.
+const TICK_NS: i64 = 20_000_000;
+/// The same for file systems that keep whole seconds.
+const COARSE_TICK_NS: i64 = 2_000_000_000;
+
+/// Where the notes of a listing are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Notes<'a> {
+    /// In their folders.
+    OnDisk,
+    /// In memory.
+    Held(&'a Shelf<'a>),
+}
+
+/// Reads and understands single files.
+pub(crate) struct FileReader<'a> {
+    workspace: &'a Workspace,
+    listings: &'a [FolderListing],
+    notes: Notes<'a>,
+    one_large_file: Mutex<()>,
+}
+
+impl<'a> FileReader<'a> {
+    /// Reads files of these listings.
+    pub(crate) fn new(
+        workspace: &'a Workspace,
+        listings: &'a [FolderListing],
+        notes: Notes<'a>,
+    ) -> Self {
+        FileReader { workspace, listings, notes, one_large_file: Mutex::new(()) }
+    }
+
+    /// Opens a listed file and takes in what it holds.
+    pub(crate) fn read(&self, folder: usize, file: &ListedFile) -> Reading {
+        let listing = &self.listings[folder];
+        let (content, settled) = self.content(&self.workspace.vaults[listing.vault], listing, file);
+        Reading { folder, file: file.clone(), settled, content }
+    }
+
+    fn content(
+        &self,
+        vault: &Vault,
+        listing: &FolderListing,
+        file: &ListedFile,
+    ) -> (Content, bool) {
+        let _alone = (file.stamp.size >= LARGE_FILE_BYTES)
+            .then(|| self.one_large_file.lock().unwrap_or_else(PoisonError::into_inner));
+        let (bytes, settled) = match self.notes {
+            Notes::OnDisk => match opened(vault, listing, file) {
+                Ok(read) => read,
+                Err(unread) => return unread,
+            },
+            Notes::Held(shelf) => match shelf.text(vault, &listing.folder, &file.name) {
+                Some(text) => (text.as_bytes().to_vec(), true),
+                None => return (Content::Gone, false),
+            },
+        };
+        let mut hash = [0; 16];
+        hash.copy_from_slice(&blake3::hash(&bytes).as_bytes()[..16]);
+        let path = NotePath::in_folder(&listing.folder, &file.name);
+        let (Decoded::Text(text, remarks), Ok(path)) = (decode::decode(bytes), path) else {
+            return (Content::Rejected(Rejection::Binary), settled);
+        };
+        let note =
+            markdown::parse(&text, path.stem(), self.workspace.settings.links.value, remarks);
+        let body = front_matter::split(&text).1;
+        let read = ReadNote {
+            hash,
+            fresh_until: freshness::fresh_until(&path, note.created),
+            has_edges: note.mentions.len() <= markdown::MAX_CONCEPTS_FOR_EDGES,
+            text: fulltext::of_note(&note, &path, body),
+            note,
+        };
+        (Content::Note(Box::new(read)), settled)
+    }
+}
+
+/// What an opened file holds, and whether its stamp is sure to belong to that; else what is to be said of it.
+fn opened(
+    vault: &Vault,
+    listing: &FolderListing,
+    file: &ListedFile,
+) -> Result<(Vec<u8>, bool), (Content, bool)> {
+    let read_at = clock::now();
+    let (bytes, stamp) =
+        vault::read(vault, &listing.folder, file).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => (Content::Gone, false),
+            // A closed door stays closed until its stamp changes; any other trouble may pass, so it is tried again.
+            kind => {
+                let settled = kind == io::ErrorKind::PermissionDenied;
+                (Content::Rejected(Rejection::Unreadable), settled)
+            }
+        })?;
+    let last_change = if stamp.ctime_ns == 0 { stamp.mtime.0 } else { stamp.ctime_ns };
+    let tick = if last_change % 1_000_000_000 == 0 { COARSE_TICK_NS } else { TICK_NS };
+    let settled = stamp == file.stamp && read_at.0.saturating_sub(last_change) > tick;
+    Ok((bytes, settled))
+}

@@ -1,0 +1,77 @@
+//! The registry of channels: `channels.json` beside the user's configuration, a map of folders to names, bare or under
+//! `registry`. Rules of the configuration stand beside it.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+use crate::core::settings::{ChannelRule, Origin, Setting, Settings};
+use crate::system::directories::Directories;
+use crate::workspace::settings::SettingsError;
+
+/// Adds the registry's rules. One that is broken is a fault, and adds none.
+pub(super) fn apply(
+    settings: &mut Settings,
+    directories: &Directories,
+    faults: &mut Vec<SettingsError>,
+) {
+    let file = directories.config.join("channels.json");
+    let text = match fs::read_to_string(&file) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return,
+        Err(cause) => return faults.push(SettingsError::Unreadable { path: file, cause }),
+    };
+    match rules(&text) {
+        Ok(rules) => settings.channels.extend(
+            rules
+                .into_iter()
+                .map(|value| Setting { value, origin: Origin::UserFile(file.clone()) }),
+        ),
+        Err(reason) => faults.push(SettingsError::Registry { file, reason }),
+    }
+}
+
+fn rules(text: &str) -> Result<Vec<ChannelRule>, String> {
+    let registry: Map<String, Value> =
+        serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let map = match registry.get("registry") {
+        Some(Value::Object(inner)) => inner,
+        _ => &registry,
+    };
+    map.iter()
+        .map(|(path, channel)| match channel {
+            Value::String(channel) => {
+                let path = fs::canonicalize(path).unwrap_or_else(|_| Path::new(path).to_path_buf());
+                Ok(ChannelRule { path, channel: channel.clone() })
+            }
+            _ => Err(format!("the channel of {path:?} is no text")),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_1_23_a_registry_is_json_of_any_form() {
+        // A-1.23: minified, reordered, wrapped or bare.
+        let rule =
+            |path: &str, channel: &str| ChannelRule { path: path.into(), channel: channel.into() };
+        let both = vec![rule("/none/a", "one"), rule("/none/b", "two")];
+        for text in [
+            r#"{"/none/a":"one","/none/b":"two"}"#,
+            "{\n  \"/none/b\": \"two\",\n  \"/none/a\": \"one\"\n}\n",
+            r#"{"version":1,"registry":{"/none/b":"two","/none/a":"one"}}"#,
+        ] {
+            let mut rules = rules(text).unwrap();
+            rules.sort_by(|a, b| a.path.cmp(&b.path));
+            assert_eq!(rules, both, "{text}");
+        }
+        for broken in ["", "[]", "{", "{\"/a\":1}", "{\"registry\":{\"/a\":null}}"] {
+            assert!(rules(broken).is_err(), "{broken}");
+        }
+    }
+}

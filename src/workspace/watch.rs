@@ -1,0 +1,60 @@
+//! Keeps the index up to date for as long as the process lives.
+
+use std::convert::Infallible;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use thiserror::Error;
+
+use crate::system::watcher::VaultWatcher;
+use crate::workspace::refresh::{Mode, Notice, Patience, Refreshed, refresh};
+use crate::workspace::{AppError, Workspace};
+
+/// The system cannot watch folders.
+#[derive(Debug, Error)]
+#[error("cannot watch the vaults: {0}; run `kgctx index` from time to time instead")]
+pub struct WatchError(String);
+
+/// Whether the index of watched vaults is up to date. Asked by others than the one who watches.
+#[derive(Debug, Default)]
+pub struct Freshness {
+    /// How many changes there have been, and how many of them the index knows of; `None` where changes may go unnoticed.
+    known: Mutex<Option<(Arc<AtomicU64>, u64)>>,
+}
+
+impl Freshness {
+    /// How many changes there have been in all, if the index knows of every one of them.
+    pub fn certain(&self) -> Option<u64> {
+        let known = self.known.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let (n_changes, seen) = known.as_ref()?;
+        (n_changes.load(Ordering::SeqCst) == *seen).then_some(*seen)
+    }
+
+    fn set(&self, known: Option<(Arc<AtomicU64>, u64)>) {
+        *self.known.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = known;
+    }
+}
+
+/// Refreshes whenever a vault changes, and tells `report` what came of it, and others through `freshness`. Only ends if
+/// watching cannot begin.
+pub fn watch(
+    workspace: &Workspace,
+    freshness: &Freshness,
+    mut report: impl FnMut(Result<Refreshed, AppError>),
+) -> Result<Infallible, WatchError> {
+    let mut watcher = VaultWatcher::new(workspace.vaults.iter().map(|vault| vault.root.clone()))
+        .map_err(|error| WatchError(error.to_string()))?;
+    let n_changes = watcher.n_changes();
+    loop {
+        let seen = n_changes.load(Ordering::SeqCst);
+        let refreshed = refresh(workspace, Mode::Incremental, Patience::Wait, &mut |_, _| {});
+        let is_good = refreshed.as_ref().is_ok_and(|(_, refreshed)| {
+            !matches!(refreshed.notice, Some(Notice::Busy | Notice::Stale(_)))
+        });
+        let is_known = is_good && watcher.sees_everything();
+        freshness.set(is_known.then(|| (Arc::clone(&n_changes), seen)));
+        // A refresh fails when the disk is full or another process has the index; the next change tries again.
+        report(refreshed.map(|(_, refreshed)| refreshed));
+        watcher.wait();
+    }
+}
