@@ -12,5 +12,7 @@ pub mod hook;
 pub mod inject;
 pub mod install;
 pub mod load;
+pub mod recorder;
+pub mod session;
 pub mod warm;
 mod worker;

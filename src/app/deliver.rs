@@ -13,8 +13,10 @@ use tokio::task;
 use tokio::time::sleep;
 
 pub use crate::app::deliver::refusal::{NotDelivered, Refusal};
-use crate::app::inject::{self, Keep, LeftBehind, inject};
+use crate::app::inject::inject;
 use crate::app::load::{load, wanted};
+use crate::app::recorder::Recording;
+use crate::app::session;
 use crate::app::warm::Warm;
 use crate::core::context::budget::Host;
 use crate::core::context::receipt::{Fault, Injection};
@@ -253,7 +255,7 @@ async fn make(
             Claim::Settled => return Err(NotDelivered::Has(id)),
         };
         let loaded = load(&mut state, token, &found, &id, wanted(&moment), None);
-        let session = inject::Session {
+        let session = session::Session {
             id: id.clone(),
             moment,
             place,
@@ -262,11 +264,11 @@ async fn make(
             now,
             within: None,
             is_watched: false,
-            handoff: LeftBehind::Known(loaded),
+            handoff: Some(loaded),
         };
         let made = match warm {
-            Some(warm) => warm.inject(&found, session, Keep::Under(writer, token)),
-            None => inject(&session, Keep::Under(writer, token)),
+            Some(warm) => warm.inject(&found, session, Recording::UnderClaim(writer, token)),
+            None => inject(&session, Recording::UnderClaim(writer, token)),
         };
         let refusal = match made {
             Ok(injection) if !injection.text.is_empty() => return Ok((injection, state, token)),

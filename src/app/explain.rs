@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use crate::app::inject::{Keep, Session, inject};
+use crate::app::inject::inject;
+use crate::app::recorder::Recording;
+use crate::app::session::Session;
 use crate::core::context::explain;
 use crate::core::context::explanation::Explanation;
 use crate::core::context::page::page;
@@ -27,7 +29,7 @@ pub fn last(request: &Request, session: Option<&str>) -> Result<Option<Explanati
 
 /// Explains what a session would be given now, and writes nothing down.
 pub fn dry_run(session: &Session) -> Result<Explanation, AppError> {
-    Ok(explain::explain(inject(session, Keep::Nothing)?.receipt))
+    Ok(explain::explain(inject(session, Recording::Off)?.receipt))
 }
 
 /// Writes an explanation to a file, as a page for a browser.

@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::app::deadline::Deadline;
-use crate::app::inject::Session;
+use crate::app::session::Session;
 use crate::app::worker::{State, Told, Work};
 use crate::core::context::candidate::FoundNote;
 use crate::core::context::receipt::{Fault, Ranking, Stage};
@@ -268,7 +268,7 @@ impl<Draft, Make: FnMut(&Place, &Found) -> Draft> Listener<Draft, Make> {
                 self.faults.push(fault);
                 self.is_refreshed = true;
             }
-            Told::Took(stage, took) => self.stages.push(stage_of(stage, took)),
+            Told::Took(stage, took) => self.stages.push(Stage::new(stage, took)),
             Told::Place(_)
             | Told::Chosen(..)
             | Told::Opened(..)
@@ -411,9 +411,4 @@ fn taken<T: Default>(
     };
     faults.extend(reason.map(|reason| Fault::new(source, reason)));
     T::default()
-}
-
-/// A stage that took so long.
-pub(super) fn stage_of(name: &str, took: Duration) -> Stage {
-    Stage { name: name.to_owned(), ms: (took.as_secs_f64() * 1e6).round() / 1e3 }
 }

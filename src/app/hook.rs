@@ -14,8 +14,10 @@ pub use crate::app::hook::claude_code::claude_code;
 pub use crate::app::hook::direct::Underway;
 pub use crate::system::summariser::is_at_work as is_summariser;
 
-use crate::app::inject::{self, Keep, LeftBehind, inject};
+use crate::app::inject::inject;
 use crate::app::load::{Loaded, load, wanted};
+use crate::app::recorder::Recording;
+use crate::app::session;
 use crate::app::warm::Warm;
 use crate::core::context::budget::Host;
 use crate::core::context::receipt::{Injection, Receipt};
@@ -189,8 +191,9 @@ impl Asking<'_> {
             load(state, *token, &place, id, wanted(&moment), host)
         });
         let token = claimed.as_ref().map(|(_, token)| *token);
-        let keep = claimed.map_or(Keep::Nothing, |(state, token)| Keep::Under(state, token));
-        let session = inject::Session {
+        let recording =
+            claimed.map_or(Recording::Off, |(state, token)| Recording::UnderClaim(state, token));
+        let session = session::Session {
             id: self.session.id.clone(),
             moment,
             host: Host::Opencode,
@@ -199,18 +202,18 @@ impl Asking<'_> {
             within: Some(self.left()),
             is_watched: false,
             place: request,
-            handoff: LeftBehind::Known(loaded),
+            handoff: Some(loaded),
         };
         let made = match self.caller.warm {
-            Some(warm) => warm.inject(&place, session.clone(), keep),
-            None => inject(&session, keep),
+            Some(warm) => warm.inject(&place, session.clone(), recording),
+            None => inject(&session, recording),
         };
         let made = match made {
             // The bridge tells by the receipt that a session has its handoff. Without one, nobody would know: it is left to the
             // next session, as soon as the claim is void.
             Ok(injection) if injection.id.is_none() && injection.receipt.handoff.is_some() => {
-                let handoff = LeftBehind::Known(Loaded::default());
-                inject(&inject::Session { handoff, ..session }, Keep::Nothing)
+                let handoff = Some(Loaded::default());
+                inject(&session::Session { handoff, ..session }, Recording::Off)
             }
             made => made,
         };

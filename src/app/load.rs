@@ -7,7 +7,6 @@ use std::thread;
 use std::time::Duration;
 
 use crate::app::handoff::finish_drafts;
-use crate::app::inject::Session;
 use crate::core::context::receipt::Fault;
 use crate::core::handoff::document;
 use crate::core::handoff::record::HandoffRecord;
@@ -16,6 +15,7 @@ use crate::core::handoff::{Document, HandoffId, Legacy, ListedFile};
 use crate::core::project::Project;
 use crate::core::session::Moment;
 use crate::core::settings::HandoffSettings;
+use crate::core::time::Timestamp;
 use crate::store::handoff_files::HandoffFiles;
 use crate::store::state::{
     Actor, Asked, CLOCKS_DIFFER_MS, Choice, State, StateError, Token, Wanted,
@@ -64,7 +64,12 @@ fn is_on(settings: &HandoffSettings) -> bool {
 }
 
 /// What a session would be given. Changes nothing.
-pub(crate) fn peek(place: &Place, session: &Session) -> Loaded {
+pub(crate) fn peek(
+    place: &Place,
+    session: &str,
+    moment: &Moment,
+    now: Option<Timestamp>,
+) -> Loaded {
     if !place.settings.enabled.value || !is_on(&place.settings.handoff) {
         return Loaded::default();
     }
@@ -73,9 +78,9 @@ pub(crate) fn peek(place: &Place, session: &Session) -> Loaded {
         // A state that cannot be used is told of by who writes the receipt.
         Ok(None) | Err(_) => return Loaded::default(),
     };
-    let now_ms = session.now.unwrap_or_else(clock::now).milliseconds();
-    let mut asked = Asking { place, session: &session.id, host: None, now_ms, faults: Vec::new() };
-    asked.search(wanted(&session.moment), |asked| state.peek_handoff(asked), |_| Ok(()))
+    let now_ms = now.unwrap_or_else(clock::now).milliseconds();
+    let mut asked = Asking { place, session, host: None, now_ms, faults: Vec::new() };
+    asked.search(wanted(moment), |asked| state.peek_handoff(asked), |_| Ok(()))
 }
 
 /// What a session is given, under its claim.

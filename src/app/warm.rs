@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::app::gather::stage_of;
-use crate::app::inject::{Keep, LeftBehind, Session, budget, inject};
+use crate::app::inject::inject;
 use crate::app::load::Loaded;
-use crate::core::context::receipt::{Fault, Injection};
+use crate::app::recorder::Recording;
+use crate::app::session::Session;
+use crate::core::context::receipt::{Fault, Injection, Stage};
 use crate::core::source::Source;
 use crate::sources::maenifold;
 use crate::sources::maenifold::memory_db::Stamp;
@@ -45,26 +46,26 @@ impl Warm {
         &self,
         place: &Place,
         mut session: Session,
-        keep: Keep,
+        recording: Recording,
     ) -> Result<Injection, AppError> {
         let watched = self.watched(place);
         let certain = watched.as_ref().and_then(|watched| watched.freshness.certain());
         let (Some(watched), Some(n_changes), None) = (watched, certain, session.now) else {
-            return inject(&session, keep);
+            return inject(&session, recording);
         };
         // What was left for one session is not for another one.
         let nothing_left = matches!(&session.handoff,
-            LeftBehind::Known(Loaded { legacy: None, faults }) if faults.is_empty());
+            Some(Loaded { legacy: None, faults }) if faults.is_empty());
         if !nothing_left {
             session.is_watched = true;
-            return inject(&session, keep);
+            return inject(&session, recording);
         }
         let name = context_name(place, &session);
         if let Some(known) = watched.made(&name, n_changes) {
-            return Ok(reused(known, &session, keep));
+            return Ok(reused(known, &session, recording));
         }
         session.is_watched = true;
-        let injection = inject(&session, keep)?;
+        let injection = inject(&session, recording)?;
         // What maenifold's program says may be something else next time.
         let is_by_program =
             injection.receipt.source.as_ref().is_some_and(|by| by.source == Source::Cli);
@@ -120,7 +121,7 @@ impl Watched {
 }
 
 /// Gives a context to another session, with a receipt of its own.
-fn reused(mut injection: Injection, session: &Session, keep: Keep) -> Injection {
+fn reused(mut injection: Injection, session: &Session, recording: Recording) -> Injection {
     let started = Instant::now();
     let receipt = &mut injection.receipt;
     receipt.session.clone_from(&session.id);
@@ -128,13 +129,13 @@ fn reused(mut injection: Injection, session: &Session, keep: Keep) -> Injection 
     receipt.at = clock::now();
     receipt.stages.clear();
     injection.id = None;
-    if let Keep::Under(mut state, token) = keep {
+    if let Recording::UnderClaim(mut state, token) = recording {
         match state.record(receipt, Some(token)) {
             Ok(id) => injection.id = Some(id),
             Err(error) => receipt.faults.push(Fault::new("receipt", error)),
         }
     }
-    receipt.stages.push(stage_of("all", started.elapsed()));
+    receipt.stages.push(Stage::new("all", started.elapsed()));
     injection
 }
 
@@ -181,7 +182,7 @@ fn vaults_name(place: &Place) -> String {
 /// Tells contexts apart that are made of the same vaults.
 fn context_name(place: &Place, session: &Session) -> String {
     let Place { project, settings, .. } = place;
-    let budget = budget(session, Some(place));
+    let budget = session.budget_in(Some(place));
     // The database may be written without any note being changed.
     let maenifold = maenifold::memory_of(place).map(|places| Stamp::of(&places.database));
     format!(

@@ -5,7 +5,9 @@ use std::time::Duration;
 use super::CheckError;
 use super::left_behind::{Left, load};
 use super::scene::Scene;
-use crate::app::inject::{Keep, LeftBehind, Session, inject};
+use crate::app::inject::inject;
+use crate::app::recorder::Recording;
+use crate::app::session::Session;
 use crate::check::finding::{EntryName, SessionReport, SessionSpec};
 use crate::core::context::budget::Host;
 use crate::core::context::candidate::{Line, Part};
@@ -102,9 +104,9 @@ fn make(
         now: Some(now),
         within: Some(PATIENCE),
         is_watched: true,
-        handoff: LeftBehind::Known(load(chosen, place)),
+        handoff: Some(load(chosen, place)),
     };
-    Ok(inject(&session, Keep::Nothing)?)
+    Ok(inject(&session, Recording::Off)?)
 }
 
 /// The names of what is shown, and of what is not.

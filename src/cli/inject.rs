@@ -7,7 +7,9 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::app::deliver::{self, Delivered, Errand, NotDelivered, Recipients, Refusal};
-use crate::app::inject::{Keep, LeftBehind, Session, inject, peak_memory};
+use crate::app::inject::{inject, peak_memory};
+use crate::app::recorder::Recording;
+use crate::app::session::Session;
 use crate::cli::args::{Format, InjectArgs, LimitArgs, PlaceArgs};
 use crate::cli::outcome::Failure;
 use crate::cli::screen::{Screen, harmless};
@@ -55,7 +57,7 @@ pub(super) fn run(
     if !args.dry_run {
         return deliver_to_server(place, args, screen);
     }
-    let injection = inject(&session(place, &args.session, &args.limits), Keep::Receipt)?;
+    let injection = inject(&session(place, &args.session, &args.limits), Recording::New)?;
     match args.format {
         Format::Markdown => screen.print(&injection.text),
         Format::Json => screen.json(&answer(&injection, None)),
@@ -147,7 +149,7 @@ pub(super) fn session(place: &PlaceArgs, id: &str, limits: &LimitArgs) -> Sessio
         now: limits.now,
         within: None,
         is_watched: false,
-        handoff: LeftBehind::Unknown,
+        handoff: None,
     }
 }
 

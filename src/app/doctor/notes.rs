@@ -6,7 +6,9 @@ use std::thread;
 
 use crate::app::doctor::PATIENCE;
 use crate::app::hook;
-use crate::app::inject::{Keep, LeftBehind, Session, inject};
+use crate::app::inject::inject;
+use crate::app::recorder::Recording;
+use crate::app::session::Session;
 use crate::core::context::budget::Host;
 use crate::core::context::receipt::{Fault, Receipt};
 use crate::core::diagnosis::{Check, Verdict};
@@ -138,9 +140,9 @@ fn trial(request: &Request) -> Vec<Check> {
         now: None,
         within: Some(hook::LIMIT),
         is_watched: false,
-        handoff: LeftBehind::Unknown,
+        handoff: None,
     };
-    let receipt = match inject(&session, Keep::Nothing) {
+    let receipt = match inject(&session, Recording::Off) {
         Ok(injection) => injection.receipt,
         Err(error) => return vec![Check::of_error(name, Verdict::Fail, error, "correct it")],
     };

@@ -5,8 +5,10 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use crate::app::hook::{STATE_PATIENCE, now_ms, origin};
-use crate::app::inject::{self, Keep, LeftBehind, inject};
+use crate::app::inject::inject;
 use crate::app::load::{Loaded, load};
+use crate::app::recorder::Recording;
+use crate::app::session;
 use crate::core::context::budget::Host;
 use crate::core::session::Moment;
 use crate::store::state::{Claim, State, Token, Wanted};
@@ -89,17 +91,17 @@ pub(super) fn give(place: &Place, request: Request, subject: &Subject<'_>) -> Op
         Err(_) => None,
     };
     let host = Process::host();
-    let (loaded, keep, token) = match claimed {
+    let (loaded, recording, token) = match claimed {
         Some((mut state, token)) => {
             let at = request.dir.clone().unwrap_or_default();
             // Where it lives is of use to others, not to this one.
             let _ = state.remember_session(session, &origin(place, at), host);
             let loaded = load(&mut state, token, place, session, *wanted, host);
-            (loaded, Keep::Under(state, token), Some(token))
+            (loaded, Recording::UnderClaim(state, token), Some(token))
         }
-        None => (Loaded::default(), Keep::Nothing, None),
+        None => (Loaded::default(), Recording::Off, None),
     };
-    let context = inject::Session {
+    let context = session::Session {
         id: (*session).to_owned(),
         moment: moment.clone(),
         place: request,
@@ -108,14 +110,13 @@ pub(super) fn give(place: &Place, request: Request, subject: &Subject<'_>) -> Op
         now: None,
         within: Some(subject.until.saturating_duration_since(Instant::now())),
         is_watched: false,
-        handoff: LeftBehind::Known(loaded),
+        handoff: Some(loaded),
     };
-    let has_handoff =
-        matches!(&context.handoff, LeftBehind::Known(loaded) if loaded.legacy.is_some());
+    let has_handoff = matches!(&context.handoff, Some(loaded) if loaded.legacy.is_some());
     let made = match moment {
         // It was taken up again for this one alone, which somebody else has got by now.
         Moment::Handoff(_) if !has_handoff => None,
-        _ => inject(&context, keep).ok(),
+        _ => inject(&context, recording).ok(),
     };
     breakpoint::reach("load:composed");
     // A handoff for which there was no room, and of which no receipt tells that it was given back, must not be settled.

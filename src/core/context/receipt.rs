@@ -1,5 +1,7 @@
 //! A receipt: what a session was given, why, and what was left out.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 use crate::core::context::budget::{Budget, Host, Size};
@@ -161,8 +163,13 @@ impl Fault {
 /// How long one stage took.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Stage {
-    /// The stage.
     pub name: String,
-    /// Milliseconds.
+    /// To the microsecond.
     pub ms: f64,
+}
+
+impl Stage {
+    pub fn new(name: &str, took: Duration) -> Stage {
+        Stage { name: name.to_owned(), ms: (took.as_secs_f64() * 1e6).round() / 1e3 }
+    }
 }

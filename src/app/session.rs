@@ -1,0 +1,41 @@
+//! A session that needs a context, and the limits on making it.
+
+use std::time::Duration;
+
+use crate::app::load::Loaded;
+use crate::core::context::budget::{Budget, Host};
+use crate::core::session::Moment;
+use crate::core::time::Timestamp;
+use crate::workspace::{Place, Request};
+
+#[derive(Debug, Clone)]
+pub struct Session {
+    pub id: String,
+    pub moment: Moment,
+    /// Where it runs.
+    pub place: Request,
+    pub host: Host,
+    /// Tokens at most; `None` takes the limit of the settings.
+    pub budget: Option<usize>,
+    /// The time that counts as now; `None` reads the clock.
+    pub now: Option<Timestamp>,
+    /// How long making the context may take; `None` takes the deadline of the settings.
+    pub within: Option<Duration>,
+    /// Whether a watcher guarantees that the index is up to date.
+    pub is_watched: bool,
+    /// The handoff for it; `None` previews the one that it would get now, without claiming it.
+    pub handoff: Option<Loaded>,
+}
+
+impl Session {
+    /// The room for its context. There is none while the settings are unknown.
+    pub(super) fn budget_in(&self, place: Option<&Place>) -> Budget {
+        let limit = place.map_or(0, |Place { settings, .. }| match self.moment {
+            Moment::Start => settings.token_limit.value as usize,
+            Moment::Compaction(_) | Moment::Handoff(_) => {
+                settings.compaction_token_limit.value as usize
+            }
+        });
+        self.host.budget(self.budget.unwrap_or(limit))
+    }
+}
