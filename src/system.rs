@@ -17,3 +17,4 @@ pub mod summariser;
 pub mod user_input;
 pub mod vault;
 pub mod watcher;
+pub mod within;

@@ -9,8 +9,6 @@ pub mod watch;
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use thiserror::Error;
@@ -29,6 +27,7 @@ use crate::system::environment::Environment;
 use crate::system::git;
 use crate::system::maenifold_places::Places;
 use crate::system::vault::{self, VaultError};
+use crate::system::within::{self, Started};
 use crate::workspace::settings::{Loaded, SettingsError, Sources};
 
 /// A vault that takes longer to answer is left out by who is in no hurry.
@@ -337,27 +336,21 @@ fn open_what_answers(
     (vaults, errors)
 }
 
-/// Opens each vault by a thread of its own: a folder on a network that does not answer keeps its thread waiting, and
-/// nobody else.
+/// Opens each vault on a thread of its own, so that a folder on a network that does not answer holds up only itself.
 fn open_within(specs: &[Setting<VaultSpec>], patience: Duration) -> Vec<Result<Vault, AppError>> {
     let until = Instant::now() + patience;
     let opening: Vec<_> = specs
         .iter()
         .map(|spec| {
-            let (sender, receiver) = mpsc::channel();
             let for_thread = spec.clone();
-            // Nobody listens any more to a vault that answers too late.
-            thread::spawn(move || drop(sender.send(vault::open(&for_thread))));
-            (spec, receiver)
+            (spec, within::start(move || vault::open(&for_thread)))
         })
         .collect();
-    let wait = |(spec, receiver): (&Setting<VaultSpec>, mpsc::Receiver<_>)| match receiver
-        .recv_timeout(until.saturating_duration_since(Instant::now()))
-    {
-        Ok(opened) => Ok(opened?),
-        Err(_) => Err(AppError::Silent { vault: spec.value.path.clone() }),
+    let result = |(spec, opening): (&Setting<VaultSpec>, Started<_>)| match opening.by(until) {
+        Some(opened) => Ok(opened?),
+        None => Err(AppError::Silent { vault: spec.value.path.clone() }),
     };
-    opening.into_iter().map(wait).collect()
+    opening.into_iter().map(result).collect()
 }
 
 /// A folder that is named again has its later name.

@@ -4,13 +4,13 @@ use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use thiserror::Error;
 
 use crate::system::environment::Environment;
+use crate::system::within;
 
 /// How often a program is asked whether it has ended.
 const GLANCE: Duration = Duration::from_millis(5);
@@ -57,14 +57,12 @@ pub fn version(
     command.arg("--version").envs(variables.iter().copied());
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().map_err(ProgramError::Start)?;
-    let (sender, answer) = mpsc::channel();
-    if let Some(stdout) = child.stdout.take() {
-        thread::spawn(move || {
-            let mut line = Vec::new();
-            let _ = BufReader::new(stdout.take(MAX_ANSWER)).read_until(b'\n', &mut line);
-            let _ = sender.send(String::from_utf8_lossy(&line).trim().to_owned());
-        });
-    }
+    let stdout = child.stdout.take();
+    let line = within::start(move || {
+        let mut line = Vec::new();
+        let _ = BufReader::new(stdout?.take(MAX_ANSWER)).read_until(b'\n', &mut line);
+        Some(String::from_utf8_lossy(&line).trim().to_owned())
+    });
     let status = loop {
         match child.try_wait().map_err(ProgramError::Start)? {
             Some(status) => break status,
@@ -80,8 +78,7 @@ pub fn version(
     if !status.success() {
         return Err(ProgramError::Failed(status));
     }
-    let left = until.saturating_duration_since(Instant::now());
-    answer.recv_timeout(left).map_err(|_| ProgramError::Silent(patience))
+    line.by(until).flatten().ok_or(ProgramError::Silent(patience))
 }
 
 fn is_program(file: &Path) -> bool {

@@ -2,7 +2,6 @@
 
 use std::io::{self, Read, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -10,6 +9,7 @@ use thiserror::Error;
 
 #[cfg(unix)]
 use crate::system::process::reaper;
+use crate::system::within;
 
 /// How often a child that has said everything is asked whether it has ended.
 const GLANCE: Duration = Duration::from_millis(2);
@@ -82,20 +82,13 @@ pub fn run(
         // Whoever knows enough, or has ended, need not hear all of it.
         thread::spawn(move || drop(stdin.write_all(question.as_bytes())));
     }
-    let (sender, receiver) = mpsc::channel();
-    if let Some(stdout) = group.child.stdout.take() {
-        thread::spawn(move || {
-            let mut answer = Vec::new();
-            let read = stdout.take(limits.max_bytes.saturating_add(1)).read_to_end(&mut answer);
-            // Nobody listens any more to one who comes too late.
-            drop(sender.send(read.map(|_| answer)));
-        });
-    }
-    let left = limits.until.saturating_duration_since(Instant::now());
-    let answer = match receiver.recv_timeout(left) {
-        Ok(answer) => answer?,
-        Err(_) => return Err(ChildError::Late(patience)),
-    };
+    let stdout = group.child.stdout.take();
+    let answer = within::start(move || {
+        let mut answer = Vec::new();
+        let read = stdout?.take(limits.max_bytes.saturating_add(1)).read_to_end(&mut answer);
+        Some(read.map(|_| answer))
+    });
+    let answer = answer.by(limits.until).flatten().ok_or(ChildError::Late(patience))??;
     if answer.len() as u64 > limits.max_bytes {
         return Err(ChildError::TooLong);
     }
