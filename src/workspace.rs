@@ -18,7 +18,7 @@ use crate::core::note::vault::Vault;
 use crate::core::project::identify;
 use crate::core::project::{FolderFacts, Project};
 use crate::core::settings::{ChannelRule, Setting, Settings, VaultSpec};
-use crate::core::source::SourceWish;
+use crate::core::source::SourcePreference;
 use crate::store::index::{self, Index, IndexError, Store, Unusable};
 use crate::store::state::StateError;
 use crate::system::atomic_file::DocumentError;
@@ -47,7 +47,7 @@ pub struct Request {
     /// What becomes of wrong settings.
     pub strictness: Strictness,
     /// Who is asked about maenifold's memory, if not as the settings say.
-    pub source: Option<SourceWish>,
+    pub source: Option<SourcePreference>,
     /// A folder that the project lies in, and that nothing is looked for in or above of.
     pub ceiling: Option<PathBuf>,
 }

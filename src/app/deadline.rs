@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::core::source::SourceWish;
+use crate::core::source::SourcePreference;
 
 /// What packing, writing the receipt and printing may need at the end.
 const LAST_STEPS: Duration = Duration::from_millis(150);
@@ -52,15 +52,15 @@ impl Deadline {
 
     /// Until when maenifold's program is waited for by who has another answer already: to the end if the user asked for
     /// it, but no longer than for a new index if nobody did.
-    pub(super) fn for_program(&self, wish: SourceWish) -> Instant {
+    pub(super) fn for_program(&self, wish: SourcePreference) -> Instant {
         match wish {
-            SourceWish::Cli => self.for_gathering(),
+            SourcePreference::Cli => self.for_gathering(),
             _ => self.for_refreshing(),
         }
     }
 
     /// Until when it may answer, so that it has ended by then, and everything that it started.
-    pub(super) fn for_call(&self, wish: SourceWish) -> Instant {
+    pub(super) fn for_call(&self, wish: SourcePreference) -> Instant {
         let until = self.for_program(wish);
         until.checked_sub(LAST_RITES.min(self.all / 8)).unwrap_or(until)
     }

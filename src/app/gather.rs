@@ -14,7 +14,7 @@ use crate::app::session::Session;
 use crate::app::worker::{State, Told, Work};
 use crate::core::context::candidate::FoundNote;
 use crate::core::context::receipt::{Fault, Ranking, Stage};
-use crate::core::source::{Source, SourceChoice, SourceWish};
+use crate::core::source::{Source, SourceChoice, SourcePreference};
 use crate::sources::questions::{Answer, Details, Found};
 use crate::workspace::{AppError, Place};
 
@@ -284,8 +284,10 @@ impl<Draft, Make: FnMut(&Place, &Found) -> Draft> Listener<Draft, Make> {
         }
     }
 
-    fn wish(&self) -> SourceWish {
-        self.place.as_ref().map_or_else(SourceWish::default, |place| place.settings.source.value)
+    fn wish(&self) -> SourcePreference {
+        self.place
+            .as_ref()
+            .map_or_else(SourcePreference::default, |place| place.settings.source.value)
     }
 
     /// Why the index answered, when the second worker was heard. Whoever the first one chose is not heard then.
@@ -295,7 +297,7 @@ impl<Draft, Make: FnMut(&Place, &Found) -> Draft> Listener<Draft, Make> {
             Some(_) => "a folder of notes does not answer".to_owned(),
             None => {
                 let because = "it took too long to find out what maenifold knows";
-                if self.wish() != SourceWish::Index {
+                if self.wish() != SourcePreference::Index {
                     self.faults.push(Fault::new("maenifold", because));
                 }
                 because.to_owned()

@@ -9,7 +9,7 @@ use super::scene::text;
 use crate::check::finding::SessionSpec;
 use crate::check::settings_file;
 use crate::check::stage::Stage;
-use crate::core::source::SourceWish;
+use crate::core::source::SourcePreference;
 use crate::system::environment::Environment;
 use crate::workspace::{AppError, Place, Request};
 
@@ -77,7 +77,7 @@ pub(super) fn request(stage: &Stage, dir: &str) -> Request {
         dir: Some(stage.project().join(dir)),
         home: Some(stage.home()),
         environment: Some(environment),
-        source: Some(SourceWish::Index),
+        source: Some(SourcePreference::Index),
         // Where temporary folders are is the machine's matter, and may be inside of somebody's repository.
         ceiling: Some(stage.folder().to_path_buf()),
         ..Request::default()

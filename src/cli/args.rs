@@ -10,9 +10,9 @@ use crate::cli::screen::Screen;
 use crate::core::context::budget::Host;
 use crate::core::installation::Scope;
 use crate::core::search::answer::RecentFilter;
-use crate::core::source::SourceWish;
+use crate::core::source::SourcePreference;
 use crate::core::time::{Timespan, Timestamp};
-use crate::sources::maenifold::Respondent;
+use crate::sources::maenifold::MaenifoldClient;
 use crate::workspace::{AppError, Request};
 
 /// Knowledge-graph context for coding agents, from markdown notes with wiki links.
@@ -58,7 +58,7 @@ impl PlaceArgs {
 
     /// The same, with somebody to be asked.
     pub(super) fn request_of(&self, source: &SourceArgs) -> Request {
-        Request { source: source.source.map(SourceWish::from), ..self.request() }
+        Request { source: source.source.map(SourcePreference::from), ..self.request() }
     }
 }
 
@@ -180,18 +180,18 @@ pub(super) struct AskedArgs {
 
 impl AskedArgs {
     /// Who of maenifold's is asked; `None` for the index.
-    pub(super) fn respondent(
+    pub(super) fn client(
         &self,
         place: &PlaceArgs,
         screen: &mut Screen,
-    ) -> Result<Option<Respondent>, AppError> {
+    ) -> Result<Option<MaenifoldClient>, AppError> {
         let Some(source) = self.source else { return Ok(None) };
-        let source = Some(SourceWish::from(source));
-        let respondent = Respondent::find(&Request { source, ..place.request() })?;
-        if let Some(remark) = respondent.as_ref().and_then(|found| found.remark.as_deref()) {
+        let source = Some(SourcePreference::from(source));
+        let client = MaenifoldClient::find(&Request { source, ..place.request() })?;
+        if let Some(remark) = client.as_ref().and_then(|found| found.remark.as_deref()) {
             screen.complain(&format!("kgctx: {remark}\n"));
         }
-        Ok(respondent)
+        Ok(client)
     }
 }
 
@@ -208,13 +208,13 @@ pub(super) enum SourceArg {
     Cli,
 }
 
-impl From<SourceArg> for SourceWish {
-    fn from(source: SourceArg) -> SourceWish {
+impl From<SourceArg> for SourcePreference {
+    fn from(source: SourceArg) -> SourcePreference {
         match source {
-            SourceArg::Auto => SourceWish::Auto,
-            SourceArg::Index => SourceWish::Index,
-            SourceArg::Database => SourceWish::Database,
-            SourceArg::Cli => SourceWish::Cli,
+            SourceArg::Auto => SourcePreference::Auto,
+            SourceArg::Index => SourcePreference::Index,
+            SourceArg::Database => SourcePreference::Database,
+            SourceArg::Cli => SourcePreference::Cli,
         }
     }
 }

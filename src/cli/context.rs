@@ -19,8 +19,8 @@ pub(super) fn run(
         depth: args.depth,
         max_entities: args.max_entities,
     };
-    let answer = match args.source.respondent(place, screen)? {
-        Some(respondent) => respondent.context(question)?,
+    let answer = match args.source.client(place, screen)? {
+        Some(client) => client.context(question)?,
         None => {
             let workspace = Workspace::find(&place.request())?;
             let (answer, refreshed) = context(&workspace, question)?;

@@ -18,8 +18,8 @@ pub(super) fn run(
         limit: args.limit,
         filter: args.filter.into(),
     };
-    let answer = match args.source.respondent(place, screen)? {
-        Some(respondent) => respondent.recent(question)?,
+    let answer = match args.source.client(place, screen)? {
+        Some(client) => client.recent(question)?,
         None => {
             let workspace = Workspace::find(&place.request())?;
             let (answer, refreshed) = recent(&workspace, question)?;

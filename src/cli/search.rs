@@ -17,8 +17,8 @@ pub(super) fn run(
     screen: &mut Screen,
 ) -> Result<(), Failure> {
     let query = args.query();
-    let answer = match args.source.respondent(place, screen)? {
-        Some(respondent) => respondent.search(&query, args.limit)?,
+    let answer = match args.source.client(place, screen)? {
+        Some(client) => client.search(&query, args.limit)?,
         None => {
             let workspace = Workspace::find(&place.request())?;
             let (answer, refreshed) = search(&workspace, &query, args.limit)?;

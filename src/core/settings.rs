@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::core::session::{Announcement, Delivery};
-use crate::core::source::SourceWish;
+use crate::core::source::SourcePreference;
 use crate::core::tokens::encoding::Encoding;
 
 /// How the text inside `[[…]]` becomes a concept.
@@ -113,7 +113,7 @@ pub struct Settings {
     /// How many tokens a session's context may have.
     pub token_limit: Setting<u32>,
     /// Who is asked about the notes of maenifold's memory.
-    pub source: Setting<SourceWish>,
+    pub source: Setting<SourcePreference>,
     /// How long one call of the maenifold CLI may take, in milliseconds.
     pub cli_timeout_ms: Setting<u64>,
     /// How tokens are counted.

@@ -1,16 +1,16 @@
-//! A source: who is asked about the notes of maenifold's memory. All other notes are asked of the index.
+//! Which source answers about the notes of maenifold's memory. The index answers about all other notes.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Who answered.
+/// The source that answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Source {
     /// The index that kgctx keeps of the notes themselves.
     Index,
-    /// maenifold's own `memory.db`, read as it lies there.
+    /// maenifold's own `memory.db`.
     Database,
     /// The `maenifold` program.
     Cli,
@@ -26,11 +26,11 @@ impl fmt::Display for Source {
     }
 }
 
-/// Who is to be asked.
+/// The source that the user prefers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum SourceWish {
-    /// The database where it knows all notes as they are, else the program, else the index.
+pub enum SourcePreference {
+    /// The database while it is up to date with its notes, else the program, else the index.
     #[default]
     Auto,
     /// The index alone.
@@ -41,27 +41,24 @@ pub enum SourceWish {
     Cli,
 }
 
-impl SourceWish {
-    /// What can be wished for.
+impl SourcePreference {
     pub const NAMES: &str = "auto, index, database or cli";
 
-    /// Reads a wish as it is written in settings.
-    pub fn parse(text: &str) -> Option<SourceWish> {
+    /// Parses a preference as settings write it.
+    pub fn parse(text: &str) -> Option<SourcePreference> {
         match text {
-            "auto" => Some(SourceWish::Auto),
-            "index" => Some(SourceWish::Index),
-            "database" => Some(SourceWish::Database),
-            "cli" => Some(SourceWish::Cli),
+            "auto" => Some(SourcePreference::Auto),
+            "index" => Some(SourcePreference::Index),
+            "database" => Some(SourcePreference::Database),
+            "cli" => Some(SourcePreference::Cli),
             _ => None,
         }
     }
 }
 
-/// Who answered, and why they were asked.
+/// The source that answered, and why it was asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceChoice {
-    /// Who answered.
     pub source: Source,
-    /// Why it was them.
     pub because: String,
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::app::deliver::{Delivered, NotDelivered, Refusal};
 use crate::app::hook::Answer;
-use crate::core::source::SourceWish;
+use crate::core::source::SourcePreference;
 use crate::core::time::Timestamp;
 use crate::service::status::Status;
 use crate::system::process::identity::Process;
@@ -51,7 +51,7 @@ pub(super) struct DeliverQuestion {
     pub(super) vaults: Vec<PathBuf>,
     pub(super) budget: Option<usize>,
     pub(super) now: Option<Timestamp>,
-    pub(super) source: Option<SourceWish>,
+    pub(super) source: Option<SourcePreference>,
 }
 
 /// What the service says.

@@ -3,12 +3,12 @@
 pub mod answers;
 pub mod call;
 mod cli;
+mod client;
 pub mod database;
 pub mod failure;
 pub mod memory_db;
 mod notes;
 pub mod replies;
-mod respondent;
 
 use std::sync::Mutex;
 use std::thread;
@@ -19,12 +19,12 @@ use crate::core::context::receipt::Fault;
 use crate::core::note::vault::Vault;
 use crate::core::search::answer::RecentFilter;
 use crate::core::settings::{LinkStyle, Origin};
-use crate::core::source::{Source, SourceChoice, SourceWish};
+use crate::core::source::{Source, SourceChoice, SourcePreference};
 use crate::core::time::{Timespan, Timestamp};
 use crate::sources::maenifold::call::Program;
 pub(crate) use crate::sources::maenifold::cli::Cli;
+pub use crate::sources::maenifold::client::MaenifoldClient;
 use crate::sources::maenifold::database::Memory;
-pub use crate::sources::maenifold::respondent::Respondent;
 use crate::sources::questions::{Details, RECENT, SEARCHED};
 use crate::sources::recent::RecentQuestion;
 use crate::system::maenifold_places::Places;
@@ -117,18 +117,18 @@ pub(crate) fn choose(place: &Place, now: Option<Timestamp>, until: Instant) -> C
     let wish = &place.settings.source;
     let wished = format!("{} says so", wish.origin);
     let places = match memory_of(place) {
-        Ok(places) if wish.value != SourceWish::Index => places,
+        Ok(places) if wish.value != SourcePreference::Index => places,
         Ok(_) => return index_alone(wished),
         Err(because) => {
             let mut chosen = index_alone(because);
-            if matches!(wish.value, SourceWish::Database | SourceWish::Cli) {
+            if matches!(wish.value, SourcePreference::Database | SourcePreference::Cli) {
                 chosen.faults.push(Fault::new("maenifold", &chosen.choice.because));
             }
             return chosen;
         }
     };
     match wish.value {
-        SourceWish::Database => match database(place, &places) {
+        SourcePreference::Database => match database(place, &places) {
             Ok((memory, behind)) => match FromDatabase::ask(memory, place, now) {
                 Ok(database) => {
                     let asked = Asked::Database(Box::new(database));
@@ -141,11 +141,11 @@ pub(crate) fn choose(place: &Place, now: Option<Timestamp>, until: Instant) -> C
             Err(Unusable::Missing) => failed(format!("there is no {}", places.database.display())),
             Err(Unusable::Broken(reason)) => failed(reason),
         },
-        SourceWish::Cli => match program(place, &places, until) {
+        SourcePreference::Cli => match program(place, &places, until) {
             Ok(program) => by(Source::Cli, Asked::Program(Box::new(program)), wished),
             Err(reason) => failed(reason),
         },
-        SourceWish::Auto | SourceWish::Index => by_itself(place, &places, now, until),
+        SourcePreference::Auto | SourcePreference::Index => by_itself(place, &places, now, until),
     }
 }
 
@@ -230,7 +230,9 @@ pub(crate) fn memory_of(place: &Place) -> Result<Places, String> {
             }
         }
         // Its program makes the folder when it is first asked.
-        None if settings.source.value == SourceWish::Cli && has_default_vaults(place) => Ok(places),
+        None if settings.source.value == SourcePreference::Cli && has_default_vaults(place) => {
+            Ok(places)
+        }
         None if has_default_vaults(place) => Err("there is no maenifold here".to_owned()),
         None => Err("maenifold's memory is not among the vaults".to_owned()),
     }

@@ -16,7 +16,7 @@ use crate::core::session::{Announcement, Delivery};
 use crate::core::settings::{
     ChannelRule, HandoffSettings, LinkStyle, Origin, Setting, Settings, VaultSpec,
 };
-use crate::core::source::SourceWish;
+use crate::core::source::SourcePreference;
 use crate::core::tokens::encoding::Encoding;
 use crate::system::directories::Directories;
 use crate::system::environment::Environment;
@@ -137,7 +137,7 @@ pub(crate) struct RawSettings {
     #[serde(default)]
     pub(crate) channels: BTreeMap<String, String>,
     pub(crate) token_limit: Option<u32>,
-    pub(crate) source: Option<SourceWish>,
+    pub(crate) source: Option<SourcePreference>,
     pub(crate) cli_timeout_ms: Option<u64>,
     pub(crate) encoding: Option<Encoding>,
     pub(crate) deadline_ms: Option<u64>,
@@ -184,7 +184,7 @@ pub struct Sources<'a> {
     /// Vaults given on the command line; they replace all others.
     pub vault_flags: &'a [PathBuf],
     /// Who is asked about maenifold's memory, if the command line says it.
-    pub source_flag: Option<SourceWish>,
+    pub source_flag: Option<SourcePreference>,
 }
 
 /// Settings, and what was wrong with what was written: there the value before it stands.
@@ -208,7 +208,7 @@ pub fn load(sources: Sources<'_>) -> Loaded {
         channels: Vec::new(),
         channel: Setting::default(None),
         token_limit: Setting::default(DEFAULT_TOKEN_LIMIT),
-        source: Setting::default(SourceWish::default()),
+        source: Setting::default(SourcePreference::default()),
         cli_timeout_ms: Setting::default(DEFAULT_CLI_TIMEOUT_MS),
         encoding: Setting::default(Encoding::default()),
         deadline_ms: Setting::default(DEFAULT_DEADLINE_MS),

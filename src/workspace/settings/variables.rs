@@ -2,7 +2,7 @@
 
 use crate::core::session::{Announcement, Delivery};
 use crate::core::settings::{LinkStyle, Origin, Setting, Settings};
-use crate::core::source::SourceWish;
+use crate::core::source::SourcePreference;
 use crate::core::tokens::encoding::Encoding;
 use crate::system::environment::Environment;
 use crate::workspace::settings::SettingsError;
@@ -31,7 +31,7 @@ pub(super) fn apply(
     v.set(&mut s.max_file_bytes, "KGCTX_MAX_FILE_BYTES", "a number of bytes", |t| t.parse().ok());
     v.set(&mut s.channel, "KGCTX_CHANNEL", "a name", |t| Some(Some(t.to_owned())));
     v.set(&mut s.token_limit, "TOKEN_LIMIT", "a number of tokens", |t| t.parse().ok());
-    v.set(&mut s.source, "KGCTX_SOURCE", SourceWish::NAMES, SourceWish::parse);
+    v.set(&mut s.source, "KGCTX_SOURCE", SourcePreference::NAMES, SourcePreference::parse);
     let milliseconds = "a number of milliseconds";
     v.set(&mut s.cli_timeout_ms, "CLI_TIMEOUT", milliseconds, |t| t.parse().ok());
     v.set(&mut s.encoding, "KGCTX_ENCODING", "o200k_base or cl100k_base", Encoding::parse);

@@ -8,7 +8,7 @@ use crate::core::note::concept::Concept;
 use crate::core::search::answer::{
     ContextAnswer, Match, RecentAnswer, RecentItem, RelatedConcept, SearchAnswer, SearchHit,
 };
-use crate::core::source::SourceWish;
+use crate::core::source::SourcePreference;
 use crate::sources::context::ContextQuestion;
 use crate::sources::maenifold::cli::Cli;
 use crate::sources::maenifold::database::Memory;
@@ -20,7 +20,7 @@ use crate::workspace::{AppError, Place, Request};
 const LONGEST: Duration = Duration::from_secs(600);
 
 /// Who of maenifold's answers.
-pub struct Respondent {
+pub struct MaenifoldClient {
     place: Place,
     who: Who,
     /// What whoever reads the answer has to know about it.
@@ -32,20 +32,20 @@ enum Who {
     Program(Box<Cli>),
 }
 
-impl Respondent {
+impl MaenifoldClient {
     /// Finds whom a request wants to be asked; `None` where that is the index.
-    pub fn find(request: &Request) -> Result<Option<Respondent>, AppError> {
+    pub fn find(request: &Request) -> Result<Option<MaenifoldClient>, AppError> {
         let place = Place::find(request)?;
         let wish = place.settings.source.value;
         let places = match memory_of(&place) {
-            Ok(places) if wish != SourceWish::Index => places,
-            Err(reason) if matches!(wish, SourceWish::Database | SourceWish::Cli) => {
+            Ok(places) if wish != SourcePreference::Index => places,
+            Err(reason) if matches!(wish, SourcePreference::Database | SourcePreference::Cli) => {
                 return Err(AppError::Maenifold(reason));
             }
             _ => return Ok(None),
         };
         let found = match wish {
-            SourceWish::Cli => {
+            SourcePreference::Cli => {
                 let program = program(&place, &places, Instant::now() + LONGEST);
                 let program = program.map_err(AppError::Maenifold)?;
                 Some((Who::Program(Box::new(program)), None))
@@ -53,7 +53,7 @@ impl Respondent {
             _ => match (database(&place, &places), wish) {
                 (Ok((memory, None)), _) => Some((Who::Database(Box::new(memory)), None)),
                 // A person has no use for an answer that takes seconds and knows less than the index.
-                (_, SourceWish::Auto) => None,
+                (_, SourcePreference::Auto) => None,
                 (Ok((memory, behind)), _) => Some((Who::Database(Box::new(memory)), behind)),
                 (Err(Unusable::Broken(reason)), _) => return Err(AppError::Maenifold(reason)),
                 (Err(Unusable::Missing), _) => {
@@ -62,7 +62,7 @@ impl Respondent {
                 }
             },
         };
-        Ok(found.map(|(who, remark)| Respondent { place, who, remark }))
+        Ok(found.map(|(who, remark)| MaenifoldClient { place, who, remark }))
     }
 
     /// The notes that match a query, best first.
