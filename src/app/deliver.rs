@@ -14,9 +14,9 @@ use tokio::time::sleep;
 
 pub use crate::app::deliver::refusal::{NotDelivered, Refusal};
 use crate::app::inject::inject;
-use crate::app::load::{load, wanted};
 use crate::app::recorder::Recording;
 use crate::app::session;
+use crate::app::session_handoff::{claim_handoff, wanted};
 use crate::app::warm::Warm;
 use crate::core::context::budget::Host;
 use crate::core::context::receipt::{Fault, Injection};
@@ -254,7 +254,7 @@ async fn make(
             Claim::Held => return Err(NotDelivered::Taken(id)),
             Claim::Settled => return Err(NotDelivered::Has(id)),
         };
-        let loaded = load(&mut state, token, &found, &id, wanted(&moment), None);
+        let loaded = claim_handoff(&mut state, token, &found, &id, wanted(&moment), None);
         let session = session::Session {
             id: id.clone(),
             moment,
@@ -357,13 +357,13 @@ mod tests {
         let vault = Fault::new("vault", "no vault found");
         let settings = Fault::new("settings", "token_limit is no number");
         let index = Fault::new("index", "it was not ready in time, and there was none before");
-        for (faults, is_passing) in [
+        for (faults, is_transient) in [
             (vec![], false),
             (vec![vault.clone()], false),
             (vec![settings.clone()], false),
             (vec![vault, settings, index], true),
         ] {
-            assert_eq!(nothing_to_say(&faults).is_passing(), is_passing, "{faults:?}");
+            assert_eq!(nothing_to_say(&faults).is_transient(), is_transient, "{faults:?}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::app::handoff::{Desk, Draft, HandoffError};
+use crate::app::handoff::{Draft, HandoffError, Handoffs};
 use crate::core::handoff::conversation::Conversation;
 use crate::core::handoff::ending;
 use crate::core::handoff::record::HandoffRecord;
@@ -60,37 +60,37 @@ fn finish(ended: &Ending) -> Result<(), HandoffError> {
         strictness: Strictness::Lenient,
         ..Request::default()
     };
-    let mut desk = Desk::open_for(&request, &ended.session)?;
-    if !desk.writes_endings() || desk.has_written(ended)? {
+    let mut handoffs = Handoffs::open_for(&request, &ended.session)?;
+    if !handoffs.writes_endings() || handoffs.has_written(ended)? {
         return Ok(());
     }
     let conversation = match &ended.transcript {
         Some(file) => transcript::read(file).unwrap_or_default(),
         None => Conversation::default(),
     };
-    let Some(mut document) = document(&desk, ended, &conversation) else { return Ok(()) };
+    let Some(mut document) = document(&handoffs, ended, &conversation) else { return Ok(()) };
     // A summary takes its time, in which somebody else may have written it.
-    if desk.has_written(ended)? {
+    if handoffs.has_written(ended)? {
         return Ok(());
     }
     // Of two sessions the one that ended later leaves the newer one, whoever sums up faster.
     document.head.created_at = Some(Timestamp::from_milliseconds(ended.at_ms));
-    desk.create(Draft { document, author: Some(ended.session.clone()) })?;
+    handoffs.create(Draft { document, author: Some(ended.session.clone()) })?;
     Ok(())
 }
 
 /// What a session leaves; `None` where it is too short to leave anything.
-fn document(desk: &Desk, ended: &Ending, conversation: &Conversation) -> Option<Document> {
+fn document(handoffs: &Handoffs, ended: &Ending, conversation: &Conversation) -> Option<Document> {
     let transcript = ended.transcript.as_ref().map(|file| file.to_string_lossy());
     let ending = ending::Ending::of(
         &ended.session,
-        desk.channel(),
+        handoffs.channel(),
         transcript.as_deref(),
         conversation,
-        desk.min_turns(),
+        handoffs.min_turns(),
     );
     let ending = ending.ok()?;
-    let command = desk.summariser();
+    let command = handoffs.summariser();
     if command.is_empty() {
         return Some(ending.without_summary());
     }
@@ -99,7 +99,7 @@ fn document(desk: &Desk, ended: &Ending, conversation: &Conversation) -> Option<
     Some(summed_up.unwrap_or_else(|| ending.without_summary()))
 }
 
-impl Desk {
+impl Handoffs {
     fn writes_endings(&self) -> bool {
         self.is_on() && self.settings().enabled.value
     }

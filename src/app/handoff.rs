@@ -135,7 +135,7 @@ pub fn now() -> Timestamp {
 }
 
 /// Where handoffs of one project or channel are worked on.
-pub struct Desk {
+pub struct Handoffs {
     place: Place,
     scope: String,
     channel: String,
@@ -143,14 +143,14 @@ pub struct Desk {
     state: State,
 }
 
-impl Desk {
+impl Handoffs {
     /// Opens the handoffs of a place. The channel is what was named, else where the session was started, else what the folder
     /// belongs to.
     pub fn open(
         request: &Request,
         channel: Option<&str>,
         session: Option<&str>,
-    ) -> Result<Desk, HandoffError> {
+    ) -> Result<Handoffs, HandoffError> {
         let environment = request.environment.clone().unwrap_or_else(Environment::of_process);
         let session = session.map(str::to_owned).or_else(|| {
             environment.get("KGCTX_SESSION_ID").map(|id| id.to_string_lossy().into_owned())
@@ -162,19 +162,19 @@ impl Desk {
         };
         let request = Request { environment: Some(environment), ..request.clone() };
         let is_named = channel.is_some() || request.dir.is_some();
-        Desk::open_at(&request, session, !is_named)
+        Handoffs::open_at(&request, session, !is_named)
     }
 
     /// Opens the handoffs of the place where a session was started.
-    pub(super) fn open_for(request: &Request, session: &str) -> Result<Desk, HandoffError> {
-        Desk::open_at(request, Some(session.to_owned()), true)
+    pub(super) fn open_for(request: &Request, session: &str) -> Result<Handoffs, HandoffError> {
+        Handoffs::open_at(request, Some(session.to_owned()), true)
     }
 
     fn open_at(
         request: &Request,
         session: Option<String>,
         follows_session: bool,
-    ) -> Result<Desk, HandoffError> {
+    ) -> Result<Handoffs, HandoffError> {
         let mut place = Place::find(request)?;
         let mut state = State::open(&place.directories.state, PATIENCE)?;
         state.make_durable()?;
@@ -187,9 +187,9 @@ impl Desk {
             let there = Request { dir: Some(origin.folder), ..request.clone() };
             place = Place::find(&there).unwrap_or(place);
         }
-        let mut desk = Desk { place, scope, channel, session, state };
-        desk.recover()?;
-        Ok(desk)
+        let mut handoffs = Handoffs { place, scope, channel, session, state };
+        handoffs.recover()?;
+        Ok(handoffs)
     }
 
     pub(super) fn settings(&self) -> &HandoffSettings {
@@ -201,7 +201,7 @@ impl Desk {
         self.place.settings.enabled.value
     }
 
-    /// When the session that this desk works for began or was last taken up again, in milliseconds since 1970.
+    /// When the session that this handoffs works for began or was last taken up again, in milliseconds since 1970.
     pub(super) fn taken_up_at(&self) -> Result<Option<i64>, HandoffError> {
         let origin = self.session.as_deref().map(|session| self.state.session_origin(session));
         Ok(origin.transpose()?.flatten().map(|origin| origin.seen_ms))

@@ -15,9 +15,9 @@ pub use crate::app::hook::direct::Underway;
 pub use crate::system::summariser::is_at_work as is_summariser;
 
 use crate::app::inject::inject;
-use crate::app::load::{Loaded, load, wanted};
 use crate::app::recorder::Recording;
 use crate::app::session;
+use crate::app::session_handoff::{SessionHandoff, claim_handoff, wanted};
 use crate::app::warm::Warm;
 use crate::core::context::budget::Host;
 use crate::core::context::receipt::{Injection, Receipt};
@@ -183,12 +183,12 @@ impl Asking<'_> {
             Err(NotClaimed::For(answer)) => return answer,
             Err(NotClaimed::NoState) => None,
         };
-        let loaded = claimed.as_mut().map_or_else(Loaded::default, |(state, token)| {
+        let loaded = claimed.as_mut().map_or_else(SessionHandoff::default, |(state, token)| {
             let id = &self.session.id;
             let host = self.caller.host;
             // Where it lives is of use to others, not to this one.
             let _ = state.remember_session(id, &origin(&place, &self.session.directory), host);
-            load(state, *token, &place, id, wanted(&moment), host)
+            claim_handoff(state, *token, &place, id, wanted(&moment), host)
         });
         let token = claimed.as_ref().map(|(_, token)| *token);
         let recording =
@@ -212,7 +212,7 @@ impl Asking<'_> {
             // The bridge tells by the receipt that a session has its handoff. Without one, nobody would know: it is left to the
             // next session, as soon as the claim is void.
             Ok(injection) if injection.id.is_none() && injection.receipt.handoff.is_some() => {
-                let handoff = Some(Loaded::default());
+                let handoff = Some(SessionHandoff::default());
                 inject(&session::Session { handoff, ..session }, Recording::Off)
             }
             made => made,
@@ -248,7 +248,7 @@ impl Asking<'_> {
                     return Err(NotClaimed::none("the session was given its context already"));
                 }
                 Ok(Claim::Held) => {}
-                Err(error) if error.is_passing() => {}
+                Err(error) if error.is_transient() => {}
                 // What a newer version has claimed cannot be read by this one.
                 Err(error @ StateError::Newer { .. }) => return Err(NotClaimed::none(error)),
                 Err(_) => return Err(NotClaimed::NoState),

@@ -6,14 +6,14 @@ use sha2::{Digest, Sha256};
 
 use crate::app::deadline::Deadline;
 use crate::app::gather::{Gathered, Unfinished, gather};
-use crate::app::load::{self, Loaded};
 use crate::app::recorder::{Recorder, Recording};
 use crate::app::session::Session;
+use crate::app::session_handoff::{self, SessionHandoff};
 use crate::core::context::candidate::{Candidate, FoundNote};
 use crate::core::context::compose::compose;
 use crate::core::context::pack::{Packed, Packing, pack};
 use crate::core::context::receipt::{self, Entry, Fault, Injection, Ranking, Receipt, Stage};
-use crate::core::handoff::Legacy;
+use crate::core::handoff::HandoffSection;
 use crate::core::settings::Origin;
 use crate::core::source::Source;
 use crate::core::text::for_model;
@@ -42,9 +42,10 @@ pub fn inject(session: &Session, recording: Recording) -> Result<Injection, AppE
         if is_kept && recorder.is_none() && place.settings.enabled.value {
             recorder = Some(Recorder::open(place));
         }
-        let loaded = loaded
-            .get_or_insert_with(|| load::peek(place, &session.id, &session.moment, session.now));
-        Draft::make(session, ranking, Some(place), found, loaded.legacy.as_ref())
+        let loaded = loaded.get_or_insert_with(|| {
+            session_handoff::preview_handoff(place, &session.id, &session.moment, session.now)
+        });
+        Draft::make(session, ranking, Some(place), found, loaded.section.as_ref())
     };
     let gathered = gather(session, ranking, &mut deadline, draft)?;
     if let (true, Some(place)) = (gathered.has_program_failed, &gathered.place) {
@@ -53,12 +54,14 @@ pub fn inject(session: &Session, recording: Recording) -> Result<Injection, AppE
     let Gathered { place, found, source, draft, faults, stages, unfinished, .. } = gathered;
     let loaded = match (loaded, &place) {
         (Some(loaded), _) => loaded,
-        (None, Some(place)) => load::peek(place, &session.id, &session.moment, session.now),
-        (None, None) => Loaded::default(),
+        (None, Some(place)) => {
+            session_handoff::preview_handoff(place, &session.id, &session.moment, session.now)
+        }
+        (None, None) => SessionHandoff::default(),
     };
     let Draft { candidates, packed, took } = match draft {
         Some(draft) => draft,
-        None => Draft::make(session, ranking, place.as_ref(), &found, loaded.legacy.as_ref()),
+        None => Draft::make(session, ranking, place.as_ref(), &found, loaded.section.as_ref()),
     };
     let settings = place.as_ref().map(|place| &place.settings);
     let good_until = found.recent.iter().map(|note| note.modified.after(Timespan::DAY)).min();
@@ -74,7 +77,7 @@ pub fn inject(session: &Session, recording: Recording) -> Result<Injection, AppE
         encoding: encoding(place.as_ref()),
         source,
         budget: session.budget_in(place.as_ref()),
-        handoff: loaded.legacy,
+        handoff: loaded.section,
         used: packed.used,
         sha256: hexadecimal(&Sha256::digest(packed.text.as_bytes())),
         parts: packed.parts,
@@ -130,7 +133,7 @@ impl Draft {
         ranking: Ranking,
         place: Option<&Place>,
         found: &Found,
-        handoff: Option<&Legacy>,
+        handoff: Option<&HandoffSection>,
     ) -> Draft {
         let started = Instant::now();
         let Found { search, recent, details } = found;

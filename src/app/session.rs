@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::app::load::Loaded;
+use crate::app::session_handoff::SessionHandoff;
 use crate::core::context::budget::{Budget, Host};
 use crate::core::session::Moment;
 use crate::core::time::Timestamp;
@@ -24,7 +24,7 @@ pub struct Session {
     /// Whether a watcher guarantees that the index is up to date.
     pub is_watched: bool,
     /// The handoff for it; `None` previews the one that it would get now, without claiming it.
-    pub handoff: Option<Loaded>,
+    pub handoff: Option<SessionHandoff>,
 }
 
 impl Session {

@@ -7,9 +7,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::app::inject::inject;
-use crate::app::load::Loaded;
 use crate::app::recorder::Recording;
 use crate::app::session::Session;
+use crate::app::session_handoff::SessionHandoff;
 use crate::core::context::receipt::{Fault, Injection, Stage};
 use crate::core::source::Source;
 use crate::sources::maenifold;
@@ -55,7 +55,7 @@ impl Warm {
         };
         // What was left for one session is not for another one.
         let nothing_left = matches!(&session.handoff,
-            Some(Loaded { legacy: None, faults }) if faults.is_empty());
+            Some(SessionHandoff { section: None, faults }) if faults.is_empty());
         if !nothing_left {
             session.is_watched = true;
             return inject(&session, recording);

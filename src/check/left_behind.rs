@@ -1,11 +1,11 @@
 //! The handoff that a session would be given of those that are committed.
 
-use crate::app::load::{LIMITS, Loaded, max_age_ms, root_of_files};
+use crate::app::session_handoff::{LIMITS, SessionHandoff, max_age_ms, root_of_files};
 use crate::check::finding::RepositoryFile;
 use crate::core::handoff::document;
 use crate::core::handoff::record::HandoffRecord;
 use crate::core::handoff::section;
-use crate::core::handoff::{Consume, Document, HandoffId, Kind, Legacy, Occasion, Status};
+use crate::core::handoff::{Consume, Document, HandoffId, HandoffSection, Kind, Occasion, Status};
 use crate::core::time::Timestamp;
 use crate::system::listed_files;
 use crate::workspace::Place;
@@ -100,14 +100,14 @@ pub(super) fn choose<'l>(left: &'l [Left], place: &Place, now: Timestamp) -> Opt
 }
 
 /// What a session is given of it, with its files as they are on the stage.
-pub(super) fn load(chosen: Option<&Left>, place: &Place) -> Loaded {
-    let legacy = chosen.map(|left| {
+pub(super) fn load(chosen: Option<&Left>, place: &Place) -> SessionHandoff {
+    let section = chosen.map(|left| {
         let head = &left.document.head;
         let files = root_of_files(&place.project).map_or_else(Vec::new, |root| {
             listed_files::read_listed(&root, &[], &head.specs, &head.files, LIMITS)
         });
         let prepared = section::prepare(&left.record(place), &left.document, files);
-        Legacy::Handoff(Box::new(prepared))
+        HandoffSection::Handoff(Box::new(prepared))
     });
-    Loaded { legacy, faults: Vec::new() }
+    SessionHandoff { section, faults: Vec::new() }
 }

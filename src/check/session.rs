@@ -12,7 +12,7 @@ use crate::check::finding::{EntryName, SessionReport, SessionSpec};
 use crate::core::context::budget::Host;
 use crate::core::context::candidate::{Line, Part};
 use crate::core::context::receipt::{Entry, Fault, Injection, Receipt};
-use crate::core::handoff::Legacy;
+use crate::core::handoff::HandoffSection;
 use crate::core::session::Moment;
 
 /// More than any context could have.
@@ -112,7 +112,7 @@ fn make(
 /// The names of what is shown, and of what is not.
 fn names(receipt: &Receipt, handoff_name: &str) -> (Vec<EntryName>, Vec<EntryName>) {
     let (mut shown, mut omitted) = (Vec::new(), Vec::new());
-    if let Some(Legacy::Handoff(handoff)) = &receipt.handoff {
+    if let Some(HandoffSection::Handoff(handoff)) = &receipt.handoff {
         let mut add = |part: Part, name: &str| {
             let has_room = receipt.parts.iter().any(|used| used.name == part);
             let entries = if has_room { &mut shown } else { &mut omitted };

@@ -8,7 +8,7 @@ use crate::cli::screen::{Screen, Style, harmless};
 use crate::core::context::candidate::Part;
 use crate::core::context::explanation::{Explanation, NearMiss};
 use crate::core::context::receipt::{Fault, Receipt};
-use crate::core::handoff::Legacy;
+use crate::core::handoff::HandoffSection;
 use crate::core::source::SourceChoice;
 use crate::core::text::number::thousands;
 
@@ -93,13 +93,13 @@ fn print(explanation: &Explanation, screen: &mut Screen) {
 /// What a part is made of that comes from a handoff.
 fn left_behind(receipt: &Receipt, part: Part) -> Vec<String> {
     match (part, &receipt.handoff) {
-        (Part::Handoff, Some(Legacy::Handoff(handoff))) => {
+        (Part::Handoff, Some(HandoffSection::Handoff(handoff))) => {
             [std::slice::from_ref(&handoff.id), &handoff.facts].concat()
         }
-        (Part::Handoff, Some(Legacy::Remark(remark))) => {
+        (Part::Handoff, Some(HandoffSection::Remark(remark))) => {
             remark.lines().map(str::to_owned).collect()
         }
-        (Part::Files, Some(Legacy::Handoff(handoff))) => {
+        (Part::Files, Some(HandoffSection::Handoff(handoff))) => {
             handoff.files.iter().map(|file| file.path.clone()).collect()
         }
         _ => Vec::new(),

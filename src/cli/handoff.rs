@@ -7,7 +7,7 @@ mod pickup;
 mod steps;
 
 use crate::app::ending::{Ended, finish_all};
-use crate::app::handoff::{Desk, HandoffError, for_terminal};
+use crate::app::handoff::{HandoffError, Handoffs, for_terminal};
 use crate::cli::args::PlaceArgs;
 use crate::cli::outcome::{Failure, NO, UNAVAILABLE, USAGE};
 use crate::cli::screen::Screen;
@@ -33,23 +33,23 @@ pub(super) fn run(
         _ => None,
     };
     let channel = args.channel.as_deref();
-    let mut desk = Desk::open(&place.request(), channel, args.session.as_deref())?;
-    let desk = &mut desk;
+    let mut handoffs = Handoffs::open(&place.request(), channel, args.session.as_deref())?;
+    let handoffs = &mut handoffs;
     match &args.command {
         HandoffCommand::Create(args) => {
-            input.map_or(Ok(()), |input| create::run(desk, args, input, screen))
+            input.map_or(Ok(()), |input| create::run(handoffs, args, input, screen))
         }
-        HandoffCommand::List(args) => list::list(desk, args, screen),
-        HandoffCommand::Show(args) => list::show(desk, args, screen),
-        HandoffCommand::Log(args) => list::log(desk, args, screen),
-        HandoffCommand::Pickup(args) => pickup::run(desk, args, screen),
-        HandoffCommand::Release(args) => steps::release(desk, args, screen),
-        HandoffCommand::Archive(args) => steps::archive(desk, args, screen),
-        HandoffCommand::Clear(args) => steps::clear(desk, args, screen),
-        HandoffCommand::Prune(args) => steps::prune(desk, args, screen),
-        HandoffCommand::Import(args) => steps::import(desk, args, screen),
-        HandoffCommand::Export(args) => steps::export(desk, args, screen),
-        HandoffCommand::Reconcile(args) => steps::reconcile(desk, args, screen),
+        HandoffCommand::List(args) => list::list(handoffs, args, screen),
+        HandoffCommand::Show(args) => list::show(handoffs, args, screen),
+        HandoffCommand::Log(args) => list::log(handoffs, args, screen),
+        HandoffCommand::Pickup(args) => pickup::run(handoffs, args, screen),
+        HandoffCommand::Release(args) => steps::release(handoffs, args, screen),
+        HandoffCommand::Archive(args) => steps::archive(handoffs, args, screen),
+        HandoffCommand::Clear(args) => steps::clear(handoffs, args, screen),
+        HandoffCommand::Prune(args) => steps::prune(handoffs, args, screen),
+        HandoffCommand::Import(args) => steps::import(handoffs, args, screen),
+        HandoffCommand::Export(args) => steps::export(handoffs, args, screen),
+        HandoffCommand::Reconcile(args) => steps::reconcile(handoffs, args, screen),
         HandoffCommand::Finish(_) => Ok(()),
     }
 }

@@ -89,7 +89,7 @@ fn deliver_to_server(
         };
         loop {
             match deliver_once(&server, &errand) {
-                Err(refusal) if args.wait && refusal.is_passing() => thread::sleep(BUSY_INTERVAL),
+                Err(refusal) if args.wait && refusal.is_transient() => thread::sleep(BUSY_INTERVAL),
                 done => return done,
             }
         }

@@ -369,7 +369,7 @@ pub enum FoundFile {
 /// What a context says about handoffs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Legacy {
+pub enum HandoffSection {
     /// The one that the session is given.
     Handoff(Box<Handoff>),
     /// Why it is given none that is there.

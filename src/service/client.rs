@@ -44,8 +44,8 @@ pub fn deliver(url: &str, errand: &Errand) -> Option<Result<Delivered, NotDelive
     let environment = Environment::of_process();
     match ask(question, DELIVER_LIMIT, environment.relevant(Secrets::Told)?)? {
         Reply::Delivered(delivered) => Some(Ok(*delivered)),
-        Reply::Refused { kind, is_passing, message } => {
-            Some(Err(NotDelivered::ByService { kind, is_passing, message }))
+        Reply::Refused { kind, is_transient, message } => {
+            Some(Err(NotDelivered::ByService { kind, is_transient, message }))
         }
         _ => None,
     }

@@ -62,7 +62,8 @@ pub(super) enum Reply {
     Delivered(Box<Delivered>),
     Refused {
         kind: Refusal,
-        is_passing: bool,
+        #[serde(rename = "is_passing")]
+        is_transient: bool,
         message: String,
     },
     Status(Status),
@@ -76,7 +77,7 @@ impl From<Result<Delivered, NotDelivered>> for Reply {
             Ok(delivered) => Reply::Delivered(Box::new(delivered)),
             Err(refusal) => Reply::Refused {
                 kind: refusal.kind(),
-                is_passing: refusal.is_passing(),
+                is_transient: refusal.is_transient(),
                 message: refusal.to_string(),
             },
         }

@@ -15,7 +15,8 @@ use thiserror::Error;
 
 pub use crate::store::state::claims::{Claim, Token};
 pub use crate::store::state::handoffs::{
-    Activated, Actor, Asked, CLOCKS_DIFFER_MS, Choice, Home, Taken, Wanted,
+    Activated, Actor, CLOCKS_DIFFER_MS, HandoffChoice, HandoffQuery, HandoffRequest, Home,
+    TakeOutcome,
 };
 pub use crate::store::state::sessions::{Ending, SessionOrigin};
 
@@ -84,7 +85,7 @@ pub enum StateError {
 
 impl StateError {
     /// Whether another process is only in the way at the moment.
-    pub fn is_passing(&self) -> bool {
+    pub fn is_transient(&self) -> bool {
         let StateError::Database { cause, .. } = self else { return false };
         matches!(
             cause.sqlite_error_code(),
@@ -347,8 +348,8 @@ mod tests {
         let other = Connection::open(folder.path().join("state.db")).unwrap();
         other.execute_batch("BEGIN IMMEDIATE").unwrap();
         let error = state.claim("s", &Moment::Start, 0, None).unwrap_err();
-        assert!(error.is_passing(), "{error}");
-        assert!(!StateError::Newer { path: PathBuf::new() }.is_passing());
+        assert!(error.is_transient(), "{error}");
+        assert!(!StateError::Newer { path: PathBuf::new() }.is_transient());
     }
 
     #[test]

@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 
 use kgctx::core::handoff::{Head, Kind};
 use kgctx::core::session::Moment;
-use kgctx::store::state::{Actor, Asked, Choice, Claim, Home, State, Taken, Wanted};
+use kgctx::store::state::{
+    Actor, Claim, HandoffChoice, HandoffQuery, HandoffRequest, Home, State, TakeOutcome,
+};
 use kgctx::system::process::identity::Process;
 use rusqlite::OptionalExtension;
 use serde_json::Value;
@@ -128,19 +130,19 @@ fn a_1_14_who_looked_at_the_clock_and_then_waited_takes_nothing_from_who_came_fi
         let this = Some(Process::this());
         let claim = state.claim_for(this, session, &Moment::Start, now_ms, None).unwrap();
         let Claim::Won(token) = claim else { panic!("{claim:?}") };
-        let wanted = Wanted::First;
+        let wanted = HandoffRequest::First;
         let (scope, host, max_age_ms, unusable) = ("p-1", None, i64::MAX, &[][..]);
-        let asked = Asked { scope, session, host, wanted, max_age_ms, now_ms, unusable };
+        let asked = HandoffQuery { scope, session, host, wanted, max_age_ms, now_ms, unusable };
         state.load_handoff(&asked, token).unwrap()
     };
-    assert!(matches!(load("first", 5_000), Choice::Given(_)));
-    assert_eq!(load("second", 4_500), Choice::Nothing);
+    assert!(matches!(load("first", 5_000), HandoffChoice::Given(_)));
+    assert_eq!(load("second", 4_500), HandoffChoice::Nothing);
     let task = Head { kind: Kind::Task, ..Head::default() };
     let task = state.draft_handoff(&home, &task, |_| true, &actor(5_000)).unwrap();
     state.activate_handoff(&task, &actor(5_000)).unwrap();
     let mut take = |now_ms: i64| state.take_handoff("p-1", &task, &actor(now_ms)).unwrap();
-    assert!(matches!(take(5_000), Taken::Won(_)));
-    assert!(matches!(take(4_500), Taken::Unavailable(_)));
+    assert!(matches!(take(5_000), TakeOutcome::Won(_)));
+    assert!(matches!(take(4_500), TakeOutcome::Unavailable(_)));
 }
 
 #[test]

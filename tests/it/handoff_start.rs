@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use kgctx::core::handoff::{Consume, Head, Occasion};
 use kgctx::core::time::Timestamp;
-use kgctx::store::state::{Actor, Asked, Choice, Home, State, Wanted};
+use kgctx::store::state::{Actor, HandoffChoice, HandoffQuery, HandoffRequest, Home, State};
 use serde_json::{Value, json};
 
 use crate::handoff_lab::{Lab, context, documents as all_documents, given, talk};
@@ -178,7 +178,7 @@ fn a_1_9_only_what_waits_and_is_what_it_says_is_given() {
 }
 
 /// A handoff that was written at 0, and what a session is given at some later time.
-fn choice_at(occasion: Occasion, expires_ms: Option<i64>, now_ms: i64) -> Choice {
+fn choice_at(occasion: Occasion, expires_ms: Option<i64>, now_ms: i64) -> HandoffChoice {
     let folder = tempfile::tempdir().unwrap();
     let mut state = State::open(folder.path(), Duration::from_secs(5)).unwrap();
     let actor = Actor { session: None, now_ms: 0 };
@@ -192,11 +192,11 @@ fn choice_at(occasion: Occasion, expires_ms: Option<i64>, now_ms: i64) -> Choice
     let home = Home { scope: "p-1", channel: "p" };
     let id = state.draft_handoff(&home, &head, |_| true, &actor).unwrap();
     state.activate_handoff(&id, &actor).unwrap();
-    let asked = Asked {
+    let asked = HandoffQuery {
         scope: "p-1",
         session: "s",
         host: None,
-        wanted: Wanted::First,
+        wanted: HandoffRequest::First,
         max_age_ms: 7 * 86_400_000,
         now_ms,
         unusable: &[],
@@ -217,12 +217,12 @@ fn a_1_11_exactly_at_its_end_one_is_still_given() {
     for (occasion, end) in [(Occasion::Auto, 7_200_000), (Occasion::End, 7 * 86_400_000)] {
         let expires = lifetime(&occasion);
         let choice = |at| choice_at(occasion.clone(), expires, at);
-        assert!(matches!(choice(end), Choice::Given(_)), "{occasion}");
-        assert!(matches!(choice(end + 1), Choice::TooOld(_)), "{occasion}");
+        assert!(matches!(choice(end), HandoffChoice::Given(_)), "{occasion}");
+        assert!(matches!(choice(end + 1), HandoffChoice::TooOld(_)), "{occasion}");
     }
     // The age of one that stays for further sessions is counted even where it has no end of its own.
-    assert!(matches!(choice_at(Occasion::End, None, 7 * 86_400_000), Choice::Given(_)));
-    assert!(matches!(choice_at(Occasion::End, None, 7 * 86_400_000 + 1), Choice::TooOld(_)));
+    assert!(matches!(choice_at(Occasion::End, None, 7 * 86_400_000), HandoffChoice::Given(_)));
+    assert!(matches!(choice_at(Occasion::End, None, 7 * 86_400_000 + 1), HandoffChoice::TooOld(_)));
 }
 
 #[test]

@@ -15,8 +15,8 @@ use kgctx::core::context::receipt::Ranking;
 use kgctx::core::handoff::record::HandoffRecord;
 use kgctx::core::handoff::section::prepare;
 use kgctx::core::handoff::{
-    Consume, Document, FoundFile, HandoffId, Head, Kind, Legacy, ListedFile, Occasion, Priority,
-    Status,
+    Consume, Document, FoundFile, HandoffId, HandoffSection, Head, Kind, ListedFile, Occasion,
+    Priority, Status,
 };
 use kgctx::core::note::Remarks;
 use kgctx::core::note::concept::Concept;
@@ -47,7 +47,7 @@ fn no_text_exceeds_any_budget() {
 }
 
 /// A handoff with hostile words wherever it may have some.
-fn handoff(texts: &[String], body: String) -> Legacy {
+fn handoff(texts: &[String], body: String) -> HandoffSection {
     let now = Timestamp::from_seconds(1_800_000_000);
     let record = HandoffRecord {
         id: HandoffId::new(now, None, 1),
@@ -82,7 +82,7 @@ fn handoff(texts: &[String], body: String) -> Legacy {
         found: FoundFile::Text { total: text.len() as u64, text: text.clone() },
     };
     let files = texts.iter().take(4).map(listed).collect();
-    Legacy::Handoff(Box::new(prepare(&record, &Document { head, body }, files)))
+    HandoffSection::Handoff(Box::new(prepare(&record, &Document { head, body }, files)))
 }
 
 /// Packs one vault into many budgets; returns its number of texts.

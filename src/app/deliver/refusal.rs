@@ -87,7 +87,7 @@ pub enum NotDelivered {
         /// What kind of no it is.
         kind: Refusal,
         /// Whether that passes.
-        is_passing: bool,
+        is_transient: bool,
         /// Why.
         message: String,
     },
@@ -108,13 +108,13 @@ pub enum Refusal {
 
 impl NotDelivered {
     /// Whether it is worth asking again soon.
-    pub fn is_passing(&self) -> bool {
+    pub fn is_transient(&self) -> bool {
         matches!(
             self,
             NotDelivered::Busy(_)
                 | NotDelivered::Taken(_)
                 | NotDelivered::Unready(_)
-                | NotDelivered::ByService { is_passing: true, .. }
+                | NotDelivered::ByService { is_transient: true, .. }
         )
     }
 

@@ -3,8 +3,8 @@
 
 use std::path::PathBuf;
 
-use crate::app::handoff::{Desk, HandoffError};
-use crate::app::load::root_of_files;
+use crate::app::handoff::{HandoffError, Handoffs};
+use crate::app::session_handoff::root_of_files;
 use crate::core::handoff::document;
 use crate::core::handoff::{Document, HandoffId, Head, Kind, Occasion, Status};
 use crate::core::time::Timestamp;
@@ -19,7 +19,7 @@ use crate::system::listed_files;
 pub struct Draft {
     /// What it says.
     pub document: Document,
-    /// Who wrote it, if not the session that this desk works for.
+    /// Who wrote it, if not the session that this handoffs works for.
     pub author: Option<String>,
 }
 
@@ -46,7 +46,7 @@ pub struct Created {
     pub expires: Option<Timestamp>,
 }
 
-impl Desk {
+impl Handoffs {
     /// Writes a handoff.
     pub fn create(&mut self, draft: Draft) -> Result<Created, HandoffError> {
         let Draft { mut document, author } = draft;

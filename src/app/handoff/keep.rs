@@ -1,6 +1,6 @@
 //! Gives handoffs back, puts them away, and removes what is done with. What waits or is claimed is never removed.
 
-use crate::app::handoff::{Desk, HandoffError};
+use crate::app::handoff::{HandoffError, Handoffs};
 use crate::core::handoff::record::HandoffRecord;
 use crate::core::handoff::{HandoffId, Status};
 use crate::system::breakpoint;
@@ -14,7 +14,7 @@ pub struct Pruned {
     pub n_kept: usize,
 }
 
-impl Desk {
+impl Handoffs {
     /// Gives back what was picked up; without an id, what this session picked up last. Returns its status now: another one may
     /// have taken its place.
     pub fn release(&mut self, id: Option<&HandoffId>) -> Result<(HandoffId, Status), HandoffError> {

@@ -2,14 +2,14 @@
 
 use serde_json::Value;
 
-use crate::app::handoff::{Desk, HandoffError};
-use crate::app::load::{LIMITS, root_of_files};
+use crate::app::handoff::{HandoffError, Handoffs};
+use crate::app::session_handoff::{LIMITS, root_of_files};
 use crate::core::handoff::document::{self, Read};
 use crate::core::handoff::pickup;
 use crate::core::handoff::record::HandoffRecord;
 use crate::core::handoff::{FoundFile, HandoffId, ListedFile, Status};
 use crate::core::secrets;
-use crate::store::state::Taken;
+use crate::store::state::TakeOutcome;
 use crate::system::breakpoint;
 use crate::system::listed_files;
 
@@ -58,7 +58,7 @@ impl Picked {
     }
 }
 
-impl Desk {
+impl Handoffs {
     /// Takes a handoff up. Without `with_files`, no listed file is opened.
     pub fn pick_up(&mut self, which: &Which, with_files: bool) -> Result<Picked, HandoffError> {
         let mut broken: Vec<HandoffId> = Vec::new();
@@ -69,13 +69,13 @@ impl Desk {
                 Which::Next => self.state.take_next_task(&self.scope, &broken, &actor)?,
             };
             let record = match (taken, which) {
-                (Taken::Won(record), _) => *record,
-                (Taken::Unavailable(record), _) => return Err(unavailable(&record)),
-                (Taken::None, Which::Named(id)) => {
+                (TakeOutcome::Won(record), _) => *record,
+                (TakeOutcome::Unavailable(record), _) => return Err(unavailable(&record)),
+                (TakeOutcome::None, Which::Named(id)) => {
                     let (id, channel) = (id.clone(), self.channel.clone());
                     return Err(HandoffError::Unknown { id, channel });
                 }
-                (Taken::None, Which::Next) => {
+                (TakeOutcome::None, Which::Next) => {
                     return Err(HandoffError::NoTask(self.channel.clone()));
                 }
             };

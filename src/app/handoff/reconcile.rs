@@ -5,8 +5,8 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::app::handoff::{Desk, HandoffError};
-use crate::app::load::root_of_files;
+use crate::app::handoff::{HandoffError, Handoffs};
+use crate::app::session_handoff::root_of_files;
 use crate::core::handoff::document;
 use crate::core::handoff::record::HandoffRecord;
 use crate::core::handoff::{HandoffId, Kind, Occasion};
@@ -60,7 +60,7 @@ pub struct Reconciled {
     pub n_confirmed: usize,
 }
 
-impl Desk {
+impl Handoffs {
     /// Compares what one handoff says with what is there.
     pub fn check(&self, id: &HandoffId) -> Result<Checked, HandoffError> {
         let record = self.find(Some(id))?;

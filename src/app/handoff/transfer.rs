@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use crate::app::handoff::{Created, Desk, HandoffError};
+use crate::app::handoff::{Created, HandoffError, Handoffs};
 use crate::core::handoff::document::{self, Read};
 use crate::core::handoff::foreign;
 use crate::core::handoff::{Document, HandoffId, Occasion, Status};
@@ -48,7 +48,7 @@ pub enum Exported {
     File(PathBuf),
 }
 
-impl Desk {
+impl Handoffs {
     /// Takes in files with any of the known headers.
     pub fn import(&mut self, paths: &[PathBuf]) -> Result<Imported, HandoffError> {
         let mut imported = Imported::default();

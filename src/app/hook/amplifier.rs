@@ -8,7 +8,7 @@ use crate::app::hook::direct::{self, Subject, Underway};
 use crate::core::context::budget::Host;
 use crate::core::session::Moment;
 use crate::hosts::amplifier::hook::{Answer, Event, Happening};
-use crate::store::state::Wanted;
+use crate::store::state::HandoffRequest;
 use crate::workspace::Place;
 
 /// What Amplifier is told where there is nothing to say.
@@ -28,7 +28,7 @@ pub fn amplifier(question: &[u8], until: Instant) -> Option<Underway> {
     if !place.settings.enabled.value {
         return None;
     }
-    let (moment, wanted) = (Moment::Start, Wanted::First);
+    let (moment, wanted) = (Moment::Start, HandoffRequest::First);
     let subject = Subject { session: &session, host: Host::Plain, moment, wanted, until };
     let underway = direct::give(&place, request, &subject)?;
     let answer = Answer::Inject(underway.text.clone()).to_json();

@@ -5,13 +5,15 @@ use std::time::{Duration, Instant};
 
 use crate::app::hook::direct::{self, Subject, Underway};
 use crate::app::hook::{STATE_PATIENCE, now_ms, origin};
-use crate::app::load::max_age_ms;
+use crate::app::session_handoff::max_age_ms;
 use crate::core::context::budget::Host;
 use crate::core::session::Moment;
 use crate::hosts::claude_code::env_file;
 use crate::hosts::claude_code::transcript;
 use crate::hosts::claude_code::{Event, Source, additional_context};
-use crate::store::state::{Asked, Choice, Ending, SessionOrigin, State, Wanted};
+use crate::store::state::{
+    Ending, HandoffChoice, HandoffQuery, HandoffRequest, SessionOrigin, State,
+};
 use crate::system::process::detach;
 use crate::system::process::identity::Process;
 use crate::workspace::Place;
@@ -89,8 +91,8 @@ impl Starting<'_> {
         place: &Place,
         state: Option<State>,
         known: Option<SessionOrigin>,
-    ) -> Option<(Moment, Wanted)> {
-        let start = Some((Moment::Start, Wanted::First));
+    ) -> Option<(Moment, HandoffRequest)> {
+        let start = Some((Moment::Start, HandoffRequest::First));
         match &self.source {
             Source::Startup | Source::Other(_) => start,
             Source::Clear if place.settings.handoff.inject_on_clear.value => start,
@@ -104,23 +106,23 @@ impl Starting<'_> {
                     (0..SAME_COMPACTION.as_millis() as i64).contains(&(now_ms() - last))
                 });
                 let moment = Moment::Compaction((count + 1).to_string());
-                (!is_same).then_some((moment, Wanted::Again))
+                (!is_same).then_some((moment, HandoffRequest::Again))
             }
             Source::Resume | Source::Fork => {
                 let state = state?;
                 let since = known.map(|known| known.at_ms).or_else(|| self.last_said());
-                let asked = Asked {
+                let asked = HandoffQuery {
                     scope: &place.project.scope,
                     session: self.session,
                     host: Process::host(),
                     // Nothing is newer than what nobody knows the age of.
-                    wanted: Wanted::Since(since.unwrap_or(i64::MAX)),
+                    wanted: HandoffRequest::Since(since.unwrap_or(i64::MAX)),
                     max_age_ms: max_age_ms(&place.settings.handoff),
                     now_ms: now_ms(),
                     unusable: &[],
                 };
                 match state.peek_handoff(&asked).ok()? {
-                    Choice::Given(newer) => {
+                    HandoffChoice::Given(newer) => {
                         Some((Moment::Handoff(newer.id.to_string()), asked.wanted))
                     }
                     _ => {

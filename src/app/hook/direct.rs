@@ -6,12 +6,12 @@ use std::time::Instant;
 
 use crate::app::hook::{STATE_PATIENCE, now_ms, origin};
 use crate::app::inject::inject;
-use crate::app::load::{Loaded, load};
 use crate::app::recorder::Recording;
 use crate::app::session;
+use crate::app::session_handoff::{SessionHandoff, claim_handoff};
 use crate::core::context::budget::Host;
 use crate::core::session::Moment;
-use crate::store::state::{Claim, State, Token, Wanted};
+use crate::store::state::{Claim, HandoffRequest, State, Token};
 use crate::system::breakpoint;
 use crate::system::process::identity::Process;
 use crate::workspace::{Place, Request, Strictness};
@@ -21,7 +21,7 @@ pub(super) struct Subject<'a> {
     pub(super) session: &'a str,
     pub(super) host: Host,
     pub(super) moment: Moment,
-    pub(super) wanted: Wanted,
+    pub(super) wanted: HandoffRequest,
     /// When it is of no use any more.
     pub(super) until: Instant,
 }
@@ -84,10 +84,10 @@ pub(super) fn give(place: &Place, request: Request, subject: &Subject<'_>) -> Op
             Ok(Claim::Won(token)) => Some((state, token)),
             Ok(Claim::Held | Claim::Settled) => return None,
             // Whoever has it at the moment may be giving it.
-            Err(error) if error.is_passing() => return None,
+            Err(error) if error.is_transient() => return None,
             Err(_) => None,
         },
-        Err(error) if error.is_passing() => return None,
+        Err(error) if error.is_transient() => return None,
         Err(_) => None,
     };
     let host = Process::host();
@@ -96,10 +96,10 @@ pub(super) fn give(place: &Place, request: Request, subject: &Subject<'_>) -> Op
             let at = request.dir.clone().unwrap_or_default();
             // Where it lives is of use to others, not to this one.
             let _ = state.remember_session(session, &origin(place, at), host);
-            let loaded = load(&mut state, token, place, session, *wanted, host);
+            let loaded = claim_handoff(&mut state, token, place, session, *wanted, host);
             (loaded, Recording::UnderClaim(state, token), Some(token))
         }
-        None => (Loaded::default(), Recording::Off, None),
+        None => (SessionHandoff::default(), Recording::Off, None),
     };
     let context = session::Session {
         id: (*session).to_owned(),
@@ -112,7 +112,7 @@ pub(super) fn give(place: &Place, request: Request, subject: &Subject<'_>) -> Op
         is_watched: false,
         handoff: Some(loaded),
     };
-    let has_handoff = matches!(&context.handoff, Some(loaded) if loaded.legacy.is_some());
+    let has_handoff = matches!(&context.handoff, Some(loaded) if loaded.section.is_some());
     let made = match moment {
         // It was taken up again for this one alone, which somebody else has got by now.
         Moment::Handoff(_) if !has_handoff => None,

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::app::editor::{self, Written};
-use crate::app::handoff::{Created, Desk, HandoffError};
+use crate::app::handoff::{Created, HandoffError, Handoffs};
 use crate::cli::handoff::args::CreateArgs;
 use crate::cli::outcome::Failure;
 use crate::cli::screen::{Screen, Style, harmless};
@@ -69,13 +69,13 @@ fn understood(
 }
 
 pub(super) fn run(
-    desk: &mut Desk,
+    handoffs: &mut Handoffs,
     args: &CreateArgs,
     typed: Typed,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
     let Typed { document, ignored, written } = typed;
-    let created = match desk.create(document.into()) {
+    let created = match handoffs.create(document.into()) {
         Ok(created) => created,
         Err(error) => return Err(refused(error, written.as_ref())),
     };
@@ -87,7 +87,7 @@ pub(super) fn run(
             "id": created.id,
             "kind": created.kind,
             "status": created.status,
-            "channel": desk.channel(),
+            "channel": handoffs.channel(),
             "path": created.path.to_string_lossy(),
             "expires_at": created.expires,
             "superseded": created.superseded,
@@ -95,20 +95,20 @@ pub(super) fn run(
         }));
         return Ok(());
     }
-    print(desk, &created, screen);
+    print(handoffs, &created, screen);
     if !ignored.is_empty() {
         let keys = harmless(&ignored.join(", "));
         screen.complain(&format!("kgctx: ignored {keys}, which kgctx fills in by itself\n"));
     }
-    if let Some(because) = desk.outside_of_git() {
+    if let Some(because) = handoffs.outside_of_git() {
         screen.complain(&format!("kgctx: the project is {}\n", harmless(because)));
     }
     Ok(())
 }
 
-fn print(desk: &Desk, created: &Created, screen: &mut Screen) {
+fn print(handoffs: &Handoffs, created: &Created, screen: &mut Screen) {
     let Created { id, path, kind, status, superseded, expires } = created;
-    let channel = harmless(desk.channel());
+    let channel = harmless(handoffs.channel());
     screen.line(screen.paint(Style::Strong, format!("Handoff created: {id}")));
     let until = expires.map(|at| format!(" until {at}")).unwrap_or_default();
     screen.line(match (kind, status) {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::app::handoff::Desk;
+use crate::app::handoff::Handoffs;
 use crate::cli::handoff::args::{ListArgs, LogArgs, ShowArgs};
 use crate::cli::handoff::each;
 use crate::cli::outcome::{Failure, USAGE};
@@ -16,19 +16,23 @@ const GOAL_CHARS: usize = 60;
 /// And so much of a session's id, which is as long as its host likes.
 const SESSION_CHARS: usize = 40;
 
-pub(super) fn list(desk: &Desk, args: &ListArgs, screen: &mut Screen) -> Result<(), Failure> {
+pub(super) fn list(
+    handoffs: &Handoffs,
+    args: &ListArgs,
+    screen: &mut Screen,
+) -> Result<(), Failure> {
     if let Some(unknown) = args.fields.iter().find(|name| !FIELDS.contains(&name.as_str())) {
         let message = format!("{unknown:?} is no field; there are {}", FIELDS.join(", "));
         return Err(Failure { code: USAGE, message });
     }
-    let records = desk.list(args.all)?;
+    let records = handoffs.list(args.all)?;
     if !args.fields.is_empty() {
         print_fields(&records, &args.fields, args.json, screen);
     } else if args.json {
         let flat: Vec<_> = records.iter().map(HandoffRecord::flat).collect();
-        screen.json(&json!({ "channel": desk.channel(), "handoffs": flat }));
+        screen.json(&json!({ "channel": handoffs.channel(), "handoffs": flat }));
     } else if records.is_empty() {
-        let channel = harmless(desk.channel());
+        let channel = harmless(handoffs.channel());
         screen
             .line(format!("Nothing waits in {channel}. `kgctx handoff create` leaves something."));
     } else {
@@ -120,21 +124,25 @@ fn remark(record: &HandoffRecord, now: Timestamp) -> String {
     }
 }
 
-pub(super) fn show(desk: &Desk, args: &ShowArgs, screen: &mut Screen) -> Result<(), Failure> {
+pub(super) fn show(
+    handoffs: &Handoffs,
+    args: &ShowArgs,
+    screen: &mut Screen,
+) -> Result<(), Failure> {
     let ids: Vec<Option<&HandoffId>> = match args.ids.as_slice() {
         [] => vec![None],
         ids => ids.iter().map(Some).collect(),
     };
     each(&ids, screen, |id, screen| {
-        let record = desk.find(*id)?;
-        let text = desk.text(&record)?;
+        let record = handoffs.find(*id)?;
+        let text = handoffs.text(&record)?;
         if args.json {
-            let read = desk.document(&record)?;
+            let read = handoffs.document(&record)?;
             let mut shown = json!(record.flat());
             if let Value::Object(shown) = &mut shown {
                 shown.insert("working_dir".to_owned(), json!(record.working_dir));
-                shown.insert("path".to_owned(), json!(desk.path(&record).to_string_lossy()));
-                shown.insert("document".to_owned(), desk.head_json(&read));
+                shown.insert("path".to_owned(), json!(handoffs.path(&record).to_string_lossy()));
+                shown.insert("document".to_owned(), handoffs.head_json(&read));
                 shown.insert("body".to_owned(), json!(read.document.body));
             }
             screen.json(&shown);
@@ -148,10 +156,10 @@ pub(super) fn show(desk: &Desk, args: &ShowArgs, screen: &mut Screen) -> Result<
     })
 }
 
-pub(super) fn log(desk: &Desk, args: &LogArgs, screen: &mut Screen) -> Result<(), Failure> {
-    let events = desk.events(args.id.as_ref(), args.limit)?;
+pub(super) fn log(handoffs: &Handoffs, args: &LogArgs, screen: &mut Screen) -> Result<(), Failure> {
+    let events = handoffs.events(args.id.as_ref(), args.limit)?;
     if events.is_empty() && !args.json {
-        let channel = harmless(desk.channel());
+        let channel = harmless(handoffs.channel());
         screen.line(format!("Nothing has happened in {channel} yet."));
     }
     let width = events.iter().map(|event| event.id.len()).max().unwrap_or_default();

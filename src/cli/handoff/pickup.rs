@@ -2,14 +2,18 @@
 
 use serde_json::json;
 
-use crate::app::handoff::{Desk, Picked, Which};
+use crate::app::handoff::{Handoffs, Picked, Which};
 use crate::cli::handoff::args::PickupArgs;
 use crate::cli::outcome::{Failure, UNAVAILABLE};
 use crate::cli::screen::Screen;
 
-pub(super) fn run(desk: &mut Desk, args: &PickupArgs, screen: &mut Screen) -> Result<(), Failure> {
+pub(super) fn run(
+    handoffs: &mut Handoffs,
+    args: &PickupArgs,
+    screen: &mut Screen,
+) -> Result<(), Failure> {
     let which = args.id.clone().map_or(Which::Next, Which::Named);
-    let picked = desk.pick_up(&which, !args.no_inject)?;
+    let picked = handoffs.pick_up(&which, !args.no_inject)?;
     let Picked { record, read, files, .. } = &picked;
     if args.json {
         screen.json(&json!({
@@ -26,10 +30,10 @@ pub(super) fn run(desk: &mut Desk, args: &PickupArgs, screen: &mut Screen) -> Re
     // It counts as picked up when whoever asked has it.
     if let Err(error) = screen.written() {
         let reason = format!("its text could not be printed: {error}");
-        desk.put_back(&record.id, &reason)?;
+        handoffs.put_back(&record.id, &reason)?;
         return Err(Failure { code: UNAVAILABLE, message: reason });
     }
-    desk.keep(&record.id)?;
+    handoffs.keep(&record.id)?;
     for warning in read.warnings.iter().chain(&picked.warnings()) {
         screen.complain(&format!("kgctx: {}\n", crate::cli::screen::harmless(warning)));
     }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::app::handoff::{Desk, Exported, Finding, Pruned, Verdict};
+use crate::app::handoff::{Exported, Finding, Handoffs, Pruned, Verdict};
 use crate::cli::handoff::args::{
     ArchiveArgs, ClearArgs, ExportArgs, ImportArgs, PruneArgs, ReconcileArgs, ReleaseArgs,
 };
@@ -13,7 +13,7 @@ use crate::core::handoff::{HandoffId, Status};
 use crate::core::text::number::counted;
 
 pub(super) fn release(
-    desk: &mut Desk,
+    handoffs: &mut Handoffs,
     args: &ReleaseArgs,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
@@ -22,7 +22,7 @@ pub(super) fn release(
         ids => ids.iter().map(Some).collect(),
     };
     each(&ids, screen, |id, screen| {
-        let (id, status) = desk.release(*id)?;
+        let (id, status) = handoffs.release(*id)?;
         let words = match status {
             Status::Active => "waits again",
             _ => "is archived: another one has taken its place",
@@ -33,12 +33,12 @@ pub(super) fn release(
 }
 
 pub(super) fn archive(
-    desk: &mut Desk,
+    handoffs: &mut Handoffs,
     args: &ArchiveArgs,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
     each(&args.ids, screen, |id, screen| {
-        let record = desk.archive(id)?;
+        let record = handoffs.archive(id)?;
         told(&record.id, "archived", "is archived", args.json, screen);
         Ok(())
     })
@@ -52,13 +52,17 @@ fn told(id: &HandoffId, done: &str, words: &str, is_json: bool, screen: &mut Scr
     }
 }
 
-pub(super) fn clear(desk: &mut Desk, args: &ClearArgs, screen: &mut Screen) -> Result<(), Failure> {
-    let cleared = desk.clear()?.map(|record| record.id);
+pub(super) fn clear(
+    handoffs: &mut Handoffs,
+    args: &ClearArgs,
+    screen: &mut Screen,
+) -> Result<(), Failure> {
+    let cleared = handoffs.clear()?.map(|record| record.id);
     if args.json {
         screen.json(&json!({ "cleared": cleared }));
         return Ok(());
     }
-    let channel = harmless(desk.channel());
+    let channel = harmless(handoffs.channel());
     screen.line(match cleared {
         Some(id) => format!("{id} is archived; nothing waits for the next session in {channel}"),
         None => format!("Nothing waits for the next session in {channel}"),
@@ -66,8 +70,12 @@ pub(super) fn clear(desk: &mut Desk, args: &ClearArgs, screen: &mut Screen) -> R
     Ok(())
 }
 
-pub(super) fn prune(desk: &mut Desk, args: &PruneArgs, screen: &mut Screen) -> Result<(), Failure> {
-    let Pruned { removed, n_kept } = desk.prune(args.keep as usize, args.dry_run)?;
+pub(super) fn prune(
+    handoffs: &mut Handoffs,
+    args: &PruneArgs,
+    screen: &mut Screen,
+) -> Result<(), Failure> {
+    let Pruned { removed, n_kept } = handoffs.prune(args.keep as usize, args.dry_run)?;
     let ids: Vec<&HandoffId> = removed.iter().map(|record| &record.id).collect();
     if args.json {
         screen.json(&json!({ "removed": ids, "kept": n_kept, "dry_run": args.dry_run }));
@@ -86,13 +94,13 @@ pub(super) fn prune(desk: &mut Desk, args: &PruneArgs, screen: &mut Screen) -> R
 }
 
 pub(super) fn import(
-    desk: &mut Desk,
+    handoffs: &mut Handoffs,
     args: &ImportArgs,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
     let imported = match args.amplifier {
-        true => desk.import_amplifier()?,
-        false => desk.import(&args.files)?,
+        true => handoffs.import_amplifier()?,
+        false => handoffs.import(&args.files)?,
     };
     if args.json {
         let handoffs: Vec<_> = imported
@@ -130,14 +138,14 @@ pub(super) fn import(
 }
 
 pub(super) fn export(
-    desk: &mut Desk,
+    handoffs: &mut Handoffs,
     args: &ExportArgs,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
     let exported = match (args.amplifier, &args.to) {
-        (true, _) => desk.export_to_amplifier(args.id.as_ref())?,
-        (false, Some(file)) => desk.export_to(args.id.as_ref(), file)?,
-        (false, None) => Exported::Text(desk.exported(args.id.as_ref())?),
+        (true, _) => handoffs.export_to_amplifier(args.id.as_ref())?,
+        (false, Some(file)) => handoffs.export_to(args.id.as_ref(), file)?,
+        (false, None) => Exported::Text(handoffs.exported(args.id.as_ref())?),
     };
     match exported {
         Exported::Text(text) => screen.foreign(&text),
@@ -149,14 +157,14 @@ pub(super) fn export(
 }
 
 pub(super) fn reconcile(
-    desk: &mut Desk,
+    handoffs: &mut Handoffs,
     args: &ReconcileArgs,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
     let (findings, adopted, n_confirmed) = match &args.id {
-        Some(id) => (desk.check(id)?.findings, Vec::new(), 0),
+        Some(id) => (handoffs.check(id)?.findings, Vec::new(), 0),
         None => {
-            let all = desk.reconcile(args.repair)?;
+            let all = handoffs.reconcile(args.repair)?;
             (all.findings, all.adopted, all.n_confirmed)
         }
     };

@@ -9,7 +9,7 @@ use crate::core::context::frame;
 use crate::core::context::line::Forms;
 use crate::core::context::receipt::{PartUse, Shown};
 use crate::core::handoff::section;
-use crate::core::handoff::{Legacy, ListedFile};
+use crate::core::handoff::{HandoffSection, ListedFile};
 use crate::core::tokens;
 use crate::core::tokens::encoding::Encoding;
 
@@ -34,7 +34,7 @@ pub struct Packing<'a> {
     /// The project's name.
     pub project: Option<&'a str>,
     /// What is said about handoffs, which comes first.
-    pub handoff: Option<&'a Legacy>,
+    pub handoff: Option<&'a HandoffSection>,
     /// The entries, in the order in which they are given room.
     pub candidates: &'a [Candidate],
 }
@@ -230,7 +230,7 @@ impl<'a> Desk<'a> {
 
     fn listed_files(&self) -> &[ListedFile] {
         match self.packing.handoff {
-            Some(Legacy::Handoff(handoff)) => &handoff.files,
+            Some(HandoffSection::Handoff(handoff)) => &handoff.files,
             _ => &[],
         }
     }

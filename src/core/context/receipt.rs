@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::core::context::budget::{Budget, Host, Size};
 use crate::core::context::candidate::{Candidate, Part, Signal};
-use crate::core::handoff::{Handoff, Legacy};
+use crate::core::handoff::{Handoff, HandoffSection};
 use crate::core::session::Moment;
 use crate::core::source::SourceChoice;
 use crate::core::time::Timestamp;
@@ -55,7 +55,7 @@ pub struct Receipt {
     pub budget: Budget,
     /// What is said about handoffs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub handoff: Option<Legacy>,
+    pub handoff: Option<HandoffSection>,
     /// How much was used.
     pub used: Size,
     /// The text's SHA-256, in hexadecimal.
@@ -77,7 +77,7 @@ impl Receipt {
     pub fn shown_handoff(&self) -> Option<&Handoff> {
         let has_room = self.parts.iter().any(|part| part.name == Part::Handoff);
         match &self.handoff {
-            Some(Legacy::Handoff(handoff)) if has_room => Some(handoff),
+            Some(HandoffSection::Handoff(handoff)) if has_room => Some(handoff),
             _ => None,
         }
     }
@@ -90,7 +90,9 @@ impl Receipt {
     /// The handoff for which there was no room.
     pub fn omitted_handoff(&self) -> Option<&Handoff> {
         match &self.handoff {
-            Some(Legacy::Handoff(handoff)) if self.shown_handoff().is_none() => Some(handoff),
+            Some(HandoffSection::Handoff(handoff)) if self.shown_handoff().is_none() => {
+                Some(handoff)
+            }
             _ => None,
         }
     }

@@ -4,7 +4,9 @@
 use crate::core::context::budget::{Budget, Size};
 use crate::core::handoff::pickup::{escape_delimiters, remark};
 use crate::core::handoff::record::HandoffRecord;
-use crate::core::handoff::{Consume, Document, FoundFile, Handoff, Legacy, ListedFile, Occasion};
+use crate::core::handoff::{
+    Consume, Document, FoundFile, Handoff, HandoffSection, ListedFile, Occasion,
+};
 use crate::core::text::for_model;
 
 /// A goal or a next step at the head is no longer: together with what stands before them they are in what every host shows.
@@ -69,21 +71,21 @@ pub fn prepare(record: &HandoffRecord, document: &Document, files: Vec<ListedFil
 }
 
 /// Says that a handoff is too old to be given. It names the day and not the age: the same words every day.
-pub fn too_old(record: &HandoffRecord) -> Legacy {
+pub fn too_old(record: &HandoffRecord) -> HandoffSection {
     let HandoffRecord { id, occasion, created, .. } = record;
     let limit = match occasion {
         Occasion::Auto | Occasion::Rotation => "older than 2 hours",
         _ => "too old",
     };
-    Legacy::Remark(format!(
+    HandoffSection::Remark(format!(
         "[Handoff {id} ({occasion}, written {created}) is {limit} and was not loaded; `kgctx handoff pickup {id}` loads it.]"
     ))
 }
 
 /// Says that a handoff is for a session that still lives.
-pub fn withheld(record: &HandoffRecord) -> Legacy {
+pub fn withheld(record: &HandoffRecord) -> HandoffSection {
     let channel = for_model::one_line(&record.channel);
-    Legacy::Remark(format!(
+    HandoffSection::Remark(format!(
         "=== PARALLEL SESSION (Channel: {channel}) ===\nAnother session is at work in this channel. Handoff {} was left \
          for it and was not loaded; `kgctx handoff pickup {}` loads it.",
         record.id, record.id
@@ -91,10 +93,14 @@ pub fn withheld(record: &HandoffRecord) -> Legacy {
 }
 
 /// Writes what a context says about handoffs, as much of it as `room` holds; `None` where that is nothing.
-pub fn render(legacy: &Legacy, room: Budget, measure: impl Fn(&str) -> Size) -> Option<String> {
+pub fn render(
+    legacy: &HandoffSection,
+    room: Budget,
+    measure: impl Fn(&str) -> Size,
+) -> Option<String> {
     match legacy {
-        Legacy::Handoff(handoff) => render_handoff(handoff, room, measure),
-        Legacy::Remark(remark) => {
+        HandoffSection::Handoff(handoff) => render_handoff(handoff, room, measure),
+        HandoffSection::Remark(remark) => {
             let text = format!("{remark}\n\n");
             room.holds(measure(&text)).then_some(text)
         }
@@ -311,7 +317,7 @@ mod tests {
     }
 
     fn cut(body: &str, room: usize) -> Option<String> {
-        let legacy = Legacy::Handoff(Box::new(handoff(body)));
+        let legacy = HandoffSection::Handoff(Box::new(handoff(body)));
         render(&legacy, Budget { tokens: room, chars: None }, measure)
     }
 

@@ -6,7 +6,7 @@ mod steps;
 
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
-pub use crate::store::state::handoffs::given::{Asked, Choice, Wanted};
+pub use crate::store::state::handoffs::given::{HandoffChoice, HandoffQuery, HandoffRequest};
 pub(super) use crate::store::state::handoffs::given::{delivered, given_back, not_delivered};
 pub use crate::store::state::handoffs::steps::CLOCKS_DIFFER_MS;
 
@@ -56,7 +56,7 @@ pub struct Activated {
 
 /// How taking a handoff went.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Taken {
+pub enum TakeOutcome {
     /// It is ours.
     Won(Box<HandoffRecord>),
     /// It is there, but not to be had.
@@ -195,15 +195,15 @@ impl State {
         scope: &str,
         id: &HandoffId,
         actor: &Actor,
-    ) -> Result<Taken, StateError> {
+    ) -> Result<TakeOutcome, StateError> {
         self.handoffs(|transaction| {
             release_void(transaction, scope, actor)?;
             match found_in(transaction, scope, id)? {
                 Some(found) if matches!(found.status, Status::Active | Status::Expired) => {
-                    take(transaction, found, actor).map(Taken::Won)
+                    take(transaction, found, actor).map(TakeOutcome::Won)
                 }
-                Some(found) => Ok(Taken::Unavailable(Box::new(found))),
-                None => Ok(Taken::None),
+                Some(found) => Ok(TakeOutcome::Unavailable(Box::new(found))),
+                None => Ok(TakeOutcome::None),
             }
         })
     }
@@ -214,7 +214,7 @@ impl State {
         scope: &str,
         except: &[HandoffId],
         actor: &Actor,
-    ) -> Result<Taken, StateError> {
+    ) -> Result<TakeOutcome, StateError> {
         self.handoffs(|transaction| {
             release_void(transaction, scope, actor)?;
             let sql = format!(
@@ -225,8 +225,8 @@ impl State {
             let mut tasks = statement.query_map([scope], record)?;
             let next = tasks.find(|task| task.as_ref().map_or(true, |task| !except.contains(&task.id)));
             match next.transpose()? {
-                Some(task) => take(transaction, task, actor).map(Taken::Won),
-                None => Ok(Taken::None),
+                Some(task) => take(transaction, task, actor).map(TakeOutcome::Won),
+                None => Ok(TakeOutcome::None),
             }
         })
     }

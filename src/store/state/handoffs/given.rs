@@ -17,7 +17,7 @@ pub(super) const SUPERSEDED: &str = "superseded";
 
 /// What a session asks for.
 #[derive(Debug, Clone, Copy)]
-pub enum Wanted {
+pub enum HandoffRequest {
     /// What was left for it, at its start.
     First,
     /// What it had before, after its host has forgotten it.
@@ -28,7 +28,7 @@ pub enum Wanted {
 
 /// Who asks for a handoff.
 #[derive(Debug, Clone, Copy)]
-pub struct Asked<'a> {
+pub struct HandoffQuery<'a> {
     /// Where.
     pub scope: &'a str,
     /// The session.
@@ -36,7 +36,7 @@ pub struct Asked<'a> {
     /// The process that it lives in.
     pub host: Option<Process>,
     /// What it asks for.
-    pub wanted: Wanted,
+    pub wanted: HandoffRequest,
     /// How old one may be that stays for further sessions.
     pub max_age_ms: i64,
     /// Now, in milliseconds since 1970.
@@ -47,7 +47,7 @@ pub struct Asked<'a> {
 
 /// What a session is given.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Choice {
+pub enum HandoffChoice {
     /// This one.
     Given(Box<HandoffRecord>),
     /// This one, which it had before.
@@ -64,12 +64,12 @@ pub enum Choice {
 
 impl State {
     /// What a session would be given. Changes nothing, not even a state from before there were handoffs.
-    pub fn peek_handoff(&self, asked: &Asked<'_>) -> Result<Choice, StateError> {
+    pub fn peek_handoff(&self, asked: &HandoffQuery<'_>) -> Result<HandoffChoice, StateError> {
         self.read(|connection| {
             if connection.table_exists(None, "handoffs")? {
                 choose(connection, asked)
             } else {
-                Ok(Choice::Nothing)
+                Ok(HandoffChoice::Nothing)
             }
         })
     }
@@ -77,15 +77,15 @@ impl State {
     /// What a session is given, under its claim.
     pub fn load_handoff(
         &mut self,
-        asked: &Asked<'_>,
+        asked: &HandoffQuery<'_>,
         Token(token): Token,
-    ) -> Result<Choice, StateError> {
+    ) -> Result<HandoffChoice, StateError> {
         let actor = Actor { session: Some(asked.session.to_owned()), now_ms: asked.now_ms };
         self.handoffs(|transaction| {
             release_void(transaction, asked.scope, &actor)?;
             let choice = choose(transaction, asked)?;
             match &choice {
-                Choice::Given(given) => {
+                HandoffChoice::Given(given) => {
                     if given.consume == Consume::Once {
                         change(transaction, given, &Status::Claimed, None, &actor)?;
                         let sql = "UPDATE handoffs SET token = ?2 WHERE id = ?1";
@@ -93,8 +93,8 @@ impl State {
                     }
                     goes_with(transaction, token, Some(&given.id))?;
                 }
-                Choice::Again(given) => goes_with(transaction, token, Some(&given.id))?,
-                Choice::TooOld(old) if old.status == Status::Active => {
+                HandoffChoice::Again(given) => goes_with(transaction, token, Some(&given.id))?,
+                HandoffChoice::TooOld(old) if old.status == Status::Active => {
                     change(transaction, old, &Status::Expired, Some("too old"), &actor)?;
                 }
                 _ => {}
@@ -188,14 +188,19 @@ pub(super) fn receive(
     Ok(transaction.execute(sql, params![session, id.as_str(), now_ms])? > 0)
 }
 
-fn choose(connection: &Connection, asked: &Asked<'_>) -> Result<Choice, rusqlite::Error> {
+fn choose(
+    connection: &Connection,
+    asked: &HandoffQuery<'_>,
+) -> Result<HandoffChoice, rusqlite::Error> {
     let had =
         last_received(connection, asked.session)?.filter(|had| !asked.unusable.contains(&had.id));
     let since = match (asked.wanted, had) {
-        (Wanted::First | Wanted::Again, Some(had)) => return Ok(Choice::Again(Box::new(had))),
-        (Wanted::Again, None) => return Ok(Choice::Nothing),
-        (Wanted::First, None) => i64::MIN,
-        (Wanted::Since(since), _) => since,
+        (HandoffRequest::First | HandoffRequest::Again, Some(had)) => {
+            return Ok(HandoffChoice::Again(Box::new(had)));
+        }
+        (HandoffRequest::Again, None) => return Ok(HandoffChoice::Nothing),
+        (HandoffRequest::First, None) => i64::MIN,
+        (HandoffRequest::Since(since), _) => since,
     };
     for candidate in candidates(connection, asked)? {
         let created = candidate.created.milliseconds();
@@ -210,18 +215,18 @@ fn choose(connection: &Connection, asked: &Asked<'_>) -> Result<Choice, rusqlite
         ];
         let candidate = Box::new(candidate);
         return Ok(if is_misdated(&candidate, asked.now_ms) {
-            Choice::Misdated(candidate)
+            HandoffChoice::Misdated(candidate)
         } else if too_old_at.into_iter().flatten().any(|at| at < asked.now_ms) {
-            Choice::TooOld(candidate)
+            HandoffChoice::TooOld(candidate)
         } else if is_for_who_goes_on(&candidate) && has_company(connection, asked)? {
-            Choice::Withheld(candidate)
+            HandoffChoice::Withheld(candidate)
         } else {
-            Choice::Given(candidate)
+            HandoffChoice::Given(candidate)
         });
     }
     match asked.wanted {
-        Wanted::First => last_too_old(connection, asked.scope),
-        _ => Ok(Choice::Nothing),
+        HandoffRequest::First => last_too_old(connection, asked.scope),
+        _ => Ok(HandoffChoice::Nothing),
     }
 }
 
@@ -229,7 +234,7 @@ fn choose(connection: &Connection, asked: &Asked<'_>) -> Result<Choice, rusqlite
 /// time.
 fn candidates(
     connection: &Connection,
-    asked: &Asked<'_>,
+    asked: &HandoffQuery<'_>,
 ) -> Result<Vec<HandoffRecord>, rusqlite::Error> {
     let mut candidates = Vec::from_iter(current(connection, asked.scope)?);
     if !asked.unusable.is_empty() {
@@ -256,7 +261,7 @@ fn is_for_who_goes_on(handoff: &HandoffRecord) -> bool {
 }
 
 /// Whether another session lives here, in another process.
-fn has_company(connection: &Connection, asked: &Asked<'_>) -> Result<bool, rusqlite::Error> {
+fn has_company(connection: &Connection, asked: &HandoffQuery<'_>) -> Result<bool, rusqlite::Error> {
     let sql = "SELECT pid, started FROM sessions \
                WHERE scope = ?1 AND session <> ?2 AND ended IS NULL AND pid IS NOT NULL";
     let mut statement = connection.prepare(sql)?;
@@ -271,15 +276,15 @@ fn has_company(connection: &Connection, asked: &Asked<'_>) -> Result<bool, rusql
 }
 
 /// The last handoff, where nobody got it before it was too old.
-fn last_too_old(connection: &Connection, scope: &str) -> Result<Choice, rusqlite::Error> {
+fn last_too_old(connection: &Connection, scope: &str) -> Result<HandoffChoice, rusqlite::Error> {
     let sql = format!(
         "SELECT {COLUMNS} FROM handoffs WHERE scope = ?1 AND kind = 'session' \
          AND status IN ('active', 'claimed', 'consumed', 'expired') ORDER BY created DESC, id DESC LIMIT 1"
     );
     let last = connection.query_row(&sql, [scope], record).optional()?;
     Ok(match last {
-        Some(last) if last.status == Status::Expired => Choice::TooOld(Box::new(last)),
-        _ => Choice::Nothing,
+        Some(last) if last.status == Status::Expired => HandoffChoice::TooOld(Box::new(last)),
+        _ => HandoffChoice::Nothing,
     })
 }
 

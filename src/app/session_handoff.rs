@@ -11,14 +11,14 @@ use crate::core::context::receipt::Fault;
 use crate::core::handoff::document;
 use crate::core::handoff::record::HandoffRecord;
 use crate::core::handoff::section;
-use crate::core::handoff::{Document, HandoffId, Legacy, ListedFile};
+use crate::core::handoff::{Document, HandoffId, HandoffSection, ListedFile};
 use crate::core::project::Project;
 use crate::core::session::Moment;
 use crate::core::settings::HandoffSettings;
 use crate::core::time::Timestamp;
 use crate::store::handoff_files::HandoffFiles;
 use crate::store::state::{
-    Actor, Asked, CLOCKS_DIFFER_MS, Choice, State, StateError, Token, Wanted,
+    Actor, CLOCKS_DIFFER_MS, HandoffChoice, HandoffQuery, HandoffRequest, State, StateError, Token,
 };
 use crate::system::breakpoint;
 use crate::system::clock;
@@ -37,19 +37,19 @@ pub(crate) const LIMITS: Limits = Limits { per_file: 32 * 1024, in_all: 256 * 10
 
 /// What a session is told about handoffs, and what was wrong with some.
 #[derive(Debug, Clone, Default)]
-pub struct Loaded {
+pub struct SessionHandoff {
     /// What it is told.
-    pub legacy: Option<Legacy>,
+    pub section: Option<HandoffSection>,
     /// What was wrong.
     pub faults: Vec<Fault>,
 }
 
 /// What a session asks for at a moment.
-pub(crate) fn wanted(moment: &Moment) -> Wanted {
+pub(crate) fn wanted(moment: &Moment) -> HandoffRequest {
     match moment {
-        Moment::Start => Wanted::First,
-        Moment::Compaction(_) => Wanted::Again,
-        Moment::Handoff(_) => Wanted::Since(i64::MIN),
+        Moment::Start => HandoffRequest::First,
+        Moment::Compaction(_) => HandoffRequest::Again,
+        Moment::Handoff(_) => HandoffRequest::Since(i64::MIN),
     }
 }
 
@@ -64,19 +64,19 @@ fn is_on(settings: &HandoffSettings) -> bool {
 }
 
 /// What a session would be given. Changes nothing.
-pub(crate) fn peek(
+pub(crate) fn preview_handoff(
     place: &Place,
     session: &str,
     moment: &Moment,
     now: Option<Timestamp>,
-) -> Loaded {
+) -> SessionHandoff {
     if !place.settings.enabled.value || !is_on(&place.settings.handoff) {
-        return Loaded::default();
+        return SessionHandoff::default();
     }
     let state = match State::look(&place.directories.state, LOOK_PATIENCE) {
         Ok(Some(state)) => state,
         // A state that cannot be used is told of by who writes the receipt.
-        Ok(None) | Err(_) => return Loaded::default(),
+        Ok(None) | Err(_) => return SessionHandoff::default(),
     };
     let now_ms = now.unwrap_or_else(clock::now).milliseconds();
     let mut asked = Asking { place, session, host: None, now_ms, faults: Vec::new() };
@@ -84,16 +84,16 @@ pub(crate) fn peek(
 }
 
 /// What a session is given, under its claim.
-pub(crate) fn load(
+pub(crate) fn claim_handoff(
     state: &mut State,
     token: Token,
     place: &Place,
     session: &str,
-    wanted: Wanted,
+    wanted: HandoffRequest,
     host: Option<Process>,
-) -> Loaded {
+) -> SessionHandoff {
     if !is_on(&place.settings.handoff) {
-        return Loaded::default();
+        return SessionHandoff::default();
     }
     let now_ms = clock::now().milliseconds();
     let actor = Actor { session: Some(session.to_owned()), now_ms };
@@ -131,13 +131,13 @@ impl Asking<'_> {
     /// Asks until something can be used.
     fn search(
         &mut self,
-        wanted: Wanted,
-        ask: impl Fn(&Asked<'_>) -> Result<Choice, StateError>,
+        wanted: HandoffRequest,
+        ask: impl Fn(&HandoffQuery<'_>) -> Result<HandoffChoice, StateError>,
         give_back: impl Fn(&str) -> Result<(), StateError>,
-    ) -> Loaded {
+    ) -> SessionHandoff {
         let mut unusable: Vec<HandoffId> = Vec::new();
-        let legacy = loop {
-            let asked = Asked {
+        let section = loop {
+            let asked = HandoffQuery {
                 scope: &self.place.project.scope,
                 session: self.session,
                 host: self.host,
@@ -147,14 +147,14 @@ impl Asking<'_> {
                 unusable: &unusable,
             };
             let record = match ask(&asked) {
-                Ok(Choice::Given(record) | Choice::Again(record)) => record,
-                Ok(Choice::TooOld(record)) => break Some(section::too_old(&record)),
-                Ok(Choice::Withheld(record)) => break Some(section::withheld(&record)),
-                Ok(Choice::Misdated(record)) => {
+                Ok(HandoffChoice::Given(record) | HandoffChoice::Again(record)) => record,
+                Ok(HandoffChoice::TooOld(record)) => break Some(section::too_old(&record)),
+                Ok(HandoffChoice::Withheld(record)) => break Some(section::withheld(&record)),
+                Ok(HandoffChoice::Misdated(record)) => {
                     self.complain(&record, format!("it is from the future: {}", record.created));
                     break None;
                 }
-                Ok(Choice::Nothing) => break None,
+                Ok(HandoffChoice::Nothing) => break None,
                 Err(error) => {
                     self.faults.push(Fault::new("handoff", error));
                     break None;
@@ -165,7 +165,7 @@ impl Asking<'_> {
                     let head = &document.head;
                     let files = self.listed(head.specs.clone(), head.files.clone());
                     let handoff = section::prepare(&record, &document, files);
-                    break Some(Legacy::Handoff(Box::new(handoff)));
+                    break Some(HandoffSection::Handoff(Box::new(handoff)));
                 }
                 Err(refused) => {
                     let (Refused::Unusable(reason) | Refused::Invalid(reason)) = &refused;
@@ -181,7 +181,7 @@ impl Asking<'_> {
                 }
             }
         };
-        Loaded { legacy, faults: std::mem::take(&mut self.faults) }
+        SessionHandoff { section, faults: std::mem::take(&mut self.faults) }
     }
 
     fn complain(&mut self, record: &HandoffRecord, reason: impl std::fmt::Display) {
