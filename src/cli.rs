@@ -24,10 +24,10 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::app::handoff::for_terminal;
 use crate::cli::args::{Args, Command};
 use crate::cli::outcome::Failure;
 use crate::cli::screen::Screen;
+use crate::core::text::for_terminal;
 
 /// Runs the program with its arguments, the first of which is its name.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
@@ -35,7 +35,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let args = match Args::try_parse_from(arguments) {
         Ok(args) => args,
         Err(error) if error.use_stderr() => {
-            screen.complain(&for_terminal(&error.render().to_string()));
+            screen.complain(&for_terminal::lines(&error.render().to_string()));
             return outcome::USAGE.into();
         }
         // Help and version are what was asked for.
@@ -80,7 +80,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(()) => screen.finish(),
         Err(Failure { code, message }) => {
             // A message can quote what somebody else wrote.
-            screen.complain(&format!("kgctx: {}\n", for_terminal(&message)));
+            screen.complain(&format!("kgctx: {}\n", for_terminal::lines(&message)));
             code.into()
         }
     }

@@ -17,7 +17,6 @@ pub use crate::app::handoff::keep::Pruned;
 pub use crate::app::handoff::pickup::{Picked, Which};
 pub use crate::app::handoff::reconcile::{Checked, Finding, Reconciled, Verdict};
 pub use crate::app::handoff::transfer::{Exported, Imported, ImportedHandoff};
-pub use crate::core::handoff::pickup::for_terminal;
 
 use crate::core::handoff::document::{self, Incomplete, InputError, Read};
 use crate::core::handoff::record::{HandoffEvent, HandoffRecord};

@@ -7,7 +7,8 @@ use crate::check::{
 };
 use crate::cli::args::{CheckArgs, PlaceArgs};
 use crate::cli::outcome::{Failure, USAGE};
-use crate::cli::screen::{Screen, Style, harmless};
+use crate::cli::screen::{Screen, Style};
+use crate::core::text::for_terminal;
 
 /// Returns whether all is well.
 pub(super) fn run(
@@ -57,7 +58,7 @@ fn started(started: &Started, screen: &mut Screen) {
     ));
     screen.line(format!("wrote {baseline}: what sessions are given now is what was agreed on"));
     for remark in &report.remarks[..report.remarks.len().saturating_sub(1)] {
-        screen.line(harmless(remark));
+        screen.line(for_terminal::one_line(remark));
     }
     let (errors, warnings) = (report.n(Severity::Error), report.n(Severity::Warn));
     let found = match (errors, warnings) {

@@ -5,8 +5,9 @@ use serde_json::{Value, json};
 
 use crate::cli::args::{ConfigArgs, PlaceArgs};
 use crate::cli::outcome::Failure;
-use crate::cli::screen::{Screen, Style, harmless};
+use crate::cli::screen::{Screen, Style};
 use crate::core::settings::{Setting, Settings};
+use crate::core::text::for_terminal;
 use crate::workspace::Place;
 
 /// One line of the answer.
@@ -42,7 +43,7 @@ pub(super) fn run(
     let width = rows.iter().map(|row| row.key.chars().count()).max().unwrap_or_default();
     for row in &rows {
         let value = match &row.value {
-            Value::String(text) => harmless(text),
+            Value::String(text) => for_terminal::one_line(text),
             Value::Null => "-".to_owned(),
             other => other.to_string(),
         };

@@ -2,9 +2,10 @@
 
 use crate::cli::args::{ContextArgs, PlaceArgs};
 use crate::cli::outcome::Failure;
-use crate::cli::screen::{Screen, Style, harmless};
+use crate::cli::screen::{Screen, Style};
 use crate::core::note::concept::Concept;
 use crate::core::search::answer::ContextAnswer;
+use crate::core::text::for_terminal;
 use crate::sources::context::{ContextQuestion, context};
 use crate::workspace::Workspace;
 
@@ -37,7 +38,7 @@ pub(super) fn run(
 }
 
 fn print(answer: &ContextAnswer, screen: &mut Screen) {
-    let name = harmless(&answer.concept);
+    let name = for_terminal::one_line(&answer.concept);
     if !answer.known {
         screen.line(format!("No note mentions [[{name}]]."));
         if !answer.nearest.is_empty() {
@@ -52,9 +53,10 @@ fn print(answer: &ContextAnswer, screen: &mut Screen) {
     let widest =
         answer.related_concepts.iter().map(|related| related.name.as_str().chars().count()).max();
     for related in &answer.related_concepts {
-        let link = format!("[[{}]]", harmless(related.name.as_str()));
+        let link = format!("[[{}]]", for_terminal::one_line(related.name.as_str()));
         let notes = if related.files == 1 { "note " } else { "notes" };
-        let uris: Vec<String> = related.uris.iter().map(|uri| harmless(uri)).collect();
+        let uris: Vec<String> =
+            related.uris.iter().map(|uri| for_terminal::one_line(uri)).collect();
         screen.line(format!(
             "  {link:<width$}  {:>6} {notes}  {}",
             related.files,
@@ -70,7 +72,7 @@ fn print(answer: &ContextAnswer, screen: &mut Screen) {
 fn links(concepts: &[Concept]) -> String {
     concepts
         .iter()
-        .map(|concept| format!("[[{}]]", harmless(concept.as_str())))
+        .map(|concept| format!("[[{}]]", for_terminal::one_line(concept.as_str())))
         .collect::<Vec<_>>()
         .join(" ")
 }

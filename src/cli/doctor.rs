@@ -3,8 +3,9 @@
 use crate::app::doctor::diagnose;
 use crate::cli::args::{DoctorArgs, PlaceArgs};
 use crate::cli::outcome::{Failure, NO};
-use crate::cli::screen::{Screen, Style, harmless};
+use crate::cli::screen::{Screen, Style};
 use crate::core::diagnosis::{Check, Diagnosis, Verdict};
+use crate::core::text::for_terminal;
 
 pub(super) fn run(
     place: &PlaceArgs,
@@ -33,9 +34,17 @@ fn print(diagnosis: &Diagnosis, screen: &mut Screen) {
             Verdict::Warn => ("warn", Style::Doubtful),
             Verdict::Fail => ("FAIL", Style::Bad),
         };
-        screen.line(format!("{}  {name:<8}  {}", screen.paint(style, word), harmless(found)));
+        screen.line(format!(
+            "{}  {name:<8}  {}",
+            screen.paint(style, word),
+            for_terminal::one_line(found)
+        ));
         if let Some(way_out) = way_out {
-            screen.line(format!("{:>16}{}", "", screen.paint(Style::Strong, harmless(way_out))));
+            screen.line(format!(
+                "{:>16}{}",
+                "",
+                screen.paint(Style::Strong, for_terminal::one_line(way_out))
+            ));
         }
     }
     screen.line("");

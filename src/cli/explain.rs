@@ -4,12 +4,13 @@ use crate::app::explain::{dry_run, last, write_page};
 use crate::cli::args::{ExplainArgs, LimitArgs, PlaceArgs};
 use crate::cli::inject::session;
 use crate::cli::outcome::{Failure, NO, USAGE};
-use crate::cli::screen::{Screen, Style, harmless};
+use crate::cli::screen::{Screen, Style};
 use crate::core::context::candidate::Part;
 use crate::core::context::explanation::{Explanation, NearMiss};
 use crate::core::context::receipt::{Fault, Receipt};
 use crate::core::handoff::HandoffSection;
 use crate::core::source::SourceChoice;
+use crate::core::text::for_terminal;
 use crate::core::text::number::thousands;
 
 /// So many of the lines that were left out are shown on a screen.
@@ -38,7 +39,7 @@ pub(super) fn run(
     };
     if let Some(file) = &args.html {
         write_page(&explanation, file)?;
-        screen.line(format!("wrote {}", harmless(&file.display().to_string())));
+        screen.line(format!("wrote {}", for_terminal::one_line(&file.display().to_string())));
     } else if args.json {
         screen.json(&explanation);
     } else {
@@ -67,12 +68,12 @@ fn print(explanation: &Explanation, screen: &mut Screen) {
         let title = screen.paint(Style::Strong, part.name.title());
         screen.line(format!("{:>6}  {title}", thousands(part.tokens as i64)));
         for line in left_behind(receipt, part.name) {
-            screen.line(format!("        {}", harmless(&line)));
+            screen.line(format!("        {}", for_terminal::one_line(&line)));
         }
         for line in lines.iter().filter(|line| line.part == part.name) {
             let shortened = if line.shortened { ", shortened" } else { "" };
-            screen.line(format!("{:>6}  {}", line.tokens, harmless(&line.text)));
-            let why = format!("{}{shortened}", harmless(&line.reason));
+            screen.line(format!("{:>6}  {}", line.tokens, for_terminal::one_line(&line.text)));
+            let why = format!("{}{shortened}", for_terminal::one_line(&line.reason));
             screen.line(format!("{:>6}  {}", "", screen.paint(Style::Faint, why)));
         }
     }
@@ -81,7 +82,7 @@ fn print(explanation: &Explanation, screen: &mut Screen) {
         screen.line("");
         screen.line(screen.paint(Style::Strong, "Faults"));
         for Fault { source, reason } in &receipt.faults {
-            screen.line(format!("        {source}: {}", harmless(reason)));
+            screen.line(format!("        {source}: {}", for_terminal::one_line(reason)));
         }
     }
     screen.line("");
@@ -111,8 +112,8 @@ fn print_head(receipt: &Receipt, screen: &mut Screen) {
     let kind = if receipt.delivered { "delivered" } else { "not delivered" };
     screen.line(format!(
         "{}  session {}, {kind}, {}",
-        screen.paint(Style::Strong, harmless(project)),
-        harmless(&receipt.session),
+        screen.paint(Style::Strong, for_terminal::one_line(project)),
+        for_terminal::one_line(&receipt.session),
         receipt.at
     ));
     let mut limits = format!(
@@ -127,7 +128,7 @@ fn print_head(receipt: &Receipt, screen: &mut Screen) {
     }
     screen.line(format!("{limits}, host {}", receipt.host));
     if let Some(SourceChoice { source, because }) = &receipt.source {
-        screen.line(format!("source {source}: {}", harmless(because)));
+        screen.line(format!("source {source}: {}", for_terminal::one_line(because)));
     }
 }
 
@@ -145,8 +146,8 @@ fn print_near_misses(near_misses: &[NearMiss], screen: &mut Screen) {
             Some(budget) => format!("comes in with a budget of {}", thousands(*budget as i64)),
             None => "no budget lets it in: the host's limit does not".to_owned(),
         };
-        screen.line(format!("{tokens:>6}  {}", harmless(text)));
-        let why = format!("{}; {price}", harmless(reason));
+        screen.line(format!("{tokens:>6}  {}", for_terminal::one_line(text)));
+        let why = format!("{}; {price}", for_terminal::one_line(reason));
         screen.line(format!("{:>6}  {}", "", screen.paint(Style::Faint, why)));
     }
     if near_misses.len() > NEAR_MISSES_SHOWN {

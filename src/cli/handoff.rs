@@ -7,10 +7,11 @@ mod pickup;
 mod steps;
 
 use crate::app::ending::{Ended, finish_all};
-use crate::app::handoff::{HandoffError, Handoffs, for_terminal};
+use crate::app::handoff::{HandoffError, Handoffs};
 use crate::cli::args::PlaceArgs;
 use crate::cli::outcome::{Failure, NO, UNAVAILABLE, USAGE};
 use crate::cli::screen::Screen;
+use crate::core::text::for_terminal;
 
 pub(super) use crate::cli::handoff::args::HandoffArgs;
 use crate::cli::handoff::args::HandoffCommand;
@@ -89,7 +90,7 @@ fn each<T>(
     for item in all {
         let Err(failure) = one(item, screen) else { continue };
         if let Some(before) = failed.replace(failure) {
-            screen.complain(&format!("kgctx: {}\n", for_terminal(&before.message)));
+            screen.complain(&format!("kgctx: {}\n", for_terminal::lines(&before.message)));
         }
     }
     failed.map_or(Ok(()), Err)

@@ -6,8 +6,9 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::cli::args::{IndexArgs, PlaceArgs};
 use crate::cli::outcome::{self, Failure};
-use crate::cli::screen::{Screen, Style, harmless};
+use crate::cli::screen::{Screen, Style};
 use crate::core::note::Remark;
+use crate::core::text::for_terminal;
 use crate::core::text::number::thousands;
 use crate::workspace::refresh::{Mode, Notice, Refreshed, Summary, index};
 use crate::workspace::watch::{Freshness, watch};
@@ -70,7 +71,7 @@ fn print(workspace: &Workspace, summary: &Summary, screen: &mut Screen) {
         screen.line(format!(
             "{:<9} {}  {}",
             "Vault",
-            harmless(&root),
+            for_terminal::one_line(&root),
             screen.paint(Style::Faint, crate::core::note::vault::uri(&vault.name, ""))
         ));
     }
@@ -104,7 +105,7 @@ fn print(workspace: &Workspace, summary: &Summary, screen: &mut Screen) {
         .collect();
     row("Remarks", summary.remarks, counts(&remarks));
     for remarked in summary.remarked.iter().take(REMARKS_SHOWN) {
-        screen.line(format!("  {}: {}", harmless(&remarked.uri), remarked.remark));
+        screen.line(format!("  {}: {}", for_terminal::one_line(&remarked.uri), remarked.remark));
     }
     if summary.remarked.len() > REMARKS_SHOWN {
         screen.line(format!(

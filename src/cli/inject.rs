@@ -12,12 +12,13 @@ use crate::app::recorder::Recording;
 use crate::app::session::Session;
 use crate::cli::args::{Format, InjectArgs, LimitArgs, PlaceArgs};
 use crate::cli::outcome::Failure;
-use crate::cli::screen::{Screen, harmless};
+use crate::cli::screen::Screen;
 use crate::core::context::budget::Host;
 use crate::core::context::candidate::{Line, Part};
 use crate::core::context::receipt::{Entry, Fault, Injection, PartUse, Stage};
 use crate::core::session::Moment;
 use crate::core::source::SourceChoice;
+use crate::core::text::for_terminal;
 use crate::core::text::number::thousands;
 
 /// How often a busy session is looked at by who waits for it.
@@ -125,7 +126,7 @@ fn deliver_once(server: &str, errand: &Errand) -> Result<Delivered, NotDelivered
 fn remark(injection: &Injection, args: &InjectArgs, screen: &mut Screen) {
     if args.format == Format::Markdown {
         for Fault { source, reason } in &injection.receipt.faults {
-            screen.complain(&format!("kgctx: {source}: {}\n", harmless(reason)));
+            screen.complain(&format!("kgctx: {source}: {}\n", for_terminal::one_line(reason)));
         }
     }
     if args.timings {

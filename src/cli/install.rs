@@ -5,8 +5,9 @@ mod claude_code;
 use crate::app::install::{InstallPlan, UninstallPlan, VERSION, plan_install, plan_uninstall};
 use crate::cli::args::{BridgeHost, InstallArgs, PlaceArgs, UninstallArgs};
 use crate::cli::outcome::Failure;
-use crate::cli::screen::{Screen, Style, harmless};
+use crate::cli::screen::{Screen, Style};
 use crate::core::installation::{Change, OldFile, Scope};
+use crate::core::text::for_terminal;
 
 pub(super) fn install(
     place: &PlaceArgs,
@@ -20,7 +21,8 @@ pub(super) fn install(
     print_changes(&plan.changes, screen);
     if plan.changes.is_empty() {
         let file = plan.file.display().to_string();
-        screen.line(format!("nothing to do: {} is version {VERSION}", harmless(&file)));
+        screen
+            .line(format!("nothing to do: {} is version {VERSION}", for_terminal::one_line(&file)));
     } else if args.dry_run {
         screen.line("Nothing was changed.");
     } else {
@@ -45,7 +47,10 @@ pub(super) fn uninstall(
     print_changes(&plan.changes, screen);
     if plan.changes.is_empty() {
         let folder = plan.folder.display().to_string();
-        screen.line(format!("nothing to do: kgctx is not installed in {}", harmless(&folder)));
+        screen.line(format!(
+            "nothing to do: kgctx is not installed in {}",
+            for_terminal::one_line(&folder)
+        ));
     } else {
         screen.flush();
         plan.apply()?;
@@ -81,11 +86,14 @@ fn print_changes(changes: &[Change], screen: &mut Screen) {
             }
             Change::RemoveBackup(file) => ("remove", file, "made by install".to_owned()),
         };
-        let path = harmless(&path.display().to_string());
+        let path = for_terminal::one_line(&path.display().to_string());
         let remark = if remark.is_empty() {
             remark
         } else {
-            format!("  {}", screen.paint(Style::Faint, format!("({})", harmless(&remark))))
+            format!(
+                "  {}",
+                screen.paint(Style::Faint, format!("({})", for_terminal::one_line(&remark)))
+            )
         };
         screen.line(format!("{verb:<7}  {path}{remark}"));
     }
@@ -126,14 +134,14 @@ fn print_commands(undo: &str, screen: &mut Screen) {
 
 fn warn_installed(plan: &InstallPlan, screen: &mut Screen) {
     if let Some(program) = &plan.unfound_program {
-        let program = harmless(&program.display().to_string());
+        let program = for_terminal::one_line(&program.display().to_string());
         screen.complain(&format!(
             "kgctx: OpenCode would not find kgctx: put it on the PATH, or set KGCTX_BIN={program} where OpenCode is \
              started\n"
         ));
     }
     for copy in &plan.other_copies {
-        let copy = harmless(copy);
+        let copy = for_terminal::one_line(copy);
         screen.complain(&format!(
             "kgctx: OpenCode loads another copy here, too: {copy}; that does no harm, since only one acts\n"
         ));
@@ -142,7 +150,7 @@ fn warn_installed(plan: &InstallPlan, screen: &mut Screen) {
 
 fn warn_uninstalled(plan: &UninstallPlan, screen: &mut Screen) {
     for copy in &plan.other_copies {
-        let copy = harmless(copy);
+        let copy = for_terminal::one_line(copy);
         screen.complain(&format!("kgctx: OpenCode still loads another copy here: {copy}\n"));
     }
 }

@@ -3,7 +3,7 @@
 use crate::app::deliver::{NotDelivered, Refusal};
 use crate::app::install::{InstallError, SettingsFileError};
 use crate::check::{CheckError, RepositoryError};
-use crate::cli::screen::harmless;
+use crate::core::text::for_terminal;
 #[cfg(unix)]
 use crate::service::ServeError;
 use crate::workspace::AppError;
@@ -59,7 +59,7 @@ impl From<CheckError> for Failure {
             | CheckError::Begun => USAGE,
         };
         // It may quote what the repository's settings say.
-        Failure { code, message: harmless(&error.to_string()) }
+        Failure { code, message: for_terminal::one_line(&error.to_string()) }
     }
 }
 

@@ -2,8 +2,9 @@
 
 use crate::cli::args::{PlaceArgs, RecentArgs};
 use crate::cli::outcome::Failure;
-use crate::cli::screen::{Screen, Style, harmless};
+use crate::cli::screen::{Screen, Style};
 use crate::cli::search::concepts;
+use crate::core::text::for_terminal;
 use crate::sources::recent::{RecentQuestion, recent};
 use crate::workspace::Workspace;
 
@@ -36,7 +37,7 @@ pub(super) fn run(
         if let Some(newest) = &answer.newest_older {
             screen.line(format!(
                 "The newest is {}, {}; --timespan looks further back.",
-                harmless(&newest.title),
+                for_terminal::one_line(&newest.title),
                 newest.modified.ago(answer.now)
             ));
         }
@@ -45,8 +46,8 @@ pub(super) fn run(
         screen.line(format!(
             "{:>12}  {}  {}",
             item.modified.ago(answer.now),
-            screen.paint(Style::Strong, harmless(&item.title)),
-            screen.paint(Style::Link, harmless(&item.uri)),
+            screen.paint(Style::Strong, for_terminal::one_line(&item.title)),
+            screen.paint(Style::Link, for_terminal::one_line(&item.uri)),
         ));
         if !item.concepts.is_empty() {
             screen.line(format!("{:>12}  {}", "", concepts(&item.concepts, screen)));

@@ -6,8 +6,8 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
-use crate::app::handoff::for_terminal;
 use crate::cli::outcome::UNAVAILABLE;
+use crate::core::text::for_terminal;
 use crate::workspace::refresh::Notice;
 
 /// Where output goes.
@@ -83,7 +83,7 @@ impl Screen {
     /// as it was.
     pub(super) fn foreign(&mut self, text: &str) {
         if self.is_terminal {
-            self.print(&for_terminal(text));
+            self.print(&for_terminal::lines(text));
         } else {
             self.print(text);
         }
@@ -143,22 +143,5 @@ impl Screen {
             }
             _ => ExitCode::SUCCESS,
         }
-    }
-}
-
-/// Replaces what could move the cursor, change colours or turn the direction of a line: notes are other people's text.
-pub(super) fn harmless(text: &str) -> String {
-    let turns = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    text.chars().map(|c| if c.is_control() || turns(c) { ' ' } else { c }).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn control_characters_do_not_reach_the_terminal() {
-        assert_eq!(harmless("a\x1b[31mb\nc"), "a [31mb c");
-        assert_eq!(harmless("a\u{202e}b\u{2069}"), "a b ");
     }
 }

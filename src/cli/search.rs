@@ -2,9 +2,10 @@
 
 use crate::cli::args::{PlaceArgs, SearchArgs};
 use crate::cli::outcome::Failure;
-use crate::cli::screen::{Screen, Style, harmless};
+use crate::cli::screen::{Screen, Style};
 use crate::core::note::concept::Concept;
 use crate::core::search::answer::{Match, SearchHit};
+use crate::core::text::for_terminal;
 use crate::sources::search::search;
 use crate::workspace::Workspace;
 
@@ -53,12 +54,12 @@ fn print(number: usize, hit: &SearchHit, screen: &mut Screen) {
     };
     screen.line(format!(
         "{number}. {}  {}  {}",
-        screen.paint(Style::Strong, harmless(&hit.title)),
-        screen.paint(Style::Link, harmless(&hit.uri)),
+        screen.paint(Style::Strong, for_terminal::one_line(&hit.title)),
+        screen.paint(Style::Link, for_terminal::one_line(&hit.uri)),
         screen.paint(Style::Faint, format!("({because}, {:.2})", hit.score)),
     ));
     if !hit.snippet.is_empty() {
-        screen.line(format!("   {}", harmless(&hit.snippet)));
+        screen.line(format!("   {}", for_terminal::one_line(&hit.snippet)));
     }
     if !hit.concepts.is_empty() {
         screen.line(format!("   {}", concepts(&hit.concepts, screen)));
@@ -70,7 +71,7 @@ pub(super) fn concepts(concepts: &[Concept], screen: &Screen) -> String {
     let shown: Vec<String> = concepts
         .iter()
         .take(CONCEPTS_SHOWN)
-        .map(|concept| format!("[[{}]]", harmless(concept.as_str())))
+        .map(|concept| format!("[[{}]]", for_terminal::one_line(concept.as_str())))
         .collect();
     let more = concepts.len().saturating_sub(CONCEPTS_SHOWN);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };

@@ -2,7 +2,8 @@
 
 use crate::cli::args::{PlaceArgs, ServeArgs};
 use crate::cli::outcome::{Failure, NO, UNAVAILABLE};
-use crate::cli::screen::{Screen, harmless};
+use crate::cli::screen::Screen;
+use crate::core::text::for_terminal;
 use crate::core::text::number::counted;
 use crate::service::{self, Status};
 
@@ -49,7 +50,7 @@ fn status(args: &ServeArgs, screen: &mut Screen) -> Result<(), Failure> {
         let delivered = counted(server.delivered as usize, "session");
         screen.line(format!("{}  {state}, {delivered} given context", server.address));
         if let Some(error) = server.error {
-            screen.line(format!("  {}", harmless(&error)));
+            screen.line(format!("  {}", for_terminal::one_line(&error)));
         }
     }
     screen.line(format!("log in {log}"));

@@ -2,7 +2,8 @@
 
 use crate::cli::args::{PlaceArgs, WhoamiArgs};
 use crate::cli::outcome::Failure;
-use crate::cli::screen::{Screen, Style, harmless};
+use crate::cli::screen::{Screen, Style};
+use crate::core::text::for_terminal;
 use crate::workspace::Place;
 
 pub(super) fn run(
@@ -27,7 +28,7 @@ pub(super) fn run(
         screen.line(format!(
             "{}  {}",
             screen.paint(Style::Faint, format!("{label:<7}")),
-            harmless(&value)
+            for_terminal::one_line(&value)
         ));
     }
     Ok(())

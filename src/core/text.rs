@@ -1,4 +1,8 @@
 //! Text for its readers: models, terminals, pages and reports.
 
+mod characters;
+pub mod for_html;
 pub mod for_model;
+pub mod for_report;
+pub mod for_terminal;
 pub mod number;

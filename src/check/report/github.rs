@@ -1,9 +1,8 @@
 //! The report as commands for GitHub's runner, which shows them beside the changed lines. One command is one line.
 
 use crate::check::finding::{CheckReport, Finding, Severity};
-use crate::check::report::words::{
-    broken, change, session, severity, tame, use_of_budget, verdict,
-};
+use crate::check::report::words::{broken, change, session, severity, use_of_budget, verdict};
+use crate::core::text::for_report;
 
 /// GitHub shows so many errors of a step, and so many warnings; the others are only in its log.
 const SHOWN: usize = 10;
@@ -21,14 +20,19 @@ pub(super) fn render(report: &CheckReport) -> String {
 
 fn annotation(finding: &Finding) -> String {
     let Finding { rule, spot, .. } = finding;
-    let mut properties = format!("file={},line={}", property(&tame(&spot.path)), spot.line.max(1));
+    let mut properties =
+        format!("file={},line={}", property(&for_report::one_line(&spot.path)), spot.line.max(1));
     if spot.length > 0 {
         let end = spot.column.saturating_add(spot.length);
         properties.push_str(&format!(",col={},endColumn={end}", spot.column));
     }
     let title = property(&format!("kgctx: {}", rule.id()));
     let session = session(finding).map_or(String::new(), |name| format!(" (session {name})"));
-    let message = format!("{}{session}\nHelp: {}", tame(&finding.message), tame(&finding.hint));
+    let message = format!(
+        "{}{session}\nHelp: {}",
+        for_report::one_line(&finding.message),
+        for_report::one_line(&finding.hint)
+    );
     format!("::{} {properties},title={title}::{}", severity(finding.severity), data(&message))
 }
 
@@ -41,9 +45,13 @@ fn summary(report: &CheckReport) -> String {
     }
     for session in &report.sessions {
         let change = change(session).map_or(String::new(), |change| format!(" ({change})"));
-        lines.push(format!("{}: {} tokens{change}", tame(&session.name), use_of_budget(session)));
+        lines.push(format!(
+            "{}: {} tokens{change}",
+            for_report::one_line(&session.name),
+            use_of_budget(session)
+        ));
     }
-    lines.extend(report.remarks.iter().map(|remark| tame(remark)));
+    lines.extend(report.remarks.iter().map(|remark| for_report::one_line(remark)));
     lines.join("\n")
 }
 

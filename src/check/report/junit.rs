@@ -4,7 +4,8 @@
 //! host: the time is the check's own, which no clock sets, and the host is nobody's.
 
 use crate::check::finding::{CheckReport, Finding, Rule, SessionReport, Severity};
-use crate::check::report::words::{place, session, tame, verdict};
+use crate::check::report::words::{place, session, verdict};
+use crate::core::text::for_report;
 
 pub(super) fn render(report: &CheckReport) -> String {
     let mut xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n".to_owned();
@@ -39,12 +40,12 @@ fn suite(report: &CheckReport, rule: Rule, n: usize) -> String {
     let mut warnings = String::new();
     for finding in findings {
         let said = details(finding);
-        let name = format!("{}: {}", place(finding), tame(&finding.message));
+        let name = format!("{}: {}", place(finding), for_report::one_line(&finding.message));
         if finding.severity == Severity::Error {
             let failure = format!(
                 "      <failure type=\"{}\" message=\"{}\">{}</failure>\n",
                 rule.id(),
-                escaped(&tame(&finding.message)),
+                escaped(&for_report::one_line(&finding.message)),
                 escaped(&said)
             );
             xml.push_str(&case(rule, &name, &failure));
@@ -54,7 +55,8 @@ fn suite(report: &CheckReport, rule: Rule, n: usize) -> String {
         }
     }
     if rule == Rule::BudgetTotal {
-        let remarks = report.remarks.iter().map(|remark| format!("note: {}\n", tame(remark)));
+        let remarks =
+            report.remarks.iter().map(|remark| format!("note: {}\n", for_report::one_line(remark)));
         warnings.extend(remarks);
         warnings.push_str(&format!("{}\n", verdict(report)));
     }
@@ -78,16 +80,18 @@ fn case(rule: Rule, name: &str, content: &str) -> String {
 
 /// A finding in lines.
 fn details(finding: &Finding) -> String {
-    let mut lines = vec![format!("{}: {}", place(finding), tame(&finding.message))];
-    lines.extend(finding.excerpt.as_deref().map(|excerpt| format!("  | {}", tame(excerpt))));
+    let mut lines = vec![format!("{}: {}", place(finding), for_report::one_line(&finding.message))];
+    lines.extend(
+        finding.excerpt.as_deref().map(|excerpt| format!("  | {}", for_report::one_line(excerpt))),
+    );
     lines.extend(session(finding).map(|name| format!("  session: {name}")));
-    lines.push(format!("  help: {}", tame(&finding.hint)));
+    lines.push(format!("  help: {}", for_report::one_line(&finding.hint)));
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
 /// A session's numbers.
 fn budget(session: &SessionReport) -> String {
-    let name = |what: &str| format!("session {}: {what}", tame(&session.name));
+    let name = |what: &str| format!("session {}: {what}", for_report::one_line(&session.name));
     let mut xml = property(&name("tokens"), &session.used.tokens.to_string());
     xml.push_str(&property(&name("budget"), &session.budget.tokens.to_string()));
     xml.push_str(&property(&name("wanted"), &session.wanted.to_string()));

@@ -5,8 +5,9 @@ use crate::check::finding::{CheckReport, SessionReport, StaticFile};
 use crate::check::report::text;
 use crate::check::report::width::wrapped;
 use crate::check::report::words::{
-    broken, change, gain_and_loss, moves, names, of, tame, use_of_budget, verdict,
+    broken, change, gain_and_loss, moves, names, of, use_of_budget, verdict,
 };
+use crate::core::text::for_report;
 use crate::core::text::number::{counted, thousands};
 
 /// By this whoever posts the comment finds the one that was posted before.
@@ -22,7 +23,8 @@ pub(super) fn render(report: &CheckReport) -> String {
     changes(report, &mut comment);
     findings(report, &mut comment);
     if !report.remarks.is_empty() {
-        let remarks = report.remarks.iter().map(|remark| wrapped(&tame(remark), 100, "  "));
+        let remarks =
+            report.remarks.iter().map(|remark| wrapped(&for_report::one_line(remark), 100, "  "));
         comment.block(&fenced(&remarks.collect::<Vec<_>>().join("\n")));
     }
     comment.text
@@ -62,7 +64,9 @@ fn heading(report: &CheckReport) -> String {
         (false, true) => "✅",
     };
     let base = report.base.as_deref();
-    let base = base.map_or(String::new(), |base| format!(" Compared with {}.", code(&tame(base))));
+    let base = base.map_or(String::new(), |base| {
+        format!(" Compared with {}.", code(&for_report::one_line(base)))
+    });
     format!("### {sign} Context check\n\n**{}.**{base}", verdict(report))
 }
 
@@ -74,7 +78,7 @@ fn sessions(report: &CheckReport, comment: &mut Comment) {
         let change = change(session).unwrap_or_else(|| "–".to_owned());
         let wanted = thousands(session.wanted as i128);
         let left_out = session.omitted.len();
-        let name = cell(&tame(&session.name));
+        let name = cell(&for_report::one_line(&session.name));
         format!("| {name} | {} | {change} | {wanted} | {left_out} |\n", use_of_budget(session))
     };
     let head = "| Session | Tokens | Change | Wanted | Left out |\n|---|--:|--:|--:|--:|\n";
@@ -94,7 +98,11 @@ fn static_files(report: &CheckReport, comment: &mut Comment) {
                 gain_and_loss(gained, lost)
             },
         );
-        format!("| {} | {} | {change} |\n", cell(&tame(&file.path)), of(file.tokens, file.limit))
+        format!(
+            "| {} | {} | {change} |\n",
+            cell(&for_report::one_line(&file.path)),
+            of(file.tokens, file.limit)
+        )
     };
     let head = "| Read by hosts | Tokens | Change |\n|---|--:|--:|\n";
     table(comment, head, report.static_files.iter().map(row));
@@ -125,7 +133,7 @@ fn changes(report: &CheckReport, comment: &mut Comment) {
             format!("- {what} ({}): {}\n", thousands(entries.len() as i128), names(entries, code))
         });
         let lines: String = lines.collect();
-        let name = code(&tame(&session.name));
+        let name = code(&for_report::one_line(&session.name));
         match told.iter_mut().find(|(same, _)| *same == lines) {
             _ if lines.is_empty() => {}
             Some((_, names)) => names.push(name),
@@ -148,7 +156,8 @@ fn findings(report: &CheckReport, comment: &mut Comment) {
     let mut findings: Vec<_> = report.findings.iter().collect();
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     let blocks = findings.into_iter().map(|finding| {
-        let place = code(&format!("{}:{}", tame(&finding.spot.path), finding.spot.line));
+        let place =
+            code(&format!("{}:{}", for_report::one_line(&finding.spot.path), finding.spot.line));
         format!("{place}\n{}", fenced(&text::finding(finding, &|_, text| text.to_owned())))
     });
     comment.blocks(blocks, "finding");

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::check::finding::{CheckReport, Finding, Rule, SessionReport, Severity};
 use crate::check::report::json::pretty;
-use crate::check::report::words::tame;
+use crate::core::text::for_report;
 
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
@@ -110,7 +110,7 @@ fn region(finding: &Finding) -> Value {
         region.insert("endColumn".to_owned(), json!(start.saturating_add(spot.length)));
     }
     if let Some(excerpt) = &finding.excerpt {
-        region.insert("snippet".to_owned(), json!({"text": tame(excerpt)}));
+        region.insert("snippet".to_owned(), json!({"text": for_report::one_line(excerpt)}));
     }
     Value::Object(region)
 }
@@ -160,7 +160,7 @@ fn sentence(text: &str) -> String {
 
 /// A text of which no viewer makes a link: in a message, `[words](address)` is one.
 fn said(text: &str) -> String {
-    tame(text).replace("](", "] (")
+    for_report::one_line(text).replace("](", "] (")
 }
 
 /// A path as a relative reference. A colon in its first part would be taken for a scheme.

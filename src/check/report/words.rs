@@ -3,6 +3,7 @@
 use crate::check::finding::{CheckReport, EntryName, Finding, SessionReport, Severity};
 use crate::check::report::width::shortened;
 use crate::core::context::receipt::PartUse;
+use crate::core::text::for_report;
 use crate::core::text::number::{counted, thousands};
 
 /// So many names are told; of the others only how many there are.
@@ -10,37 +11,16 @@ const NAMES: usize = 5;
 /// So many columns of a name are told.
 const NAME_COLUMNS: usize = 60;
 
-/// A text that breaks no line, turns no direction and commands nobody. Each character keeps its place.
-pub(super) fn tame(text: &str) -> String {
-    uncommanding(&text.chars().map(tame_character).collect::<String>())
-}
-
-/// A text without what programs of CI take for a command of theirs wherever it stands in their log. (`::` is one at the start of a
-/// line alone, where no report puts a text.)
-pub(super) fn uncommanding(text: &str) -> String {
-    text.replace("##[", "##(").replace("##vso[", "##vso(")
-}
-
-/// The character, or a blank for one that breaks a line or turns a direction.
-pub(super) fn tame_character(c: char) -> char {
-    match c {
-        '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}' => ' ',
-        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => ' ',
-        c if c.is_control() => ' ',
-        c => c,
-    }
-}
-
 /// `path:line:column`, as editors and terminals take it.
 pub(super) fn place(finding: &Finding) -> String {
     let spot = &finding.spot;
-    format!("{}:{}:{}", tame(&spot.path), spot.line, spot.column)
+    format!("{}:{}:{}", for_report::one_line(&spot.path), spot.line, spot.column)
 }
 
 /// The session in which a finding shows, where its message does not name it.
 pub(super) fn session(finding: &Finding) -> Option<String> {
     let name = finding.session.as_deref()?;
-    (!finding.message.contains(name)).then(|| tame(name))
+    (!finding.message.contains(name)).then(|| for_report::one_line(name))
 }
 
 /// What a finding is called by its severity.
@@ -129,7 +109,8 @@ pub(super) fn moves(session: &SessionReport) -> Vec<(&'static str, &[EntryName])
 /// The first names, each as `show` returns it, and how many more there are.
 pub(super) fn names(entries: &[EntryName], show: impl Fn(&str) -> String) -> String {
     let shown = entries.iter().take(NAMES);
-    let shown = shown.map(|entry| show(&shortened(&tame(&entry.name), NAME_COLUMNS)));
+    let shown =
+        shown.map(|entry| show(&shortened(&for_report::one_line(&entry.name), NAME_COLUMNS)));
     let shown = shown.collect::<Vec<_>>().join(", ");
     match entries.len().saturating_sub(NAMES) {
         0 => shown,

@@ -6,8 +6,9 @@ use crate::app::editor::{self, Written};
 use crate::app::handoff::{Created, HandoffError, Handoffs};
 use crate::cli::handoff::args::CreateArgs;
 use crate::cli::outcome::Failure;
-use crate::cli::screen::{Screen, Style, harmless};
+use crate::cli::screen::{Screen, Style};
 use crate::core::handoff::{Document, Kind, Status};
+use crate::core::text::for_terminal;
 
 /// What was typed or piped.
 pub(super) struct Typed {
@@ -97,18 +98,18 @@ pub(super) fn run(
     }
     print(handoffs, &created, screen);
     if !ignored.is_empty() {
-        let keys = harmless(&ignored.join(", "));
+        let keys = for_terminal::one_line(&ignored.join(", "));
         screen.complain(&format!("kgctx: ignored {keys}, which kgctx fills in by itself\n"));
     }
     if let Some(because) = handoffs.outside_of_git() {
-        screen.complain(&format!("kgctx: the project is {}\n", harmless(because)));
+        screen.complain(&format!("kgctx: the project is {}\n", for_terminal::one_line(because)));
     }
     Ok(())
 }
 
 fn print(handoffs: &Handoffs, created: &Created, screen: &mut Screen) {
     let Created { id, path, kind, status, superseded, expires } = created;
-    let channel = harmless(handoffs.channel());
+    let channel = for_terminal::one_line(handoffs.channel());
     screen.line(screen.paint(Style::Strong, format!("Handoff created: {id}")));
     let until = expires.map(|at| format!(" until {at}")).unwrap_or_default();
     screen.line(match (kind, status) {
@@ -124,5 +125,8 @@ fn print(handoffs: &Handoffs, created: &Created, screen: &mut Screen) {
         screen.line(format!("It takes the place of {superseded}, which is archived"));
     }
     screen.line(format!("<HANDOFF_ID>{id}</HANDOFF_ID>"));
-    screen.line(format!("<SESSION_FILE>{}</SESSION_FILE>", harmless(&path.to_string_lossy())));
+    screen.line(format!(
+        "<SESSION_FILE>{}</SESSION_FILE>",
+        for_terminal::one_line(&path.to_string_lossy())
+    ));
 }

@@ -6,9 +6,10 @@ use crate::app::handoff::Handoffs;
 use crate::cli::handoff::args::{ListArgs, LogArgs, ShowArgs};
 use crate::cli::handoff::each;
 use crate::cli::outcome::{Failure, USAGE};
-use crate::cli::screen::{Screen, Style, harmless};
+use crate::cli::screen::{Screen, Style};
 use crate::core::handoff::record::{FIELDS, HandoffRecord};
 use crate::core::handoff::{HandoffId, Kind, Status};
+use crate::core::text::for_terminal;
 use crate::core::time::Timestamp;
 
 /// So much of a goal is shown in a table.
@@ -32,7 +33,7 @@ pub(super) fn list(
         let flat: Vec<_> = records.iter().map(HandoffRecord::flat).collect();
         screen.json(&json!({ "channel": handoffs.channel(), "handoffs": flat }));
     } else if records.is_empty() {
-        let channel = harmless(handoffs.channel());
+        let channel = for_terminal::one_line(handoffs.channel());
         screen
             .line(format!("Nothing waits in {channel}. `kgctx handoff create` leaves something."));
     } else {
@@ -64,7 +65,7 @@ fn print_fields(records: &[HandoffRecord], fields: &[String], is_json: bool, scr
 
 fn plain(value: &Value) -> String {
     match value {
-        Value::String(text) => harmless(text),
+        Value::String(text) => for_terminal::one_line(text),
         Value::Null => "-".to_owned(),
         other => other.to_string(),
     }
@@ -99,7 +100,7 @@ fn print_table(records: &[HandoffRecord], screen: &mut Screen) {
 
 /// The first of a text, on one line.
 fn short(text: &str, n_chars: usize) -> String {
-    let text = harmless(text);
+    let text = for_terminal::one_line(text);
     match text.char_indices().nth(n_chars) {
         Some((end, _)) => format!("{}…", text[..end].trim_end()),
         None => text,
@@ -116,7 +117,7 @@ fn remark(record: &HandoffRecord, now: Timestamp) -> String {
     let gap = if record.goal.is_some() { "  " } else { "" };
     let whom = whom.unwrap_or_default();
     // Why it was put away says more than that it was.
-    let reason = record.reason.as_deref().map(harmless);
+    let reason = record.reason.as_deref().map(for_terminal::one_line);
     match &record.status {
         Status::Active => format!("{gap}({})", record.created.ago(now)),
         Status::Cleared => format!("{gap}({} {ago})", reason.as_deref().unwrap_or("cleared")),
@@ -159,7 +160,7 @@ pub(super) fn show(
 pub(super) fn log(handoffs: &Handoffs, args: &LogArgs, screen: &mut Screen) -> Result<(), Failure> {
     let events = handoffs.events(args.id.as_ref(), args.limit)?;
     if events.is_empty() && !args.json {
-        let channel = harmless(handoffs.channel());
+        let channel = for_terminal::one_line(handoffs.channel());
         screen.line(format!("Nothing has happened in {channel} yet."));
     }
     let width = events.iter().map(|event| event.id.len()).max().unwrap_or_default();
@@ -178,8 +179,8 @@ pub(super) fn log(handoffs: &Handoffs, args: &LogArgs, screen: &mut Screen) -> R
         screen.line(format!(
             "{}  {:<width$}  {step:<20}  {}",
             event.at,
-            harmless(&event.id),
-            screen.paint(Style::Faint, harmless(&remark))
+            for_terminal::one_line(&event.id),
+            screen.paint(Style::Faint, for_terminal::one_line(&remark))
         ));
     }
     Ok(())

@@ -6,6 +6,7 @@ use crate::app::handoff::{Handoffs, Picked, Which};
 use crate::cli::handoff::args::PickupArgs;
 use crate::cli::outcome::{Failure, UNAVAILABLE};
 use crate::cli::screen::Screen;
+use crate::core::text::for_terminal;
 
 pub(super) fn run(
     handoffs: &mut Handoffs,
@@ -35,7 +36,7 @@ pub(super) fn run(
     }
     handoffs.keep(&record.id)?;
     for warning in read.warnings.iter().chain(&picked.warnings()) {
-        screen.complain(&format!("kgctx: {}\n", crate::cli::screen::harmless(warning)));
+        screen.complain(&format!("kgctx: {}\n", for_terminal::one_line(warning)));
     }
     Ok(())
 }

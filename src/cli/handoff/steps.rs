@@ -8,8 +8,9 @@ use crate::cli::handoff::args::{
 };
 use crate::cli::handoff::each;
 use crate::cli::outcome::{Failure, NO};
-use crate::cli::screen::{Screen, Style, harmless};
+use crate::cli::screen::{Screen, Style};
 use crate::core::handoff::{HandoffId, Status};
+use crate::core::text::for_terminal;
 use crate::core::text::number::counted;
 
 pub(super) fn release(
@@ -62,7 +63,7 @@ pub(super) fn clear(
         screen.json(&json!({ "cleared": cleared }));
         return Ok(());
     }
-    let channel = harmless(handoffs.channel());
+    let channel = for_terminal::one_line(handoffs.channel());
     screen.line(match cleared {
         Some(id) => format!("{id} is archived; nothing waits for the next session in {channel}"),
         None => format!("Nothing waits for the next session in {channel}"),
@@ -116,7 +117,7 @@ pub(super) fn import(
         }));
     } else {
         for one in &imported.handoffs {
-            let source = harmless(&one.source_id);
+            let source = for_terminal::one_line(&one.source_id);
             screen.line(format!("{}  {:<8}  {source}", one.id, one.status));
         }
         let known = match imported.n_known {
@@ -126,7 +127,7 @@ pub(super) fn import(
         screen.line(format!("{} imported{known}", counted(imported.handoffs.len(), "handoff")));
     }
     for warning in imported.warnings.iter().chain(&imported.failed) {
-        screen.complain(&format!("kgctx: {}\n", harmless(warning)));
+        screen.complain(&format!("kgctx: {}\n", for_terminal::one_line(warning)));
     }
     match imported.failed.len() {
         0 => Ok(()),
@@ -150,7 +151,7 @@ pub(super) fn export(
     match exported {
         Exported::Text(text) => screen.foreign(&text),
         Exported::File(path) => {
-            screen.line(format!("written: {}", harmless(&path.to_string_lossy())));
+            screen.line(format!("written: {}", for_terminal::one_line(&path.to_string_lossy())));
         }
     }
     Ok(())
@@ -197,5 +198,9 @@ fn print_finding(finding: &Finding, screen: &mut Screen) {
         Verdict::Unverifiable => (Style::Doubtful, "unverifiable"),
     };
     let word = screen.paint(style, format!("{word:<12}"));
-    screen.line(format!("{word}  {what:<8}  {}  ({})", harmless(name), harmless(why)));
+    screen.line(format!(
+        "{word}  {what:<8}  {}  ({})",
+        for_terminal::one_line(name),
+        for_terminal::one_line(why)
+    ));
 }

@@ -4,8 +4,9 @@ use crate::app::install::claude_code::{plan_install, plan_uninstall};
 use crate::cli::args::{InstallArgs, PlaceArgs, UninstallArgs};
 use crate::cli::install::{print_changes, print_commands};
 use crate::cli::outcome::Failure;
-use crate::cli::screen::{Screen, harmless};
+use crate::cli::screen::Screen;
 use crate::core::installation::Scope;
+use crate::core::text::for_terminal;
 
 pub(super) fn install(
     place: &PlaceArgs,
@@ -17,7 +18,7 @@ pub(super) fn install(
     print_changes(&plan.changes, screen);
     if plan.changes.is_empty() {
         let file = plan.file.display().to_string();
-        screen.line(format!("nothing to do: {} has kgctx's hooks", harmless(&file)));
+        screen.line(format!("nothing to do: {} has kgctx's hooks", for_terminal::one_line(&file)));
     } else if args.dry_run {
         screen.line("Nothing was changed.");
     } else {
@@ -46,7 +47,10 @@ pub(super) fn uninstall(
     print_changes(&plan.changes, screen);
     if plan.changes.is_empty() {
         let file = plan.file.display().to_string();
-        screen.line(format!("nothing to do: {} has no hooks of kgctx", harmless(&file)));
+        screen.line(format!(
+            "nothing to do: {} has no hooks of kgctx",
+            for_terminal::one_line(&file)
+        ));
     } else {
         screen.flush();
         plan.apply()?;

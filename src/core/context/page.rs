@@ -12,8 +12,8 @@ mod tables;
 
 use crate::core::context::explanation::Explanation;
 use crate::core::context::page::graph::{Graph, Standing};
-use crate::core::context::page::html::escape;
 use crate::core::context::receipt::{Ranking, Receipt};
+use crate::core::text::for_html::escape;
 use crate::core::text::number::{counted, thousands};
 
 const STYLE: &str = include_str!("page/style.css");

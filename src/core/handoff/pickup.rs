@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::fmt::Write;
 
 use crate::core::handoff::{FoundFile, HandoffId, ListedFile};
+use crate::core::text::for_terminal;
 
 /// How our own lines begin, where that alone tells them.
 const OPENINGS: [&str; 10] = [
@@ -77,7 +78,7 @@ fn push_lines(text: &mut String, content: &str) {
 
 /// A path where one line belongs.
 fn one_line(text: &str) -> String {
-    for_terminal(text).replace('\n', "\\x0a").replace('\t', "\\x09")
+    for_terminal::lines(text).replace('\n', "\\x0a").replace('\t', "\\x09")
 }
 
 /// Puts a backslash before each line that could be taken for one of ours, or for such a line with a backslash: whoever
@@ -111,34 +112,6 @@ fn is_delimiter(line: &str) -> bool {
         inner.is_some_and(|inner| inner.contains(|c: char| !" \t-=|:+".contains(c)))
     };
     is_between("===") || is_between("---") || OPENINGS.iter().any(|ours| line.starts_with(ours))
-}
-
-/// A text as a terminal may be given it: control characters, which could move the cursor or change what is seen, are
-/// spelt out, all but line ends and tabs.
-pub fn for_terminal(text: &str) -> Cow<'_, str> {
-    if !text.contains(is_control) {
-        return Cow::Borrowed(text);
-    }
-    let mut shown = String::with_capacity(text.len() + 16);
-    for c in text.chars() {
-        match c {
-            _ if !is_control(c) => shown.push(c),
-            _ if u32::from(c) < 0x100 => {
-                let _ = write!(shown, "\\x{:02x}", u32::from(c));
-            }
-            _ => {
-                let _ = write!(shown, "\\u{{{:x}}}", u32::from(c));
-            }
-        }
-    }
-    Cow::Owned(shown)
-}
-
-fn is_control(c: char) -> bool {
-    let is_direction = matches!(c,
-        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let is_line = matches!(c, '\u{2028}' | '\u{2029}');
-    is_direction || is_line || c.is_control() && !matches!(c, '\n' | '\t')
 }
 
 #[cfg(test)]
@@ -287,11 +260,11 @@ mod tests {
     fn p_3_33_a_terminal_is_not_told_to_do_anything() {
         // P-3.33
         assert_eq!(
-            for_terminal("a\u{1b}[31m\u{7}\r\u{7f}\u{9b}1m\0\u{202e}\u{2066}\u{200f}"),
+            for_terminal::lines("a\u{1b}[31m\u{7}\r\u{7f}\u{9b}1m\0\u{202e}\u{2066}\u{200f}"),
             "a\\x1b[31m\\x07\\x0d\\x7f\\x9b1m\\x00\\u{202e}\\u{2066}\\u{200f}"
         );
         for text in ["Größe\t✅\n👩‍💻", "می‌خواهم", ""] {
-            assert!(matches!(for_terminal(text), Cow::Borrowed(same) if same == text));
+            assert!(matches!(for_terminal::lines(text), Cow::Borrowed(same) if same == text));
         }
     }
 
@@ -325,7 +298,7 @@ mod tests {
         #[test]
         fn p_3_33_no_control_reaches_a_terminal(text: String) {
             // P-3.33
-            let shown = for_terminal(&text);
+            let shown = for_terminal::lines(&text);
             prop_assert!(shown.chars().all(|c| !c.is_control() || c == '\n' || c == '\t'));
         }
     }

@@ -1,14 +1,15 @@
-//! Makes the text of notes fit to be shown to a model: nothing invisible, nothing that a host takes for its own,
-//! no secrets. It does not judge what a text says: the fence around it tells the model that this is data.
+//! Text for a model: nothing invisible, no tags that a host acts on, no secrets. Does not judge what a text says: the
+//! fence around it tells the model that this is data.
 
-mod characters;
 mod host_tags;
+mod visible;
 
 use std::ops::Range;
 
-use characters::Cleaned;
+use visible::Cleaned;
 
 use crate::core::secrets;
+use crate::core::text::characters;
 
 /// Returns `text` on one line: white space of every kind becomes single blanks.
 pub fn one_line(text: &str) -> String {
@@ -46,10 +47,10 @@ pub fn lines(text: &str) -> String {
     harmless(&lines)
 }
 
-/// Where characters stand that nobody sees: what the functions above leave out. Neighbours are one place.
+/// The places of invisible characters: what the functions above leave out. Neighbours are one place.
 pub fn invisible_places(text: &str) -> Vec<Range<usize>> {
     let mut places = Vec::new();
-    // Most texts have none, which is seen sooner than what is around each.
+    // Most texts have none, and this test is cheap.
     if !text.contains(characters::is_invisible) {
         return places;
     }
@@ -69,7 +70,7 @@ pub fn invisible_places(text: &str) -> Vec<Range<usize>> {
     places
 }
 
-/// Where tags stand that mean something to a host or to a model's template.
+/// The places of tags that mean something to a host or to a model's template.
 pub fn host_tag_places(text: &str) -> Vec<Range<usize>> {
     host_tags::places(text)
 }
@@ -78,7 +79,7 @@ fn is_blank(piece: &str) -> bool {
     piece.starts_with(char::is_whitespace)
 }
 
-/// Last of all the secrets: they are known by their characters, which are all visible by now.
+/// Masks secrets last: they are recognised by their characters, which are all visible by now.
 fn harmless(text: &str) -> String {
     let text = host_tags::neutralised(text);
     match secrets::mask(&text) {

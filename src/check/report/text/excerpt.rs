@@ -6,7 +6,7 @@ use crate::check::finding::Finding;
 use crate::check::report::Tone;
 use crate::check::report::text::{COLUMNS, Paint, tone};
 use crate::check::report::width::{columns, width};
-use crate::check::report::words::{tame_character, uncommanding};
+use crate::core::text::for_report;
 
 /// A tab is shown as so many blanks.
 const TAB: &str = "    ";
@@ -20,7 +20,7 @@ pub(super) fn lines(finding: &Finding, paint: Paint<'_>) -> String {
     let Some(excerpt) = finding.excerpt.as_deref().filter(|text| !text.trim().is_empty()) else {
         return String::new();
     };
-    let excerpt = &uncommanding(excerpt);
+    let excerpt = &for_report::without_commands(excerpt);
     let number = finding.spot.line.to_string();
     let margin = " ".repeat(number.len());
     let bar = paint(Tone::Faint, "|");
@@ -59,7 +59,7 @@ fn meant(finding: &Finding, excerpt: &str) -> Option<Range<usize>> {
 
 /// The text in so many columns, with the meant characters in it, and which columns those take.
 fn fitted(text: &str, meant: Option<Range<usize>>, room: usize) -> (String, Option<Range<usize>>) {
-    let cell = |c| if c == '\t' { TAB.to_owned() } else { tame_character(c).to_string() };
+    let cell = |c| if c == '\t' { TAB.to_owned() } else { for_report::visible(c).to_string() };
     let cells: Vec<String> = text.chars().map(cell).collect();
     let widths: Vec<usize> =
         cells.iter().map(|cell| cell.chars().map(columns).sum::<usize>()).collect();

@@ -4,9 +4,10 @@ use crate::check::finding::{CheckReport, SessionReport, StaticFile};
 use crate::check::report::Tone;
 use crate::check::report::text::{COLUMNS, Paint};
 use crate::check::report::width::{padded, right, shortened, width, wrapped};
-use crate::check::report::words::{change, gain_and_loss, moves, names, of, tame, use_of_budget};
+use crate::check::report::words::{change, gain_and_loss, moves, names, of, use_of_budget};
 use crate::core::context::candidate::Part;
 use crate::core::context::receipt::PartUse;
+use crate::core::text::for_report;
 use crate::core::text::number::thousands;
 
 /// A whole budget in a bar.
@@ -30,7 +31,8 @@ pub(super) fn sessions(report: &CheckReport, paint: Paint<'_>) -> Option<String>
         Column::new("left out", sessions, |session| thousands(session.omitted.len() as i128)),
     ];
     columns[1].aligned_right = false;
-    let names: Vec<String> = sessions.iter().map(|session| tame(&session.name)).collect();
+    let names: Vec<String> =
+        sessions.iter().map(|session| for_report::one_line(&session.name)).collect();
     let below: Vec<String> = sessions.iter().map(details).collect();
     let table = table("Sessions", &names, columns, &below, report, paint)?;
     Some(format!("{table}{}{}\n", GAP, paint(Tone::Faint, &legend(sessions))))
@@ -41,7 +43,7 @@ pub(super) fn sessions(report: &CheckReport, paint: Paint<'_>) -> Option<String>
 pub(super) fn parts(report: &CheckReport, paint: Paint<'_>) -> Option<String> {
     let mut groups: Vec<(Vec<String>, Vec<[String; 4]>)> = Vec::new();
     for session in report.sessions.iter().filter(|session| !session.parts.is_empty()) {
-        let (name, rows) = (tame(&session.name), part_rows(session));
+        let (name, rows) = (for_report::one_line(&session.name), part_rows(session));
         match groups.iter_mut().find(|(_, same)| *same == rows) {
             Some((names, _)) => names.push(name),
             None => groups.push((vec![name], rows)),
@@ -105,7 +107,7 @@ pub(super) fn static_files(report: &CheckReport, paint: Paint<'_>) -> Option<Str
         Column::new("tokens", files, |file| of(file.tokens, file.limit)),
         Column::new("change", files, change),
     ];
-    let names: Vec<String> = files.iter().map(|file| tame(&file.path)).collect();
+    let names: Vec<String> = files.iter().map(|file| for_report::one_line(&file.path)).collect();
     table("Read by hosts", &names, columns, &[], report, paint)
 }
 
@@ -168,7 +170,8 @@ fn table(
         text.push_str(below.get(n).map_or("", |below| below));
     }
     if let (Some(base), true) = (&report.base, columns.iter().any(|c| c.title == "change")) {
-        let said = wrapped(&format!("{GAP}change: against {}", tame(base)), COLUMNS, GAP);
+        let said =
+            wrapped(&format!("{GAP}change: against {}", for_report::one_line(base)), COLUMNS, GAP);
         text.push_str(&format!("{GAP}{}\n", paint(Tone::Faint, said.trim_start())));
     }
     Some(text)

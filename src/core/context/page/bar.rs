@@ -1,8 +1,8 @@
 //! The bar that shows which part takes up how much of the budget.
 
 use crate::core::context::candidate::Part;
-use crate::core::context::page::html::escape;
 use crate::core::context::receipt::Receipt;
+use crate::core::text::for_html::escape;
 use crate::core::text::number::thousands;
 
 /// All of the bar, in hundredths of a percent.

@@ -1,8 +1,9 @@
 //! Draws a graph as SVG. Highlighting what is pointed at is done by style alone.
 
 use crate::core::context::page::graph::{Edge, Graph, Node, Standing};
-use crate::core::context::page::html::{decimal, escape};
+use crate::core::context::page::html::decimal;
 use crate::core::context::page::layout::{Layout, Side, Spot, WIDTH};
+use crate::core::text::for_html::escape;
 use crate::core::text::number::{counted, thousands};
 
 /// The line of a single note.

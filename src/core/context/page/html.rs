@@ -1,28 +1,6 @@
-//! Text inside of HTML. Everything that did not stand in this program's source goes through here.
+//! Small pieces of a page: lines of a context and numbers.
 
-/// Text for an element or a quoted attribute.
-pub(super) fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            '\t' | '\n' | '\r' => escaped.push(' '),
-            c if c.is_control() || turns_the_direction(c) => escaped.push('\u{fffd}'),
-            c => escaped.push(c),
-        }
-    }
-    escaped
-}
-
-/// Whether a character makes the text after it run the other way: a page about what a note says should show it as it
-/// is, and nothing else with it.
-fn turns_the_direction(c: char) -> bool {
-    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
+use crate::core::text::for_html::escape;
 
 /// A line of a context, with the concept that it is about and its address set apart.
 pub(super) fn line(text: &str) -> String {
@@ -54,12 +32,6 @@ pub(super) fn decimal(number: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn no_text_becomes_markup() {
-        assert_eq!(escape(r#"<a b="c" d='e'>&"#), "&lt;a b=&quot;c&quot; d=&#39;e&#39;&gt;&amp;");
-        assert_eq!(escape("a\0b\u{1b}c\u{202e}d\ne"), "a\u{fffd}b\u{fffd}c\u{fffd}d e");
-    }
 
     #[test]
     fn the_name_and_the_address_of_a_line_are_set_apart() {

@@ -3,8 +3,9 @@
 use crate::core::context::candidate::Part;
 use crate::core::context::explanation::{ExplainedLine, Explanation, NearMiss};
 use crate::core::context::page::graph::{Edge, Graph};
-use crate::core::context::page::html::{decimal, escape, line};
+use crate::core::context::page::html::{decimal, line};
 use crate::core::context::receipt::{Fault, Stage};
+use crate::core::text::for_html::escape;
 use crate::core::text::number::{counted, thousands};
 
 /// Every line of the context.

@@ -1,0 +1,67 @@
+//! Drops invisible characters: controls, marks of direction, joiners and selectors where they do nothing. Visible ones
+//! stay, private and unassigned ones too.
+
+use crate::core::text::characters::{
+    is_emoji, is_emoji_part, is_han, is_invisible, is_joining, is_mathematical,
+};
+
+const ZWNJ: char = '\u{200c}';
+const ZWJ: char = '\u{200d}';
+
+/// What a reader would see of a text, and the joiners that this needs: piece by piece, where a piece is a run of
+/// visible ASCII or one other character.
+pub(super) struct Cleaned<'t> {
+    rest: &'t str,
+    /// What was last let through.
+    before: Option<char>,
+}
+
+impl<'t> Cleaned<'t> {
+    pub(super) fn new(text: &'t str) -> Self {
+        Self { rest: text, before: None }
+    }
+
+    /// How many bytes are still to come.
+    pub(super) fn rest(&self) -> usize {
+        self.rest.len()
+    }
+
+    /// Whether an invisible character does something for its neighbours.
+    fn is_needed(&self, c: char) -> bool {
+        let (Some(before), after) = (self.before, self.rest.chars().next()) else { return false };
+        let between = |test: fn(char) -> bool| test(before) && after.is_some_and(test);
+        match c {
+            // 👩‍💻 is two emoji and a joiner. A selector or a skin colour may stand before the joiner, never behind it.
+            ZWJ if is_emoji_part(before) && after.is_some_and(is_emoji) => true,
+            // The letters of these scripts take other shapes around a joiner, and mean other words. Nothing else
+            // needs one, and in Latin it only hides what is written.
+            ZWJ | ZWNJ => between(is_joining),
+            // 1️⃣ is a digit, a selector and a frame.
+            '\u{fe0f}' if matches!(before, '0'..='9' | '#' | '*') => after == Some('\u{20e3}'),
+            '\u{fe0e}' | '\u{fe0f}' => is_emoji(before),
+            '\u{fe00}'..='\u{fe02}' => is_han(before) || is_mathematical(before),
+            '\u{e0100}'..='\u{e01ef}' => is_han(before),
+            '\u{180b}'..='\u{180d}' | '\u{180f}' => matches!(before, '\u{1820}'..='\u{18aa}'),
+            _ => false,
+        }
+    }
+}
+
+impl<'t> Iterator for Cleaned<'t> {
+    type Item = &'t str;
+
+    fn next(&mut self) -> Option<&'t str> {
+        loop {
+            let plain = self.rest.bytes().take_while(u8::is_ascii_graphic).count();
+            let first = self.rest[plain..].chars().next();
+            let length = if plain > 0 { plain } else { first?.len_utf8() };
+            let (piece, rest) = self.rest.split_at(length);
+            self.rest = rest;
+            let last = piece.chars().next_back()?;
+            if plain > 0 || !is_invisible(last) || self.is_needed(last) {
+                self.before = Some(last);
+                return Some(piece);
+            }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! Text for a terminal: nothing that moves the cursor, changes colours or turns the direction of a line.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+use crate::core::text::characters::{is_direction_mark, is_line_separator, turns_direction};
+
+/// Replaces what could change what the reader sees by blanks. Notes are other people's text.
+pub fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() || turns_direction(c) { ' ' } else { c }).collect()
+}
+
+/// Keeps line ends and tabs, and spells out every other control character.
+pub fn lines(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_spelt_out) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        let _ = match c {
+            _ if !is_spelt_out(c) => {
+                shown.push(c);
+                Ok(())
+            }
+            _ if u32::from(c) < 0x100 => write!(shown, "\\x{:02x}", u32::from(c)),
+            _ => write!(shown, "\\u{{{:x}}}", u32::from(c)),
+        };
+    }
+    Cow::Owned(shown)
+}
+
+fn is_spelt_out(c: char) -> bool {
+    turns_direction(c)
+        || is_direction_mark(c)
+        || is_line_separator(c)
+        || c.is_control() && !matches!(c, '\n' | '\t')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_do_not_reach_the_terminal() {
+        assert_eq!(one_line("a\x1b[31mb\nc"), "a [31mb c");
+        assert_eq!(one_line("a\u{202e}b\u{2069}"), "a b ");
+    }
+}
