@@ -7,8 +7,8 @@
 #![expect(clippy::disallowed_methods, reason = "it starts processes and writes its own notes")]
 #![expect(clippy::print_stdout, reason = "the table is what a benchmark is for")]
 
-#[path = "../tests/support/ground.rs"]
-mod ground;
+#[path = "../tests/support/bench_frame.rs"]
+mod bench_frame;
 #[path = "../tests/support/vault_generator.rs"]
 mod vault_generator;
 
@@ -17,6 +17,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use bench_frame::{median, ms, verdict};
 
 const NOTES: usize = 10_000;
 const CHANGED: usize = 100;
@@ -27,15 +29,10 @@ const MEMORY_MB: f64 = 200.0;
 const GLANCE: Duration = Duration::from_millis(2);
 
 fn main() -> ExitCode {
-    // `cargo test --benches` asks every benchmark to show that it still runs.
-    let is_test = !std::env::args().any(|argument| argument == "--bench");
-    let kgctx = if is_test {
-        PathBuf::from(env!("CARGO_BIN_EXE_kgctx"))
-    } else {
-        ground::released_binary("kgctx-check")
-    };
-    let base = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("check");
-    let (notes, changed, rounds) = if is_test { (200, 5, 1) } else { (NOTES, CHANGED, 7) };
+    let kgctx = bench_frame::binary("kgctx-check");
+    let base = bench_frame::folder("check");
+    let (notes, changed, rounds) =
+        if bench_frame::is_test() { (200, 5, 1) } else { (NOTES, CHANGED, 7) };
     let repository = repository(&base.join(format!("atlas-{notes}")), notes, changed);
     let home = base.join("home");
     let (mut indexed, mut checked, mut memory) = (Vec::new(), Vec::new(), 0.0_f64);
@@ -50,7 +47,6 @@ fn main() -> ExitCode {
     }
     let (indexed, checked) = (median(indexed), median(checked));
     let ratio = checked / indexed;
-    let verdict = |kept: bool| if kept { "kept" } else { "MISSED" };
     println!("\n| notes | full index | check --base | ratio | bar | | memory | bar | |");
     println!("|---:|---:|---:|---:|---:|---|---:|---:|---|");
     println!(
@@ -58,8 +54,7 @@ fn main() -> ExitCode {
         verdict(ratio <= TIMES_INDEX),
         verdict(memory <= MEMORY_MB)
     );
-    let is_kept = ratio <= TIMES_INDEX && memory <= MEMORY_MB;
-    if is_kept || is_test { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    bench_frame::exit(ratio <= TIMES_INDEX && memory <= MEMORY_MB)
 }
 
 /// A repository of notes, of which some are new or changed in the last commit.
@@ -69,7 +64,7 @@ fn repository(top: &Path, notes: usize, changed: usize) -> PathBuf {
         return top.to_path_buf();
     }
     let _ = fs::remove_dir_all(top);
-    let vault = ground::vault(&top.join("notes"), notes);
+    let vault = bench_frame::vault(&top.join("notes"), notes);
     fs::write(top.join("kgctx.toml"), "[[vault]]\npath = \"notes\"\n").unwrap();
     git(top, &["init", "-q"]);
     git(top, &["add", "--all"]);
@@ -129,10 +124,10 @@ fn timed(kgctx: &Path, home: &Path, repository: &Path, arguments: &[&str]) -> (f
             None => thread::sleep(GLANCE),
         }
     };
-    let ms = started.elapsed().as_secs_f64() * 1e3;
+    let took = ms(started);
     // A check may well find something.
     assert!(matches!(code.code(), Some(0 | 1)), "{code}");
-    (ms, peak_mb)
+    (took, peak_mb)
 }
 
 /// How many megabytes a process has had at most, where the system tells.
@@ -140,9 +135,4 @@ fn peak(status: &Path) -> Option<f64> {
     let text = fs::read_to_string(status).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     Some(line.trim().trim_end_matches(" kB").parse::<f64>().ok()? / 1e3)
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }

@@ -8,18 +8,20 @@
 #![expect(clippy::disallowed_methods, reason = "the floors touch files themselves")]
 #![expect(clippy::print_stdout, reason = "the table is what a benchmark is for")]
 
+#[path = "../tests/support/bench_frame.rs"]
+mod bench_frame;
 #[path = "../tests/support/every_file.rs"]
 mod every_file;
-#[path = "../tests/support/ground.rs"]
-mod ground;
 #[path = "../tests/support/vault_generator.rs"]
 mod vault_generator;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
+
+use bench_frame::{median, ms};
 
 const SIZES: [usize; 3] = [1_000, 10_000, 100_000];
 /// The argument under which this program, started by itself, walks once and tells how long it took.
@@ -52,32 +54,17 @@ fn main() -> ExitCode {
         println!("{}", started.elapsed().as_nanos());
         return ExitCode::SUCCESS;
     }
-    // `cargo test --benches` asks every benchmark to show that it still runs.
-    let is_test = !arguments.iter().any(|argument| argument == "--bench");
-    let wanted: Vec<usize> =
-        arguments.iter().filter_map(|argument| argument.parse().ok()).collect();
-    let sizes = SIZES.into_iter().filter(|size| match (is_test, wanted.is_empty()) {
-        (true, _) => *size == SIZES[0],
-        (false, true) => true,
-        (false, false) => wanted.contains(size),
-    });
-    let kgctx = if is_test {
-        PathBuf::from(env!("CARGO_BIN_EXE_kgctx"))
-    } else {
-        ground::released_binary("kgctx-cold")
-    };
-    let rows: Vec<Row> = sizes.map(|size| measure(size, &kgctx, is_test)).collect();
-    let missed = print_table(&rows);
-    if missed > 0 && !is_test { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+    let kgctx = bench_frame::binary("kgctx-cold");
+    let rows: Vec<Row> =
+        bench_frame::sizes(&SIZES).into_iter().map(|size| measure(size, &kgctx)).collect();
+    bench_frame::exit(print_table(&rows) == 0)
 }
 
-fn measure(notes: usize, kgctx: &Path, is_test: bool) -> Row {
-    let base = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("bench");
-    let vault = ground::vault(&base, notes);
-    // A project that many notes speak of.
-    let project = base.join("auth-service");
+fn measure(notes: usize, kgctx: &Path) -> Row {
+    let base = bench_frame::folder("bench");
+    let vault = bench_frame::vault(&base, notes);
+    let project = bench_frame::project(&base);
     fs::create_dir_all(project.join(".kgctx")).unwrap();
-    let _ = Command::new("git").args(["init", "-q"]).current_dir(&project).status();
     let home = base.join(format!("cold-home-{notes}"));
     let inject = || {
         let mut command = Command::new(kgctx);
@@ -91,7 +78,7 @@ fn measure(notes: usize, kgctx: &Path, is_test: bool) -> Row {
     };
     assert!(inject().output().unwrap().status.success(), "the first one makes the index");
     let walk = std::env::current_exe().unwrap();
-    let rounds = match (is_test, notes) {
+    let rounds = match (bench_frame::is_test(), notes) {
         (true, _) => 2,
         (false, 100_000) => 25,
         (false, _) => 80,
@@ -136,14 +123,9 @@ fn measure(notes: usize, kgctx: &Path, is_test: bool) -> Row {
 fn timed(command: &mut Command) -> (f64, String) {
     let started = Instant::now();
     let output = command.output().unwrap();
-    let ms = started.elapsed().as_secs_f64() * 1e3;
+    let took = ms(started);
     assert!(output.status.success(), "{output:?}");
-    (ms, String::from_utf8(output.stderr).unwrap())
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
+    (took, String::from_utf8(output.stderr).unwrap())
 }
 
 /// Prints what was measured and returns how many bars were missed.
@@ -151,7 +133,7 @@ fn print_table(rows: &[Row]) -> usize {
     let mut missed = 0;
     let mut verdict = |kept: bool| {
         missed += usize::from(!kept);
-        if kept { "kept" } else { "MISSED" }
+        bench_frame::verdict(kept)
     };
     println!("\n| notes | /bin/true | stat walk | inject | bar | | without its walk | memory |");
     println!("|---:|---:|---:|---:|---:|---|---:|---:|");

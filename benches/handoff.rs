@@ -8,16 +8,17 @@
 #![expect(clippy::disallowed_methods, reason = "it starts processes and writes its own notes")]
 #![expect(clippy::print_stdout, reason = "the table is what a benchmark is for")]
 
-#[path = "../tests/support/ground.rs"]
-mod ground;
+#[path = "../tests/support/bench_frame.rs"]
+mod bench_frame;
 #[path = "../tests/support/vault_generator.rs"]
 mod vault_generator;
 
 use std::fs;
-use std::io::Write;
 use std::path::PathBuf;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, ExitCode};
 use std::time::Instant;
+
+use bench_frame::median;
 
 const HANDOFFS: usize = 1_000;
 /// The bar for every command: the median of all runs.
@@ -35,26 +36,17 @@ struct Bench {
 }
 
 fn main() -> ExitCode {
-    // `cargo test --benches` asks every benchmark to show that it still runs.
-    let is_test = !std::env::args().any(|argument| argument == "--bench");
-    let kgctx = if is_test {
-        PathBuf::from(env!("CARGO_BIN_EXE_kgctx"))
-    } else {
-        ground::released_binary("kgctx-handoff")
-    };
-    let base = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("handoff");
-    let vault = ground::vault(&base, if is_test { 50 } else { NOTES });
+    let is_test = bench_frame::is_test();
+    let kgctx = bench_frame::binary("kgctx-handoff");
+    let base = bench_frame::folder("handoff");
+    let vault = bench_frame::vault(&base, if is_test { 50 } else { NOTES });
     let home = base.join("home");
     let _ = fs::remove_dir_all(&home);
-    let project = base.join("auth-service");
-    fs::create_dir_all(&project).unwrap();
-    // A repository of its own, whatever this one lies in.
-    let init = Command::new("git").args(["init", "-q"]).arg(&project).status();
-    assert!(init.unwrap().success());
+    let project = bench_frame::project(&base);
     fs::write(project.join("notes.md"), "what is known\n".repeat(100)).unwrap();
     let bench = Bench { kgctx, home, project, vault };
     let is_kept = bench.commands(is_test) & bench.starts(is_test);
-    if is_kept || is_test { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    bench_frame::exit(is_kept)
 }
 
 impl Bench {
@@ -69,17 +61,8 @@ impl Bench {
     fn run(&self, arguments: &[&str], input: &str) -> (String, f64) {
         let mut command = self.command(arguments);
         let started = Instant::now();
-        let mut child = command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-        let output = child.wait_with_output().unwrap();
-        let took = started.elapsed().as_secs_f64() * 1e3;
-        assert!(output.status.success(), "{arguments:?}");
-        (String::from_utf8(output.stdout).unwrap(), took)
+        let printed = bench_frame::answered(&mut command, input);
+        (printed, bench_frame::ms(started))
     }
 
     fn create(&self, n: usize) -> (String, f64) {
@@ -149,9 +132,9 @@ impl Bench {
         println!("|---|---:|---:|---|");
         let mut is_kept = true;
         for (name, times) in rows {
-            let slowest = times.iter().copied().fold(0.0, f64::max);
+            let slowest = bench_frame::slowest(&times);
             let middle = median(times);
-            let verdict = if middle <= COMMAND_MS { "kept" } else { "MISSED" };
+            let verdict = bench_frame::verdict(middle <= COMMAND_MS);
             is_kept &= middle <= COMMAND_MS;
             println!(
                 "| `{name}` | {middle:.1} ms | {slowest:.1} ms | {COMMAND_MS} ms: {verdict} |"
@@ -175,7 +158,7 @@ impl Bench {
         }
         let (without, with) = (median(without), median(with));
         let added = with - without;
-        let verdict = if added <= ADDED_MS { "kept" } else { "MISSED" };
+        let verdict = bench_frame::verdict(added <= ADDED_MS);
         println!("\n| kgctx hook claude-code | p50 | bar |\n|---|---:|---|");
         println!("| without a handoff | {without:.2} ms | |");
         println!("| with one, and a file that it lists | {with:.2} ms | |");
@@ -192,9 +175,4 @@ impl Bench {
         assert_eq!(said.contains("HANDOFF LOADED"), has_handoff, "{said}");
         took
     }
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }

@@ -8,17 +8,19 @@
 #![expect(clippy::disallowed_methods, reason = "it starts processes and writes its own notes")]
 #![expect(clippy::print_stdout, reason = "the table is what a benchmark is for")]
 
-#[path = "../tests/support/ground.rs"]
-mod ground;
+#[path = "../tests/support/bench_frame.rs"]
+mod bench_frame;
 #[path = "../tests/support/vault_generator.rs"]
 mod vault_generator;
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
+use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use bench_frame::{answered, median, ms};
 
 const SIZES: [usize; 2] = [1_000, 10_000];
 /// How many notes are of today.
@@ -35,37 +37,31 @@ struct Row {
 }
 
 fn main() -> ExitCode {
-    // `cargo test --benches` asks every benchmark to show that it still runs.
-    let is_test = !std::env::args().any(|argument| argument == "--bench");
-    let kgctx = if is_test {
-        PathBuf::from(env!("CARGO_BIN_EXE_kgctx"))
-    } else {
-        ground::released_binary("kgctx-hook")
-    };
-    let sizes = if is_test { &SIZES[..1] } else { &SIZES };
-    let rows: Vec<Row> = sizes.iter().map(|&notes| measure(notes, &kgctx, is_test)).collect();
+    let kgctx = bench_frame::binary("kgctx-hook");
+    let rows: Vec<Row> =
+        bench_frame::sizes(&SIZES).into_iter().map(|notes| measure(notes, &kgctx)).collect();
     println!("\n| notes | /bin/true | hook alone | hook, warm service | bar |");
     println!("|---:|---:|---:|---:|---|");
     let mut is_missed = false;
     for Row { notes, nothing, alone, warm } in rows {
-        let verdict = if warm <= WARM_MS { "kept" } else { "MISSED" };
+        let verdict = bench_frame::verdict(warm <= WARM_MS);
         is_missed |= warm > WARM_MS;
         println!(
             "| {notes} | {nothing:.2} ms | {alone:.2} ms | {warm:.2} ms | {WARM_MS} ms: {verdict} |"
         );
     }
-    if is_missed && !is_test { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+    bench_frame::exit(!is_missed)
 }
 
-fn measure(notes: usize, kgctx: &Path, is_test: bool) -> Row {
-    let base = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("hook");
-    let vault = ground::vault(&base, notes);
+fn measure(notes: usize, kgctx: &Path) -> Row {
+    let base = bench_frame::folder("hook");
+    let vault = bench_frame::vault(&base, notes);
     // Some notes are of today, so that the context is as long as it mostly is.
     for name in 0..RECENT {
         let text = format!("# Today {name}\n\nOn [[Today {name}]] and the [[auth-service]].\n");
         fs::write(vault.join(format!("today-{name}.md")), text).unwrap();
     }
-    // A project that many notes speak of.
+    // A project that many notes mention.
     let project = base.join("auth-service");
     fs::create_dir_all(project.join(".kgctx")).unwrap();
     let home = |name: &str| {
@@ -103,7 +99,7 @@ fn measure(notes: usize, kgctx: &Path, is_test: bool) -> Row {
     let _service = Service::start(command(&warm));
     hook(&warm, 0);
     thread::sleep(Duration::from_secs(1));
-    let rounds = if is_test { 3 } else { 80 };
+    let rounds = if bench_frame::is_test() { 3 } else { 80 };
     let (mut nothings, mut alones, mut warms) = (Vec::new(), Vec::new(), Vec::new());
     for n in 2..rounds + 2 {
         let started = Instant::now();
@@ -113,23 +109,6 @@ fn measure(notes: usize, kgctx: &Path, is_test: bool) -> Row {
         warms.push(hook(&warm, n));
     }
     Row { notes, nothing: median(nothings), alone: median(alones), warm: median(warms) }
-}
-
-/// Runs a program to its end; returns what it printed.
-fn answered(command: &mut Command, input: &str) -> String {
-    let mut child =
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-    String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap()
-}
-
-fn ms(since: Instant) -> f64 {
-    since.elapsed().as_secs_f64() * 1e3
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }
 
 /// A service that follows nobody, ended when it is dropped.

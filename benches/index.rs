@@ -7,6 +7,8 @@
 #![expect(clippy::disallowed_methods, reason = "the floors touch files themselves")]
 #![expect(clippy::print_stdout, reason = "the table is what a benchmark is for")]
 
+#[path = "../tests/support/bench_frame.rs"]
+mod bench_frame;
 #[path = "../tests/support/every_file.rs"]
 mod every_file;
 #[path = "../tests/support/vault_generator.rs"]
@@ -14,7 +16,7 @@ mod vault_generator;
 
 use std::cell::RefCell;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
@@ -56,22 +58,12 @@ fn main() -> ExitCode {
     if let Some(at) = arguments.iter().position(|argument| argument == PEAK_OF) {
         return index_once_and_tell_peak(Path::new(&arguments[at + 1]));
     }
-    // `cargo test --benches` asks every benchmark to show that it still runs.
-    let is_test = arguments.iter().any(|argument| argument == "--test")
-        || !arguments.iter().any(|a| a == "--bench");
-    let wanted: Vec<usize> =
-        arguments.iter().filter_map(|argument| argument.parse().ok()).collect();
-    let sizes = SIZES.into_iter().filter(|size| match (is_test, wanted.is_empty()) {
-        (true, _) => *size == SIZES[0],
-        (false, true) => true,
-        (false, false) => wanted.contains(size),
-    });
-    let base = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("bench");
+    let base = bench_frame::folder("bench");
     // The benchmark keeps its own index, and reads nobody's configuration.
     let home = base.join("home");
     let mut rows = Vec::new();
-    for size in sizes {
-        measure(size, &base, &home, is_test, &mut rows);
+    for size in bench_frame::sizes(&SIZES) {
+        measure(size, &base, &home, &mut rows);
     }
     print_table(&rows)
 }
@@ -86,14 +78,9 @@ fn workspace(vault: &Path, home: &Path) -> Workspace {
     Workspace::find(&request).expect("the generated vault can be opened")
 }
 
-fn measure(notes: usize, base: &Path, home: &Path, is_test: bool, rows: &mut Vec<Row>) {
-    let vault = base.join(format!("vault-{notes}"));
-    let complete = base.join(format!("vault-{notes}.complete"));
-    if !complete.exists() {
-        let _ = fs::remove_dir_all(&vault);
-        vault_generator::generate(&vault, notes, 7);
-        fs::write(&complete, "").unwrap();
-    }
+fn measure(notes: usize, base: &Path, home: &Path, rows: &mut Vec<Row>) {
+    let is_test = bench_frame::is_test();
+    let vault = bench_frame::vault(base, notes);
     let workspace = workspace(&vault, home);
     let mut criterion = Criterion::default()
         .sample_size(if notes > 10_000 { 10 } else { 20 })
@@ -283,13 +270,7 @@ fn print_table(rows: &[Row]) -> ExitCode {
         // Bars are set for ten thousand notes, memory's for the largest vault; the other rows show how it grows.
         let counts = row.notes == if row.unit == "MB" { 100_000 } else { 10_000 };
         missed += usize::from(counts && !is_kept);
-        let verdict = if !counts {
-            ""
-        } else if is_kept {
-            "kept"
-        } else {
-            "MISSED"
-        };
+        let verdict = if counts { bench_frame::verdict(is_kept) } else { "" };
         let cell = |value: Option<f64>| {
             value.map_or(String::new(), |value| {
                 if value < 100.0 {
@@ -316,7 +297,7 @@ fn print_table(rows: &[Row]) -> ExitCode {
         if let Some(small) = small {
             let growth = row.value / small.value;
             missed += usize::from(growth > 3.0);
-            let verdict = if growth <= 3.0 { "kept" } else { "MISSED" };
+            let verdict = bench_frame::verdict(growth <= 3.0);
             println!(
                 "growth of `{}` from 10,000 to 100,000 notes: {growth:.1} × (bar 3 ×: {verdict})",
                 row.what

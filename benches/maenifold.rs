@@ -8,9 +8,8 @@
 #![expect(clippy::disallowed_methods, reason = "it starts processes and writes its own notes")]
 #![expect(clippy::print_stdout, reason = "the table is what a benchmark is for")]
 
-#[expect(dead_code, reason = "it stands on no vault but its own")]
-#[path = "../tests/support/ground.rs"]
-mod ground;
+#[path = "../tests/support/bench_frame.rs"]
+mod bench_frame;
 #[path = "../tests/support/maenifold_db.rs"]
 mod maenifold_db;
 #[path = "../tests/support/vault_generator.rs"]
@@ -18,10 +17,11 @@ mod vault_generator;
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
+use bench_frame::{median, slowest};
 use kgctx::core::context::merge::merge;
 use kgctx::core::context::rank::rank;
 use kgctx::core::context::receipt::Ranking;
@@ -66,10 +66,9 @@ fn main() -> ExitCode {
         ask(Path::new(&root));
         return ExitCode::SUCCESS;
     }
-    // `cargo test --benches` asks every benchmark to show that it still runs.
-    let is_test = !std::env::args().any(|argument| argument == "--bench");
+    let is_test = bench_frame::is_test();
     let (size, name) = if is_test { (SMALL, "small") } else { (CLAIMED, "claimed") };
-    let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("maenifold").join(name);
+    let root = bench_frame::folder("maenifold").join(name);
     let complete = root.join("complete");
     if !complete.exists() {
         let started = Instant::now();
@@ -79,8 +78,7 @@ fn main() -> ExitCode {
         println!("made in {:.1} s", started.elapsed().as_secs_f64());
     }
     describe(&root);
-    let is_kept = questions(&root) & injections(&root, is_test);
-    if is_kept || is_test { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    bench_frame::exit(questions(&root) & injections(&root, is_test))
 }
 
 /// Says how large the database is.
@@ -131,7 +129,7 @@ fn ask(root: &Path) {
     for _ in 0..30 {
         let (mut started, mut sum) = (Instant::now(), 0.0);
         let mut took = |name: &'static str| {
-            let ms = started.elapsed().as_secs_f64() * 1e3;
+            let ms = bench_frame::ms(started);
             // A session's start walks through all vaults anyway, beside the questions.
             sum += if name == WALK { 0.0 } else { ms };
             match stages.iter_mut().find(|(known, _)| *known == name) {
@@ -164,7 +162,7 @@ fn ask(root: &Path) {
     stages.push((ALL, totals));
     println!("\n| questions to the database | p50 | slowest | bar |\n|---|---:|---:|---|");
     for (name, times) in stages {
-        let slowest = times.iter().copied().fold(0.0, f64::max);
+        let slowest = slowest(&times);
         let middle = median(times);
         let verdict = match name {
             ALL => "in sum".to_owned(),
@@ -180,15 +178,8 @@ fn ask(root: &Path) {
 
 /// The program as it is released. Returns whether the bars were kept.
 fn injections(root: &Path, is_test: bool) -> bool {
-    let kgctx = if is_test {
-        PathBuf::from(env!("CARGO_BIN_EXE_kgctx"))
-    } else {
-        ground::released_binary("kgctx-maenifold")
-    };
-    let project = root.join(PROJECT.replace(' ', "-"));
-    fs::create_dir_all(&project).unwrap();
-    // A repository of its own, whatever this one lies in.
-    assert!(Command::new("git").args(["init", "-q"]).arg(&project).status().unwrap().success());
+    let kgctx = bench_frame::binary("kgctx-maenifold");
+    let project = bench_frame::project(root);
     let inject = || {
         let mut command = Command::new(&kgctx);
         command.env_clear().env("HOME", root.join("home")).env("MAENIFOLD_ROOT", root);
@@ -205,7 +196,7 @@ fn injections(root: &Path, is_test: bool) -> bool {
         let now = Timestamp::from_seconds(END_SECONDS as i64).to_string();
         let started = Instant::now();
         let output = command.args(["--now", &now]).output().unwrap();
-        let took = started.elapsed().as_secs_f64() * 1e3;
+        let took = bench_frame::ms(started);
         let said = String::from_utf8(output.stderr).unwrap();
         assert!(output.status.success(), "{said}");
         let memory = said.lines().find_map(|line| line.strip_prefix("memory")).unwrap();
@@ -221,7 +212,6 @@ fn injections(root: &Path, is_test: bool) -> bool {
         .unzip();
     let (again, memory): (Vec<f64>, Vec<f64>) = (0..runs).map(|_| inject()).unzip();
     let largest = first_memory.into_iter().chain(memory).fold(0.0, f64::max);
-    let slowest = |times: &[f64]| times.iter().copied().fold(0.0, f64::max);
     let (first_slowest, again_slowest) = (slowest(&first), slowest(&again));
     let (first, again) = (median(first), median(again));
     println!("\n| kgctx inject --source database | p50 | slowest | bar |\n|---|---:|---:|---|");
@@ -232,12 +222,7 @@ fn injections(root: &Path, is_test: bool) -> bool {
 }
 
 fn bar(value: f64, bar: f64, unit: &str) -> String {
-    format!("{bar} {unit}: {}", if value <= bar { "kept" } else { "MISSED" })
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
+    format!("{bar} {unit}: {}", bench_frame::verdict(value <= bar))
 }
 
 /// What is known of a file while the database is made.

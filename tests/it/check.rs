@@ -1,12 +1,16 @@
 //! `kgctx check`: from a checkout to a report, with real repositories.
 
-mod answers;
+mod action;
 mod growth;
-mod hermetic;
-mod real;
+mod links;
+mod messages;
+mod real_session;
+mod reports;
+mod reproducible;
+mod rules;
 mod sessions;
-mod there;
-mod written;
+mod unusual_files;
+mod writes;
 
 use std::fs;
 use std::path::{Path, PathBuf};

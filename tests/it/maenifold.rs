@@ -7,13 +7,15 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
+use crate::support::vault_generator;
 use crate::support::{Scratch, git, maenifold, stderr, valid};
-use crate::vault_generator;
 
 mod choice;
+mod database;
 mod differences;
 mod program;
 mod served;
+mod stand_in;
 mod traces;
 
 /// The afternoon on which all this happens.

@@ -73,19 +73,41 @@ fn every_file_says_what_it_is() {
     }
 }
 
+/// The files that a file of tests or benchmarks declares as its modules.
+fn declared_modules(path: &Path, text: &str, is_root: bool) -> Vec<PathBuf> {
+    let folder = path.parent().unwrap();
+    let modules = if is_root { folder.to_path_buf() } else { path.with_extension("") };
+    let mut declared = Vec::new();
+    let mut at_path = None;
+    for line in text.lines() {
+        if let Some(relative) = line.strip_prefix("#[path = \"") {
+            at_path = Some(folder.join(relative.trim_end_matches("\"]")));
+        } else if let Some((_, name)) = line.split_once("mod ").filter(|_| line.ends_with(';')) {
+            let file = format!("{}.rs", name.trim_end_matches(';'));
+            declared.push(at_path.take().unwrap_or_else(|| modules.join(file)));
+        }
+    }
+    declared.iter().filter_map(|file| file.canonicalize().ok()).collect()
+}
+
 #[test]
 fn every_test_module_is_run() {
-    let top = root().join("tests/it");
-    for (path, _) in sources("tests/it") {
-        let module = path.file_stem().unwrap().to_str().unwrap();
-        let folder = path.parent().unwrap();
-        let above = if folder == top { top.join("main.rs") } else { folder.with_extension("rs") };
-        assert!(
-            path == above
-                || fs::read_to_string(&above).unwrap().contains(&format!("mod {module};")),
-            "{} is never run",
-            path.display()
-        );
+    let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    let is_target = |path: &Path| {
+        let path = path.strip_prefix(root()).unwrap().display();
+        manifest.contains(&format!("path = \"{path}\"")) || path.to_string().starts_with("benches/")
+    };
+    let tests = sources("tests");
+    let declared: Vec<PathBuf> = tests
+        .iter()
+        .chain(&sources("benches"))
+        .flat_map(|(path, text)| {
+            declared_modules(path, text, is_target(path) || path.ends_with("lib.rs"))
+        })
+        .collect();
+    for (path, _) in tests {
+        let is_run = is_target(&path) || declared.contains(&path.canonicalize().unwrap());
+        assert!(is_run, "{} is never run", path.display());
     }
 }
 

@@ -1,0 +1,13 @@
+//! The hosts tier: the real OpenCode, Claude Code and browser, which `.ci/hosts` installs.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+#![expect(clippy::disallowed_methods, reason = "tests set up the outside world themselves")]
+#![expect(clippy::print_stderr, reason = "a skipped test says so")]
+
+#[path = "../support/lib.rs"]
+mod support;
+
+mod browser;
+mod claude_code;
+mod opencode;
+mod window;

@@ -1,0 +1,13 @@
+//! Handoffs: the `kgctx handoff` commands, the store, and what a session start is given.
+
+mod commands;
+mod create;
+mod document;
+mod order;
+mod pickup;
+mod prune;
+mod races;
+mod start;
+mod store;
+mod terminal;
+mod transfer;

@@ -1,0 +1,302 @@
+//! The three questions and the summary, as a person and as a program reads them.
+
+use serde_json::json;
+
+use crate::support::vault_generator;
+use crate::support::{Scratch, atlas, valid};
+
+const NOW: &str = "2026-11-15T12:00:00Z";
+
+/// An answer with the scratch folder's path replaced.
+fn plain(scratch: &Scratch, text: &str) -> String {
+    text.replace(scratch.path().to_str().unwrap(), "/scratch")
+}
+
+#[test]
+fn a_search_is_readable() {
+    let scratch = atlas();
+    let text = scratch.run(["--dir", "atlas", "search", "tile", "cache", "--limit", "3"]);
+    insta::assert_snapshot!(text);
+    assert_eq!(
+        scratch.run(["--dir", "atlas", "search", "zeppelin"]),
+        "No note matches \"zeppelin\".\n"
+    );
+}
+
+#[test]
+fn recent_activity_is_readable() {
+    let scratch = atlas();
+    insta::assert_snapshot!(scratch.run([
+        "--dir",
+        "atlas",
+        "recent",
+        "--timespan",
+        "7d",
+        "--now",
+        NOW
+    ]));
+    let none = scratch.run(["--dir", "atlas", "recent", "--now", "2026-12-31"]);
+    insta::assert_snapshot!(none);
+}
+
+#[test]
+fn a_context_is_readable() {
+    let scratch = atlas();
+    insta::assert_snapshot!(scratch.run(["--dir", "atlas", "context", "Renderer", "--now", NOW]));
+    insta::assert_snapshot!(scratch.run(["--dir", "atlas", "context", "rendrer"]));
+}
+
+#[test]
+fn a_summary_is_readable() {
+    let scratch = atlas();
+    scratch.write("atlas/docs/crlf.md", "a\r\nb\r\n");
+    scratch.write("atlas/docs/broken.md", "---\ntitle: a: b\n---\n");
+    scratch.write("atlas/docs/image.md", b"\x89PNG\0");
+    scratch.write("atlas/docs/.hidden/x.md", "x");
+    let text = plain(&scratch, &scratch.run(["--dir", "atlas", "index"]));
+    let (before, _) = text.split_once("Time").unwrap();
+    insta::assert_snapshot!(before);
+}
+
+#[test]
+fn answers_have_the_seeds_shapes() {
+    let scratch = atlas();
+    let index = scratch.json(["--dir", "atlas", "index", "--json"]);
+    valid("index", &index);
+    assert_eq!(index["notes"], 6);
+    assert_eq!((&index["changed"], &index["removed"]), (&json!(6), &json!(0)));
+    assert_eq!(index["links"], 27);
+    assert_eq!(index["concepts"], 10);
+
+    let search = scratch.json(["--dir", "atlas", "search", "renderer queue", "--json"]);
+    valid("search", &search);
+    let first = &search["results"][0];
+    assert_eq!(first["uri"], "memory://project/tech/renderer-queue");
+    assert_eq!(first["title"], "Renderer queue");
+    assert_eq!(first["concepts"][0], "backpressure");
+
+    let recent = scratch.json(["--dir", "atlas", "recent", "--now", NOW, "--json"]);
+    valid("recent", &recent);
+    assert_eq!(
+        recent["items"],
+        json!([{
+            "uri": "memory://project/session-notes",
+            "title": "Session notes",
+            "modified": "2026-11-15T11:00:00Z",
+            "concepts": ["backpressure", "renderer", "vector-data"],
+        }])
+    );
+
+    let context = scratch.json(["--dir", "atlas", "context", "TILE_cache", "--now", NOW, "--json"]);
+    valid("context", &context);
+    assert_eq!(context["concept"], "tile-cache");
+    let names: Vec<&str> = context["relatedConcepts"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|c| c["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names[..2], ["object-storage", "stale-while-revalidate"]);
+    let unknown = scratch.json(["--dir", "atlas", "context", "tile cash", "--json"]);
+    valid("context", &unknown);
+    assert_eq!(unknown["relatedConcepts"], json!([]));
+    assert_eq!(unknown["nearest"][0], "tile-cache");
+    let wide =
+        scratch.json(["--dir", "atlas", "context", "token bucket", "--depth", "3", "--json"]);
+    valid("context", &wide);
+    assert!(wide["expandedConcepts"].as_array().unwrap().contains(&json!("tile-cache")));
+
+    valid("whoami", &scratch.json(["--dir", "atlas", "whoami", "--json"]));
+    valid("whoami", &scratch.json(["--dir", "/", "whoami", "--json"]));
+    valid("config", &scratch.json(["--dir", "atlas", "config", "--json"]));
+}
+
+#[test]
+fn the_note_that_is_called_so_comes_first() {
+    let scratch = Scratch::new();
+    // A hub: its words stand in every note, most often in others.
+    for n in 0..60 {
+        let words = "edge gateway ".repeat(5 + n);
+        scratch
+            .write(&format!("vault/n{n}.md"), format!("# Note {n}\n\n{words} [[Edge Gateway]]\n"));
+    }
+    scratch
+        .write("vault/gw.md", "---\ntitle: Edge Gateway\naliases: [The Front Door]\n---\nShort.\n");
+    let first = |query: &str| {
+        let answer = scratch.json(["--vault", "vault", "search", query, "--json"]);
+        let first = &answer["results"][0];
+        (
+            first["uri"].as_str().unwrap_or("").to_owned(),
+            first["matched"].as_str().unwrap_or("").to_owned(),
+        )
+    };
+    for (query, matched) in [
+        ("Edge Gateway", "title"),
+        ("edge-gateway", "title"),
+        (" EDGE  gateway ", "title"),
+        ("the front door", "alias"),
+        ("gw", "file"),
+        ("memory://gw", "uri"),
+        ("memory://gw.md", "uri"),
+    ] {
+        assert_eq!(first(query), ("memory://gw".to_owned(), matched.to_owned()), "{query}");
+    }
+    // Two titles, one name: the spelling decides.
+    scratch.write("vault/x1.md", "---\ntitle: A/B\n---\n");
+    scratch.write("vault/x2.md", "---\ntitle: A B\n---\n");
+    assert_eq!(first("A/B").0, "memory://x1");
+    assert_eq!(first("a b").0, "memory://x2");
+    assert_ne!(first("memory://../vault/gw").1, "uri", "no address leads out and back in");
+}
+
+#[test]
+fn any_text_is_a_query() {
+    let scratch = atlas();
+    let long = "tile cache \"OR\" ".repeat(700);
+    for query in [
+        "",
+        " ",
+        "\"",
+        "\"\"",
+        "'",
+        "a\"b",
+        "AND",
+        "OR",
+        "NOT",
+        "NEAR",
+        "NEAR(a b, 2)",
+        "title:x",
+        "-x",
+        "--",
+        "*",
+        "a*",
+        "^a",
+        "(",
+        ")",
+        "a AND",
+        "{title}: x",
+        "🦀",
+        "日本語",
+        "🦀 OR 日本語*",
+        ";",
+        "\\",
+        "%",
+        "_",
+        "[[x]]",
+        "#tag",
+        "memory://",
+        "memory://../../etc/passwd",
+        "a\nb",
+        long.as_str(),
+    ] {
+        for arguments in [&["search", query, "--json"][..], &["search", "--json", "--", query]] {
+            if arguments[1] == "--" {
+                // Ends the options, here as everywhere.
+                continue;
+            }
+            let answer = scratch.json([&["--dir", "atlas"][..], arguments].concat());
+            valid("search", &answer);
+            assert_eq!(answer["query"], query);
+        }
+    }
+    let words = scratch.json(["--dir", "atlas", "search", "-tile", "cache", "--json"]);
+    assert_eq!(words["query"], "-tile cache");
+    assert_eq!(scratch.json(["--dir", "atlas", "context", "-renderer-", "--json"])["known"], true);
+}
+
+#[test]
+fn unspaced_scripts_are_found_inside_of_sentences() {
+    let scratch = Scratch::new();
+    scratch.write("vault/ja.md", "# 検索\n\n日本語のメモを検索する。\n");
+    scratch.write("vault/de.md", "# Größe\n\nDie Größenordnung stimmt.\n");
+    let found = |query: &str| {
+        scratch.json(["--vault", "vault", "search", query, "--json"])["results"][0]["uri"].clone()
+    };
+    assert_eq!(found("日本語"), "memory://ja");
+    assert_eq!(found("メモ"), "memory://ja");
+    assert_eq!(found("grösse"), json!(null), "ß is a letter of its own");
+    assert_eq!(found("große"), "memory://de", "accents do not matter");
+    assert_eq!(
+        found("größenord"),
+        "memory://de",
+        "the beginning of a word is enough where nothing else matches"
+    );
+}
+
+#[test]
+fn recent_activity_can_be_filtered() {
+    let scratch = Scratch::new();
+    for (folder, hours) in [("", 1), ("thinking/sequential/2026", 2), ("tech", 30)] {
+        let folder = scratch.path().join("vault").join(folder);
+        vault_generator::write(
+            &folder,
+            &format!("h{hours}.md"),
+            "x",
+            vault_generator::END_SECONDS - hours * 3_600,
+        );
+    }
+    let found = |arguments: &[&str]| -> Vec<String> {
+        let all = [&["--vault", "vault", "recent", "--json"][..], arguments].concat();
+        let all =
+            if arguments.contains(&"--now") { all } else { [&all[..], &["--now", NOW]].concat() };
+        let answer = scratch.json(all);
+        answer["items"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|item| item["title"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(found(&[]), ["h1", "h2"]);
+    assert_eq!(found(&["--timespan", "1.00:00:00"]), ["h1", "h2"]);
+    assert_eq!(found(&["--timespan", "2d"]), ["h1", "h2", "h30"]);
+    assert_eq!(found(&["--timespan", "2d", "--limit", "1"]), ["h1"]);
+    assert_eq!(found(&["--timespan", "90m"]), ["h1"]);
+    assert_eq!(found(&["--filter", "thinking"]), ["h2"]);
+    assert_eq!(found(&["--filter", "memory", "--timespan", "2d"]), ["h1", "h30"]);
+    assert_eq!(found(&["--limit", "0"]), [""; 0]);
+    assert_eq!(
+        found(&["--now", "2026-11-15T10:30:00Z"]),
+        ["h2"],
+        "what came later had not happened"
+    );
+}
+
+#[test]
+fn neighbours_come_in_maenifolds_order() {
+    let scratch = Scratch::new();
+    let note = |name: &str, created: &str, links: &str| {
+        scratch.write(
+            &format!("vault/{name}.md"),
+            format!("---\ncreated: {created}\n---\n[[hub]] {links}\n"),
+        );
+    };
+    // Old notes fade: three of them weigh less than two new ones.
+    note("o1", "2025-01-01", "[[old]]");
+    note("o2", "2025-01-02", "[[old]]");
+    note("o3", "2025-01-03", "[[old]]");
+    note("n1", "2026-11-10", "[[new]]");
+    note("n2", "2026-11-11", "[[new]]");
+    note("t1", "2026-11-11", "[[zeta]] [[beta]]");
+    let names = |max: &str| -> Vec<String> {
+        let answer = scratch.json([
+            "--vault",
+            "vault",
+            "context",
+            "hub",
+            "--now",
+            NOW,
+            "--max-entities",
+            max,
+            "--json",
+        ]);
+        let related = answer["relatedConcepts"].as_array().unwrap();
+        related.iter().map(|c| format!("{} {}", c["name"].as_str().unwrap(), c["files"])).collect()
+    };
+    assert_eq!(names("10"), ["new 2", "beta 1", "zeta 1", "old 3"]);
+    // The most notes decide who is in, before freshness decides the order.
+    assert_eq!(names("2"), ["new 2", "old 3"]);
+    assert_eq!(names("3"), ["new 2", "beta 1", "old 3"]);
+    assert_eq!(names("0"), [""; 0]);
+    assert_eq!(names("18446744073709551615").len(), 4);
+}

@@ -1,0 +1,4 @@
+//! Text rules: secrets and token counts.
+
+mod secrets;
+mod tokens;

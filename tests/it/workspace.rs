@@ -1,0 +1,4 @@
+//! Where a session runs: its project and its settings.
+
+mod identity;
+mod settings;
