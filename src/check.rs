@@ -1,28 +1,29 @@
-//! Checks what a repository gives its sessions: from a checkout to a report, with nothing of the user's or the machine's in
-//! between.
+//! `kgctx check`: from a checkout of a repository to a report. Nothing of the user's or the machine's takes part.
+//!
+//! - `settings`: the `[check]` section of `kgctx.toml`
+//! - `repository`: the working tree and its history, by git
+//! - `snapshot`: a version of the repository in memory: the working tree, or the base that it is compared with
+//! - `contexts`: what sessions would be given of a snapshot, built in a temporary checkout
+//! - `growth`, `baseline`: how that differs from the base, or from what was agreed on
+//! - `rules`: pure functions that return findings
+//! - `report` and `reports`: all of it as one value, and its six formats
+//!
+//! Only `repository`, `contexts` and `baseline` touch files.
 
 mod baseline;
-mod budget;
+mod contexts;
 pub mod finding;
-mod ground;
 mod growth;
-mod init;
-mod left_behind;
-mod masked;
-mod place;
+pub mod init;
 mod present;
 mod remarks;
 pub mod report;
+pub mod reports;
 pub mod repository;
-mod roles;
+pub mod repository_file;
 pub mod rules;
-mod scene;
-mod session;
 pub mod settings;
-pub mod settings_file;
-pub mod stage;
-mod unstable;
-mod version;
+mod snapshot;
 
 use std::io;
 use std::panic::resume_unwind;
@@ -31,22 +32,20 @@ use std::thread;
 
 use thiserror::Error;
 
-pub use init::{Started, init};
-
-use crate::check::finding::{CheckReport, Finding, Rule, Severity};
-pub use crate::check::report::{ReportFormat, Tone, render, render_text};
-pub use crate::check::repository::RepositoryError;
-use crate::check::rules::statics;
+use crate::check::finding::{Finding, Rule, Severity};
+use crate::check::report::CheckReport;
+use crate::check::repository::Repository;
+use crate::check::repository::working_tree::RepositoryError;
+use crate::check::rules::{budget, static_context, unstable_output};
 use crate::check::settings::CheckSettings;
 use crate::core::time::Timestamp;
 use crate::system::breakpoint;
 use crate::workspace::AppError;
 use crate::workspace::settings::SettingsError;
 use baseline::Baseline;
-use ground::Ground;
+use contexts::session::Played;
 use growth::Before;
-use scene::{Order, Scene};
-use session::Played;
+use snapshot::{Order, Scene};
 
 /// What is to be checked.
 #[derive(Debug, Clone, Default)]
@@ -117,34 +116,34 @@ pub enum CheckError {
 
 /// Checks a repository.
 pub fn check(request: &CheckRequest) -> Result<CheckReport, CheckError> {
-    let ground = Ground::find(request)?;
-    let baseline = Baseline::place(&ground);
+    let repository = Repository::find(request)?;
+    let baseline = Baseline::place(&repository);
     if request.agreement == Agreement::Renewed {
-        baseline.may_write(&ground)?;
+        baseline.may_write(&repository)?;
     }
-    let base = request.base.as_deref().map(|revision| ground.base(revision)).transpose()?;
-    let scene = Scene::set(&ground, base.as_ref(), Order::AsListed)?;
+    let base = request.base.as_deref().map(|revision| repository.base(revision)).transpose()?;
+    let scene = Scene::set(&repository, base.as_ref(), Order::AsListed)?;
     let input = scene.input();
     // Both take about as long, and neither needs the other.
     let (sessions, findings) = thread::scope(|scope| {
-        let findings = scope.spawn(|| rules::all::all(&input));
+        let findings = scope.spawn(|| rules::find_all(&input));
         let sessions = Sessions::make(request, &baseline, &scene);
         (sessions, findings.join().unwrap_or_else(|panic| resume_unwind(panic)))
     });
     let (Sessions { mut played, again, before, agreed }, mut findings) = (sessions?, findings);
-    let mut static_files = statics::files(&input);
+    let mut static_files = static_context::files(&input);
     if let Some(before) = &before {
         before.compare(&scene, &mut played, agreed.as_deref(), &mut static_files);
     }
-    findings.extend(budget::unknown_keys(&ground));
+    findings.extend(budget::unknown_keys(&repository));
     findings.extend(budget::too_large(&scene));
     findings.extend(budget::broken(&scene, &played));
-    findings.extend(unstable::find(&scene, &played, &again));
+    findings.extend(unstable_output::find(&scene, &played, &again));
     let remarks =
         remarks::all(&scene, &played, request.base.as_deref(), base.as_ref(), before.as_ref());
     let mut report = CheckReport {
-        project: ground.project.clone(),
-        now: ground.now,
+        project: repository.project.clone(),
+        now: repository.now,
         base: match (&request.base, &before) {
             (Some(revision), _) => Some(revision.clone()),
             (None, Some(_)) => Some(baseline.path.clone()),
@@ -153,17 +152,17 @@ pub fn check(request: &CheckRequest) -> Result<CheckReport, CheckError> {
         notes: scene.n_notes(),
         sessions: played.into_iter().map(|played| played.report).collect(),
         static_files,
-        findings: in_order(findings, &ground.file.settings),
+        findings: in_order(findings, &repository.file.settings),
         remarks,
     };
     if request.agreement == Agreement::Renewed {
         let agreed = agreed.into_iter().flatten().map(|played| played.report).collect();
         let is_new =
-            baseline.write(&ground, &CheckReport { sessions: agreed, ..report.clone() })?;
+            baseline.write(&repository, &CheckReport { sessions: agreed, ..report.clone() })?;
         let what = if is_new { "is written" } else { "was up to date" };
         report.remarks.push(format!("the baseline {} {what}", baseline.path));
     }
-    masked::mask(&mut report);
+    report.mask_secrets();
     Ok(report)
 }
 
@@ -183,8 +182,8 @@ impl Sessions {
         baseline: &Baseline,
         scene: &Scene<'_>,
     ) -> Result<Sessions, CheckError> {
-        let ground = scene.ground;
-        let looks_twice = is_on(&ground.file.settings, Rule::UnstableOutput);
+        let repository = scene.repository;
+        let looks_twice = is_on(&repository.file.settings, Rule::UnstableOutput);
         let played = scene.play()?;
         let mut again = Vec::new();
         if request.base.is_some() {
@@ -199,14 +198,14 @@ impl Sessions {
             return Ok(Sessions { played, again, before: Some(before), agreed: None });
         }
         let before = match request.agreement {
-            Agreement::Kept => baseline.read(ground)?,
+            Agreement::Kept => baseline.read(repository)?,
             Agreement::Renewed => None,
         };
         let is_measured = before.is_some() || request.agreement == Agreement::Renewed;
         let mut agreed = None;
         if looks_twice || is_measured {
             breakpoint::reach("check:again");
-            let another = Scene::set(ground, None, Order::Reversed)?;
+            let another = Scene::set(repository, None, Order::Reversed)?;
             if looks_twice {
                 again = another.play_texts()?;
             }

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::ground::Ground;
-use super::growth::{Before, Past};
-use super::{CheckError, unwritten};
-use crate::check::finding::{CheckReport, EntryName};
+use crate::check::growth::{Before, Past};
+use crate::check::report::{CheckReport, EntryName};
+use crate::check::repository::Repository;
+use crate::check::{CheckError, unwritten};
 use crate::core::context::candidate::Part;
 use crate::core::context::receipt::PartUse;
 
@@ -18,8 +18,8 @@ const VERSION: u32 = 1;
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Where the baseline is.
-pub(super) struct Baseline {
-    pub(super) path: String,
+pub(crate) struct Baseline {
+    pub(crate) path: String,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -40,15 +40,15 @@ struct WrittenSession {
 }
 
 impl Baseline {
-    pub(super) fn place(ground: &Ground) -> Baseline {
-        Baseline { path: ground.file.settings.baseline.clone() }
+    pub(crate) fn place(repository: &Repository) -> Baseline {
+        Baseline { path: repository.file.settings.baseline.clone() }
     }
 
     /// What was agreed on; `None` where nothing was.
-    pub(super) fn read(&self, ground: &Ground) -> Result<Option<Before>, CheckError> {
+    pub(crate) fn read(&self, repository: &Repository) -> Result<Option<Before>, CheckError> {
         // What a link leads to is not the repository's, and would be there on one machine only.
-        let is_plain = ground.checkout.may_write(&self.path).is_ok();
-        let bytes = is_plain.then(|| ground.checkout.read(&self.path, MAX_BYTES)).flatten();
+        let is_plain = repository.tree.may_write(&self.path).is_ok();
+        let bytes = is_plain.then(|| repository.tree.read(&self.path, MAX_BYTES)).flatten();
         let Some(bytes) = bytes else { return Ok(None) };
         let wrong = |reason: String| CheckError::Baseline { path: self.path.clone(), reason };
         let written: Written =
@@ -78,8 +78,12 @@ impl Baseline {
     }
 
     /// Agrees on what there is now. Returns whether that is new.
-    pub(super) fn write(&self, ground: &Ground, report: &CheckReport) -> Result<bool, CheckError> {
-        let session = |session: &crate::check::finding::SessionReport| {
+    pub(crate) fn write(
+        &self,
+        repository: &Repository,
+        report: &CheckReport,
+    ) -> Result<bool, CheckError> {
+        let session = |session: &crate::check::report::SessionReport| {
             let parts = session.parts.iter().map(|part| (part.name.name().to_owned(), part.tokens));
             let mut shown: BTreeMap<String, Vec<String>> = BTreeMap::new();
             for EntryName { part, name } in &session.shown {
@@ -98,20 +102,20 @@ impl Baseline {
         let wrong = |reason: String| CheckError::Baseline { path: self.path.clone(), reason };
         let text = serde_json::to_string_pretty(&written);
         let text = text.map_err(|error| wrong(error.to_string()))? + "\n";
-        if ground.checkout.read(&self.path, MAX_BYTES).is_some_and(|old| old == text.as_bytes()) {
+        if repository.tree.read(&self.path, MAX_BYTES).is_some_and(|old| old == text.as_bytes()) {
             return Ok(false);
         }
-        self.may_write(ground)?;
-        ground.checkout.write(&self.path, &text).map_err(|cause| unwritten(&self.path, cause))?;
+        self.may_write(repository)?;
+        repository.tree.write(&self.path, &text).map_err(|cause| unwritten(&self.path, cause))?;
         Ok(true)
     }
 
     /// Whether it may be written: what is no baseline is somebody's work, and not to be replaced by one.
-    pub(super) fn may_write(&self, ground: &Ground) -> Result<(), CheckError> {
-        let checkout = &ground.checkout;
-        checkout.may_write(&self.path).map_err(|cause| unwritten(&self.path, cause))?;
-        let is_ours = || checkout.read(&self.path, MAX_BYTES).is_some_and(|old| is_baseline(&old));
-        if checkout.is_taken(&self.path) && !is_ours() {
+    pub(crate) fn may_write(&self, repository: &Repository) -> Result<(), CheckError> {
+        let tree = &repository.tree;
+        tree.may_write(&self.path).map_err(|cause| unwritten(&self.path, cause))?;
+        let is_ours = || tree.read(&self.path, MAX_BYTES).is_some_and(|old| is_baseline(&old));
+        if tree.is_taken(&self.path) && !is_ours() {
             let reason = "what is there is no baseline; delete it, or set `baseline` in [check] to another file";
             return Err(CheckError::Refused { path: self.path.clone(), reason: reason.to_owned() });
         }

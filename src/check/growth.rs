@@ -2,31 +2,31 @@
 
 use std::collections::BTreeMap;
 
-use super::present::Present;
-use super::scene::Scene;
-use super::session::Played;
-use crate::check::finding::{EntryName, Growth, StaticFile};
+use crate::check::contexts::session::Played;
+use crate::check::present::Present;
+use crate::check::report::{EntryName, Growth, StaticFile};
+use crate::check::snapshot::Scene;
 use crate::core::context::candidate::Part;
 use crate::core::context::receipt::PartUse;
 
 /// What there was before.
 #[derive(Debug, Default)]
-pub(super) struct Before {
-    pub(super) sessions: BTreeMap<String, Past>,
-    pub(super) static_files: BTreeMap<String, usize>,
+pub(crate) struct Before {
+    pub(crate) sessions: BTreeMap<String, Past>,
+    pub(crate) static_files: BTreeMap<String, usize>,
 }
 
 /// What a session was given before.
 #[derive(Debug)]
-pub(super) struct Past {
-    pub(super) tokens: usize,
-    pub(super) parts: Vec<PartUse>,
-    pub(super) shown: Vec<EntryName>,
+pub(crate) struct Past {
+    pub(crate) tokens: usize,
+    pub(crate) parts: Vec<PartUse>,
+    pub(crate) shown: Vec<EntryName>,
 }
 
 impl Before {
     /// What sessions were given in the base.
-    pub(super) fn of_base(scene: &Scene<'_>, played: Vec<Played>) -> Before {
+    pub(crate) fn of_base(scene: &Scene<'_>, played: Vec<Played>) -> Before {
         let past = |played: Played| {
             let report = played.report;
             let past =
@@ -43,7 +43,7 @@ impl Before {
     /// Tells sessions and files apart from what they were.
     ///
     /// The baseline was measured with notes of one day, and is compared with sessions that are measured like that.
-    pub(super) fn compare(
+    pub(crate) fn compare(
         &self,
         scene: &Scene<'_>,
         played: &mut [Played],

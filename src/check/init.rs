@@ -1,10 +1,11 @@
 //! The first step: a section for the settings, with everything that can be set, and a baseline.
 
-use super::baseline::Baseline;
-use super::ground::{Ground, SETTINGS};
-use super::{Agreement, CheckError, CheckRequest, check, unwritten};
-use crate::check::finding::{CheckReport, Rule, Severity};
-use crate::check::settings_file::quoted;
+use crate::check::baseline::Baseline;
+use crate::check::finding::{Rule, Severity};
+use crate::check::report::CheckReport;
+use crate::check::repository::{Repository, SETTINGS};
+use crate::check::settings::file::quoted;
+use crate::check::{Agreement, CheckError, CheckRequest, check, unwritten};
 
 /// What was done at the first step.
 #[derive(Debug)]
@@ -19,29 +20,29 @@ pub struct Started {
 
 /// Begins to check a repository.
 pub fn init(request: &CheckRequest) -> Result<Started, CheckError> {
-    let ground = Ground::find(request)?;
-    if ground.file.has_check {
+    let repository = Repository::find(request)?;
+    if repository.file.has_check {
         return Err(CheckError::Begun);
     }
-    if ground.has_unread_settings() {
+    if repository.has_unread_settings() {
         let reason = "it is there already, and git ignores it, or it is a link or too large; make it a plain file that git knows";
         return Err(CheckError::Refused { path: SETTINGS.to_owned(), reason: reason.to_owned() });
     }
     // Before the first file is written: both are, or none is.
-    Baseline::place(&ground).may_write(&ground)?;
-    let old = ground.text.as_deref().unwrap_or_default();
+    Baseline::place(&repository).may_write(&repository)?;
+    let old = repository.text.as_deref().unwrap_or_default();
     let gap = match old {
         "" => "",
         old if old.ends_with('\n') => "\n",
         _ => "\n\n",
     };
-    let text = format!("{old}{gap}{}", section(&ground.project));
-    let written = ground.checkout.write(SETTINGS, &text);
+    let text = format!("{old}{gap}{}", section(&repository.project));
+    let written = repository.tree.write(SETTINGS, &text);
     written.map_err(|cause| unwritten(SETTINGS, cause))?;
     let request = CheckRequest { agreement: Agreement::Renewed, ..request.clone() };
     let report = check(&request)?;
-    let baseline = ground.file.settings.baseline.clone();
-    Ok(Started { is_new: ground.text.is_none(), baseline, report })
+    let baseline = repository.file.settings.baseline.clone();
+    Ok(Started { is_new: repository.text.is_none(), baseline, report })
 }
 
 /// The section, with the defaults in comments. The project's name is none: folders are called differently elsewhere.
@@ -94,7 +95,7 @@ fn section(project: &str) -> String {
 mod tests {
     use super::*;
     use crate::check::settings::CheckSettings;
-    use crate::check::settings_file::read;
+    use crate::check::settings::file::read;
 
     #[test]
     fn the_section_changes_nothing_and_every_comment_in_it_can_be_used() {

@@ -3,24 +3,24 @@
 use std::cell::OnceCell;
 use std::collections::HashSet;
 
-use super::scene::Scene;
-use crate::check::finding::EntryName;
+use crate::check::report::EntryName;
+use crate::check::snapshot::Scene;
 use crate::core::context::candidate::Part;
 
 /// What the working tree holds. Looked up only when somebody asks: to read all notes once more takes time.
-pub(super) struct Present<'a> {
+pub(crate) struct Present<'a> {
     scene: &'a Scene<'a>,
     notes: OnceCell<HashSet<String>>,
     concepts: OnceCell<HashSet<String>>,
 }
 
 impl<'a> Present<'a> {
-    pub(super) fn new(scene: &'a Scene<'a>) -> Present<'a> {
+    pub(crate) fn new(scene: &'a Scene<'a>) -> Present<'a> {
         Present { scene, notes: OnceCell::new(), concepts: OnceCell::new() }
     }
 
     /// Whether there is such a thing in some file.
-    pub(super) fn has(&self, entry: &EntryName) -> bool {
+    pub(crate) fn has(&self, entry: &EntryName) -> bool {
         let EntryName { part, name } = entry;
         match part {
             Part::Recent => self.notes.get_or_init(|| self.scene.addresses()).contains(name),

@@ -1,29 +1,29 @@
 //! What a reader should know about a check itself, and the way out: no git, no settings, no notes, no history.
 
-use super::ground::Ground;
-use super::growth::Before;
-use super::scene::Scene;
-use super::session::Played;
-use super::version::Base;
-use crate::check::finding::Unread;
-use crate::check::repository::History;
+use crate::check::contexts::session::Played;
+use crate::check::growth::Before;
+use crate::check::repository::Repository;
+use crate::check::repository::working_tree::History;
+use crate::check::repository_file::Unread;
+use crate::check::snapshot::Scene;
+use crate::check::snapshot::base::Base;
 use crate::core::context::candidate::Part;
 use crate::core::context::receipt::Fault;
 use crate::core::text::for_model;
 
 /// All remarks, in the order in which a reader would mend them.
-pub(super) fn all(
+pub(crate) fn all(
     scene: &Scene<'_>,
     played: &[Played],
     revision: Option<&str>,
     base: Option<&Base>,
     before: Option<&Before>,
 ) -> Vec<String> {
-    let ground = scene.ground;
+    let repository = scene.repository;
     let mut remarks = Vec::new();
-    remarks.extend(on_history(ground).map(str::to_owned));
+    remarks.extend(on_history(repository).map(str::to_owned));
     remarks.extend(revision.zip(base).and_then(|(revision, base)| on_base(revision, base)));
-    remarks.extend(on_settings(ground).map(str::to_owned));
+    remarks.extend(on_settings(repository).map(str::to_owned));
     remarks.extend(on_notes(scene, played));
     remarks.extend(on_handoffs(played));
     remarks.extend(on_baseline(played, before.filter(|_| base.is_none())));
@@ -35,9 +35,9 @@ pub(super) fn all(
     remarks
 }
 
-fn on_history(ground: &Ground) -> Option<&'static str> {
-    match ground.checkout.history {
-        History::Commits if ground.checkout.is_shallow => Some(
+fn on_history(repository: &Repository) -> Option<&'static str> {
+    match repository.tree.history {
+        History::Commits if repository.tree.is_shallow => Some(
             "this clone is shallow: notes that were not changed since its oldest commit count as changed then; \
              fetch the whole history, in GitHub's checkout with `fetch-depth: 0`",
         ),
@@ -62,12 +62,12 @@ fn on_base(revision: &str, base: &Base) -> Option<String> {
     (!base.is_related).then_some(remark)
 }
 
-fn on_settings(ground: &Ground) -> Option<&'static str> {
-    if ground.has_unread_settings() {
+fn on_settings(repository: &Repository) -> Option<&'static str> {
+    if repository.has_unread_settings() {
         Some(
             "the kgctx.toml at the top is ignored by git, a link or too large: it is not read, and the defaults hold",
         )
-    } else if ground.text.is_none() {
+    } else if repository.text.is_none() {
         Some(
             "there is no kgctx.toml at the top: the defaults hold; `kgctx check --init` writes one",
         )
@@ -87,7 +87,7 @@ fn on_notes(scene: &Scene<'_>, played: &[Played]) -> Vec<String> {
     }
     let is_missed =
         |unread: &&Unread| matches!(unread, Unread::File(path) if scene.roles.is_read(path));
-    let n_missed = scene.ground.unread.iter().filter(is_missed).count();
+    let n_missed = scene.repository.unread.iter().filter(is_missed).count();
     if n_missed > 0 {
         remarks.push(format!(
             "this checkout is sparse, and {n_missed} of its notes, handoffs and static files are not in it: they are not looked at"
@@ -98,7 +98,7 @@ fn on_notes(scene: &Scene<'_>, played: &[Played]) -> Vec<String> {
         remarks.push(format!(
             "no session is given anything of the {n_notes} notes: none was changed lately, and none has to do with {}; \
              link the notes with [[concepts]], or set `project` in [check] to the name that they use",
-            scene.ground.project
+            scene.repository.project
         ));
     }
     remarks

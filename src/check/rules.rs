@@ -1,27 +1,33 @@
-//! Holds a repository's notes, handoffs and static files to the rules that can be judged by their text alone. What a
-//! session would be given is judged elsewhere.
+//! The rules. A rule about files is a pure function of [`CheckedFiles`], in a file of its own that is named after it:
+//! `orphan_note`, `stale_note`. `links` and `handoffs` each hold the rules that read the same thing. Rules about sessions
+//! are `budget` and `unstable_output`. What the rules share: `text_file`, `spans`, `names`, `tree`, `pattern`.
 
-pub mod all;
-mod checkout;
-mod duplicates;
+pub mod budget;
+mod checked_files;
+mod duplicate_note;
+mod giant_note;
 mod handoffs;
-mod harm;
 mod links;
 mod names;
-mod orphans;
+mod orphan_note;
 mod pattern;
-mod shares;
+mod secret;
 mod spans;
-mod stale;
-pub mod statics;
+mod stale_note;
+pub mod static_context;
 mod text_file;
 mod tree;
+mod unsafe_text;
+pub mod unstable_output;
 
-use crate::check::finding::{RepositoryFile, Unread};
+use crate::check::finding::{Finding, Rule, Severity};
+use crate::check::repository_file::{RepositoryFile, Unread};
 use crate::check::settings::CheckSettings;
 use crate::core::settings::LinkStyle;
 use crate::core::time::Timestamp;
 use crate::core::tokens::encoding::Encoding;
+use checked_files::CheckedFiles;
+use links::Leads;
 
 /// A repository, as the rules see it.
 #[derive(Debug, Clone, Copy)]
@@ -53,7 +59,39 @@ pub struct CheckedVault {
     pub folder: String,
 }
 
+/// Holds a repository's files to the rules. What breaks one is told in the order of path, line, column and rule; rules that
+/// are off are not looked at.
+pub fn find_all(input: &RuleInput<'_>) -> Vec<Finding> {
+    let checked = CheckedFiles::new(input);
+    let leads = Leads::new(&checked);
+    let is_on = |rule: &Rule| input.settings.severity(*rule) != Severity::Off;
+    let mut findings: Vec<Finding> = Rule::ALL
+        .into_iter()
+        .filter(is_on)
+        .flat_map(|rule| match rule {
+            Rule::DanglingLink => links::dangling(&checked, &leads),
+            Rule::AmbiguousLink => links::ambiguous(&checked, &leads),
+            Rule::OrphanNote => orphan_note::find(&checked, &leads),
+            Rule::GiantNote => giant_note::giants(&checked),
+            Rule::DuplicateNote => duplicate_note::find(&checked),
+            Rule::StaleNote => stale_note::find(&checked),
+            Rule::HandoffInvalid => handoffs::invalid(&checked),
+            Rule::HandoffMissingFile => handoffs::missing_files(&checked),
+            Rule::HandoffExpired => handoffs::expired(&checked),
+            Rule::Secret => secret::find(&checked),
+            Rule::UnsafeText => unsafe_text::find(&checked),
+            Rule::StaticContext => static_context::too_large(&checked),
+            // About sessions and settings, not about files.
+            Rule::BudgetTotal
+            | Rule::BudgetPart
+            | Rule::BudgetGrowth
+            | Rule::UnstableOutput
+            | Rule::ConfigUnknownKey => Vec::new(),
+        })
+        .collect();
+    findings.sort_by(|a, b| (&a.spot, a.rule).cmp(&(&b.spot, b.rule)));
+    findings
+}
+
 #[cfg(test)]
-mod lab;
-#[cfg(test)]
-mod laws;
+mod tests;

@@ -1,12 +1,16 @@
-//! What a repository asks of its own context: the `[check]` section of its `kgctx.toml`, with defaults. Reads no files.
+//! What a repository asks of its own context: the `[check]` section of its `kgctx.toml`, with defaults. `file` reads it
+//! from text.
+
+pub mod file;
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::check::finding::{Rule, SessionSpec, Severity};
+use crate::check::finding::{Rule, Severity};
 use crate::core::context::budget::Host;
 use crate::core::context::candidate::Part;
+use crate::core::time::Timestamp;
 
 /// What a repository asks of its own context.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,6 +35,23 @@ pub struct CheckSettings {
     pub giant_percent: usize,
     /// The sessions; where none is set, one per host at the top of the repository.
     pub sessions: Vec<SessionSpec>,
+}
+
+/// A session to be checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionSpec {
+    /// What it is called in reports.
+    pub name: String,
+    /// Where it starts, from the top of the repository; empty for the top.
+    pub dir: String,
+    /// In which host.
+    pub host: Host,
+    /// How many tokens it may have, if not as many as `token_limit` says.
+    pub budget: Option<usize>,
+    /// The moment at which it starts, if not that of the check.
+    pub now: Option<Timestamp>,
+    /// The branch that is checked out.
+    pub branch: Option<String>,
 }
 
 /// Limits for the parts of a context, in tokens.

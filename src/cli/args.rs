@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
-use crate::check::ReportFormat;
+use crate::check::reports::ReportFormat;
 use crate::cli::handoff::HandoffArgs;
 use crate::cli::screen::Screen;
 use crate::core::context::budget::Host;

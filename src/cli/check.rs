@@ -1,10 +1,9 @@
 //! `kgctx check`
 
 use crate::check::finding::Severity;
-use crate::check::init;
-use crate::check::{
-    Agreement, CheckRequest, ReportFormat, Started, Tone, check, render, render_text,
-};
+use crate::check::init::{Started, init};
+use crate::check::reports::{ReportFormat, Tone, render, render_text};
+use crate::check::{Agreement, CheckRequest, check};
 use crate::cli::args::{CheckArgs, PlaceArgs};
 use crate::cli::outcome::{Failure, USAGE};
 use crate::cli::screen::{Screen, Style};

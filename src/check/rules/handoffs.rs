@@ -14,7 +14,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::checkout::{CheckedFile, Checkout};
+use super::checked_files::{CheckedFile, CheckedFiles};
 use super::text_file;
 use super::tree;
 use crate::check::finding::{Finding, Rule};
@@ -29,9 +29,9 @@ const ALIASES: [(&str, &str); 2] =
 const MEND: &str = "mend it as docs/handoffs.md says";
 
 fn handoffs<'c, 'a>(
-    checkout: &'c Checkout<'a>,
+    checked: &'c CheckedFiles<'a>,
 ) -> impl Iterator<Item = (&'c CheckedFile<'a>, Document, Vec<String>)> {
-    let handoffs = checkout.files.iter().filter(|file| file.is_handoff);
+    let handoffs = checked.files.iter().filter(|file| file.is_handoff);
     handoffs.filter_map(|file| {
         let text = file.file.text;
         if is_json(text) {
@@ -49,12 +49,12 @@ fn is_json(text: &str) -> bool {
 }
 
 /// Finds handoffs whose head is not what it should be.
-pub(super) fn invalid(checkout: &Checkout<'_>) -> Vec<Finding> {
+pub(super) fn invalid(checked: &CheckedFiles<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut first_with: HashMap<String, &str> = HashMap::new();
-    for (file, document, warnings) in handoffs(checkout) {
+    for (file, document, warnings) in handoffs(checked) {
         let mut add = |place: Range<usize>, message: &str, hint: &str| {
-            findings.push(checkout.finding(file, Rule::HandoffInvalid, place, message, hint));
+            findings.push(checked.finding(file, Rule::HandoffInvalid, place, message, hint));
         };
         for warning in &warnings {
             let (message, hint) = split(file, warning);
@@ -124,21 +124,21 @@ pub(super) fn invalid(checkout: &Checkout<'_>) -> Vec<Finding> {
 }
 
 /// Finds listed files that are not there.
-pub(super) fn missing_files(checkout: &Checkout<'_>) -> Vec<Finding> {
+pub(super) fn missing_files(checked: &CheckedFiles<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (file, Document { head, .. }, _) in handoffs(checkout) {
+    for (file, Document { head, .. }, _) in handoffs(checked) {
         let home = file.file.path.split("/.kgctx/").next().filter(|home| *home != file.file.path);
         for (key, paths) in [("specs", &head.specs), ("files", &head.files)] {
             for path in paths {
                 let is_there = |folder: &str| {
-                    tree::joined(folder, path).is_some_and(|path| checkout.tree.has(&path))
+                    tree::joined(folder, path).is_some_and(|path| checked.tree.has(&path))
                 };
                 let is_outside = path.starts_with(['/', '~']);
                 if !is_outside && (is_there("") || home.is_some_and(is_there)) {
                     continue;
                 }
                 let message = format!("{} is not in the repository", file.file.shown_text(path));
-                let hint = match checkout.tree.ending_with(tree::name_of(path)) {
+                let hint = match checked.tree.ending_with(tree::name_of(path)) {
                     Some(there) => format!(
                         "{} is there; mend the path, or take it off the list",
                         text_file::shown(there)
@@ -146,7 +146,7 @@ pub(super) fn missing_files(checkout: &Checkout<'_>) -> Vec<Finding> {
                     None => "mend the path, or take it off the list".to_owned(),
                 };
                 let place = listed_at(file, key, path);
-                findings.push(checkout.finding(
+                findings.push(checked.finding(
                     file,
                     Rule::HandoffMissingFile,
                     place,
@@ -160,17 +160,17 @@ pub(super) fn missing_files(checkout: &Checkout<'_>) -> Vec<Finding> {
 }
 
 /// Finds handoffs that no session would be given any more.
-pub(super) fn expired(checkout: &Checkout<'_>) -> Vec<Finding> {
+pub(super) fn expired(checked: &CheckedFiles<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (file, Document { head, .. }, _) in handoffs(checkout) {
+    for (file, Document { head, .. }, _) in handoffs(checked) {
         let occasion = head.occasion.clone().unwrap_or(Occasion::Manual);
         let created = head.created_at.unwrap_or(file.modified);
         let stays = head.consume.unwrap_or_else(|| occasion.consume()) == Consume::Sticky;
-        let max_age = Timespan::from_hours(checkout.input.max_age_days.saturating_mul(24));
+        let max_age = Timespan::from_hours(checked.input.max_age_days.saturating_mul(24));
         let by_type = occasion.lifetime().map(|lifetime| created.after(lifetime));
         let too_old_at = [head.expires_at.or(by_type), stays.then(|| created.after(max_age))];
         let too_old_at: Option<Timestamp> = too_old_at.into_iter().flatten().min();
-        let Some(at) = too_old_at.filter(|at| *at < checkout.input.now) else { continue };
+        let Some(at) = too_old_at.filter(|at| *at < checked.input.now) else { continue };
         if head.kind == Kind::Task {
             continue;
         }
@@ -178,7 +178,7 @@ pub(super) fn expired(checkout: &Checkout<'_>) -> Vec<Finding> {
         let message = format!("this handoff is too old since {at}: no session is given it");
         let hint = "remove it, or write a new one";
         let place = key_place(file, keys);
-        findings.push(checkout.finding(file, Rule::HandoffExpired, place, message, hint));
+        findings.push(checked.finding(file, Rule::HandoffExpired, place, message, hint));
     }
     findings
 }
@@ -233,12 +233,12 @@ fn split(file: &CheckedFile<'_>, message: &str) -> (String, String) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::lab::Lab;
+    use super::super::tests::TestRepository;
     use crate::check::finding::Rule::{HandoffExpired, HandoffInvalid, HandoffMissingFile};
 
-    fn handoff(head: &str) -> Lab {
+    fn handoff(head: &str) -> TestRepository {
         let text = format!("---\n{head}\n---\nWhat was done.\n");
-        Lab::new().with(".kgctx/handoffs/h.md", &text).with_file("src/main.rs")
+        TestRepository::new().with(".kgctx/handoffs/h.md", &text).with_file("src/main.rs")
     }
 
     #[test]
@@ -252,12 +252,14 @@ mod tests {
             handoff(head).check(HandoffInvalid, &[]);
         }
         for text in ["Only text.", "{\"goal\": \"x\"}\nText.", "\u{feff}---\ngoal: x\n---\nText."] {
-            Lab::new().with(".kgctx/handoffs/h.md", text).check(HandoffInvalid, &[]);
+            TestRepository::new().with(".kgctx/handoffs/h.md", text).check(HandoffInvalid, &[]);
         }
-        Lab::new()
+        TestRepository::new()
             .with(".kgctx/handoffs/README.md", "---\nkind: x\n---\n")
             .check(HandoffInvalid, &[]);
-        Lab::new().with(".kgctx/other/h.md", "---\nkind: x\n---\n").check(HandoffInvalid, &[]);
+        TestRepository::new()
+            .with(".kgctx/other/h.md", "---\nkind: x\n---\n")
+            .check(HandoffInvalid, &[]);
     }
 
     #[test]
@@ -284,11 +286,11 @@ mod tests {
         for text in
             ["", "---\ngoal: x\n", "{\"goal\": }\nText.", "---\ngoal: x\n---\n", "{\"kind\": 1}\nx"]
         {
-            Lab::new()
+            TestRepository::new()
                 .with(".kgctx/handoffs/h.md", text)
                 .check(HandoffInvalid, &[".kgctx/handoffs/h.md:1:1+0"]);
         }
-        Lab::new()
+        TestRepository::new()
             .with(
                 ".kgctx/handoffs/HO-20260131-120000-a.md",
                 "---\nid: HO-20260131-120000-b\n---\nx",
@@ -299,7 +301,7 @@ mod tests {
     #[test]
     fn an_id_is_there_once() {
         let text = "---\nid: HO-20260131-120000-c74cc080\n---\nx";
-        Lab::new()
+        TestRepository::new()
             .with(".kgctx/handoffs/a.md", text)
             .with(".kgctx/handoffs/b.md", text)
             .check(HandoffInvalid, &[".kgctx/handoffs/b.md:2:1+2"]);
@@ -324,11 +326,11 @@ mod tests {
         );
         handoff("files: [/src/main.rs]")
             .check(HandoffMissingFile, &[".kgctx/handoffs/h.md:2:9+12"]);
-        let mut lab = Lab::new()
+        let mut repository = TestRepository::new()
             .with("p/.kgctx/handoffs/h.md", "---\nfiles: [a.rs]\n---\nx")
             .with_file("p/a.rs");
-        lab.settings.handoffs.push("p/.kgctx/handoffs/".to_owned());
-        lab.check(HandoffMissingFile, &[]);
+        repository.settings.handoffs.push("p/.kgctx/handoffs/".to_owned());
+        repository.check(HandoffMissingFile, &[]);
     }
 
     #[test]

@@ -13,7 +13,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
-use super::checkout::{CheckedFile, Checkout};
+use super::checked_files::{CheckedFile, CheckedFiles};
 use super::text_file;
 use super::tree;
 use super::{CheckedVault, names};
@@ -79,16 +79,16 @@ pub(super) enum LinkKind {
 }
 
 impl Leads {
-    pub(super) fn new(checkout: &Checkout<'_>) -> Leads {
-        let resolver = Resolver::new(checkout);
-        Leads { of_files: checkout.files.iter().map(|file| resolver.leads(file)).collect() }
+    pub(super) fn new(checked: &CheckedFiles<'_>) -> Leads {
+        let resolver = Resolver::new(checked);
+        Leads { of_files: checked.files.iter().map(|file| resolver.leads(file)).collect() }
     }
 }
 
 /// Finds links that lead to nothing.
-pub(super) fn dangling(checkout: &Checkout<'_>, leads: &Leads) -> Vec<Finding> {
+pub(super) fn dangling(checked: &CheckedFiles<'_>, leads: &Leads) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (file, leads) in checkout.files.iter().zip(&leads.of_files) {
+    for (file, leads) in checked.files.iter().zip(&leads.of_files) {
         let mut nothing = leads.iter().filter_map(|lead| match &lead.end {
             End::Nothing { kind, meant } => Some((lead.range.clone(), *kind, meant)),
             _ => None,
@@ -117,19 +117,19 @@ pub(super) fn dangling(checkout: &Checkout<'_>, leads: &Leads) -> Vec<Finding> {
                 }
                 None => "mend the link, add what it leads to, or remove it".to_owned(),
             };
-            findings.push(checkout.finding(file, Rule::DanglingLink, range, message, hint));
+            findings.push(checked.finding(file, Rule::DanglingLink, range, message, hint));
         }
         let rest: Vec<Range<usize>> = nothing.map(|(range, ..)| range).collect();
         let what = "links of this file lead to nothing";
-        findings.extend(and_more(checkout, file, Rule::DanglingLink, &rest, what));
+        findings.extend(and_more(checked, file, Rule::DanglingLink, &rest, what));
     }
     findings
 }
 
 /// Finds links that lead to several notes.
-pub(super) fn ambiguous(checkout: &Checkout<'_>, leads: &Leads) -> Vec<Finding> {
+pub(super) fn ambiguous(checked: &CheckedFiles<'_>, leads: &Leads) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (file, leads) in checkout.files.iter().zip(&leads.of_files) {
+    for (file, leads) in checked.files.iter().zip(&leads.of_files) {
         let mut several = leads.iter().filter_map(|lead| match &lead.end {
             End::Notes(numbers) => Some((lead.range.clone(), numbers)),
             _ => None,
@@ -138,7 +138,7 @@ pub(super) fn ambiguous(checkout: &Checkout<'_>, leads: &Leads) -> Vec<Finding> 
             let mut paths: Vec<String> = numbers
                 .iter()
                 .take(3)
-                .map(|&number| text_file::shown(checkout.files[number].file.path))
+                .map(|&number| text_file::shown(checked.files[number].file.path))
                 .collect();
             if numbers.len() > paths.len() {
                 paths.push(format!("{} more", numbers.len() - paths.len()));
@@ -148,18 +148,18 @@ pub(super) fn ambiguous(checkout: &Checkout<'_>, leads: &Leads) -> Vec<Finding> 
             let message = format!("{target} may mean {} or {last}", paths.join(", "));
             let hint =
                 "give the notes titles of their own, or write the path of the one that is meant";
-            findings.push(checkout.finding(file, Rule::AmbiguousLink, range, message, hint));
+            findings.push(checked.finding(file, Rule::AmbiguousLink, range, message, hint));
         }
         let rest: Vec<Range<usize>> = several.map(|(range, _)| range).collect();
         let what = "links of this file may mean several notes";
-        findings.extend(and_more(checkout, file, Rule::AmbiguousLink, &rest, what));
+        findings.extend(and_more(checked, file, Rule::AmbiguousLink, &rest, what));
     }
     findings
 }
 
 /// One finding for those that are not told one by one.
 fn and_more(
-    checkout: &Checkout<'_>,
+    checked: &CheckedFiles<'_>,
     file: &CheckedFile<'_>,
     rule: Rule,
     rest: &[Range<usize>],
@@ -168,11 +168,11 @@ fn and_more(
     let first = rest.first()?.clone();
     let message = format!("from here on {} more {what}", rest.len());
     let hint = "mend those above first: they may have one cause";
-    Some(checkout.finding(file, rule, first, message, hint))
+    Some(checked.finding(file, rule, first, message, hint))
 }
 
 struct Resolver<'a> {
-    checkout: &'a Checkout<'a>,
+    checked: &'a CheckedFiles<'a>,
     /// Notes by their paths from the top.
     notes: BTreeMap<&'a str, usize>,
     /// Ends of all paths in small letters, for who does not tell large ones from small.
@@ -180,17 +180,17 @@ struct Resolver<'a> {
 }
 
 impl<'a> Resolver<'a> {
-    fn new(checkout: &'a Checkout<'a>) -> Resolver<'a> {
-        let notes = checkout.notes().map(|(number, file)| (file.file.path, number)).collect();
+    fn new(checked: &'a CheckedFiles<'a>) -> Resolver<'a> {
+        let notes = checked.notes().map(|(number, file)| (file.file.path, number)).collect();
         let mut small: HashMap<String, &str> = HashMap::new();
-        if checkout.input.links == LinkStyle::Obsidian {
-            for (end, path) in checkout.tree.ends() {
+        if checked.input.links == LinkStyle::Obsidian {
+            for (end, path) in checked.tree.ends() {
                 let first = small.entry(end.to_lowercase()).or_insert(path);
                 // Of several the first by name, whatever the order in which they come.
                 *first = path.min(*first);
             }
         }
-        Resolver { checkout, notes, small }
+        Resolver { checked, notes, small }
     }
 
     fn leads(&self, file: &CheckedFile<'_>) -> Vec<Lead> {
@@ -250,19 +250,19 @@ impl<'a> Resolver<'a> {
             return End::Elsewhere;
         }
         let plain = path.trim_start_matches(['.', '/']);
-        if self.checkout.input.links == LinkStyle::Obsidian
+        if self.checked.input.links == LinkStyle::Obsidian
             && let Some(end) = self.by_end(plain)
         {
             return end;
         }
-        let meant = self.checkout.tree.ending_with(plain);
-        let meant = meant.or_else(|| self.checkout.tree.ending_with(tree::name_of(plain)));
+        let meant = self.checked.tree.ending_with(plain);
+        let meant = meant.or_else(|| self.checked.tree.ending_with(tree::name_of(plain)));
         End::Nothing { kind: LinkKind::Path, meant: meant.map(str::to_owned) }
     }
 
     /// What is at a path from the top, if anything.
     fn there(&self, path: &str) -> Option<End> {
-        let tree = &self.checkout.tree;
+        let tree = &self.checked.tree;
         let note = |path: &str| self.notes.get(path).map_or(End::Elsewhere, |&n| End::Note(n));
         if tree.has_file(path) {
             return Some(note(path));
@@ -277,7 +277,7 @@ impl<'a> Resolver<'a> {
 
     /// The note that a link names behind its bar: Dendron writes `[[label|note]]` and `[[label|dendron://vault/note]]`.
     fn behind_the_label(&self, inner: &str) -> Option<End> {
-        let style = self.checkout.input.links;
+        let style = self.checked.input.links;
         let (_, behind) = inner.rsplit_once('|').filter(|_| style == LinkStyle::Obsidian)?;
         let name = names::target(behind, style);
         if name.is_empty() {
@@ -287,7 +287,7 @@ impl<'a> Resolver<'a> {
             Some((_, path)) => (true, tree::name_of(path)),
             None => (false, name),
         };
-        match self.checkout.names.find(name) {
+        match self.checked.names.find(name) {
             [number] => Some(End::Note(*number)),
             _ => is_address.then_some(End::Elsewhere),
         }
@@ -304,7 +304,7 @@ impl<'a> Resolver<'a> {
         let address = address.split(['#', '?']).next().unwrap_or(address);
         let address = percent_decoded(address.trim_end_matches('/'));
         let mut named = false;
-        for vault in self.checkout.input.vaults.iter().filter(|vault| !vault.name.is_empty()) {
+        for vault in self.checked.input.vaults.iter().filter(|vault| !vault.name.is_empty()) {
             let path = address.strip_prefix(SCHEME).and_then(|path| tree::below(&vault.name, path));
             let Some(path) = path.filter(|path| !path.is_empty()) else { continue };
             named = true;
@@ -331,12 +331,12 @@ impl<'a> Resolver<'a> {
     }
 
     fn wiki(&self, file: &CheckedFile<'_>, inner: &str) -> End {
-        let style = self.checkout.input.links;
+        let style = self.checked.input.links;
         let name = names::target(inner, style);
         if name.is_empty() {
             return End::Elsewhere;
         }
-        let found = self.checkout.names.find(name.trim_start_matches('/'));
+        let found = self.checked.names.find(name.trim_start_matches('/'));
         if let [number] = found {
             return End::Note(*number);
         }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::checkout::CheckedFile;
+use super::checked_files::CheckedFile;
 use super::tree;
 use crate::core::note::concept::Concept;
 use crate::core::settings::LinkStyle;

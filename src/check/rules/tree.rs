@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::check::finding::{RepositoryFile, Unread};
+use crate::check::repository_file::{RepositoryFile, Unread};
 
 /// So many links may follow each other: more are a ring.
 const MAX_LINKS: usize = 40;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use kgctx::check::finding::{Rule, Severity};
-use kgctx::check::report::{ReportFormat, render};
+use kgctx::check::reports::{ReportFormat, render};
 use serde_json::Value;
 
 use crate::support::{Scratch, stderr};

@@ -5,8 +5,9 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use kgctx::check::finding::{Finding, RepositoryFile, Rule};
-use kgctx::check::rules::all;
+use kgctx::check::finding::{Finding, Rule};
+use kgctx::check::repository_file::RepositoryFile;
+use kgctx::check::rules::find_all;
 use kgctx::check::rules::{CheckedVault, RuleInput};
 use kgctx::check::settings::CheckSettings;
 use kgctx::core::settings::LinkStyle;
@@ -60,7 +61,7 @@ fn found(files: &[RepositoryFile], links: LinkStyle) -> Vec<Finding> {
         encoding: Encoding::O200kBase,
         max_age_days: 7,
     };
-    all::all(&input)
+    find_all(&input)
 }
 
 fn simple(file: &RepositoryFile, style: LinkStyle) -> Simple {

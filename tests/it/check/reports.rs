@@ -8,8 +8,9 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use kgctx::check::finding::{CheckReport, Severity};
-use kgctx::check::report::{ReportFormat, Tone, render, render_text};
+use kgctx::check::finding::Severity;
+use kgctx::check::report::CheckReport;
+use kgctx::check::reports::{ReportFormat, Tone, render, render_text};
 use proptest::prelude::*;
 use serde_json::Value;
 

@@ -2,11 +2,11 @@
 
 use super::*;
 use crate::check::finding::Rule::{AmbiguousLink, DanglingLink, OrphanNote};
-use crate::check::rules::lab::Lab;
+use crate::check::rules::tests::TestRepository;
 
 /// A note with this text, beside some files.
-fn docs(text: &str) -> Lab {
-    Lab::new()
+fn docs(text: &str) -> TestRepository {
+    TestRepository::new()
         .with("docs/a.md", text)
         .with("docs/b.md", "# B\n")
         .with("docs/sub/c d.md", "# C\n")
@@ -66,11 +66,11 @@ fn a_link_to_nothing_is_found_where_its_target_is_written() {
 
 #[test]
 fn handoffs_and_static_files_are_looked_at_too() {
-    let lab = docs("")
+    let repository = docs("")
         .with("AGENTS.md", "[x](docs/b.md) [x](b.md)")
         .with(".kgctx/handoffs/h.md", "[x](/docs/b.md) [x](gone.md)")
         .with("src/other.md", "[x](gone.md)");
-    lab.check(DanglingLink, &[".kgctx/handoffs/h.md:1:21+7", "AGENTS.md:1:20+4"]);
+    repository.check(DanglingLink, &[".kgctx/handoffs/h.md:1:21+7", "AGENTS.md:1:20+4"]);
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn addresses_of_the_repositorys_vaults_are_followed() {
 #[test]
 fn obsidian_finds_notes_as_obsidian_does() {
     let vault = |text: &str| {
-        Lab::obsidian()
+        TestRepository::obsidian()
             .with("docs/a.md", text)
             .with("docs/sub/Deep Note.md", "---\naliases: [Deeper]\n---\n# A Title\n")
             .with_file("docs/img/Pic.png")
@@ -129,7 +129,7 @@ fn obsidian_finds_notes_as_obsidian_does() {
 #[test]
 fn a_link_that_names_its_note_behind_the_label_is_followed() {
     let vault = |text: &str| {
-        Lab::obsidian()
+        TestRepository::obsidian()
             .with("docs/a.md", text)
             .with("docs/topic.tags.md", "# Tags\n")
             .with("docs/labels.md", "# Tags\n")
@@ -147,8 +147,9 @@ fn a_link_that_names_its_note_behind_the_label_is_followed() {
     vault("[[how to tag|gone]] [[Tags|gone]]").check(DanglingLink, &["docs/a.md:1:1+19"]);
     vault("[[how to tag|gone]] [[Tags|gone]]").check(AmbiguousLink, &["docs/a.md:1:21+13"]);
     // In maenifold's style the bar is part of the name.
-    let lab = Lab::new().with("docs/a.md", "[[x|tags]]").with("docs/tags.md", "# Tags\n");
-    lab.check(OrphanNote, &["docs/a.md:1:1+0", "docs/tags.md:1:1+0"]);
+    let repository =
+        TestRepository::new().with("docs/a.md", "[[x|tags]]").with("docs/tags.md", "# Tags\n");
+    repository.check(OrphanNote, &["docs/a.md:1:1+0", "docs/tags.md:1:1+0"]);
 }
 
 #[test]
@@ -168,7 +169,7 @@ fn an_address_without_its_scheme_is_told_as_one() {
 #[test]
 fn a_name_of_two_notes_is_ambiguous() {
     let notes = |text: &str| {
-        Lab::new()
+        TestRepository::new()
             .with("docs/a.md", text)
             .with("docs/x/setup.md", "# One\n")
             .with("docs/y/setup.md", "# Two\n")
@@ -184,11 +185,11 @@ fn a_name_of_two_notes_is_ambiguous() {
 
 #[test]
 fn many_notes_of_one_name_are_counted() {
-    let mut lab = Lab::obsidian().with("docs/a.md", "[[same]]");
+    let mut repository = TestRepository::obsidian().with("docs/a.md", "[[same]]");
     for n in 0..6 {
-        lab = lab.with(&format!("docs/{n}/same.md"), &format!("# Title {n}\n"));
+        repository = repository.with(&format!("docs/{n}/same.md"), &format!("# Title {n}\n"));
     }
-    let message = &lab.of(AmbiguousLink)[0].message;
+    let message = &repository.of(AmbiguousLink)[0].message;
     assert_eq!(
         message,
         "[[same]] may mean docs/0/same.md, docs/1/same.md, docs/2/same.md or 3 more"
@@ -207,7 +208,7 @@ fn percent_signs_are_decoded_where_they_can_be() {
 #[test]
 fn links_that_are_too_many_to_be_told_are_counted() {
     let text: String = (0..MOST_PER_FILE + 70).map(|n| format!("[x](gone-{n}.md)\n")).collect();
-    let findings = Lab::new().with("docs/a.md", &text).of(DanglingLink);
+    let findings = TestRepository::new().with("docs/a.md", &text).of(DanglingLink);
     assert_eq!(findings.len(), MOST_PER_FILE + 1);
     let last = findings.last().unwrap();
     assert_eq!(last.message, "from here on 70 more links of this file lead to nothing");

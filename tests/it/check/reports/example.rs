@@ -1,8 +1,7 @@
 //! A report that has one of everything, one that has nothing, and any report at all.
 
-use kgctx::check::finding::{
-    CheckReport, EntryName, Finding, Growth, Rule, SessionReport, Severity, Spot, StaticFile,
-};
+use kgctx::check::finding::{Finding, Rule, Severity, Spot};
+use kgctx::check::report::{CheckReport, EntryName, Growth, SessionReport, StaticFile};
 use kgctx::check::settings::Limits;
 use kgctx::core::context::budget::{Budget, Host, Size};
 use kgctx::core::context::candidate::Part;

@@ -1,0 +1,140 @@
+//! The report as JUnit's XML, for collectors of test results: a suite per rule, a case per finding.
+//!
+//! Jenkins' schema allows more than that of Apache Ant; this keeps to what both do. The latter asks for a time and a
+//! host: the time is the check's own, which no clock sets, and the host is nobody's.
+
+use crate::check::finding::{Finding, Rule, Severity};
+use crate::check::report::{CheckReport, SessionReport};
+use crate::check::reports::words::{place, session, verdict};
+use crate::core::text::for_report;
+
+pub(super) fn render(report: &CheckReport) -> String {
+    let mut xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n".to_owned();
+    for (n, rule) in Rule::ALL.into_iter().enumerate() {
+        xml.push_str(&suite(report, rule, n));
+    }
+    xml.push_str("</testsuites>\n");
+    xml
+}
+
+fn suite(report: &CheckReport, rule: Rule, n: usize) -> String {
+    let findings: Vec<&Finding> =
+        report.findings.iter().filter(|finding| finding.rule == rule).collect();
+    let failures = findings.iter().filter(|finding| finding.severity == Severity::Error).count();
+    let moment = report.now.to_string();
+    let mut xml = format!(
+        "  <testsuite name=\"{}\" package=\"kgctx\" id=\"{n}\" tests=\"{}\" failures=\"{failures}\" errors=\"0\" \
+         time=\"0\" timestamp=\"{}\" hostname=\"localhost\">\n",
+        rule.id(),
+        findings.len().max(1),
+        escaped(moment.trim_end_matches('Z')),
+    );
+    xml.push_str("    <properties>\n");
+    xml.push_str(&property("summary", rule.summary()));
+    if rule == Rule::BudgetTotal {
+        xml.extend(report.sessions.iter().map(budget));
+    }
+    xml.push_str("    </properties>\n");
+    if findings.is_empty() {
+        xml.push_str(&case(rule, rule.summary(), ""));
+    }
+    let mut warnings = String::new();
+    for finding in findings {
+        let said = details(finding);
+        let name = format!("{}: {}", place(finding), for_report::one_line(&finding.message));
+        if finding.severity == Severity::Error {
+            let failure = format!(
+                "      <failure type=\"{}\" message=\"{}\">{}</failure>\n",
+                rule.id(),
+                escaped(&for_report::one_line(&finding.message)),
+                escaped(&said)
+            );
+            xml.push_str(&case(rule, &name, &failure));
+        } else {
+            xml.push_str(&case(rule, &name, ""));
+            warnings.push_str(&format!("warning: {said}"));
+        }
+    }
+    if rule == Rule::BudgetTotal {
+        let remarks =
+            report.remarks.iter().map(|remark| format!("note: {}\n", for_report::one_line(remark)));
+        warnings.extend(remarks);
+        warnings.push_str(&format!("{}\n", verdict(report)));
+    }
+    xml.push_str(&format!("    <system-out>{}</system-out>\n", escaped(&warnings)));
+    xml.push_str("    <system-err></system-err>\n  </testsuite>\n");
+    xml
+}
+
+fn case(rule: Rule, name: &str, content: &str) -> String {
+    let head = format!(
+        "    <testcase name=\"{}\" classname=\"kgctx.{}\" time=\"0\"",
+        escaped(name),
+        rule.id()
+    );
+    if content.is_empty() {
+        format!("{head}/>\n")
+    } else {
+        format!("{head}>\n{content}    </testcase>\n")
+    }
+}
+
+/// A finding in lines.
+fn details(finding: &Finding) -> String {
+    let mut lines = vec![format!("{}: {}", place(finding), for_report::one_line(&finding.message))];
+    lines.extend(
+        finding.excerpt.as_deref().map(|excerpt| format!("  | {}", for_report::one_line(excerpt))),
+    );
+    lines.extend(session(finding).map(|name| format!("  session: {name}")));
+    lines.push(format!("  help: {}", for_report::one_line(&finding.hint)));
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// A session's numbers.
+fn budget(session: &SessionReport) -> String {
+    let name = |what: &str| format!("session {}: {what}", for_report::one_line(&session.name));
+    let mut xml = property(&name("tokens"), &session.used.tokens.to_string());
+    xml.push_str(&property(&name("budget"), &session.budget.tokens.to_string()));
+    xml.push_str(&property(&name("wanted"), &session.wanted.to_string()));
+    if let Some(growth) = &session.growth {
+        xml.push_str(&property(&name("tokens before"), &growth.tokens_before.to_string()));
+    }
+    for part in &session.parts {
+        xml.push_str(&property(&name(part.name.name()), &part.tokens.to_string()));
+    }
+    xml
+}
+
+fn property(name: &str, value: &str) -> String {
+    format!("      <property name=\"{}\" value=\"{}\"/>\n", escaped(name), escaped(value))
+}
+
+/// Text for an element or a quoted attribute. Some characters may not stand in XML in any form.
+fn escaped(text: &str) -> String {
+    let mut xml = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => xml.push_str("&amp;"),
+            '<' => xml.push_str("&lt;"),
+            '>' => xml.push_str("&gt;"),
+            '"' => xml.push_str("&quot;"),
+            '\n' | '\t' => xml.push(c),
+            '\u{fffe}' | '\u{ffff}' => xml.push('\u{fffd}'),
+            c if c.is_control() => xml.push('\u{fffd}'),
+            c => xml.push(c),
+        }
+    }
+    xml
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_xml_forbids_is_replaced() {
+        assert_eq!(escaped("a<b>&\"c\"\n]]>"), "a&lt;b&gt;&amp;&quot;c&quot;\n]]&gt;");
+        assert_eq!(escaped("\0\u{1b}\u{7f}\u{ffff}\u{fffe}"), "\u{fffd}".repeat(5));
+        assert_eq!(escaped("日本 \u{10ffff}"), "日本 \u{10ffff}");
+    }
+}

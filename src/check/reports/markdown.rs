@@ -1,0 +1,207 @@
+//! The report as a comment on a pull request. What notes say stands in code alone, where nothing is a link, a mention or
+//! markup.
+
+use crate::check::report::{CheckReport, SessionReport, StaticFile};
+use crate::check::reports::text;
+use crate::check::reports::width::wrapped;
+use crate::check::reports::words::{
+    broken, change, gain_and_loss, moves, names, of, use_of_budget, verdict,
+};
+use crate::core::text::for_report;
+use crate::core::text::number::{counted, thousands};
+
+/// By this whoever posts the comment finds the one that was posted before.
+const MARKER: &str = "<!-- kgctx check -->";
+/// Forges refuse longer comments: GitHub's limit is 65,536 characters.
+const MOST_BYTES: usize = 60_000;
+
+pub(super) fn render(report: &CheckReport) -> String {
+    let mut comment = Comment { text: format!("{MARKER}\n") };
+    comment.block(&heading(report));
+    sessions(report, &mut comment);
+    static_files(report, &mut comment);
+    changes(report, &mut comment);
+    findings(report, &mut comment);
+    if !report.remarks.is_empty() {
+        let remarks =
+            report.remarks.iter().map(|remark| wrapped(&for_report::one_line(remark), 100, "  "));
+        comment.block(&fenced(&remarks.collect::<Vec<_>>().join("\n")));
+    }
+    comment.text
+}
+
+/// The comment as far as it is written.
+struct Comment {
+    text: String,
+}
+
+impl Comment {
+    fn block(&mut self, block: &str) {
+        self.text.push_str(&format!("\n{}\n", block.trim_end()));
+    }
+
+    /// Writes as many blocks as there is room for, and how many are missing.
+    fn blocks(&mut self, blocks: impl ExactSizeIterator<Item = String>, what: &str) {
+        let mut left = blocks.len();
+        for block in blocks {
+            if self.text.len() + block.len() > MOST_BYTES {
+                let more = counted(left, what);
+                self.block(&format!(
+                    "There is no room here for {more} more; `kgctx check` shows all."
+                ));
+                return;
+            }
+            self.block(&block);
+            left -= 1;
+        }
+    }
+}
+
+fn heading(report: &CheckReport) -> String {
+    let sign = match (report.fails(), report.findings.is_empty()) {
+        (true, _) => "❌",
+        (false, false) => "⚠️",
+        (false, true) => "✅",
+    };
+    let base = report.base.as_deref();
+    let base = base.map_or(String::new(), |base| {
+        format!(" Compared with {}.", code(&for_report::one_line(base)))
+    });
+    format!("### {sign} Context check\n\n**{}.**{base}", verdict(report))
+}
+
+fn sessions(report: &CheckReport, comment: &mut Comment) {
+    if report.sessions.is_empty() {
+        return;
+    }
+    let row = |session: &SessionReport| {
+        let change = change(session).unwrap_or_else(|| "–".to_owned());
+        let wanted = thousands(session.wanted as i128);
+        let left_out = session.omitted.len();
+        let name = cell(&for_report::one_line(&session.name));
+        format!("| {name} | {} | {change} | {wanted} | {left_out} |\n", use_of_budget(session))
+    };
+    let head = "| Session | Tokens | Change | Wanted | Left out |\n|---|--:|--:|--:|--:|\n";
+    table(comment, head, report.sessions.iter().map(row));
+}
+
+fn static_files(report: &CheckReport, comment: &mut Comment) {
+    if report.static_files.is_empty() {
+        return;
+    }
+    let row = |file: &StaticFile| {
+        let change = file.tokens_before.map_or_else(
+            || "–".to_owned(),
+            |before| {
+                let (gained, lost) =
+                    (file.tokens.saturating_sub(before), before.saturating_sub(file.tokens));
+                gain_and_loss(gained, lost)
+            },
+        );
+        format!(
+            "| {} | {} | {change} |\n",
+            cell(&for_report::one_line(&file.path)),
+            of(file.tokens, file.limit)
+        )
+    };
+    let head = "| Read by hosts | Tokens | Change |\n|---|--:|--:|\n";
+    table(comment, head, report.static_files.iter().map(row));
+}
+
+/// Rows as far as they take half of the room: findings matter more.
+fn table(comment: &mut Comment, head: &str, rows: impl Iterator<Item = String>) {
+    let mut table = head.to_owned();
+    let mut left_out = 0;
+    for row in rows {
+        if comment.text.len() + table.len() + row.len() > MOST_BYTES / 2 {
+            left_out += 1;
+        } else {
+            table.push_str(&row);
+        }
+    }
+    comment.block(&table);
+    if left_out > 0 {
+        comment.block(&format!("There is no room here for {} more.", counted(left_out, "row")));
+    }
+}
+
+/// What the change adds and pushes out. Sessions with the same changes are told together.
+fn changes(report: &CheckReport, comment: &mut Comment) {
+    let mut told: Vec<(String, Vec<String>)> = Vec::new();
+    for session in &report.sessions {
+        let lines = moves(session).into_iter().map(|(what, entries)| {
+            format!("- {what} ({}): {}\n", thousands(entries.len() as i128), names(entries, code))
+        });
+        let lines: String = lines.collect();
+        let name = code(&for_report::one_line(&session.name));
+        match told.iter_mut().find(|(same, _)| *same == lines) {
+            _ if lines.is_empty() => {}
+            Some((_, names)) => names.push(name),
+            None => told.push((lines, vec![name])),
+        }
+    }
+    if told.is_empty() {
+        return;
+    }
+    comment.block("<details><summary>What the change adds and pushes out</summary>");
+    let blocks = told.iter().map(|(lines, names)| format!("{}\n\n{lines}", names.join(", ")));
+    comment.blocks(blocks, "group of sessions");
+    comment.block("</details>");
+}
+
+fn findings(report: &CheckReport, comment: &mut Comment) {
+    let Some(broken) = broken(report) else { return };
+    let open = if report.fails() { " open" } else { "" };
+    comment.block(&format!("<details{open}><summary>{broken}</summary>"));
+    let mut findings: Vec<_> = report.findings.iter().collect();
+    findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    let blocks = findings.into_iter().map(|finding| {
+        let place =
+            code(&format!("{}:{}", for_report::one_line(&finding.spot.path), finding.spot.line));
+        format!("{place}\n{}", fenced(&text::finding(finding, &|_, text| text.to_owned())))
+    });
+    comment.blocks(blocks, "finding");
+    comment.block("</details>");
+}
+
+/// A text in which nothing is markup.
+fn code(text: &str) -> String {
+    let ticks = "`".repeat(longest_run(text) + 1);
+    // A blank at each end lets the text begin or end with a backtick, and is not shown.
+    let blank = if text.starts_with(['`', ' ']) || text.ends_with(['`', ' ']) || text.is_empty() {
+        " "
+    } else {
+        ""
+    };
+    format!("{ticks}{blank}{text}{blank}{ticks}")
+}
+
+/// The same inside of a table, whose cells end at a bar, code or not; so that it becomes one that only looks like it.
+fn cell(text: &str) -> String {
+    code(text).replace('|', "│")
+}
+
+/// Lines in which nothing is markup.
+fn fenced(text: &str) -> String {
+    let ticks = "`".repeat(longest_run(text).max(2) + 1);
+    format!("{ticks}text\n{}\n{ticks}", text.trim_end())
+}
+
+/// How many backticks stand side by side at most.
+fn longest_run(text: &str) -> usize {
+    text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_in_code_is_markup() {
+        assert_eq!(code("@team <b> [x](y)"), "`@team <b> [x](y)`");
+        assert_eq!(code("a`b``c"), "```a`b``c```");
+        assert_eq!(code("`a`"), "`` `a` ``");
+        assert_eq!(cell("a|b\\|"), "`a│b\\│`");
+        assert_eq!(fenced("a\n````\nb\n"), "`````text\na\n````\nb\n`````");
+    }
+}

@@ -1,0 +1,236 @@
+//! The report in SARIF 2.1.0, for collectors of findings.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value, json};
+
+use crate::check::finding::{Finding, Rule, Severity};
+use crate::check::report::{CheckReport, SessionReport};
+use crate::check::reports::json::pretty;
+use crate::core::text::for_report;
+
+const SCHEMA: &str =
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+/// What paths start from. Where that is, the reader knows: no path of this machine is told.
+const TOP: &str = "SRCROOT";
+/// Raised when fingerprints are made in another way.
+const FINGERPRINT: &str = "kgctxFinding/v1";
+/// So much of a hash tells findings apart.
+const FINGERPRINT_CHARS: usize = 32;
+
+pub(super) fn render(report: &CheckReport) -> String {
+    let fingerprints = fingerprints(&report.findings);
+    let results = report.findings.iter().zip(&fingerprints);
+    let results: Vec<Value> = results.map(|(finding, print)| result(finding, print)).collect();
+    let remarks: Vec<Value> = report
+        .remarks
+        .iter()
+        .map(|remark| json!({"level": "note", "message": {"text": said(remark)}}))
+        .collect();
+    let sessions: Vec<Value> = report.sessions.iter().map(session).collect();
+    pretty(&json!({
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [{
+            "tool": {"driver": driver(env!("CARGO_PKG_REPOSITORY"))},
+            "invocations": [{"executionSuccessful": true, "toolExecutionNotifications": remarks}],
+            "originalUriBaseIds": {TOP: {"description": {"text": "The top of the repository."}}},
+            "columnKind": "unicodeCodePoints",
+            "results": results,
+            "properties": {
+                "project": report.project,
+                "base": report.base,
+                "notes": report.notes,
+                "sessions": sessions,
+                "staticFiles": report.static_files,
+            },
+        }],
+    }))
+}
+
+/// The program and its rules; with addresses, where the program's repository is known.
+fn driver(repository: &str) -> Value {
+    let repository = repository.trim_end_matches('/');
+    let rules: Vec<Value> =
+        Rule::ALL.into_iter().map(|rule| descriptor(rule, repository)).collect();
+    let mut driver = Map::new();
+    driver.insert("name".to_owned(), json!("kgctx"));
+    driver.insert("version".to_owned(), json!(env!("CARGO_PKG_VERSION")));
+    driver.insert("semanticVersion".to_owned(), json!(env!("CARGO_PKG_VERSION")));
+    if !repository.is_empty() {
+        driver.insert("informationUri".to_owned(), json!(repository));
+    }
+    driver.insert("rules".to_owned(), json!(rules));
+    Value::Object(driver)
+}
+
+fn descriptor(rule: Rule, repository: &str) -> Value {
+    let section = format!("docs/check.md#{}", rule.id());
+    let mut descriptor = Map::new();
+    descriptor.insert("id".to_owned(), json!(rule.id()));
+    descriptor.insert("name".to_owned(), json!(pascal_case(rule.id())));
+    descriptor.insert("shortDescription".to_owned(), json!({"text": rule.summary()}));
+    let help = format!("{} See {section} in kgctx's guide.", rule.summary());
+    descriptor.insert("help".to_owned(), json!({"text": help}));
+    if !repository.is_empty() {
+        descriptor.insert("helpUri".to_owned(), json!(format!("{repository}/blob/HEAD/{section}")));
+    }
+    let level = json!({"level": level(rule.default_severity())});
+    descriptor.insert("defaultConfiguration".to_owned(), level);
+    Value::Object(descriptor)
+}
+
+fn result(finding: &Finding, fingerprint: &str) -> Value {
+    let index = Rule::ALL.iter().position(|&rule| rule == finding.rule);
+    let text = format!("{} Help: {}", sentence(&finding.message), sentence(&finding.hint));
+    let mut location = Map::new();
+    let uri = percent_encoded(&finding.spot.path);
+    location.insert("artifactLocation".to_owned(), json!({"uri": uri, "uriBaseId": TOP}));
+    location.insert("region".to_owned(), region(finding));
+    let mut result = Map::new();
+    result.insert("ruleId".to_owned(), json!(finding.rule.id()));
+    result.insert("ruleIndex".to_owned(), json!(index));
+    result.insert("level".to_owned(), json!(level(finding.severity)));
+    result.insert("message".to_owned(), json!({"text": text}));
+    result.insert("locations".to_owned(), json!([{"physicalLocation": location}]));
+    result.insert("partialFingerprints".to_owned(), json!({FINGERPRINT: fingerprint}));
+    if let Some(session) = &finding.session {
+        result.insert("properties".to_owned(), json!({"session": session}));
+    }
+    Value::Object(result)
+}
+
+fn region(finding: &Finding) -> Value {
+    let spot = &finding.spot;
+    let mut region = Map::new();
+    region.insert("startLine".to_owned(), json!(spot.line.max(1)));
+    // Without columns it is the whole line.
+    if spot.length > 0 {
+        let start = spot.column.max(1);
+        region.insert("startColumn".to_owned(), json!(start));
+        region.insert("endColumn".to_owned(), json!(start.saturating_add(spot.length)));
+    }
+    if let Some(excerpt) = &finding.excerpt {
+        region.insert("snippet".to_owned(), json!({"text": for_report::one_line(excerpt)}));
+    }
+    Value::Object(region)
+}
+
+fn session(session: &SessionReport) -> Value {
+    json!({
+        "name": session.name,
+        "host": session.host,
+        "budget": session.budget,
+        "used": session.used,
+        "wanted": session.wanted,
+        "parts": session.parts,
+        "growth": session.growth,
+    })
+}
+
+fn level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Off => "none",
+        Severity::Warn => "warning",
+        Severity::Error => "error",
+    }
+}
+
+/// What names each finding when its line has moved: the rule, the file, what stands there, and which of several such it
+/// is.
+fn fingerprints(findings: &[Finding]) -> Vec<String> {
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    let of = findings.iter().map(|finding| {
+        let excerpt = finding.excerpt.as_deref().unwrap_or_default();
+        let excerpt = excerpt.split_whitespace().collect::<Vec<_>>().join(" ");
+        let session = finding.session.as_deref().unwrap_or_default();
+        let key = [finding.rule.id(), &finding.spot.path, &excerpt, session].join("\0");
+        let n = seen.entry(key.clone()).or_default();
+        *n += 1;
+        let hash = blake3::hash(format!("{key}\0{n}").as_bytes()).to_hex();
+        hash[..FINGERPRINT_CHARS].to_owned()
+    });
+    of.collect()
+}
+
+/// A message with a stop at its end.
+fn sentence(text: &str) -> String {
+    let text = said(text);
+    if text.ends_with(['.', '?', '!']) { text } else { format!("{text}.") }
+}
+
+/// A text of which no viewer makes a link: in a message, `[words](address)` is one.
+fn said(text: &str) -> String {
+    for_report::one_line(text).replace("](", "] (")
+}
+
+/// A path as a relative reference. A colon in its first part would be taken for a scheme.
+fn percent_encoded(path: &str) -> String {
+    let mut uri = String::with_capacity(path.len());
+    for &byte in path.as_bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
+                uri.push(char::from(byte));
+            }
+            _ => uri.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    uri
+}
+
+/// `dangling-link` as `DanglingLink`.
+fn pascal_case(id: &str) -> String {
+    let words = id.split('-').map(|word| {
+        let (first, rest) = word.split_at(word.len().min(1));
+        format!("{}{rest}", first.to_uppercase())
+    });
+    words.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::finding::Spot;
+
+    fn finding(line: usize, excerpt: &str) -> Finding {
+        Finding {
+            rule: Rule::DanglingLink,
+            severity: Severity::Error,
+            spot: Spot { path: "a.md".to_owned(), line, column: 1, length: 1 },
+            excerpt: Some(excerpt.to_owned()),
+            message: String::new(),
+            hint: String::new(),
+            session: None,
+        }
+    }
+
+    #[test]
+    fn a_moved_line_keeps_its_fingerprint_and_equal_lines_have_their_own() {
+        let before = fingerprints(&[finding(3, "a  b"), finding(9, "a b"), finding(12, "c")]);
+        let after = fingerprints(&[finding(30, " a b"), finding(90, "a b"), finding(91, "c")]);
+        assert_eq!(before, after);
+        assert!(before[0] != before[1] && before[1] != before[2]);
+    }
+
+    #[test]
+    fn a_path_is_a_relative_reference() {
+        assert_eq!(percent_encoded("docs/a b.md"), "docs/a%20b.md");
+        assert_eq!(percent_encoded("c:ü#?.md"), "c%3A%C3%BC%23%3F.md");
+    }
+
+    #[test]
+    fn rules_have_an_address_where_the_repository_has_one() {
+        let with = driver("https://forge.example/kgctx/");
+        assert_eq!(with["informationUri"], "https://forge.example/kgctx");
+        let uri = "https://forge.example/kgctx/blob/HEAD/docs/check.md#dangling-link";
+        assert_eq!(with["rules"][4]["helpUri"], uri);
+        assert_eq!(with["rules"][4]["name"], "DanglingLink");
+        assert!(driver("")["rules"][4].get("helpUri").is_none());
+    }
+
+    #[test]
+    fn a_message_holds_no_link_of_a_notes_making() {
+        assert_eq!(said("see [here](https://x.y)\nnow"), "see [here] (https://x.y) now");
+        assert_eq!((&*sentence("it is"), &*sentence("is it?")), ("it is.", "is it?"));
+    }
+}

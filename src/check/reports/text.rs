@@ -1,0 +1,70 @@
+//! The report for people: every finding as a compiler shows it, then what the sessions would be given.
+
+mod excerpt;
+mod tables;
+
+use crate::check::finding::{Finding, Severity};
+use crate::check::report::CheckReport;
+use crate::check::reports::Tone;
+use crate::check::reports::width::wrapped;
+use crate::check::reports::words::{self, place};
+use crate::core::text::for_report;
+
+/// No line is longer, unless it holds a word that is.
+pub(super) const COLUMNS: usize = 100;
+
+/// Gives pieces of text a colour, or not.
+pub(super) type Paint<'a> = &'a dyn Fn(Tone, &str) -> String;
+
+pub(super) fn render(report: &CheckReport, paint: Paint<'_>) -> String {
+    let mut blocks: Vec<String> = Vec::new();
+    blocks.extend(report.findings.iter().map(|found| finding(found, paint)));
+    blocks.extend(tables::sessions(report, paint));
+    blocks.extend(tables::parts(report, paint));
+    blocks.extend(tables::static_files(report, paint));
+    blocks.extend(remarks(report, paint));
+    let tone = match (report.fails(), report.findings.is_empty()) {
+        (true, _) => Tone::Bad,
+        (false, false) => Tone::Doubtful,
+        (false, true) => Tone::Good,
+    };
+    blocks.push(format!("{}\n", paint(tone, &words::verdict(report))));
+    blocks.join("\n")
+}
+
+/// A finding: rule and message, place, excerpt, way out.
+pub(super) fn finding(finding: &Finding, paint: Paint<'_>) -> String {
+    let tone = tone(finding.severity);
+    let name = format!("{}[{}]:", words::severity(finding.severity), finding.rule.id());
+    let said =
+        wrapped(&format!("{name} {}", for_report::one_line(&finding.message)), COLUMNS - 2, "  ");
+    let said = said.replacen(&name, &paint(tone, &name), 1);
+    let gutter = finding.spot.line.to_string().len();
+    let margin = " ".repeat(gutter);
+    let mut text = format!("{said}\n{margin}{} {}\n", paint(Tone::Faint, "-->"), place(finding));
+    text.push_str(&excerpt::lines(finding, paint));
+    let hint = Some(for_report::one_line(&finding.hint)).filter(|hint| !hint.is_empty());
+    for (what, said) in [("session", words::session(finding)), ("help", hint)] {
+        let Some(said) = said else { continue };
+        let mark = format!("{margin} = {what}:");
+        let indent = " ".repeat(mark.len() + 1);
+        let line = wrapped(&said, COLUMNS.saturating_sub(indent.len()), &indent);
+        text.push_str(&format!("{} {line}\n", paint(Tone::Faint, &mark)));
+    }
+    text
+}
+
+fn remarks(report: &CheckReport, paint: Paint<'_>) -> Option<String> {
+    let said = report.remarks.iter().map(|remark| {
+        let line = wrapped(&for_report::one_line(remark), COLUMNS - "note: ".len(), "      ");
+        format!("{} {line}\n", paint(Tone::Strong, "note:"))
+    });
+    (!report.remarks.is_empty()).then(|| said.collect())
+}
+
+fn tone(severity: Severity) -> Tone {
+    match severity {
+        Severity::Error => Tone::Bad,
+        Severity::Warn | Severity::Off => Tone::Doubtful,
+    }
+}

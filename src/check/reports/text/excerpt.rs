@@ -1,0 +1,142 @@
+//! The line of a finding, with carets under the place that is meant.
+
+use std::ops::Range;
+
+use crate::check::finding::Finding;
+use crate::check::reports::Tone;
+use crate::check::reports::text::{COLUMNS, Paint, tone};
+use crate::check::reports::width::{columns, width};
+use crate::core::text::for_report;
+
+/// A tab is shown as so many blanks.
+const TAB: &str = "    ";
+/// Where the line is too long, at least so much of it stands before the place.
+const COLUMNS_BEFORE: usize = 30;
+/// What a secret is replaced by begins so, and ends with a bracket.
+const MASK: &str = "[masked: ";
+
+/// The excerpt with its line number, and the carets; empty where there is no excerpt.
+pub(super) fn lines(finding: &Finding, paint: Paint<'_>) -> String {
+    let Some(excerpt) = finding.excerpt.as_deref().filter(|text| !text.trim().is_empty()) else {
+        return String::new();
+    };
+    let excerpt = &for_report::without_commands(excerpt);
+    let number = finding.spot.line.to_string();
+    let margin = " ".repeat(number.len());
+    let bar = paint(Tone::Faint, "|");
+    let room = COLUMNS.saturating_sub(number.len() + " | ".len());
+    let meant = meant(finding, excerpt);
+    let (line, carets) = fitted(excerpt, meant, room);
+    let mut text = format!(
+        "{margin} {bar}\n{} {bar} {}\n",
+        paint(Tone::Faint, &number),
+        line.trim_end_matches(' ')
+    );
+    if let Some(carets) = carets {
+        let marks = paint(tone(finding.severity), &"^".repeat(carets.len()));
+        text.push_str(&format!("{margin} {bar} {}{marks}\n", " ".repeat(carets.start)));
+    }
+    text
+}
+
+/// Which characters of the excerpt are meant, where that can be told: a cut or a hidden secret before the place moves
+/// what follows.
+fn meant(finding: &Finding, excerpt: &str) -> Option<Range<usize>> {
+    let chars: Vec<char> = excerpt.chars().collect();
+    let start = finding.spot.column.checked_sub(1)?;
+    let before: String = chars.get(..start)?.iter().collect();
+    if finding.spot.length == 0 || before.starts_with('…') || before.contains(MASK) {
+        return None;
+    }
+    let rest: String = chars[start..].iter().collect();
+    let length = match rest.find(']') {
+        Some(end) if rest.starts_with(MASK) => rest[..=end].chars().count(),
+        _ => finding.spot.length,
+    };
+    let end = start.saturating_add(length).min(chars.len());
+    (start < end).then_some(start..end)
+}
+
+/// The text in so many columns, with the meant characters in it, and which columns those take.
+fn fitted(text: &str, meant: Option<Range<usize>>, room: usize) -> (String, Option<Range<usize>>) {
+    let cell = |c| if c == '\t' { TAB.to_owned() } else { for_report::visible(c).to_string() };
+    let cells: Vec<String> = text.chars().map(cell).collect();
+    let widths: Vec<usize> =
+        cells.iter().map(|cell| cell.chars().map(columns).sum::<usize>()).collect();
+    let mut from = 0;
+    if let Some(meant) = &meant
+        && widths.iter().sum::<usize>() > room
+        && widths[..meant.end].iter().sum::<usize>() >= room
+    {
+        from = meant.start;
+        let mut before = 0;
+        while from > 0 && before < COLUMNS_BEFORE {
+            from -= 1;
+            before += widths[from];
+        }
+    }
+    let mut shown = if from > 0 { "…".to_owned() } else { String::new() };
+    let mut used = width(&shown);
+    let mut caret_columns: Option<Range<usize>> = None;
+    for n in from..cells.len() {
+        let rest: usize = widths[n..].iter().take(room).sum();
+        // One column is kept for the sign that there is more.
+        if used + rest > room && used + widths[n] + 1 > room {
+            shown.push('…');
+            break;
+        }
+        if meant.as_ref().is_some_and(|meant| meant.contains(&n)) {
+            let start = caret_columns.as_ref().map_or(used, |columns| columns.start);
+            caret_columns = Some(start..used + widths[n]);
+        }
+        shown.push_str(&cells[n]);
+        used += widths[n];
+    }
+    (shown, caret_columns.filter(|columns| !columns.is_empty()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[track_caller]
+    fn check(text: &str, meant: Range<usize>, room: usize, line: &str, carets: &str) {
+        let (shown, columns) = fitted(text, Some(meant), room);
+        let columns = columns.unwrap_or_default();
+        let marks = format!("{}{}", " ".repeat(columns.start), "^".repeat(columns.len()));
+        assert_eq!((shown.as_str(), marks.as_str()), (line, carets));
+    }
+
+    #[test]
+    fn carets_stand_under_wide_characters_and_behind_tabs() {
+        check("see x y", 4..5, 20, "see x y", "    ^");
+        check("日本 x", 3..4, 20, "日本 x", "     ^");
+        check("x 日本", 2..4, 20, "x 日本", "  ^^^^");
+        check("\tx", 1..2, 20, "    x", "    ^");
+        check("e\u{301}x", 2..3, 20, "e\u{301}x", " ^");
+    }
+
+    #[test]
+    fn a_long_line_is_cut_where_nothing_is_meant() {
+        let long = format!("{}here{}", "a".repeat(60), "b".repeat(60));
+        let (shown, columns) = fitted(&long, Some(60..64), 50);
+        assert_eq!(width(&shown), 50);
+        assert!(shown.starts_with('…') && shown.ends_with('…'), "{shown}");
+        let columns = columns.unwrap();
+        assert_eq!(shown.chars().skip(columns.start).take(4).collect::<String>(), "here");
+        check("abcdef", 0..1, 6, "abcdef", "^");
+        check("abcdefg", 0..1, 6, "abcde…", "^");
+    }
+
+    proptest! {
+        #[test]
+        fn any_line_fits(text in "\\PC{0,120}", start in 0usize..130, length in 0usize..130, room in 35usize..90) {
+            let n = text.chars().count();
+            let meant = start.min(n)..(start + length).min(n);
+            let (shown, carets) = fitted(&text, Some(meant), room);
+            prop_assert!(width(&shown) <= room, "{} > {room}", width(&shown));
+            prop_assert!(carets.is_none_or(|carets| carets.end <= width(&shown)));
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! What the sessions would be given and what hosts read by themselves, in columns.
+
+use crate::check::report::{CheckReport, SessionReport, StaticFile};
+use crate::check::reports::Tone;
+use crate::check::reports::text::{COLUMNS, Paint};
+use crate::check::reports::width::{padded, right, shortened, width, wrapped};
+use crate::check::reports::words::{change, gain_and_loss, moves, names, of, use_of_budget};
+use crate::core::context::candidate::Part;
+use crate::core::context::receipt::PartUse;
+use crate::core::text::for_report;
+use crate::core::text::number::thousands;
+
+/// A whole budget in a bar.
+const BAR_CELLS: usize = 24;
+/// A name of a session or file is shown in at least so many columns.
+const LEAST_NAME: usize = 12;
+/// Between two columns.
+const GAP: &str = "  ";
+/// Room that a part takes, and room that nothing takes.
+const FULL: char = '█';
+const FREE: char = '·';
+
+/// One row per session: tokens, a bar with a letter per part, and the change; below it what the change did.
+pub(super) fn sessions(report: &CheckReport, paint: Paint<'_>) -> Option<String> {
+    let sessions = &report.sessions;
+    let mut columns = vec![
+        Column::new("tokens", sessions, use_of_budget),
+        Column::new("room", sessions, bar),
+        Column::new("change", sessions, |session| change(session).unwrap_or_default()),
+        Column::new("wanted", sessions, |session| thousands(session.wanted as i128)),
+        Column::new("left out", sessions, |session| thousands(session.omitted.len() as i128)),
+    ];
+    columns[1].aligned_right = false;
+    let names: Vec<String> =
+        sessions.iter().map(|session| for_report::one_line(&session.name)).collect();
+    let below: Vec<String> = sessions.iter().map(details).collect();
+    let table = table("Sessions", &names, columns, &below, report, paint)?;
+    Some(format!("{table}{}{}\n", GAP, paint(Tone::Faint, &legend(sessions))))
+}
+
+/// One row per part of a context: tokens, a bar of its limit or of the whole budget, and the change. Sessions whose parts
+/// are the same are told together.
+pub(super) fn parts(report: &CheckReport, paint: Paint<'_>) -> Option<String> {
+    let mut groups: Vec<(Vec<String>, Vec<[String; 4]>)> = Vec::new();
+    for session in report.sessions.iter().filter(|session| !session.parts.is_empty()) {
+        let (name, rows) = (for_report::one_line(&session.name), part_rows(session));
+        match groups.iter_mut().find(|(_, same)| *same == rows) {
+            Some((names, _)) => names.push(name),
+            None => groups.push((vec![name], rows)),
+        }
+    }
+    let rows = groups.into_iter().flat_map(|(names, rows)| {
+        let head = [names.join(", "), String::new(), String::new(), String::new()];
+        std::iter::once(head).chain(rows)
+    });
+    let rows: Vec<[String; 4]> = rows.collect();
+    let mut columns = ["tokens", "", "change"]
+        .into_iter()
+        .enumerate()
+        .map(|(n, title)| Column::new(title, &rows, |row| row[n + 1].clone()))
+        .collect::<Vec<_>>();
+    columns[1].aligned_right = false;
+    let names: Vec<String> = rows.iter().map(|row| row[0].clone()).collect();
+    table("Parts", &names, columns, &[], report, paint)
+}
+
+/// Name, tokens, bar and change of each part, and of the whole where a limit was agreed on for it.
+fn part_rows(session: &SessionReport) -> Vec<[String; 4]> {
+    let before = session.growth.as_ref().map(|growth| &growth.parts_before);
+    let tokens_of = |parts: &[PartUse], name| -> usize {
+        parts.iter().filter(|part| part.name == name).map(|part| part.tokens).sum()
+    };
+    let row = |name: String, tokens: usize, limit: Option<usize>, before: Option<usize>| {
+        let change = before.map(|before| {
+            gain_and_loss(tokens.saturating_sub(before), before.saturating_sub(tokens))
+        });
+        let whole = limit.unwrap_or(session.budget.tokens);
+        let bar = filled(tokens, whole);
+        [format!("{GAP}{name}"), of(tokens, limit), bar, change.unwrap_or_default()]
+    };
+    let mut rows = Vec::new();
+    for part in Part::ALL {
+        let (tokens, was) =
+            (tokens_of(&session.parts, part), before.map(|parts| tokens_of(parts, part)));
+        if tokens > 0 || was.is_some_and(|was| was > 0) {
+            let limit = session.limits.parts.get(&part).copied();
+            rows.push(row(part.name().to_owned(), tokens, limit, was));
+        }
+    }
+    if let Some(total) = session.limits.total {
+        let was = session.growth.as_ref().map(|growth| growth.tokens_before);
+        rows.push(row("total".to_owned(), session.used.tokens, Some(total), was));
+    }
+    rows
+}
+
+/// One row per file that hosts read by themselves.
+pub(super) fn static_files(report: &CheckReport, paint: Paint<'_>) -> Option<String> {
+    let files = &report.static_files;
+    let change = |file: &StaticFile| match file.tokens_before {
+        None => String::new(),
+        Some(before) => {
+            gain_and_loss(file.tokens.saturating_sub(before), before.saturating_sub(file.tokens))
+        }
+    };
+    let columns = vec![
+        Column::new("tokens", files, |file| of(file.tokens, file.limit)),
+        Column::new("change", files, change),
+    ];
+    let names: Vec<String> = files.iter().map(|file| for_report::one_line(&file.path)).collect();
+    table("Read by hosts", &names, columns, &[], report, paint)
+}
+
+/// A column of a table, all of its cells in one width.
+struct Column {
+    title: &'static str,
+    cells: Vec<String>,
+    aligned_right: bool,
+}
+
+impl Column {
+    fn new<T>(title: &'static str, rows: &[T], cell: impl Fn(&T) -> String) -> Column {
+        Column { title, cells: rows.iter().map(cell).collect(), aligned_right: true }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.cells.iter().all(String::is_empty)
+    }
+
+    fn width(&self) -> usize {
+        self.cells.iter().map(|cell| width(cell)).max().unwrap_or(0).max(width(self.title))
+    }
+
+    fn aligned(&self, text: &str) -> String {
+        let columns = self.width();
+        if self.aligned_right { right(text, columns) } else { padded(text, columns) }
+    }
+}
+
+/// A table under a title; columns in which nothing stands are left out.
+fn table(
+    title: &str,
+    names: &[String],
+    mut columns: Vec<Column>,
+    below: &[String],
+    report: &CheckReport,
+    paint: Paint<'_>,
+) -> Option<String> {
+    if names.is_empty() {
+        return None;
+    }
+    columns.retain(|column| !column.is_empty());
+    let others: usize = columns.iter().map(|column| GAP.len() + column.width()).sum();
+    let room = COLUMNS.saturating_sub(GAP.len() + others).max(LEAST_NAME);
+    let longest = names.iter().map(|name| width(name)).max().unwrap_or(0).max(width(title));
+    let name_columns = longest.min(room);
+    let row = |name: &str, cell: &dyn Fn(&Column) -> String| {
+        let mut row = padded(&shortened(name, name_columns), name_columns);
+        for column in &columns {
+            row.push_str(&format!("{GAP}{}", cell(column)));
+        }
+        row.truncate(row.trim_end().len());
+        row
+    };
+    let head = row(title, &|column| column.aligned(column.title));
+    let mut text = format!("{}\n", paint(Tone::Strong, &head));
+    for (n, name) in names.iter().enumerate() {
+        let line = row(name, &|column| column.aligned(&column.cells[n]));
+        text.push_str(&format!("{line}\n"));
+        text.push_str(below.get(n).map_or("", |below| below));
+    }
+    if let (Some(base), true) = (&report.base, columns.iter().any(|c| c.title == "change")) {
+        let said =
+            wrapped(&format!("{GAP}change: against {}", for_report::one_line(base)), COLUMNS, GAP);
+        text.push_str(&format!("{GAP}{}\n", paint(Tone::Faint, said.trim_start())));
+    }
+    Some(text)
+}
+
+/// What a change did to a session's entries, and what its host counts besides tokens.
+fn details(session: &SessionReport) -> String {
+    let mut said: Vec<(&str, String)> = Vec::new();
+    for (what, entries) in moves(session) {
+        said.push((what, names(entries, str::to_owned)));
+    }
+    if let Some(chars) = session.budget.chars {
+        said.push(("characters", of(session.used.chars, Some(chars))));
+    }
+    let lines = said.iter().map(|(what, text)| {
+        let line = wrapped(text, COLUMNS - 16, "                ");
+        format!("    {what}: {line}\n")
+    });
+    lines.collect()
+}
+
+/// A number as a part of the whole.
+fn filled(number: usize, whole: usize) -> String {
+    let whole = whole.max(1) as u128;
+    let cells = (number as u128 * BAR_CELLS as u128 + whole / 2) / whole;
+    // What is there is seen, however small.
+    let cells = usize::try_from(cells).unwrap_or(BAR_CELLS).max(usize::from(number > 0));
+    let cells = cells.min(BAR_CELLS);
+    let (full, free) = (std::iter::repeat_n(FULL, cells), BAR_CELLS - cells);
+    full.chain(std::iter::repeat_n(FREE, free)).collect()
+}
+
+/// A budget in letters: each part takes its share, and what is left is left.
+fn bar(session: &SessionReport) -> String {
+    let whole = session.budget.tokens.max(session.used.tokens).max(1);
+    let mut bar = String::new();
+    let (mut tokens, mut cells) = (0usize, 0usize);
+    for part in &session.parts {
+        tokens = tokens.saturating_add(part.tokens);
+        // Rounded as a sum, so that the parts together are as long as the whole of them.
+        let end = (tokens as u128 * BAR_CELLS as u128 + whole as u128 / 2) / whole as u128;
+        let end = usize::try_from(end).unwrap_or(BAR_CELLS);
+        // What is there is seen, however small.
+        let end = end.max(cells + usize::from(part.tokens > 0)).min(BAR_CELLS);
+        bar.extend(std::iter::repeat_n(letter(part.name), end - cells));
+        cells = end;
+    }
+    bar.extend(std::iter::repeat_n(FREE, BAR_CELLS - cells));
+    bar
+}
+
+/// What the letters of the bars mean.
+fn legend(sessions: &[SessionReport]) -> String {
+    let used = Part::ALL.into_iter().filter(|&part| {
+        sessions.iter().flat_map(|session| &session.parts).any(|used| used.name == part)
+    });
+    let meanings = used.map(|part| format!("{} {}", letter(part), part.title().to_lowercase()));
+    meanings.chain([format!("{FREE} free")]).collect::<Vec<_>>().join(", ")
+}
+
+fn letter(part: Part) -> char {
+    match part {
+        Part::Frame => 'F',
+        Part::Handoff => 'H',
+        Part::Concepts => 'C',
+        Part::Recent => 'R',
+        Part::Graph => 'G',
+        Part::Files => 'L',
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::settings::Limits;
+    use crate::core::context::budget::{Budget, Host, Size};
+
+    #[test]
+    fn a_bar_is_as_long_as_the_budget() {
+        #[track_caller]
+        fn check(budget: usize, parts: &[(Part, usize)], expect: &str) {
+            let parts: Vec<PartUse> =
+                parts.iter().map(|&(name, tokens)| PartUse { name, tokens }).collect();
+            let tokens = parts.iter().map(|part| part.tokens).sum();
+            let session = SessionReport {
+                name: String::new(),
+                host: Host::Plain,
+                budget: Budget { tokens: budget, chars: None },
+                used: Size { tokens, chars: 0 },
+                wanted: 0,
+                parts,
+                limits: Limits::default(),
+                shown: Vec::new(),
+                omitted: Vec::new(),
+                growth: None,
+            };
+            assert_eq!(bar(&session), expect);
+        }
+        check(0, &[], "························");
+        check(240, &[(Part::Frame, 20), (Part::Concepts, 100)], "FFCCCCCCCCCC············");
+        check(4_000, &[(Part::Frame, 9), (Part::Recent, 9)], "FR······················");
+        check(24, &[(Part::Frame, 24)], "FFFFFFFFFFFFFFFFFFFFFFFF");
+        check(10, &[(Part::Frame, 20)], "FFFFFFFFFFFFFFFFFFFFFFFF");
+    }
+}

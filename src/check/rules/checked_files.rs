@@ -1,0 +1,153 @@
+//! A repository as the rules go through it: which files are notes, handoffs or static, what each of them holds.
+
+use rayon::prelude::*;
+
+use super::names::Names;
+use super::pattern;
+use super::spans::Spans;
+use super::text_file::TextFile;
+use super::tree::{self, Tree};
+use super::{CheckedVault, RuleInput};
+use crate::check::finding::{Finding, Rule};
+use crate::check::repository_file::RepositoryFile;
+use crate::core::note::front_matter::{self, FrontMatter};
+use crate::core::time::Timestamp;
+
+/// Names of files that speak of their folder.
+const INDEX_NAMES: [&str; 6] = ["readme", "index", "agents", "claude", "gemini", "_index"];
+
+/// A repository as the rules go through it.
+pub(super) struct CheckedFiles<'a> {
+    pub(super) input: &'a RuleInput<'a>,
+    pub(super) tree: Tree<'a>,
+    /// All files that reach a prompt, in the order of their paths.
+    pub(super) files: Vec<CheckedFile<'a>>,
+    pub(super) names: Names,
+}
+
+/// A file that reaches a prompt.
+pub(super) struct CheckedFile<'a> {
+    pub(super) file: TextFile<'a>,
+    pub(super) spans: Spans,
+    /// The vault that it is a note of.
+    pub(super) vault: Option<&'a CheckedVault>,
+    pub(super) is_handoff: bool,
+    pub(super) front_matter: FrontMatter,
+    /// When it was last changed.
+    pub(super) modified: Timestamp,
+}
+
+impl<'a> CheckedFiles<'a> {
+    pub(super) fn new(input: &'a RuleInput<'a>) -> CheckedFiles<'a> {
+        let mut files: Vec<CheckedFile<'a>> =
+            input.files.par_iter().filter_map(|file| CheckedFile::new(input, file)).collect();
+        files.sort_by(|a, b| a.file.path.cmp(b.file.path));
+        let names = Names::new(input.links, &files);
+        CheckedFiles { input, tree: Tree::new(input.files, input.unread), files, names }
+    }
+
+    /// The notes, each with its number among all files.
+    pub(super) fn notes(&self) -> impl Iterator<Item = (usize, &CheckedFile<'a>)> {
+        self.files.iter().enumerate().filter(|(_, file)| file.vault.is_some())
+    }
+
+    /// A rule that is broken at a place of a file.
+    pub(super) fn finding(
+        &self,
+        file: &CheckedFile<'_>,
+        rule: Rule,
+        range: std::ops::Range<usize>,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Finding {
+        file.file.finding(self.input.settings, rule, range, message.into(), hint.into())
+    }
+}
+
+impl<'a> CheckedFile<'a> {
+    /// The file, if it is one that reaches a prompt.
+    fn new(input: &RuleInput<'a>, file: &'a RepositoryFile) -> Option<CheckedFile<'a>> {
+        let (path, text) = (file.path.as_str(), file.text.as_deref()?);
+        let is_handoff = is_handoff(input, path);
+        let vault = if is_handoff { None } else { vault_of(input.vaults, path) };
+        let is_static = || {
+            let limits = &input.settings.static_limits;
+            limits.iter().any(|(pattern, _)| pattern::fits(pattern, path))
+        };
+        if !is_handoff && vault.is_none() && !is_static() {
+            return None;
+        }
+        let unmarked = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let yaml = front_matter::split(unmarked).0.unwrap_or_default();
+        Some(CheckedFile {
+            file: TextFile::new(path, text),
+            spans: Spans::of(text),
+            vault,
+            is_handoff,
+            front_matter: front_matter::parse(yaml).0,
+            modified: file.modified,
+        })
+    }
+
+    /// The note's title: as the index has it.
+    pub(super) fn title(&self) -> &str {
+        let heading = self.spans.headings.first().map(|(_, heading)| heading.trim());
+        let title = self.front_matter.title.as_deref().map(str::trim).or(heading);
+        title.filter(|title| !title.is_empty()).unwrap_or_else(|| self.stem())
+    }
+
+    /// The file's name without its ending.
+    pub(super) fn stem(&self) -> &'a str {
+        let name = tree::name_of(self.file.path);
+        name.strip_suffix(".md").unwrap_or(name)
+    }
+
+    /// The text behind the front matter.
+    pub(super) fn body(&self) -> &'a str {
+        &self.file.text[self.spans.body..]
+    }
+
+    /// Whether it speaks of its folder, and not of a matter of its own.
+    pub(super) fn is_index(&self) -> bool {
+        INDEX_NAMES.iter().any(|name| self.stem().eq_ignore_ascii_case(name))
+    }
+
+    /// Where the file begins; a byte order mark is not part of it.
+    pub(super) fn first_line(&self) -> std::ops::Range<usize> {
+        0..0
+    }
+
+    /// Where a key of the front matter stands.
+    pub(super) fn key(&self, key: &str) -> Option<std::ops::Range<usize>> {
+        let mut at = 0;
+        for line in self.file.text[..self.spans.body].split_inclusive('\n') {
+            let unmarked = line.trim_start_matches('\u{feff}');
+            let name = unmarked.trim_start_matches(['"', '\'']);
+            let behind = name.strip_prefix(key).map(|rest| rest.trim_start_matches(['"', '\'']));
+            if behind.is_some_and(|rest| rest.trim_start().starts_with(':')) {
+                let start = at + (line.len() - name.len());
+                return Some(start..start + key.len());
+            }
+            at += line.len();
+        }
+        None
+    }
+}
+
+fn is_handoff(input: &RuleInput<'_>, path: &str) -> bool {
+    let mut folders = input.settings.handoffs.iter();
+    let is_readme = tree::name_of(path).eq_ignore_ascii_case("README.md");
+    path.ends_with(".md")
+        && !is_readme
+        && folders.any(|folder| tree::below(folder.trim_matches('/'), path).is_some())
+}
+
+/// The vault that a file is a note of: the innermost one. Hidden files and folders are none of its notes.
+fn vault_of<'a>(vaults: &'a [CheckedVault], path: &str) -> Option<&'a CheckedVault> {
+    let holds = |vault: &&CheckedVault| {
+        tree::below(&vault.folder, path)
+            .is_some_and(|below| !below.split('/').any(|part| part.starts_with('.')))
+    };
+    let innermost = vaults.iter().filter(holds).max_by_key(|vault| vault.folder.len());
+    innermost.filter(|_| path.ends_with(".md"))
+}

@@ -1,0 +1,224 @@
+//! **duplicate-note**: two notes with the same text below the front matter, however it is broken into lines, or with
+//! nearly the same: nine tenths of all runs of five words are in both. Told at the later path. Notes of a few words say
+//! too little to be the same.
+//!
+//! Notes that could be nearly the same are found by what the smallest hashes of their runs are (MinHash, in bands), so that
+//! the time grows with the text and not with the number of pairs.
+
+use std::collections::{HashMap, HashSet};
+
+use rayon::prelude::*;
+
+use super::checked_files::{CheckedFile, CheckedFiles};
+use super::text_file;
+use crate::check::finding::{Finding, Rule};
+
+/// Notes with fewer words are never the same.
+const FEWEST_WORDS: usize = 10;
+/// Notes with fewer words are never nearly the same.
+const FEWEST_WORDS_NEARLY: usize = 50;
+/// So many words are a run.
+const RUN: usize = 5;
+/// So many smallest hashes are kept, a band being so many of them. Two notes that share nine tenths are in a common band
+/// in all but one case of ten thousand.
+const MINIMA: usize = 32;
+const BAND: usize = 4;
+/// So many notes of a band are compared with.
+const MOST_COMPARED: usize = 4;
+
+/// What is compared of a note.
+struct Print {
+    n_words: usize,
+    /// Equal for equal texts; others may have it by chance.
+    whole: u64,
+    minima: [u64; MINIMA],
+}
+
+/// Finds notes that are there twice.
+pub(super) fn find(checked: &CheckedFiles<'_>) -> Vec<Finding> {
+    let notes: Vec<&CheckedFile<'_>> = checked.notes().map(|(_, file)| file).collect();
+    let prints: Vec<Print> = notes.par_iter().map(|file| print(file.body())).collect();
+    let mut by_text: HashMap<u64, usize> = HashMap::new();
+    let mut bands: HashMap<(usize, [u64; BAND]), Vec<usize>> = HashMap::new();
+    let mut runs: HashMap<usize, HashSet<u64>> = HashMap::new();
+    let mut findings = Vec::new();
+    for (number, print) in prints.iter().enumerate() {
+        if print.n_words < FEWEST_WORDS {
+            continue;
+        }
+        let words = |number: usize| notes[number].body().split_whitespace();
+        let same = by_text.get(&print.whole).filter(|&&first| words(first).eq(words(number)));
+        let mut found = same.map(|&first| (first, true));
+        if found.is_none() && print.n_words >= FEWEST_WORDS_NEARLY {
+            let (keys, _) = print.minima.as_chunks::<BAND>();
+            let mut near: Vec<usize> = keys
+                .iter()
+                .enumerate()
+                .filter_map(|key| bands.get(&(key.0, *key.1)))
+                .flatten()
+                .copied()
+                .collect();
+            near.sort_unstable();
+            near.dedup();
+            found = near
+                .into_iter()
+                .find(|&first| are_nearly_same(&mut runs, &notes, first, number))
+                .map(|first| (first, false));
+            if found.is_none() {
+                for key in keys.iter().copied().enumerate() {
+                    let band = bands.entry(key).or_default();
+                    if band.len() < MOST_COMPARED {
+                        band.push(number);
+                    }
+                }
+            }
+        }
+        let Some((first, is_same)) = found else {
+            by_text.insert(print.whole, number);
+            continue;
+        };
+        let path = text_file::shown(notes[first].file.path);
+        let message = if is_same {
+            format!("this note says the same as {path}")
+        } else {
+            format!("this note says nearly the same as {path}")
+        };
+        let hint = "keep one of them, and link to it";
+        let file = notes[number];
+        findings.push(checked.finding(file, Rule::DuplicateNote, file.first_line(), message, hint));
+    }
+    findings
+}
+
+fn print(body: &str) -> Print {
+    let (mut n_words, mut whole) = (0, 0);
+    let words = body.split_whitespace().map(|word| hash_of(word.as_bytes()));
+    let words = words.inspect(|&word| {
+        n_words += 1;
+        whole = mixed(whole ^ word);
+    });
+    // The smallest hash of each class of runs. A class without any takes that of the next one.
+    let mut minima = [u64::MAX; MINIMA];
+    for hash in runs(words) {
+        let minimum = &mut minima[hash as usize % MINIMA];
+        *minimum = hash.min(*minimum);
+    }
+    for n in (0..2 * MINIMA).rev() {
+        if minima[n % MINIMA] == u64::MAX {
+            minima[n % MINIMA] = minima[(n + 1) % MINIMA];
+        }
+    }
+    Print { n_words, whole, minima }
+}
+
+/// The hash of each run of a text's words.
+fn runs_of(body: &str) -> impl Iterator<Item = u64> {
+    runs(body.split_whitespace().map(|word| hash_of(word.as_bytes())))
+}
+
+/// The hash of each run of words that are known by their hashes.
+fn runs(words: impl Iterator<Item = u64>) -> impl Iterator<Item = u64> {
+    let mut last = [0u64; RUN];
+    words.enumerate().filter_map(move |(n, word)| {
+        last.rotate_left(1);
+        last[RUN - 1] = word;
+        (n + 1 >= RUN).then(|| last.iter().fold(0, |sum, &word| mixed(sum ^ word)))
+    })
+}
+
+/// FNV-1a, the same on every machine.
+fn hash_of(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+/// Spreads a number over all bits (the end of MurmurHash3).
+fn mixed(number: u64) -> u64 {
+    let number = (number ^ (number >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
+    let number = (number ^ (number >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+    number ^ (number >> 33)
+}
+
+fn are_nearly_same(
+    runs: &mut HashMap<usize, HashSet<u64>>,
+    notes: &[&CheckedFile<'_>],
+    first: usize,
+    second: usize,
+) -> bool {
+    let first = runs.entry(first).or_insert_with(|| runs_of(notes[first].body()).collect());
+    let second: HashSet<u64> = runs_of(notes[second].body()).collect();
+    let common = second.iter().filter(|run| first.contains(run)).count();
+    let all = first.len() + second.len() - common;
+    common * 10 >= all * 9
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::TestRepository;
+    use super::*;
+    use crate::check::finding::Rule::DuplicateNote;
+    use proptest::prelude::*;
+
+    fn words(from: usize, to: usize) -> String {
+        (from..to).map(|n| format!("w{n} ")).collect()
+    }
+
+    #[test]
+    fn the_same_text_twice_is_told_at_the_later_path() {
+        let text = words(0, 12);
+        let other = format!("---\ntitle: other\n---\n{}\n", text.replace("w5 ", "w5\n\n"));
+        TestRepository::new()
+            .with("docs/b.md", &other)
+            .with("docs/a.md", &text)
+            .with("docs/c.md", &text.replace("w5", "x5"))
+            .check(DuplicateNote, &["docs/b.md:1:1+0"]);
+    }
+
+    #[test]
+    fn nearly_the_same_text_is_told_too() {
+        let repository = TestRepository::new()
+            .with("docs/a.md", &words(0, 300))
+            .with("docs/b.md", &words(0, 305))
+            .with("docs/c.md", &words(60, 300));
+        assert_eq!(
+            repository.of(DuplicateNote)[0].message,
+            "this note says nearly the same as docs/a.md"
+        );
+        repository.check(DuplicateNote, &["docs/b.md:1:1+0"]);
+    }
+
+    #[test]
+    fn a_few_words_say_too_little() {
+        TestRepository::new()
+            .with("docs/a.md", "To do.")
+            .with("docs/b.md", "To do.")
+            .check(DuplicateNote, &[]);
+    }
+
+    #[test]
+    fn thousands_of_the_same_take_no_time() {
+        let repository = (0..3_000).fold(TestRepository::new(), |repository, n| {
+            repository.with(&format!("docs/{n}.md"), &format!("{}end{n}", words(0, 100)))
+        });
+        let started = std::time::Instant::now();
+        assert_eq!(repository.of(DuplicateNote).len(), 2_999);
+        assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(200))]
+        #[test]
+        fn bands_find_what_a_comparison_of_all_pairs_finds(seed in 0usize..1_000_000, changed in 0usize..12) {
+            let first = words(seed, seed + 200);
+            let second = (0..changed).fold(first.clone(), |text, n| {
+                text.replace(&format!("w{} ", seed + n * 15 + 3), "other ")
+            });
+            let set = |text: &str| runs_of(text).collect::<HashSet<u64>>();
+            let (a, b) = (set(&first), set(&second));
+            let is_near = a.intersection(&b).count() * 10 >= a.union(&b).count() * 9;
+            let repository = TestRepository::new().with("docs/a.md", &first).with("docs/b.md", &second);
+            prop_assert_eq!(repository.of(DuplicateNote).len(), usize::from(is_near));
+        }
+    }
+}

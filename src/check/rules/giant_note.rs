@@ -1,0 +1,72 @@
+//! **giant-note**: a note that has more than its share (`giant_percent`) of all notes' tokens. Where there are fewer than five
+//! notes, or the note has no more than a thousand tokens, nothing is said.
+
+use rayon::prelude::*;
+
+use super::checked_files::CheckedFiles;
+use crate::check::finding::{Finding, Rule};
+use crate::core::tokens;
+
+/// Below this many notes a share says nothing.
+const FEWEST_NOTES: usize = 5;
+/// A note of this size is never too large.
+const FINE_TOKENS: usize = 1_000;
+/// A text has at most so many times as many tokens per byte as another, near enough: to count all tokens of a large vault
+/// takes longer than all other rules, and mostly no note comes near its share by bytes.
+const DENSEST: usize = 4;
+
+/// Finds notes with more than their share.
+pub(super) fn giants(checked: &CheckedFiles<'_>) -> Vec<Finding> {
+    let notes: Vec<_> = checked.notes().map(|(_, file)| file).collect();
+    let percent = checked.input.settings.giant_percent;
+    let bytes: usize = notes.iter().map(|file| file.file.text.len()).sum();
+    let is_near = |size: usize| size > FINE_TOKENS && size * 100 * DENSEST > bytes * percent;
+    if notes.len() < FEWEST_NOTES || !notes.iter().any(|file| is_near(file.file.text.len())) {
+        return Vec::new();
+    }
+    let encoding = checked.input.encoding;
+    let counts: Vec<usize> =
+        notes.par_iter().map(|file| tokens::count(encoding, file.file.text)).collect();
+    let all: usize = counts.iter().sum();
+    let giants = notes.iter().zip(&counts);
+    let giants = giants.filter(|&(_, &n)| n > FINE_TOKENS && n * 100 > all * percent);
+    giants
+        .map(|(file, &n)| {
+            let share = n * 100 / all;
+            let message = format!(
+                "this note has {n} tokens, {share} % of all notes'; {percent} % is its share"
+            );
+            let hint = "split it by its headings into notes that link to each other";
+            checked.finding(file, Rule::GiantNote, file.first_line(), message, hint)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::TestRepository;
+    use crate::check::finding::Rule::GiantNote;
+
+    fn notes(n_notes: usize, words: usize) -> TestRepository {
+        let repository =
+            TestRepository::new().with("docs/giant.md", &"many words here ".repeat(words / 3));
+        (1..n_notes).fold(repository, |repository, n| {
+            repository.with(&format!("docs/{n}.md"), &format!("{n} few words ").repeat(200))
+        })
+    }
+
+    #[test]
+    fn a_note_with_more_than_its_share_is_a_giant() {
+        notes(5, 9_000).check(GiantNote, &["docs/giant.md:1:1+0"]);
+    }
+
+    #[test]
+    fn few_notes_and_small_ones_have_no_giant() {
+        notes(4, 9_000).check(GiantNote, &[]);
+        notes(5, 900).check(GiantNote, &[]);
+        notes(40, 9_000).check(GiantNote, &[]);
+        let mut repository = notes(5, 9_000);
+        repository.settings.giant_percent = 90;
+        repository.check(GiantNote, &[]);
+    }
+}

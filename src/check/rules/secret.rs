@@ -1,0 +1,42 @@
+//! **secret**: text that would be masked in a context, in notes, handoffs and static files, in front matter and in code.
+//! A finding names the kind of secret, never the secret.
+
+use rayon::prelude::*;
+
+use super::checked_files::{CheckedFile, CheckedFiles};
+use crate::check::finding::{Finding, Rule};
+
+const HINT: &str =
+    "take it out, and change it where it is in use: it stays in the history of the repository";
+
+pub(super) fn find(checked: &CheckedFiles<'_>) -> Vec<Finding> {
+    checked.files.par_iter().flat_map_iter(|file| find_in(checked, file)).collect()
+}
+
+fn find_in(checked: &CheckedFiles<'_>, file: &CheckedFile<'_>) -> Vec<Finding> {
+    let secrets = file.file.secrets().iter().map(|secret| {
+        let message = format!("this looks like a secret ({})", secret.kind);
+        checked.finding(file, Rule::Secret, secret.range.clone(), message, HINT)
+    });
+    secrets.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::TestRepository;
+    use crate::check::finding::Rule::Secret;
+
+    #[test]
+    fn a_secret_is_told_by_its_kind_alone() {
+        let key = ["AKIA", "Q3EGRXZ5T7PLMN2W"].concat();
+        let repository = TestRepository::new()
+            .with("docs/a.md", &format!("---\nkey: {key}\n---\n```\nx {key} y\n```\n"))
+            .with("AGENTS.md", &format!("{key}\n"))
+            .with("src/a.md", &key);
+        let finding = &repository.of(Secret)[0];
+        assert_eq!(finding.message, "this looks like a secret (aws-access-key)");
+        assert_eq!(finding.excerpt.as_deref(), Some("[masked: aws-access-key]"));
+        assert!(!format!("{:?}", repository.all()).contains(&key));
+        repository.check(Secret, &["AGENTS.md:1:1+20", "docs/a.md:2:6+20", "docs/a.md:5:3+20"]);
+    }
+}

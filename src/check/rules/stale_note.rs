@@ -1,0 +1,410 @@
+//! **stale-note**: a note of yesterday. Its front matter says that it is over (`status: done`, `completed`, `obsolete`,
+//! `superseded` or `archived`; `superseded_by`), or it names in backticks a file that is gone: a path with a known ending, below a folder of the
+//! repository that is there, while no file ends like it. (A link to a file that is gone is a dangling one.)
+//!
+//! Examples, placeholders, patterns, what is built or ignored by git, paths in lines that speak of what was removed or is to
+//! come, and notes that are over or tell a history (CHANGELOG, `done/`, …) are not looked at for paths.
+
+use std::ops::Range;
+
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+
+use super::checked_files::{CheckedFile, CheckedFiles};
+use super::text_file;
+use super::tree;
+use crate::check::finding::{Finding, Rule};
+
+/// What says that a note is over.
+const OVER: [&str; 8] = [
+    "done",
+    "completed",
+    "complete",
+    "obsolete",
+    "superseded",
+    "archived",
+    "deprecated",
+    "outdated",
+];
+/// Endings of files that people write and keep.
+const ENDINGS: [&str; 64] = [
+    "adoc", "astro", "bash", "bat", "c", "cc", "cfg", "clj", "cmake", "conf", "cpp", "cs", "css",
+    "csv", "cxx", "dart", "ex", "exs", "fish", "go", "gradle", "graphql", "h", "hcl", "hpp", "hs",
+    "html", "ini", "ipynb", "java", "js", "json", "jsonc", "jsx", "kt", "lua", "md", "mdc", "mdx",
+    "mjs", "ml", "nix", "php", "pl", "proto", "ps1", "py", "rb", "rs", "scala", "scss", "sh",
+    "sql", "svelte", "swift", "tf", "toml", "ts", "tsx", "txt", "vue", "xml", "yaml", "yml",
+];
+/// Folders of what is made, not written.
+const MADE: [&str; 24] = [
+    "node_modules",
+    "target",
+    "dist",
+    "build",
+    "out",
+    "output",
+    "outputs",
+    "vendor",
+    "coverage",
+    "tmp",
+    "temp",
+    "cache",
+    ".cache",
+    ".venv",
+    "venv",
+    "__pycache__",
+    ".next",
+    ".nuxt",
+    ".git",
+    "generated",
+    "gen",
+    "bin",
+    "obj",
+    "logs",
+];
+/// Parts of paths that stand for any other.
+const STAND_INS: [&str; 22] = [
+    "foo",
+    "bar",
+    "baz",
+    "qux",
+    "path",
+    "to",
+    "some",
+    "example",
+    "examples",
+    "sample",
+    "my",
+    "your",
+    "xxx",
+    "yyy",
+    "name",
+    "file",
+    "filename",
+    "dir",
+    "folder",
+    "yyyy",
+    "mm",
+    "placeholder",
+];
+/// Parts of names that stand for a time or a number.
+const TIMES: [&str; 14] =
+    ["YYYY", "YYYYMMDD", "MM", "DD", "HH", "N", "NN", "NNN", "NNNN", "X", "XX", "XXX", "Y", "Z"];
+/// Names of notes, and of folders, that tell what was.
+const HISTORIES: [&str; 13] = [
+    "archive",
+    "archived",
+    "changelog",
+    "changelogs",
+    "changes",
+    "completed",
+    "done",
+    "history",
+    "journal",
+    "log",
+    "logs",
+    "progress",
+    "superseded",
+];
+/// Words in a line that speaks of what was, of what is to come, or of what could be.
+const OTHER_TIMES: [&str; 75] = [
+    "add",
+    "added",
+    "adding",
+    "adds",
+    "become",
+    "became",
+    "changed",
+    "converted",
+    "could",
+    "create",
+    "created",
+    "creates",
+    "creating",
+    "delete",
+    "deleted",
+    "deletes",
+    "drop",
+    "dropped",
+    "earlier",
+    "example",
+    "extracted",
+    "formerly",
+    "future",
+    "generate",
+    "generated",
+    "generates",
+    "gone",
+    "had",
+    "if",
+    "instance",
+    "introduced",
+    "legacy",
+    "like",
+    "longer",
+    "may",
+    "merged",
+    "might",
+    "migrated",
+    "missing",
+    "modified",
+    "move",
+    "moved",
+    "moves",
+    "new",
+    "old",
+    "optional",
+    "optionally",
+    "output",
+    "outputs",
+    "plan",
+    "planned",
+    "previously",
+    "propose",
+    "proposed",
+    "refactored",
+    "remove",
+    "removed",
+    "removes",
+    "rename",
+    "renamed",
+    "replaced",
+    "replaces",
+    "retired",
+    "should",
+    "split",
+    "switched",
+    "todo",
+    "updated",
+    "used",
+    "was",
+    "were",
+    "will",
+    "would",
+    "write",
+    "writes",
+];
+
+/// Finds notes of yesterday.
+pub(super) fn find(checked: &CheckedFiles<'_>) -> Vec<Finding> {
+    let ignored = ignored(checked);
+    let mut findings = Vec::new();
+    for (_, file) in checked.notes() {
+        let over = is_over(checked, file);
+        // Of what is over nobody expects that its files are still there.
+        let tells_history = over.is_some() || is_history(file);
+        findings.extend(over);
+        if tells_history {
+            continue;
+        }
+        for range in &file.spans.code {
+            findings.extend(gone_path(checked, file, range, &ignored));
+        }
+    }
+    findings
+}
+
+/// Whether a note tells what was, by its name or by that of a folder around it.
+fn is_history(file: &CheckedFile<'_>) -> bool {
+    let parts = tree::folder_of(file.file.path).split('/').chain([file.stem()]);
+    let is_one = |part: &str| HISTORIES.iter().any(|name| part.eq_ignore_ascii_case(name));
+    parts.into_iter().any(is_one)
+}
+
+fn is_over(checked: &CheckedFiles<'_>, file: &CheckedFile<'_>) -> Option<Finding> {
+    let place = file.key("status").or_else(|| file.key("Status"));
+    // Front matter knows the key in small letters alone.
+    let written = place.as_ref().and_then(|place| file.file.text[place.end..].lines().next());
+    let written = written.unwrap_or_default().trim_matches(['"', '\'', ' ', ':', '\t']);
+    let status = file.front_matter.status.as_deref().unwrap_or(written).trim();
+    let status = status.trim_end_matches(['.', '!', ',', ';']).to_lowercase();
+    let first_word = status.split_whitespace().next().unwrap_or_default();
+    let hint = "remove the note, or move what still holds into another one";
+    if OVER.contains(&status.as_str()) || first_word == "superseded" {
+        let message = format!("the note says that it is {}", file.file.shown_text(&status));
+        let place = place.unwrap_or_default();
+        return Some(checked.finding(file, Rule::StaleNote, place, message, hint));
+    }
+    let place = file.key("superseded_by").or_else(|| file.key("superseded-by"))?;
+    let mut lines = file.file.text[place.end..].lines();
+    let value = lines.next().unwrap_or_default();
+    let value = value.trim_start_matches(['"', '\'', ' ', ':']).trim();
+    // A list below the key is a value, too.
+    let has_list = lines.next().is_some_and(|line| line.trim_start().starts_with("- "));
+    let is_nobody = matches!(value, "null" | "~" | "[]" | "none" | "None" | "\"\"" | "''");
+    if is_nobody || value.is_empty() && !has_list {
+        return None;
+    }
+    Some(checked.finding(
+        file,
+        Rule::StaleNote,
+        place,
+        "the note says that another took its place",
+        hint,
+    ))
+}
+
+fn gone_path(
+    checked: &CheckedFiles<'_>,
+    file: &CheckedFile<'_>,
+    range: &Range<usize>,
+    ignored: &Gitignore,
+) -> Option<Finding> {
+    let text = file.file.text;
+    let code = text.get(range.clone())?;
+    let inner = code.trim_matches('`').trim();
+    let path = path_in(inner)?;
+    let tree = &checked.tree;
+    let (first, _) = path.split_once('/')?;
+    if !tree.has_folder(first)
+        || tree.has(path)
+        || tree.ending_with(path).is_some()
+        || tree::joined(tree::folder_of(file.file.path), path).is_some_and(|path| tree.has(&path))
+        || ignored.matched_path_or_any_parents(path, false).is_ignore()
+        || speaks_of_other_times(&line_around(text, range.start).replace(code, ""))
+    {
+        return None;
+    }
+    let start = range.start + code.find(path)?;
+    let place = start..start + path.len();
+    let shown = file.file.shown(place.clone());
+    let hint = match tree.ending_with(tree::name_of(path)) {
+        Some(there) => {
+            format!(
+                "{} is there; mend the note, or remove what it says about it",
+                text_file::shown(there)
+            )
+        }
+        None => "mend the note, or remove what it says about it".to_owned(),
+    };
+    let message = format!("the note names {shown}, which is not in the repository");
+    Some(checked.finding(file, Rule::StaleNote, place, message, hint))
+}
+
+/// The path of a file that a piece of code is, if it is nothing but that.
+fn path_in(code: &str) -> Option<&str> {
+    let code = code.strip_prefix("./").unwrap_or(code);
+    // A line in the file: `src/main.rs:12:3`, `src/main.rs#L12`.
+    let code = code.split(['#', ':']).next().unwrap_or(code);
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+@".contains(c);
+    let ending = tree::name_of(code).rsplit_once('.').map(|(_, ending)| ending)?;
+    let mut parts = code.split('/');
+    let fits = code.contains('/')
+        && code.chars().all(is_plain)
+        && !code.starts_with(['/', '@', '-'])
+        && !code.contains("..")
+        && ENDINGS.contains(&ending)
+        && !parts.clone().any(|part| part.is_empty() || MADE.contains(&part))
+        && !parts.any(stands_in);
+    fits.then_some(code)
+}
+
+fn stands_in(part: &str) -> bool {
+    let stem = part.split('.').next().unwrap_or(part).to_lowercase();
+    let mut words = stem.split(['-', '_']);
+    let mut written = part.split(|c: char| !c.is_alphanumeric());
+    written.any(|word| TIMES.contains(&word))
+        || STAND_INS.contains(&stem.as_str())
+        || words.any(|word| {
+            matches!(word, "foo" | "bar" | "example" | "your" | "my" | "dummy" | "nonexistent")
+        })
+}
+
+fn line_around(text: &str, at: usize) -> &str {
+    let start = text[..at].rfind('\n').map_or(0, |at| at + 1);
+    let end = text[at..].find('\n').map_or(text.len(), |end| at + end);
+    &text[start..end]
+}
+
+/// Whether a line is about something else than what is there now. Names inside of other code say nothing.
+fn speaks_of_other_times(line: &str) -> bool {
+    let prose = || line.split('`').step_by(2);
+    let mut words = prose().flat_map(|piece| piece.split(|c: char| !c.is_alphanumeric()));
+    ["e.g.", "→", "->", "~~"].iter().any(|mark| line.contains(mark))
+        || words.any(|word| OTHER_TIMES.contains(&word.to_lowercase().as_str()))
+}
+
+/// What git does not keep, by the `.gitignore` at the top, if that was read.
+fn ignored(checked: &CheckedFiles<'_>) -> Gitignore {
+    let mut rules = GitignoreBuilder::new("");
+    let file = checked.input.files.iter().find(|file| file.path == ".gitignore");
+    for line in file.and_then(|file| file.text.as_deref()).unwrap_or_default().lines() {
+        // A line that is no pattern ignores nothing.
+        let _ = rules.add_line(None, line);
+    }
+    rules.build().unwrap_or_else(|_| Gitignore::empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::TestRepository;
+    use crate::check::finding::Rule::StaleNote;
+
+    fn note(text: &str) -> TestRepository {
+        TestRepository::new()
+            .with("docs/a.md", text)
+            .with(".gitignore", "# made\n/src/schema.rs\n*.lock.json\n")
+            .with_file("src/main.rs")
+            .with_file("src/deep/inner/kept.rs")
+            .with_file("docs/img/x.png")
+    }
+
+    #[test]
+    fn a_path_that_is_gone_is_found_where_it_stands() {
+        for (text, expect) in [
+            ("See `src/gone.rs`.", "docs/a.md:1:6+11"),
+            ("ä\n\n- in ``src/deep/gone.rs:12`` it is", "docs/a.md:3:8+16"),
+            ("`./src/gone.rs#L3`", "docs/a.md:1:4+11"),
+            ("> `docs/gone.md` says so", "docs/a.md:1:4+12"),
+        ] {
+            note(text).check(StaleNote, &[expect]);
+        }
+    }
+
+    #[test]
+    fn what_is_there_or_could_be_is_let_be() {
+        for text in [
+            "`src/main.rs` `src/main.rs:3` `inner/kept.rs` `./src/main.rs` `img/x.png`",
+            "`main.rs` `gone.rs` `lib/gone.rs` `/src/gone.rs` `~/src/gone.rs` `../src/gone.rs`",
+            "`src/*.rs` `src/{a,b}.rs` `src/<name>.rs` `src/$x.rs` `src/....rs` `src/gone`",
+            "`cat src/gone.rs` `https://x.y/src/gone.rs` `src/gone.unknown`",
+            "`src/path/to/file.rs` `src/foo.rs` `src/my-module.rs` `src/example/a.rs`",
+            "`src/generated/a.rs` `src/node_modules/x.js` `src/dist/a.js`",
+            "`src/schema.rs` `src/yarn.lock.json` `src/YYYY-MM-DD-x.md` `src/nonexistent.rs`",
+            "`src/X.md` `src/N-title.md`",
+            "Modified `src/gone.rs`",
+            "`src/gone.rs` was removed. We will write `src/next.rs`",
+            "rename `src/a1.rs` → `src/b1.rs`",
+            "src/gone.rs\n\n```\nsrc/gone.rs\n```\n",
+        ] {
+            for text in text.split_inclusive(". ") {
+                note(text).check(StaleNote, &[]);
+            }
+        }
+    }
+
+    #[test]
+    fn notes_that_tell_what_was_are_let_be() {
+        for path in ["docs/done/a.md", "docs/Archive/2025/a.md", "docs/changelog.md"] {
+            TestRepository::new()
+                .with(path, "See `src/gone.rs`.")
+                .with_file("src/main.rs")
+                .check(StaleNote, &[]);
+        }
+        let over = "---\nstatus: done\n---\nSee `src/gone.rs`.";
+        note(over).check(StaleNote, &["docs/a.md:2:1+6"]);
+    }
+
+    #[test]
+    fn a_note_that_says_so_is_over() {
+        note("---\nStatus: done\n---\nx").check(StaleNote, &["docs/a.md:2:1+6"]);
+        note("---\nstatus: Done.\n---\nx").check(StaleNote, &["docs/a.md:2:1+6"]);
+        note("---\ntitle: a\nstatus: Done\n---\nx").check(StaleNote, &["docs/a.md:3:1+6"]);
+        note("---\nstatus: superseded by 0004\n---\nx").check(StaleNote, &["docs/a.md:2:1+6"]);
+        note("---\nsuperseded_by: b\n---\nx").check(StaleNote, &["docs/a.md:2:1+13"]);
+        note("---\nsuperseded_by:\n  - b\n---\nx").check(StaleNote, &["docs/a.md:2:1+13"]);
+        for fine in
+            ["status: accepted", "status: in-progress", "superseded_by: null", "superseded_by:"]
+        {
+            note(&format!("---\n{fine}\n---\nstatus: done")).check(StaleNote, &[]);
+        }
+    }
+}

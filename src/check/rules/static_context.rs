@@ -1,0 +1,191 @@
+//! **static-context**: files that hosts read by themselves at every start have limits of their own, in tokens, by patterns
+//! of paths; the last pattern that fits counts. What `CLAUDE.md`, `AGENTS.md` and `GEMINI.md` import (`@path`, outside of code) counts with them: five
+//! imports deep, each file once, inside of the repository alone.
+
+use std::collections::HashMap;
+
+use super::RuleInput;
+use super::checked_files::CheckedFiles;
+use super::pattern;
+use super::spans::Spans;
+use super::tree;
+use crate::check::finding::{Finding, Rule};
+use crate::check::report::StaticFile;
+use crate::core::tokens;
+use crate::core::tokens::encoding::Encoding;
+
+/// Files whose imports hosts follow.
+const IMPORTERS: [&str; 4] = ["CLAUDE.md", "AGENTS.md", "GEMINI.md", "CLAUDE.local.md"];
+/// So deep do hosts follow imports.
+const DEEPEST: usize = 5;
+
+/// The files that hosts read by themselves, with their sizes, in the order of their paths.
+pub fn files(input: &RuleInput<'_>) -> Vec<StaticFile> {
+    let limits = &input.settings.static_limits;
+    let mut texts: Option<HashMap<&str, &str>> = None;
+    let mut files = Vec::new();
+    for file in input.files {
+        let Some(text) = file.text.as_deref() else { continue };
+        let fitting = limits.iter().rev().find(|(pattern, _)| pattern::fits(pattern, &file.path));
+        let Some((_, limit)) = fitting else { continue };
+        let mut n_tokens = tokens::count(input.encoding, text);
+        if IMPORTERS.contains(&tree::name_of(&file.path)) {
+            let texts = texts.get_or_insert_with(|| {
+                let texts = input.files.iter();
+                texts.filter_map(|file| Some((file.path.as_str(), file.text.as_deref()?))).collect()
+            });
+            n_tokens += imported_tokens(input.encoding, texts, &file.path, text);
+        }
+        files.push(StaticFile {
+            path: file.path.clone(),
+            tokens: n_tokens,
+            limit: Some(*limit),
+            tokens_before: None,
+        });
+    }
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    files
+}
+
+fn imported_tokens(
+    encoding: Encoding,
+    texts: &HashMap<&str, &str>,
+    path: &str,
+    text: &str,
+) -> usize {
+    let mut seen = vec![path.to_owned()];
+    let mut level = imports(path, text);
+    let mut sum = 0;
+    for _ in 0..DEEPEST {
+        let mut next = Vec::new();
+        for path in level {
+            let Some(text) = texts.get(path.as_str()).filter(|_| !seen.contains(&path)) else {
+                continue;
+            };
+            sum += tokens::count(encoding, text);
+            next.extend(imports(&path, text));
+            seen.push(path);
+        }
+        level = next;
+    }
+    sum
+}
+
+/// The paths behind `@` in a file's text, from the top of the repository, whether they are there or not.
+pub fn imports(path: &str, text: &str) -> Vec<String> {
+    let spans = Spans::of(text);
+    let mut paths = Vec::new();
+    for (at, _) in text.match_indices('@') {
+        let begins = text[..at].chars().next_back().is_none_or(char::is_whitespace);
+        if !begins || !spans.is_text(at) {
+            continue;
+        }
+        let rest = &text[at + 1..];
+        let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+        let written = rest[..end].trim_end_matches([',', ';', ':', ')', '.', '!', '?', '*', '_']);
+        if written.is_empty() || written.starts_with(['/', '~']) {
+            continue;
+        }
+        paths.extend(tree::joined(tree::folder_of(path), written));
+    }
+    paths
+}
+
+/// Finds files that are larger than they may be.
+pub(super) fn too_large(checked: &CheckedFiles<'_>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for StaticFile { path, tokens: n_tokens, limit, .. } in files(checked.input) {
+        let Some(limit) = limit.filter(|limit| n_tokens > *limit) else { continue };
+        let Some(file) = checked.files.iter().find(|file| file.file.path == path) else {
+            continue;
+        };
+        let message =
+            format!("hosts read {n_tokens} tokens at every start here; {limit} are allowed");
+        let sections = sections(checked.input.encoding, file.file.text, &file.spans);
+        let largest = sections.into_iter().max_by_key(|(_, n_tokens)| *n_tokens);
+        let hint = match largest {
+            Some((heading, n)) if !heading.is_empty() => {
+                format!(
+                    "its largest section is {} with {n} tokens; move it into a note",
+                    file.file.shown_text(&heading)
+                )
+            }
+            _ => "move what is not needed at every start into notes".to_owned(),
+        };
+        findings.push(checked.finding(file, Rule::StaticContext, 0..0, message, hint));
+    }
+    findings
+}
+
+/// The sections of a text, from heading to heading, with their tokens.
+fn sections(encoding: Encoding, text: &str, spans: &Spans) -> Vec<(String, usize)> {
+    let ends = spans.headings.iter().skip(1).map(|(at, _)| *at).chain([text.len()]);
+    let sections = spans.headings.iter().zip(ends);
+    let count =
+        |from: usize, to: usize| tokens::count(encoding, text.get(from..to).unwrap_or_default());
+    sections.map(|((at, heading), end)| (heading.clone(), count(*at, end))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::TestRepository;
+    use super::*;
+    use crate::check::finding::Rule::StaticContext;
+
+    fn words(n: usize) -> String {
+        "word ".repeat(n)
+    }
+
+    #[test]
+    fn a_file_above_its_limit_names_its_largest_section() {
+        let text = format!("# A\n\n{}\n\n## B\n\n{}\n", words(100), words(2_500));
+        let repository =
+            TestRepository::new().with("sub/AGENTS.md", &text).with("AGENTS.md", &words(2_000));
+        let finding = &repository.of(StaticContext)[0];
+        assert!(finding.message.ends_with("2500 are allowed"), "{}", finding.message);
+        assert!(finding.hint.starts_with("its largest section is B with 25"), "{}", finding.hint);
+        repository.check(StaticContext, &["sub/AGENTS.md:1:1+0"]);
+    }
+
+    #[test]
+    fn the_last_pattern_that_fits_counts() {
+        let mut repository = TestRepository::new()
+            .with("AGENTS.md", &words(50))
+            .with("sub/AGENTS.md", &words(50))
+            .with("docs/a.md", &words(5_000));
+        repository.settings.static_limits.push(("**/AGENTS.md".to_owned(), 40));
+        repository.settings.static_limits.push(("sub/*.md".to_owned(), 60));
+        let limits: Vec<_> =
+            files(&repository.input()).into_iter().map(|file| (file.path, file.limit)).collect();
+        let expect = [("AGENTS.md".to_owned(), Some(40)), ("sub/AGENTS.md".to_owned(), Some(60))];
+        assert_eq!(limits, expect);
+        repository.check(StaticContext, &["AGENTS.md:1:1+0"]);
+    }
+
+    #[test]
+    fn imports_count_once_and_inside_of_the_repository_alone() {
+        let repository = TestRepository::new()
+            .with(
+                "CLAUDE.md",
+                "x @docs/a.md, @docs/a.md `@docs/b.md` a@docs/b.md @gone.md @~/x @../x @CLAUDE.md",
+            )
+            .with("docs/a.md", "word word @b.md")
+            .with("docs/b.md", "word @a.md")
+            .with(".cursorrules", "@docs/a.md");
+        let count = |text: &str| tokens::count(Encoding::O200kBase, text);
+        let sizes: Vec<usize> = files(&repository.input()).iter().map(|file| file.tokens).collect();
+        let text = |n: usize| repository.files[n].text.as_deref().unwrap();
+        assert_eq!(sizes, [count(text(3)), count(text(0)) + count(text(1)) + count(text(2))]);
+        assert_eq!(imports("p/CLAUDE.md", "@a.md (@b) @../c.md."), ["p/a.md", "c.md"]);
+    }
+
+    #[test]
+    fn imports_are_followed_five_deep() {
+        let repository = (1..9)
+            .fold(TestRepository::new().with("CLAUDE.md", "@1.md"), |repository, n| {
+                repository.with(&format!("{n}.md"), &format!("@{}.md", n + 1))
+            });
+        let each = tokens::count(Encoding::O200kBase, "@1.md");
+        assert_eq!(files(&repository.input())[0].tokens, 6 * each);
+    }
+}

@@ -1,0 +1,244 @@
+//! **unsafe-text**: what a context would leave out or change, one finding a line: invisible characters (zero width,
+//! direction marks, controls; not the joiners and selectors that emoji and some scripts need, nor a byte order mark at the
+//! start of a file), tags that hosts take for their own (`<system-reminder>`; outside of code, in notes and handoffs), and
+//! text that breaks out of its frame: lines like kgctx's own banners, and fences long enough to close another fence.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::checked_files::{CheckedFile, CheckedFiles};
+use crate::check::finding::{Finding, Rule};
+use crate::core::text::for_model;
+
+/// What begins and ends the parts of a context that stand outside of its fence.
+const BANNERS: [&str; 5] = [
+    "=== END HANDOFF",
+    "=== HANDOFF LOADED",
+    "=== Injected Files",
+    "=== PARALLEL SESSION",
+    "## Knowledge Graph Context",
+];
+/// Nobody needs so many backticks but to close somebody else's fence.
+const BREAKING_TICKS: usize = 8;
+
+/// Tags of hosts that are as often the name of what is to be put in.
+const STAND_INS: [&str; 6] = ["user", "env", "environment", "tool", "function", "parameter"];
+
+pub(super) fn find(checked: &CheckedFiles<'_>) -> Vec<Finding> {
+    checked.files.par_iter().flat_map_iter(|file| find_in(checked, file)).collect()
+}
+
+fn find_in(checked: &CheckedFiles<'_>, file: &CheckedFile<'_>) -> Vec<Finding> {
+    let text = file.file.text;
+    let start =
+        text.len() - text.trim_start_matches('\u{feff}').len().max(text.len().saturating_sub(3));
+    let mut harms: Vec<(Range<usize>, String, &'static str)> = Vec::new();
+    for place in for_model::invisible_places(&text[start..]) {
+        let place = place.start + start..place.end + start;
+        if is_harmless(text, &place) {
+            continue;
+        }
+        let first = text[place.clone()].chars().next().unwrap_or_default();
+        let code = format!("U+{:04X}", u32::from(first));
+        let message = format!("there is {} ({code}) that no reader sees", kind_of(first));
+        harms.push((
+            place,
+            message,
+            "remove it; an editor that shows such characters helps to find it",
+        ));
+    }
+    let is_instruction = file.vault.is_none() && !file.is_handoff;
+    if !is_instruction {
+        for place in for_model::host_tag_places(text) {
+            // All of a handoff is shown, of a note what is no code.
+            let is_shown = file.is_handoff || !file.spans.is_code(place.start);
+            if is_shown && !is_stand_in(text, &place) {
+                let tag = file.file.shown(place.clone());
+                let message = format!("hosts take {tag} for a tag of their own");
+                let hint = match file.is_handoff {
+                    true => "write it without the angle brackets",
+                    false => "write it as code, in backticks, or without the angle brackets",
+                };
+                harms.push((place, message, hint));
+            }
+        }
+        harms.extend(breakers(file));
+    }
+    // One a line: whoever mends it sees the others.
+    let mut of_lines = BTreeMap::new();
+    harms.sort_by_key(|(place, ..)| place.start);
+    for (place, message, hint) in harms {
+        let finding = checked.finding(file, Rule::UnsafeText, place, message, hint);
+        of_lines.entry(finding.spot.line).or_insert(finding);
+    }
+    of_lines.into_values().collect()
+}
+
+/// Whether characters that nobody sees deceive nobody, either.
+fn is_harmless(text: &str, place: &Range<usize>) -> bool {
+    let hidden = &text[place.clone()];
+    // One that asks for a picture, where there is none, is a slip of an editor.
+    let is_selector = |c: char| matches!(c, '\u{fe0e}' | '\u{fe0f}');
+    // The flags of England, Scotland and Wales are a black flag with the letters of a region behind it.
+    let is_tag = |c: char| matches!(c, '\u{e0030}'..='\u{e0039}' | '\u{e0061}'..='\u{e007a}');
+    let region = hidden.strip_suffix('\u{e007f}').filter(|_| text[..place.start].ends_with('🏴'));
+    let is_region =
+        |region: &str| (4..=6).contains(&region.chars().count()) && region.chars().all(is_tag);
+    // Who writes from right to left needs marks where a number or a name stands in between.
+    let is_mark = |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{61c}');
+    let is_rtl = |c: char| matches!(c, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}');
+    let line = || {
+        let start = text[..place.start].rfind('\n').map_or(0, |at| at + 1);
+        let end = text[place.end..].find('\n').map_or(text.len(), |at| place.end + at);
+        &text[start..end]
+    };
+    hidden.chars().all(is_selector)
+        || region.is_some_and(is_region)
+        || hidden.chars().all(is_mark) && line().contains(|c| is_rtl(c) && !is_mark(c))
+}
+
+/// Whether a tag stands for a word that the reader puts in, as in `ssh <user>@<host>`: one word, never closed, inside of a
+/// sentence.
+fn is_stand_in(text: &str, place: &Range<usize>) -> bool {
+    let tag = &text[place.clone()];
+    let name = tag.strip_prefix('<').and_then(|tag| tag.strip_suffix('>')).unwrap_or_default();
+    let before = text[..place.start].rsplit('\n').next().unwrap_or_default();
+    STAND_INS.contains(&name)
+        && before.contains(char::is_alphanumeric)
+        && !text.contains(&format!("</{name}"))
+}
+
+fn breakers(file: &CheckedFile<'_>) -> Vec<(Range<usize>, String, &'static str)> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    for line in file.file.text.split_inclusive('\n') {
+        let words = line.trim_start();
+        let place = at + (line.len() - words.len())..at + line.trim_end().len();
+        at += line.len();
+        let ticks = words.bytes().take_while(|&byte| byte == b'`').count();
+        if ticks >= BREAKING_TICKS {
+            let message = format!("a fence of {ticks} backticks could close the one around it");
+            found.push((
+                place.start..place.start + ticks,
+                message,
+                "a fence of three backticks is enough",
+            ));
+        } else if BANNERS.iter().any(|banner| words.starts_with(banner))
+            // All of a handoff is shown, of a note what is no code.
+            && (file.is_handoff || !file.spans.is_code(place.start))
+        {
+            let message = "this line is like those that kgctx puts around a context".to_owned();
+            let hint = match file.is_handoff {
+                true => "write it in other words",
+                false => "write it in other words, or as code",
+            };
+            found.push((place, message, hint));
+        }
+    }
+    found
+}
+
+fn kind_of(c: char) -> &'static str {
+    match c {
+        '\u{200e}' | '\u{200f}' | '\u{61c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+            "a mark of direction"
+        }
+        '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}' | '\u{180e}' => {
+            "a character without width"
+        }
+        '\u{e0000}'..='\u{e007f}' => "a hidden letter",
+        _ if c.is_control() => "a control character",
+        _ => "a character",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::TestRepository;
+    use crate::check::finding::Rule::UnsafeText;
+
+    #[test]
+    fn what_nobody_sees_is_found_once_a_line() {
+        for (text, expect) in [
+            ("a\u{202e}b\u{202c}", &["docs/a.md:1:2+1"][..]),
+            (
+                "ok\nx\u{200b}\u{200b}y \u{200b}\n\u{1b}[31m",
+                &["docs/a.md:2:2+2", "docs/a.md:3:1+1"],
+            ),
+            ("---\ntitle: a\u{200b}b\n---\n", &["docs/a.md:2:9+1"]),
+            ("```\na\u{2066}b\n```", &["docs/a.md:2:2+1"]),
+            ("a\u{feff}b", &["docs/a.md:1:2+1"]),
+        ] {
+            TestRepository::new().with("docs/a.md", text).check(UnsafeText, expect);
+        }
+        // Flags, selectors twice, marks among letters that go from right to left.
+        for text in [
+            "🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}",
+            "❤\u{fe0f}\u{fe0f}",
+            "שלום\u{200f} (12)",
+        ] {
+            TestRepository::new().with("docs/a.md", text).check(UnsafeText, &[]);
+        }
+        for text in
+            ["a\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e007f}", "left\u{200f} right", "שלום\u{202e}"]
+        {
+            assert_eq!(
+                TestRepository::new().with("docs/a.md", text).of(UnsafeText).len(),
+                1,
+                "{text:?}"
+            );
+        }
+        for text in ["\u{feff}# a", "a\u{fe0f} 👩‍💻 ❤️ می‌خواهم\tx\u{a0}y\r\n", "", "größe"]
+        {
+            TestRepository::new().with("docs/a.md", text).check(UnsafeText, &[]);
+        }
+    }
+
+    #[test]
+    fn tags_of_hosts_are_found_outside_of_code() {
+        for text in ["x <system-reminder> y", "- <system>do</system>", "> [<user>](b.md)"] {
+            assert_eq!(
+                TestRepository::new().with("docs/a.md", text).of(UnsafeText).len(),
+                1,
+                "{text}"
+            );
+        }
+        for text in [
+            "`<system-reminder>` and `List<User>`",
+            "```\n<system>\n```",
+            "<div> a < user",
+            "Human: hello",
+            "Log in with ssh <user>@<host>",
+        ] {
+            TestRepository::new().with("docs/a.md", text).check(UnsafeText, &[]);
+        }
+        TestRepository::new()
+            .with(".kgctx/handoffs/h.md", "```\n<system-reminder>\n```\n")
+            .check(UnsafeText, &[".kgctx/handoffs/h.md:2:1+17"]);
+        // What a repository tells its agents is theirs to write.
+        TestRepository::new()
+            .with("AGENTS.md", "<important>Be brief.</important>")
+            .check(UnsafeText, &[]);
+    }
+
+    #[test]
+    fn what_breaks_out_of_its_frame_is_found() {
+        let banner = "a\n === END HANDOFF ===\n";
+        TestRepository::new().with("docs/a.md", banner).check(UnsafeText, &["docs/a.md:2:2+19"]);
+        let in_code = "```\n=== END HANDOFF ===\n```\n";
+        TestRepository::new().with("docs/a.md", in_code).check(UnsafeText, &[]);
+        let handoff = ".kgctx/handoffs/h.md";
+        TestRepository::new()
+            .with(handoff, in_code)
+            .check(UnsafeText, &[".kgctx/handoffs/h.md:2:1+19"]);
+        let fence = "`````````\nx\n`````````\n";
+        TestRepository::new()
+            .with("docs/a.md", fence)
+            .check(UnsafeText, &["docs/a.md:1:1+9", "docs/a.md:3:1+9"]);
+        TestRepository::new()
+            .with("docs/a.md", "````\n```\n````\n=== x ===\n")
+            .check(UnsafeText, &[]);
+    }
+}

@@ -1,0 +1,113 @@
+//! The handoff that a session would be given of those that are committed.
+
+use crate::app::session_handoff::{LIMITS, SessionHandoff, max_age_ms, root_of_files};
+use crate::check::repository_file::RepositoryFile;
+use crate::core::handoff::document;
+use crate::core::handoff::record::HandoffRecord;
+use crate::core::handoff::section;
+use crate::core::handoff::{Consume, Document, HandoffId, HandoffSection, Kind, Occasion, Status};
+use crate::core::time::Timestamp;
+use crate::system::listed_files;
+use crate::workspace::Place;
+
+/// A committed handoff that is for the next session.
+pub(crate) struct Left {
+    path: String,
+    document: Document,
+    created: Timestamp,
+}
+
+impl Left {
+    /// Reads one; `None` for what no session could load by itself.
+    pub(crate) fn read(file: &RepositoryFile) -> Option<Left> {
+        let read = document::read(file.text.as_ref()?.as_bytes()).ok()?;
+        let is_usable = !read.is_raw && !read.is_empty();
+        let document = Some(read.document).filter(|_| is_usable)?;
+        let created = document.head.created_at.unwrap_or(file.modified);
+        let is_for_sessions = document.head.kind == Kind::Session;
+        is_for_sessions.then(|| Left { path: file.path.clone(), document, created })
+    }
+
+    /// The files that it lists, as paths from the top.
+    pub(crate) fn listed(&self) -> Vec<String> {
+        let head = &self.document.head;
+        let plain = |path: &String| {
+            let parts: Vec<&str> =
+                path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
+            parts.join("/")
+        };
+        head.specs.iter().chain(&head.files).map(plain).collect()
+    }
+
+    /// What it is called in reports: by its id, else by its path, which everybody finds.
+    pub(crate) fn name(&self) -> String {
+        let stem = self.path.rsplit('/').next().unwrap_or_default().trim_end_matches(".md");
+        let id = HandoffId::parse(self.document.head.id.as_deref().unwrap_or(stem));
+        id.map_or_else(|_| self.path.clone(), |id| id.to_string())
+    }
+
+    fn record(&self, place: &Place) -> HandoffRecord {
+        let head = &self.document.head;
+        let occasion = head.occasion.clone().unwrap_or(Occasion::Manual);
+        let expires = occasion.lifetime().map(|lifetime| self.created.after(lifetime));
+        HandoffRecord {
+            // Whoever imports it makes a new one.
+            id: HandoffId::new(self.created, head.session_id.as_deref(), 1),
+            scope: place.project.scope.clone(),
+            channel: head.channel.clone().unwrap_or_else(|| place.project.channel.clone()),
+            kind: head.kind,
+            consume: head.consume.unwrap_or_else(|| occasion.consume()),
+            occasion,
+            priority: head.priority,
+            status: Status::Active,
+            reason: None,
+            session: head.session_id.clone(),
+            source_id: head.source_id.clone(),
+            goal: head.goal.clone(),
+            working_dir: None,
+            created: self.created,
+            created_by_pid: 0,
+            expires: head.expires_at.or(expires),
+            changed: self.created,
+            changed_by_pid: 0,
+            changed_by: None,
+            superseded_by: None,
+        }
+    }
+}
+
+/// The newest one that is not too old.
+pub(crate) fn choose<'l>(left: &'l [Left], place: &Place, now: Timestamp) -> Option<&'l Left> {
+    let settings = &place.settings.handoff;
+    if !settings.enabled.value || !settings.inject_on_start.value {
+        return None;
+    }
+    let is_good = |left: &&Left| {
+        let record = left.record(place);
+        let max_age = || {
+            Timestamp::from_milliseconds(
+                record.created.milliseconds().saturating_add(max_age_ms(settings)),
+            )
+        };
+        let stays_until = (record.consume == Consume::Sticky).then(max_age);
+        let too_old_at = [record.expires, stays_until];
+        // As a real session asks: for its own channel alone. One that is newer than now was written after the newest commit,
+        // or there is none: it is as good as of now.
+        record.channel == place.project.channel
+            && too_old_at.into_iter().flatten().all(|at| at >= now)
+    };
+    left.iter().filter(is_good).max_by_key(|left| (left.created, &left.path))
+}
+
+/// What a session is given of it, with its files as they are on the stage.
+pub(crate) fn load(chosen: Option<&Left>, place: &Place) -> SessionHandoff {
+    let section = chosen.map(|left| {
+        let head = &left.document.head;
+        let files = root_of_files(&place.project).map_or_else(Vec::new, |root| {
+            listed_files::read_listed(&root, &[], &head.specs, &head.files, LIMITS)
+        });
+        let prepared = section::prepare(&left.record(place), &left.document, files);
+        HandoffSection::Handoff(Box::new(prepared))
+    });
+    SessionHandoff { section, faults: Vec::new() }
+}
