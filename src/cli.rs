@@ -15,7 +15,6 @@ mod outcome;
 mod recent;
 mod screen;
 mod search;
-#[cfg(unix)]
 mod serve;
 mod whoami;
 
@@ -47,13 +46,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let done = match &args.command {
         Command::Hook(command) => return hook::run(command, screen),
         Command::Inject(command) => inject::run(&args.place, command, &mut screen),
-        #[cfg(unix)]
         Command::Serve(command) => serve::run(&args.place, command, &mut screen),
-        #[cfg(not(unix))]
-        Command::Serve(_) => Err(Failure {
-            code: outcome::UNAVAILABLE,
-            message: "the service needs Unix sockets, which this system does not have".to_owned(),
-        }),
         Command::Explain(command) => explain::run(&args.place, command, &mut screen),
         Command::Handoff(command) => handoff::run(&args.place, command, &mut screen),
         Command::Index(command) => index::run(&args.place, command, &mut screen),

@@ -4,15 +4,23 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
-use crate::check::reports::ReportFormat;
+use crate::cli::check::CheckArgs;
+use crate::cli::config::ConfigArgs;
+use crate::cli::context::ContextArgs;
+use crate::cli::doctor::DoctorArgs;
+use crate::cli::explain::ExplainArgs;
 use crate::cli::handoff::HandoffArgs;
+use crate::cli::index::IndexArgs;
+use crate::cli::recent::RecentArgs;
 use crate::cli::screen::Screen;
+use crate::cli::search::SearchArgs;
+use crate::cli::serve::ServeArgs;
+use crate::cli::whoami::WhoamiArgs;
 use crate::core::context::budget::Host;
 use crate::core::installation::Scope;
-use crate::core::search::answer::RecentFilter;
 use crate::core::source::SourcePreference;
-use crate::core::time::{Timespan, Timestamp};
 use crate::sources::maenifold::MaenifoldClient;
+use crate::core::time::Timestamp;
 use crate::workspace::{AppError, Request};
 
 /// Knowledge-graph context for coding agents, from markdown notes with wiki links.
@@ -129,23 +137,6 @@ pub(super) enum HookArgs {
     Amplifier,
 }
 
-/// Keep running: watch the notes, and give sessions of OpenCode servers their context
-///
-/// For sessions that are created ahead of their prompts, and for faster answers to the plugin. A server that is not there yet
-/// is waited for. Passwords are taken from OPENCODE_SERVER_PASSWORD. One per user.
-#[derive(Debug, ClapArgs)]
-pub(super) struct ServeArgs {
-    /// An OpenCode server to follow; may be given more than once [default: `servers` in the configuration]
-    #[arg(long = "server", value_name = "URL")]
-    pub(super) servers: Vec<String>,
-    /// Tell how the running service is
-    #[arg(long, conflicts_with = "servers")]
-    pub(super) status: bool,
-    /// Print the status as JSON
-    #[arg(long, requires = "status")]
-    pub(super) json: bool,
-}
-
 /// How much room a context has.
 #[derive(Debug, ClapArgs)]
 pub(super) struct LimitArgs {
@@ -252,221 +243,6 @@ impl From<HostArg> for Host {
     }
 }
 
-/// Explain a context: why each line is there, what it costs, and what was left out
-///
-/// Of the last context that was made, or of the last one for a session, or, with --dry-run, of the one that would
-/// be made now.
-#[derive(Debug, ClapArgs)]
-pub(super) struct ExplainArgs {
-    /// The session that it was for
-    #[arg(long, value_name = "ID")]
-    pub(super) session: Option<String>,
-    /// Explain what would be injected now, and write nothing down
-    #[arg(long)]
-    pub(super) dry_run: bool,
-    #[command(flatten)]
-    pub(super) limits: LimitArgs,
-    /// Print JSON
-    #[arg(long)]
-    pub(super) json: bool,
-    /// Write a page that a browser shows, with the graph drawn
-    #[arg(long, value_name = "FILE", conflicts_with = "json")]
-    pub(super) html: Option<PathBuf>,
-}
-
-/// Bring the index up to date, and sum it up
-///
-/// Only changed notes are read again. An index that is damaged, or was made by another version or with other
-/// settings, is made anew.
-#[derive(Debug, ClapArgs)]
-pub(super) struct IndexArgs {
-    /// Read every note again
-    #[arg(long)]
-    pub(super) full: bool,
-    /// Keep running, and keep the index up to date
-    #[arg(long, conflicts_with = "json")]
-    pub(super) watch: bool,
-    /// Leave out vaults that cannot be opened, as a session start does
-    #[arg(long, hide = true)]
-    pub(super) what_answers: bool,
-    /// Leave out maenifold's memory, as a session start does for which maenifold's database answers
-    #[arg(long, hide = true, requires = "what_answers")]
-    pub(super) without_memory: bool,
-    /// Print JSON
-    #[arg(long)]
-    pub(super) json: bool,
-}
-
-/// Find notes by their words, title, alias or concept
-///
-/// A note whose title is the query comes first, then one with that alias or file name, then notes that mention
-/// it as a concept or hold its words. Any text is a valid query; a memory:// address finds its note.
-#[derive(Debug, ClapArgs)]
-pub(super) struct SearchArgs {
-    /// What to look for
-    #[arg(allow_hyphen_values = true)]
-    query: String,
-    /// More words of the same query
-    more: Vec<String>,
-    /// How many notes at most
-    #[arg(long, default_value_t = 5)]
-    pub(super) limit: usize,
-    #[command(flatten)]
-    pub(super) source: AskedArgs,
-    /// Print JSON
-    #[arg(long)]
-    pub(super) json: bool,
-}
-
-impl SearchArgs {
-    /// The whole query.
-    pub(super) fn query(&self) -> String {
-        let mut query = self.query.clone();
-        for word in &self.more {
-            query.push(' ');
-            query.push_str(word);
-        }
-        query
-    }
-}
-
-/// List notes that changed lately, newest first
-#[derive(Debug, ClapArgs)]
-pub(super) struct RecentArgs {
-    /// How far back: 24h, 90m, 7d, 2w, or [days.]hours:minutes:seconds like 1.00:00:00
-    #[arg(long, value_name = "SPAN", default_value = "24h", value_parser = Timespan::parse, allow_hyphen_values = true)]
-    pub(super) timespan: Timespan,
-    /// How many notes at most
-    #[arg(long, default_value_t = 10)]
-    pub(super) limit: usize,
-    /// Which notes
-    #[arg(long, default_value = "all")]
-    pub(super) filter: Filter,
-    /// Answer as of this moment, like 2026-01-31T12:00:00Z
-    #[arg(long, value_name = "TIME", value_parser = moment)]
-    pub(super) now: Option<Timestamp>,
-    #[command(flatten)]
-    pub(super) source: AskedArgs,
-    /// Print JSON
-    #[arg(long)]
-    pub(super) json: bool,
-}
-
-/// Which notes recent activity is about.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(super) enum Filter {
-    /// Every note
-    All,
-    /// Notes outside of memory://thinking/
-    Memory,
-    /// Notes below memory://thinking/
-    Thinking,
-}
-
-impl From<Filter> for RecentFilter {
-    fn from(filter: Filter) -> RecentFilter {
-        match filter {
-            Filter::All => RecentFilter::All,
-            Filter::Memory => RecentFilter::Memory,
-            Filter::Thinking => RecentFilter::Thinking,
-        }
-    }
-}
-
-/// Show the concepts that share notes with a concept
-///
-/// In maenifold's order: the neighbours with the most common notes, weighted by how fresh those notes are.
-#[derive(Debug, ClapArgs)]
-pub(super) struct ContextArgs {
-    /// The concept, in any spelling: "Auth Flow", auth-flow, auth_flow
-    #[arg(allow_hyphen_values = true)]
-    pub(super) concept: String,
-    /// How many steps to go; above 1 also lists concepts further away
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(0..=5))]
-    pub(super) depth: u32,
-    /// How many concepts at most
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    pub(super) max_entities: usize,
-    /// Answer as of this moment, like 2026-01-31T12:00:00Z
-    #[arg(long, value_name = "TIME", value_parser = moment)]
-    pub(super) now: Option<Timestamp>,
-    #[command(flatten)]
-    pub(super) source: AskedArgs,
-    /// Print JSON
-    #[arg(long)]
-    pub(super) json: bool,
-}
-
-/// Check what this repository's sessions are given: budgets, links, handoffs, secrets
-///
-/// Works from the checkout alone, so that it says the same on every machine: neither your home folder, nor your
-/// configuration, nor the clock counts. `[check]` in kgctx.toml sets sessions, budgets and rules. Ends with 0 if all is well
-/// or there are only warnings, with 1 if a rule is broken, with 2 if the configuration is wrong.
-#[derive(Debug, ClapArgs)]
-pub(super) struct CheckArgs {
-    /// Compare with where this branch left that revision [default: the committed baseline, if there is one]
-    #[arg(long, value_name = "REV", allow_hyphen_values = true)]
-    pub(super) base: Option<String>,
-    /// How to tell what was found
-    #[arg(long, default_value = "text")]
-    pub(super) format: CheckFormat,
-    /// Agree on what sessions are given now: write the baseline
-    #[arg(long, conflicts_with = "base")]
-    pub(super) update_baseline: bool,
-    /// Write a commented section for checks into kgctx.toml, and the baseline
-    #[arg(long, conflicts_with_all = ["base", "update_baseline", "format"])]
-    pub(super) init: bool,
-    /// Check as of this moment [default: that of the newest commit]
-    #[arg(long, value_name = "TIME", value_parser = moment)]
-    pub(super) now: Option<Timestamp>,
-}
-
-/// How a check tells what it found.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(super) enum CheckFormat {
-    /// For people: each place with its line and the way out, and a table of sessions
-    Text,
-    /// For scripts
-    Json,
-    /// For GitHub: annotations at the lines of a pull request
-    Github,
-    /// For code scanning: SARIF 2.1.0
-    Sarif,
-    /// For test reports: JUnit's XML
-    Junit,
-    /// For a comment below a pull request
-    Markdown,
-}
-
-impl From<CheckFormat> for ReportFormat {
-    fn from(format: CheckFormat) -> ReportFormat {
-        match format {
-            CheckFormat::Text => ReportFormat::Text,
-            CheckFormat::Json => ReportFormat::Json,
-            CheckFormat::Github => ReportFormat::Github,
-            CheckFormat::Sarif => ReportFormat::Sarif,
-            CheckFormat::Junit => ReportFormat::Junit,
-            CheckFormat::Markdown => ReportFormat::Markdown,
-        }
-    }
-}
-
-/// Tell which project this folder belongs to, and why
-#[derive(Debug, ClapArgs)]
-pub(super) struct WhoamiArgs {
-    /// Print JSON
-    #[arg(long)]
-    pub(super) json: bool,
-}
-
-/// Show every setting and where it comes from
-#[derive(Debug, ClapArgs)]
-pub(super) struct ConfigArgs {
-    /// Print JSON
-    #[arg(long)]
-    pub(super) json: bool,
-}
-
 /// Put the bridge into a host, so that its sessions get context by themselves
 ///
 /// For OpenCode that is one file, kgctx.ts, in its folder of plugins; for Claude Code two hooks in its settings file,
@@ -521,21 +297,7 @@ impl ScopeArgs {
     }
 }
 
-/// Check the way from your notes into OpenCode's sessions, and say what to do
-///
-/// Each check is one line: ok, warn or FAIL, and what was found; below it, the way out. Changes nothing, except that
-/// the index is brought up to date.
-#[derive(Debug, ClapArgs)]
-pub(super) struct DoctorArgs {
-    /// Check this OpenCode server, too [default: those of `servers` in the configuration, if it names any]
-    #[arg(long, value_name = "URL")]
-    pub(super) server: Option<String>,
-    /// Print JSON
-    #[arg(long)]
-    pub(super) json: bool,
-}
-
-fn moment(text: &str) -> Result<Timestamp, String> {
+pub(super) fn moment(text: &str) -> Result<Timestamp, String> {
     let seconds = || text.parse::<i64>().ok().map(Timestamp::from_seconds);
     Timestamp::parse(text).or_else(seconds).ok_or_else(|| {
         "it is not a moment; write 2026-01-31, 2026-01-31T12:00:00Z or seconds since 1970"

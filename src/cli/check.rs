@@ -1,13 +1,70 @@
 //! `kgctx check`
 
+use clap::{Args as ClapArgs, ValueEnum};
+
 use crate::check::finding::Severity;
 use crate::check::init::{Started, init};
 use crate::check::reports::{ReportFormat, Tone, render, render_text};
 use crate::check::{Agreement, CheckRequest, check};
-use crate::cli::args::{CheckArgs, PlaceArgs};
+use crate::cli::args::{PlaceArgs, moment};
 use crate::cli::outcome::{Failure, USAGE};
 use crate::cli::screen::{Screen, Style};
 use crate::core::text::for_terminal;
+use crate::core::time::Timestamp;
+
+/// Check what this repository's sessions are given: budgets, links, handoffs, secrets
+///
+/// Works from the checkout alone, so that it says the same on every machine: neither your home folder, nor your
+/// configuration, nor the clock counts. `[check]` in kgctx.toml sets sessions, budgets and rules. Ends with 0 if all is well
+/// or there are only warnings, with 1 if a rule is broken, with 2 if the configuration is wrong.
+#[derive(Debug, ClapArgs)]
+pub(super) struct CheckArgs {
+    /// Compare with where this branch left that revision [default: the committed baseline, if there is one]
+    #[arg(long, value_name = "REV", allow_hyphen_values = true)]
+    base: Option<String>,
+    /// How to tell what was found
+    #[arg(long, default_value = "text")]
+    format: CheckFormat,
+    /// Agree on what sessions are given now: write the baseline
+    #[arg(long, conflicts_with = "base")]
+    update_baseline: bool,
+    /// Write a commented section for checks into kgctx.toml, and the baseline
+    #[arg(long, conflicts_with_all = ["base", "update_baseline", "format"])]
+    init: bool,
+    /// Check as of this moment [default: that of the newest commit]
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    now: Option<Timestamp>,
+}
+
+/// How a check tells what it found.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(super) enum CheckFormat {
+    /// For people: each place with its line and the way out, and a table of sessions
+    Text,
+    /// For scripts
+    Json,
+    /// For GitHub: annotations at the lines of a pull request
+    Github,
+    /// For code scanning: SARIF 2.1.0
+    Sarif,
+    /// For test reports: JUnit's XML
+    Junit,
+    /// For a comment below a pull request
+    Markdown,
+}
+
+impl From<CheckFormat> for ReportFormat {
+    fn from(format: CheckFormat) -> ReportFormat {
+        match format {
+            CheckFormat::Text => ReportFormat::Text,
+            CheckFormat::Json => ReportFormat::Json,
+            CheckFormat::Github => ReportFormat::Github,
+            CheckFormat::Sarif => ReportFormat::Sarif,
+            CheckFormat::Junit => ReportFormat::Junit,
+            CheckFormat::Markdown => ReportFormat::Markdown,
+        }
+    }
+}
 
 /// Returns whether all is well.
 pub(super) fn run(

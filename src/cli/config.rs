@@ -1,9 +1,10 @@
 //! `kgctx config`
 
+use clap::Args as ClapArgs;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::cli::args::{ConfigArgs, PlaceArgs};
+use crate::cli::args::PlaceArgs;
 use crate::cli::outcome::Failure;
 use crate::cli::screen::{Screen, Style};
 use crate::core::settings::{Setting, Settings};
@@ -16,6 +17,14 @@ struct Row {
     key: String,
     value: Value,
     origin: String,
+}
+
+/// Show every setting and where it comes from
+#[derive(Debug, ClapArgs)]
+pub(super) struct ConfigArgs {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 pub(super) fn run(

@@ -1,13 +1,40 @@
 //! `kgctx context`
 
-use crate::cli::args::{ContextArgs, PlaceArgs};
+use clap::Args as ClapArgs;
+
+use crate::cli::args::{AskedArgs, PlaceArgs, moment};
 use crate::cli::outcome::Failure;
 use crate::cli::screen::{Screen, Style};
 use crate::core::note::concept::Concept;
 use crate::core::search::answer::ContextAnswer;
 use crate::core::text::for_terminal;
+use crate::core::time::Timestamp;
 use crate::sources::context::{ContextQuestion, context};
 use crate::workspace::Workspace;
+
+/// Show the concepts that share notes with a concept
+///
+/// In maenifold's order: the neighbours with the most common notes, weighted by how fresh those notes are.
+#[derive(Debug, ClapArgs)]
+pub(super) struct ContextArgs {
+    /// The concept, in any spelling: "Auth Flow", auth-flow, auth_flow
+    #[arg(allow_hyphen_values = true)]
+    concept: String,
+    /// How many steps to go; above 1 also lists concepts further away
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(0..=5))]
+    depth: u32,
+    /// How many concepts at most
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    max_entities: usize,
+    /// Answer as of this moment, like 2026-01-31T12:00:00Z
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    now: Option<Timestamp>,
+    #[command(flatten)]
+    source: AskedArgs,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
 
 pub(super) fn run(
     place: &PlaceArgs,

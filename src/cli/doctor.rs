@@ -1,11 +1,27 @@
 //! `kgctx doctor`
 
+use clap::Args as ClapArgs;
+
 use crate::app::doctor::diagnose;
-use crate::cli::args::{DoctorArgs, PlaceArgs};
+use crate::cli::args::PlaceArgs;
 use crate::cli::outcome::{Failure, NO};
 use crate::cli::screen::{Screen, Style};
 use crate::core::diagnosis::{Check, Diagnosis, Verdict};
 use crate::core::text::for_terminal;
+
+/// Check the way from your notes into OpenCode's sessions, and say what to do
+///
+/// Each check is one line: ok, warn or FAIL, and what was found; below it, the way out. Changes nothing, except that
+/// the index is brought up to date.
+#[derive(Debug, ClapArgs)]
+pub(super) struct DoctorArgs {
+    /// Check this OpenCode server, too [default: those of `servers` in the configuration, if it names any]
+    #[arg(long, value_name = "URL")]
+    server: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
 
 pub(super) fn run(
     place: &PlaceArgs,

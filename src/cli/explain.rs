@@ -1,7 +1,11 @@
 //! `kgctx explain`
 
+use std::path::PathBuf;
+
+use clap::Args as ClapArgs;
+
 use crate::app::explain::{dry_run, last, write_page};
-use crate::cli::args::{ExplainArgs, LimitArgs, PlaceArgs};
+use crate::cli::args::{LimitArgs, PlaceArgs};
 use crate::cli::inject::session;
 use crate::cli::outcome::{Failure, NO, USAGE};
 use crate::cli::screen::{Screen, Style};
@@ -15,6 +19,28 @@ use crate::core::text::number::thousands;
 
 /// So many of the lines that were left out are shown on a screen.
 const NEAR_MISSES_SHOWN: usize = 10;
+
+/// Explain a context: why each line is there, what it costs, and what was left out
+///
+/// Of the last context that was made, or of the last one for a session, or, with --dry-run, of the one that would
+/// be made now.
+#[derive(Debug, ClapArgs)]
+pub(super) struct ExplainArgs {
+    /// The session that it was for
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// Explain what would be injected now, and write nothing down
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    limits: LimitArgs,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// Write a page that a browser shows, with the graph drawn
+    #[arg(long, value_name = "FILE", conflicts_with = "json")]
+    html: Option<PathBuf>,
+}
 
 pub(super) fn run(
     place: &PlaceArgs,

@@ -2,9 +2,10 @@
 
 use std::io::{self, IsTerminal};
 
+use clap::Args as ClapArgs;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::cli::args::{IndexArgs, PlaceArgs};
+use crate::cli::args::PlaceArgs;
 use crate::cli::outcome::{self, Failure};
 use crate::cli::screen::{Screen, Style};
 use crate::core::note::Remark;
@@ -16,6 +17,29 @@ use crate::workspace::{AppError, Workspace};
 
 /// How many remarks are shown in full.
 const REMARKS_SHOWN: usize = 5;
+
+/// Bring the index up to date, and sum it up
+///
+/// Only changed notes are read again. An index that is damaged, or was made by another version or with other
+/// settings, is made anew.
+#[derive(Debug, ClapArgs)]
+pub(super) struct IndexArgs {
+    /// Read every note again
+    #[arg(long)]
+    full: bool,
+    /// Keep running, and keep the index up to date
+    #[arg(long, conflicts_with = "json")]
+    watch: bool,
+    /// Leave out vaults that cannot be opened, as a session start does
+    #[arg(long, hide = true)]
+    what_answers: bool,
+    /// Leave out maenifold's memory, as a session start does for which maenifold's database answers
+    #[arg(long, hide = true, requires = "what_answers")]
+    without_memory: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
 
 pub(super) fn run(place: &PlaceArgs, args: &IndexArgs, screen: &mut Screen) -> Result<(), Failure> {
     let request = place.request();

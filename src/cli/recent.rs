@@ -1,12 +1,59 @@
 //! `kgctx recent`
 
-use crate::cli::args::{PlaceArgs, RecentArgs};
+use clap::{Args as ClapArgs, ValueEnum};
+
+use crate::cli::args::{AskedArgs, PlaceArgs, moment};
 use crate::cli::outcome::Failure;
 use crate::cli::screen::{Screen, Style};
 use crate::cli::search::concepts;
 use crate::core::text::for_terminal;
+use crate::core::search::answer::RecentFilter;
+use crate::core::time::{Timespan, Timestamp};
 use crate::sources::recent::{RecentQuestion, recent};
 use crate::workspace::Workspace;
+
+/// List notes that changed lately, newest first
+#[derive(Debug, ClapArgs)]
+pub(super) struct RecentArgs {
+    /// How far back: 24h, 90m, 7d, 2w, or [days.]hours:minutes:seconds like 1.00:00:00
+    #[arg(long, value_name = "SPAN", default_value = "24h", value_parser = Timespan::parse, allow_hyphen_values = true)]
+    timespan: Timespan,
+    /// How many notes at most
+    #[arg(long, default_value_t = 10)]
+    limit: usize,
+    /// Which notes
+    #[arg(long, default_value = "all")]
+    filter: Filter,
+    /// Answer as of this moment, like 2026-01-31T12:00:00Z
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    now: Option<Timestamp>,
+    #[command(flatten)]
+    source: AskedArgs,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Which notes recent activity is about.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(super) enum Filter {
+    /// Every note
+    All,
+    /// Notes outside of memory://thinking/
+    Memory,
+    /// Notes below memory://thinking/
+    Thinking,
+}
+
+impl From<Filter> for RecentFilter {
+    fn from(filter: Filter) -> RecentFilter {
+        match filter {
+            Filter::All => RecentFilter::All,
+            Filter::Memory => RecentFilter::Memory,
+            Filter::Thinking => RecentFilter::Thinking,
+        }
+    }
+}
 
 pub(super) fn run(
     place: &PlaceArgs,

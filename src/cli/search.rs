@@ -1,6 +1,8 @@
 //! `kgctx search`
 
-use crate::cli::args::{PlaceArgs, SearchArgs};
+use clap::Args as ClapArgs;
+
+use crate::cli::args::{AskedArgs, PlaceArgs};
 use crate::cli::outcome::Failure;
 use crate::cli::screen::{Screen, Style};
 use crate::core::note::concept::Concept;
@@ -11,6 +13,39 @@ use crate::workspace::Workspace;
 
 /// How many concepts of a note are shown on a screen.
 const CONCEPTS_SHOWN: usize = 8;
+
+/// Find notes by their words, title, alias or concept
+///
+/// A note whose title is the query comes first, then one with that alias or file name, then notes that mention
+/// it as a concept or hold its words. Any text is a valid query; a memory:// address finds its note.
+#[derive(Debug, ClapArgs)]
+pub(super) struct SearchArgs {
+    /// What to look for
+    #[arg(allow_hyphen_values = true)]
+    query: String,
+    /// More words of the same query
+    more: Vec<String>,
+    /// How many notes at most
+    #[arg(long, default_value_t = 5)]
+    limit: usize,
+    #[command(flatten)]
+    source: AskedArgs,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl SearchArgs {
+    /// The whole query.
+    fn query(&self) -> String {
+        let mut query = self.query.clone();
+        for word in &self.more {
+            query.push(' ');
+            query.push_str(word);
+        }
+        query
+    }
+}
 
 pub(super) fn run(
     place: &PlaceArgs,

@@ -1,12 +1,36 @@
 //! `kgctx serve`
 
-use crate::cli::args::{PlaceArgs, ServeArgs};
-use crate::cli::outcome::{Failure, NO, UNAVAILABLE};
-use crate::cli::screen::Screen;
-use crate::core::text::for_terminal;
-use crate::core::text::number::counted;
-use crate::service::{self, Status};
+use clap::Args as ClapArgs;
 
+use crate::cli::args::PlaceArgs;
+#[cfg(unix)]
+use crate::cli::outcome::NO;
+use crate::cli::outcome::{Failure, UNAVAILABLE};
+use crate::cli::screen::Screen;
+#[cfg(unix)]
+use crate::{
+    core::text::{for_terminal, number::counted},
+    service::{self, Status},
+};
+
+/// Keep running: watch the notes, and give sessions of OpenCode servers their context
+///
+/// For sessions that are created ahead of their prompts, and for faster answers to the plugin. A server that is not there yet
+/// is waited for. Passwords are taken from OPENCODE_SERVER_PASSWORD. One per user.
+#[derive(Debug, ClapArgs)]
+pub(super) struct ServeArgs {
+    /// An OpenCode server to follow; may be given more than once [default: `servers` in the configuration]
+    #[arg(long = "server", value_name = "URL")]
+    servers: Vec<String>,
+    /// Tell how the running service is
+    #[arg(long, conflicts_with = "servers")]
+    status: bool,
+    /// Print the status as JSON
+    #[arg(long, requires = "status")]
+    json: bool,
+}
+
+#[cfg(unix)]
 pub(super) fn run(place: &PlaceArgs, args: &ServeArgs, screen: &mut Screen) -> Result<(), Failure> {
     if args.status {
         return status(args, screen);
@@ -22,6 +46,7 @@ pub(super) fn run(place: &PlaceArgs, args: &ServeArgs, screen: &mut Screen) -> R
     Ok(())
 }
 
+#[cfg(unix)]
 fn status(args: &ServeArgs, screen: &mut Screen) -> Result<(), Failure> {
     let status = match service::status() {
         None => {
@@ -55,4 +80,10 @@ fn status(args: &ServeArgs, screen: &mut Screen) -> Result<(), Failure> {
     }
     screen.line(format!("log in {log}"));
     Ok(())
+}
+
+#[cfg(not(unix))]
+pub(super) fn run(_: &PlaceArgs, _: &ServeArgs, _: &mut Screen) -> Result<(), Failure> {
+    let message = "the service needs Unix sockets, which this system does not have".to_owned();
+    Err(Failure { code: UNAVAILABLE, message })
 }

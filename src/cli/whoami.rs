@@ -1,10 +1,20 @@
 //! `kgctx whoami`
 
-use crate::cli::args::{PlaceArgs, WhoamiArgs};
+use clap::Args as ClapArgs;
+
+use crate::cli::args::PlaceArgs;
 use crate::cli::outcome::Failure;
 use crate::cli::screen::{Screen, Style};
 use crate::core::text::for_terminal;
 use crate::workspace::Place;
+
+/// Tell which project this folder belongs to, and why
+#[derive(Debug, ClapArgs)]
+pub(super) struct WhoamiArgs {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
 
 pub(super) fn run(
     place: &PlaceArgs,
