@@ -19,8 +19,8 @@ use crate::cli::whoami::WhoamiArgs;
 use crate::core::context::budget::Host;
 use crate::core::installation::Scope;
 use crate::core::source::SourcePreference;
-use crate::sources::maenifold::MaenifoldClient;
 use crate::core::time::Timestamp;
+use crate::sources::maenifold::MaenifoldClient;
 use crate::workspace::{AppError, Request};
 
 /// Knowledge-graph context for coding agents, from markdown notes with wiki links.
