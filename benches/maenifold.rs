@@ -22,9 +22,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use bench_frame::{median, slowest};
-use kgctx::core::context::merge::merge;
-use kgctx::core::context::rank::rank;
-use kgctx::core::context::receipt::Ranking;
+use kgctx::core::context::rank::{Ranking, shortlist};
 use kgctx::core::note::vault::Vault;
 use kgctx::core::search::answer::RecentFilter;
 use kgctx::core::time::{Timespan, Timestamp};
@@ -151,9 +149,9 @@ fn ask(root: &Path) {
             RecentQuestion { now, span: Timespan::DAY, limit: 10, filter: RecentFilter::Memory };
         let recent = memory.recent(question).unwrap();
         took("recent");
-        let mut ranked = rank(Ranking::Frequency, merge(searched.iter().chain(&recent)));
-        ranked.truncate(256);
-        let details = memory.details(&ranked).unwrap();
+        let ranking = Ranking::default();
+        let concepts = shortlist(ranking, &searched, &recent);
+        let details = memory.details(&concepts, ranking.n_expanded()).unwrap();
         let all = took("details");
         totals.push(all);
         assert!(memory.is_unchanged());

@@ -12,10 +12,11 @@ use std::time::{Duration, Instant};
 use crate::app::deadline::Deadline;
 use crate::app::session::Session;
 use crate::app::worker::{State, Told, Work};
-use crate::core::context::candidate::FoundNote;
-use crate::core::context::receipt::{Fault, Ranking, Stage};
+use crate::core::context::found::{ConceptDetails, Found, FoundNote};
+use crate::core::context::rank::Ranking;
+use crate::core::context::receipt::{Fault, Stage};
 use crate::core::source::{Source, SourceChoice, SourcePreference};
-use crate::sources::questions::{Answer, Details, Found};
+use crate::sources::questions::Answer;
 use crate::workspace::{AppError, Place};
 
 /// The worker who is there from the start.
@@ -95,7 +96,7 @@ pub(super) fn gather<Draft>(
 struct Answers {
     search: Option<Answer<Vec<FoundNote>>>,
     recent: Option<Answer<Vec<FoundNote>>>,
-    details: Option<Answer<Details>>,
+    details: Option<Answer<ConceptDetails>>,
 }
 
 impl Answers {

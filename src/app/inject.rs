@@ -9,10 +9,10 @@ use crate::app::gather::{Gathered, Unfinished, gather};
 use crate::app::recorder::{Recorder, Recording};
 use crate::app::session::Session;
 use crate::app::session_handoff::{self, SessionHandoff};
-use crate::core::context::candidate::{Candidate, FoundNote};
-use crate::core::context::compose::compose;
-use crate::core::context::pack::{Packed, Packing, pack};
-use crate::core::context::receipt::{self, Entry, Fault, Injection, Ranking, Receipt, Stage};
+use crate::core::context::build::{Context, ContextRequest, build};
+use crate::core::context::found::{Found, FoundNote};
+use crate::core::context::rank::Ranking;
+use crate::core::context::receipt::{Fault, FoundRef, Injection, Receipt, Stage};
 use crate::core::handoff::HandoffSection;
 use crate::core::settings::Origin;
 use crate::core::source::Source;
@@ -20,7 +20,6 @@ use crate::core::text::for_model;
 use crate::core::time::Timespan;
 use crate::core::tokens::encoding::Encoding;
 use crate::sources::maenifold;
-use crate::sources::questions::{self, Found};
 use crate::system::clock;
 use crate::system::process::detach;
 pub use crate::system::process::identity::peak_memory;
@@ -59,10 +58,11 @@ pub fn inject(session: &Session, recording: Recording) -> Result<Injection, AppE
         }
         (None, None) => SessionHandoff::default(),
     };
-    let Draft { candidates, packed, took } = match draft {
+    let Draft { context, took } = match draft {
         Some(draft) => draft,
         None => Draft::make(session, ranking, place.as_ref(), &found, loaded.section.as_ref()),
     };
+    let Context { text, used, parts, entries } = context;
     let settings = place.as_ref().map(|place| &place.settings);
     let good_until = found.recent.iter().map(|note| note.modified.after(Timespan::DAY)).min();
     let mut receipt = Receipt {
@@ -78,19 +78,14 @@ pub fn inject(session: &Session, recording: Recording) -> Result<Injection, AppE
         source,
         budget: session.budget_in(place.as_ref()),
         handoff: loaded.section,
-        used: packed.used,
-        sha256: hexadecimal(&Sha256::digest(packed.text.as_bytes())),
-        parts: packed.parts,
+        used,
+        sha256: hexadecimal(&Sha256::digest(text.as_bytes())),
+        parts,
         found: found_notes(found),
-        entries: Vec::new(),
+        entries,
         faults,
         stages,
     };
-    receipt.entries = candidates
-        .into_iter()
-        .zip(packed.shown)
-        .map(|(candidate, shown)| Entry { candidate, shown })
-        .collect();
     receipt.faults.extend(loaded.faults);
     if let Some(omitted) = receipt.omitted_handoff() {
         let reason = format!("{}: there is no room for it; it waits on", omitted.id);
@@ -117,13 +112,12 @@ pub fn inject(session: &Session, recording: Recording) -> Result<Injection, AppE
         let recorder = recorder.unwrap_or_else(|| Recorder::open(&place));
         (receipt, id) = recorder.record(receipt, deadline.left());
     }
-    Ok(Injection { text: packed.text, id, good_until, receipt })
+    Ok(Injection { text, id, good_until, receipt })
 }
 
 /// A context that will be the one, if nothing has changed.
 struct Draft {
-    candidates: Vec<Candidate>,
-    packed: Packed,
+    context: Context,
     took: Duration,
 }
 
@@ -136,17 +130,15 @@ impl Draft {
         handoff: Option<&HandoffSection>,
     ) -> Draft {
         let started = Instant::now();
-        let Found { search, recent, details } = found;
-        let ranked = questions::best(ranking, search.iter().chain(recent));
-        let candidates = compose(&ranked, recent, details);
-        let packed = pack(&Packing {
-            encoding: encoding(place),
-            budget: session.budget_in(place),
+        let request = ContextRequest {
             project: place.and_then(|place| place.project.name.as_deref()),
             handoff,
-            candidates: &candidates,
-        });
-        Draft { candidates, packed, took: started.elapsed() }
+            ranking,
+            encoding: encoding(place),
+            budget: session.budget_in(place),
+        };
+        let context = build(&request, found);
+        Draft { context, took: started.elapsed() }
     }
 }
 
@@ -154,9 +146,9 @@ fn encoding(place: Option<&Place>) -> Encoding {
     place.map_or_else(Encoding::default, |place| place.settings.encoding.value)
 }
 
-fn found_notes(found: Found) -> Vec<receipt::Found> {
+fn found_notes(found: Found) -> Vec<FoundRef> {
     let notes = found.search.into_iter().chain(found.recent);
-    let found = |FoundNote { signal, uri, .. }: FoundNote| receipt::Found {
+    let found = |FoundNote { signal, uri, .. }: FoundNote| FoundRef {
         signal,
         uri: for_model::one_line(&uri),
     };

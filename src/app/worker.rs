@@ -16,15 +16,16 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::app::deadline::Deadline;
-use crate::core::context::candidate::{FoundConcept, FoundNote};
-use crate::core::context::receipt::{Fault, Ranking};
+use crate::core::context::found::{
+    ConceptDetails, Found, FoundConcept, FoundNote, NEIGHBOURS, RECENT, SEARCHED,
+};
+use crate::core::context::rank::{Ranking, shortlist};
+use crate::core::context::receipt::Fault;
 use crate::core::source::SourceChoice;
 use crate::core::time::Timestamp;
 use crate::sources::blend;
 use crate::sources::maenifold::{self, Asked, FromDatabase};
-use crate::sources::questions::{
-    self, Answer, Details, Failed, Found, NEIGHBOURS, RECENT, SEARCHED,
-};
+use crate::sources::questions::{self, Answer, Failed};
 use crate::store::index::{Index, Unusable};
 use crate::workspace::refresh::{Listed, Mode, Notice, Patience, Refreshed, list, refresh_listed};
 use crate::workspace::{AppError, Place, Request, Workspace};
@@ -55,7 +56,7 @@ pub(super) enum Told {
     Failed(Fault),
     Search(State, Answer<Vec<FoundNote>>),
     Recent(State, Answer<Vec<FoundNote>>),
-    Details(State, Answer<Details>),
+    Details(State, Answer<ConceptDetails>),
     /// What maenifold's program answered, together with the index of the other notes; or why it did not.
     Program(Result<Box<(Found, Vec<Fault>)>, String>),
     Took(&'static str, Duration),
@@ -302,9 +303,11 @@ impl Work {
             None => found,
         });
         self.tell(Told::Recent(state, recent.clone()));
-        let found = search.iter().flatten().chain(recent.iter().flatten());
-        let ranked = questions::best(self.ranking, found);
-        let details = self.timed("graph", || details(known, &ranked));
+        let (searched, changed) = (search.as_deref(), recent.as_deref());
+        let (searched, changed) = (searched.unwrap_or_default(), changed.unwrap_or_default());
+        let concepts = shortlist(self.ranking, searched, changed);
+        let n_expanded = self.ranking.n_expanded();
+        let details = self.timed("graph", || details(known, &concepts, n_expanded));
         let failed = [search.err(), recent.err(), details.as_ref().err().cloned()];
         self.tell(Told::Details(state, details));
         match failed.into_iter().flatten().find(|failed| failed.is_damage) {
@@ -346,14 +349,15 @@ impl<'a> Known<'a> {
 }
 
 /// What is known about found concepts.
-fn details(known: Known<'_>, ranked: &[FoundConcept]) -> Answer<Details> {
+fn details(known: Known<'_>, ranked: &[FoundConcept], n_expanded: usize) -> Answer<ConceptDetails> {
     let Known { index, database, .. } = known;
-    let of_index = index.map_or(Ok(Details::new()), |(workspace, index)| {
-        questions::details(workspace, index, ranked)
+    let of_index = index.map_or(Ok(ConceptDetails::new()), |(workspace, index)| {
+        questions::details(workspace, index, ranked, n_expanded)
     })?;
     let Some(database) = database else { return Ok(of_index) };
-    let of_database =
-        database.details(ranked).map_err(|reason| Failed { reason, is_damage: false })?;
+    let of_database = database
+        .details(ranked, n_expanded)
+        .map_err(|reason| Failed { reason, is_damage: false })?;
     Ok(blend::details(of_database, of_index, NEIGHBOURS))
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::core::context::candidate::{ConceptDetail, FoundNote, Link, Signal};
+use crate::core::context::found::{ConceptDetail, ConceptDetails, FoundNote, Link, Signal};
 use crate::core::note::concept::Concept;
 
 /// The best notes of two searches: by how they match, then by their places, those of the first search before their
@@ -36,10 +36,10 @@ pub fn recent(first: Vec<FoundNote>, second: Vec<FoundNote>, limit: usize) -> Ve
 
 /// What two sources know about concepts: their notes are different ones, so that their numbers add up.
 pub fn details(
-    mut first: BTreeMap<Concept, ConceptDetail>,
-    second: BTreeMap<Concept, ConceptDetail>,
+    mut first: ConceptDetails,
+    second: ConceptDetails,
     n_neighbours: usize,
-) -> BTreeMap<Concept, ConceptDetail> {
+) -> ConceptDetails {
     for (concept, ConceptDetail { note, notes, neighbours }) in second {
         let detail = first.entry(concept).or_default();
         detail.note = detail.note.take().or(note);

@@ -14,7 +14,7 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::core::context::candidate::{FoundConcept, FoundNote};
+use crate::core::context::found::{ConceptDetails, FoundConcept, FoundNote, RECENT, SEARCHED};
 use crate::core::context::receipt::Fault;
 use crate::core::note::vault::Vault;
 use crate::core::search::answer::RecentFilter;
@@ -25,7 +25,7 @@ use crate::sources::maenifold::call::Program;
 pub(crate) use crate::sources::maenifold::cli::Cli;
 pub use crate::sources::maenifold::client::MaenifoldClient;
 use crate::sources::maenifold::database::Memory;
-use crate::sources::questions::{Details, RECENT, SEARCHED};
+
 use crate::sources::recent::RecentQuestion;
 use crate::system::maenifold_places::Places;
 #[cfg(unix)]
@@ -76,9 +76,13 @@ impl FromDatabase {
     }
 
     /// What it knows about found concepts.
-    pub(crate) fn details(&self, ranked: &[FoundConcept]) -> Result<Details, String> {
+    pub(crate) fn details(
+        &self,
+        ranked: &[FoundConcept],
+        n_expanded: usize,
+    ) -> Result<ConceptDetails, String> {
         let mut memory = self.memory.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        asked(&mut memory, &self.place, |memory| memory.details(ranked))
+        asked(&mut memory, &self.place, |memory| memory.details(ranked, n_expanded))
     }
 }
 

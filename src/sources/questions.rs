@@ -1,13 +1,9 @@
 //! The three questions that a context is made of, put to one state of the index.
 
-use std::collections::BTreeMap;
-
-use crate::core::context::candidate::{ConceptDetail, FoundConcept, FoundNote, Link, Signal};
-use crate::core::context::compose::{EXPANDED, is_name};
-use crate::core::context::merge::merge;
-use crate::core::context::rank::rank;
-use crate::core::context::receipt::Ranking;
-use crate::core::note::concept::Concept;
+use crate::core::context::found::{
+    ConceptDetail, ConceptDetails, FoundConcept, FoundNote, Link, NEIGHBOURS, RECENT, SEARCHED,
+    Signal,
+};
 use crate::core::search::answer::RecentFilter;
 use crate::core::time::{Timespan, Timestamp};
 use crate::sources::recent::{self, RecentQuestion};
@@ -15,29 +11,9 @@ use crate::sources::search;
 use crate::store::index::{Index, IndexError, NoteCard, NoteId, Unusable};
 use crate::workspace::Workspace;
 
-/// How many notes a search for the project's name adds.
-pub(crate) const SEARCHED: usize = 5;
 /// Words of the project's name that stand in more notes than this are not ranked by: a session start has no time for
 /// that, and the newest notes that have them are as good.
 const COMMON_FROM: i64 = 100;
-/// How many notes of the last day are taken in.
-pub(crate) const RECENT: usize = 10;
-/// How many concepts are looked at: some notes link to thousands, of which no context could hold the names.
-const CONCEPTS: usize = 256;
-/// How many concepts around each expanded one.
-pub(crate) const NEIGHBOURS: usize = 10;
-
-/// What is known about concepts.
-pub(crate) type Details = BTreeMap<Concept, ConceptDetail>;
-
-/// The answers to all three questions.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Found {
-    pub(crate) search: Vec<FoundNote>,
-    pub(crate) recent: Vec<FoundNote>,
-    pub(crate) details: Details,
-}
-
 /// An answer, or why there is none.
 pub(crate) type Answer<T> = Result<T, Failed>;
 
@@ -112,30 +88,20 @@ fn found(
     Ok(FoundNote { uri, title, excerpt, concepts, modified, signal })
 }
 
-/// The best concepts of found notes.
-pub(crate) fn best<'a>(
-    ranking: Ranking,
-    found: impl Iterator<Item = &'a FoundNote>,
-) -> Vec<FoundConcept> {
-    let mut ranked = rank(ranking, merge(found));
-    ranked.retain(|found| is_name(&found.concept));
-    ranked.truncate(CONCEPTS);
-    ranked
-}
-
 /// What the index knows about found concepts, and what stands around the best of them.
 pub(crate) fn details(
     workspace: &Workspace,
     index: &Index,
     ranked: &[FoundConcept],
-) -> Answer<Details> {
+    n_expanded: usize,
+) -> Answer<ConceptDetails> {
     Ok(index.consistently(|index| {
-        let mut details = Details::new();
+        let mut details = ConceptDetails::new();
         for (n, FoundConcept { concept, .. }) in ranked.iter().enumerate() {
             let Some((row, notes)) = index.concept_and_notes(concept)? else { continue };
             let own = index.own_note(concept)?;
             let note = own.map(|card| (search::uri(workspace, &card), card.excerpt));
-            let neighbours = if n < EXPANDED { neighbours(index, row)? } else { Vec::new() };
+            let neighbours = if n < n_expanded { neighbours(index, row)? } else { Vec::new() };
             details.insert(concept.clone(), ConceptDetail { note, notes, neighbours });
         }
         Ok(details)

@@ -5,11 +5,13 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{Answer, Details, Found, OUR_FAULT, Told, Work};
+use super::{Answer, OUR_FAULT, Told, Work};
+use crate::core::context::found::{ConceptDetails, Found, NEIGHBOURS, RECENT, SEARCHED};
+use crate::core::context::rank::shortlist;
 use crate::core::context::receipt::Fault;
 use crate::sources::blend;
 use crate::sources::maenifold::Cli;
-use crate::sources::questions::{self, NEIGHBOURS, RECENT, SEARCHED};
+use crate::sources::questions;
 use crate::store::index::Index;
 use crate::workspace::refresh::{Mode, Patience, refresh};
 use crate::workspace::{Place, Workspace};
@@ -48,13 +50,13 @@ impl Work {
         let search = blend::searched(search, also, SEARCHED);
         let also = index(&|(workspace, index)| questions::recent(workspace, index, self.now))?;
         let recent = blend::recent(recent, also, RECENT);
-        let ranked = questions::best(self.ranking, search.iter().chain(&recent));
-        let (details, fault) = program.details(&ranked);
+        let ranked = shortlist(self.ranking, &search, &recent);
+        let n_expanded = self.ranking.n_expanded();
+        let (details, fault) = program.details(&ranked, n_expanded);
         let of_index = match &others {
-            Some((workspace, index)) => {
-                questions::details(workspace, index, &ranked).map_err(|failed| failed.reason)?
-            }
-            None => Details::new(),
+            Some((workspace, index)) => questions::details(workspace, index, &ranked, n_expanded)
+                .map_err(|failed| failed.reason)?,
+            None => ConceptDetails::new(),
         };
         let details = blend::details(details, of_index, NEIGHBOURS);
         let faults = fault.map(|reason| Fault::new("maenifold", reason)).into_iter().collect();

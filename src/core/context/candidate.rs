@@ -2,73 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::core::context::found::{Link, Signal};
 use crate::core::note::concept::Concept;
-use crate::core::search::answer::Match;
-use crate::core::time::Timestamp;
-
-/// A note that a source found for a session.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FoundNote {
-    /// The note's address.
-    pub uri: String,
-    /// Its title.
-    pub title: String,
-    /// Its first sentence.
-    pub excerpt: String,
-    /// What it mentions.
-    pub concepts: Vec<Concept>,
-    /// When it was last written.
-    pub modified: Timestamp,
-    /// Why it was found.
-    pub signal: Signal,
-}
-
-/// One thing that speaks for a candidate: a source found a note that mentions it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", tag = "by")]
-pub enum Signal {
-    /// A search for the project's name.
-    Search {
-        /// The note's place in the answer, from 1.
-        place: usize,
-        /// How it matched.
-        matched: Match,
-    },
-    /// A look at what changed lately.
-    Recent {
-        /// The note's place in the answer, from 1, the newest first.
-        place: usize,
-    },
-}
-
-/// A concept that found notes mention, with all that speaks for it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FoundConcept {
-    /// The concept.
-    pub concept: Concept,
-    /// Every found note that mentions it: once per source.
-    pub signals: Vec<Signal>,
-}
-
-/// What is known about a concept beyond who mentions it.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ConceptDetail {
-    /// The note that goes by its name: address and first sentence.
-    pub note: Option<(String, String)>,
-    /// How many notes mention it.
-    pub notes: u32,
-    /// The concepts that share the most notes with it; only asked for where they are shown.
-    pub neighbours: Vec<Link>,
-}
-
-/// A concept that shares notes with another.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Link {
-    /// The concept.
-    pub concept: Concept,
-    /// How many notes mention both.
-    pub notes: u32,
-}
 
 /// The parts of a context, in the order in which they stand there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

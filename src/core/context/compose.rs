@@ -1,31 +1,28 @@
 //! Composes what was found into candidates, in the order in which they are given room.
 
-use std::collections::BTreeMap;
-
-use crate::core::context::candidate::{
-    Candidate, ConceptDetail, FoundConcept, FoundNote, Line, Link, Part,
-};
+use crate::core::context::candidate::{Candidate, Line, Part};
+use crate::core::context::found::{ConceptDetail, ConceptDetails, FoundConcept, FoundNote, Link};
 use crate::core::context::line::linked;
+use crate::core::context::rank::Ranked;
 use crate::core::note::concept::Concept;
 use crate::core::text::for_model;
 
-/// So many of the best concepts are expanded to the concepts around them.
-pub const EXPANDED: usize = 5;
-/// A longer name is no name: nobody links to a paragraph twice.
+/// How many of the best concepts are shown with their neighbours.
+const EXPANDED: usize = 5;
+/// A longer name is a paragraph that was linked by mistake.
 const LONGEST_NAME_CHARS: usize = 100;
 /// A longer title is cut; the note is known by its address.
 const LONGEST_TITLE_CHARS: usize = 120;
 
-/// Makes candidates of ranked concepts and recent notes.
+/// Makes candidates of the ranked concepts and recent notes.
 ///
 /// Room is given in rounds, so that no part starves the next: the best concepts, recent notes and the connections of
 /// the best concepts come first, and the other concepts share what is left.
 pub fn compose(
-    ranked: &[FoundConcept],
-    recent: &[FoundNote],
-    details: &BTreeMap<Concept, ConceptDetail>,
+    Ranked { concepts, recent }: &Ranked<'_>,
+    details: &ConceptDetails,
 ) -> Vec<Candidate> {
-    let (best, others) = ranked.split_at(ranked.len().min(EXPANDED));
+    let (best, others) = concepts.split_at(concepts.len().min(EXPANDED));
     let unknown = ConceptDetail::default();
     let detail = |concept: &Concept| details.get(concept).unwrap_or(&unknown);
     // A note's sentence is worth its tokens once.
@@ -88,7 +85,7 @@ fn once<'a>(uri: &'a str, excerpt: &str, described: &mut Vec<&'a str>) -> String
     for_model::one_line(excerpt)
 }
 
-/// Whether a concept has a name that can be shown: one that is there, and no paragraph.
+/// Whether a concept has a name that can be shown: not empty, and no paragraph.
 pub fn is_name(concept: &Concept) -> bool {
     let name = concept.as_str();
     name.len() <= 4 * LONGEST_NAME_CHARS

@@ -1,25 +1,27 @@
-//! Puts a receipt into words.
+//! Explains a receipt in words.
 
-use crate::core::context::candidate::{Candidate, Line, Part, Signal};
+use crate::core::context::build::ContextRequest;
+use crate::core::context::candidate::{Candidate, Line, Part};
 use crate::core::context::explanation::{ExplainedLine, Explanation, NearMiss};
+use crate::core::context::found::Signal;
 use crate::core::context::line::Forms;
-use crate::core::context::pack::{Packing, prices};
+use crate::core::context::prices::prices;
 use crate::core::context::receipt::{Receipt, Shown};
 use crate::core::text::number::counted;
 use crate::core::tokens;
 
-/// Explains a receipt. What was left out is packed again with larger budgets, to tell when it would come in.
+/// Explains a receipt. Packs again with larger budgets to tell which of them would let an omitted entry in.
 pub fn explain(receipt: Receipt) -> Explanation {
     let candidates: Vec<Candidate> =
         receipt.entries.iter().map(|entry| entry.candidate.clone()).collect();
-    let packing = Packing {
-        encoding: receipt.encoding,
-        budget: receipt.budget,
+    let request = ContextRequest {
         project: receipt.project.as_deref(),
         handoff: receipt.handoff.as_ref(),
-        candidates: &candidates,
+        ranking: receipt.ranking,
+        encoding: receipt.encoding,
+        budget: receipt.budget,
     };
-    let prices = prices(&packing, |tokens| receipt.host.budget(tokens));
+    let prices = prices(&request, &candidates, |tokens| receipt.host.budget(tokens));
     let mut lines = Vec::new();
     let mut near_misses = Vec::new();
     for (n, entry) in receipt.entries.iter().enumerate() {

@@ -143,7 +143,7 @@ fn belongs_to_the_character_before(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::context::candidate::Link;
+    use crate::core::context::found::Link;
     use crate::core::note::concept::Concept;
 
     fn described(description: &str) -> Line {

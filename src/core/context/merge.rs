@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::core::context::candidate::{FoundConcept, FoundNote, Signal};
+use crate::core::context::found::{FoundConcept, FoundNote, Signal};
 use crate::core::note::concept::Concept;
 
 /// Gathers the concepts of found notes, in the order of their names, whatever the order of the notes.

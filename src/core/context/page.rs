@@ -12,7 +12,7 @@ mod tables;
 
 use crate::core::context::explanation::Explanation;
 use crate::core::context::page::graph::{Graph, Standing};
-use crate::core::context::receipt::{Ranking, Receipt};
+use crate::core::context::receipt::Receipt;
 use crate::core::text::for_html::escape;
 use crate::core::text::number::{counted, thousands};
 
@@ -78,16 +78,13 @@ fn header(explanation: &Explanation) -> String {
     };
     let moment = receipt.at.to_string();
     let readable = moment.replacen('T', " ", 1).replacen('Z', " UTC", 1);
-    let ranking = match receipt.ranking {
-        Ranking::Frequency => "by frequency",
-    };
     let hash: String = receipt.sha256.chars().take(HASH_CHARS).collect();
     let facts = [
         ("Session", escape(&receipt.session)),
         ("Made", format!("<time datetime=\"{}\">{}</time>", escape(&moment), escape(&readable))),
         ("Host", escape(&receipt.host.to_string())),
         ("Characters", chars),
-        ("Ranking", ranking.to_owned()),
+        ("Ranking", receipt.ranking.description().to_owned()),
         (
             "SHA-256",
             format!("<code title=\"{}\">{}…</code>", escape(&receipt.sha256), escape(&hash)),

@@ -1,35 +1,93 @@
-//! Ranks concepts. Each way of ranking has a name; which one was used stands in the receipt.
+//! Ranks what was found. Every ranking is a file of this folder and an arm of [`Ranking::method`]; receipts name the one
+//! that was used.
+//!
+//! A ranking is asked twice: before the sources are asked about concepts, to tell them which ones matter, and again when
+//! the graph around these is known.
 
-use crate::core::context::candidate::FoundConcept;
-use crate::core::context::receipt::Ranking;
+mod frequency;
 
-/// Puts the best concept first.
-pub fn rank(ranking: Ranking, mut concepts: Vec<FoundConcept>) -> Vec<FoundConcept> {
-    match ranking {
-        Ranking::Frequency => concepts.sort_by(|a, b| {
-            b.signals.len().cmp(&a.signals.len()).then_with(|| a.concept.cmp(&b.concept))
-        }),
-    }
-    concepts
+use serde::{Deserialize, Serialize};
+
+use crate::core::context::compose::is_name;
+use crate::core::context::found::{ConceptDetails, FoundConcept, FoundNote};
+use crate::core::context::merge::merge;
+
+/// How many concepts are kept: some notes link to thousands, and no context could hold all their names.
+const CONCEPTS: usize = 256;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Ranking {
+    #[default]
+    Frequency,
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::core::context::candidate::Signal;
-    use crate::core::note::concept::Concept;
-
-    #[test]
-    fn the_most_frequent_comes_first_and_names_break_ties() {
-        let found = |name: &str, frequency: usize| FoundConcept {
-            concept: Concept::parse(name).unwrap(),
-            signals: (0..frequency).map(|place| Signal::Recent { place }).collect(),
-        };
-        let ranked = rank(
-            Ranking::Frequency,
-            vec![found("b", 1), found("c", 3), found("a", 1), found("d", 2)],
-        );
-        let names: Vec<&str> = ranked.iter().map(|found| found.concept.as_str()).collect();
-        assert_eq!(names, ["c", "d", "a", "b"]);
+impl Ranking {
+    fn method(self) -> Method {
+        match self {
+            Ranking::Frequency => frequency::METHOD,
+        }
     }
+
+    /// The ranking in words.
+    pub fn description(self) -> &'static str {
+        self.method().description
+    }
+
+    /// Of how many of the best concepts the sources read the neighbours.
+    pub fn n_expanded(self) -> usize {
+        self.method().n_expanded
+    }
+}
+
+/// What a ranking consists of.
+struct Method {
+    description: &'static str,
+    /// At least as many as a context shows connections of.
+    n_expanded: usize,
+    order: for<'a> fn(Evidence<'a>) -> Ranked<'a>,
+}
+
+/// What a ranking sees: the found notes, their concepts, and the graph around these.
+#[derive(Debug, Clone)]
+pub struct Evidence<'a> {
+    pub search: &'a [FoundNote],
+    pub recent: &'a [FoundNote],
+    /// Every concept of the notes once, by name.
+    pub concepts: Vec<FoundConcept>,
+    /// Empty until the sources were asked about the concepts.
+    pub details: &'a ConceptDetails,
+}
+
+impl<'a> Evidence<'a> {
+    pub fn of(
+        search: &'a [FoundNote],
+        recent: &'a [FoundNote],
+        details: &'a ConceptDetails,
+    ) -> Evidence<'a> {
+        Evidence { search, recent, concepts: merge(search.iter().chain(recent)), details }
+    }
+}
+
+/// Concepts and recent notes, best first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ranked<'a> {
+    pub concepts: Vec<FoundConcept>,
+    pub recent: Vec<&'a FoundNote>,
+}
+
+/// Ranks, and keeps the best concepts that have a name to show.
+pub fn rank(ranking: Ranking, evidence: Evidence<'_>) -> Ranked<'_> {
+    let Ranked { concepts, recent } = (ranking.method().order)(evidence);
+    let named = concepts.into_iter().filter(|found| is_name(&found.concept));
+    Ranked { concepts: named.take(CONCEPTS).collect(), recent }
+}
+
+/// The concepts that the sources are asked about: the best by what is known without them.
+pub fn shortlist(
+    ranking: Ranking,
+    search: &[FoundNote],
+    recent: &[FoundNote],
+) -> Vec<FoundConcept> {
+    rank(ranking, Evidence::of(search, recent, &ConceptDetails::new())).concepts
 }

@@ -5,7 +5,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::core::context::budget::{Budget, Host, Size};
-use crate::core::context::candidate::{Candidate, Part, Signal};
+use crate::core::context::candidate::{Candidate, Part};
+use crate::core::context::found::Signal;
+use crate::core::context::rank::Ranking;
 use crate::core::handoff::{Handoff, HandoffSection};
 use crate::core::session::Moment;
 use crate::core::source::SourceChoice;
@@ -63,7 +65,7 @@ pub struct Receipt {
     /// What each part takes up; they add up to `used`.
     pub parts: Vec<PartUse>,
     /// The notes that the sources found, to which the candidates' signals refer.
-    pub found: Vec<Found>,
+    pub found: Vec<FoundRef>,
     /// All candidates, in the order in which room was given to them, and what became of them.
     pub entries: Vec<Entry>,
     /// What went wrong on the way.
@@ -98,15 +100,6 @@ impl Receipt {
     }
 }
 
-/// How candidates are ranked. A receipt names the way, so that two of them can be compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Ranking {
-    /// The concepts that most found notes mention come first.
-    #[default]
-    Frequency,
-}
-
 /// What one part of a context takes up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartUse {
@@ -118,7 +111,7 @@ pub struct PartUse {
 
 /// A note that a source found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Found {
+pub struct FoundRef {
     /// Which source, and where in its answer.
     #[serde(flatten)]
     pub signal: Signal,

@@ -9,8 +9,10 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::notes::{Listed, Notes, ReadNote};
-use crate::core::context::candidate::{ConceptDetail, FoundConcept, FoundNote, Link, Signal};
-use crate::core::context::compose::EXPANDED;
+use crate::core::context::found::{
+    ConceptDetail, ConceptDetails, FoundConcept, FoundNote, Link, NEIGHBOURS, RECENT, SEARCHED,
+    Signal,
+};
 use crate::core::note::concept::Concept;
 use crate::core::note::vault::Vault;
 use crate::core::search::answer::{Match, RecentFilter};
@@ -19,7 +21,7 @@ use crate::core::time::{Timespan, Timestamp};
 use crate::sources::maenifold::answers::{NotePlace, RecentNote, Relation, SearchedNote};
 use crate::sources::maenifold::call::{CallError, Program, Tool};
 use crate::sources::maenifold::replies;
-use crate::sources::questions::{Details, NEIGHBOURS, RECENT, SEARCHED};
+
 use crate::sources::recent::{RecentQuestion, admits};
 use crate::system::clock;
 use crate::system::maenifold_places::Places;
@@ -143,8 +145,12 @@ impl Cli {
 
     /// What is known about found concepts, and what stands around the best of them; with what went wrong. What is not known
     /// about one concept takes nothing from the others.
-    pub(crate) fn details(&self, ranked: &[FoundConcept]) -> (Details, Option<String>) {
-        let best = &ranked[..ranked.len().min(EXPANDED)];
+    pub(crate) fn details(
+        &self,
+        ranked: &[FoundConcept],
+        n_expanded: usize,
+    ) -> (ConceptDetails, Option<String>) {
+        let best = &ranked[..ranked.len().min(n_expanded)];
         thread::scope(|scope| {
             let around: Vec<_> =
                 best.iter().map(|found| scope.spawn(|| self.neighbours(&found.concept))).collect();
@@ -195,7 +201,7 @@ impl Cli {
     }
 
     /// The notes that go by the names of concepts. How many mention them, maenifold does not tell.
-    fn own_notes(&self, ranked: &[FoundConcept]) -> Details {
+    fn own_notes(&self, ranked: &[FoundConcept]) -> ConceptDetails {
         let notes = self.notes();
         let going_by = notes.going_by(ranked.iter().map(|found| &found.concept));
         let in_time = going_by.into_iter().take_while(|_| Instant::now() < self.until);

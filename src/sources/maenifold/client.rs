@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::{Unusable, asked, database, memory_of, program};
-use crate::core::context::candidate::{FoundNote, Signal};
+use crate::core::context::found::{FoundNote, Signal};
 use crate::core::note::concept::Concept;
 use crate::core::search::answer::{
     ContextAnswer, Match, RecentAnswer, RecentItem, RelatedConcept, SearchAnswer, SearchHit,

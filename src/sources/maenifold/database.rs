@@ -7,8 +7,9 @@ mod search;
 use std::collections::HashMap;
 use std::time::Duration;
 
-use crate::core::context::candidate::{ConceptDetail, FoundConcept, FoundNote, Link, Signal};
-use crate::core::context::compose::EXPANDED;
+use crate::core::context::found::{
+    ConceptDetail, ConceptDetails, FoundConcept, FoundNote, Link, NEIGHBOURS, Signal,
+};
 use crate::core::note::concept::Concept;
 use crate::core::note::freshness::Decay;
 use crate::core::note::listing::FolderListing;
@@ -21,7 +22,7 @@ use crate::core::settings::{LinkStyle, Setting, Settings, VaultSpec};
 use crate::core::text::for_model;
 use crate::core::time::Timestamp;
 use crate::sources::maenifold::memory_db::{Database, DatabaseError, FileRow};
-use crate::sources::questions::{Details, NEIGHBOURS};
+
 use crate::sources::recent::{RecentQuestion, admits};
 use crate::system::clock;
 use crate::system::maenifold_places::Places;
@@ -217,8 +218,12 @@ impl Memory {
     /// What the database knows about found concepts, and what stands around the best of them.
     ///
     /// Without the weights that fade from day to day: what a session is given changes with the notes, not with the clock.
-    pub fn details(&self, ranked: &[FoundConcept]) -> Result<Details, String> {
-        let mut details = Details::new();
+    pub fn details(
+        &self,
+        ranked: &[FoundConcept],
+        n_expanded: usize,
+    ) -> Result<ConceptDetails, String> {
+        let mut details = ConceptDetails::new();
         for (n, FoundConcept { concept, .. }) in ranked.iter().enumerate() {
             let notes = self.database.notes_of(concept).map_err(reason)?;
             if notes == 0 {
@@ -228,7 +233,7 @@ impl Memory {
                 Some(place) => Some((self.notes[place].row.uri.clone(), self.excerpt(place)?)),
                 None => None,
             };
-            let neighbours = if n < EXPANDED { self.neighbours(concept)? } else { Vec::new() };
+            let neighbours = if n < n_expanded { self.neighbours(concept)? } else { Vec::new() };
             details.insert(concept.clone(), ConceptDetail { note, notes, neighbours });
         }
         Ok(details)

@@ -1,17 +1,20 @@
 //! The law of the budget, for any notes and any budget: the final bytes never have more tokens or characters than
 //! allowed, by the count of the reference tokenizer, and nothing in a note gets out of its fence.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::thread;
 
 use kgctx::core::context::budget::{Budget, Host};
-use kgctx::core::context::candidate::{Candidate, ConceptDetail, FoundNote, Link, Signal};
+use kgctx::core::context::build::ContextRequest;
+use kgctx::core::context::candidate::Candidate;
 use kgctx::core::context::compose::compose;
+use kgctx::core::context::found::{ConceptDetail, FoundNote, Link, Signal};
 use kgctx::core::context::line::Forms;
 use kgctx::core::context::merge;
-use kgctx::core::context::pack::{Packed, Packing, pack, prices};
-use kgctx::core::context::rank;
-use kgctx::core::context::receipt::Ranking;
+use kgctx::core::context::pack::{Packed, pack};
+use kgctx::core::context::prices::prices;
+use kgctx::core::context::rank::{Ranked, Ranking};
 use kgctx::core::handoff::record::HandoffRecord;
 use kgctx::core::handoff::section::prepare;
 use kgctx::core::handoff::{
@@ -103,15 +106,15 @@ fn check_vault(seed: u64) -> usize {
             _ => random.below(8_001),
         };
         let host = Host::ALL[random.below(4)];
-        let packing = Packing {
+        let request = ContextRequest {
             encoding,
             budget: host.budget(tokens),
             project: Some(names[random.below(4)]).filter(|name| !name.is_empty()),
             handoff: (random.below(3) == 0).then_some(&handoff),
-            candidates: &candidates,
+            ranking: Ranking::default(),
         };
-        let packed = pack(&packing);
-        check(&packing, &packed, &format!("seed {seed} budget {tokens} {host}"));
+        let packed = pack(&request, &candidates);
+        check(&request, &candidates, &packed, &format!("seed {seed} budget {tokens} {host}"));
     }
     texts.len()
 }
@@ -137,8 +140,12 @@ fn candidates(texts: &[String], random: &mut Random) -> Vec<Candidate> {
             }
         })
         .collect();
-    let ranked = rank::rank(Ranking::Frequency, merge::merge(&notes));
-    let concepts: Vec<Concept> = ranked.iter().map(|found| found.concept.clone()).collect();
+    let mut concepts = merge::merge(&notes);
+    // The most frequent first; with those whose names no ranking would let through.
+    concepts.sort_by_key(|found| Reverse(found.signals.len()));
+    let ranked = Ranked { concepts, recent: notes.iter().collect() };
+    let concepts: Vec<Concept> =
+        ranked.concepts.iter().map(|found| found.concept.clone()).collect();
     let mut details = BTreeMap::new();
     for (n, concept) in concepts.iter().enumerate() {
         let own = notes.get(random.below(2 * notes.len()));
@@ -151,7 +158,7 @@ fn candidates(texts: &[String], random: &mut Random) -> Vec<Candidate> {
         };
         details.insert(concept.clone(), detail);
     }
-    compose(&ranked, &notes, &details)
+    compose(&ranked, &details)
 }
 
 fn reference(encoding: Encoding) -> &'static CoreBPE {
@@ -161,10 +168,10 @@ fn reference(encoding: Encoding) -> &'static CoreBPE {
     }
 }
 
-fn check(packing: &Packing<'_>, packed: &Packed, case: &str) {
+fn check(request: &ContextRequest<'_>, candidates: &[Candidate], packed: &Packed, case: &str) {
     let Packed { text, used, parts, shown } = packed;
-    let Budget { tokens, chars } = packing.budget;
-    let counted = reference(packing.encoding).encode_ordinary(text).len();
+    let Budget { tokens, chars } = request.budget;
+    let counted = reference(request.encoding).encode_ordinary(text).len();
     assert!(counted <= tokens, "{case}: {counted} tokens\n{text}");
     assert_eq!(used.tokens, counted, "{case}: a count of our own");
     let in_utf16 = text.encode_utf16().count();
@@ -176,7 +183,7 @@ fn check(packing: &Packing<'_>, packed: &Packed, case: &str) {
         assert!(shown.iter().all(Option::is_none), "{case}");
         return;
     }
-    check_fence(packing, packed, case);
+    check_fence(request, candidates, packed, case);
     let all_shown = shown.iter().all(Option::is_some);
     assert_eq!(text.contains(" did not fit; `kgctx explain`"), !all_shown, "{case}\n{text}");
     let bad = |c: char| {
@@ -188,7 +195,12 @@ fn check(packing: &Packing<'_>, packed: &Packed, case: &str) {
 }
 
 /// What comes from notes stands in one block of code, and the frame outside of it.
-fn check_fence(packing: &Packing<'_>, packed: &Packed, case: &str) {
+fn check_fence(
+    request: &ContextRequest<'_>,
+    candidates: &[Candidate],
+    packed: &Packed,
+    case: &str,
+) {
     let mut blocks: Vec<String> = Vec::new();
     let mut outside = String::new();
     let mut inside = false;
@@ -206,12 +218,12 @@ fn check_fence(packing: &Packing<'_>, packed: &Packed, case: &str) {
         }
     }
     assert_eq!(blocks.len(), 1, "{case}\n{}", packed.text);
-    for (shown, candidate) in packed.shown.iter().zip(packing.candidates) {
+    for (shown, candidate) in packed.shown.iter().zip(candidates) {
         let Some(shown) = shown else { continue };
         let line = Forms::of(&candidate.line).shown(shown.extent);
         assert!(blocks[0].contains(&line), "{case}: {line}\n{}", packed.text);
     }
-    let frame = outside.replace(packing.project.unwrap_or_default(), "");
+    let frame = outside.replace(request.project.unwrap_or_default(), "");
     assert!(frame.starts_with("Knowledge Graph ContextThe following"), "{case}: {frame}");
     assert!(frame.ends_with("go deeper into the graph."), "{case}: {frame}");
     assert!(frame.len() < 700, "{case}: {frame}");
@@ -232,19 +244,19 @@ fn at_least_95_percent_of_a_budget_is_used() {
             .collect();
         let candidates = candidates(&texts, &mut random);
         for _ in 0..8 {
-            let packing = Packing {
+            let request = ContextRequest {
                 encoding: Encoding::O200kBase,
                 budget: Host::ALL[random.below(4)].budget(500 + random.below(6_000)),
                 project: Some("atlas"),
                 handoff: None,
-                candidates: &candidates,
+                ranking: Ranking::default(),
             };
-            let Packed { used, shown, text, .. } = pack(&packing);
+            let Packed { used, shown, text, .. } = pack(&request, &candidates);
             if shown.iter().all(Option::is_some) {
                 continue;
             }
             tested += 1;
-            let Budget { tokens, chars } = packing.budget;
+            let Budget { tokens, chars } = request.budget;
             let share = used.tokens as f64 / tokens as f64;
             let of_chars = chars.map_or(0.0, |chars| used.chars as f64 / chars as f64);
             assert!(share.max(of_chars) >= 0.95, "seed {seed}: {used:?} of {tokens}\n{text}");
@@ -259,19 +271,19 @@ fn what_was_left_out_comes_in_at_the_budget_that_is_told() {
         let mut random = Random::new(seed);
         let texts: Vec<String> = (0..8).map(|_| hostile_text(&mut random)).collect();
         let candidates = candidates(&texts, &mut random);
-        let packing = Packing {
+        let request = ContextRequest {
             encoding: Encoding::O200kBase,
             budget: Host::Plain.budget(300 + random.below(500)),
             project: Some("atlas"),
             handoff: None,
-            candidates: &candidates,
+            ranking: Ranking::default(),
         };
-        let prices = prices(&packing, |tokens| Host::Plain.budget(tokens));
+        let prices = prices(&request, &candidates, |tokens| Host::Plain.budget(tokens));
         let at = |tokens: usize, candidate: usize| {
             let budget = Budget { tokens, chars: None };
-            pack(&Packing { budget, ..packing }).shown[candidate].is_some()
+            pack(&ContextRequest { budget, ..request }, &candidates).shown[candidate].is_some()
         };
-        let now = packing.budget.tokens;
+        let now = request.budget.tokens;
         for (candidate, price) in prices.iter().enumerate() {
             assert_eq!(price.is_none(), at(now, candidate), "seed {seed}");
             let Some(price) = *price else { continue };

@@ -2,9 +2,11 @@
 
 use super::*;
 use crate::core::context::budget::{Budget, Host, Size};
-use crate::core::context::candidate::{Candidate, Line, Link, Part, Signal};
+use crate::core::context::candidate::{Candidate, Line, Part};
 use crate::core::context::explanation::{ExplainedLine, NearMiss};
+use crate::core::context::found::{Link, Signal};
 use crate::core::context::line::Forms;
+use crate::core::context::rank::Ranking;
 use crate::core::context::receipt::{Entry, Fault, PartUse, Shown, Stage};
 use crate::core::note::concept::Concept;
 use crate::core::time::Timestamp;

@@ -272,7 +272,7 @@ fn details_are_asked_for_the_best_five_side_by_side() {
     let ranked: Vec<FoundConcept> = names.into_iter().map(found_concept).collect();
     let cli = lab.cli();
     let started = Instant::now();
-    let (details, faults) = cli.details(&ranked);
+    let (details, faults) = cli.details(&ranked, 5);
     let took = started.elapsed();
     assert_eq!(faults, None);
     assert!(took < Duration::from_millis(1_300), "{took:?}");
@@ -304,7 +304,7 @@ fn one_context_that_fails_takes_nothing_from_the_others() {
     );
     lab.plays("case \"$4\" in *bad*) echo 'ERROR: no luck'; exit 0;; *worse*) exit 134;; esac");
     let ranked = ["good", "bad", "bad-too", "worse"].map(found_concept);
-    let (details, faults) = lab.cli().details(&ranked);
+    let (details, faults) = lab.cli().details(&ranked, 5);
     assert_eq!(details.keys().map(Concept::as_str).collect::<Vec<_>>(), ["good"]);
     // Which of them comes first is the order of the concepts.
     let fault = faults.unwrap();

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::{Memory, Place, reason};
-use crate::core::context::candidate::{FoundNote, Signal};
+use crate::core::context::found::{FoundNote, Signal};
 use crate::core::note::concept::Concept;
 use crate::core::note::vault::SCHEME;
 use crate::core::search::answer::{Match, SearchAnswer, SearchHit};

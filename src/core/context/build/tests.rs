@@ -1,0 +1,105 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::core::context::candidate::Part;
+use crate::core::context::found::{ConceptDetail, FoundNote, Link, Signal};
+use crate::core::context::pack::measure;
+use crate::core::note::concept::Concept;
+use crate::core::search::answer::Match;
+use crate::core::time::Timestamp;
+
+fn request(tokens: usize, chars: Option<usize>) -> ContextRequest<'static> {
+    ContextRequest {
+        project: Some("atlas"),
+        handoff: None,
+        ranking: Ranking::default(),
+        encoding: Encoding::default(),
+        budget: Budget { tokens, chars },
+    }
+}
+
+fn note(name: &str, concepts: &[String], signal: Signal) -> FoundNote {
+    FoundNote {
+        uri: format!("memory://{name}"),
+        title: name.to_owned(),
+        excerpt: format!("What {name} is about, in one sentence."),
+        concepts: concepts.iter().filter_map(|name| Concept::parse(name)).collect(),
+        modified: Timestamp::from_seconds(0),
+        signal,
+    }
+}
+
+/// What two sources found: notes with these concepts, and a graph in which every concept is linked to the first.
+fn found(searched: &[Vec<String>], recent: &[Vec<String>]) -> Found {
+    let matched = Match::Text;
+    let search = searched.iter().enumerate().map(|(n, concepts)| {
+        note(&format!("searched-{n}"), concepts, Signal::Search { place: n + 1, matched })
+    });
+    let changed = recent.iter().enumerate().map(|(n, concepts)| {
+        note(&format!("changed-{n}"), concepts, Signal::Recent { place: n + 1 })
+    });
+    let mut found =
+        Found { search: search.collect(), recent: changed.collect(), ..Found::default() };
+    let concepts: Vec<Concept> =
+        found.search.iter().chain(&found.recent).flat_map(|note| note.concepts.clone()).collect();
+    for concept in &concepts {
+        let to = concepts.first().filter(|&first| first != concept).cloned();
+        let neighbours = to.into_iter().map(|concept| Link { concept, notes: 2 }).collect();
+        let detail = ConceptDetail { note: None, notes: 3, neighbours };
+        found.details.insert(concept.clone(), detail);
+    }
+    found
+}
+
+#[test]
+fn the_concept_of_most_notes_comes_first_and_its_neighbours_are_shown() {
+    let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
+    let found = found(&[names(&["Tiles", "Map"])], &[names(&["Map"]), names(&["Sea"])]);
+    let context = build(&request(2_000, None), &found);
+    let inside = context.text.split("```").nth(1).unwrap();
+    assert_eq!(
+        inside,
+        "text\n**Related Concepts:**\n- [[map]] - in 3 notes\n- [[sea]] - in 3 notes\n- [[tiles]] - in 3 notes\n\n\
+         **Recent Activity (last 24h):**\n\
+         - changed-0 - What changed-0 is about, in one sentence. (memory://changed-0)\n\
+         - changed-1 - What changed-1 is about, in one sentence. (memory://changed-1)\n\n\
+         **Graph Connections:**\n- [[map]] → [[tiles]]\n- [[sea]] → [[tiles]]\n"
+    );
+    let entries: Vec<Part> = context.entries.iter().map(|entry| entry.candidate.part).collect();
+    let (concept, recent, graph) = (Part::Concepts, Part::Recent, Part::Graph);
+    assert_eq!(entries, [concept, concept, concept, recent, recent, graph, graph]);
+    assert!(context.entries.iter().all(|entry| entry.shown.is_some()));
+}
+
+#[test]
+fn nothing_found_or_no_room_is_no_text() {
+    assert_eq!(build(&request(2_000, None), &Found::default()).text, "");
+    let found = found(&[vec!["map".to_owned()]], &[]);
+    let context = build(&request(10, None), &found);
+    assert_eq!((context.text.as_str(), context.used), ("", Size::default()));
+    assert!(context.entries.iter().all(|entry| entry.shown.is_none()));
+}
+
+proptest! {
+    #[test]
+    fn no_context_exceeds_its_budget_and_the_order_of_notes_does_not_matter(
+        searched in prop::collection::vec(prop::collection::vec("[A-F`é ]{1,4}", 0..6), 0..6),
+        recent in prop::collection::vec(prop::collection::vec("[A-F`é ]{1,4}", 0..6), 0..11),
+        tokens in 0usize..900,
+        chars in prop::option::of(0usize..4_000),
+        turn in 0usize..11,
+    ) {
+        let request = request(tokens, chars);
+        let mut found = found(&searched, &recent);
+        let context = build(&request, &found);
+        prop_assert_eq!(context.used, measure(request.encoding, &context.text));
+        prop_assert!(request.budget.holds(context.used));
+        let parts: usize = context.parts.iter().map(|part| part.tokens).sum();
+        prop_assert_eq!(parts, context.used.tokens);
+        for notes in [&mut found.search, &mut found.recent] {
+            let by = turn.min(notes.len());
+            notes.rotate_left(by);
+        }
+        prop_assert_eq!(build(&request, &found), context);
+    }
+}
