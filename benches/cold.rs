@@ -2,7 +2,8 @@
 //!
 //! `cargo bench --bench cold` builds the binary as it is released (`.ci/build`) and runs, in turns, `/bin/true`, a bare
 //! parallel stat walk of the vault in a process of its own (the walk alone is timed), and the injection, freshness
-//! check and exact recount included. `-- 10000` only that size.
+//! check and exact recount included. `-- 10000` only that size. With `KGCTX_BASELINE=/path/to/kgctx` that binary takes its
+//! turn, too, and the ratio of both medians is printed.
 
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on should say where")]
 #![expect(clippy::disallowed_methods, reason = "the floors touch files themselves")]
@@ -38,6 +39,7 @@ struct Row {
     nothing: f64,
     walk: f64,
     inject: f64,
+    baseline: Option<f64>,
     /// The part that is not the injection's own stat walk.
     rest: f64,
     memory_mb: f64,
@@ -55,19 +57,22 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let kgctx = bench_frame::binary("kgctx-cold");
-    let rows: Vec<Row> =
-        bench_frame::sizes(&SIZES).into_iter().map(|size| measure(size, &kgctx)).collect();
+    let baseline = bench_frame::baseline("kgctx-cold");
+    let sizes = bench_frame::sizes(&SIZES).into_iter();
+    let rows: Vec<Row> = sizes.map(|size| measure(size, &kgctx, baseline.as_deref())).collect();
     bench_frame::exit(print_table(&rows) == 0)
 }
 
-fn measure(notes: usize, kgctx: &Path) -> Row {
+fn measure(notes: usize, kgctx: &Path, baseline: Option<&Path>) -> Row {
     let base = bench_frame::folder("bench");
     let vault = bench_frame::vault(&base, notes);
     let project = bench_frame::project(&base);
     fs::create_dir_all(project.join(".kgctx")).unwrap();
-    let home = base.join(format!("cold-home-{notes}"));
-    let inject = || {
-        let mut command = Command::new(kgctx);
+    let mut turns: Vec<(&str, &Path)> = vec![("inject", kgctx)];
+    turns.extend(baseline.map(|baseline| ("baseline", baseline)));
+    let inject = |(name, binary): (&str, &Path)| {
+        let home = base.join(format!("cold-{name}-{notes}"));
+        let mut command = Command::new(binary);
         command.args(["inject", "--session", "bench", "--dry-run", "--timings"]);
         command.args(["--now", &vault_generator::END_SECONDS.to_string()]);
         command.arg("--dir").arg(&project).arg("--vault").arg(&vault);
@@ -76,7 +81,10 @@ fn measure(notes: usize, kgctx: &Path) -> Row {
         command.stdin(Stdio::null()).stdout(Stdio::null());
         command
     };
-    assert!(inject().output().unwrap().status.success(), "the first one makes the index");
+    for turn in &turns {
+        let made = inject(*turn).output().unwrap();
+        assert!(made.status.success(), "the first one makes the index");
+    }
     let walk = std::env::current_exe().unwrap();
     let rounds = match (bench_frame::is_test(), notes) {
         (true, _) => 2,
@@ -90,15 +98,13 @@ fn measure(notes: usize, kgctx: &Path) -> Row {
         let told = Command::new(&walk).args([WALK, vault.to_str().unwrap()]).output().unwrap();
         let nanos: f64 = String::from_utf8(told.stdout).unwrap().trim().parse().unwrap();
         take("walk", nanos / 1e6);
-        let (all, said) = timed(inject().stderr(Stdio::piped()));
-        take("inject", all);
-        for line in said.lines() {
-            let mut words = line.split_whitespace();
-            if let (Some(name), Some(Ok(value))) = (words.next(), words.next().map(str::parse)) {
-                take(&format!("stage {name}"), value);
-                if name == "list" {
-                    take("rest", all - value);
-                }
+        // The second one finds warmer caches, so both take turns in that, too.
+        turns.reverse();
+        for turn in &turns {
+            let (all, said) = timed(inject(*turn).stderr(Stdio::piped()));
+            take(turn.0, all);
+            if turn.0 == "inject" {
+                take_stages(&said, all, &mut take);
             }
         }
     }
@@ -113,9 +119,23 @@ fn measure(notes: usize, kgctx: &Path) -> Row {
         nothing: medians["true"],
         walk: medians["walk"],
         inject: medians["inject"],
+        baseline: medians.get("baseline").copied(),
         rest: medians["rest"],
         memory_mb: medians.get("stage memory").copied().unwrap_or_default(),
         stages,
+    }
+}
+
+/// Takes what `--timings` said of each stage.
+fn take_stages(said: &str, all: f64, take: &mut impl FnMut(&str, f64)) {
+    for line in said.lines() {
+        let mut words = line.split_whitespace();
+        if let (Some(name), Some(Ok(value))) = (words.next(), words.next().map(str::parse)) {
+            take(&format!("stage {name}"), value);
+            if name == "list" {
+                take("rest", all - value);
+            }
+        }
     }
 }
 
@@ -169,6 +189,10 @@ fn print_table(rows: &[Row]) -> usize {
         let stages: Vec<String> =
             row.stages.iter().map(|(name, ms)| format!("{name} {ms:.2}")).collect();
         println!("{} notes, medians by stage: {}", row.notes, stages.join(", "));
+        if let Some(baseline) = row.baseline {
+            let what = format!("{} notes, inject", row.notes);
+            println!("{}", bench_frame::ratio(&what, baseline, row.inject));
+        }
     }
     missed
 }

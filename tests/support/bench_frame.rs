@@ -33,15 +33,35 @@ pub(crate) fn binary(name: &str) -> PathBuf {
     }
 }
 
-/// The released binary, in a fresh copy: how its pages came into the cache changes a start by a third.
+/// The released binary, or the one that `KGCTX_MEASURED` names.
 fn released_binary(name: &str) -> PathBuf {
+    if let Some(measured) = std::env::var_os("KGCTX_MEASURED") {
+        return fresh_copy(Path::new(&measured), name);
+    }
     let build = Path::new(env!("CARGO_MANIFEST_DIR")).join(".ci/build");
     let output = Command::new("bash").arg(build).stderr(Stdio::inherit()).output().unwrap();
     let built = String::from_utf8(output.stdout).unwrap();
+    fresh_copy(Path::new(built.trim()), name)
+}
+
+/// The binary that `KGCTX_BASELINE` names, to be measured in turns with the other one.
+pub(crate) fn baseline(name: &str) -> Option<PathBuf> {
+    let baseline = std::env::var_os("KGCTX_BASELINE")?;
+    Some(fresh_copy(Path::new(&baseline), &format!("{name}-baseline")))
+}
+
+/// How the pages of a binary came into the cache changes a start by a third, so every one is copied.
+fn fresh_copy(binary: &Path, name: &str) -> PathBuf {
     let copy = folder("").join(name);
     let _ = fs::remove_file(&copy);
-    fs::copy(built.trim(), &copy).unwrap();
+    fs::copy(binary, &copy).unwrap();
     copy
+}
+
+/// A line that compares two medians.
+pub(crate) fn ratio(what: &str, baseline_ms: f64, measured_ms: f64) -> String {
+    let ratio = measured_ms / baseline_ms;
+    format!("{what}: baseline {baseline_ms:.3} ms, measured {measured_ms:.3} ms, ratio {ratio:.3}")
 }
 
 /// The folder that a benchmark keeps its files in, between runs as well.
