@@ -4,6 +4,7 @@ pub mod context;
 pub mod diagnosis;
 pub mod handoff;
 pub mod installation;
+pub mod named;
 pub mod note;
 pub mod project;
 pub mod search;

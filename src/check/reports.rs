@@ -11,6 +11,7 @@ mod width;
 mod words;
 
 use crate::check::report::CheckReport;
+use crate::core::named::named;
 
 /// Who reads a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +29,15 @@ pub enum ReportFormat {
     /// A reviewer, as a comment on a pull request.
     Markdown,
 }
+
+named!(ReportFormat {
+    Text = "text",
+    Json = "json",
+    Github = "github",
+    Sarif = "sarif",
+    Junit = "junit",
+    Markdown = "markdown",
+});
 
 /// What a piece of the text for people is, for whoever gives it a colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 use crate::cli::check::CheckArgs;
@@ -18,6 +19,7 @@ use crate::cli::serve::ServeArgs;
 use crate::cli::whoami::WhoamiArgs;
 use crate::core::context::budget::Host;
 use crate::core::installation::Scope;
+use crate::core::named::Named;
 use crate::core::source::SourcePreference;
 use crate::core::time::Timestamp;
 use crate::sources::maenifold::MaenifoldClient;
@@ -66,7 +68,7 @@ impl PlaceArgs {
 
     /// The same, with somebody to be asked.
     pub(super) fn request_of(&self, source: &SourceArgs) -> Request {
-        Request { source: source.source.map(SourcePreference::from), ..self.request() }
+        Request { source: source.source, ..self.request() }
     }
 }
 
@@ -157,16 +159,16 @@ pub(super) struct LimitArgs {
 #[derive(Debug, ClapArgs)]
 pub(super) struct SourceArgs {
     /// Who is asked about the notes of maenifold's memory [default: auto, or what the configuration says]
-    #[arg(long, value_name = "SOURCE")]
-    pub(super) source: Option<SourceArg>,
+    #[arg(long, value_name = "SOURCE", value_parser = one_of(source_help))]
+    pub(super) source: Option<SourcePreference>,
 }
 
 /// Who answers a question.
 #[derive(Debug, ClapArgs)]
 pub(super) struct AskedArgs {
     /// Ask maenifold about its notes, and nobody about others [default: index]
-    #[arg(long, value_name = "SOURCE")]
-    source: Option<SourceArg>,
+    #[arg(long, value_name = "SOURCE", value_parser = one_of(source_help))]
+    source: Option<SourcePreference>,
 }
 
 impl AskedArgs {
@@ -176,9 +178,10 @@ impl AskedArgs {
         place: &PlaceArgs,
         screen: &mut Screen,
     ) -> Result<Option<MaenifoldClient>, AppError> {
-        let Some(source) = self.source else { return Ok(None) };
-        let source = Some(SourcePreference::from(source));
-        let client = MaenifoldClient::find(&Request { source, ..place.request() })?;
+        if self.source.is_none() {
+            return Ok(None);
+        }
+        let client = MaenifoldClient::find(&Request { source: self.source, ..place.request() })?;
         if let Some(remark) = client.as_ref().and_then(|found| found.remark.as_deref()) {
             screen.complain(&format!("kgctx: {remark}\n"));
         }
@@ -186,27 +189,14 @@ impl AskedArgs {
     }
 }
 
-/// A source.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(super) enum SourceArg {
-    /// maenifold's database if it knows all notes as they are, else its program, else the index
-    Auto,
-    /// The index that kgctx keeps of the notes
-    Index,
-    /// maenifold's memory.db, which is only read
-    Database,
-    /// The program `maenifold`
-    Cli,
-}
-
-impl From<SourceArg> for SourcePreference {
-    fn from(source: SourceArg) -> SourcePreference {
-        match source {
-            SourceArg::Auto => SourcePreference::Auto,
-            SourceArg::Index => SourcePreference::Index,
-            SourceArg::Database => SourcePreference::Database,
-            SourceArg::Cli => SourcePreference::Cli,
+fn source_help(source: SourcePreference) -> &'static str {
+    match source {
+        SourcePreference::Auto => {
+            "maenifold's database if it knows all notes as they are, else its program, else the index"
         }
+        SourcePreference::Index => "The index that kgctx keeps of the notes",
+        SourcePreference::Database => "maenifold's memory.db, which is only read",
+        SourcePreference::Cli => "The program `maenifold`",
     }
 }
 
@@ -295,6 +285,13 @@ impl ScopeArgs {
     pub(super) fn scope(&self) -> Scope {
         if self.project { Scope::Project } else { Scope::Global }
     }
+}
+
+/// Reads a name of an enum's; the help lists all of them.
+pub(super) fn one_of<T: Named>(help: fn(T) -> &'static str) -> impl TypedValueParser<Value = T> {
+    let values = T::ALL.iter().map(|value| PossibleValue::new(value.name()).help(help(*value)));
+    PossibleValuesParser::new(values)
+        .try_map(|name| T::parse(&name).ok_or_else(|| format!("{name} is unknown")))
 }
 
 pub(super) fn moment(text: &str) -> Result<Timestamp, String> {

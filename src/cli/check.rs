@@ -1,12 +1,12 @@
 //! `kgctx check`
 
-use clap::{Args as ClapArgs, ValueEnum};
+use clap::Args as ClapArgs;
 
 use crate::check::finding::Severity;
 use crate::check::init::{Started, init};
 use crate::check::reports::{ReportFormat, Tone, render, render_text};
 use crate::check::{Agreement, CheckRequest, check};
-use crate::cli::args::{PlaceArgs, moment};
+use crate::cli::args::{PlaceArgs, moment, one_of};
 use crate::cli::outcome::{Failure, USAGE};
 use crate::cli::screen::{Screen, Style};
 use crate::core::text::for_terminal;
@@ -23,8 +23,8 @@ pub(super) struct CheckArgs {
     #[arg(long, value_name = "REV", allow_hyphen_values = true)]
     base: Option<String>,
     /// How to tell what was found
-    #[arg(long, default_value = "text")]
-    format: CheckFormat,
+    #[arg(long, default_value = "text", value_parser = one_of(format_help))]
+    format: ReportFormat,
     /// Agree on what sessions are given now: write the baseline
     #[arg(long, conflicts_with = "base")]
     update_baseline: bool,
@@ -36,33 +36,16 @@ pub(super) struct CheckArgs {
     now: Option<Timestamp>,
 }
 
-/// How a check tells what it found.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(super) enum CheckFormat {
-    /// For people: each place with its line and the way out, and a table of sessions
-    Text,
-    /// For scripts
-    Json,
-    /// For GitHub: annotations at the lines of a pull request
-    Github,
-    /// For code scanning: SARIF 2.1.0
-    Sarif,
-    /// For test reports: JUnit's XML
-    Junit,
-    /// For a comment below a pull request
-    Markdown,
-}
-
-impl From<CheckFormat> for ReportFormat {
-    fn from(format: CheckFormat) -> ReportFormat {
-        match format {
-            CheckFormat::Text => ReportFormat::Text,
-            CheckFormat::Json => ReportFormat::Json,
-            CheckFormat::Github => ReportFormat::Github,
-            CheckFormat::Sarif => ReportFormat::Sarif,
-            CheckFormat::Junit => ReportFormat::Junit,
-            CheckFormat::Markdown => ReportFormat::Markdown,
+fn format_help(format: ReportFormat) -> &'static str {
+    match format {
+        ReportFormat::Text => {
+            "For people: each place with its line and the way out, and a table of sessions"
         }
+        ReportFormat::Json => "For scripts",
+        ReportFormat::Github => "For GitHub: annotations at the lines of a pull request",
+        ReportFormat::Sarif => "For code scanning: SARIF 2.1.0",
+        ReportFormat::Junit => "For test reports: JUnit's XML",
+        ReportFormat::Markdown => "For a comment below a pull request",
     }
 }
 
@@ -87,7 +70,7 @@ pub(super) fn run(
         return Ok(true);
     }
     let report = check(&request)?;
-    let text = match args.format.into() {
+    let text = match args.format {
         ReportFormat::Text => render_text(&report, &|tone, text| screen.paint(style(tone), text)),
         format => render(&report, format),
     };

@@ -1,8 +1,8 @@
 //! `kgctx recent`
 
-use clap::{Args as ClapArgs, ValueEnum};
+use clap::Args as ClapArgs;
 
-use crate::cli::args::{AskedArgs, PlaceArgs, moment};
+use crate::cli::args::{AskedArgs, PlaceArgs, moment, one_of};
 use crate::cli::outcome::Failure;
 use crate::cli::screen::{Screen, Style};
 use crate::cli::search::concepts;
@@ -22,8 +22,8 @@ pub(super) struct RecentArgs {
     #[arg(long, default_value_t = 10)]
     limit: usize,
     /// Which notes
-    #[arg(long, default_value = "all")]
-    filter: Filter,
+    #[arg(long, default_value = "all", value_parser = one_of(filter_help))]
+    filter: RecentFilter,
     /// Answer as of this moment, like 2026-01-31T12:00:00Z
     #[arg(long, value_name = "TIME", value_parser = moment)]
     now: Option<Timestamp>,
@@ -34,24 +34,11 @@ pub(super) struct RecentArgs {
     json: bool,
 }
 
-/// Which notes recent activity is about.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(super) enum Filter {
-    /// Every note
-    All,
-    /// Notes outside of memory://thinking/
-    Memory,
-    /// Notes below memory://thinking/
-    Thinking,
-}
-
-impl From<Filter> for RecentFilter {
-    fn from(filter: Filter) -> RecentFilter {
-        match filter {
-            Filter::All => RecentFilter::All,
-            Filter::Memory => RecentFilter::Memory,
-            Filter::Thinking => RecentFilter::Thinking,
-        }
+fn filter_help(filter: RecentFilter) -> &'static str {
+    match filter {
+        RecentFilter::All => "Every note",
+        RecentFilter::Memory => "Notes outside of memory://thinking/",
+        RecentFilter::Thinking => "Notes below memory://thinking/",
     }
 }
 
@@ -64,7 +51,7 @@ pub(super) fn run(
         now: args.now,
         span: args.timespan,
         limit: args.limit,
-        filter: args.filter.into(),
+        filter: args.filter,
     };
     let answer = match args.source.client(place, screen)? {
         Some(client) => client.recent(question)?,

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::core::named::named;
+
 /// A moment of a session at which it is given context: once each.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -66,17 +68,7 @@ pub enum Delivery {
     Part,
 }
 
-impl Delivery {
-    /// Reads a delivery as it is written in settings.
-    pub fn parse(text: &str) -> Option<Delivery> {
-        match text {
-            "auto" => Some(Delivery::Auto),
-            "noreply" => Some(Delivery::NoReply),
-            "part" => Some(Delivery::Part),
-            _ => None,
-        }
-    }
-}
+named!(Delivery { Auto = "auto", NoReply = "noreply", Part = "part" });
 
 /// How a person hears of an injection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -91,17 +83,7 @@ pub enum Announcement {
     Off,
 }
 
-impl Announcement {
-    /// Reads an announcement as it is written in settings.
-    pub fn parse(text: &str) -> Option<Announcement> {
-        match text {
-            "toast" => Some(Announcement::Toast),
-            "log" => Some(Announcement::Log),
-            "off" => Some(Announcement::Off),
-            _ => None,
-        }
-    }
-}
+named!(Announcement { Toast = "toast", Log = "log", Off = "off" });
 
 /// What is stored of a session that concerns us, in the order of its messages.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::core::named::named;
 use crate::core::session::{Announcement, Delivery};
 use crate::core::source::SourcePreference;
 use crate::core::tokens::encoding::Encoding;
@@ -19,14 +20,7 @@ pub enum LinkStyle {
     Obsidian,
 }
 
-impl fmt::Display for LinkStyle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            LinkStyle::Maenifold => "maenifold",
-            LinkStyle::Obsidian => "obsidian",
-        })
-    }
-}
+named!(LinkStyle { Maenifold = "maenifold", Obsidian = "obsidian" });
 
 /// Where a value came from; later ones win.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,8 +1,8 @@
 //! Which source answers about the notes of maenifold's memory. The index answers about all other notes.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
+
+use crate::core::named::named;
 
 /// The source that answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,15 +16,7 @@ pub enum Source {
     Cli,
 }
 
-impl fmt::Display for Source {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Source::Index => "index",
-            Source::Database => "database",
-            Source::Cli => "cli",
-        })
-    }
-}
+named!(Source { Index = "index", Database = "database", Cli = "cli" });
 
 /// The source that the user prefers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -41,20 +33,7 @@ pub enum SourcePreference {
     Cli,
 }
 
-impl SourcePreference {
-    pub const NAMES: &str = "auto, index, database or cli";
-
-    /// Parses a preference as settings write it.
-    pub fn parse(text: &str) -> Option<SourcePreference> {
-        match text {
-            "auto" => Some(SourcePreference::Auto),
-            "index" => Some(SourcePreference::Index),
-            "database" => Some(SourcePreference::Database),
-            "cli" => Some(SourcePreference::Cli),
-            _ => None,
-        }
-    }
-}
+named!(SourcePreference { Auto = "auto", Index = "index", Database = "database", Cli = "cli" });
 
 /// The source that answered, and why it was asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

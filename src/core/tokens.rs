@@ -65,10 +65,11 @@ fn pieces(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::core::named::Named;
 
     #[test]
     fn special_tokens_are_text() {
-        for encoding in Encoding::ALL {
+        for &encoding in Encoding::ALL {
             assert_eq!(count(encoding, ""), 0);
             assert_eq!(count(encoding, "hello world"), 2);
             assert_eq!(count(encoding, "<|endoftext|>"), 7);

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::core::named::named;
 use crate::core::note::concept::Concept;
 use crate::core::time::Timestamp;
 
@@ -87,6 +88,8 @@ pub enum RecentFilter {
     /// Notes below `thinking/`.
     Thinking,
 }
+
+named!(RecentFilter { All = "all", Memory = "memory", Thinking = "thinking" });
 
 /// What stands around a concept in the graph.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -1,8 +1,8 @@
 //! The name of a way to break text into tokens. Counts none itself.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
+
+use crate::core::named::named;
 
 /// In which encoding tokens are counted.
 ///
@@ -19,37 +19,16 @@ pub enum Encoding {
     Cl100kBase,
 }
 
-impl Encoding {
-    /// Every encoding, the default first.
-    pub const ALL: [Encoding; 2] = [Encoding::O200kBase, Encoding::Cl100kBase];
-
-    /// Reads an encoding's name, exactly as it is written; `None` for any other text.
-    pub fn parse(name: &str) -> Option<Encoding> {
-        Encoding::ALL.into_iter().find(|encoding| encoding.name() == name)
-    }
-
-    /// The name under which the encoding is published.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Encoding::O200kBase => "o200k_base",
-            Encoding::Cl100kBase => "cl100k_base",
-        }
-    }
-}
-
-impl fmt::Display for Encoding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
+named!(Encoding { O200kBase = "o200k_base", Cl100kBase = "cl100k_base" });
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::core::named::Named;
 
     #[test]
     fn a_name_is_the_same_wherever_it_is_written() {
-        for encoding in Encoding::ALL {
+        for &encoding in Encoding::ALL {
             let name = encoding.to_string();
             assert_eq!(Encoding::parse(&name), Some(encoding));
             assert_eq!(serde_json::to_value(encoding).unwrap(), name);

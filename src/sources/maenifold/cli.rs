@@ -13,6 +13,7 @@ use crate::core::context::found::{
     ConceptDetail, ConceptDetails, FoundConcept, FoundNote, Link, NEIGHBOURS, RECENT, SEARCHED,
     Signal,
 };
+use crate::core::named::Named;
 use crate::core::note::concept::Concept;
 use crate::core::note::vault::Vault;
 use crate::core::search::answer::{Match, RecentFilter};
@@ -115,12 +116,8 @@ impl Cli {
     /// asked for, those of its answer are left out that had not happened then, or were long over.
     pub(crate) fn recent(&self, question: RecentQuestion) -> Found {
         let RecentQuestion { now, span, limit, filter } = question;
-        let kind = match filter {
-            RecentFilter::All => "all",
-            RecentFilter::Memory => "memory",
-            RecentFilter::Thinking => "thinking",
-        };
-        let payload = json!({ "timespan": span.dot_net(), "limit": limit, "filter": kind });
+        let payload =
+            json!({ "timespan": span.dot_net(), "limit": limit, "filter": filter.name() });
         let said = self.asked_while_listing(Tool::RecentActivity, &payload)?;
         let told = replies::recent(&said).map_err(|error| fault(Tool::RecentActivity, error))?;
         let since = now.unwrap_or_else(clock::now).before(span);

@@ -1,5 +1,6 @@
 //! Settings from environment variables.
 
+use crate::core::named::Named;
 use crate::core::session::{Announcement, Delivery};
 use crate::core::settings::{LinkStyle, Origin, Setting, Settings};
 use crate::core::source::SourcePreference;
@@ -19,19 +20,14 @@ pub(super) fn apply(
         "false" | "0" | "no" | "off" => Some(false),
         _ => None,
     };
-    let link_style = |text: &str| match text {
-        "maenifold" => Some(LinkStyle::Maenifold),
-        "obsidian" => Some(LinkStyle::Obsidian),
-        _ => None,
-    };
     let s = settings;
     let v = &mut variables;
     v.set(&mut s.default_vaults, "KGCTX_DEFAULT_VAULTS", "true or false", switch);
-    v.set(&mut s.links, "KGCTX_LINKS", "maenifold or obsidian", link_style);
+    v.set(&mut s.links, "KGCTX_LINKS", "maenifold or obsidian", LinkStyle::parse);
     v.set(&mut s.max_file_bytes, "KGCTX_MAX_FILE_BYTES", "a number of bytes", |t| t.parse().ok());
     v.set(&mut s.channel, "KGCTX_CHANNEL", "a name", |t| Some(Some(t.to_owned())));
     v.set(&mut s.token_limit, "TOKEN_LIMIT", "a number of tokens", |t| t.parse().ok());
-    v.set(&mut s.source, "KGCTX_SOURCE", SourcePreference::NAMES, SourcePreference::parse);
+    v.set(&mut s.source, "KGCTX_SOURCE", "auto, index, database or cli", SourcePreference::parse);
     let milliseconds = "a number of milliseconds";
     v.set(&mut s.cli_timeout_ms, "CLI_TIMEOUT", milliseconds, |t| t.parse().ok());
     v.set(&mut s.encoding, "KGCTX_ENCODING", "o200k_base or cl100k_base", Encoding::parse);

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use kgctx::core::named::Named;
 use kgctx::core::tokens;
 use kgctx::core::tokens::encoding::Encoding;
 use tiktoken_rs::CoreBPE;
@@ -27,7 +28,7 @@ fn reference(encoding: Encoding) -> &'static CoreBPE {
 
 #[track_caller]
 fn check(text: &str) {
-    for encoding in Encoding::ALL {
+    for &encoding in Encoding::ALL {
         let expect = reference(encoding).encode_ordinary(text).len();
         assert_eq!(tokens::count(encoding, text), expect, "{encoding} of {text:?}");
     }
@@ -84,7 +85,7 @@ fn a_megabyte_without_a_break_is_counted_fast() {
     const SIZE: usize = 1 << 20;
     let letters = "a".repeat(SIZE);
     let spaces = " ".repeat(SIZE);
-    for encoding in Encoding::ALL {
+    for &encoding in Encoding::ALL {
         let start = Instant::now();
         let found = [tokens::count(encoding, &letters), tokens::count(encoding, &spaces)];
         assert!(start.elapsed() < LONGEST, "{encoding}: {:?}", start.elapsed());
@@ -110,7 +111,7 @@ fn fragments_add_up() {
                 fragments.push(fragment);
             }
         }
-        for encoding in Encoding::ALL {
+        for &encoding in Encoding::ALL {
             let sum: usize = fragments.iter().map(|text| tokens::count(encoding, text)).sum();
             let expect = reference(encoding).encode_ordinary(&fragments.concat()).len();
             assert_eq!(sum, expect, "{encoding} of {fragments:?}");

@@ -1,0 +1,79 @@
+//! Enums whose values have fixed names, the same in settings, on the command line and in answers.
+
+/// An enum with a name for each of its values; see [`named!`].
+pub trait Named: Copy + Send + Sync + 'static {
+    /// Every value, in the order in which help texts list them.
+    const ALL: &'static [Self];
+
+    /// The value's name.
+    fn name(self) -> &'static str;
+
+    /// Finds a value by its exact name.
+    fn parse(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|value| value.name() == name)
+    }
+
+    /// All names in words, like "auto, index or cli".
+    fn names() -> String {
+        let names: Vec<&str> = Self::ALL.iter().map(|value| value.name()).collect();
+        match names.split_last() {
+            Some((last, others)) if !others.is_empty() => {
+                format!("{} or {last}", others.join(", "))
+            }
+            _ => names.concat(),
+        }
+    }
+}
+
+/// Gives an enum's values their names.
+macro_rules! named {
+    ($of:ident { $($value:ident = $name:literal),+ $(,)? }) => {
+        impl $crate::core::named::Named for $of {
+            const ALL: &'static [$of] = &[$($of::$value),+];
+
+            fn name(self) -> &'static str {
+                match self {
+                    $($of::$value => $name),+
+                }
+            }
+        }
+
+        impl std::fmt::Display for $of {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad($crate::core::named::Named::name(*self))
+            }
+        }
+    };
+}
+pub(crate) use named;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::session::{Announcement, Delivery};
+    use crate::core::settings::LinkStyle;
+    use crate::core::source::{Source, SourcePreference};
+    use crate::core::tokens::encoding::Encoding;
+
+    #[test]
+    fn a_name_is_the_same_in_settings_and_in_json() {
+        fn check<T: Named + std::fmt::Debug + serde::Serialize + PartialEq>() {
+            for value in T::ALL {
+                assert_eq!(serde_json::to_value(value).unwrap(), value.name());
+                assert_eq!(T::parse(value.name()), Some(*value));
+            }
+        }
+        check::<Announcement>();
+        check::<Delivery>();
+        check::<Encoding>();
+        check::<LinkStyle>();
+        check::<Source>();
+        check::<SourcePreference>();
+    }
+
+    #[test]
+    fn names_are_listed_in_words() {
+        assert_eq!(SourcePreference::names(), "auto, index, database or cli");
+        assert_eq!(LinkStyle::names(), "maenifold or obsidian");
+    }
+}
