@@ -5,3 +5,4 @@ pub mod fulltext;
 pub mod nearest;
 pub mod ranking;
 pub mod snippet;
+pub mod words;

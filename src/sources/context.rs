@@ -78,9 +78,11 @@ fn expand(
     max_entities: usize,
     today: Day,
 ) -> Result<Vec<Concept>, IndexError> {
-    let mut seen: BTreeSet<i64> = direct.iter().map(Neighbour::id).chain([start]).collect();
+    let mut seen: BTreeSet<i64> =
+        direct.iter().map(|neighbour| neighbour.id).chain([start]).collect();
     let mut expanded = Vec::new();
-    let mut border: Vec<i64> = direct.iter().take(EXPAND_FROM).map(Neighbour::id).collect();
+    let mut border: Vec<i64> =
+        direct.iter().take(EXPAND_FROM).map(|neighbour| neighbour.id).collect();
     for _ in 1..depth {
         let mut next = Vec::new();
         for concept in border {
@@ -88,8 +90,8 @@ fn expand(
                 if expanded.len() == max_entities {
                     return Ok(expanded);
                 }
-                if seen.insert(neighbour.id()) {
-                    next.push(neighbour.id());
+                if seen.insert(neighbour.id) {
+                    next.push(neighbour.id);
                     expanded.push(neighbour.name);
                 }
             }
