@@ -2,7 +2,6 @@
 
 mod action;
 mod growth;
-mod links;
 mod messages;
 mod real_session;
 mod reports;

@@ -3,10 +3,10 @@
 mod commands;
 mod create;
 mod document;
+mod kills;
 mod order;
 mod pickup;
 mod prune;
-mod races;
 mod start;
 mod store;
 mod terminal;

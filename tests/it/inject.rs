@@ -1,7 +1,6 @@
-//! `kgctx inject` and `kgctx explain`: content, budget, failures, and the HTML page.
+//! `kgctx inject` and `kgctx explain`: content, failures, masked secrets, and the HTML page.
 
-mod budget;
 mod command;
 mod failures;
 mod page;
-mod reproducible;
+mod secrets;

@@ -4,6 +4,8 @@
 #![expect(clippy::disallowed_methods, reason = "tests set up the outside world themselves")]
 #![expect(clippy::print_stderr, reason = "a skipped test says so")]
 
+#[path = "../sized/lib.rs"]
+mod sized;
 #[path = "../support/lib.rs"]
 mod support;
 
@@ -14,6 +16,8 @@ mod index;
 mod inject;
 mod install;
 mod maenifold;
-mod text;
 mod tidy;
 mod workspace;
+
+/// The part of their full size that sized tests have here.
+const ONE_IN: usize = 10;

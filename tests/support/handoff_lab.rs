@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
@@ -12,6 +13,12 @@ use rusqlite::{Connection, OptionalExtension};
 use serde_json::{Value, json};
 
 use crate::support::{Scratch, git, stderr};
+
+/// Names the point at which a debug build ends itself.
+pub(crate) const KILL_AT: &str = "KGCTX_TEST_KILL_AT";
+
+/// A handoff's text that shows whether it is whole.
+pub(crate) const TEXT: &str = "Ship it. THE END";
 
 /// A project in a scratch place.
 pub(crate) struct Lab {
@@ -244,4 +251,18 @@ pub(crate) fn assert_whole(lab: &Lab) {
     let ended: BTreeMap<&String, &String> =
         last.iter().filter_map(|(id, status)| Some((id, status.as_ref()?))).collect();
     assert_eq!(ended, known.values().map(|(id, status)| (id, status)).collect());
+}
+
+pub(crate) fn create_in(lab: &Lab, channel: &str) -> String {
+    lab.create(&["--channel", channel, "--session", "author", "--body", TEXT])
+}
+
+/// A session whose hook was ended at a point on its way.
+#[track_caller]
+pub(crate) fn killed_start(lab: &Lab, channel: &str, session: &str, point: &str) -> Output {
+    let mut hook = lab.hook();
+    hook.env("KGCTX_CHANNEL", channel).env(KILL_AT, point);
+    let output = given(hook, &lab.event("start-startup", session));
+    assert_eq!(output.status.signal(), Some(9), "{point} is not on its way: {output:?}");
+    output
 }

@@ -8,6 +8,7 @@ pub(crate) mod handoff_lab;
 pub(crate) mod handoff_project;
 pub(crate) mod hostile_text;
 pub(crate) mod index_snapshot;
+pub(crate) mod link_counts;
 pub(crate) mod maenifold_db;
 pub(crate) mod maenifold_memory;
 pub(crate) mod naive_markdown;

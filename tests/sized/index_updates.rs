@@ -7,6 +7,8 @@ use std::time::{Duration, UNIX_EPOCH};
 use kgctx::workspace::refresh::Mode;
 use proptest::prelude::*;
 
+use super::sized;
+use crate::ONE_IN;
 use crate::support::index_snapshot::{assert_same, snapshot};
 use crate::support::vault_generator::{self, Random};
 use crate::support::{Scratch, refreshed};
@@ -179,7 +181,7 @@ fn check(vault: &Path, updated: &Scratch, when: &str) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, max_shrink_iters: 60, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: sized(60) as u32, max_shrink_iters: 60, ..ProptestConfig::default() })]
     #[test]
     fn an_updated_index_equals_a_new_one(first in steps(), then in steps()) {
         let scratch = Scratch::new();
@@ -209,7 +211,7 @@ fn many_notes_with_old_times_find_their_place() {
             &content(n),
             written,
         );
-        if n % 15 == 0 {
+        if n % (15 * ONE_IN as u64) == 0 {
             check(&vault, &scratch, &format!("after old note {n}"));
         }
     }

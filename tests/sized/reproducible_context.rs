@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use super::sized;
 use crate::support::hostile_text::{Random, hostile_text};
 use crate::support::{Scratch, write_ago};
 
@@ -44,7 +45,7 @@ fn the_same_state_gives_the_same_bytes() {
     write(&first.path(), &notes());
     let expect = inject(&first, "2026-11-15T12:00:00Z", &[]);
     assert!(expect.len() > 3_000, "{expect}");
-    for run in 0..100 {
+    for run in 0..sized(100) {
         // Every hour at which the same notes are of the last day, which goes past midnight.
         let hour = 12 + run % 17;
         let now = format!("2026-11-{}T{:02}:30:00Z", 15 + hour / 24, hour % 24);

@@ -1,4 +1,4 @@
-//! The token counter against its reference, on half a million texts in each encoding.
+//! The token counter against its reference, on half a million texts in each encoding at full size.
 
 use std::num::NonZero;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,11 +10,13 @@ use kgctx::core::tokens;
 use kgctx::core::tokens::encoding::Encoding;
 use tiktoken_rs::CoreBPE;
 
+use super::sized;
+use crate::ONE_IN;
 use crate::support::token_texts;
 use crate::support::vault_generator::Random;
 
-const TEXTS: u64 = 300_000;
-const CONCATENATIONS: u64 = 20_000;
+const TEXTS: u64 = sized(300_000) as u64;
+const CONCATENATIONS: u64 = sized(20_000) as u64;
 /// Two megabytes may take no longer, unoptimised and on the slowest machine that runs the tests. What is quadratic
 /// takes hours.
 const LONGEST: Duration = Duration::from_secs(120);
@@ -62,7 +64,8 @@ fn counts_are_those_of_the_reference() {
 #[test]
 fn every_character_is_of_the_right_class() {
     // Planes 3 to 16 are nearly empty: there a sample will do.
-    for_all(0x3_2000 + (0x11_0000 - 0x3_2000) / 61, |n| {
+    for_all((0x3_2000 + (0x11_0000 - 0x3_2000) / 61) / ONE_IN as u64, |n| {
+        let n = n * ONE_IN as u64;
         let code = if n < 0x3_2000 { n } else { 0x3_2000 + (n - 0x3_2000) * 61 };
         let Some(c) = u32::try_from(code).ok().and_then(char::from_u32) else { return };
         check(&format!("a{c}A{c}{c}1 {c}\n{c}'s"));
@@ -82,14 +85,15 @@ fn long_texts_count_as_the_reference_says() {
 
 #[test]
 fn a_megabyte_without_a_break_is_counted_fast() {
-    const SIZE: usize = 1 << 20;
+    // The longest token there is has 128 spaces.
+    const SIZE: usize = (1 << 20) / ONE_IN / 128 * 128;
     let letters = "a".repeat(SIZE);
     let spaces = " ".repeat(SIZE);
     for &encoding in Encoding::ALL {
         let start = Instant::now();
         let found = [tokens::count(encoding, &letters), tokens::count(encoding, &spaces)];
         assert!(start.elapsed() < LONGEST, "{encoding}: {:?}", start.elapsed());
-        // On so many spaces the reference overflows its stack. 128 of them are the longest token there is.
+        // On so many spaces the reference overflows its stack.
         let expect = [reference(encoding).encode_ordinary(&letters).len(), SIZE / 128];
         assert_eq!(found, expect, "{encoding}");
     }

@@ -1,4 +1,4 @@
-//! A hundred thousand texts that nobody would write, for the parser and for the search.
+//! Texts that nobody would write, a hundred thousand at full size, for the parser and for the search.
 
 use std::time::{Duration, Instant};
 
@@ -12,10 +12,11 @@ use kgctx::core::settings::LinkStyle;
 use kgctx::sources::search;
 use kgctx::workspace::refresh::Mode;
 
+use super::sized;
 use crate::support::vault_generator::Random;
 use crate::support::{Scratch, refreshed};
 
-const CASES: u64 = 100_000;
+const CASES: usize = sized(100_000);
 /// No text of this size may take longer, on the slowest machine that runs the tests.
 const LONGEST: Duration = Duration::from_secs(5);
 
@@ -166,9 +167,9 @@ fn no_query_breaks_the_search() {
 fn hostile_vaults_are_indexed_in_bounded_memory() {
     let scratch = Scratch::new();
     for (n, pattern) in ["[[", "*_", "[[a]] ", "](", "![[", "> "].into_iter().enumerate() {
-        scratch.write(&format!("vault/h{n}.md"), pattern.repeat(6_000_000 / pattern.len()));
+        scratch.write(&format!("vault/h{n}.md"), pattern.repeat(sized(6_000_000) / pattern.len()));
     }
-    // All files together would take some two gigabytes; one at a time stays far below one.
+    // At full size all files together would take some two gigabytes; one at a time stays far below one.
     let script = "ulimit -v 1500000; exec \"$0\" \"$@\"";
     let output = std::process::Command::new("sh")
         .args(["-c", script, env!("CARGO_BIN_EXE_kgctx"), "--vault", "vault", "index", "--json"])
@@ -190,19 +191,19 @@ fn large_hostile_texts_are_read_in_time() {
         "[[", "[[a]] ", "](", "`", "<!--", "> ", "- ", "*_", "![[", "\\", "&", "# ", "<a ", "|",
         "日", "[^x]: ",
     ] {
-        let text = pattern.repeat(2_000_000 / pattern.len());
+        let text = pattern.repeat(sized(2_000_000) / pattern.len());
         let started = Instant::now();
         let note = markdown::parse(&text, "stem", LinkStyle::Maenifold, Remarks::default());
         assert!(note.mentions.len() <= 1);
         assert!(started.elapsed() < 4 * LONGEST, "{pattern:?} took {:?}", started.elapsed());
     }
-    let keys: String = (0..400_000).map(|n| format!("k{n}: x\n")).collect();
-    let aliases: String = (0..9_000).map(|n| format!("- a{n}\n")).collect();
+    let keys: String = (0..sized(400_000)).map(|n| format!("k{n}: x\n")).collect();
+    let aliases: String = (0..sized(9_000)).map(|n| format!("- a{n}\n")).collect();
     for yaml in [
         keys,
-        "title: x\n".repeat(400_000),
+        "title: x\n".repeat(sized(400_000)),
         format!("aliases:\n{aliases}"),
-        format!("tags: [{}]", "a,".repeat(500_000)),
+        format!("tags: [{}]", "a,".repeat(sized(500_000))),
     ] {
         let started = Instant::now();
         markdown::parse(

@@ -30,11 +30,12 @@ use kgctx::core::tokens::encoding::Encoding;
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 use tiktoken_rs::CoreBPE;
 
+use super::sized;
 use crate::support::hostile_text::{Random, hostile_text};
 
 /// Texts per generated vault, and vaults.
 const TEXTS: usize = 12;
-const VAULTS: u64 = 900;
+const VAULTS: u64 = sized(900) as u64;
 
 #[test]
 fn no_text_exceeds_any_budget() {
@@ -46,7 +47,7 @@ fn no_text_exceeds_any_budget() {
         });
         halves.map(|half| half.join().unwrap()).into_iter().sum()
     });
-    assert!(tested >= 10_000, "{tested} texts");
+    assert!(tested >= sized(10_000), "{tested} texts");
 }
 
 /// A handoff with hostile words wherever it may have some.
@@ -233,7 +234,7 @@ fn check_fence(
 #[test]
 fn at_least_95_percent_of_a_budget_is_used() {
     let mut tested = 0;
-    for seed in 0..250 {
+    for seed in 0..sized(250) as u64 {
         let mut random = Random::new(seed);
         let texts: Vec<String> = (0..15)
             .map(|n| match seed % 5 {
@@ -262,12 +263,12 @@ fn at_least_95_percent_of_a_budget_is_used() {
             assert!(share.max(of_chars) >= 0.95, "seed {seed}: {used:?} of {tokens}\n{text}");
         }
     }
-    assert!(tested > 200, "{tested} budgets were too small");
+    assert!(tested > sized(200), "{tested} budgets were too small");
 }
 
 #[test]
 fn what_was_left_out_comes_in_at_the_budget_that_is_told() {
-    for seed in 0..4 {
+    for seed in 0..sized(4) as u64 {
         let mut random = Random::new(seed);
         let texts: Vec<String> = (0..8).map(|_| hostile_text(&mut random)).collect();
         let candidates = candidates(&texts, &mut random);

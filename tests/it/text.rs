@@ -1,4 +1,0 @@
-//! Text rules: secrets and token counts.
-
-mod secrets;
-mod tokens;
