@@ -11,6 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::core::context::receipt::Fault;
@@ -33,22 +34,26 @@ use crate::workspace::settings::{Loaded, SettingsError, Sources};
 /// A vault that takes longer to answer is left out by who is in no hurry.
 const BACKGROUND_PATIENCE: Duration = Duration::from_secs(5);
 
-/// Where to work, as asked for.
-#[derive(Debug, Clone, Default)]
+/// Where to work, as asked for. What is not sent to the service is skipped.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Request {
     /// The folder; the current one if none is named.
     pub dir: Option<PathBuf>,
     /// Vaults that stand instead of all others.
     pub vaults: Vec<PathBuf>,
     /// Where kgctx keeps its own files, if not where the environment says.
+    #[serde(skip)]
     pub home: Option<PathBuf>,
     /// The environment that counts, if not that of this process.
+    #[serde(skip)]
     pub environment: Option<Environment>,
     /// What becomes of wrong settings.
+    #[serde(skip)]
     pub strictness: Strictness,
     /// Who is asked about maenifold's memory, if not as the settings say.
     pub source: Option<SourcePreference>,
     /// A folder that the project lies in, and that nothing is looked for in or above of.
+    #[serde(skip)]
     pub ceiling: Option<PathBuf>,
 }
 

@@ -1,5 +1,5 @@
-//! `kgctx hook`: the one command that must never disturb who calls it. It ends with 0, says nothing on standard error, and
-//! answers in time.
+//! `kgctx hook`: the one command that must never disturb its caller. It ends with 0, says nothing on standard error, and answers in
+//! time.
 
 use std::io::{self, Read};
 use std::panic;
@@ -8,95 +8,73 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::app::hook::{self, Answer, Caller, Underway};
+use crate::app::deliver::PendingDelivery;
+use crate::app::hook::{self, Caller};
 use crate::cli::args::HookArgs;
 use crate::cli::screen::Screen;
+use crate::hosts::opencode::BridgeReply;
 
 /// What it takes to print the answer, on a busy machine.
 const LAST_STEPS: Duration = Duration::from_millis(50);
-/// No question is longer: a session's messages are not sent, only what concerns us of them.
+/// No question is longer: it holds no messages, only the marks in them.
 const LONGEST_QUESTION: u64 = 4 * 1024 * 1024;
 
+type Answering = fn(io::Result<Vec<u8>>, Instant) -> Option<PendingDelivery<String>>;
+
 pub(super) fn run(args: &HookArgs, mut screen: Screen) -> ExitCode {
-    // What goes wrong in this program is an answer to the host, not a message on somebody's terminal.
+    // A fault of this program is an answer to the host, not a message on a terminal.
     panic::set_hook(Box::new(|_| {}));
     let until = Instant::now() + hook::LIMIT;
-    // A session that only sums up another one is given nothing, and leaves nothing.
     let is_summariser = hook::is_summariser();
-    match args {
-        HookArgs::Opencode if is_summariser => {
-            answered(&Answer::none("this session sums up another one"), &mut screen);
+    let reason = match is_summariser {
+        true => "this session sums up another one",
+        false => "no answer in time, or a fault of this program; `kgctx doctor` may tell more",
+    };
+    let (answer, nothing): (Answering, Option<String>) = match args {
+        HookArgs::Opencode => (opencode, BridgeReply::none(reason).to_json().ok()),
+        HookArgs::ClaudeCode => (|asked, until| hook::claude_code(&asked.ok()?, until), None),
+        HookArgs::Amplifier => {
+            (|asked, until| hook::amplifier(&asked.ok()?, until), Some(hook::go_on()))
         }
-        HookArgs::ClaudeCode if is_summariser => {}
-        HookArgs::Amplifier if is_summariser => {
-            screen.line(hook::go_on());
-            screen.flush();
+    };
+    let answered = if is_summariser { None } else { in_time(until, answer) };
+    if let Some(pending) = answered.or_else(|| nothing.map(PendingDelivery::unclaimed)) {
+        screen.line(&pending.content);
+        // Not delivered before the last byte is written.
+        if screen.written().is_ok() {
+            pending.sent();
         }
-        HookArgs::Opencode => opencode(until, &mut screen),
-        HookArgs::ClaudeCode => direct(until, hook::claude_code, String::new(), &mut screen),
-        HookArgs::Amplifier => direct(until, hook::amplifier, hook::go_on(), &mut screen),
     }
     ExitCode::SUCCESS
 }
 
-fn opencode(until: Instant, screen: &mut Screen) {
-    let answer = in_time(until, move |question| match question {
-        Ok(question) => ask_the_service(&question)
-            .unwrap_or_else(|| hook::opencode(&question, &Caller::alone(until - LAST_STEPS))),
-        Err(error) => Answer::none(error),
-    });
-    let answer = answer.unwrap_or_else(|| {
-        Answer::none("no answer in time, or a fault of this program; `kgctx doctor` may tell more")
-    });
-    answered(&answer, screen);
-}
-
-fn answered(answer: &Answer, screen: &mut Screen) {
-    if let Ok(json) = answer.to_json() {
-        screen.line(json);
-    }
-    screen.flush();
-}
-
-/// Answers a host that takes the context from standard output: it is delivered when it is written.
-fn direct(
-    until: Instant,
-    answer: fn(&[u8], Instant) -> Option<Underway>,
-    nothing: String,
-    screen: &mut Screen,
-) {
-    let answer = in_time(until, move |question| answer(&question.ok()?, until - LAST_STEPS));
-    let Some(underway) = answer.flatten() else {
-        if !nothing.is_empty() {
-            screen.line(nothing);
-            screen.flush();
-        }
-        return;
+/// Answers the bridge, through the service where there is one.
+fn opencode(question: io::Result<Vec<u8>>, until: Instant) -> Option<PendingDelivery<String>> {
+    let pending = match question {
+        Ok(question) => match ask_the_service(&question) {
+            Some(reply) => PendingDelivery::unclaimed(reply),
+            None => hook::opencode(&question, &Caller::alone(until)),
+        },
+        Err(error) => PendingDelivery::unclaimed(BridgeReply::none(error)),
     };
-    screen.line(&underway.text);
-    match screen.written() {
-        Ok(()) => underway.delivered(),
-        Err(_) => underway.not_delivered(),
-    }
+    let json = pending.content.to_json().ok()?;
+    Some(pending.map(|_| json))
 }
 
-/// Reads the question and works out the answer, in a thread that nobody waits for when time is up.
-fn in_time<T: Send + 'static>(
-    until: Instant,
-    work: impl FnOnce(io::Result<Vec<u8>>) -> T + Send + 'static,
-) -> Option<T> {
+/// Reads the question and works out the answer, on a thread that is left behind when time is up.
+fn in_time(until: Instant, answer: Answering) -> Option<PendingDelivery<String>> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
         let mut question = Vec::new();
         let read = io::stdin().take(LONGEST_QUESTION).read_to_end(&mut question);
-        // Nobody listens any more to an answer that comes too late.
-        let _ = sender.send(work(read.map(|_| question)));
+        // An answer that comes too late is dropped, and with it its claim.
+        let _ = sender.send(answer(read.map(|_| question), until - LAST_STEPS));
     });
-    receiver.recv_timeout(until.saturating_duration_since(Instant::now())).ok()
+    receiver.recv_timeout(until.saturating_duration_since(Instant::now())).ok().flatten()
 }
 
 /// The service's answer, where there is one.
-fn ask_the_service(question: &[u8]) -> Option<Answer> {
+fn ask_the_service(question: &[u8]) -> Option<BridgeReply> {
     #[cfg(unix)]
     return crate::service::hook(question);
     #[cfg(not(unix))]

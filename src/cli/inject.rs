@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::app::deliver::{self, Delivered, Errand, NotDelivered, Recipients, Refusal};
+use crate::app::deliver::http::{self, Delivered, ServerDelivery};
+use crate::app::deliver::{NotDelivered, Refusal};
 use crate::app::inject::{inject, peak_memory};
 use crate::app::recorder::Recording;
 use crate::app::session::Session;
@@ -16,7 +17,7 @@ use crate::cli::screen::Screen;
 use crate::core::context::budget::Host;
 use crate::core::context::candidate::{Line, Part};
 use crate::core::context::receipt::{Entry, Fault, Injection, PartUse, Stage};
-use crate::core::session::Moment;
+use crate::core::session::{Moment, Recipients};
 use crate::core::source::SourceChoice;
 use crate::core::text::for_terminal;
 use crate::core::text::number::thousands;
@@ -75,7 +76,7 @@ fn deliver_to_server(
     args: &InjectArgs,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
-    let errand = Errand {
+    let request = ServerDelivery {
         session: args.session.clone(),
         place: place.request_of(&args.limits.source),
         budget: args.limits.budget.map(|tokens| tokens as usize),
@@ -83,13 +84,13 @@ fn deliver_to_server(
         to: Recipients::All,
     };
     let deliver = || {
-        deliver::check_enabled(&errand)?;
+        http::check_enabled(&request)?;
         let server = match &args.server {
             Some(server) => server.clone(),
-            None => deliver::usual_server(&errand.place)?,
+            None => http::usual_server(&request.place)?,
         };
         loop {
-            match deliver_once(&server, &errand) {
+            match deliver_once(&server, &request) {
                 Err(refusal) if args.wait && refusal.is_transient() => thread::sleep(BUSY_INTERVAL),
                 done => return done,
             }
@@ -114,12 +115,12 @@ fn deliver_to_server(
 }
 
 /// Has the service do it, where there is one.
-fn deliver_once(server: &str, errand: &Errand) -> Result<Delivered, NotDelivered> {
+fn deliver_once(server: &str, request: &ServerDelivery) -> Result<Delivered, NotDelivered> {
     #[cfg(unix)]
-    if let Some(done) = crate::service::deliver(server, errand) {
+    if let Some(done) = crate::service::deliver(server, request) {
         return done;
     }
-    deliver::run(server, errand)
+    http::run(server, request)
 }
 
 /// Says what there is to say about a context.

@@ -105,12 +105,12 @@ pub enum Mark {
     Compaction(String),
 }
 
-/// Who is given context at its start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Which sessions get a context at their start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Recipients {
-    /// Only who has not been prompted yet: others were under way before we came.
+    /// Only those without a prompt: others had begun before we came.
     Unprompted,
-    /// Whoever surely has none, prompted or not.
+    /// All that surely have none, prompted or not.
     All,
 }
 

@@ -16,7 +16,7 @@ mod wire;
 pub use address::{AddressError, Credentials, ServerAddress};
 pub use error::ServerError;
 pub use events::Scope;
-pub use hook::{Answer, Given, Metadata, Notice, PROTOCOL, Question, QuestionError};
+pub use hook::{BridgeReply, Given, Metadata, Notice, PROTOCOL, Question, QuestionError};
 pub use no_reply::NoReply;
 pub use server::OpencodeServer;
 pub use wire::{

@@ -1,12 +1,14 @@
 //! Asks the service, where there is one. Whoever gets no reply, or one of another version, does the work itself.
 
 use std::collections::BTreeMap;
+use std::path;
 use std::time::Duration;
 
-use crate::app::deliver::{Delivered, Errand, NotDelivered};
-use crate::app::hook::Answer;
+use crate::app::deliver::NotDelivered;
+use crate::app::deliver::http::{Delivered, ServerDelivery};
+use crate::hosts::opencode::BridgeReply;
 use crate::service::instance;
-use crate::service::protocol::{Call, DeliverQuestion, Question, Reply, VERSION};
+use crate::service::protocol::{Call, Question, Reply, VERSION};
 use crate::service::status::Status;
 use crate::system::directories::Directories;
 use crate::system::environment::{Environment, Secrets};
@@ -20,7 +22,7 @@ const STATUS_LIMIT: Duration = Duration::from_secs(2);
 const DELIVER_LIMIT: Duration = Duration::from_secs(60);
 
 /// Asks what a bridge asks; `None` where the service does not answer.
-pub fn hook(question: &[u8]) -> Option<Answer> {
+pub fn hook(question: &[u8]) -> Option<BridgeReply> {
     let question = String::from_utf8(question.to_vec()).ok()?;
     let environment = Environment::of_process();
     match ask(Question::Hook(question), HOOK_LIMIT, environment.relevant(Secrets::Kept)?)? {
@@ -30,17 +32,13 @@ pub fn hook(question: &[u8]) -> Option<Answer> {
 }
 
 /// Has the service deliver; `None` where it does not answer.
-pub fn deliver(url: &str, errand: &Errand) -> Option<Result<Delivered, NotDelivered>> {
-    let Errand { session, place, budget, now, .. } = errand;
-    let question = Question::Deliver(DeliverQuestion {
-        session: session.clone(),
-        server: url.to_owned(),
-        dir: place.dir.as_ref().and_then(|dir| std::path::absolute(dir).ok()),
-        vaults: place.vaults.iter().filter_map(|vault| std::path::absolute(vault).ok()).collect(),
-        budget: *budget,
-        now: *now,
-        source: place.source,
-    });
+pub fn deliver(url: &str, request: &ServerDelivery) -> Option<Result<Delivered, NotDelivered>> {
+    let mut request = request.clone();
+    // The service works in another folder.
+    let place = &mut request.place;
+    place.dir = place.dir.take().and_then(|dir| path::absolute(dir).ok());
+    place.vaults = place.vaults.iter().filter_map(|vault| path::absolute(vault).ok()).collect();
+    let question = Question::Deliver { server: url.to_owned(), request };
     let environment = Environment::of_process();
     match ask(question, DELIVER_LIMIT, environment.relevant(Secrets::Told)?)? {
         Reply::Delivered(delivered) => Some(Ok(*delivered)),

@@ -12,8 +12,10 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, interval, sleep};
 
-use crate::app::deliver::{self, Delivered, Errand, NotDelivered, Recipients, Refusal};
+use crate::app::deliver::http::{self, Delivered, ServerDelivery};
+use crate::app::deliver::{NotDelivered, Refusal};
 use crate::app::hook;
+use crate::core::session::Recipients;
 use crate::hosts::opencode::{Event, OpencodeServer, Scope, ServerError};
 use crate::service::run::Shared;
 use crate::service::status::ServerStatus;
@@ -252,7 +254,7 @@ impl Follower {
                 continue;
             }
             self.under_way.insert(id.clone());
-            let errand = Errand {
+            let request = ServerDelivery {
                 session: id.clone(),
                 place: Request { strictness: Strictness::Lenient, ..Request::default() },
                 budget: None,
@@ -261,7 +263,7 @@ impl Follower {
             };
             let (server, warm) = (self.server.clone(), Arc::clone(&self.shared.warm));
             self.errands.spawn(async move {
-                let done = AssertUnwindSafe(deliver::deliver(&server, &errand, Some(warm)));
+                let done = AssertUnwindSafe(http::deliver_to(&server, &request, Some(warm)));
                 (id, waiting, done.catch_unwind().await.unwrap_or(Err(NotDelivered::Fault)))
             });
         }

@@ -2,14 +2,12 @@
 //! version: who meets another one does the work itself.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::app::deliver::{Delivered, NotDelivered, Refusal};
-use crate::app::hook::Answer;
-use crate::core::source::SourcePreference;
-use crate::core::time::Timestamp;
+use crate::app::deliver::http::{Delivered, ServerDelivery};
+use crate::app::deliver::{NotDelivered, Refusal};
+use crate::hosts::opencode::BridgeReply;
 use crate::service::status::Status;
 use crate::system::process::identity::Process;
 
@@ -37,32 +35,20 @@ pub(super) enum Question {
     /// What a bridge in OpenCode asks, as it sent it.
     Hook(String),
     /// That a session of a server is given its context.
-    Deliver(DeliverQuestion),
+    Deliver { server: String, request: ServerDelivery },
     /// How the service is.
     Status,
-}
-
-/// An errand for the service.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct DeliverQuestion {
-    pub(super) session: String,
-    pub(super) server: String,
-    pub(super) dir: Option<PathBuf>,
-    pub(super) vaults: Vec<PathBuf>,
-    pub(super) budget: Option<usize>,
-    pub(super) now: Option<Timestamp>,
-    pub(super) source: Option<SourcePreference>,
 }
 
 /// What the service says.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Reply {
-    Hook(Answer),
+    Hook(BridgeReply),
     Delivered(Box<Delivered>),
     Refused {
         kind: Refusal,
-        #[serde(rename = "is_passing")]
+        #[serde(rename = "is_transient")]
         is_transient: bool,
         message: String,
     },

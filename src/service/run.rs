@@ -1,6 +1,5 @@
 //! The service itself: one thread that listens, follows and stops in good order; what takes time has threads of its own.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -15,20 +14,22 @@ use tokio::sync::watch;
 use tokio::task::{JoinSet, spawn_blocking};
 use tokio::time::timeout;
 
-use crate::app::deliver::{self, AddressError, Errand, NotDelivered, OpencodeServer, Recipients};
-use crate::app::hook::{self, Answer, Caller};
+use crate::app::deliver::http::{self, Delivered, ServerDelivery};
+use crate::app::deliver::{NotDelivered, PendingDelivery};
+use crate::app::hook::{self, Caller};
 use crate::app::warm::Warm;
 use crate::core::time::Timestamp;
+use crate::hosts::opencode::{AddressError, BridgeReply, OpencodeServer};
 use crate::service::bridged::Bridged;
 use crate::service::follower::Follower;
 use crate::service::instance::{Instance, InstanceError};
-use crate::service::protocol::{Call, DeliverQuestion, Question, Reply, VERSION};
+use crate::service::protocol::{Call, Question, Reply, VERSION};
 use crate::service::status::{Counts, Status};
 use crate::system::clock;
 use crate::system::directories::Directories;
 use crate::system::environment::Environment;
 use crate::system::log_file::LogFile;
-use crate::workspace::{AppError, Place, Request, Strictness};
+use crate::workspace::{AppError, Place, Request};
 
 /// No question is longer.
 const LONGEST_CALL: u64 = 8 * 1024 * 1024;
@@ -101,7 +102,7 @@ pub fn serve(
     let urls = if urls.is_empty() { &settings.servers.value } else { urls };
     let environment = Environment::of_process();
     let mut servers: Vec<OpencodeServer> =
-        urls.iter().map(|url| deliver::server(url, &environment)).collect::<Result<_, _>>()?;
+        urls.iter().map(|url| http::server(url, &environment)).collect::<Result<_, _>>()?;
     // One that is named twice is followed once.
     servers.sort_by_key(|server| server.address().to_string());
     servers.dedup_by_key(|server| server.address().to_string());
@@ -194,37 +195,26 @@ async fn answer(mut stream: UnixStream, shared: Arc<Shared>) {
     }
     let Ok(call) = serde_json::from_slice::<Call>(&call) else { return };
     let asked_at = Instant::now();
-    let environment = environment_of(&call);
-    let reply = if call.version == VERSION {
+    let pending = if call.version == VERSION {
         reply(call, asked_at, &shared).await
     } else {
-        Reply::Other(VERSION.to_owned())
+        PendingDelivery::unclaimed(Reply::Other(VERSION.to_owned()))
     };
     shared.counts.count_answer();
-    let Ok(json) = serde_json::to_vec(&reply) else { return };
+    let Ok(json) = serde_json::to_vec(&pending.content) else { return };
     let sent = timeout(CALL_LIMIT, async {
         stream.write_all(&json).await?;
         stream.shutdown().await
     });
-    // A context that nobody took is free for who asks next.
-    if !matches!(sent.await, Ok(Ok(())))
-        && let Reply::Hook(Answer::Inject(given)) = reply
-        && let Some(receipt) = given.receipt
-    {
-        let _ = spawn_blocking(move || hook::release(receipt, &environment)).await;
-    }
+    let is_sent = matches!(sent.await, Ok(Ok(())));
+    // A context that did not reach the caller is released, which may wait for the state.
+    let _ = spawn_blocking(move || is_sent.then(|| pending.sent())).await;
 }
 
-fn environment_of(call: &Call) -> Environment {
-    let variables: &BTreeMap<String, String> = &call.environment;
-    variables.iter().map(|(name, value)| (name.into(), value.into())).collect()
-}
-
-async fn reply(call: Call, asked_at: Instant, shared: &Arc<Shared>) -> Reply {
-    let environment = environment_of(&call);
-    // What comes later than that is of no use, and must not be in the way of who then does it alone.
-    let until = asked_at + Duration::from_millis(call.patience_ms).saturating_sub(LAST_STEPS);
-    match call.question {
+async fn reply(call: Call, asked_at: Instant, shared: &Arc<Shared>) -> PendingDelivery<Reply> {
+    let environment: Environment =
+        call.environment.iter().map(|(name, value)| (name.into(), value.into())).collect();
+    PendingDelivery::unclaimed(match call.question {
         Question::Status => Reply::Status(Status {
             version: VERSION.to_owned(),
             pid: std::process::id(),
@@ -235,8 +225,10 @@ async fn reply(call: Call, asked_at: Instant, shared: &Arc<Shared>) -> Reply {
             log: shared.log.display().to_string(),
         }),
         Question::Hook(question) => {
-            let host = call.host;
-            let shared = Arc::clone(shared);
+            let (shared, host) = (Arc::clone(shared), call.host);
+            // A later answer is of no use: the caller does the work itself then.
+            let until =
+                asked_at + Duration::from_millis(call.patience_ms).saturating_sub(LAST_STEPS);
             let answered = spawn_blocking(move || {
                 if let Some((session, folder)) = hook::subject(question.as_bytes()) {
                     shared.bridged.remember(session, folder);
@@ -245,27 +237,24 @@ async fn reply(call: Call, asked_at: Instant, shared: &Arc<Shared>) -> Reply {
                 let caller = Caller { environment, warm, host, until };
                 hook::opencode(question.as_bytes(), &caller)
             });
-            Reply::Hook(answered.await.unwrap_or_else(Answer::none))
+            match answered.await {
+                Ok(pending) => return pending.map(Reply::Hook),
+                Err(error) => Reply::Hook(BridgeReply::none(error)),
+            }
         }
-        Question::Deliver(question) => deliver_for(question, environment, shared).await.into(),
-    }
+        Question::Deliver { server, request } => {
+            deliver_for(&server, request, environment, shared).await.into()
+        }
+    })
 }
 
 async fn deliver_for(
-    question: DeliverQuestion,
+    server: &str,
+    mut request: ServerDelivery,
     environment: Environment,
     shared: &Arc<Shared>,
-) -> Result<deliver::Delivered, NotDelivered> {
-    let DeliverQuestion { session, server, dir, vaults, budget, now, source } = question;
-    let place = Request {
-        dir,
-        vaults,
-        environment: Some(environment.clone()),
-        strictness: Strictness::Strict,
-        source,
-        ..Request::default()
-    };
-    let server = deliver::server(&server, &environment)?;
-    let errand = Errand { session, place, budget, now, to: Recipients::All };
-    deliver::deliver(&server, &errand, Some(Arc::clone(&shared.warm))).await
+) -> Result<Delivered, NotDelivered> {
+    let server = http::server(server, &environment)?;
+    request.place.environment = Some(environment);
+    http::deliver_to(&server, &request, Some(Arc::clone(&shared.warm))).await
 }

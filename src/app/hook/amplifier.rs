@@ -1,36 +1,45 @@
-//! Answers the hook of Amplifier: once per session, at its first prompt, because what is said at a session's start is thrown
-//! away there.
+//! Answers the hook of Amplifier: once per session, at its first prompt, because Amplifier discards what a hook says at a session's
+//! start.
 
 use std::path::PathBuf;
 use std::time::Instant;
 
-use crate::app::hook::direct::{self, Subject, Underway};
+use crate::app::deliver::{DeliveryRequest, Door, PendingDelivery, deliver};
+use crate::app::hook::lenient;
 use crate::core::context::budget::Host;
 use crate::core::session::Moment;
 use crate::hosts::amplifier::hook::{Answer, Event, Happening};
 use crate::store::state::HandoffRequest;
+use crate::system::process::identity::Process;
 use crate::workspace::Place;
 
-/// What Amplifier is told where there is nothing to say.
+/// What Amplifier hears where there is nothing to say.
 pub fn go_on() -> String {
     Answer::Continue.to_json()
 }
 
 /// Answers a hook; `None` where there is nothing to say.
-pub fn amplifier(question: &[u8], until: Instant) -> Option<Underway> {
+pub fn amplifier(question: &[u8], until: Instant) -> Option<PendingDelivery<String>> {
     let event = Event::parse(question).ok()?;
     if event.happening != Happening::PromptSubmitted || event.parent_id.is_some() {
         return None;
     }
     let session = event.session_id?;
-    let request = direct::request(event.directory.unwrap_or_else(|| PathBuf::from(".")));
-    let place = Place::find(&request).ok()?;
-    if !place.settings.enabled.value {
-        return None;
-    }
-    let (moment, wanted) = (Moment::Start, HandoffRequest::First);
-    let subject = Subject { session: &session, host: Host::Plain, moment, wanted, until };
-    let underway = direct::give(&place, request, &subject)?;
-    let answer = Answer::Inject(underway.text.clone()).to_json();
-    Some(underway.saying(answer))
+    let at = lenient(event.directory.unwrap_or_else(|| PathBuf::from(".")));
+    let place = Place::find(&at).ok()?;
+    let pending = deliver(DeliveryRequest {
+        door: Door::Stdout,
+        session: &session,
+        moment: Moment::Start,
+        wanted: HandoffRequest::First,
+        host: Host::Plain,
+        process: Process::host(),
+        place: &place,
+        at,
+        budget: None,
+        now: None,
+        until: Some(until),
+        warm: None,
+    });
+    Some(pending.ok()?.map(|injection| Answer::Inject(injection.text).to_json()))
 }

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use crate::app::hook::direct::{self, Subject, Underway};
-use crate::app::hook::{STATE_PATIENCE, now_ms, origin};
+use crate::app::deliver::{DeliveryRequest, Door, PendingDelivery, deliver, remember};
+use crate::app::hook::{STATE_PATIENCE, lenient, now_ms};
 use crate::app::session_handoff::max_age_ms;
 use crate::core::context::budget::Host;
 use crate::core::session::Moment;
@@ -24,7 +24,7 @@ const SAME_COMPACTION: Duration = Duration::from_secs(5);
 const CLEARED: &str = "clear";
 
 /// Answers a hook; `None` where there is nothing to say.
-pub fn claude_code(question: &[u8], until: Instant) -> Option<Underway> {
+pub fn claude_code(question: &[u8], until: Instant) -> Option<PendingDelivery<String>> {
     match Event::parse(question).ok()? {
         Event::Start { is_subagent: true, .. } | Event::End { is_subagent: true, .. } => None,
         // Nobody could tell it from another one.
@@ -53,16 +53,16 @@ struct Starting<'a> {
 }
 
 impl Starting<'_> {
-    fn answer(self) -> Option<Underway> {
+    fn answer(self) -> Option<PendingDelivery<String>> {
         // What is typed into the session's own shell knows then whom it is for.
         env_file::append(self.session);
-        let here = Place::find(&direct::request(self.cwd.clone())).ok()?;
+        let here = Place::find(&lenient(self.cwd.clone())).ok()?;
         let state = State::open(&here.directories.state, STATE_PATIENCE).ok();
         let known = state.as_ref().and_then(|state| state.session_origin(self.session).ok()?);
         // Where a session was started counts, not where it has gone since.
         let folder = known.as_ref().map_or_else(|| self.cwd.clone(), |known| known.folder.clone());
-        let request = direct::request(folder);
-        let place = Place::find(&request).unwrap_or(here);
+        let at = lenient(folder);
+        let place = Place::find(&at).unwrap_or(here);
         if !place.settings.enabled.value {
             return None;
         }
@@ -73,16 +73,21 @@ impl Starting<'_> {
             let _ = detach::finish_endings();
         }
         let (moment, wanted) = self.moment(&place, state, known)?;
-        let subject = Subject {
+        let pending = deliver(DeliveryRequest {
+            door: Door::Stdout,
             session: self.session,
-            host: Host::ClaudeCode,
             moment,
             wanted,
-            until: self.until,
-        };
-        let underway = direct::give(&place, request, &subject)?;
-        let answer = additional_context(&underway.text);
-        Some(underway.saying(answer))
+            host: Host::ClaudeCode,
+            process: Process::host(),
+            place: &place,
+            at,
+            budget: None,
+            now: None,
+            until: Some(self.until),
+            warm: None,
+        });
+        Some(pending.ok()?.map(|injection| additional_context(&injection.text)))
     }
 
     /// The moment that the session is at; `None` where it is given nothing.
@@ -148,15 +153,14 @@ impl Starting<'_> {
     /// Notes where the session lives, though it is given nothing.
     fn remember(&self, place: &Place, state: Option<State>) {
         if let Some(mut state) = state {
-            let origin = origin(place, &self.cwd);
-            let _ = state.remember_session(self.session, &origin, Process::host());
+            remember(&mut state, self.session, place, &self.cwd, Process::host());
         }
     }
 }
 
 /// Notes that a session has ended. Its handoff is written by a process of its own, for which Claude Code does not wait.
 fn end(session: &str, cwd: PathBuf, reason: &str, transcript: Option<PathBuf>) {
-    let Ok(place) = Place::find(&direct::request(cwd.clone())) else { return };
+    let Ok(place) = Place::find(&lenient(cwd.clone())) else { return };
     let is_on = place.settings.enabled.value && place.settings.handoff.enabled.value;
     let leaves_one = reason != CLEARED && is_on;
     let session = session.to_owned();

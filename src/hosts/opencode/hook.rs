@@ -129,7 +129,7 @@ impl Question {
 /// What the bridge is told.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "action", rename_all = "lowercase")]
-pub enum Answer {
+pub enum BridgeReply {
     /// Do nothing.
     None {
         /// Why.
@@ -144,15 +144,15 @@ pub enum Answer {
     Inject(Box<Given>),
 }
 
-impl Answer {
+impl BridgeReply {
     /// Tells the bridge to do nothing.
-    pub fn none(reason: impl ToString) -> Answer {
-        Answer::None { reason: reason.to_string() }
+    pub fn none(reason: impl ToString) -> BridgeReply {
+        BridgeReply::None { reason: reason.to_string() }
     }
 
     /// Tells the bridge to ask again when the first prompt is there.
-    pub fn ask(reason: impl ToString) -> Answer {
-        Answer::Ask { reason: reason.to_string() }
+    pub fn ask(reason: impl ToString) -> BridgeReply {
+        BridgeReply::Ask { reason: reason.to_string() }
     }
 
     /// The answer as one line of JSON.
@@ -161,7 +161,7 @@ impl Answer {
         struct Enveloped<'a> {
             protocol: u32,
             #[serde(flatten)]
-            answer: &'a Answer,
+            answer: &'a BridgeReply,
         }
         serde_json::to_string(&Enveloped { protocol: PROTOCOL, answer: self })
     }
@@ -265,7 +265,7 @@ mod tests {
 
     #[test]
     fn answers_name_their_protocol() {
-        let json = Answer::none("why").to_json().unwrap();
+        let json = BridgeReply::none("why").to_json().unwrap();
         assert_eq!(json, r#"{"protocol":1,"action":"none","reason":"why"}"#);
     }
 }
