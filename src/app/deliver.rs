@@ -149,21 +149,4 @@ fn nothing_to_say(faults: &[Fault]) -> NotDelivered {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_project_without_notes_is_not_waited_for_and_a_cold_index_is() {
-        let vault = Fault::new("vault", "no vault found");
-        let settings = Fault::new("settings", "token_limit is no number");
-        let index = Fault::new("index", "it was not ready in time, and there was none before");
-        for (faults, is_transient) in [
-            (vec![], false),
-            (vec![vault.clone()], false),
-            (vec![settings.clone()], false),
-            (vec![vault, settings, index], true),
-        ] {
-            assert_eq!(nothing_to_say(&faults).is_transient(), is_transient, "{faults:?}");
-        }
-    }
-}
+mod tests;
