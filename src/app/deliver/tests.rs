@@ -152,8 +152,8 @@ fn a_session_counts_as_live_at_every_door() {
 #[test]
 fn a_session_that_is_switched_off_claims_nothing() {
     let lab = Lab::new();
-    let folder = lab.0.path().join("project/.kgctx");
-    fs::create_dir(&folder).unwrap();
+    let folder = Place::find(&lab.at()).unwrap().directories.config;
+    fs::create_dir_all(&folder).unwrap();
     fs::write(folder.join("config.toml"), "enabled = false\n").unwrap();
     assert!(matches!(lab.deliver(Door::Http, Moment::Start), Err(NotDelivered::Off(_))));
     assert!(!lab.folder().join("state.db").exists());
