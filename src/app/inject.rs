@@ -14,6 +14,7 @@ use crate::core::context::found::{Found, FoundNote};
 use crate::core::context::rank::Ranking;
 use crate::core::context::receipt::{Fault, FoundRef, Injection, Receipt, Stage};
 use crate::core::handoff::HandoffSection;
+use crate::core::settings::DEFAULT_DEADLINE_MS;
 use crate::core::settings::Origin;
 use crate::core::source::Source;
 use crate::core::text::for_model;
@@ -23,7 +24,6 @@ use crate::sources::maenifold;
 use crate::system::clock;
 use crate::system::process::detach;
 pub use crate::system::process::identity::peak_memory;
-use crate::workspace::settings::DEFAULT_DEADLINE_MS;
 use crate::workspace::{AppError, Place, Request};
 
 /// Makes a session's context. Delivers nothing. Only wrong usage or configuration is an error: whatever else goes

@@ -1,14 +1,20 @@
 //! The settings in force, each with where it came from. Reads neither files nor environment.
 
+mod declare;
+mod list;
+mod table;
+
 use std::fmt;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::declare::WrongVariable;
+pub use self::list::ListedSetting;
+pub use self::table::{
+    DEFAULT_DEADLINE_MS, HandoffFile, HandoffSettings, Settings, SettingsFile, VaultEntry,
+};
 use crate::core::named::named;
-use crate::core::session::{Announcement, Delivery};
-use crate::core::source::SourcePreference;
-use crate::core::tokens::encoding::Encoding;
 
 /// How the text inside `[[…]]` becomes a concept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -87,62 +93,4 @@ pub struct ChannelRule {
     pub path: PathBuf,
     /// The channel's name.
     pub channel: String,
-}
-
-/// Everything that can be set, resolved.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Settings {
-    /// The folders of notes, in order; whether they exist is not asked here.
-    pub vaults: Vec<Setting<VaultSpec>>,
-    /// Whether maenifold's memory and the project's own notes are vaults without being named.
-    pub default_vaults: Setting<bool>,
-    /// How links become concepts.
-    pub links: Setting<LinkStyle>,
-    /// Files above this size are left out.
-    pub max_file_bytes: Setting<u64>,
-    /// Names for folders, used by handoffs.
-    pub channels: Vec<Setting<ChannelRule>>,
-    /// A channel that overrides all rules.
-    pub channel: Setting<Option<String>>,
-    /// How many tokens a session's context may have.
-    pub token_limit: Setting<u32>,
-    /// Who is asked about the notes of maenifold's memory.
-    pub source: Setting<SourcePreference>,
-    /// How long one call of the maenifold CLI may take, in milliseconds.
-    pub cli_timeout_ms: Setting<u64>,
-    /// How tokens are counted.
-    pub encoding: Setting<Encoding>,
-    /// How long making a session's context may take, in milliseconds.
-    pub deadline_ms: Setting<u64>,
-    /// Whether sessions get context at all.
-    pub enabled: Setting<bool>,
-    /// Which way a bridge gives it to them.
-    pub delivery: Setting<Delivery>,
-    /// How people hear of it.
-    pub notice: Setting<Announcement>,
-    /// How many tokens a session is given again after a compaction.
-    pub compaction_token_limit: Setting<u32>,
-    /// The OpenCode servers that the service follows.
-    pub servers: Setting<Vec<String>>,
-    /// What becomes of handoffs.
-    pub handoff: HandoffSettings,
-}
-
-/// What becomes of handoffs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HandoffSettings {
-    /// Whether they are written and given by themselves.
-    pub enabled: Setting<bool>,
-    /// Whether a session is given one at its start.
-    pub inject_on_start: Setting<bool>,
-    /// Whether a session that was cleared by its user is given context again.
-    pub inject_on_clear: Setting<bool>,
-    /// How many days one is good for that stays for further sessions.
-    pub max_age_days: Setting<u32>,
-    /// A session with fewer prompts leaves none at its end.
-    pub min_turns: Setting<u32>,
-    /// The program that sums a session up, with its arguments; none where it is empty.
-    pub summariser: Setting<Vec<String>>,
-    /// Folders outside of a project from which listed files may be read.
-    pub allow: Setting<Vec<PathBuf>>,
 }

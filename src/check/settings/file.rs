@@ -14,8 +14,9 @@ use crate::check::settings::SessionSpec;
 use crate::check::settings::{CheckSettings, Limits, host_name, is_project_name};
 use crate::core::context::budget::Host;
 use crate::core::context::candidate::Part;
+use crate::core::settings::SettingsFile;
 use crate::core::time::Timestamp;
-use crate::workspace::settings::{RawSettings, SettingsError, invalid, position};
+use crate::workspace::settings::{SettingsError, invalid, position};
 
 /// A key is taken for a slip of a known one if they are at least so much alike.
 const LEAST_LIKENESS: f64 = 0.8;
@@ -149,7 +150,7 @@ pub fn read(path: &str, text: &str) -> Result<CheckFile, SettingsError> {
     }
     let mut unknown = Vec::new();
     let mut tell = |key: Unknown| unknown.push(key.told(path, text));
-    known::<RawSettings>(&mut others, &span, &mut tell).map_err(wrong)?;
+    known::<SettingsFile>(&mut others, &span, &mut tell).map_err(wrong)?;
     let raw = known::<WithCheck>(&mut of_check, &span, &mut tell).map_err(wrong)?.check;
     unknown.sort_by(|a, b| a.spot.cmp(&b.spot));
     let mut places = BTreeMap::new();

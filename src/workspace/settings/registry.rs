@@ -7,29 +7,25 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use crate::core::settings::{ChannelRule, Origin, Setting, Settings};
+use crate::core::settings::{ChannelRule, Origin, Setting};
 use crate::system::directories::Directories;
-use crate::workspace::settings::SettingsError;
+use crate::workspace::settings::{Loaded, SettingsError};
 
-/// Adds the registry's rules. One that is broken is a fault, and adds none.
-pub(super) fn apply(
-    settings: &mut Settings,
-    directories: &Directories,
-    faults: &mut Vec<SettingsError>,
-) {
+/// Adds the registry's rules. A broken registry adds none.
+pub(super) fn apply(loaded: &mut Loaded, directories: &Directories) {
     let file = directories.config.join("channels.json");
     let text = match fs::read_to_string(&file) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return,
-        Err(cause) => return faults.push(SettingsError::Unreadable { path: file, cause }),
+        Err(cause) => return loaded.faults.push(SettingsError::Unreadable { path: file, cause }),
     };
     match rules(&text) {
-        Ok(rules) => settings.channels.extend(
+        Ok(rules) => loaded.settings.channels.extend(
             rules
                 .into_iter()
                 .map(|value| Setting { value, origin: Origin::UserFile(file.clone()) }),
         ),
-        Err(reason) => faults.push(SettingsError::Registry { file, reason }),
+        Err(reason) => loaded.faults.push(SettingsError::Registry { file, reason }),
     }
 }
 

@@ -124,7 +124,7 @@ fn an_unknown_key_is_told_of_and_passed_over() {
     let first = &file.unknown[0].spot;
     assert_eq!((first.column, first.length), (1, 10));
     assert_eq!(file.settings.growth_tokens, 7);
-    let again: RawSettings = toml::from_str(&file.without_unknown).unwrap();
+    let again: SettingsFile = toml::from_str(&file.without_unknown).unwrap();
     assert_eq!(again.handoff.min_turns, Some(4));
     assert_eq!(again.vaults[0].path, "notes");
 }
@@ -167,7 +167,7 @@ proptest! {
     fn texts_survive_being_written_anew(name in "\\PC*|[\\x00-\\x7f]*") {
         let written = format!("[[vault]]\npath = {}", quoted(&name));
         let file = good(&written);
-        let again: RawSettings = toml::from_str(&file.without_unknown).unwrap();
+        let again: SettingsFile = toml::from_str(&file.without_unknown).unwrap();
         prop_assert_eq!(&again.vaults[0].path, &name);
     }
 }

@@ -1,0 +1,175 @@
+//! The `settings!` macro: from one row per setting it makes the settings in force, the form of a settings file, and the
+//! reading of environment variables.
+
+use thiserror::Error;
+
+use crate::core::named::Named;
+use crate::core::settings::{Origin, Setting};
+
+/// Declares a group of settings. A row is `key: type = default`, then, where they apply:
+/// `as T`: the type in a file, if it differs: paths are written as text;
+/// `env(NAME, expected)`: the environment variable, and what a message says about a wrong value;
+/// `not_for_project(why)`: a project's committed file may not set it.
+///
+/// Rows are in the order in which `kgctx config` lists them. Brackets hold fields that only the file has.
+macro_rules! settings {
+    (
+        $(#[$about:meta])*
+        $settings:ident { $($(#[$also_about:meta])* $also:ident: $also_type:ty = $initial:expr,)* }
+        $(#[$file_about:meta])*
+        $file:ident in $section:literal
+        $([$($file_only:tt)*] {
+            $(
+                $(#[$key_about:meta])*
+                $key:ident: $type:ty = $default:expr
+                $(, as $in_file:ty)?
+                $(, env($variable:literal, $expected:expr))?
+                $(, not_for_project($why:literal))?;
+            )*
+        })*
+    ) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub struct $settings {
+            $($(#[$also_about])* pub $also: $also_type,)*
+            $($($(#[$key_about])* pub $key: $crate::core::settings::Setting<$type>,)*)*
+        }
+
+        impl Default for $settings {
+            fn default() -> $settings {
+                $settings {
+                    $($also: $initial,)*
+                    $($($key: $crate::core::settings::Setting::default($default),)*)*
+                }
+            }
+        }
+
+        $(#[$file_about])*
+        #[derive(Debug, Default, serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct $file {
+            $($($file_only)* $(pub $key: Option<settings!(@in_file $type $(, $in_file)?)>,)*)*
+        }
+
+        impl $settings {
+            /// Takes over what a file sets. `resolve` reads a path as written there.
+            pub fn set_from_file(
+                &mut self,
+                file: &mut $file,
+                origin: &$crate::core::settings::Origin,
+                resolve: &dyn Fn(&str) -> std::path::PathBuf,
+            ) {
+                let _ = resolve;
+                $($(
+                    let value = file.$key.take();
+                    let value = value.map(|value| settings!(@read value, resolve $(, $in_file)?));
+                    self.$key.set(value, origin.clone());
+                )*)*
+            }
+
+            /// Takes over what environment variables set. A wrong value is left out and returned.
+            pub fn set_from_variables(
+                &mut self,
+                get: &dyn Fn(&str) -> Option<String>,
+            ) -> Vec<$crate::core::settings::WrongVariable> {
+                use $crate::core::settings::declare::set_from_variable;
+                let mut wrong = Vec::new();
+                $($($(
+                    let expected = || $expected.into();
+                    let set = set_from_variable(&mut self.$key, $variable, get, expected);
+                    wrong.extend(set.err());
+                )?)*)*
+                wrong
+            }
+
+            /// Each setting of a row with its key, as JSON.
+            pub(super) fn rows(&self) -> Vec<$crate::core::settings::ListedSetting> {
+                use $crate::core::settings::ListedSetting;
+                vec![$($(ListedSetting::new(concat!($section, stringify!($key)), &self.$key),)*)*]
+            }
+        }
+
+        impl $file {
+            /// Removes what a project may not set. Returns the keys, each with the reason.
+            pub fn remove_forbidden(&mut self) -> Vec<(&'static str, &'static str)> {
+                let mut forbidden = Vec::new();
+                $($($(
+                    if self.$key.take().is_some() {
+                        forbidden.push((concat!($section, stringify!($key)), $why));
+                    }
+                )?)*)*
+                forbidden
+            }
+        }
+    };
+    (@in_file $type:ty) => { $type };
+    (@in_file $type:ty, $in_file:ty) => { $in_file };
+    (@read $value:ident, $resolve:ident) => { $value };
+    (@read $value:ident, $resolve:ident, $in_file:ty) => {
+        $value.iter().map(|path| $resolve(path)).collect()
+    };
+}
+pub(super) use settings;
+
+/// An environment variable with a value of the wrong kind.
+#[derive(Debug, Error)]
+#[error("{name}={value:?} is not {expected}; correct or unset it")]
+pub struct WrongVariable {
+    name: &'static str,
+    value: String,
+    expected: String,
+}
+
+/// A value that an environment variable can hold.
+pub(super) trait FromVariable: Sized {
+    fn from_variable(text: &str) -> Option<Self>;
+}
+
+impl<T: Named> FromVariable for T {
+    fn from_variable(text: &str) -> Option<T> {
+        T::parse(text)
+    }
+}
+
+impl FromVariable for bool {
+    fn from_variable(text: &str) -> Option<bool> {
+        match text.to_ascii_lowercase().as_str() {
+            "true" | "1" | "yes" | "on" => Some(true),
+            "false" | "0" | "no" | "off" => Some(false),
+            _ => None,
+        }
+    }
+}
+
+impl FromVariable for u32 {
+    fn from_variable(text: &str) -> Option<u32> {
+        text.parse().ok()
+    }
+}
+
+impl FromVariable for u64 {
+    fn from_variable(text: &str) -> Option<u64> {
+        text.parse().ok()
+    }
+}
+
+impl FromVariable for Vec<String> {
+    fn from_variable(text: &str) -> Option<Vec<String>> {
+        Some(text.split(',').map(|item| item.trim().to_owned()).collect())
+    }
+}
+
+/// Takes over the value of an environment variable, if it is set.
+pub(super) fn set_from_variable<T: FromVariable>(
+    setting: &mut Setting<T>,
+    name: &'static str,
+    get: &dyn Fn(&str) -> Option<String>,
+    expected: impl Fn() -> String,
+) -> Result<(), WrongVariable> {
+    let Some(value) = get(name) else { return Ok(()) };
+    let Some(parsed) = T::from_variable(value.trim()) else {
+        return Err(WrongVariable { name, value, expected: expected() });
+    };
+    setting.set(Some(parsed), Origin::Environment(name));
+    Ok(())
+}

@@ -1,0 +1,116 @@
+//! The table of all settings: key, type, default, environment variable, and what a project may not set.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use crate::core::named::Named;
+use crate::core::session::{Announcement, Delivery};
+use crate::core::settings::declare::settings;
+use crate::core::settings::{ChannelRule, LinkStyle, Setting, VaultSpec};
+use crate::core::source::SourcePreference;
+use crate::core::tokens::encoding::Encoding;
+
+/// Also limits the time until the settings themselves have been read.
+pub const DEFAULT_DEADLINE_MS: u64 = 2_000;
+const SWITCH: &str = "true or false";
+const BYTES: &str = "a number of bytes";
+const TOKENS: &str = "a number of tokens";
+const MILLISECONDS: &str = "a number of milliseconds";
+
+settings! {
+    /// All settings in force.
+    Settings {
+        /// The folders of notes, in order. They need not exist.
+        vaults: Vec<Setting<VaultSpec>> = Vec::new(),
+        /// Names for folders, used by handoffs.
+        channels: Vec<Setting<ChannelRule>> = Vec::new(),
+        /// A channel that overrides all rules. Only the environment sets it.
+        channel: Setting<Option<String>> = Setting::default(None),
+        handoff: HandoffSettings = HandoffSettings::default(),
+    }
+    /// A settings file as written.
+    SettingsFile in ""
+    [
+        #[serde(default, rename = "vault")]
+        pub vaults: Vec<VaultEntry>,
+    ] {
+        /// Whether maenifold's memory and the project's own notes are vaults without being named.
+        default_vaults: bool = true, env("KGCTX_DEFAULT_VAULTS", SWITCH);
+        /// How links become concepts.
+        links: LinkStyle = LinkStyle::Maenifold, env("KGCTX_LINKS", LinkStyle::names());
+        /// Larger files are left out.
+        max_file_bytes: u64 = 10 * 1024 * 1024, env("KGCTX_MAX_FILE_BYTES", BYTES);
+    }
+    [
+        #[serde(default)]
+        pub channels: BTreeMap<String, String>,
+    ] {
+        /// How many tokens a session's context may have.
+        token_limit: u32 = 4_000, env("TOKEN_LIMIT", TOKENS);
+        /// Which source answers about the notes of maenifold's memory.
+        source: SourcePreference = SourcePreference::Auto,
+            env("KGCTX_SOURCE", SourcePreference::names()),
+            not_for_project("which may start a program");
+        /// How long one call of the maenifold CLI may take.
+        cli_timeout_ms: u64 = 5_000, env("CLI_TIMEOUT", MILLISECONDS);
+        /// How tokens are counted.
+        encoding: Encoding = Encoding::O200kBase, env("KGCTX_ENCODING", Encoding::names());
+        /// How long making a session's context may take.
+        deadline_ms: u64 = DEFAULT_DEADLINE_MS, env("KGCTX_DEADLINE_MS", MILLISECONDS);
+        /// Whether sessions get context at all.
+        enabled: bool = true, env("SESSION_START_ENABLED", SWITCH);
+        /// How a bridge hands over the context.
+        delivery: Delivery = Delivery::Auto, env("KGCTX_DELIVERY", Delivery::names());
+        /// How a bridge announces it.
+        notice: Announcement = Announcement::Toast, env("KGCTX_NOTICE", Announcement::names());
+        /// How many tokens a session gets again after a compaction.
+        compaction_token_limit: u32 = 1_000, env("KGCTX_COMPACTION_TOKEN_LIMIT", TOKENS);
+        /// The OpenCode servers that the service follows. The default is where OpenCode listens by default.
+        servers: Vec<String> = vec!["http://127.0.0.1:4096".to_owned()],
+            env("KGCTX_SERVERS", "a list of addresses"),
+            not_for_project("to which your notes would be sent");
+    }
+    [
+        #[serde(default)]
+        pub handoff: HandoffFile,
+        /// Only `kgctx check` reads this section, by itself.
+        #[serde(rename = "check")]
+        pub _check: Option<IgnoredAny>,
+    ] {}
+}
+
+settings! {
+    /// The settings of handoffs.
+    HandoffSettings {}
+    /// The section `[handoff]` of a settings file.
+    HandoffFile in "handoff."
+    [] {
+        /// Whether they are written and given automatically.
+        enabled: bool = true, env("KGCTX_HANDOFFS", SWITCH);
+        /// Whether a session gets one at its start.
+        inject_on_start: bool = true;
+        /// Whether a session that its user cleared gets context again.
+        inject_on_clear: bool = false;
+        /// How many days a sticky handoff is valid.
+        max_age_days: u32 = 7;
+        /// A session with fewer prompts leaves none at its end.
+        min_turns: u32 = 2;
+        /// The program that sums a session up, with its arguments. Empty: none.
+        summariser: Vec<String> = Vec::new(),
+            not_for_project("which would be run on your machine");
+        /// Folders outside of a project from which listed files may be read.
+        allow: Vec<PathBuf> = Vec::new(), as Vec<String>,
+            not_for_project("from where your files would be read");
+    }
+}
+
+/// A vault as written in a settings file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VaultEntry {
+    pub path: String,
+    pub name: Option<String>,
+}

@@ -1,0 +1,104 @@
+//! Which folders of notes there are: those of the settings, the usual ones, or those that replace all others.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::core::settings::{Origin, Setting, VaultSpec};
+use crate::system::environment::Environment;
+use crate::system::maenifold_places::Places;
+use crate::workspace::settings::{Loaded, SettingsError, Sources};
+
+/// Adds the default vaults, or replaces all by those of `--vault` or `KGCTX_VAULTS`.
+pub(super) fn complete(loaded: &mut Loaded, sources: Sources<'_>) {
+    let vaults = &mut loaded.settings.vaults;
+    let listed = sources.environment.get("KGCTX_VAULTS");
+    if !sources.vault_flags.is_empty() {
+        *vaults = replacing(sources.vault_flags, &Origin::Flag("--vault"));
+    } else if let Some(listed) = listed {
+        let listed: Vec<PathBuf> = std::env::split_paths(listed).collect();
+        *vaults = replacing(&listed, &Origin::Environment("KGCTX_VAULTS"));
+    } else if loaded.settings.default_vaults.value {
+        vaults.splice(0..0, default_vaults(sources.environment, sources.notes_root));
+    }
+    remove_bad_names(loaded);
+}
+
+/// Whether a path stays in a folder, links followed as far as they exist.
+pub(super) fn lies_inside(path: &Path, root: &Path) -> bool {
+    let canonical = path.ancestors().find_map(|existing| {
+        let rest = path.strip_prefix(existing).ok()?;
+        let climbs = rest.components().any(|part| part.as_os_str() == "..");
+        fs::canonicalize(existing).ok().filter(|_| !climbs)
+    });
+    canonical.is_some_and(|canonical| canonical.starts_with(root))
+}
+
+/// maenifold's memory, and the project's own notes, as far as they exist.
+fn default_vaults(environment: &Environment, notes_root: Option<&Path>) -> Vec<Setting<VaultSpec>> {
+    let mut vaults = Vec::new();
+    let mut add = |name: &str, path: PathBuf, origin: Origin| {
+        vaults.push(Setting { value: VaultSpec { name: name.to_owned(), path }, origin });
+    };
+    let maenifold = Places::locate(environment);
+    let memory = maenifold.filter(|places| places.memory.is_dir()).map(|places| {
+        add("", places.memory.clone(), places.origin);
+        places.memory
+    });
+    for (name, other_name, folder) in
+        [("project", "project-notes", ".kgctx/memory"), ("docs", "project-docs", "docs")]
+    {
+        let Some(root) = notes_root else { continue };
+        let path = root.join(folder);
+        // A link out of the project is not followed: a cloned repository must not choose whose notes are read.
+        if path.is_dir() && lies_inside(&path, root) {
+            let is_taken = memory.as_ref().is_some_and(|memory| memory.join(name).exists());
+            add(if is_taken { other_name } else { name }, path, Origin::Default);
+        }
+    }
+    vaults
+}
+
+/// Names vaults that replace all others: the first has plain addresses, each other one the name of its folder, with a
+/// number if that is taken.
+fn replacing(paths: &[PathBuf], origin: &Origin) -> Vec<Setting<VaultSpec>> {
+    let mut vaults: Vec<Setting<VaultSpec>> = Vec::new();
+    for path in paths {
+        let base: String = folder_name(path).chars().filter(|&c| may_be_in_name(c)).collect();
+        let numbered = (2..).map(|n| format!("{base}{n}"));
+        let is_free = |name: &String| !vaults.iter().any(|vault| vault.value.name == *name);
+        let name = if vaults.is_empty() {
+            String::new()
+        } else {
+            let plain = [base.clone()].into_iter().filter(|name| !name.is_empty());
+            plain.chain(numbered).find(is_free).unwrap_or_default()
+        };
+        let value = VaultSpec { name, path: path.clone() };
+        vaults.push(Setting { value, origin: origin.clone() });
+    }
+    vaults
+}
+
+fn may_be_in_name(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | ' ')
+}
+
+pub(super) fn folder_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Removes vaults whose notes could not be addressed.
+fn remove_bad_names(loaded: &mut Loaded) {
+    let mut kept: Vec<Setting<VaultSpec>> = Vec::new();
+    for vault in loaded.settings.vaults.drain(..) {
+        let VaultSpec { name, path } = vault.value.clone();
+        if !name.chars().all(may_be_in_name) || matches!(name.as_str(), "." | "..") {
+            loaded.faults.push(SettingsError::VaultName { name, path });
+        } else if let Some(first) = kept.iter().find(|other| other.value.name == name) {
+            let (first, second) = (first.value.path.clone(), path);
+            loaded.faults.push(SettingsError::SameName { name, first, second });
+        } else {
+            kept.push(vault);
+        }
+    }
+    loaded.settings.vaults = kept;
+}
