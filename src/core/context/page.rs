@@ -71,9 +71,9 @@ fn section(id: &str, class: &str, title: &str, content: &str) -> String {
 
 fn header(explanation: &Explanation) -> String {
     let Explanation { receipt, lines, near_misses } = explanation;
-    let chars = thousands(receipt.used.chars as i128);
+    let chars = thousands(receipt.used.chars);
     let chars = match receipt.budget.chars {
-        Some(cap) => format!("{chars} of {}", thousands(cap as i128)),
+        Some(cap) => format!("{chars} of {}", thousands(cap)),
         None => chars,
     };
     let moment = receipt.at.to_string();
@@ -101,15 +101,11 @@ fn header(explanation: &Explanation) -> String {
          <dl class=\"facts\">\n{facts}</dl>\n</header>\n",
         if receipt.delivered { "delivered" } else { "not delivered" },
         escape(project(receipt)),
-        thousands(receipt.used.tokens as i128),
-        thousands(receipt.budget.tokens as i128),
+        thousands(receipt.used.tokens),
+        thousands(receipt.budget.tokens),
         receipt.encoding,
         counted(lines.len(), "line"),
-        if near_misses.is_empty() {
-            "nothing".to_owned()
-        } else {
-            thousands(near_misses.len() as i128)
-        }
+        if near_misses.is_empty() { "nothing".to_owned() } else { thousands(near_misses.len()) }
     )
 }
 

@@ -73,9 +73,7 @@ pub(super) fn bar(receipt: &Receipt) -> String {
     }
     let spoken: Vec<String> = pieces
         .iter()
-        .map(|piece| {
-            format!("{} {}", piece.title().to_lowercase(), thousands(piece.tokens as i128))
-        })
+        .map(|piece| format!("{} {}", piece.title().to_lowercase(), thousands(piece.tokens)))
         .collect();
     html.push_str(&format!(
         "<div class=\"bar\" role=\"img\" aria-label=\"Tokens: {}\">",
@@ -96,7 +94,7 @@ pub(super) fn bar(receipt: &Receipt) -> String {
              <span class=\"soft\">{}</span></li>\n",
             piece.class(),
             piece.title(),
-            thousands(piece.tokens as i128),
+            thousands(piece.tokens),
             piece.percent()
         ));
     }

@@ -58,9 +58,9 @@ fn in_words(graph: &Graph) -> String {
     let mut words = format!(
         "{}: {} expanded, {} with a line of their own, {} as neighbours only. {}.",
         counted(graph.nodes.len(), "concept"),
-        thousands(count(Standing::Expanded) as i128),
-        thousands(count(Standing::Chosen) as i128),
-        thousands(count(Standing::Neighbour) as i128),
+        thousands(count(Standing::Expanded)),
+        thousands(count(Standing::Chosen)),
+        thousands(count(Standing::Neighbour)),
         counted(graph.edges.len(), "connection")
     );
     if !graph.edges.is_empty() {

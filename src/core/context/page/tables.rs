@@ -1,4 +1,4 @@
-//! The tables of a page: what stands in the context, what was left out, what went wrong, and how long it took.
+//! The tables of a page: the lines of the context, what was left out, what went wrong, and how long it took.
 
 use crate::core::context::candidate::Part;
 use crate::core::context::explanation::{ExplainedLine, Explanation, NearMiss};
@@ -15,38 +15,36 @@ pub(super) fn lines(explanation: &Explanation) -> String {
         return "<p>The context has no lines: nothing was found for this project, or nothing had room.</p>\n"
             .to_owned();
     }
-    let mut html = head(
-        "stacked",
-        "Every line as it stands in the context. The headings of the parts take up tokens, too.",
-        &[("number", "Tokens"), ("", "Line"), ("", "Why it is there")],
-    );
+    let mut bodies = String::new();
     for part in Part::ALL {
         let of_part: Vec<&ExplainedLine> = lines.iter().filter(|line| line.part == part).collect();
         if of_part.is_empty() {
             continue;
         }
         let tokens = receipt.parts.iter().filter(|used| used.name == part).map(|used| used.tokens);
-        html.push_str(&format!(
-            "<tbody>\n<tr><th scope=\"rowgroup\" colspan=\"3\"><span class=\"swatch {}\"></span>{} \
+        let title = format!(
+            "<tr><th scope=\"rowgroup\" colspan=\"3\"><span class=\"swatch {}\"></span>{} \
              <span class=\"soft\">{}, {}</span></th></tr>\n",
             part.name(),
             part.title(),
             counted(of_part.len(), "line"),
             counted(tokens.sum(), "token")
-        ));
-        for ExplainedLine { text, tokens, shortened, reason, .. } in of_part {
+        );
+        let row = |ExplainedLine { text, tokens, shortened, reason, .. }: &ExplainedLine| {
             let badge = if *shortened { " <span class=\"badge\">shortened</span>" } else { "" };
-            html.push_str(&format!(
+            format!(
                 "<tr><td class=\"number\">{}</td><td class=\"line\">{}{badge}</td><td class=\"why\">{}</td></tr>\n",
-                thousands(*tokens as i128),
+                thousands(*tokens),
                 line(text),
                 escape(reason)
-            ));
-        }
-        html.push_str("</tbody>\n");
+            )
+        };
+        bodies += &body(std::iter::once(title).chain(of_part.into_iter().map(row)));
     }
-    html.push_str("</table>\n");
-    html
+    let caption =
+        "Every line as it stands in the context. The headings of the parts take up tokens, too.";
+    let columns = [("number", "Tokens"), ("", "Line"), ("", "Why it is there")];
+    table("stacked", caption, &columns, &bodies)
 }
 
 /// What was left out, and at which budget it comes in.
@@ -60,23 +58,20 @@ pub(super) fn near_misses(near_misses: &[NearMiss]) -> String {
     );
     let columns =
         [("number", "Tokens"), ("", "Line"), ("", "Why it would be there"), ("", "Comes in at")];
-    let mut html = head("stacked", &caption, &columns);
-    html.push_str("<tbody>\n");
-    for NearMiss { text, tokens, reason, enters_at, .. } in near_misses {
+    let rows = near_misses.iter().map(|NearMiss { text, tokens, reason, enters_at, .. }| {
         let price = match enters_at {
-            Some(budget) => format!("<strong>{}</strong> tokens", thousands(*budget as i128)),
+            Some(budget) => format!("<strong>{}</strong> tokens", thousands(*budget)),
             None => "never: the host’s own limit keeps it out".to_owned(),
         };
-        html.push_str(&format!(
+        format!(
             "<tr><td class=\"number\">{}</td><td class=\"line\">{}</td><td class=\"why\">{}</td>\
              <td class=\"price\">{price}</td></tr>\n",
-            thousands(*tokens as i128),
+            thousands(*tokens),
             line(text),
             escape(reason)
-        ));
-    }
-    html.push_str("</tbody>\n</table>\n");
-    html
+        )
+    });
+    table("stacked", &caption, &columns, &body(rows))
 }
 
 /// What went wrong on the way.
@@ -85,17 +80,11 @@ pub(super) fn faults(faults: &[Fault]) -> String {
         return "<p>Nothing went wrong on the way.</p>\n".to_owned();
     }
     let caption = "The context was made without what failed.";
-    let mut html = head("", caption, &[("", "Source"), ("", "What happened")]);
-    html.push_str("<tbody>\n");
-    for Fault { source, reason } in faults {
-        html.push_str(&format!(
-            "<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n",
-            escape(source),
-            escape(reason)
-        ));
-    }
-    html.push_str("</tbody>\n</table>\n");
-    html
+    let rows = faults.iter().map(|Fault { source, reason }| {
+        let (source, reason) = (escape(source), escape(reason));
+        format!("<tr><th scope=\"row\">{source}</th><td>{reason}</td></tr>\n")
+    });
+    table("", caption, &[("", "Source"), ("", "What happened")], &body(rows))
 }
 
 /// How long each stage took.
@@ -105,19 +94,16 @@ pub(super) fn stages(stages: &[Stage]) -> String {
     }
     let longest = stages.iter().map(|stage| stage.ms).fold(f64::MIN_POSITIVE, f64::max);
     let caption = "Stages may run side by side, so that they need not add up.";
-    let mut html =
-        head("", caption, &[("", "Stage"), ("number", "ms"), ("", "Beside the longest")]);
-    html.push_str("<tbody>\n");
-    for Stage { name, ms } in stages {
-        html.push_str(&format!(
+    let rows = stages.iter().map(|Stage { name, ms }| {
+        format!(
             "<tr><th scope=\"row\">{}</th><td class=\"number\">{ms:.2}</td>\
              <td class=\"time\"><span class=\"meter\" style=\"width:{}%\"></span></td></tr>\n",
             escape(name),
             decimal((ms / longest * 100.0).clamp(0.0, 100.0))
-        ));
-    }
-    html.push_str("</tbody>\n</table>\n");
-    html
+        )
+    });
+    let columns = [("", "Stage"), ("number", "ms"), ("", "Beside the longest")];
+    table("", caption, &columns, &body(rows))
 }
 
 /// The drawing's connections, for those who cannot see it.
@@ -126,22 +112,23 @@ pub(super) fn connections(graph: &Graph) -> String {
     edges.sort_by_key(|edge| (std::cmp::Reverse(edge.notes), edge.from, edge.to));
     let caption = "Concepts that share notes, the strongest connection first";
     let columns = [("", "Concept"), ("", "Connected to"), ("number", "Shared notes")];
-    let mut html = head("", caption, &columns);
-    html.push_str("<tbody>\n");
-    for Edge { from, to, notes } in edges {
-        html.push_str(&format!(
+    let rows = edges.into_iter().map(|Edge { from, to, notes }| {
+        format!(
             "<tr><th scope=\"row\">{}</th><td>{}</td><td class=\"number\">{}</td></tr>\n",
             escape(&graph.nodes[*from].name),
             escape(&graph.nodes[*to].name),
             thousands(*notes)
-        ));
-    }
-    html.push_str("</tbody>\n</table>\n");
-    html
+        )
+    });
+    table("", caption, &columns, &body(rows))
 }
 
-/// A table up to its rows; each column has a class and a name.
-fn head(class: &str, caption: &str, columns: &[(&str, &str)]) -> String {
+fn body(rows: impl Iterator<Item = String>) -> String {
+    format!("<tbody>\n{}</tbody>\n", rows.collect::<String>())
+}
+
+/// A table. Each column has a class and a name.
+fn table(class: &str, caption: &str, columns: &[(&str, &str)], bodies: &str) -> String {
     let attribute = |class: &str| match class {
         "" => String::new(),
         class => format!(" class=\"{class}\""),
@@ -151,7 +138,7 @@ fn head(class: &str, caption: &str, columns: &[(&str, &str)]) -> String {
         .map(|(class, name)| format!("<th scope=\"col\"{}>{name}</th>", attribute(class)))
         .collect();
     format!(
-        "<table{}>\n<caption>{}</caption>\n<thead><tr>{columns}</tr></thead>\n",
+        "<table{}>\n<caption>{}</caption>\n<thead><tr>{columns}</tr></thead>\n{bodies}</table>\n",
         attribute(class),
         escape(caption)
     )
