@@ -40,7 +40,7 @@ pub enum PathError {
 }
 
 impl NotePath {
-    /// Takes a path relative to the vault; refuses what could name anything outside of it.
+    /// Takes a path relative to the vault; refuses a path that could leave it.
     pub fn parse(path: &str) -> Result<NotePath, PathError> {
         if path.is_empty() {
             return Err(PathError::Empty);
@@ -66,7 +66,6 @@ impl NotePath {
         }
     }
 
-    /// The path as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -122,7 +121,6 @@ pub enum Remark {
     CarriageReturns,
     /// Front matter that is no valid YAML: read line by line.
     BrokenFrontMatter,
-    /// Nothing but white space.
     Empty,
     /// A line of a megabyte or more.
     LongLine,
@@ -131,7 +129,7 @@ pub enum Remark {
 }
 
 impl Remark {
-    /// All remarks, in the order in which they are told.
+    /// All remarks, in the order in which they are shown.
     pub const ALL: [Remark; 8] = [
         Remark::NotUtf8,
         Remark::Utf16,
@@ -143,7 +141,6 @@ impl Remark {
         Remark::TooManyConcepts,
     ];
 
-    /// The remark in words.
     pub fn words(self) -> &'static str {
         match self {
             Remark::NotUtf8 => "not UTF-8",
@@ -163,12 +160,10 @@ impl Remark {
 pub struct Remarks(u32);
 
 impl Remarks {
-    /// Adds a remark.
     pub fn add(&mut self, remark: Remark) {
         self.0 |= 1 << remark as u32;
     }
 
-    /// Whether nothing was odd.
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }

@@ -1,4 +1,4 @@
-//! A project: what a folder belongs to, told apart from every other project. Reads no repository.
+//! A project: what a folder belongs to, distinct from every other project. Reads no repository.
 
 pub mod identify;
 
@@ -43,7 +43,7 @@ pub enum Layout {
     BareWorktree,
     /// A repository inside another one.
     Submodule,
-    /// Inside a bare repository, outside of any working tree.
+    /// Inside a bare repository, outside any working tree.
     Bare,
 }
 
@@ -53,7 +53,7 @@ pub struct Project {
     /// The project's name for people and for searches; `None` where no project can be told.
     #[serde(rename = "project")]
     pub name: Option<String>,
-    /// The folder that stands for the project, shared by all its worktrees.
+    /// The folder that represents the project, shared by all its worktrees.
     #[serde(serialize_with = "as_text")]
     pub root: Option<PathBuf>,
     /// A name that no other project on this machine has, fit for a file name.

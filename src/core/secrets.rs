@@ -1,10 +1,10 @@
 //! Finds secrets in text by their shape, and masks them by kind: `[masked: github-token]`.
 //!
-//! It knows shapes and the names in front of values. Nothing is verified, asked of anybody or learnt: a password made of
+//! It knows shapes and the names in front of values. Nothing is verified, looked up or learnt: a password made of
 //! plain letters (`PASSWORD=letmein`) looks like a word, and stays.
 //!
 //! It runs in a process that has a few milliseconds in all, so there is no pattern to compile. Each scanner looks at the
-//! few places where its kind of secret can stand, and is linear in any text.
+//! few places where its kind of secret can be, and is linear in any text.
 //!
 //! Mask before you cut: half a token has no shape any more.
 
@@ -55,7 +55,7 @@ pub fn mask(text: &str) -> Cow<'_, str> {
 }
 
 /// Whether the normal form of a concept may hold a secret, as far as can still be told: its letters have become small, and its
-/// underscores, slashes and spaces hyphens. What nobody would call a concept is taken for one.
+/// underscores, slashes and spaces hyphens. Text that is clearly not a concept passes too.
 pub fn are_in_name(name: &str) -> bool {
     let underscored = name.replace('-', "_");
     let forms = [

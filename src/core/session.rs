@@ -10,7 +10,6 @@ use crate::core::named::named;
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Moment {
-    /// Before its first prompt.
     #[default]
     Start,
     /// After the host replaced the conversation, and our context with it, by a summary. Named by the message that marks it.
@@ -79,7 +78,6 @@ pub enum Announcement {
     Toast,
     /// By a line in the host's log.
     Log,
-    /// Not at all.
     Off,
 }
 
@@ -101,7 +99,6 @@ pub struct Stored {
 pub enum Mark {
     /// It carries a context of ours.
     Context,
-    /// It marks a compaction.
     Compaction(String),
 }
 

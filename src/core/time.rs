@@ -158,10 +158,8 @@ impl Timespan {
         format!("{days}.{:02}:{:02}:{:02}", rest / 3_600, rest / 60 % 60, rest % 60)
     }
 
-    /// One day.
     pub const DAY: Timespan = Timespan(SECONDS_PER_DAY);
 
-    /// So many hours.
     pub const fn from_hours(hours: u32) -> Timespan {
         Timespan(hours as i64 * 3_600)
     }

@@ -20,7 +20,7 @@ use vocabulary::Vocabulary;
 
 /// Returns how many tokens `text` is. Never more than it has bytes.
 ///
-/// Special tokens are text like any other: who writes `<|endoftext|>` into a note ends nothing.
+/// Special tokens are ordinary text: `<|endoftext|>` in a note ends nothing.
 pub fn count(encoding: Encoding, text: &str) -> usize {
     match encoding {
         Encoding::O200kBase => count_pieces(text, o200k::end_of_piece, &vocabulary::O200K_BASE),

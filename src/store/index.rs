@@ -46,16 +46,10 @@ pub enum IndexError {
     /// There is no room left.
     #[error("no room left for the index in {0}; free some space or set KGCTX_HOME to another disk")]
     Full(String),
-    /// The file system refused.
     #[error(
         "cannot use the index in {place}: {cause}; check the disk, or set KGCTX_HOME to another one"
     )]
-    Io {
-        /// Where.
-        place: String,
-        /// What the system said.
-        cause: std::io::Error,
-    },
+    Io { place: String, cause: std::io::Error },
     /// A note has no room between its neighbours in time; the index has to be made again.
     #[error("the index has no room between two notes")]
     Crowded,
@@ -73,7 +67,7 @@ impl From<rusqlite::Error> for IndexError {
                 place: CACHE.to_owned(),
                 cause: std::io::Error::other(error.to_string()),
             },
-            // Our statements are fixed and tested: whatever else goes wrong lies in the file.
+            // Our statements are fixed and tested: any other error comes from the file.
             _ => IndexError::Damaged(error.to_string()),
         }
     }
@@ -82,15 +76,11 @@ impl From<rusqlite::Error> for IndexError {
 /// How many things the index holds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Notes.
     pub notes: i64,
-    /// Distinct concepts.
     pub concepts: i64,
-    /// Links that count.
     pub links: i64,
     /// Pairs of concepts that share a note.
     pub edges: i64,
-    /// Notes with remarks.
     pub remarked: i64,
 }
 

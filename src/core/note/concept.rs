@@ -39,7 +39,6 @@ impl Concept {
         Concept(name)
     }
 
-    /// The name itself.
     pub fn as_str(&self) -> &str {
         &self.0
     }

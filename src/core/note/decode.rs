@@ -12,7 +12,6 @@ const LONG_LINE_BYTES: usize = 1 << 20;
 pub enum Decoded {
     /// Text with `\n` line ends and no byte order mark.
     Text(String, Remarks),
-    /// No text at all.
     Binary,
 }
 

@@ -28,7 +28,7 @@ pub struct Decay {
     pub workflows: Day,
     /// Days of grace for all other notes.
     pub default: Day,
-    /// In so many days a weight falls by half, if not by the power law.
+    /// The number of days in which a weight falls by half, unless the power law applies.
     pub half_life: Option<Day>,
 }
 
@@ -39,7 +39,7 @@ impl Default for Decay {
 }
 
 impl Decay {
-    /// What a note weighs that is so many days old.
+    /// The weight of a note of this age in days.
     pub fn weight(&self, path: &NotePath, days: Day) -> f64 {
         let grace = self.grace_days(path);
         match self.half_life {
@@ -79,7 +79,6 @@ pub fn weight(fresh_until: FreshUntil, today: Day) -> f64 {
 pub struct FadingDays(Vec<(Day, u32)>);
 
 impl FadingDays {
-    /// Adds one note.
     pub fn add(&mut self, fresh_until: FreshUntil) {
         let Some(day) = fresh_until else { return };
         match self.0.binary_search_by_key(&day, |&(day, _)| day) {

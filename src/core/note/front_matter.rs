@@ -33,7 +33,6 @@ pub struct FrontMatter {
 /// Whether the front matter was what it should be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Validity {
-    /// It was YAML.
     Valid,
     /// It was not; single lines were read.
     Broken,
@@ -54,7 +53,6 @@ pub fn split(text: &str) -> (Option<&str>, &str) {
     (None, text)
 }
 
-/// Reads front matter.
 pub fn parse(yaml: &str) -> (FrontMatter, Validity) {
     if yaml.len() > MAX_YAML_BYTES {
         return (parse_lines(yaml), Validity::Broken);
@@ -117,7 +115,7 @@ fn parse_plain(yaml: &str) -> Option<FrontMatter> {
     Some(front_matter.tidy())
 }
 
-/// Returns `text` if YAML would take it as a plain string, as it stands, whatever the field.
+/// Returns `text` unchanged if YAML would read it as a plain string in any field.
 fn plain_scalar<'a>(text: &'a str, forbidden: &str) -> Option<&'a str> {
     let is_plain = text.starts_with(char::is_alphanumeric)
         && !text.ends_with([' ', ':'])

@@ -12,16 +12,13 @@ pub struct Stamp {
     /// When anything about the file last changed, in nanoseconds. Nobody can set it, so that an edit that
     /// restores the file's time, or a rename that swaps two files, is seen all the same.
     pub ctime_ns: i64,
-    /// The size in bytes.
     pub size: u64,
 }
 
 /// A markdown file in a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedFile {
-    /// The file's name.
     pub name: String,
-    /// Its state.
     pub stamp: Stamp,
 }
 
@@ -81,7 +78,6 @@ pub struct Skipped {
 }
 
 impl Skipped {
-    /// The number of all.
     pub fn total(&self) -> u64 {
         self.by_reason().into_iter().map(|(_, n)| n).sum()
     }
@@ -114,7 +110,6 @@ impl Skipped {
 /// Why a listed file is no note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rejection {
-    /// It holds no text.
     Binary,
     /// It could not be read.
     Unreadable,

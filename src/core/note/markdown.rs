@@ -23,7 +23,7 @@ pub const MAX_CONCEPTS_FOR_EDGES: usize = 1_000;
 
 /// How long a first sentence may be, in characters.
 const EXCERPT_CHARS: usize = 200;
-/// What comes after this in a title is no title: somebody marked up a whole file as one.
+/// Longer titles are cut here: some files mark up their whole text as a heading.
 const LONGEST_TITLE_BYTES: usize = 2_000;
 /// In so much of a paragraph it is looked for.
 const EXCERPT_SOURCE_BYTES: usize = 4_096;
@@ -154,7 +154,7 @@ pub(crate) fn is_block_border(event: &Event<'_>) -> bool {
 /// The source text of one paragraph or heading, with code spans and inline HTML blanked.
 ///
 /// The source and not the parsed text, because the parser swallows brackets that are part of a link, as in
-/// `[[a]](b)`. Between a line break and the next event stand the marks of quotes and lists around the
+/// `[[a]](b)`. Between a line break and the next event are the marks of quotes and lists around the
 /// paragraph, which are not part of it.
 struct InlineRun<'a> {
     source: &'a str,

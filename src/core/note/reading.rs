@@ -13,14 +13,11 @@ pub struct Reading {
     pub file: ListedFile,
     /// Whether the stamp is sure to belong to the content that was read.
     pub settled: bool,
-    /// What the file holds.
     pub content: Content,
 }
 
-/// What a file holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
-    /// A note.
     Note(Box<ReadNote>),
     /// Nothing that could be a note.
     Rejected(Rejection),
@@ -31,9 +28,7 @@ pub enum Content {
 /// A note with all that the index keeps of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadNote {
-    /// The file's hash.
     pub hash: [u8; 16],
-    /// What the text says.
     pub note: Note,
     /// Until when the note counts in full.
     pub fresh_until: FreshUntil,
@@ -46,7 +41,6 @@ pub struct ReadNote {
 /// A note's words for the full-text index.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FullText {
-    /// The title.
     pub title: String,
     /// Aliases, tags and the names of the folders.
     pub labels: String,

@@ -11,7 +11,7 @@ const NO_PROJECT: &str = "global";
 const MAX_SLUG_BYTES: usize = 40;
 const MAX_CHANNEL_BYTES: usize = 64;
 
-/// Folders below the user's home that hosts and package managers fill: code runs there, nobody works there.
+/// Folders below the user's home that hosts and package managers fill: code runs there, people do not work there.
 const MACHINE_FOLDERS: &[&str] = &[
     ".cache",
     ".claude/plugins",
@@ -98,7 +98,7 @@ pub fn project(facts: &FolderFacts, channel: Option<&str>, rules: &[ChannelRule]
     }
 }
 
-/// What everybody shares who is in a channel: no project's key begins like that.
+/// The scope that all members of a channel share: no project's key begins like that.
 fn channel_scope(channel: &str) -> String {
     format!("@{channel}")
 }
@@ -144,7 +144,7 @@ fn project_name(root: &Path) -> String {
 /// The explicit channel, else the rule with the longest path at or above the folder.
 ///
 /// Rules are tried on the folder and on the project's root, so that a rule for the main checkout also holds in
-/// a worktree that lies elsewhere.
+/// a worktree elsewhere.
 fn named_channel(
     folder: &Path,
     root: &Path,
@@ -164,7 +164,7 @@ fn longest_rule(place: &Path, rules: &[ChannelRule]) -> Option<String> {
         .map(|rule| channel_name(&rule.channel))
 }
 
-/// A channel's name as it may stand in a file name; what had to change leaves its hash behind.
+/// A channel's name, made safe for a file name; a hash marks names that had to change.
 fn channel_name(wanted: &str) -> String {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     let is_plain = !wanted.is_empty()

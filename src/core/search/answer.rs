@@ -9,9 +9,7 @@ use crate::core::time::Timestamp;
 /// Notes that match a query, best first.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SearchAnswer {
-    /// What was asked.
     pub query: String,
-    /// What was found.
     pub results: Vec<SearchHit>,
 }
 
@@ -19,9 +17,7 @@ pub struct SearchAnswer {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SearchHit {
-    /// The note's address.
     pub uri: String,
-    /// The note's title.
     pub title: String,
     /// From 0 to 1, comparable within one answer only.
     pub score: f64,
@@ -47,7 +43,7 @@ pub enum Match {
     File,
     /// The query is a concept that the note mentions.
     Concept,
-    /// The query's words stand in the note.
+    /// The note has the query's words.
     Text,
 }
 
@@ -58,19 +54,15 @@ pub struct RecentAnswer {
     /// The moment from which the time is counted back.
     #[serde(skip)]
     pub now: Timestamp,
-    /// What was found.
     pub items: Vec<RecentItem>,
     /// The newest note of all, told when none is recent enough.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub newest_older: Option<RecentItem>,
 }
 
-/// One recently changed note.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RecentItem {
-    /// The note's address.
     pub uri: String,
-    /// The note's title.
     pub title: String,
     /// When its file was last written.
     pub modified: Timestamp,
@@ -81,9 +73,8 @@ pub struct RecentItem {
 /// Which notes recent activity is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RecentFilter {
-    /// Every note.
     All,
-    /// Notes outside of `thinking/`.
+    /// Notes outside `thinking/`.
     Memory,
     /// Notes below `thinking/`.
     Thinking,
@@ -91,7 +82,7 @@ pub enum RecentFilter {
 
 named!(RecentFilter { All = "all", Memory = "memory", Thinking = "thinking" });
 
-/// What stands around a concept in the graph.
+/// What is around a concept in the graph.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ContextAnswer {
@@ -128,7 +119,6 @@ impl ContextAnswer {
 /// A concept that shares notes with another.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RelatedConcept {
-    /// Its name.
     pub name: Concept,
     /// How many notes mention both.
     pub files: u32,

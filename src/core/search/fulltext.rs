@@ -23,8 +23,8 @@ pub fn of_note(note: &Note, path: &NotePath, body: &str) -> FullText {
 
 /// Returns `text` with every Chinese or Japanese character as a word of its own.
 ///
-/// The index's tokenizer splits at spaces and punctuation, of which these scripts have few: a whole sentence
-/// would be one word, found by nobody.
+/// The index's tokenizer splits at spaces and punctuation, which are rare in these scripts: a whole sentence would be one
+/// word that no query finds.
 pub fn searchable(text: &str) -> Cow<'_, str> {
     let mut spaced = String::new();
     let mut copied = 0;

@@ -7,9 +7,7 @@ use crate::core::search::answer::Match;
 /// One reason for a note to be in the answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reason<Id> {
-    /// The note.
     pub note: Id,
-    /// How it matches.
     pub matched: Match,
     /// How strongly, within that kind of match: bm25 for text, links for a concept, 1 for a name in the very
     /// spelling of the query.
@@ -19,9 +17,7 @@ pub struct Reason<Id> {
 /// A note with its place in the answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ranked<Id> {
-    /// The note.
     pub note: Id,
-    /// Its strongest reason.
     pub matched: Match,
     /// From 0 to 1.
     pub score: f64,

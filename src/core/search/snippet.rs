@@ -4,10 +4,10 @@
 const SNIPPET_CHARS: usize = 200;
 /// Longer words of a query are not looked for.
 const LONGEST_TERM_BYTES: usize = 64;
-/// How much of that stands before the match.
+/// How much of that comes before the match.
 const LEAD_CHARS: usize = 20;
 
-/// Returns the text around the first place where one of `terms` stands, on one line.
+/// Returns the text around the first occurrence of one of `terms`, on one line.
 pub fn snippet(body: &str, terms: &[String]) -> String {
     // A longer word would be compared with every place of the note, letter by letter.
     let short = terms.iter().filter(|term| term.len() <= LONGEST_TERM_BYTES);

@@ -1,4 +1,4 @@
-//! Finds values that stand behind a name which says that they are secret: `NAME=value`, `"name": "value"`,
+//! Finds values behind a name that says that they are secret: `NAME=value`, `"name": "value"`,
 //! `--name value`, `| name | value |`. The name stays.
 
 use std::ops::Range;

@@ -1,6 +1,6 @@
 //! Judges the name in front of a value: does it say that the value is a secret? Knows nothing of the value.
 
-/// Where one of these stands in a name without its separators, the value is a secret.
+/// A name that contains one of these, without its separators, names a secret.
 const SECRET: &[Word] = &words([
     "secret",
     "token",
@@ -202,14 +202,14 @@ impl Name {
         &self.flat()[self.last..] == word.as_bytes()
     }
 
-    /// What stands before it, without quotes and emphasis.
+    /// The text before it, without quotes and emphasis.
     pub(super) fn front<'t>(&self, text: &'t [u8]) -> &'t [u8] {
         let opening = text[..self.start].iter().rev().take(5);
         let opening = opening.take_while(|byte| is_closing(**byte)).count();
         &text[..self.start - opening]
     }
 
-    /// Whether the value is secret, whoever made it.
+    /// Whether the value is secret, chosen or generated.
     pub(super) fn is_secret(&self) -> bool {
         // Alone, `pat` is a pattern.
         let personal_access_token = self.last > 0 && self.ends_in("pat");
@@ -254,7 +254,7 @@ fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')
 }
 
-/// What stands between a name and its `=`: `"name":`, `**name**:`, `name?:`, `["name"] =`.
+/// The text between a name and its `=`: `"name":`, `**name**:`, `name?:`, `["name"] =`.
 fn is_closing(byte: u8) -> bool {
     matches!(byte, b'"' | b'\'' | b'`' | b'*' | b'?' | b'\\')
 }

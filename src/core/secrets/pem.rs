@@ -27,7 +27,7 @@ pub(super) fn find(text: &str, all: &mut Vec<Found>) {
             continue;
         }
         let body = at + label.len() + DASHES.len();
-        // No armour stands within a key's body, so this stops at the next one at the latest; and at a mask, whose
+        // A key's body contains no armour, so this stops at the next one at the latest; and at a mask, whose
         // armour is gone.
         let close = memmem::find(&text[body..], DASHES).map_or(text.len(), |length| body + length);
         let close =
@@ -67,7 +67,7 @@ fn end_of_base64(text: &[u8], from: usize, to: usize) -> Option<usize> {
     let body = &text[from..to];
     let mut lines = words(body).skip_while(|word| word.len() < SHORTEST_LINE);
     let first = lines.next()?;
-    // Headers (`Proc-Type: 4,ENCRYPTED`) may come before; prose between armour and key means that it is none.
+    // Headers (`Proc-Type: 4,ENCRYPTED`) may come before; prose between armour and key means that it is not a key.
     if first.start > 200 || value::is_placeholder(&body[first.clone()]) {
         return None;
     }

@@ -1,7 +1,7 @@
-//! Sets of bytes, and how far a run of them reaches. Every byte is looked at once per set, whoever asks how often:
+//! Sets of bytes, and how far a run of them reaches. Every byte is looked at once per set, however often it is asked for:
 //! that keeps the scanners linear where a hostile text repeats the beginnings of tokens.
 
-/// A set of bytes of which a part of a token is made.
+/// A set of bytes that a part of a token consists of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Alphabet {
     Digits,

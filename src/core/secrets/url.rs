@@ -4,7 +4,7 @@ use memchr::memmem;
 
 use super::{Found, value};
 
-/// Passwords that only stand for one.
+/// Placeholders for passwords.
 const STAND_INS: &[&str] = &[
     "password",
     "passwd",

@@ -1,4 +1,4 @@
-//! Judges a value: does it look drawn by lot, chosen as a password, or does it only stand for one?
+//! Judges a value: does it look random, like a chosen password, or like a placeholder?
 
 /// Nothing longer is looked at: what a value is shows at its beginning.
 const LOOKED_AT: usize = 256;
@@ -62,7 +62,7 @@ const WORDS: &[&str] = &[
     "x509v3",
 ];
 
-/// How many bytes of a value stand in parts that look drawn by lot.
+/// How many bytes of a value are in parts that look random.
 pub(super) fn random(value: &[u8]) -> usize {
     let value = &value[..value.len().min(LOOKED_AT)];
     let parts = value.split(|byte| !is_letter(*byte) && !byte.is_ascii_digit());
@@ -76,7 +76,7 @@ pub(super) fn begins_with_word(value: &[u8]) -> bool {
     length < 16 && value.get(length).is_none_or(u8::is_ascii_whitespace)
 }
 
-/// Whether a value stands for another: `your-token`, `${TOKEN}`, `xxxx`.
+/// Whether a value is a placeholder: `your-token`, `${TOKEN}`, `xxxx`.
 pub(super) fn is_placeholder(value: &[u8]) -> bool {
     let value = &value[..value.len().min(LOOKED_AT)];
     let is_named = |byte: &u8| is_letter(*byte) || matches!(byte, b'_' | b'}' | b'%');
@@ -87,7 +87,7 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
     variable || repeated || says_so()
 }
 
-/// Whether a value is a place where something lies.
+/// Whether a value is a path or an address.
 pub(super) fn is_address(value: &[u8]) -> bool {
     memchr::memmem::find(&value[..value.len().min(LOOKED_AT)], b"://").is_some()
         // A number, or an account or a contract on a chain, which are public; a key of one is longer.
@@ -105,7 +105,7 @@ pub(super) fn trimmed(value: &[u8]) -> &[u8] {
     &value[..value.len() - tail.count()]
 }
 
-/// Whether a value that a secret's name stands in front of is the secret.
+/// Whether a value behind a secret's name is the secret.
 pub(super) fn is_secret(value: &[u8]) -> bool {
     let makeup = Makeup::of(value);
     let drawn = random(value) >= 8 || makeup.specials >= 3 && makeup.is_mixed();
@@ -129,12 +129,12 @@ fn is_mail_address(value: &[u8]) -> bool {
     !name.is_empty() && host.contains(&b'.') && Makeup::of(host).specials == 1
 }
 
-/// How many characters of which sort a value has.
+/// How many characters of each kind a value has.
 struct Makeup {
     letters: usize,
     digits: usize,
     specials: usize,
-    /// Those that stand neither first nor last, where code and prose have them too.
+    /// Those neither first nor last: code and prose have them at the ends too.
     specials_within: usize,
     separators: usize,
 }

@@ -3,7 +3,7 @@
 
 /// Tokens of at most this many bytes lie in the table itself; of longer ones it only holds where they are.
 pub(crate) const SHORT: usize = 8;
-/// No token is longer. The build fails if one is, and so nobody need look up anything longer.
+/// No token is longer. The build fails if one is, so longer pieces are never looked up.
 pub(crate) const LONGEST: usize = 128;
 
 /// One place in a table of tokens: three little-endian numbers.

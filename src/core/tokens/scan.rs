@@ -13,7 +13,7 @@ pub(super) const LETTERS: u8 = UPPER | LOWER | CASELESS;
 pub(super) const HEAD: u8 = UPPER | CASELESS | MARK;
 /// `[\p{Ll}\p{Lm}\p{Lo}\p{M}]`: what a word may go on with.
 pub(super) const TAIL: u8 = LOWER | CASELESS | MARK;
-/// `[^\r\n\p{L}\p{N}]`: the one character that may stand before a word and belong to it.
+/// `[^\r\n\p{L}\p{N}]`: the one character before a word that may belong to it.
 pub(super) const LEAD: u8 = SYMBOL | MARK | SPACE;
 /// `[^\s\p{L}\p{N}]`.
 pub(super) const SYMBOLS: u8 = SYMBOL | MARK;

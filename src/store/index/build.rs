@@ -272,7 +272,7 @@ fn folder_row(n: usize) -> i64 {
     n as i64 + 1
 }
 
-/// Writes the totals, which are kept so that nobody has to count.
+/// Writes the totals, which are stored so that they need not be counted.
 pub(super) fn write_totals(connection: &Connection, totals: &Totals) -> Result<(), IndexError> {
     rows::set_meta(connection, "notes", totals.notes)?;
     rows::set_meta(connection, "concepts", totals.concepts)?;

@@ -29,11 +29,9 @@ pub struct NoteCard {
     pub vault: usize,
     /// The path below the vault's root.
     pub path: String,
-    /// The title.
     pub title: String,
     /// When the file was last written.
     pub modified: Timestamp,
-    /// The first sentence.
     pub excerpt: String,
 }
 
@@ -54,7 +52,7 @@ impl Index {
         answer
     }
 
-    /// Tells states of the index apart, as this connection sees them: another one after every change by somebody else.
+    /// A number that differs after every change by another connection.
     pub fn version(&self) -> Result<i64, IndexError> {
         Ok(self.connection.pragma_query_value(None, "data_version", |row| row.get(0))?)
     }

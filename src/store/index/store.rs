@@ -1,4 +1,4 @@
-//! The store: where an index lies, who may write it, and how a new one takes the old one's place.
+//! The store: where an index is, which process may write it, and how a new one replaces the old one.
 //!
 //! `index.db` is a link to a file with a name of its own, and a new index is swapped in by renaming a new link
 //! over it. A rename of the database itself would leave the old one's write-ahead log behind under the new
@@ -34,7 +34,6 @@ pub struct Store {
 /// Why there is no index to be read.
 #[derive(Debug, Error)]
 pub enum Unusable {
-    /// None was made yet.
     #[error("there was no index yet")]
     Missing,
     /// The file is not ours.
@@ -43,7 +42,6 @@ pub enum Unusable {
     /// It was made by another version or from other vaults or settings.
     #[error("it was made by another version or with other settings")]
     Outdated,
-    /// It cannot be read.
     #[error("{0}")]
     Failed(#[from] IndexError),
 }
@@ -70,7 +68,7 @@ impl Store {
     pub fn open(&self, fingerprint: &str) -> Result<Index, Unusable> {
         let path = self.path();
         match self.connect(&path, fingerprint, OpenFlags::SQLITE_OPEN_READ_ONLY) {
-            // Even a reader writes, beside the database, where it stands in the log. On a full disk, or where it may
+            // Even a reader writes its position in the log, beside the database. On a full disk, or where it may
             // not, the database alone is read: as it was when the log was last copied into it.
             Err(Unusable::Failed(IndexError::Io { .. } | IndexError::Full(_))) => {
                 let access = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
@@ -97,7 +95,7 @@ impl Store {
             connection.busy_timeout(BUSY_TIMEOUT)?;
             // Else SQLite compiles a statement again whenever another value is bound to it, to plan by that value.
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-            // Checks that every page's cells lie inside of it: a damaged file is told from an odd answer.
+            // Checks that every page's cells are inside it: a damaged file is an error, not an odd answer.
             connection.pragma_update(None, "cell_size_check", true)?;
             // Pages are looked at where the system has them, not copied: a session start reads each page once. An index
             // never becomes shorter, so that no page can vanish while it is looked at.
@@ -123,7 +121,7 @@ impl Store {
         Ok(WriterLock { _file: file, store: self.clone() })
     }
 
-    /// Takes the right to write if nobody has it.
+    /// Takes the right to write if no other process has it.
     pub fn try_lock(&self) -> Result<Option<WriterLock>, IndexError> {
         let file = self.lock_file()?;
         match file.try_lock() {
@@ -223,7 +221,7 @@ fn told_apart(connection: &Connection) -> Option<Unusable> {
     }
 }
 
-/// Names a database that nobody changes, in SQLite's own way.
+/// The URI of a database that does not change.
 fn immutable(path: &Path) -> PathBuf {
     let mut uri = String::from("file:");
     for c in path.to_string_lossy().chars() {

@@ -19,14 +19,11 @@ use crate::store::index::update::edit::Edit;
 /// A log of a few megabytes is read in a few milliseconds.
 const LONG_LOG_PAGES: i64 = 1_000;
 
-/// What an update did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// Notes that are new or whose content is.
     pub changed: usize,
-    /// Notes that are gone.
     pub removed: usize,
-    /// Files that were opened.
     pub read: usize,
 }
 
@@ -41,7 +38,7 @@ impl Updater {
         Ok(Updater { connection: lock.open(fingerprint)? })
     }
 
-    /// Compares listings with what the index knows now that nobody else can write it.
+    /// Compares listings with the index, which no other process can write now.
     pub fn changes(&self, listings: &[FolderListing]) -> Result<Changes, IndexError> {
         changes(&self.connection, listings)
     }
@@ -114,7 +111,7 @@ impl Updater {
         Ok(outcome)
     }
 
-    /// Copies the log back into the database once it is long: whoever opens the index next reads all of it.
+    /// Copies the log back into the database once it is long: the next process to open the index reads all of it.
     ///
     /// SQLite's own rule would do so after every commit from then on, because what was copied is forgotten
     /// when the last process closes the index.

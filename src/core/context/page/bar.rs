@@ -11,7 +11,7 @@ const WHOLE: usize = 10_000;
 /// A piece of the bar.
 #[derive(Debug, PartialEq, Eq)]
 struct Piece {
-    /// The part; `None` for the room that nobody used.
+    /// The part; `None` for unused room.
     part: Option<Part>,
     tokens: usize,
     /// Its width, in hundredths of a percent of the bar.

@@ -11,7 +11,6 @@ const THINNEST: f64 = 1.4;
 /// How much thicker a line gets at most: little where no connection has many notes.
 const THICKER: f64 = 5.0;
 
-/// The drawing.
 pub(super) fn drawing(graph: &Graph) -> String {
     let layout = Layout::of(graph);
     let mut svg = format!(

@@ -7,14 +7,12 @@ use crate::core::context::candidate::{Line, Part};
 use crate::core::context::receipt::Receipt;
 use crate::core::text::for_model;
 
-/// Concepts and connections.
 #[derive(Debug, Default)]
 pub(super) struct Graph {
     pub(super) nodes: Vec<Node>,
     pub(super) edges: Vec<Edge>,
 }
 
-/// A concept.
 #[derive(Debug)]
 pub(super) struct Node {
     pub(super) name: String,

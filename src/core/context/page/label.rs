@@ -1,4 +1,4 @@
-//! How wide a name is when it is drawn. Nobody knows the reader's font, so that this is what a wide one needs.
+//! How wide a name is when it is drawn. The reader's font is unknown, so this assumes a wide one.
 
 /// How wide a text is at a font size, rather too wide than too narrow.
 pub(super) fn width(text: &str, size: f64) -> f64 {

@@ -2,7 +2,7 @@
 //! without a connection in rows below.
 //!
 //! The outer ring is two arcs with their nodes at even heights, and names run outwards from it: so no two names meet,
-//! however many there are. Which node stands where on it is what keeps the lines short.
+//! however many there are. The order of nodes on it keeps the lines short.
 
 use std::f64::consts::TAU;
 
@@ -12,7 +12,7 @@ use crate::core::context::page::ring::{settle, slots};
 
 /// How wide the drawing is. Its height follows what is in it.
 pub(super) const WIDTH: f64 = 900.0;
-/// More expanded concepts than this would not stand apart in the middle; further ones join the outer ring.
+/// More expanded concepts than this would crowd the middle; further ones join the outer ring.
 const MOST_INSIDE: usize = 8;
 /// Between the drawing's rim and anything in it.
 const MARGIN: f64 = 10.0;
@@ -25,7 +25,7 @@ const STEP: f64 = 25.0;
 /// Between a circle and its name.
 const GAP: f64 = 6.0;
 const COLUMNS: usize = 4;
-/// How long names inside of the rings may be, and how long they may be even where that is too long.
+/// How long names inside the rings may be, and how long they may stay when they get in each other's way.
 const LONGEST_INSIDE: f64 = 190.0;
 const SHORTEST_INSIDE: f64 = 90.0;
 const FONT: f64 = 13.0;
@@ -34,7 +34,6 @@ const BOLD_FONT: f64 = 15.0;
 /// A name is that much higher and deeper than its middle line.
 const HALF_HEIGHT: f64 = 0.62;
 
-/// A graph with coordinates.
 pub(super) struct Layout {
     pub(super) height: f64,
     /// In the order of the graph's nodes.
@@ -55,7 +54,7 @@ pub(super) struct Spot {
     pub(super) side: Side,
 }
 
-/// On which side of its circle a name stands.
+/// The side of its circle on which a name is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Side {
     #[default]
@@ -64,7 +63,6 @@ pub(super) enum Side {
     Below,
 }
 
-/// Across and down.
 pub(super) type Point = (f64, f64);
 
 /// A rectangle: left, top, right, bottom.
@@ -80,7 +78,6 @@ impl Spot {
         }
     }
 
-    /// What the name covers.
     pub(super) fn name_frame(&self) -> Frame {
         let width = label::width(&self.label, self.font);
         let (x, y) = self.anchor();
@@ -93,7 +90,6 @@ impl Spot {
         [left, y - half, left + width, y + half]
     }
 
-    /// What the circle covers.
     pub(super) fn circle_frame(&self) -> Frame {
         let Spot { x, y, radius, .. } = self;
         [x - radius, y - radius, x + radius, y + radius]

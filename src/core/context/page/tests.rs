@@ -17,7 +17,6 @@ fn hostile(field: &str) -> String {
     format!("{field}</title></style><script>alert(1)</script>\" onload='x' <!--")
 }
 
-/// A receipt of nothing.
 pub(super) fn receipt() -> Receipt {
     Receipt {
         session: "s1".to_owned(),

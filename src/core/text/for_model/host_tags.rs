@@ -68,9 +68,9 @@ const NAMES: &[&str] = &[
 ];
 /// Beginnings of names, likewise.
 const FAMILIES: &[&str] = &["antml:", "system-", "local-command-"];
-/// A longer name is none of these.
+/// Longer names are not in the table.
 const LONGEST_NAME: usize = 64;
-/// Attributes longer than this keep their `>`; the tag is none without its `<`.
+/// Attributes longer than this keep their `>`: without its `<` the tag is harmless.
 const LONGEST_TAG: usize = 512;
 /// Who may speak in a transcript. `User:` begins too many ordinary lines, and no model was trained to end its turn on it.
 const SPEAKERS: &[&str] = &["Human", "Assistant", "System"];
@@ -116,7 +116,7 @@ fn without_tags(text: &str) -> String {
     out
 }
 
-/// Where tags of hosts stand: up to their `>`, or the `<` alone where that is far.
+/// The places of host tags: up to their `>`, or the `<` alone where that is far.
 pub(super) fn places(text: &str) -> Vec<Range<usize>> {
     let place = |tag: Tag| tag.open.start..tag.close.map_or(tag.open.end, |close| close.end);
     tags(text).map(place).collect()

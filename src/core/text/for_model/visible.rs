@@ -31,7 +31,7 @@ impl<'t> Cleaned<'t> {
         let (Some(before), after) = (self.before, self.rest.chars().next()) else { return false };
         let between = |test: fn(char) -> bool| test(before) && after.is_some_and(test);
         match c {
-            // 👩‍💻 is two emoji and a joiner. A selector or a skin colour may stand before the joiner, never behind it.
+            // 👩‍💻 is two emoji and a joiner. A selector or a skin colour may come before the joiner, never after it.
             ZWJ if is_emoji_part(before) && after.is_some_and(is_emoji) => true,
             // The letters of these scripts take other shapes around a joiner, and mean other words. Nothing else
             // needs one, and in Latin it only hides what is written.

@@ -15,7 +15,6 @@ use crate::store::index::rows::{self, FileRow, Held};
 use crate::store::index::update::Outcome;
 use crate::store::index::{IndexError, NoteId, Totals};
 
-/// One transaction's work.
 pub(super) struct Edit<'a> {
     pub(super) connection: &'a Connection,
     pub(super) totals: Totals,
