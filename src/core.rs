@@ -3,6 +3,7 @@
 pub mod context;
 pub mod diagnosis;
 pub mod handoff;
+pub mod host;
 pub mod installation;
 pub mod named;
 pub mod note;

@@ -15,8 +15,8 @@ use crate::app::deliver::{
 };
 use crate::app::session_handoff::wanted;
 use crate::app::warm::Warm;
-use crate::core::context::budget::Host;
 use crate::core::context::receipt::{Injection, Receipt};
+use crate::core::host::Host;
 use crate::core::session::{Announcement, Moment, Recipients};
 use crate::core::text::number::thousands;
 use crate::hosts::opencode::{BridgeReply, Given, Metadata, Notice, Question, Session};

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use crate::app::session_handoff::SessionHandoff;
-use crate::core::context::budget::{Budget, Host};
+use crate::core::context::budget::Budget;
+use crate::core::host::Host;
 use crate::core::session::Moment;
 use crate::core::time::Timestamp;
 use crate::workspace::{Place, Request};

@@ -6,6 +6,8 @@ use crate::check::report::CheckReport;
 use crate::check::repository::{Repository, SETTINGS};
 use crate::check::settings::file::quoted;
 use crate::check::{Agreement, CheckError, CheckRequest, check, unwritten};
+use crate::core::host::Host;
+use crate::core::named::Named;
 
 /// What was done at the first step.
 #[derive(Debug)]
@@ -60,6 +62,11 @@ fn section(project: &str) -> String {
             format!("{line:<36} # {}\n", rule.summary())
         })
         .collect();
+    let hosts: Vec<&str> = Host::with_limits().map(Host::name).collect();
+    let hosts = match hosts.split_last() {
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+        None => String::new(),
+    };
     format!(
         "# What this repository asks of the context that it gives to sessions: see `kgctx check --help`.\n\
          [check]\n\
@@ -86,7 +93,7 @@ fn section(project: &str) -> String {
          # [[check.session]]                 # by default one per host, at the top\n\
          # name = \"web\"\n\
          # dir = \"packages/web\"\n\
-         # host = \"claude-code\"              # plain, opencode, claude-code or codex\n\
+         # host = \"claude-code\"              # {hosts}\n\
          # budget = 4000\n"
     )
 }

@@ -4,9 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::check::finding::{Finding, Severity};
 use crate::check::settings::Limits;
-use crate::core::context::budget::{Budget, Host, Size};
+use crate::core::context::budget::{Budget, Size};
 use crate::core::context::candidate::Part;
 use crate::core::context::receipt::PartUse;
+use crate::core::host::Host;
 use crate::core::secrets;
 use crate::core::time::Timestamp;
 

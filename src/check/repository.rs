@@ -13,10 +13,10 @@ use crate::check::repository_file::Unread;
 use crate::check::settings;
 use crate::check::settings::SessionSpec;
 use crate::check::settings::file::CheckFile;
-use crate::check::settings::{host_name, is_project_name};
+use crate::check::settings::is_project_name;
 use crate::check::snapshot::base::Base;
 use crate::check::{CheckError, CheckRequest};
-use crate::core::context::budget::Host;
+use crate::core::host::Host;
 use crate::core::project::Layout;
 use crate::core::project::identify;
 use crate::core::secrets;
@@ -94,7 +94,7 @@ impl Repository {
             .unwrap_or_else(|| "project".to_owned());
         let now = request.now.or(tree.newest).unwrap_or(Timestamp(0));
         let sessions = match &file.settings.sessions[..] {
-            [] => Host::ALL.into_iter().map(at_the_top).collect(),
+            [] => Host::with_limits().map(at_the_top).collect(),
             declared => declared.to_vec(),
         };
         let asked_now = request.now;
@@ -161,7 +161,7 @@ impl Repository {
 /// A session at the top of the repository.
 fn at_the_top(host: Host) -> SessionSpec {
     SessionSpec {
-        name: host_name(host).to_owned(),
+        name: host.to_string(),
         dir: String::new(),
         host,
         budget: None,

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::check::finding::{Rule, Severity};
-use crate::core::context::budget::Host;
 use crate::core::context::candidate::Part;
+use crate::core::host::Host;
 use crate::core::time::Timestamp;
 
 /// What a repository asks of its own context.
@@ -26,7 +26,7 @@ pub struct CheckSettings {
     /// Limits for the parts of a context, in all hosts.
     pub limits: Limits,
     /// Limits for the parts of a context, in one host: they stand instead of those for all.
-    pub host_limits: BTreeMap<&'static str, Limits>,
+    pub host_limits: BTreeMap<Host, Limits>,
     /// How many tokens a change may add to a session's context.
     pub growth_tokens: usize,
     /// Which files hosts read by themselves, as patterns from the top of the repository, and how many tokens each may have.
@@ -65,7 +65,6 @@ pub struct Limits {
 
 impl Default for CheckSettings {
     fn default() -> CheckSettings {
-        let limit = |pattern: &str, tokens| (pattern.to_owned(), tokens);
         CheckSettings {
             project: None,
             baseline: ".kgctx/check.json".to_owned(),
@@ -74,14 +73,10 @@ impl Default for CheckSettings {
             limits: Limits::default(),
             host_limits: BTreeMap::new(),
             growth_tokens: 200,
-            static_limits: vec![
-                limit("**/AGENTS.md", 2_500),
-                limit("**/CLAUDE.md", 2_500),
-                limit("**/GEMINI.md", 2_500),
-                limit(".github/copilot-instructions.md", 2_500),
-                limit(".cursorrules", 2_500),
-                limit(".cursor/rules/**/*.mdc", 1_000),
-            ],
+            static_limits: Host::own_files()
+                .into_iter()
+                .filter_map(|file| Some((file.pattern.to_owned(), file.max_tokens?)))
+                .collect(),
             giant_percent: 25,
             sessions: Vec::new(),
         }
@@ -97,21 +92,11 @@ impl CheckSettings {
     /// The limits for a context in a host.
     pub fn limits_in(&self, host: Host) -> Limits {
         let mut limits = self.limits.clone();
-        if let Some(of_host) = self.host_limits.get(host_name(host)) {
+        if let Some(of_host) = self.host_limits.get(&host) {
             limits.total = of_host.total.or(limits.total);
             limits.parts.extend(&of_host.parts);
         }
         limits
-    }
-}
-
-/// A host's name in settings.
-pub fn host_name(host: Host) -> &'static str {
-    match host {
-        Host::Plain => "plain",
-        Host::Opencode => "opencode",
-        Host::ClaudeCode => "claude-code",
-        Host::Codex => "codex",
     }
 }
 

@@ -17,7 +17,7 @@ use crate::cli::screen::Screen;
 use crate::cli::search::SearchArgs;
 use crate::cli::serve::ServeArgs;
 use crate::cli::whoami::WhoamiArgs;
-use crate::core::context::budget::Host;
+use crate::core::host::Host;
 use crate::core::installation::Scope;
 use crate::core::named::Named;
 use crate::core::source::SourcePreference;
@@ -75,7 +75,6 @@ impl PlaceArgs {
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     Inject(InjectArgs),
-    #[command(subcommand)]
     Hook(HookArgs),
     Serve(ServeArgs),
     Explain(ExplainArgs),
@@ -129,14 +128,11 @@ pub(super) struct InjectArgs {
 /// Answer what a bridge inside of a host asks: JSON on standard input, JSON on standard output
 ///
 /// Bridges call this; people have no use for it. It always ends with 0 and within 1.2 seconds.
-#[derive(Debug, Subcommand)]
-pub(super) enum HookArgs {
-    /// What the plugin in OpenCode asks
-    Opencode,
-    /// What Claude Code tells its hooks SessionStart and SessionEnd
-    ClaudeCode,
-    /// What Amplifier tells its hook prompt:submit
-    Amplifier,
+#[derive(Debug, ClapArgs)]
+pub(super) struct HookArgs {
+    /// The host
+    #[arg(value_parser = some_of(|host: Host| Some(host.facts().hook.as_ref()?.help)))]
+    pub(super) host: Host,
 }
 
 /// How much room a context has.
@@ -146,8 +142,8 @@ pub(super) struct LimitArgs {
     #[arg(long, value_name = "TOKENS")]
     pub(super) budget: Option<u32>,
     /// Keep to the limits of this host, too [default: plain]
-    #[arg(long)]
-    pub(super) host: Option<HostArg>,
+    #[arg(long, value_parser = some_of(|host: Host| Some(host.facts().limits.as_ref()?.help)))]
+    pub(super) host: Option<Host>,
     /// Make it as of this moment, like 2026-01-31T12:00:00Z
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub(super) now: Option<Timestamp>,
@@ -209,30 +205,6 @@ pub(super) enum Format {
     Json,
 }
 
-/// A host with limits of its own.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(super) enum HostArg {
-    /// None
-    Plain,
-    /// OpenCode: none
-    Opencode,
-    /// Claude Code: 9,500 characters
-    ClaudeCode,
-    /// Codex: 2,400 tokens
-    Codex,
-}
-
-impl From<HostArg> for Host {
-    fn from(host: HostArg) -> Host {
-        match host {
-            HostArg::Plain => Host::Plain,
-            HostArg::Opencode => Host::Opencode,
-            HostArg::ClaudeCode => Host::ClaudeCode,
-            HostArg::Codex => Host::Codex,
-        }
-    }
-}
-
 /// Put the bridge into a host, so that its sessions get context by themselves
 ///
 /// For OpenCode that is one file, kgctx.ts, in its folder of plugins; for Claude Code two hooks in its settings file,
@@ -241,7 +213,8 @@ impl From<HostArg> for Host {
 #[derive(Debug, ClapArgs)]
 pub(super) struct InstallArgs {
     /// The host
-    pub(super) host: BridgeHost,
+    #[arg(value_parser = some_of(installable))]
+    pub(super) host: Host,
     #[command(flatten)]
     pub(super) scope: ScopeArgs,
     /// Say what would be changed, and change nothing
@@ -256,18 +229,10 @@ pub(super) struct InstallArgs {
 #[derive(Debug, ClapArgs)]
 pub(super) struct UninstallArgs {
     /// The host
-    pub(super) host: BridgeHost,
+    #[arg(value_parser = some_of(installable))]
+    pub(super) host: Host,
     #[command(flatten)]
     pub(super) scope: ScopeArgs,
-}
-
-/// A host that has a bridge.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(super) enum BridgeHost {
-    /// OpenCode
-    Opencode,
-    /// Claude Code
-    ClaudeCode,
 }
 
 /// For whom a bridge is.
@@ -287,10 +252,19 @@ impl ScopeArgs {
     }
 }
 
+fn installable(host: Host) -> Option<&'static str> {
+    host.facts().can_install.then_some(host.facts().title)
+}
+
 /// Reads a name of an enum's; the help lists all of them.
 pub(super) fn one_of<T: Named>(help: fn(T) -> &'static str) -> impl TypedValueParser<Value = T> {
-    let values = T::ALL.iter().map(|value| PossibleValue::new(value.name()).help(help(*value)));
-    PossibleValuesParser::new(values)
+    some_of(move |value| Some(help(value)))
+}
+
+/// Reads a name of an enum's; only values with a help text are known.
+fn some_of<T: Named>(help: impl Fn(T) -> Option<&'static str>) -> impl TypedValueParser<Value = T> {
+    let value = |value: &T| Some(PossibleValue::new(value.name()).help(help(*value)?));
+    PossibleValuesParser::new(T::ALL.iter().filter_map(value).collect::<Vec<_>>())
         .try_map(|name| T::parse(&name).ok_or_else(|| format!("{name} is unknown")))
 }
 

@@ -12,6 +12,7 @@ use crate::app::deliver::PendingDelivery;
 use crate::app::hook::{self, Caller};
 use crate::cli::args::HookArgs;
 use crate::cli::screen::Screen;
+use crate::core::host::Host;
 use crate::hosts::opencode::BridgeReply;
 
 /// What it takes to print the answer, on a busy machine.
@@ -30,12 +31,14 @@ pub(super) fn run(args: &HookArgs, mut screen: Screen) -> ExitCode {
         true => "this session sums up another one",
         false => "no answer in time, or a fault of this program; `kgctx doctor` may tell more",
     };
-    let (answer, nothing): (Answering, Option<String>) = match args {
-        HookArgs::Opencode => (opencode, BridgeReply::none(reason).to_json().ok()),
-        HookArgs::ClaudeCode => (|asked, until| hook::claude_code(&asked.ok()?, until), None),
-        HookArgs::Amplifier => {
+    let (answer, nothing): (Answering, Option<String>) = match args.host {
+        Host::Opencode => (opencode, BridgeReply::none(reason).to_json().ok()),
+        Host::ClaudeCode => (|asked, until| hook::claude_code(&asked.ok()?, until), None),
+        Host::Amplifier => {
             (|asked, until| hook::amplifier(&asked.ok()?, until), Some(hook::go_on()))
         }
+        // The arguments name no host without a hook.
+        Host::Plain | Host::Codex => return ExitCode::SUCCESS,
     };
     let answered = if is_summariser { None } else { in_time(until, answer) };
     if let Some(pending) = answered.or_else(|| nothing.map(PendingDelivery::unclaimed)) {

@@ -14,7 +14,6 @@ use crate::app::session::Session;
 use crate::cli::args::{Format, InjectArgs, LimitArgs, PlaceArgs};
 use crate::cli::outcome::Failure;
 use crate::cli::screen::Screen;
-use crate::core::context::budget::Host;
 use crate::core::context::candidate::{Line, Part};
 use crate::core::context::receipt::{Entry, Fault, Injection, PartUse, Stage};
 use crate::core::session::{Moment, Recipients};
@@ -146,7 +145,7 @@ pub(super) fn session(place: &PlaceArgs, id: &str, limits: &LimitArgs) -> Sessio
         id: id.to_owned(),
         moment: Moment::Start,
         place: place.request_of(&limits.source),
-        host: limits.host.map_or_else(Host::default, Host::from),
+        host: limits.host.unwrap_or_default(),
         budget: limits.budget.map(|tokens| tokens as usize),
         now: limits.now,
         within: None,

@@ -3,9 +3,10 @@
 mod claude_code;
 
 use crate::app::install::{InstallPlan, UninstallPlan, VERSION, plan_install, plan_uninstall};
-use crate::cli::args::{BridgeHost, InstallArgs, PlaceArgs, UninstallArgs};
+use crate::cli::args::{InstallArgs, PlaceArgs, UninstallArgs};
 use crate::cli::outcome::Failure;
 use crate::cli::screen::{Screen, Style};
+use crate::core::host::Host;
 use crate::core::installation::{Change, OldFile, Scope};
 use crate::core::text::for_terminal;
 
@@ -14,7 +15,7 @@ pub(super) fn install(
     args: &InstallArgs,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
-    if let BridgeHost::ClaudeCode = args.host {
+    if let Host::ClaudeCode = args.host {
         return claude_code::install(place, args, screen);
     }
     let plan = plan_install(&place.request(), args.scope.scope())?;
@@ -40,7 +41,7 @@ pub(super) fn uninstall(
     args: &UninstallArgs,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
-    if let BridgeHost::ClaudeCode = args.host {
+    if let Host::ClaudeCode = args.host {
         return claude_code::uninstall(place, args, screen);
     }
     let plan = plan_uninstall(&place.request(), args.scope.scope())?;

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::thread;
 
-use kgctx::core::context::budget::{Budget, Host};
+use kgctx::core::context::budget::Budget;
 use kgctx::core::context::build::ContextRequest;
 use kgctx::core::context::candidate::Candidate;
 use kgctx::core::context::compose::compose;
@@ -21,6 +21,8 @@ use kgctx::core::handoff::{
     Consume, Document, FoundFile, HandoffId, HandoffSection, Head, Kind, ListedFile, Occasion,
     Priority, Status,
 };
+use kgctx::core::host::Host;
+use kgctx::core::named::Named;
 use kgctx::core::note::Remarks;
 use kgctx::core::note::concept::Concept;
 use kgctx::core::note::markdown;

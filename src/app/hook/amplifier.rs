@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use crate::app::deliver::{DeliveryRequest, Door, PendingDelivery, deliver};
 use crate::app::hook::lenient;
-use crate::core::context::budget::Host;
+use crate::core::host::Host;
 use crate::core::session::Moment;
 use crate::hosts::amplifier::hook::{Answer, Event, Happening};
 use crate::store::state::HandoffRequest;
@@ -32,7 +32,7 @@ pub fn amplifier(question: &[u8], until: Instant) -> Option<PendingDelivery<Stri
         session: &session,
         moment: Moment::Start,
         wanted: HandoffRequest::First,
-        host: Host::Plain,
+        host: Host::Amplifier,
         process: Process::host(),
         place: &place,
         at,

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crate::app::deliver::{DeliveryRequest, Door, PendingDelivery, deliver, remember};
 use crate::app::hook::{STATE_PATIENCE, lenient, now_ms};
 use crate::app::session_handoff::max_age_ms;
-use crate::core::context::budget::Host;
+use crate::core::host::Host;
 use crate::core::session::Moment;
 use crate::hosts::claude_code::env_file;
 use crate::hosts::claude_code::transcript;

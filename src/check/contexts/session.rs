@@ -10,10 +10,10 @@ use crate::check::report::{EntryName, SessionReport};
 use crate::check::settings::SessionSpec;
 use crate::check::snapshot::Scene;
 use crate::check::snapshot::handoff::{Left, load};
-use crate::core::context::budget::Host;
 use crate::core::context::candidate::{Line, Part};
 use crate::core::context::receipt::{Entry, Fault, Injection, Receipt};
 use crate::core::handoff::HandoffSection;
+use crate::core::host::Host;
 use crate::core::session::Moment;
 
 /// More than any context could have.

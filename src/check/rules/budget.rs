@@ -7,7 +7,6 @@ use crate::check::is_on;
 use crate::check::report::{EntryName, Growth};
 use crate::check::repository::{Repository, SETTINGS};
 use crate::check::settings::SessionSpec;
-use crate::check::settings::host_name;
 use crate::check::snapshot::Scene;
 use crate::core::context::candidate::Part;
 use crate::core::text::number::thousands;
@@ -136,7 +135,7 @@ pub(crate) struct About<'a> {
 impl About<'_> {
     fn total(&self, played: &Played, findings: &mut Vec<Broken>) {
         let report = &played.report;
-        let host = host_name(self.session.host);
+        let host = self.session.host;
         let keys = [format!("check.budget.{host}.total"), "check.budget.total".to_owned()];
         let used = report.used.tokens;
         if let Some(limit) = report.limits.total
@@ -186,7 +185,7 @@ impl About<'_> {
             if part.tokens <= limit {
                 continue;
             }
-            let host = host_name(self.session.host);
+            let host = self.session.host;
             let keys = [format!("check.budget.{host}.{name}"), format!("check.budget.{name}")];
             let message = format!(
                 "the part {name} has {} tokens, {} more than the {} agreed on",

@@ -2,18 +2,21 @@
 //! is told of and passed over, as long as all others can be used.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::Range;
 use std::path::Path;
 
+use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::check::finding::{Rule, Severity, Spot};
 use crate::check::settings::SessionSpec;
-use crate::check::settings::{CheckSettings, Limits, host_name, is_project_name};
-use crate::core::context::budget::Host;
+use crate::check::settings::{CheckSettings, Limits, is_project_name};
 use crate::core::context::candidate::Part;
+use crate::core::host::Host;
+use crate::core::named::Named;
 use crate::core::settings::SettingsFile;
 use crate::core::time::Timestamp;
 use crate::workspace::settings::{SettingsError, invalid, position};
@@ -74,19 +77,71 @@ struct RawCheck {
     sessions: Vec<RawSession>,
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(expecting = "a table", deny_unknown_fields, rename_all = "kebab-case")]
+/// Limits for all hosts, and in tables of their own for single hosts.
+#[derive(Debug, Default)]
 struct RawBudget {
-    total: Option<usize>,
-    handoff: Option<usize>,
-    concepts: Option<usize>,
-    recent: Option<usize>,
-    graph: Option<usize>,
-    files: Option<usize>,
-    plain: Option<RawLimits>,
-    opencode: Option<RawLimits>,
-    claude_code: Option<RawLimits>,
-    codex: Option<RawLimits>,
+    all: Limits,
+    hosts: BTreeMap<Host, Limits>,
+}
+
+impl<'de> Deserialize<'de> for RawBudget {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<RawBudget, D::Error> {
+        deserializer.deserialize_map(BudgetVisitor)
+    }
+}
+
+struct BudgetVisitor;
+
+impl<'de> Visitor<'de> for BudgetVisitor {
+    type Value = RawBudget;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a table")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut table: A) -> Result<RawBudget, A::Error> {
+        let mut budget = RawBudget::default();
+        while let Some(key) = table.next_key()? {
+            match key {
+                BudgetKey::Total => budget.all.total = Some(table.next_value()?),
+                BudgetKey::Part(part) => {
+                    budget.all.parts.insert(part, table.next_value()?);
+                }
+                BudgetKey::Host(host) => {
+                    budget.hosts.insert(host, limits(table.next_value()?));
+                }
+            }
+        }
+        Ok(budget)
+    }
+}
+
+/// A key of `[check.budget]`.
+enum BudgetKey {
+    Total,
+    Part(Part),
+    Host(Host),
+}
+
+impl<'de> Deserialize<'de> for BudgetKey {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<BudgetKey, D::Error> {
+        let key = String::deserialize(deserializer)?;
+        let parts = || Part::ALL.into_iter().filter(|part| *part != Part::Frame);
+        if key == "total" {
+            return Ok(BudgetKey::Total);
+        }
+        if let Some(part) = parts().find(|part| part.name() == key) {
+            return Ok(BudgetKey::Part(part));
+        }
+        if let Some(host) = Host::with_limits().find(|host| host.name() == key) {
+            return Ok(BudgetKey::Host(host));
+        }
+        let names = ["total"].into_iter().chain(parts().map(Part::name));
+        let names: Vec<&str> = names.chain(Host::with_limits().map(Host::name)).collect();
+        let names = names.join("`, `");
+        // Worded as serde words it for a struct: `known` reads the names from it.
+        Err(Error::custom(format!("unknown field `{key}`, expected one of `{names}`")))
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -120,7 +175,7 @@ impl<'de> Deserialize<'de> for RuleName {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<RuleName, D::Error> {
         let name = String::deserialize(deserializer)?;
         const NAMES: [&str; Rule::ALL.len()] = rule_names();
-        let unknown = || serde::de::Error::unknown_field(&name, &NAMES);
+        let unknown = || Error::unknown_field(&name, &NAMES);
         Rule::parse(&name).map(RuleName).ok_or_else(unknown)
     }
 }
@@ -297,17 +352,8 @@ fn settings(
     }
     settings.severities =
         raw.rules.into_iter().map(|(rule, severity)| (rule.0, severity)).collect();
-    let RawBudget { total, handoff, concepts, recent, graph, files, .. } = raw.budget;
-    settings.limits = limits(RawLimits { total, handoff, concepts, recent, graph, files });
-    let of_hosts = [
-        (Host::Plain, raw.budget.plain),
-        (Host::Opencode, raw.budget.opencode),
-        (Host::ClaudeCode, raw.budget.claude_code),
-        (Host::Codex, raw.budget.codex),
-    ];
-    for (host, raw) in of_hosts {
-        settings.host_limits.extend(raw.map(|raw| (host_name(host), limits(raw))));
-    }
+    settings.limits = raw.budget.all;
+    settings.host_limits = raw.budget.hosts;
     let mut statics: Vec<(Spanned<String>, usize)> = raw.statics.into_iter().collect();
     statics.sort_by_key(|(pattern, _)| pattern.span().start);
     let statics = statics.into_iter().map(|(pattern, tokens)| (pattern.into_inner(), tokens));

@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::core::context::budget::{Budget, Host, Size};
+use crate::core::context::budget::{Budget, Size};
 use crate::core::context::candidate::{Candidate, Part};
 use crate::core::context::found::Signal;
 use crate::core::context::rank::Ranking;
 use crate::core::handoff::{Handoff, HandoffSection};
+use crate::core::host::Host;
 use crate::core::session::Moment;
 use crate::core::source::SourceChoice;
 use crate::core::time::Timestamp;

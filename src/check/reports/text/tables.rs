@@ -247,7 +247,8 @@ fn letter(part: Part) -> char {
 mod tests {
     use super::*;
     use crate::check::settings::Limits;
-    use crate::core::context::budget::{Budget, Host, Size};
+    use crate::core::context::budget::{Budget, Size};
+    use crate::core::host::Host;
 
     #[test]
     fn a_bar_is_as_long_as_the_budget() {

@@ -182,3 +182,20 @@ fn a_moment_may_be_written_as_toml_does() {
         assert_eq!(now, "2026-02-03T00:00:00Z", "{written}");
     }
 }
+
+#[test]
+fn a_budget_has_keys_for_parts_and_for_hosts_with_limits() {
+    let file =
+        good("[check.budget]\ntotals = 1\ncodex = { total = 2, codex = 3 }\namplifier = {}\n");
+    assert_eq!(file.settings.limits_in(Host::Codex).total, Some(2));
+    let told: Vec<_> = file.unknown.iter().map(|key| (key.key.as_str(), key.spot.line)).collect();
+    assert_eq!(told, [("totals", 2), ("codex", 3), ("amplifier", 4)]);
+    let known = "total handoff concepts recent graph files plain opencode claude-code codex";
+    assert_eq!(file.unknown[0].known.join(" "), known);
+    wrong(
+        "[check.budget]\ncodex = 7",
+        "kgctx.toml:2:9: invalid type: integer `7`, expected a table",
+    );
+    wrong("[check.budget]\ntotal = \"x\"", "kgctx.toml:2:9: invalid type: string \"x\", expected");
+    wrong("check = { budget = 3 }", "kgctx.toml:1:20: invalid type: integer `3`, expected a table");
+}

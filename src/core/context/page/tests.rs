@@ -1,13 +1,14 @@
 //! What a page says, and that nothing of a note becomes markup on it.
 
 use super::*;
-use crate::core::context::budget::{Budget, Host, Size};
+use crate::core::context::budget::{Budget, Size};
 use crate::core::context::candidate::{Candidate, Line, Part};
 use crate::core::context::explanation::{ExplainedLine, NearMiss};
 use crate::core::context::found::{Link, Signal};
 use crate::core::context::line::Forms;
 use crate::core::context::rank::Ranking;
 use crate::core::context::receipt::{Entry, Fault, PartUse, Shown, Stage};
+use crate::core::host::Host;
 use crate::core::note::concept::Concept;
 use crate::core::time::Timestamp;
 use crate::core::tokens::encoding::Encoding;

@@ -3,9 +3,11 @@
 use kgctx::check::finding::{Finding, Rule, Severity, Spot};
 use kgctx::check::report::{CheckReport, EntryName, Growth, SessionReport, StaticFile};
 use kgctx::check::settings::Limits;
-use kgctx::core::context::budget::{Budget, Host, Size};
+use kgctx::core::context::budget::{Budget, Size};
 use kgctx::core::context::candidate::Part;
 use kgctx::core::context::receipt::PartUse;
+use kgctx::core::host::Host;
+use kgctx::core::named::Named;
 use kgctx::core::time::Timestamp;
 use proptest::prelude::*;
 

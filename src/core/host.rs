@@ -1,0 +1,262 @@
+//! The hosts: one row of facts for each program in which an agent runs. What a host says and hears is in `hosts`.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::core::context::budget::Budget;
+use crate::core::named::Named;
+
+/// A program in which an agent runs. Its row in the table has everything else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Host {
+    /// No program in particular.
+    #[default]
+    Plain,
+    Opencode,
+    ClaudeCode,
+    Codex,
+    Amplifier,
+}
+
+/// What is known of a host.
+#[derive(Debug)]
+pub struct HostFacts {
+    /// Its name in arguments, settings and receipts.
+    pub name: &'static str,
+    /// Its name for people.
+    pub title: &'static str,
+    /// What it takes at most. `None`: it takes what a plain host takes, and no limit can be set for it.
+    pub limits: Option<HostLimits>,
+    /// The files of a repository that it reads by itself at every start.
+    pub own_files: &'static [OwnFile],
+    /// What `kgctx hook` answers, if it calls that.
+    pub hook: Option<Hook>,
+    /// Whether `kgctx install` knows how.
+    pub can_install: bool,
+}
+
+/// How much context a host takes, with some room for what it adds itself.
+#[derive(Debug)]
+pub struct HostLimits {
+    pub tokens: Option<usize>,
+    pub chars: Option<usize>,
+    /// The same in words, for the help.
+    pub help: &'static str,
+}
+
+/// How a host calls `kgctx hook`.
+#[derive(Debug)]
+pub struct Hook {
+    pub help: &'static str,
+    pub delivery: HookDelivery,
+}
+
+/// When a session has the context that its host was given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HookDelivery {
+    /// When our bridge in the host says so.
+    Confirmed,
+    /// When it is written to standard output.
+    Written,
+}
+
+/// A file that a host reads by itself.
+#[derive(Debug, PartialEq, Eq)]
+pub struct OwnFile {
+    /// Where, as a pattern from the top of the repository.
+    pub pattern: &'static str,
+    /// How many tokens it may have unless the repository says otherwise. `None` for a file that is rarely committed.
+    pub max_tokens: Option<usize>,
+    /// Whether the host also reads what the file imports with `@path`.
+    pub has_imports: bool,
+}
+
+impl OwnFile {
+    /// The file's name without its folders.
+    pub fn name(&self) -> &'static str {
+        self.pattern.rsplit('/').next().unwrap_or(self.pattern)
+    }
+}
+
+const AGENTS: OwnFile =
+    OwnFile { pattern: "**/AGENTS.md", max_tokens: Some(2_500), has_imports: true };
+
+const PLAIN: HostFacts = HostFacts {
+    name: "plain",
+    title: "plain",
+    limits: Some(HostLimits { tokens: None, chars: None, help: "None" }),
+    own_files: &[],
+    hook: None,
+    can_install: false,
+};
+
+const OPENCODE: HostFacts = HostFacts {
+    name: "opencode",
+    title: "OpenCode",
+    limits: Some(HostLimits { tokens: None, chars: None, help: "OpenCode: none" }),
+    own_files: &[AGENTS],
+    hook: Some(Hook {
+        help: "What the plugin in OpenCode asks",
+        delivery: HookDelivery::Confirmed,
+    }),
+    can_install: true,
+};
+
+const CLAUDE_CODE: HostFacts = HostFacts {
+    name: "claude-code",
+    title: "Claude Code",
+    // It replaces more than 10,000 characters by a preview, without a word.
+    limits: Some(HostLimits {
+        tokens: None,
+        chars: Some(9_500),
+        help: "Claude Code: 9,500 characters",
+    }),
+    own_files: &[
+        OwnFile { pattern: "**/CLAUDE.md", max_tokens: Some(2_500), has_imports: true },
+        OwnFile { pattern: "**/CLAUDE.local.md", max_tokens: None, has_imports: true },
+    ],
+    hook: Some(Hook {
+        help: "What Claude Code tells its hooks SessionStart and SessionEnd",
+        delivery: HookDelivery::Written,
+    }),
+    can_install: true,
+};
+
+const CODEX: HostFacts = HostFacts {
+    name: "codex",
+    title: "Codex",
+    // It cuts after 2,500 tokens.
+    limits: Some(HostLimits { tokens: Some(2_400), chars: None, help: "Codex: 2,400 tokens" }),
+    own_files: &[AGENTS],
+    hook: None,
+    can_install: false,
+};
+
+const AMPLIFIER: HostFacts = HostFacts {
+    name: "amplifier",
+    title: "Amplifier",
+    limits: None,
+    own_files: &[AGENTS],
+    hook: Some(Hook {
+        help: "What Amplifier tells its hook prompt:submit",
+        delivery: HookDelivery::Written,
+    }),
+    can_install: false,
+};
+
+/// What hosts read by themselves that kgctx does not know otherwise: Gemini, Copilot and Cursor.
+const FILES_OF_OTHERS: [OwnFile; 4] = [
+    OwnFile { pattern: "**/GEMINI.md", max_tokens: Some(2_500), has_imports: true },
+    OwnFile {
+        pattern: ".github/copilot-instructions.md",
+        max_tokens: Some(2_500),
+        has_imports: false,
+    },
+    OwnFile { pattern: ".cursorrules", max_tokens: Some(2_500), has_imports: false },
+    OwnFile { pattern: ".cursor/rules/**/*.mdc", max_tokens: Some(1_000), has_imports: false },
+];
+
+impl Host {
+    /// The host's row in the table.
+    pub fn facts(self) -> &'static HostFacts {
+        match self {
+            Host::Plain => &PLAIN,
+            Host::Opencode => &OPENCODE,
+            Host::ClaudeCode => &CLAUDE_CODE,
+            Host::Codex => &CODEX,
+            Host::Amplifier => &AMPLIFIER,
+        }
+    }
+
+    /// The hosts for which a limit can be set.
+    pub fn with_limits() -> impl Iterator<Item = Host> {
+        Host::ALL.iter().copied().filter(|host| host.facts().limits.is_some())
+    }
+
+    /// The files that hosts read by themselves, each once.
+    pub fn own_files() -> Vec<&'static OwnFile> {
+        let mut files: Vec<&OwnFile> = Vec::new();
+        let known = Host::ALL.iter().copied().flat_map(|host| host.facts().own_files);
+        for file in known.chain(&FILES_OF_OTHERS) {
+            if !files.contains(&file) {
+                files.push(file);
+            }
+        }
+        files
+    }
+
+    /// Narrows a number of tokens to what the host takes.
+    pub fn budget(self, tokens: usize) -> Budget {
+        match &self.facts().limits {
+            Some(limits) => Budget {
+                tokens: limits.tokens.map_or(tokens, |limit| tokens.min(limit)),
+                chars: limits.chars,
+            },
+            None => Host::Plain.budget(tokens),
+        }
+    }
+}
+
+impl Named for Host {
+    const ALL: &'static [Host] =
+        &[Host::Plain, Host::Opencode, Host::ClaudeCode, Host::Codex, Host::Amplifier];
+
+    fn name(self) -> &'static str {
+        self.facts().name
+    }
+}
+
+impl fmt::Display for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_host_has_one_name_everywhere() {
+        for host in Host::ALL {
+            assert_eq!(serde_json::to_value(host).unwrap(), host.name());
+            assert_eq!(Host::parse(&host.to_string()), Some(*host));
+        }
+    }
+
+    #[test]
+    fn limits_narrow_a_budget() {
+        let budget = |host: Host| (host.budget(4_000).tokens, host.budget(4_000).chars);
+        assert_eq!(budget(Host::Plain), (4_000, None));
+        assert_eq!(budget(Host::ClaudeCode), (4_000, Some(9_500)));
+        assert_eq!(budget(Host::Codex), (2_400, None));
+        assert_eq!(budget(Host::Amplifier), budget(Host::Plain));
+        assert_eq!(Host::Codex.budget(100).tokens, 100);
+    }
+
+    #[test]
+    fn the_schemas_list_the_hosts_of_the_table() {
+        let at = |schema: &str, path: &str| -> serde_json::Value {
+            let schema: serde_json::Value = serde_json::from_str(schema).unwrap();
+            schema.pointer(path).expect(path).clone()
+        };
+        let settings = include_str!("../../schema/json/kgctx.toml.schema.json");
+        let of_check = "/properties/check/properties";
+        for (schema, path) in [
+            (
+                include_str!("../../schema/json/explain.schema.json"),
+                "/properties/receipt/properties",
+            ),
+            (include_str!("../../schema/json/check.schema.json"), "/$defs/session/properties"),
+            (settings, &format!("{of_check}/session/items/properties")),
+        ] {
+            assert_eq!(at(schema, &format!("{path}/host/enum")), serde_json::json!(Host::ALL));
+        }
+        let budget = at(settings, &format!("{of_check}/budget/properties"));
+        for host in Host::ALL {
+            assert_eq!(budget.get(host.name()).is_some(), host.facts().limits.is_some(), "{host}");
+        }
+    }
+}
