@@ -4,24 +4,26 @@
 //! - `repository`: the working tree and its history, by git
 //! - `snapshot`: a version of the repository in memory: the working tree, or the base that it is compared with
 //! - `contexts`: what sessions would be given of a snapshot, built in a temporary checkout
-//! - `growth`, `baseline`: how that differs from the base, or from what was agreed on
+//! - `facts`: what rules may ask about both snapshots
+//! - `sessions`, `growth`, `baseline`: the contexts of all sessions, and how they differ from the base, or from what was agreed on
 //! - `rules`: pure functions that return findings
 //! - `report` and `reports`: all of it as one value, and its six formats
 //!
-//! Only `repository`, `contexts` and `baseline` touch files.
+//! Only `repository` and `contexts` touch files.
 
 mod baseline;
 mod contexts;
+mod facts;
 pub mod finding;
 mod growth;
 pub mod init;
-mod present;
 mod remarks;
 pub mod report;
 pub mod reports;
 pub mod repository;
 pub mod repository_file;
 pub mod rules;
+mod sessions;
 pub mod settings;
 mod snapshot;
 
@@ -32,20 +34,20 @@ use std::thread;
 
 use thiserror::Error;
 
-use crate::check::finding::{Finding, Rule, Severity};
+use crate::check::finding::{Finding, Severity};
 use crate::check::report::CheckReport;
 use crate::check::repository::Repository;
 use crate::check::repository::working_tree::RepositoryError;
-use crate::check::rules::{budget, static_context, unstable_output};
+use crate::check::rules::{budget, static_context, too_large, unknown_key, unstable_output};
 use crate::check::settings::CheckSettings;
 use crate::core::time::Timestamp;
-use crate::system::breakpoint;
 use crate::workspace::AppError;
 use crate::workspace::settings::SettingsError;
 use baseline::Baseline;
-use contexts::session::Played;
-use growth::Before;
-use snapshot::{Order, Scene};
+use contexts::sandbox::Sandbox;
+use facts::Facts;
+use sessions::Sessions;
+use snapshot::base::Base;
 
 /// What is to be checked.
 #[derive(Debug, Clone, Default)]
@@ -117,102 +119,52 @@ pub enum CheckError {
 /// Checks a repository.
 pub fn check(request: &CheckRequest) -> Result<CheckReport, CheckError> {
     let repository = Repository::find(request)?;
-    let baseline = Baseline::place(&repository);
+    let baseline = Baseline::new(&repository);
     if request.agreement == Agreement::Renewed {
         baseline.may_write(&repository)?;
     }
-    let base = request.base.as_deref().map(|revision| repository.base(revision)).transpose()?;
-    let scene = Scene::set(&repository, base.as_ref(), Order::AsListed)?;
-    let input = scene.input();
+    let find_base = |revision: &str| Base::find(&repository.tree, revision);
+    let base = request.base.as_deref().map(find_base).transpose()?;
+    let sandbox = Sandbox::new(&repository, base.as_ref())?;
+    let facts = Facts::read(&repository, &sandbox, base.as_ref())?;
+    let input = facts.input(&facts.head);
     // Both take about as long, and neither needs the other.
     let (sessions, findings) = thread::scope(|scope| {
         let findings = scope.spawn(|| rules::find_all(&input));
-        let sessions = Sessions::make(request, &baseline, &scene);
+        let sessions = Sessions::build(request, &baseline, &facts, &sandbox);
         (sessions, findings.join().unwrap_or_else(|panic| resume_unwind(panic)))
     });
-    let (Sessions { mut played, again, before, agreed }, mut findings) = (sessions?, findings);
+    let (Sessions { mut contexts, again, before, agreed }, mut findings) = (sessions?, findings);
     let mut static_files = static_context::files(&input);
     if let Some(before) = &before {
-        before.compare(&scene, &mut played, agreed.as_deref(), &mut static_files);
+        before.compare(&facts, &mut contexts, agreed.as_deref());
+        before.compare_static_files(&mut static_files);
     }
-    findings.extend(budget::unknown_keys(&repository));
-    findings.extend(budget::too_large(&scene));
-    findings.extend(budget::broken(&scene, &played));
-    findings.extend(unstable_output::find(&scene, &played, &again));
+    findings.extend(unknown_key::find(&repository));
+    findings.extend(too_large::find(&facts));
+    findings.extend(budget::find(&facts, &contexts));
+    findings.extend(unstable_output::find(&facts, &contexts, &again));
     let remarks =
-        remarks::all(&scene, &played, request.base.as_deref(), base.as_ref(), before.as_ref());
+        remarks::all(&facts, &contexts, request.base.as_deref(), base.as_ref(), before.as_ref());
+    let agreed_on = before.is_some().then(|| baseline.path.clone());
     let mut report = CheckReport {
         project: repository.project.clone(),
         now: repository.now,
-        base: match (&request.base, &before) {
-            (Some(revision), _) => Some(revision.clone()),
-            (None, Some(_)) => Some(baseline.path.clone()),
-            (None, None) => None,
-        },
-        notes: scene.n_notes(),
-        sessions: played.into_iter().map(|played| played.report).collect(),
+        base: request.base.clone().or(agreed_on),
+        notes: facts.n_notes(),
+        sessions: contexts.into_iter().map(|context| context.report).collect(),
         static_files,
         findings: in_order(findings, &repository.file.settings),
         remarks,
     };
     if request.agreement == Agreement::Renewed {
-        let agreed = agreed.into_iter().flatten().map(|played| played.report).collect();
-        let is_new =
-            baseline.write(&repository, &CheckReport { sessions: agreed, ..report.clone() })?;
+        let agreed: Vec<_> = agreed.into_iter().flatten().map(|context| context.report).collect();
+        let is_new = baseline.write(&repository, &agreed, &report.static_files)?;
         let what = if is_new { "is written" } else { "was up to date" };
         report.remarks.push(format!("the baseline {} {what}", baseline.path));
     }
     report.mask_secrets();
     Ok(report)
-}
-
-/// What sessions are given, and what that is compared with.
-struct Sessions {
-    played: Vec<Played>,
-    /// The texts of the same contexts, made again; none where nobody looks twice.
-    again: Vec<String>,
-    before: Option<Before>,
-    /// The same contexts measured as the baseline is, where there is one or is to be one.
-    agreed: Option<Vec<Played>>,
-}
-
-impl Sessions {
-    fn make(
-        request: &CheckRequest,
-        baseline: &Baseline,
-        scene: &Scene<'_>,
-    ) -> Result<Sessions, CheckError> {
-        let repository = scene.repository;
-        let looks_twice = is_on(&repository.file.settings, Rule::UnstableOutput);
-        let played = scene.play()?;
-        let mut again = Vec::new();
-        if request.base.is_some() {
-            scene.turn_to_base()?;
-            let before = Before::of_base(scene, scene.play()?);
-            if looks_twice {
-                breakpoint::reach("check:again");
-                // The same notes again, by another way: what is left of the base in the index would show.
-                scene.turn_back()?;
-                again = scene.play_texts()?;
-            }
-            return Ok(Sessions { played, again, before: Some(before), agreed: None });
-        }
-        let before = match request.agreement {
-            Agreement::Kept => baseline.read(repository)?,
-            Agreement::Renewed => None,
-        };
-        let is_measured = before.is_some() || request.agreement == Agreement::Renewed;
-        let mut agreed = None;
-        if looks_twice || is_measured {
-            breakpoint::reach("check:again");
-            let another = Scene::set(repository, None, Order::Reversed)?;
-            if looks_twice {
-                again = another.play_texts()?;
-            }
-            agreed = is_measured.then(|| another.play_of_one_day()).transpose()?;
-        }
-        Ok(Sessions { played, again, before, agreed })
-    }
 }
 
 /// A file that could not be written: by the system's fault, or because it must not be.
@@ -237,9 +189,4 @@ fn in_order(mut findings: Vec<Finding>, settings: &CheckSettings) -> Vec<Finding
     });
     findings.dedup();
     findings
-}
-
-/// Whether a rule is to be looked at.
-fn is_on(settings: &CheckSettings, rule: Rule) -> bool {
-    settings.severity(rule) != Severity::Off
 }

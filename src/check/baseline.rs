@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::check::growth::{Before, Past};
-use crate::check::report::{CheckReport, EntryName};
+use crate::check::growth::{Before, SessionBefore};
+use crate::check::report::{EntryName, SessionReport, StaticFile};
 use crate::check::repository::Repository;
 use crate::check::{CheckError, unwritten};
 use crate::core::context::candidate::Part;
@@ -40,7 +40,7 @@ struct WrittenSession {
 }
 
 impl Baseline {
-    pub(crate) fn place(repository: &Repository) -> Baseline {
+    pub(crate) fn new(repository: &Repository) -> Baseline {
         Baseline { path: repository.file.settings.baseline.clone() }
     }
 
@@ -72,7 +72,7 @@ impl Baseline {
                 entries.extend(names.into_iter().map(|name| EntryName { part, name }));
             }
             entries.sort();
-            before.sessions.insert(name, Past { tokens, parts, shown: entries });
+            before.sessions.insert(name, SessionBefore { tokens, parts, shown: entries });
         }
         Ok(Some(before))
     }
@@ -81,9 +81,10 @@ impl Baseline {
     pub(crate) fn write(
         &self,
         repository: &Repository,
-        report: &CheckReport,
+        sessions: &[SessionReport],
+        static_files: &[StaticFile],
     ) -> Result<bool, CheckError> {
-        let session = |session: &crate::check::report::SessionReport| {
+        let session = |session: &SessionReport| {
             let parts = session.parts.iter().map(|part| (part.name.name().to_owned(), part.tokens));
             let mut shown: BTreeMap<String, Vec<String>> = BTreeMap::new();
             for EntryName { part, name } in &session.shown {
@@ -93,10 +94,10 @@ impl Baseline {
             let tokens = session.used.tokens;
             (session.name.clone(), WrittenSession { tokens, parts: parts.collect(), shown })
         };
-        let static_files = report.static_files.iter();
+        let static_files = static_files.iter();
         let written = Written {
             version: VERSION,
-            sessions: report.sessions.iter().map(session).collect(),
+            sessions: sessions.iter().map(session).collect(),
             static_files: static_files.map(|file| (file.path.clone(), file.tokens)).collect(),
         };
         let wrong = |reason: String| CheckError::Baseline { path: self.path.clone(), reason };

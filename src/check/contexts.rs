@@ -1,5 +1,124 @@
-//! What sessions would be given, built in a temporary checkout.
+//! What sessions would be given of a snapshot: their contexts, built in a sandbox by the code that builds all contexts.
+//!
+//! Settings, ignore rules and listed files lie on disk. Notes stay in memory: to write and remove thousands of files takes
+//! longer than everything else.
 
 pub(crate) mod sandbox;
 pub(crate) mod session;
 pub(crate) mod temp_checkout;
+
+use std::collections::{BTreeSet, HashSet};
+
+use crate::check::CheckError;
+use crate::check::facts::Facts;
+use crate::check::snapshot::Snapshot;
+use crate::core::time::Timestamp;
+use crate::system::vault::MemoryVault;
+use crate::workspace::Workspace;
+use crate::workspace::refresh::refresh_from_memory;
+use sandbox::Sandbox;
+use session::SessionContext;
+
+/// In which order notes are indexed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Order {
+    AsListed,
+    Reversed,
+}
+
+pub(crate) struct ContextBuilder<'a> {
+    pub(crate) facts: &'a Facts<'a>,
+    pub(crate) sandbox: &'a Sandbox<'a>,
+    order: Order,
+    /// The version that sessions find.
+    pub(crate) snapshot: &'a Snapshot<'a>,
+    on_disk: BTreeSet<String>,
+}
+
+impl<'a> ContextBuilder<'a> {
+    /// Builds contexts of the working tree, until another snapshot is switched to.
+    pub(crate) fn new(
+        facts: &'a Facts<'a>,
+        sandbox: &'a Sandbox<'a>,
+        order: Order,
+    ) -> Result<ContextBuilder<'a>, CheckError> {
+        let (snapshot, on_disk) = (&facts.head, BTreeSet::new());
+        let mut builder = ContextBuilder { facts, sandbox, order, snapshot, on_disk };
+        builder.switch_to(snapshot)?;
+        Ok(builder)
+    }
+
+    pub(crate) fn switch_to(&mut self, snapshot: &'a Snapshot<'a>) -> Result<(), CheckError> {
+        let repository = self.facts.repository;
+        let files = snapshot.files_on_disk(repository);
+        for path in self.on_disk.difference(&files) {
+            self.sandbox.checkout.remove(path)?;
+        }
+        let paths: Vec<&str> = files.iter().map(String::as_str).collect();
+        let read = snapshot.version.read(&repository.tree, &paths, self.facts.max_bytes)?;
+        for (path, bytes) in read {
+            self.sandbox.checkout.write(&path, &bytes)?;
+        }
+        (self.snapshot, self.on_disk) = (snapshot, files);
+        Ok(())
+    }
+
+    /// The context of every session.
+    pub(crate) fn build(&self) -> Result<Vec<SessionContext>, CheckError> {
+        self.index(None)?;
+        self.build_indexed()
+    }
+
+    /// The texts of the same contexts.
+    pub(crate) fn build_texts(&self) -> Result<Vec<String>, CheckError> {
+        self.index(None)?;
+        self.facts.repository.sessions.iter().map(|session| self.text(session)).collect()
+    }
+
+    /// The context of every session as if all notes had been changed on one day. Time alone makes notes less recent, so a
+    /// baseline must not depend on their ages.
+    pub(crate) fn build_of_one_day(&self) -> Result<Vec<SessionContext>, CheckError> {
+        let repository = self.facts.repository;
+        let starts = repository.sessions.iter().map(|session| repository.now_of(session));
+        self.index(Some(starts.min().unwrap_or(repository.now)))?;
+        self.build_indexed()
+    }
+
+    fn build_indexed(&self) -> Result<Vec<SessionContext>, CheckError> {
+        self.facts.repository.sessions.iter().map(|session| self.context(session)).collect()
+    }
+
+    /// Updates the index before any session starts, so that none has to hurry. With `day`, all notes are of that day.
+    fn index(&self, day: Option<Timestamp>) -> Result<(), CheckError> {
+        let notes = self.notes(day);
+        let mut seen = HashSet::new();
+        for (dir, place) in &self.sandbox.places {
+            let is_new = seen.insert(place.project.notes_root.clone());
+            if !is_new || !place.settings.enabled.value {
+                continue;
+            }
+            // Without notes there is no index, and the session shows that.
+            let request = self.sandbox.request(dir);
+            if let Ok(workspace) = Workspace::find_what_answers(&request, true) {
+                refresh_from_memory(&workspace, &notes)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn notes(&self, day: Option<Timestamp>) -> MemoryVault<'_> {
+        let repository = self.facts.repository;
+        let mut vault = MemoryVault::new(self.sandbox.checkout.project());
+        let mut notes: Vec<_> = self.facts.notes(self.snapshot).collect();
+        if self.order == Order::Reversed {
+            notes.reverse();
+        }
+        for file in notes {
+            let Some(text) = &file.text else { continue };
+            // A handoff without a history has a time of its own, which it does not have as a note.
+            let at = repository.tree.newest.map_or_else(|| repository.undated(), |_| file.modified);
+            vault.add(&file.path, text, day.unwrap_or(at));
+        }
+        vault
+    }
+}

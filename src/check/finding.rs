@@ -107,6 +107,13 @@ pub struct Spot {
     pub length: usize,
 }
 
+impl Spot {
+    /// The first line of a file.
+    pub(crate) fn top_of(path: &str) -> Spot {
+        Spot { path: path.to_owned(), line: 1, column: 1, length: 0 }
+    }
+}
+
 /// A rule that is broken somewhere.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {

@@ -31,7 +31,7 @@ pub fn init(request: &CheckRequest) -> Result<Started, CheckError> {
         return Err(CheckError::Refused { path: SETTINGS.to_owned(), reason: reason.to_owned() });
     }
     // Before the first file is written: both are, or none is.
-    Baseline::place(&repository).may_write(&repository)?;
+    Baseline::new(&repository).may_write(&repository)?;
     let old = repository.text.as_deref().unwrap_or_default();
     let gap = match old {
         "" => "",

@@ -1,11 +1,11 @@
 //! What a reader should know about a check itself, and the way out: no git, no settings, no notes, no history.
 
-use crate::check::contexts::session::Played;
+use crate::check::contexts::session::SessionContext;
+use crate::check::facts::Facts;
 use crate::check::growth::Before;
 use crate::check::repository::Repository;
 use crate::check::repository::working_tree::History;
 use crate::check::repository_file::Unread;
-use crate::check::snapshot::Scene;
 use crate::check::snapshot::base::Base;
 use crate::core::context::candidate::Part;
 use crate::core::context::receipt::Fault;
@@ -13,21 +13,21 @@ use crate::core::text::for_model;
 
 /// All remarks, in the order in which a reader would mend them.
 pub(crate) fn all(
-    scene: &Scene<'_>,
-    played: &[Played],
+    facts: &Facts<'_>,
+    contexts: &[SessionContext],
     revision: Option<&str>,
     base: Option<&Base>,
     before: Option<&Before>,
 ) -> Vec<String> {
-    let repository = scene.repository;
+    let repository = facts.repository;
     let mut remarks = Vec::new();
     remarks.extend(on_history(repository).map(str::to_owned));
     remarks.extend(revision.zip(base).and_then(|(revision, base)| on_base(revision, base)));
     remarks.extend(on_settings(repository).map(str::to_owned));
-    remarks.extend(on_notes(scene, played));
-    remarks.extend(on_handoffs(played));
-    remarks.extend(on_baseline(played, before.filter(|_| base.is_none())));
-    for remark in on_faults(scene, played) {
+    remarks.extend(on_notes(facts, contexts));
+    remarks.extend(on_handoffs(contexts));
+    remarks.extend(on_baseline(contexts, before.filter(|_| base.is_none())));
+    for remark in on_faults(facts, contexts) {
         if !remarks.contains(&remark) {
             remarks.push(remark);
         }
@@ -76,9 +76,9 @@ fn on_settings(repository: &Repository) -> Option<&'static str> {
     }
 }
 
-fn on_notes(scene: &Scene<'_>, played: &[Played]) -> Vec<String> {
+fn on_notes(facts: &Facts<'_>, contexts: &[SessionContext]) -> Vec<String> {
     let mut remarks = Vec::new();
-    let n_notes = scene.n_notes();
+    let n_notes = facts.n_notes();
     if n_notes == 0 {
         remarks.push(
             "there are no notes: put markdown into .kgctx/memory or docs, or name a folder with [[vault]] in kgctx.toml"
@@ -86,26 +86,28 @@ fn on_notes(scene: &Scene<'_>, played: &[Played]) -> Vec<String> {
         );
     }
     let is_missed =
-        |unread: &&Unread| matches!(unread, Unread::File(path) if scene.roles.is_read(path));
-    let n_missed = scene.repository.unread.iter().filter(is_missed).count();
+        |unread: &&Unread| matches!(unread, Unread::File(path) if facts.roles.is_read(path));
+    let n_missed = facts.repository.unread.iter().filter(is_missed).count();
     if n_missed > 0 {
         remarks.push(format!(
             "this checkout is sparse, and {n_missed} of its notes, handoffs and static files are not in it: they are not looked at"
         ));
     }
-    let is_empty = |played: &Played| played.report.used.tokens == 0 && !played.is_shut_out;
-    if n_notes > 0 && played.iter().all(|played| is_empty(played) && played.faults.is_empty()) {
+    let is_empty =
+        |context: &SessionContext| context.report.used.tokens == 0 && !context.is_shut_out;
+    if n_notes > 0 && contexts.iter().all(|context| is_empty(context) && context.faults.is_empty())
+    {
         remarks.push(format!(
             "no session is given anything of the {n_notes} notes: none was changed lately, and none has to do with {}; \
              link the notes with [[concepts]], or set `project` in [check] to the name that they use",
-            scene.repository.project
+            facts.repository.project
         ));
     }
     remarks
 }
 
-fn on_handoffs(played: &[Played]) -> Option<String> {
-    let mut entries = played.iter().flat_map(|played| &played.report.shown);
+fn on_handoffs(contexts: &[SessionContext]) -> Option<String> {
+    let mut entries = contexts.iter().flat_map(|context| &context.report.shown);
     let handoff = entries.find(|entry| entry.part == Part::Handoff)?;
     Some(format!(
         "{} is shown as if it were loaded with `kgctx handoff import`: sessions take no handoff from a repository by themselves",
@@ -114,10 +116,10 @@ fn on_handoffs(played: &[Played]) -> Option<String> {
 }
 
 /// Sessions that were never agreed on are compared with nothing.
-fn on_baseline(played: &[Played], agreed: Option<&Before>) -> Option<String> {
+fn on_baseline(contexts: &[SessionContext], agreed: Option<&Before>) -> Option<String> {
     let agreed = agreed?;
     let is_new = |name: &&String| !agreed.sessions.contains_key(*name);
-    let new = played.iter().map(|played| &played.report.name).filter(is_new);
+    let new = contexts.iter().map(|context| &context.report.name).filter(is_new);
     let new: Vec<String> = new.map(|name| for_model::one_line(name)).collect();
     let what = if new.len() == 1 { "the session" } else { "the sessions" };
     let remark = format!(
@@ -127,20 +129,21 @@ fn on_baseline(played: &[Played], agreed: Option<&Before>) -> Option<String> {
     (!new.is_empty()).then_some(remark)
 }
 
-fn on_faults(scene: &Scene<'_>, played: &[Played]) -> Vec<String> {
+fn on_faults(facts: &Facts<'_>, contexts: &[SessionContext]) -> Vec<String> {
     // That there are no notes is said already.
     let is_said = |fault: &&Fault| {
-        scene.n_notes() == 0
+        facts.n_notes() == 0
             && fault.source == "vault"
             && fault.reason.starts_with("no vault found")
     };
-    let faults = played.iter().flat_map(|played| &played.faults).filter(|fault| !is_said(fault));
+    let faults =
+        contexts.iter().flat_map(|context| &context.faults).filter(|fault| !is_said(fault));
     let remarks = faults.map(|Fault { source, reason }| {
         let remark = match source.as_str() {
             "vault" => reason.clone(),
             source => format!("{source}: {reason}"),
         };
-        for_model::one_line(&scene.stage.unstaged(&remark))
+        for_model::one_line(&remark)
     });
     remarks.collect()
 }

@@ -135,3 +135,8 @@ fn mask(text: &mut String) {
         *text = masked;
     }
 }
+
+/// How many tokens a part of a context takes.
+pub(crate) fn part_tokens(parts: &[PartUse], name: Part) -> usize {
+    parts.iter().filter(|part| part.name == name).map(|part| part.tokens).sum()
+}

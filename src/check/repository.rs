@@ -13,10 +13,9 @@ use crate::check::repository_file::Unread;
 use crate::check::settings;
 use crate::check::settings::SessionSpec;
 use crate::check::settings::file::CheckFile;
-use crate::check::settings::is_project_name;
-use crate::check::snapshot::base::Base;
+use crate::check::settings::{host_name, is_project_name};
 use crate::check::{CheckError, CheckRequest};
-use crate::core::host::Host;
+use crate::core::context::budget::Host;
 use crate::core::project::Layout;
 use crate::core::project::identify;
 use crate::core::secrets;
@@ -40,8 +39,6 @@ pub(crate) struct Repository {
     pub(crate) untracked: HashSet<String>,
     /// What is there beside them.
     pub(crate) unread: Vec<Unread>,
-    /// All of them, for who looks for one.
-    pub(crate) known: HashSet<String>,
     /// The text of the settings, if there are any.
     pub(crate) text: Option<String>,
     pub(crate) file: CheckFile,
@@ -69,8 +66,7 @@ impl Repository {
         };
         let tree = WorkingTree::find(top, repository.is_some())?;
         let Listing { paths, untracked, unread } = tree.files()?;
-        let known: HashSet<String> = paths.iter().cloned().collect();
-        let has_settings = known.contains(SETTINGS);
+        let has_settings = has(&paths, SETTINGS);
         let bytes = has_settings.then(|| tree.read(SETTINGS, MAX_SETTINGS_BYTES)).flatten();
         let text = bytes.map(String::from_utf8).transpose().map_err(|error| {
             let line =
@@ -94,7 +90,7 @@ impl Repository {
             .unwrap_or_else(|| "project".to_owned());
         let now = request.now.or(tree.newest).unwrap_or(Timestamp(0));
         let sessions = match &file.settings.sessions[..] {
-            [] => Host::with_limits().map(at_the_top).collect(),
+            [] => Host::ALL.into_iter().map(at_the_top).collect(),
             declared => declared.to_vec(),
         };
         let asked_now = request.now;
@@ -103,7 +99,6 @@ impl Repository {
             paths,
             untracked,
             unread,
-            known,
             text,
             file,
             project,
@@ -113,9 +108,8 @@ impl Repository {
         })
     }
 
-    /// The revision to compare with.
-    pub(crate) fn base(&self, revision: &str) -> Result<Base, CheckError> {
-        Ok(Base::find(&self.tree, revision)?)
+    pub(crate) fn has(&self, path: &str) -> bool {
+        has(&self.paths, path)
     }
 
     /// The moment at which a session starts.
@@ -158,10 +152,14 @@ impl Repository {
     }
 }
 
+fn has(paths: &[String], path: &str) -> bool {
+    paths.binary_search_by(|known| known.as_str().cmp(path)).is_ok()
+}
+
 /// A session at the top of the repository.
 fn at_the_top(host: Host) -> SessionSpec {
     SessionSpec {
-        name: host.to_string(),
+        name: host_name(host).to_owned(),
         dir: String::new(),
         host,
         budget: None,

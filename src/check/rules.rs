@@ -1,8 +1,9 @@
 //! The rules. A rule about files is a pure function of [`CheckedFiles`], in a file of its own that is named after it:
 //! `orphan_note`, `stale_note`. `links` and `handoffs` each hold the rules that read the same thing. Rules about sessions
-//! are `budget` and `unstable_output`. What the rules share: `text_file`, `spans`, `names`, `tree`, `pattern`.
+//! are `budget` and `unstable_output`. What the rules share: `checked_files`, `text_file`, `spans`, `names`, `tree`, `roles`,
+//! `pattern`, `session_finding`.
 
-pub mod budget;
+pub(crate) mod budget;
 mod checked_files;
 mod duplicate_note;
 mod giant_note;
@@ -11,16 +12,20 @@ mod links;
 mod names;
 mod orphan_note;
 mod pattern;
+pub(crate) mod roles;
 mod secret;
+mod session_finding;
 mod spans;
 mod stale_note;
 pub mod static_context;
 mod text_file;
+pub(crate) mod too_large;
 mod tree;
+pub(crate) mod unknown_key;
 mod unsafe_text;
-pub mod unstable_output;
+pub(crate) mod unstable_output;
 
-use crate::check::finding::{Finding, Rule, Severity};
+use crate::check::finding::{Finding, Rule};
 use crate::check::repository_file::{RepositoryFile, Unread};
 use crate::check::settings::CheckSettings;
 use crate::core::settings::LinkStyle;
@@ -28,6 +33,7 @@ use crate::core::time::Timestamp;
 use crate::core::tokens::encoding::Encoding;
 use checked_files::CheckedFiles;
 use links::Leads;
+use roles::Roles;
 
 /// A repository, as the rules see it.
 #[derive(Debug, Clone, Copy)]
@@ -50,6 +56,12 @@ pub struct RuleInput<'a> {
     pub max_age_days: u32,
 }
 
+impl<'a> RuleInput<'a> {
+    fn roles(&self) -> Roles<'a> {
+        Roles { settings: self.settings, vaults: self.vaults }
+    }
+}
+
 /// A folder of notes inside of the repository.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CheckedVault {
@@ -64,10 +76,9 @@ pub struct CheckedVault {
 pub fn find_all(input: &RuleInput<'_>) -> Vec<Finding> {
     let checked = CheckedFiles::new(input);
     let leads = Leads::new(&checked);
-    let is_on = |rule: &Rule| input.settings.severity(*rule) != Severity::Off;
     let mut findings: Vec<Finding> = Rule::ALL
         .into_iter()
-        .filter(is_on)
+        .filter(|rule| input.settings.is_on(*rule))
         .flat_map(|rule| match rule {
             Rule::DanglingLink => links::dangling(&checked, &leads),
             Rule::AmbiguousLink => links::ambiguous(&checked, &leads),

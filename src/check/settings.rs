@@ -89,6 +89,10 @@ impl CheckSettings {
         self.severities.get(&rule).copied().unwrap_or_else(|| rule.default_severity())
     }
 
+    pub fn is_on(&self, rule: Rule) -> bool {
+        self.severity(rule) != Severity::Off
+    }
+
     /// The limits for a context in a host.
     pub fn limits_in(&self, host: Host) -> Limits {
         let mut limits = self.limits.clone();

@@ -2,7 +2,7 @@
 
 mod crew;
 mod folder;
-mod shelf;
+mod memory_vault;
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use thiserror::Error;
 
-pub use shelf::Shelf;
+pub use memory_vault::MemoryVault;
 
 use crate::core::note::NotePath;
 use crate::core::note::listing::{FolderListing, ListedFile, Skipped, Stamp};

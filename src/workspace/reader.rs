@@ -14,7 +14,7 @@ use crate::core::note::vault::Vault;
 use crate::core::search::fulltext;
 use crate::system::clock;
 use crate::system::vault;
-use crate::system::vault::Shelf;
+use crate::system::vault::MemoryVault;
 use crate::workspace::Workspace;
 
 /// Files from this size on are understood one at a time: a parser's tree can take sixty times the text.
@@ -30,7 +30,7 @@ pub(crate) enum Notes<'a> {
     /// In their folders.
     OnDisk,
     /// In memory.
-    Held(&'a Shelf<'a>),
+    InMemory(&'a MemoryVault<'a>),
 }
 
 /// Reads and understands single files.
@@ -71,7 +71,7 @@ impl<'a> FileReader<'a> {
                 Ok(read) => read,
                 Err(unread) => return unread,
             },
-            Notes::Held(shelf) => match shelf.text(vault, &listing.folder, &file.name) {
+            Notes::InMemory(notes) => match notes.text(vault, &listing.folder, &file.name) {
                 Some(text) => (text.as_bytes().to_vec(), true),
                 None => return (Content::Gone, false),
             },

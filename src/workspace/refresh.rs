@@ -12,7 +12,7 @@ use crate::core::note::reading::Reading;
 use crate::store::index::{
     Builder, Index, IndexError, Outcome, Totals, Unusable, Updater, WriterLock,
 };
-use crate::system::vault::{self, Shelf};
+use crate::system::vault::{self, MemoryVault};
 use crate::workspace::reader::{FileReader, Notes};
 use crate::workspace::{AppError, Workspace};
 
@@ -122,8 +122,11 @@ pub fn refresh(
 }
 
 /// Brings the index up to date with notes that are held in memory, as if they lay in the vaults.
-pub(crate) fn refresh_held(workspace: &Workspace, shelf: &Shelf<'_>) -> Result<(), AppError> {
-    let mut listed = Listed::of(workspace, Notes::Held(shelf));
+pub(crate) fn refresh_from_memory(
+    workspace: &Workspace,
+    notes: &MemoryVault<'_>,
+) -> Result<(), AppError> {
+    let mut listed = Listed::of(workspace, Notes::InMemory(notes));
     let (last, mode) = (workspace.last_index(), Mode::Incremental);
     refresh_listed(workspace, &mut listed, last, mode, Patience::Wait, &mut |_, _| {})?;
     Ok(())
@@ -144,7 +147,7 @@ impl<'a> Listed<'a> {
             Notes::OnDisk => {
                 vault::walk(&workspace.vaults, workspace.settings.max_file_bytes.value)
             }
-            Notes::Held(shelf) => (shelf.listings(&workspace.vaults), Skipped::default()),
+            Notes::InMemory(notes) => (notes.listings(&workspace.vaults), Skipped::default()),
         };
         Listed { listings, notes, skipped, took: started.elapsed() }
     }

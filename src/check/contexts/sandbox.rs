@@ -1,94 +1,146 @@
-//! A place on the stage: its settings, and how a session is put there with nothing of the user's in reach.
+//! The sandbox: a temporary checkout in which sessions start, and the place that each of them finds. Nothing of the user's
+//! is in reach.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io;
+use std::path::Path;
 
 use crate::check::CheckError;
 use crate::check::contexts::temp_checkout::TempCheckout;
 use crate::check::repository::{Repository, SETTINGS};
-use crate::check::settings;
-use crate::check::settings::SessionSpec;
+use crate::check::rules::CheckedVault;
+use crate::check::settings::{self, SessionSpec};
+use crate::check::snapshot::base::Base;
 use crate::check::snapshot::text;
+use crate::core::settings::Settings;
 use crate::core::source::SourcePreference;
 use crate::system::environment::Environment;
+use crate::system::vault;
 use crate::workspace::{AppError, Place, Request};
 
-/// Nobody waits here: a slow machine must not change what is found.
+/// A slow machine must not change what is found.
 const PATIENCE_MS: &str = "3600000";
-/// The branch that a session is on which names none.
-pub(crate) const BRANCH: &str = "main";
+/// The branch of a session that names none.
+const BRANCH: &str = "main";
+const MAX_SETTINGS_BYTES: u64 = 1024 * 1024;
 
-/// Puts settings on the stage: those at the top, and those of packages where there is no repository around them.
-pub(crate) fn set_settings(
-    repository: &Repository,
-    stage: &TempCheckout,
-) -> Result<(), CheckError> {
-    let set = |path: &str, text: &str| stage.write(path, text.as_bytes());
+pub(crate) struct Sandbox<'r> {
+    repository: &'r Repository,
+    pub(crate) checkout: TempCheckout,
+    /// By the folder of the session.
+    pub(crate) places: BTreeMap<String, Place>,
+    /// Those at the top.
+    pub(crate) settings: Settings,
+    /// The folders of notes of all sessions.
+    pub(crate) vaults: Vec<CheckedVault>,
+}
+
+impl<'r> Sandbox<'r> {
+    pub(crate) fn new(
+        repository: &'r Repository,
+        base: Option<&Base>,
+    ) -> Result<Sandbox<'r>, CheckError> {
+        let checkout = TempCheckout::new(&repository.project)?;
+        // The folders of both versions: a vault that one of them lacks is empty there.
+        let of_base = base.iter().flat_map(|base| base.files.keys());
+        for path in repository.paths.iter().chain(of_base) {
+            checkout.make_folder_of(path)?;
+        }
+        write_settings(repository, &checkout)?;
+        let mut places = BTreeMap::new();
+        for session in &repository.sessions {
+            check_folder(repository, &checkout, session)?;
+            places.insert(session.dir.clone(), find_place(&checkout, &session.dir)?);
+        }
+        let settings = find_place(&checkout, "")?.settings;
+        let vaults = vaults(&checkout, &places);
+        Ok(Sandbox { repository, checkout, places, settings, vaults })
+    }
+
+    /// Checks out the session's branch. Returns what the session asks for, and its place.
+    pub(crate) fn enter(&self, session: &SessionSpec) -> Result<(Request, &Place), CheckError> {
+        if self.repository.has_repository() {
+            self.checkout.check_out(session.branch.as_deref().unwrap_or(BRANCH))?;
+        }
+        Ok((self.request(&session.dir), self.place(session)?))
+    }
+
+    pub(crate) fn place(&self, session: &SessionSpec) -> Result<&Place, CheckError> {
+        let place = self.places.get(&session.dir);
+        place.ok_or_else(|| CheckError::Place(format!("no folder {}", session.dir)))
+    }
+
+    pub(crate) fn request(&self, dir: &str) -> Request {
+        request(&self.checkout, dir)
+    }
+}
+
+/// Writes the settings at the top, and those of packages where there is no repository around them.
+fn write_settings(repository: &Repository, checkout: &TempCheckout) -> Result<(), CheckError> {
     if repository.text.is_some() {
-        set(SETTINGS, &repository.file.without_unknown).map_err(on_stage)?;
+        checkout.write(SETTINGS, repository.file.without_unknown.as_bytes())?;
     }
     if repository.has_repository() {
-        stage.check_out(BRANCH).map_err(on_stage)?;
-        return Ok(());
+        return checkout.check_out(BRANCH);
     }
-    let in_package = |path: &&String| path.ends_with("/kgctx.toml");
-    for path in repository.paths.iter().filter(in_package) {
-        let Some(text) = repository.tree.read(path, 1 << 20).map(text) else { continue };
+    for path in repository.paths.iter().filter(|path| path.ends_with("/kgctx.toml")) {
+        let bytes = repository.tree.read(path, MAX_SETTINGS_BYTES);
+        let Some(text) = bytes.map(text) else { continue };
         let file = settings::file::read(path, &text)?;
-        set(path, &file.without_unknown).map_err(on_stage)?;
+        checkout.write(path, file.without_unknown.as_bytes())?;
     }
     Ok(())
 }
 
-/// Makes sure that a session starts somewhere.
-pub(crate) fn check_folder(
+/// Makes sure that the session's folder exists.
+fn check_folder(
     repository: &Repository,
-    stage: &TempCheckout,
+    checkout: &TempCheckout,
     session: &SessionSpec,
 ) -> Result<(), CheckError> {
     let SessionSpec { name, dir, .. } = session;
-    if !stage.has_folder(dir) {
-        let n =
-            repository.sessions.iter().position(|other| other.name == *name).unwrap_or_default();
-        let keys = [format!("check.session.{n}.dir"), format!("check.session.{n}")];
-        let line = repository.spot(&keys).map_or(1, |spot| spot.line);
-        return Err(CheckError::Place(format!(
-            "{SETTINGS}:{line}: the session {name:?} starts in {dir:?}, and no file of the repository is there"
-        )));
+    if checkout.has_folder(dir) {
+        return Ok(());
     }
-    Ok(())
+    let n = repository.sessions.iter().position(|other| other.name == *name).unwrap_or_default();
+    let keys = [format!("check.session.{n}.dir"), format!("check.session.{n}")];
+    let line = repository.spot(&keys).map_or(1, |spot| spot.line);
+    Err(CheckError::Place(format!(
+        "{SETTINGS}:{line}: the session {name:?} starts in {dir:?}, and no file of the repository is there"
+    )))
 }
 
-/// What a folder on the stage belongs to.
-pub(crate) fn place_of(stage: &TempCheckout, dir: &str) -> Result<Place, CheckError> {
-    Place::find(&request(stage, dir)).map_err(|error| unstaged(stage, error))
-}
-
-/// Wrong settings, with their paths as they are in the repository.
-fn unstaged(stage: &TempCheckout, error: AppError) -> CheckError {
-    match error {
-        AppError::Settings(error) => CheckError::Place(stage.unstaged(&error.to_string())),
+fn find_place(checkout: &TempCheckout, dir: &str) -> Result<Place, CheckError> {
+    Place::find(&request(checkout, dir)).map_err(|error| match error {
+        AppError::Settings(error) => {
+            CheckError::Place(checkout.as_in_repository(&error.to_string()))
+        }
         error => error.into(),
-    }
+    })
 }
 
-/// A session's place, with nothing of the user's in reach.
-pub(crate) fn request(stage: &TempCheckout, dir: &str) -> Request {
-    let environment = [("KGCTX_DEADLINE_MS", PATIENCE_MS)];
-    let environment: Environment =
-        environment.into_iter().map(|(k, v)| (OsString::from(k), OsString::from(v))).collect();
+fn request(checkout: &TempCheckout, dir: &str) -> Request {
+    let patience = (OsString::from("KGCTX_DEADLINE_MS"), OsString::from(PATIENCE_MS));
     Request {
-        dir: Some(stage.project().join(dir)),
-        home: Some(stage.home()),
-        environment: Some(environment),
+        dir: Some(checkout.project().join(dir)),
+        home: Some(checkout.home()),
+        environment: Some(Environment::from_iter([patience])),
         source: Some(SourcePreference::Index),
-        // Where temporary folders are is the machine's matter, and may be inside of somebody's repository.
-        ceiling: Some(stage.folder().to_path_buf()),
+        // The temporary folder may lie inside of a repository.
+        ceiling: Some(checkout.folder().to_path_buf()),
         ..Request::default()
     }
 }
 
-/// A stage that could not be set.
-pub(crate) fn on_stage(cause: io::Error) -> CheckError {
-    CheckError::Write { path: "a temporary folder".to_owned(), cause }
+/// Skips vaults that cannot be opened: their sessions report them.
+fn vaults(checkout: &TempCheckout, places: &BTreeMap<String, Place>) -> Vec<CheckedVault> {
+    let specs = places.values().flat_map(|place| &place.settings.vaults);
+    let opened = specs.filter_map(|spec| vault::open(spec).ok()).map(|opened| {
+        let below = opened.root.strip_prefix(checkout.project()).unwrap_or(Path::new(""));
+        CheckedVault { folder: below.to_string_lossy().into_owned(), name: opened.name }
+    });
+    let mut vaults: Vec<CheckedVault> = opened.collect();
+    vaults.sort();
+    vaults.dedup();
+    vaults
 }

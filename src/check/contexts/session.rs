@@ -6,23 +6,23 @@ use crate::app::inject::inject;
 use crate::app::recorder::Recording;
 use crate::app::session::Session;
 use crate::check::CheckError;
-use crate::check::report::{EntryName, SessionReport};
+use crate::check::contexts::ContextBuilder;
+use crate::check::report::{EntryName, SessionReport, part_tokens};
 use crate::check::settings::SessionSpec;
-use crate::check::snapshot::Scene;
-use crate::check::snapshot::handoff::{Left, load};
+use crate::check::snapshot::handoff::{CommittedHandoff, choose, load};
+use crate::core::context::budget::Host;
 use crate::core::context::candidate::{Line, Part};
 use crate::core::context::receipt::{Entry, Fault, Injection, Receipt};
 use crate::core::handoff::HandoffSection;
-use crate::core::host::Host;
 use crate::core::session::Moment;
 
 /// More than any context could have.
-const ROOM_WITHOUT_END: usize = 100_000_000;
+const UNLIMITED: usize = 100_000_000;
 /// Nobody waits for a check at a prompt.
 const PATIENCE: Duration = Duration::from_secs(3_600);
 
 /// A session and what it would be given.
-pub(crate) struct Played {
+pub(crate) struct SessionContext {
     pub(crate) report: SessionReport,
     pub(crate) text: String,
     /// Whether there is something to say and no room to say anything.
@@ -41,73 +41,81 @@ pub(crate) struct Cut {
     pub(crate) wanted: usize,
 }
 
-impl Played {
+impl SessionContext {
     /// All entries, with room or without.
     pub(crate) fn has(&self, entry: &EntryName) -> bool {
         self.report.shown.contains(entry) || self.report.omitted.contains(entry)
     }
 }
 
-/// Makes a session's context, and another one without limits to know what it lacks.
-pub(crate) fn play(scene: &Scene<'_>, session: &SessionSpec) -> Result<Played, CheckError> {
-    let chosen = scene.chosen(session)?;
-    let Injection { text, receipt, .. } =
-        make(scene, session, chosen, session.host, session.budget)?;
-    let room = Some(ROOM_WITHOUT_END);
-    let unlimited = make(scene, session, chosen, Host::Plain, room)?.receipt;
-    let handoff = chosen.map(Left::name).unwrap_or_default();
-    let (shown, omitted) = names(&receipt, &handoff);
-    let is_shut_out = text.is_empty() && unlimited.used.tokens > 0;
-    let of_handoff = |receipt: &Receipt| {
-        let part = receipt.parts.iter().find(|part| part.name == Part::Handoff);
-        part.map_or(0, |part| part.tokens)
-    };
-    let cut = Cut { handoff, shown: of_handoff(&receipt), wanted: of_handoff(&unlimited) };
-    let cut = Some(cut).filter(|cut| cut.shown < cut.wanted);
-    // What has no room is a finding, not a fault.
-    let faults = receipt.faults.into_iter().filter(|fault| fault.source != "handoff").collect();
-    let report = SessionReport {
-        name: session.name.clone(),
-        host: session.host,
-        budget: receipt.budget,
-        used: receipt.used,
-        wanted: unlimited.used.tokens,
-        parts: receipt.parts,
-        limits: scene.repository.file.settings.limits_in(session.host),
-        shown,
-        omitted,
-        growth: None,
-    };
-    Ok(Played { report, text, is_shut_out, cut, faults })
-}
+impl ContextBuilder<'_> {
+    /// Builds the session's context, and another one without limits to know what it lacks.
+    pub(super) fn context(&self, session: &SessionSpec) -> Result<SessionContext, CheckError> {
+        let handoff = self.handoff(session)?;
+        let Injection { text, receipt, .. } =
+            self.inject(session, handoff, session.host, session.budget)?;
+        let unlimited = self.inject(session, handoff, Host::Plain, Some(UNLIMITED))?.receipt;
+        let handoff = handoff.map(CommittedHandoff::name).unwrap_or_default();
+        let (shown, omitted) = names(&receipt, &handoff);
+        let tokens = |receipt: &Receipt| part_tokens(&receipt.parts, Part::Handoff);
+        let cut = Cut { handoff, shown: tokens(&receipt), wanted: tokens(&unlimited) };
+        // A handoff that has no room is a finding, not a fault.
+        let faults = receipt.faults.into_iter().filter(|fault| fault.source != "handoff");
+        let faults = faults.map(|Fault { source, reason }| Fault {
+            reason: self.sandbox.checkout.as_in_repository(&reason),
+            source,
+        });
+        Ok(SessionContext {
+            is_shut_out: text.is_empty() && unlimited.used.tokens > 0,
+            cut: Some(cut).filter(|cut| cut.shown < cut.wanted),
+            faults: faults.collect(),
+            text,
+            report: SessionReport {
+                name: session.name.clone(),
+                host: session.host,
+                budget: receipt.budget,
+                used: receipt.used,
+                wanted: unlimited.used.tokens,
+                parts: receipt.parts,
+                limits: self.facts.repository.file.settings.limits_in(session.host),
+                shown,
+                omitted,
+                growth: None,
+            },
+        })
+    }
 
-/// Makes a session's context alone.
-pub(crate) fn play_text(scene: &Scene<'_>, session: &SessionSpec) -> Result<String, CheckError> {
-    let chosen = scene.chosen(session)?;
-    Ok(make(scene, session, chosen, session.host, session.budget)?.text)
-}
+    pub(super) fn text(&self, session: &SessionSpec) -> Result<String, CheckError> {
+        let handoff = self.handoff(session)?;
+        Ok(self.inject(session, handoff, session.host, session.budget)?.text)
+    }
 
-fn make(
-    scene: &Scene<'_>,
-    session: &SessionSpec,
-    chosen: Option<&Left>,
-    host: Host,
-    budget: Option<usize>,
-) -> Result<Injection, CheckError> {
-    let (request, place) = scene.enter(session)?;
-    let now = scene.repository.now_of(session);
-    let session = Session {
-        id: session.name.clone(),
-        moment: Moment::Start,
-        place: request,
-        host,
-        budget,
-        now: Some(now),
-        within: Some(PATIENCE),
-        is_watched: true,
-        handoff: Some(load(chosen, place)),
-    };
-    Ok(inject(&session, Recording::Off)?)
+    fn handoff(&self, session: &SessionSpec) -> Result<Option<&CommittedHandoff>, CheckError> {
+        let now = self.facts.repository.now_of(session);
+        Ok(choose(&self.snapshot.handoffs, self.sandbox.place(session)?, now))
+    }
+
+    fn inject(
+        &self,
+        session: &SessionSpec,
+        handoff: Option<&CommittedHandoff>,
+        host: Host,
+        budget: Option<usize>,
+    ) -> Result<Injection, CheckError> {
+        let (request, place) = self.sandbox.enter(session)?;
+        let session = Session {
+            id: session.name.clone(),
+            moment: Moment::Start,
+            place: request,
+            host,
+            budget,
+            now: Some(self.facts.repository.now_of(session)),
+            within: Some(PATIENCE),
+            is_watched: true,
+            handoff: Some(load(handoff, place)),
+        };
+        Ok(inject(&session, Recording::Off)?)
+    }
 }
 
 /// The names of what is shown, and of what is not.

@@ -1,7 +1,7 @@
-//! A stage: a folder of its own in which a repository's settings stand as a session would find them, with nothing of the user's
-//! in reach. It is gone when it is dropped.
+//! A temporary checkout: a private folder with the settings of a repository as its sessions would find them. It removes
+//! itself when it is dropped.
 
-#![expect(clippy::disallowed_methods, reason = "this room is behind the I/O fence")]
+#![expect(clippy::disallowed_methods, reason = "this module is behind the I/O fence")]
 
 use std::fs::{self, File};
 use std::io;
@@ -9,26 +9,30 @@ use std::path::{Path, PathBuf};
 use std::sync::Once;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use crate::check::CheckError;
 use crate::system::directories::create_new_private;
 use crate::system::process::identity::Process;
 
-/// What the names of stages begin with; the number of their process follows.
+/// How folder names begin; the number of the process follows.
 const PREFIX: &str = "kgctx-check-";
-/// The file that is locked while a stage is needed.
+/// The file that is locked while the folder is in use.
 const LOCK: &str = "lock";
 
-/// A folder that is gone when this is dropped.
 #[derive(Debug)]
 pub(crate) struct TempCheckout {
     folder: PathBuf,
     project: PathBuf,
-    /// Held as long as the stage is needed.
+    /// Held as long as the folder is in use.
     _lock: File,
 }
 
 impl TempCheckout {
-    /// Makes an empty stage for a project of that name.
-    pub(crate) fn new(project: &str) -> io::Result<TempCheckout> {
+    /// Makes an empty checkout for a project of that name.
+    pub(crate) fn new(project: &str) -> Result<TempCheckout, CheckError> {
+        TempCheckout::create(project).map_err(failed)
+    }
+
+    fn create(project: &str) -> io::Result<TempCheckout> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         static SWEEP: Once = Once::new();
         let temporary = fs::canonicalize(std::env::temp_dir())?;
@@ -38,26 +42,25 @@ impl TempCheckout {
             let folder = temporary.join(format!("{PREFIX}{}-{number}", std::process::id()));
             match create_new_private(&folder) {
                 Ok(()) => break folder,
-                // It was left by a process that was ended, or is somebody's trap.
+                // A killed process left it, or it is a trap.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
             }
         };
         let lock = File::create(folder.join(LOCK))?;
         let _ = lock.try_lock();
-        let stage = TempCheckout { project: folder.join(project), folder, _lock: lock };
-        fs::create_dir(&stage.project)?;
-        // Who looks for rules of what to ignore stops here, and does not climb into a repository around this folder.
-        fs::create_dir(stage.folder.join(".git"))?;
-        Ok(stage)
+        let checkout = TempCheckout { project: folder.join(project), folder, _lock: lock };
+        fs::create_dir(&checkout.project)?;
+        // A search for ignore rules stops here, and does not climb into a repository around this folder.
+        fs::create_dir(checkout.folder.join(".git"))?;
+        Ok(checkout)
     }
 
-    /// The folder around the project: nothing in it or above it is the project's.
+    /// The folder around the project: nothing in it or above it belongs to the project.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// The top of the project.
     pub(crate) fn project(&self) -> &Path {
         &self.project
     }
@@ -67,67 +70,72 @@ impl TempCheckout {
         self.folder.join("home")
     }
 
-    /// Whether there is such a folder in the project.
     pub(crate) fn has_folder(&self, path: &str) -> bool {
         self.project.join(path).is_dir()
     }
 
-    /// Makes a folder in the project.
-    pub(crate) fn make_folder(&self, path: &str) -> io::Result<()> {
-        fs::create_dir_all(self.project.join(path))
+    pub(crate) fn make_folder_of(&self, file: &str) -> Result<(), CheckError> {
+        let Some((folder, _)) = file.rsplit_once('/') else { return Ok(()) };
+        fs::create_dir_all(self.project.join(folder)).map_err(failed)
     }
 
-    /// Makes a repository of the project, with a branch checked out.
-    pub(crate) fn check_out(&self, branch: &str) -> io::Result<()> {
+    /// Makes the project a repository with this branch checked out.
+    pub(crate) fn check_out(&self, branch: &str) -> Result<(), CheckError> {
         let git = self.project.join(".git");
-        fs::create_dir_all(&git)?;
-        fs::write(git.join("HEAD"), format!("ref: refs/heads/{branch}\n"))
+        let head = format!("ref: refs/heads/{branch}\n");
+        fs::create_dir_all(&git).and_then(|()| fs::write(git.join("HEAD"), head)).map_err(failed)
     }
 
-    /// Writes a file in a folder that is there.
-    pub(crate) fn write(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
-        fs::write(self.project.join(path), bytes)
+    pub(crate) fn write(&self, path: &str, bytes: &[u8]) -> Result<(), CheckError> {
+        fs::write(self.project.join(path), bytes).map_err(failed)
     }
 
-    /// Removes a file.
-    pub(crate) fn remove(&self, path: &str) -> io::Result<()> {
-        fs::remove_file(self.project.join(path))
+    /// Removes a file. One that was too large was never written.
+    pub(crate) fn remove(&self, path: &str) -> Result<(), CheckError> {
+        match fs::remove_file(self.project.join(path)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed(error)),
+            _ => Ok(()),
+        }
     }
 
-    /// What is said of files here, with their paths as they are in the repository.
-    pub(crate) fn unstaged(&self, text: &str) -> String {
+    /// A message with the paths that its files have in the repository.
+    pub(crate) fn as_in_repository(&self, message: &str) -> String {
         let project = self.project.display().to_string();
         let home = self.home().display().to_string();
-        text.replace(&format!("{project}/"), "").replace(&project, ".").replace(&home, "~")
+        message.replace(&format!("{project}/"), "").replace(&project, ".").replace(&home, "~")
     }
 }
 
 impl Drop for TempCheckout {
     fn drop(&mut self) {
-        // Whoever cleans temporary folders gets what cannot be removed here.
+        // The system's own cleaning gets what cannot be removed here.
         let _ = fs::remove_dir_all(&self.folder);
     }
 }
 
-/// Removes what processes left that were ended before they could.
+fn failed(cause: io::Error) -> CheckError {
+    CheckError::Write { path: "a temporary folder".to_owned(), cause }
+}
+
+/// Removes the folders of processes that were killed.
 fn sweep(temporary: &Path) {
     for entry in fs::read_dir(temporary).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let numbers = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.split_once('-'));
         let Some((pid, number)) = numbers else { continue };
         let (Ok(pid), Ok(_)) = (pid.parse(), number.parse::<u32>()) else { continue };
-        if Process::of_number(pid).is_gone() && is_left(&entry.path()) {
-            // What belongs to somebody else stays, and is theirs to sweep.
+        if Process::of_number(pid).is_gone() && is_unused(&entry.path()) {
+            // A folder of another user stays.
             let _ = fs::remove_dir_all(entry.path());
         }
     }
 }
 
-/// Whether a folder is one that nobody uses: a process in another container has a number of its own, and still its lock.
-fn is_left(folder: &Path) -> bool {
-    let is_folder = fs::symlink_metadata(folder).is_ok_and(|there| there.is_dir());
+/// Whether the folder is unused: the number of a process in another container means nothing here, but its lock does.
+fn is_unused(folder: &Path) -> bool {
+    let is_folder = fs::symlink_metadata(folder).is_ok_and(|metadata| metadata.is_dir());
     let lock = folder.join(LOCK);
-    if !is_folder || fs::symlink_metadata(&lock).is_ok_and(|there| !there.is_file()) {
+    if !is_folder || fs::symlink_metadata(&lock).is_ok_and(|metadata| !metadata.is_file()) {
         return false;
     }
     match File::open(lock) {

@@ -3,7 +3,6 @@
 use rayon::prelude::*;
 
 use super::names::Names;
-use super::pattern;
 use super::spans::Spans;
 use super::text_file::TextFile;
 use super::tree::{self, Tree};
@@ -68,13 +67,10 @@ impl<'a> CheckedFile<'a> {
     /// The file, if it is one that reaches a prompt.
     fn new(input: &RuleInput<'a>, file: &'a RepositoryFile) -> Option<CheckedFile<'a>> {
         let (path, text) = (file.path.as_str(), file.text.as_deref()?);
-        let is_handoff = is_handoff(input, path);
-        let vault = if is_handoff { None } else { vault_of(input.vaults, path) };
-        let is_static = || {
-            let limits = &input.settings.static_limits;
-            limits.iter().any(|(pattern, _)| pattern::fits(pattern, path))
-        };
-        if !is_handoff && vault.is_none() && !is_static() {
+        let roles = input.roles();
+        let is_handoff = roles.is_handoff(path);
+        let vault = if is_handoff { None } else { roles.vault_of(path) };
+        if !is_handoff && vault.is_none() && roles.static_limit(path).is_none() {
             return None;
         }
         let unmarked = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -132,22 +128,4 @@ impl<'a> CheckedFile<'a> {
         }
         None
     }
-}
-
-fn is_handoff(input: &RuleInput<'_>, path: &str) -> bool {
-    let mut folders = input.settings.handoffs.iter();
-    let is_readme = tree::name_of(path).eq_ignore_ascii_case("README.md");
-    path.ends_with(".md")
-        && !is_readme
-        && folders.any(|folder| tree::below(folder.trim_matches('/'), path).is_some())
-}
-
-/// The vault that a file is a note of: the innermost one. Hidden files and folders are none of its notes.
-fn vault_of<'a>(vaults: &'a [CheckedVault], path: &str) -> Option<&'a CheckedVault> {
-    let holds = |vault: &&CheckedVault| {
-        tree::below(&vault.folder, path)
-            .is_some_and(|below| !below.split('/').any(|part| part.starts_with('.')))
-    };
-    let innermost = vaults.iter().filter(holds).max_by_key(|vault| vault.folder.len());
-    innermost.filter(|_| path.ends_with(".md"))
 }

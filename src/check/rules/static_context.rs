@@ -6,33 +6,27 @@ use std::collections::HashMap;
 
 use super::RuleInput;
 use super::checked_files::CheckedFiles;
-use super::pattern;
 use super::spans::Spans;
 use super::tree;
 use crate::check::finding::{Finding, Rule};
 use crate::check::report::StaticFile;
-use crate::core::host::Host;
 use crate::core::tokens;
 use crate::core::tokens::encoding::Encoding;
 
-/// Hosts follow imports this deep.
-const DEEPEST: usize = 5;
+/// Files whose imports hosts follow.
+const IMPORTERS: [&str; 4] = ["CLAUDE.md", "AGENTS.md", "GEMINI.md", "CLAUDE.local.md"];
+/// How deep hosts follow imports.
+pub(crate) const MAX_IMPORT_DEPTH: usize = 5;
 
 /// The files that hosts read by themselves, with their sizes, in the order of their paths.
 pub fn files(input: &RuleInput<'_>) -> Vec<StaticFile> {
-    let limits = &input.settings.static_limits;
-    let own_files = Host::own_files();
-    let has_imports = |path: &str| {
-        own_files.iter().any(|own| own.has_imports && own.name() == tree::name_of(path))
-    };
     let mut texts: Option<HashMap<&str, &str>> = None;
     let mut files = Vec::new();
     for file in input.files {
         let Some(text) = file.text.as_deref() else { continue };
-        let fitting = limits.iter().rev().find(|(pattern, _)| pattern::fits(pattern, &file.path));
-        let Some((_, limit)) = fitting else { continue };
+        let Some(limit) = input.roles().static_limit(&file.path) else { continue };
         let mut n_tokens = tokens::count(input.encoding, text);
-        if has_imports(&file.path) {
+        if IMPORTERS.contains(&tree::name_of(&file.path)) {
             let texts = texts.get_or_insert_with(|| {
                 let texts = input.files.iter();
                 texts.filter_map(|file| Some((file.path.as_str(), file.text.as_deref()?))).collect()
@@ -42,7 +36,7 @@ pub fn files(input: &RuleInput<'_>) -> Vec<StaticFile> {
         files.push(StaticFile {
             path: file.path.clone(),
             tokens: n_tokens,
-            limit: Some(*limit),
+            limit: Some(limit),
             tokens_before: None,
         });
     }
@@ -59,7 +53,7 @@ fn imported_tokens(
     let mut seen = vec![path.to_owned()];
     let mut level = imports(path, text);
     let mut sum = 0;
-    for _ in 0..DEEPEST {
+    for _ in 0..MAX_IMPORT_DEPTH {
         let mut next = Vec::new();
         for path in level {
             let Some(text) = texts.get(path.as_str()).filter(|_| !seen.contains(&path)) else {

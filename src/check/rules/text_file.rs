@@ -157,6 +157,11 @@ pub(super) fn shown(text: &str) -> String {
     shortened(&for_model::one_line(&text[..text.floor_char_boundary(NEAR_BYTES)]))
 }
 
+/// A name as it may stand in a message.
+pub(super) fn name_shown(name: &str) -> String {
+    for_model::one_line(&secrets::mask(name))
+}
+
 fn shortened(text: &str) -> String {
     match text.char_indices().nth(SHOWN_CHARS) {
         None => text.to_owned(),

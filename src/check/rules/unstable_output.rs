@@ -1,51 +1,38 @@
-//! The rule about contexts that change by themselves: two of the same notes differ.
+//! **unstable-output**: two contexts of the same notes differ.
 
-use crate::check::contexts::session::Played;
-use crate::check::finding::{Finding, Rule, Spot};
-use crate::check::repository_file::RepositoryFile;
-use crate::check::rules::budget::{About, told};
-use crate::check::snapshot::{Scene, text};
+use crate::check::contexts::session::SessionContext;
+use crate::check::facts::Facts;
+use crate::check::finding::{Finding, Rule};
+use crate::check::rules::session_finding::{CheckedSession, merge};
 
-/// Contexts that are not the same when they are made again.
-pub(crate) fn find(scene: &Scene<'_>, played: &[Played], again: &[String]) -> Vec<Finding> {
-    let sessions = scene.repository.sessions.iter().enumerate();
-    let pairs = sessions.zip(played.iter().zip(again));
-    let differing: Vec<_> = pairs.filter(|(_, (played, again))| played.text != **again).collect();
+/// Compares contexts with the texts of the same contexts, built again.
+pub(crate) fn find(
+    facts: &Facts<'_>,
+    contexts: &[SessionContext],
+    again: &[String],
+) -> Vec<Finding> {
+    let pairs = CheckedSession::all(facts, contexts).zip(again);
+    let differing: Vec<_> =
+        pairs.filter(|(session, again)| session.context.text != **again).collect();
     if differing.is_empty() {
         return Vec::new();
     }
-    let written = written_meanwhile(scene);
-    let broken = differing.into_iter().map(|((n, session), (played, again))| {
-        let about = About { scene, session, n };
-        let same = played.text.lines().zip(again.lines()).take_while(|(a, b)| a == b).count();
-        let from = format!("differ from line {} on", same + 1);
-        match &written {
-            Some(spot) => about.broken_at(
-                Some(spot.clone()),
-                Rule::UnstableOutput,
-                0,
-                format!("this file was written while it was checked, and two contexts {from}"),
-                "check again while nothing writes to the repository".to_owned(),
+    let written = facts.written_meanwhile();
+    let findings = differing.into_iter().map(|(session, again)| {
+        let lines = session.context.text.lines().zip(again.lines());
+        let from = lines.take_while(|(a, b)| a == b).count() + 1;
+        let (message, hint) = match written {
+            Some(_) => (
+                format!("this file was written while it was checked, and two contexts differ from line {from} on"),
+                "check again while nothing writes to the repository",
             ),
-            None => about.broken(
-                Rule::UnstableOutput,
-                &[],
-                0,
-                format!("two contexts of the same notes {from}"),
-                "this is a fault of kgctx; please report it with the notes that show it".to_owned(),
+            None => (
+                format!("two contexts of the same notes differ from line {from} on"),
+                "this is a fault of kgctx; please report it with the notes that show it",
             ),
-        }
+        };
+        let spot = written.clone().or_else(|| session.spot(&[]));
+        session.finding(spot, Rule::UnstableOutput, 0, message, hint)
     });
-    told(broken.collect())
-}
-
-/// The first line of a file that holds something else than when it was read: then the notes were not the same.
-fn written_meanwhile(scene: &Scene<'_>) -> Option<Spot> {
-    scene.files().iter().find_map(|RepositoryFile { path, text: read, .. }| {
-        let read = read.as_deref()?;
-        let bytes = scene.repository.tree.read(path, scene.max_bytes());
-        let now = bytes.map(text).unwrap_or_default();
-        let same = || read.split('\n').zip(now.split('\n')).take_while(|(a, b)| a == b).count();
-        (now != read).then(|| Spot { path: path.clone(), line: same() + 1, column: 1, length: 0 })
-    })
+    merge(findings.collect())
 }

@@ -11,21 +11,21 @@ use crate::system::listed_files;
 use crate::workspace::Place;
 
 /// A committed handoff that is for the next session.
-pub(crate) struct Left {
+pub(crate) struct CommittedHandoff {
     path: String,
     document: Document,
     created: Timestamp,
 }
 
-impl Left {
+impl CommittedHandoff {
     /// Reads one; `None` for what no session could load by itself.
-    pub(crate) fn read(file: &RepositoryFile) -> Option<Left> {
+    pub(crate) fn read(file: &RepositoryFile) -> Option<CommittedHandoff> {
         let read = document::read(file.text.as_ref()?.as_bytes()).ok()?;
         let is_usable = !read.is_raw && !read.is_empty();
         let document = Some(read.document).filter(|_| is_usable)?;
         let created = document.head.created_at.unwrap_or(file.modified);
         let is_for_sessions = document.head.kind == Kind::Session;
-        is_for_sessions.then(|| Left { path: file.path.clone(), document, created })
+        is_for_sessions.then(|| CommittedHandoff { path: file.path.clone(), document, created })
     }
 
     /// The files that it lists, as paths from the top.
@@ -77,13 +77,17 @@ impl Left {
 }
 
 /// The newest one that is not too old.
-pub(crate) fn choose<'l>(left: &'l [Left], place: &Place, now: Timestamp) -> Option<&'l Left> {
+pub(crate) fn choose<'h>(
+    handoffs: &'h [CommittedHandoff],
+    place: &Place,
+    now: Timestamp,
+) -> Option<&'h CommittedHandoff> {
     let settings = &place.settings.handoff;
     if !settings.enabled.value || !settings.inject_on_start.value {
         return None;
     }
-    let is_good = |left: &&Left| {
-        let record = left.record(place);
+    let is_good = |handoff: &&CommittedHandoff| {
+        let record = handoff.record(place);
         let max_age = || {
             Timestamp::from_milliseconds(
                 record.created.milliseconds().saturating_add(max_age_ms(settings)),
@@ -96,17 +100,17 @@ pub(crate) fn choose<'l>(left: &'l [Left], place: &Place, now: Timestamp) -> Opt
         record.channel == place.project.channel
             && too_old_at.into_iter().flatten().all(|at| at >= now)
     };
-    left.iter().filter(is_good).max_by_key(|left| (left.created, &left.path))
+    handoffs.iter().filter(is_good).max_by_key(|handoff| (handoff.created, &handoff.path))
 }
 
 /// What a session is given of it, with its files as they are on the stage.
-pub(crate) fn load(chosen: Option<&Left>, place: &Place) -> SessionHandoff {
-    let section = chosen.map(|left| {
-        let head = &left.document.head;
+pub(crate) fn load(chosen: Option<&CommittedHandoff>, place: &Place) -> SessionHandoff {
+    let section = chosen.map(|handoff| {
+        let head = &handoff.document.head;
         let files = root_of_files(&place.project).map_or_else(Vec::new, |root| {
             listed_files::read_listed(&root, &[], &head.specs, &head.files, LIMITS)
         });
-        let prepared = section::prepare(&left.record(place), &left.document, files);
+        let prepared = section::prepare(&handoff.record(place), &handoff.document, files);
         HandoffSection::Handoff(Box::new(prepared))
     });
     SessionHandoff { section, faults: Vec::new() }

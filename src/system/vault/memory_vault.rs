@@ -1,5 +1,5 @@
-//! A shelf: notes that are held in memory, and belong to vaults as if they lay in their folders. The same names, folders and
-//! ignore rules decide as in a walk; only the notes themselves are nowhere on the disk.
+//! A memory vault: notes in memory that belong to vaults as if they lay in their folders. The same names, folders and ignore
+//! rules decide as in a walk; only the notes are not on disk.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -13,32 +13,30 @@ use crate::core::note::listing::{FolderListing, ListedFile, Skipped, Stamp};
 use crate::core::note::vault::Vault;
 use crate::core::time::Timestamp;
 
-/// Notes that are held in memory.
 #[derive(Debug)]
-pub struct Shelf<'a> {
+pub struct MemoryVault<'a> {
     top: PathBuf,
-    notes: Vec<(&'a str, Held<'a>)>,
-    /// The places of all paths among the notes.
-    places: HashMap<&'a str, usize>,
+    notes: Vec<Note<'a>>,
+    texts: HashMap<&'a str, &'a str>,
 }
 
-/// What a note holds, and when it was written.
 #[derive(Debug, Clone, Copy)]
-struct Held<'a> {
+struct Note<'a> {
+    path: &'a str,
     text: &'a str,
     modified: Timestamp,
 }
 
-impl<'a> Shelf<'a> {
-    /// An empty shelf for notes below a folder.
-    pub fn new(top: &Path) -> Shelf<'a> {
-        Shelf { top: top.to_path_buf(), notes: Vec::new(), places: HashMap::new() }
+impl<'a> MemoryVault<'a> {
+    /// An empty vault for notes below a folder.
+    pub fn new(top: &Path) -> MemoryVault<'a> {
+        MemoryVault { top: top.to_path_buf(), notes: Vec::new(), texts: HashMap::new() }
     }
 
-    /// Puts a note on the shelf, by its path from the top.
-    pub fn put(&mut self, path: &'a str, text: &'a str, modified: Timestamp) {
-        self.places.insert(path, self.notes.len());
-        self.notes.push((path, Held { text, modified }));
+    /// Adds a note by its path from the top.
+    pub fn add(&mut self, path: &'a str, text: &'a str, modified: Timestamp) {
+        self.texts.insert(path, text);
+        self.notes.push(Note { path, text, modified });
     }
 
     /// Lists the notes of all vaults.
@@ -49,39 +47,39 @@ impl<'a> Shelf<'a> {
 
     fn listings_of(&self, n: usize, vault: &Vault) -> Vec<FolderListing> {
         let Some(prefix) = self.prefix(vault) else { return Vec::new() };
-        let mut ways = Ways::new(Place::root(n, vault));
+        let mut admitted = Folders::new(Place::root(n, vault));
         let mut folders: Vec<(&str, Vec<ListedFile>)> = Vec::new();
         let mut known: HashMap<&str, usize> = HashMap::new();
-        for (path, held) in &self.notes {
-            let Some(path) = path.strip_prefix(prefix.as_str()) else { continue };
+        for note in &self.notes {
+            let Some(path) = note.path.strip_prefix(prefix.as_str()) else { continue };
             let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-            let Some(name) = ways.admit(folder, name) else { continue };
+            let Some(name) = admitted.admit(folder, name) else { continue };
             let place = *known.entry(folder).or_insert_with(|| {
                 folders.push((folder, Vec::new()));
                 folders.len() - 1
             });
-            folders[place].1.push(ListedFile { name, stamp: held.stamp() });
+            folders[place].1.push(ListedFile { name, stamp: note.stamp() });
         }
         let listing = |(folder, files): (&str, _)| FolderListing::new(n, folder.to_owned(), files);
         folders.into_iter().map(listing).collect()
     }
 
-    /// What a listed note holds.
+    /// The text of a listed note.
     pub fn text(&self, vault: &Vault, folder: &str, name: &str) -> Option<&'a str> {
         let slash = if folder.is_empty() { "" } else { "/" };
         let path = format!("{}{folder}{slash}{name}", self.prefix(vault)?);
-        self.places.get(path.as_str()).map(|&place| self.notes[place].1.text)
+        self.texts.get(path.as_str()).copied()
     }
 
-    /// What the paths of a vault's notes begin with.
+    /// How the paths of a vault's notes begin.
     fn prefix(&self, vault: &Vault) -> Option<String> {
         let below = vault.root.strip_prefix(&self.top).ok()?.to_str()?;
         Some(if below.is_empty() { String::new() } else { format!("{below}/") })
     }
 }
 
-impl Held<'_> {
-    /// A stamp that is another one for any other text.
+impl Note<'_> {
+    /// A stamp that differs for different texts.
     fn stamp(&self) -> Stamp {
         let mut hash = [0; 8];
         hash.copy_from_slice(&blake3::hash(self.text.as_bytes()).as_bytes()[..8]);
@@ -93,32 +91,32 @@ impl Held<'_> {
     }
 }
 
-/// The ways through a vault's folders; `None` where a rule forbids one.
-struct Ways {
-    known: HashMap<String, Option<Way>>,
+/// The folders of a vault by their paths; `None` where a rule excludes one.
+struct Folders {
+    known: HashMap<String, Option<Folder>>,
 }
 
-/// A folder and the rules that hold inside of it.
-struct Way {
+/// A folder and the rules that apply inside of it.
+struct Folder {
     place: Place,
     rules: Vec<Arc<Gitignore>>,
 }
 
-impl Way {
-    fn to(place: Place) -> Way {
-        Way { rules: place.inner_rules(), place }
+impl Folder {
+    fn new(place: Place) -> Folder {
+        Folder { rules: place.inner_rules(), place }
     }
 }
 
-impl Ways {
-    fn new(root: Place) -> Ways {
-        Ways { known: HashMap::from([(String::new(), Some(Way::to(root)))]) }
+impl Folders {
+    fn new(root: Place) -> Folders {
+        Folders { known: HashMap::from([(String::new(), Some(Folder::new(root)))]) }
     }
 
     /// The name of a note that belongs to the vault.
     fn admit(&mut self, folder: &str, name: &str) -> Option<String> {
         self.enter(folder);
-        let Way { place, rules } = self.known.get(folder)?.as_ref()?;
+        let Folder { place, rules } = self.known.get(folder)?.as_ref()?;
         let name = OsString::from(name);
         is_markdown(&name).then(|| place.admit(name, false, rules, &mut Skipped::default()))?
     }
@@ -129,11 +127,11 @@ impl Ways {
         }
         let (above, name) = folder.rsplit_once('/').unwrap_or(("", folder));
         self.enter(above);
-        let inner = self.known[above].as_ref().and_then(|Way { place, rules }| {
+        let inner = self.known[above].as_ref().and_then(|Folder { place, rules }| {
             let inner = place.enter(vec![OsString::from(name)], rules, &mut Skipped::default());
             inner.into_iter().next()
         });
-        self.known.insert(folder.to_owned(), inner.map(Way::to));
+        self.known.insert(folder.to_owned(), inner.map(Folder::new));
     }
 }
 
@@ -144,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_shelf_lists_what_a_walk_would() {
+    fn it_lists_the_same_notes_as_a_walk() {
         let scratch = tempfile::tempdir().unwrap();
         let top = scratch.path().canonicalize().unwrap();
         let files = [
@@ -181,20 +179,20 @@ mod tests {
             names.sort();
             names
         };
-        let mut shelf = Shelf::new(&top);
+        let mut notes = MemoryVault::new(&top);
         for (n, (path, text)) in files.iter().enumerate() {
-            shelf.put(path, text, Timestamp(n as i64));
+            notes.add(path, text, Timestamp(n as i64));
         }
-        let held = shelf.listings(&vaults);
+        let held = notes.listings(&vaults);
         assert_eq!(names(held), names(super::super::walk(&vaults, 1_000).0));
-        assert_eq!(shelf.text(&vaults[0], "deep/er", "d.md"), Some("# D"));
-        assert_eq!(shelf.text(&vaults[0], "", "b.md"), Some("# B"));
-        assert_eq!(shelf.text(&vaults[0], "", "a.md"), None);
+        assert_eq!(notes.text(&vaults[0], "deep/er", "d.md"), Some("# D"));
+        assert_eq!(notes.text(&vaults[0], "", "b.md"), Some("# B"));
+        assert_eq!(notes.text(&vaults[0], "", "a.md"), None);
     }
 
     #[test]
     fn another_text_of_the_same_size_and_time_has_another_stamp() {
-        let stamp = |text: &str, at| Held { text, modified: Timestamp(at) }.stamp();
+        let stamp = |text: &str, at| Note { path: "", text, modified: Timestamp(at) }.stamp();
         assert_eq!(stamp("one", 1), stamp("one", 1));
         assert_ne!(stamp("one", 1), stamp("two", 1));
         assert_ne!(stamp("one", 1), stamp("one", 2));

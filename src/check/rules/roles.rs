@@ -1,0 +1,106 @@
+//! The roles of files: which are notes, which are handoffs, and which are static, that is read by hosts themselves.
+
+use super::{CheckedVault, pattern, tree};
+use crate::check::repository::SETTINGS;
+use crate::check::settings::CheckSettings;
+use crate::core::note::vault::uri;
+
+/// Tells the roles of files by their paths.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Roles<'a> {
+    pub(crate) settings: &'a CheckSettings,
+    pub(crate) vaults: &'a [CheckedVault],
+}
+
+impl<'a> Roles<'a> {
+    /// The innermost vault that the file is a note of. As in a walk of the vault, hidden files and folders do not count.
+    pub(crate) fn vault_of(self, path: &str) -> Option<&'a CheckedVault> {
+        let is_hidden = |below: &str| below.split('/').any(|part| part.starts_with('.'));
+        let holds = |vault: &&CheckedVault| {
+            tree::below(&vault.folder, path)
+                .is_some_and(|below| !is_hidden(below) && !below.contains('\\'))
+        };
+        let innermost = self.vaults.iter().filter(holds).max_by_key(|vault| vault.folder.len());
+        innermost.filter(|_| path.ends_with(".md"))
+    }
+
+    pub(crate) fn is_note(self, path: &str) -> bool {
+        self.vault_of(path).is_some()
+    }
+
+    /// The addresses of a note: one in each vault that holds it.
+    pub(crate) fn addresses(self, path: &str) -> Vec<String> {
+        let holding = self.vaults.iter().filter(|_| self.is_note(path));
+        let below = holding.filter_map(|vault| Some((vault, tree::below(&vault.folder, path)?)));
+        below.map(|(vault, path)| uri(&vault.name, path)).collect()
+    }
+
+    /// A README in a folder of handoffs describes the folder.
+    pub(crate) fn is_handoff(self, path: &str) -> bool {
+        let is_below = |folder: &String| tree::below(folder.trim_matches('/'), path).is_some();
+        path.ends_with(".md")
+            && !tree::name_of(path).eq_ignore_ascii_case("README.md")
+            && self.settings.handoffs.iter().any(is_below)
+    }
+
+    /// How many tokens a static file may have: the last pattern that fits counts.
+    pub(crate) fn static_limit(self, path: &str) -> Option<usize> {
+        let mut limits = self.settings.static_limits.iter().rev();
+        limits.find(|(pattern, _)| pattern::fits(pattern, path)).map(|(_, limit)| *limit)
+    }
+
+    pub(crate) fn is_read(self, path: &str) -> bool {
+        path == SETTINGS
+            || self.is_note(path)
+            || self.is_handoff(path)
+            || self.static_limit(path).is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn vaults() -> [CheckedVault; 2] {
+        let vault = |name: &str, folder: &str| CheckedVault {
+            name: name.to_owned(),
+            folder: folder.to_owned(),
+        };
+        [vault("project", ".kgctx/memory"), vault("docs", "docs")]
+    }
+
+    #[test]
+    fn files_are_known_by_their_places() {
+        let (settings, vaults) = (CheckSettings::default(), vaults());
+        let roles = Roles { settings: &settings, vaults: &vaults };
+        let is_static = |path: &str| roles.static_limit(path).is_some();
+        for note in [".kgctx/memory/a.md", "docs/deep/b.md"] {
+            assert!(roles.is_note(note) && roles.is_read(note), "{note}");
+        }
+        for other in ["docs.md", "docs/a.txt", "docs/.hidden/a.md", "docs/.a.md", "a/docs/b.md"] {
+            assert!(!roles.is_note(other), "{other}");
+        }
+        assert!(!roles.is_handoff(".kgctx/handoffs/README.md"));
+        assert!(roles.is_handoff(".kgctx/handoffs/a.md") && !roles.is_note(".kgctx/handoffs/a.md"));
+        for read in [
+            "AGENTS.md",
+            "a/b/AGENTS.md",
+            ".cursor/rules/x/y.mdc",
+            ".github/copilot-instructions.md",
+        ] {
+            assert!(is_static(read) && !roles.is_note(read), "{read}");
+        }
+        assert!(!is_static("src/main.rs") && !is_static("MY-AGENTS.md"));
+    }
+
+    proptest! {
+        #[test]
+        fn no_path_is_too_odd(path in "\\PC*") {
+            let (settings, vaults) = (CheckSettings::default(), vaults());
+            let roles = Roles { settings: &settings, vaults: &vaults };
+            let _ = (roles.is_read(&path), roles.is_note(&path));
+        }
+    }
+}
