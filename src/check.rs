@@ -37,7 +37,7 @@ use thiserror::Error;
 use crate::check::finding::{Finding, Severity};
 use crate::check::report::CheckReport;
 use crate::check::repository::Repository;
-use crate::check::repository::working_tree::RepositoryError;
+use crate::check::repository::error::RepositoryError;
 use crate::check::rules::{budget, static_context, too_large, unknown_key, unstable_output};
 use crate::check::settings::CheckSettings;
 use crate::core::time::Timestamp;

@@ -116,7 +116,7 @@ impl Baseline {
         let tree = &repository.tree;
         tree.may_write(&self.path).map_err(|cause| unwritten(&self.path, cause))?;
         let is_ours = || tree.read(&self.path, MAX_BYTES).is_some_and(|old| is_baseline(&old));
-        if tree.is_taken(&self.path) && !is_ours() {
+        if tree.exists(&self.path) && !is_ours() {
             let reason = "what is there is no baseline; delete it, or set `baseline` in [check] to another file";
             return Err(CheckError::Refused { path: self.path.clone(), reason: reason.to_owned() });
         }

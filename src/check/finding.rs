@@ -15,11 +15,12 @@ pub enum Severity {
 }
 
 macro_rules! rules {
-    ($($(#[doc = $doc:literal])+ $name:ident = $id:literal, $severity:ident, $summary:literal;)+) => {
+    ($($name:ident = $id:literal, $severity:ident, $summary:literal;)+) => {
         /// A rule. Its section in `docs/check.md` has the same name.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(rename_all = "kebab-case")]
         pub enum Rule {
-            $($(#[doc = $doc])+ $name,)+
+            $($name,)+
         }
 
         impl Rule {
@@ -45,53 +46,23 @@ macro_rules! rules {
 }
 
 rules! {
-    /// The whole context of a session.
     BudgetTotal = "budget-total", Error, "A session's context keeps to its budget, with everything in it that is wanted.";
-    /// One part of it.
     BudgetPart = "budget-part", Error, "Each part of a session's context keeps to its own limit.";
-    /// What a change adds.
     BudgetGrowth = "budget-growth", Error, "A change adds no more tokens to a session's context than agreed.";
-    /// What hosts read by themselves.
     StaticContext = "static-context", Error, "Files that hosts read at every start keep to their own limits.";
-    /// A link to nothing.
     DanglingLink = "dangling-link", Error, "A link leads to something that is there.";
-    /// A link to two things.
     AmbiguousLink = "ambiguous-link", Warn, "A link leads to one note, not to two of the same name.";
-    /// A note that nobody reaches.
     OrphanNote = "orphan-note", Warn, "A note links to something, or something links to it.";
-    /// A note that takes all.
     GiantNote = "giant-note", Warn, "No note takes more than its share.";
-    /// A note that is there twice.
     DuplicateNote = "duplicate-note", Warn, "No two notes say the same.";
-    /// A note of yesterday.
     StaleNote = "stale-note", Warn, "A note names no file that is gone, and is neither done nor superseded.";
-    /// A handoff that nobody could load.
     HandoffInvalid = "handoff-invalid", Error, "A handoff's front matter is what its schema says.";
-    /// A handoff with files that are not there.
     HandoffMissingFile = "handoff-missing-file", Error, "The files that a handoff lists are there.";
-    /// A handoff that is too old.
     HandoffExpired = "handoff-expired", Warn, "A handoff is not too old to be given to a session.";
-    /// A password.
     Secret = "secret", Error, "No file that reaches a prompt holds a secret.";
-    /// Text that is not what it looks like.
     UnsafeText = "unsafe-text", Error, "No file that reaches a prompt holds characters that deceive or break out.";
-    /// A context that changes by itself.
     UnstableOutput = "unstable-output", Error, "The same checkout gives the same context, byte for byte.";
-    /// A setting that does nothing.
     ConfigUnknownKey = "config-unknown-key", Error, "Every key in kgctx.toml is one that kgctx knows.";
-}
-
-impl Rule {
-    /// The rule of that name.
-    pub fn parse(id: &str) -> Option<Rule> {
-        Rule::ALL.into_iter().find(|rule| rule.id() == id)
-    }
-}
-
-impl Serialize for Rule {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.id())
-    }
 }
 
 /// A place in a file of the repository.

@@ -4,7 +4,7 @@ use crate::check::baseline::Baseline;
 use crate::check::finding::{Rule, Severity};
 use crate::check::report::CheckReport;
 use crate::check::repository::{Repository, SETTINGS};
-use crate::check::settings::file::quoted;
+use crate::check::settings::toml_text::quoted;
 use crate::check::{Agreement, CheckError, CheckRequest, check, unwritten};
 use crate::core::host::Host;
 use crate::core::named::Named;

@@ -32,7 +32,7 @@ use crate::core::settings::LinkStyle;
 use crate::core::time::Timestamp;
 use crate::core::tokens::encoding::Encoding;
 use checked_files::CheckedFiles;
-use links::Leads;
+use links::ResolvedLinks;
 use roles::Roles;
 
 /// A repository, as the rules see it.
@@ -75,14 +75,14 @@ pub struct CheckedVault {
 /// are off are not looked at.
 pub fn find_all(input: &RuleInput<'_>) -> Vec<Finding> {
     let checked = CheckedFiles::new(input);
-    let leads = Leads::new(&checked);
+    let links = ResolvedLinks::new(&checked);
     let mut findings: Vec<Finding> = Rule::ALL
         .into_iter()
         .filter(|rule| input.settings.is_on(*rule))
         .flat_map(|rule| match rule {
-            Rule::DanglingLink => links::dangling(&checked, &leads),
-            Rule::AmbiguousLink => links::ambiguous(&checked, &leads),
-            Rule::OrphanNote => orphan_note::find(&checked, &leads),
+            Rule::DanglingLink => links::dangling(&checked, &links),
+            Rule::AmbiguousLink => links::ambiguous(&checked, &links),
+            Rule::OrphanNote => orphan_note::find(&checked, &links),
             Rule::GiantNote => giant_note::giants(&checked),
             Rule::DuplicateNote => duplicate_note::find(&checked),
             Rule::StaleNote => stale_note::find(&checked),

@@ -2,6 +2,9 @@
 //! from text.
 
 pub mod file;
+mod known_keys;
+mod raw;
+pub(crate) mod toml_text;
 
 use std::collections::BTreeMap;
 

@@ -3,7 +3,7 @@
 use crate::app::deliver::{NotDelivered, Refusal};
 use crate::app::install::{InstallError, SettingsFileError};
 use crate::check::CheckError;
-use crate::check::repository::working_tree::RepositoryError;
+use crate::check::repository::error::RepositoryError;
 use crate::core::text::for_terminal;
 #[cfg(unix)]
 use crate::service::ServeError;

@@ -10,10 +10,10 @@ use crate::check::contexts::ContextBuilder;
 use crate::check::report::{EntryName, SessionReport, part_tokens};
 use crate::check::settings::SessionSpec;
 use crate::check::snapshot::handoff::{CommittedHandoff, choose, load};
-use crate::core::context::budget::Host;
 use crate::core::context::candidate::{Line, Part};
 use crate::core::context::receipt::{Entry, Fault, Injection, Receipt};
 use crate::core::handoff::HandoffSection;
+use crate::core::host::Host;
 use crate::core::session::Moment;
 
 /// More than any context could have.

@@ -3,7 +3,7 @@
 use crate::check::finding::{Finding, Severity};
 use crate::check::report::CheckReport;
 use crate::check::reports::words::{broken, change, session, severity, use_of_budget, verdict};
-use crate::core::text::for_report;
+use crate::core::text::for_report::one_line;
 
 /// GitHub shows so many errors of a step, and so many warnings; the others are only in its log.
 const SHOWN: usize = 10;
@@ -22,18 +22,15 @@ pub(super) fn render(report: &CheckReport) -> String {
 fn annotation(finding: &Finding) -> String {
     let Finding { rule, spot, .. } = finding;
     let mut properties =
-        format!("file={},line={}", property(&for_report::one_line(&spot.path)), spot.line.max(1));
+        format!("file={},line={}", property(&one_line(&spot.path)), spot.line.max(1));
     if spot.length > 0 {
         let end = spot.column.saturating_add(spot.length);
         properties.push_str(&format!(",col={},endColumn={end}", spot.column));
     }
     let title = property(&format!("kgctx: {}", rule.id()));
     let session = session(finding).map_or(String::new(), |name| format!(" (session {name})"));
-    let message = format!(
-        "{}{session}\nHelp: {}",
-        for_report::one_line(&finding.message),
-        for_report::one_line(&finding.hint)
-    );
+    let message =
+        format!("{}{session}\nHelp: {}", one_line(&finding.message), one_line(&finding.hint));
     format!("::{} {properties},title={title}::{}", severity(finding.severity), data(&message))
 }
 
@@ -48,11 +45,11 @@ fn summary(report: &CheckReport) -> String {
         let change = change(session).map_or(String::new(), |change| format!(" ({change})"));
         lines.push(format!(
             "{}: {} tokens{change}",
-            for_report::one_line(&session.name),
+            one_line(&session.name),
             use_of_budget(session)
         ));
     }
-    lines.extend(report.remarks.iter().map(|remark| for_report::one_line(remark)));
+    lines.extend(report.remarks.iter().map(|remark| one_line(remark)));
     lines.join("\n")
 }
 

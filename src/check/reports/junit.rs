@@ -6,7 +6,7 @@
 use crate::check::finding::{Finding, Rule, Severity};
 use crate::check::report::{CheckReport, SessionReport};
 use crate::check::reports::words::{place, session, verdict};
-use crate::core::text::for_report;
+use crate::core::text::for_report::one_line;
 
 pub(super) fn render(report: &CheckReport) -> String {
     let mut xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n".to_owned();
@@ -41,12 +41,12 @@ fn suite(report: &CheckReport, rule: Rule, n: usize) -> String {
     let mut warnings = String::new();
     for finding in findings {
         let said = details(finding);
-        let name = format!("{}: {}", place(finding), for_report::one_line(&finding.message));
+        let name = format!("{}: {}", place(finding), one_line(&finding.message));
         if finding.severity == Severity::Error {
             let failure = format!(
                 "      <failure type=\"{}\" message=\"{}\">{}</failure>\n",
                 rule.id(),
-                escaped(&for_report::one_line(&finding.message)),
+                escaped(&one_line(&finding.message)),
                 escaped(&said)
             );
             xml.push_str(&case(rule, &name, &failure));
@@ -56,8 +56,7 @@ fn suite(report: &CheckReport, rule: Rule, n: usize) -> String {
         }
     }
     if rule == Rule::BudgetTotal {
-        let remarks =
-            report.remarks.iter().map(|remark| format!("note: {}\n", for_report::one_line(remark)));
+        let remarks = report.remarks.iter().map(|remark| format!("note: {}\n", one_line(remark)));
         warnings.extend(remarks);
         warnings.push_str(&format!("{}\n", verdict(report)));
     }
@@ -81,18 +80,16 @@ fn case(rule: Rule, name: &str, content: &str) -> String {
 
 /// A finding in lines.
 fn details(finding: &Finding) -> String {
-    let mut lines = vec![format!("{}: {}", place(finding), for_report::one_line(&finding.message))];
-    lines.extend(
-        finding.excerpt.as_deref().map(|excerpt| format!("  | {}", for_report::one_line(excerpt))),
-    );
+    let mut lines = vec![format!("{}: {}", place(finding), one_line(&finding.message))];
+    lines.extend(finding.excerpt.as_deref().map(|excerpt| format!("  | {}", one_line(excerpt))));
     lines.extend(session(finding).map(|name| format!("  session: {name}")));
-    lines.push(format!("  help: {}", for_report::one_line(&finding.hint)));
+    lines.push(format!("  help: {}", one_line(&finding.hint)));
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
 /// A session's numbers.
 fn budget(session: &SessionReport) -> String {
-    let name = |what: &str| format!("session {}: {what}", for_report::one_line(&session.name));
+    let name = |what: &str| format!("session {}: {what}", one_line(&session.name));
     let mut xml = property(&name("tokens"), &session.used.tokens.to_string());
     xml.push_str(&property(&name("budget"), &session.budget.tokens.to_string()));
     xml.push_str(&property(&name("wanted"), &session.wanted.to_string()));

@@ -5,9 +5,9 @@ use crate::check::report::{CheckReport, SessionReport, StaticFile};
 use crate::check::reports::text;
 use crate::check::reports::width::wrapped;
 use crate::check::reports::words::{
-    broken, change, gain_and_loss, moves, names, of, use_of_budget, verdict,
+    broken, change, difference, moves, names, of, use_of_budget, verdict,
 };
-use crate::core::text::for_report;
+use crate::core::text::for_report::one_line;
 use crate::core::text::number::{counted, thousands};
 
 /// By this whoever posts the comment finds the one that was posted before.
@@ -23,8 +23,7 @@ pub(super) fn render(report: &CheckReport) -> String {
     changes(report, &mut comment);
     findings(report, &mut comment);
     if !report.remarks.is_empty() {
-        let remarks =
-            report.remarks.iter().map(|remark| wrapped(&for_report::one_line(remark), 100, "  "));
+        let remarks = report.remarks.iter().map(|remark| wrapped(&one_line(remark), 100, "  "));
         comment.block(&fenced(&remarks.collect::<Vec<_>>().join("\n")));
     }
     comment.text
@@ -64,9 +63,8 @@ fn heading(report: &CheckReport) -> String {
         (false, true) => "✅",
     };
     let base = report.base.as_deref();
-    let base = base.map_or(String::new(), |base| {
-        format!(" Compared with {}.", code(&for_report::one_line(base)))
-    });
+    let base =
+        base.map_or(String::new(), |base| format!(" Compared with {}.", code(&one_line(base))));
     format!("### {sign} Context check\n\n**{}.**{base}", verdict(report))
 }
 
@@ -76,9 +74,9 @@ fn sessions(report: &CheckReport, comment: &mut Comment) {
     }
     let row = |session: &SessionReport| {
         let change = change(session).unwrap_or_else(|| "–".to_owned());
-        let wanted = thousands(session.wanted as i128);
+        let wanted = thousands(session.wanted);
         let left_out = session.omitted.len();
-        let name = cell(&for_report::one_line(&session.name));
+        let name = cell(&one_line(&session.name));
         format!("| {name} | {} | {change} | {wanted} | {left_out} |\n", use_of_budget(session))
     };
     let head = "| Session | Tokens | Change | Wanted | Left out |\n|---|--:|--:|--:|--:|\n";
@@ -90,17 +88,11 @@ fn static_files(report: &CheckReport, comment: &mut Comment) {
         return;
     }
     let row = |file: &StaticFile| {
-        let change = file.tokens_before.map_or_else(
-            || "–".to_owned(),
-            |before| {
-                let (gained, lost) =
-                    (file.tokens.saturating_sub(before), before.saturating_sub(file.tokens));
-                gain_and_loss(gained, lost)
-            },
-        );
+        let change = file.tokens_before.map(|before| difference(file.tokens, before));
+        let change = change.unwrap_or_else(|| "–".to_owned());
         format!(
             "| {} | {} | {change} |\n",
-            cell(&for_report::one_line(&file.path)),
+            cell(&one_line(&file.path)),
             of(file.tokens, file.limit)
         )
     };
@@ -130,10 +122,10 @@ fn changes(report: &CheckReport, comment: &mut Comment) {
     let mut told: Vec<(String, Vec<String>)> = Vec::new();
     for session in &report.sessions {
         let lines = moves(session).into_iter().map(|(what, entries)| {
-            format!("- {what} ({}): {}\n", thousands(entries.len() as i128), names(entries, code))
+            format!("- {what} ({}): {}\n", thousands(entries.len()), names(entries, code))
         });
         let lines: String = lines.collect();
-        let name = code(&for_report::one_line(&session.name));
+        let name = code(&one_line(&session.name));
         match told.iter_mut().find(|(same, _)| *same == lines) {
             _ if lines.is_empty() => {}
             Some((_, names)) => names.push(name),
@@ -156,8 +148,7 @@ fn findings(report: &CheckReport, comment: &mut Comment) {
     let mut findings: Vec<_> = report.findings.iter().collect();
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     let blocks = findings.into_iter().map(|finding| {
-        let place =
-            code(&format!("{}:{}", for_report::one_line(&finding.spot.path), finding.spot.line));
+        let place = code(&format!("{}:{}", one_line(&finding.spot.path), finding.spot.line));
         format!("{place}\n{}", fenced(&text::finding(finding, &|_, text| text.to_owned())))
     });
     comment.blocks(blocks, "finding");

@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::check::finding::{Finding, Rule, Severity};
 use crate::check::report::{CheckReport, SessionReport};
 use crate::check::reports::json::pretty;
-use crate::core::text::for_report;
+use crate::core::text::for_report::one_line;
 
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
@@ -48,72 +48,65 @@ pub(super) fn render(report: &CheckReport) -> String {
     }))
 }
 
-/// The program and its rules; with addresses, where the program's repository is known.
+/// The program and its rules, with links where the program's repository is known.
 fn driver(repository: &str) -> Value {
-    let repository = repository.trim_end_matches('/');
-    let rules: Vec<Value> =
-        Rule::ALL.into_iter().map(|rule| descriptor(rule, repository)).collect();
-    let mut driver = Map::new();
-    driver.insert("name".to_owned(), json!("kgctx"));
-    driver.insert("version".to_owned(), json!(env!("CARGO_PKG_VERSION")));
-    driver.insert("semanticVersion".to_owned(), json!(env!("CARGO_PKG_VERSION")));
-    if !repository.is_empty() {
-        driver.insert("informationUri".to_owned(), json!(repository));
-    }
-    driver.insert("rules".to_owned(), json!(rules));
-    Value::Object(driver)
+    let repository = Some(repository.trim_end_matches('/')).filter(|address| !address.is_empty());
+    let rules = Rule::ALL.into_iter().map(|rule| descriptor(rule, repository));
+    without_nulls(json!({
+        "name": "kgctx",
+        "version": env!("CARGO_PKG_VERSION"),
+        "semanticVersion": env!("CARGO_PKG_VERSION"),
+        "informationUri": repository,
+        "rules": rules.collect::<Vec<_>>(),
+    }))
 }
 
-fn descriptor(rule: Rule, repository: &str) -> Value {
+fn descriptor(rule: Rule, repository: Option<&str>) -> Value {
     let section = format!("docs/check.md#{}", rule.id());
-    let mut descriptor = Map::new();
-    descriptor.insert("id".to_owned(), json!(rule.id()));
-    descriptor.insert("name".to_owned(), json!(pascal_case(rule.id())));
-    descriptor.insert("shortDescription".to_owned(), json!({"text": rule.summary()}));
-    let help = format!("{} See {section} in kgctx's guide.", rule.summary());
-    descriptor.insert("help".to_owned(), json!({"text": help}));
-    if !repository.is_empty() {
-        descriptor.insert("helpUri".to_owned(), json!(format!("{repository}/blob/HEAD/{section}")));
-    }
-    let level = json!({"level": level(rule.default_severity())});
-    descriptor.insert("defaultConfiguration".to_owned(), level);
-    Value::Object(descriptor)
+    without_nulls(json!({
+        "id": rule.id(),
+        "name": pascal_case(rule.id()),
+        "shortDescription": {"text": rule.summary()},
+        "help": {"text": format!("{} See {section} in kgctx's guide.", rule.summary())},
+        "helpUri": repository.map(|address| format!("{address}/blob/HEAD/{section}")),
+        "defaultConfiguration": {"level": level(rule.default_severity())},
+    }))
 }
 
 fn result(finding: &Finding, fingerprint: &str) -> Value {
-    let index = Rule::ALL.iter().position(|&rule| rule == finding.rule);
     let text = format!("{} Help: {}", sentence(&finding.message), sentence(&finding.hint));
-    let mut location = Map::new();
-    let uri = percent_encoded(&finding.spot.path);
-    location.insert("artifactLocation".to_owned(), json!({"uri": uri, "uriBaseId": TOP}));
-    location.insert("region".to_owned(), region(finding));
-    let mut result = Map::new();
-    result.insert("ruleId".to_owned(), json!(finding.rule.id()));
-    result.insert("ruleIndex".to_owned(), json!(index));
-    result.insert("level".to_owned(), json!(level(finding.severity)));
-    result.insert("message".to_owned(), json!({"text": text}));
-    result.insert("locations".to_owned(), json!([{"physicalLocation": location}]));
-    result.insert("partialFingerprints".to_owned(), json!({FINGERPRINT: fingerprint}));
-    if let Some(session) = &finding.session {
-        result.insert("properties".to_owned(), json!({"session": session}));
-    }
-    Value::Object(result)
+    let location = json!({
+        "artifactLocation": {"uri": percent_encoded(&finding.spot.path), "uriBaseId": TOP},
+        "region": region(finding),
+    });
+    without_nulls(json!({
+        "ruleId": finding.rule.id(),
+        "ruleIndex": Rule::ALL.iter().position(|&rule| rule == finding.rule),
+        "level": level(finding.severity),
+        "message": {"text": text},
+        "locations": [{"physicalLocation": location}],
+        "partialFingerprints": {FINGERPRINT: fingerprint},
+        "properties": finding.session.as_ref().map(|session| json!({"session": session})),
+    }))
 }
 
+/// Without columns it is the whole line.
 fn region(finding: &Finding) -> Value {
     let spot = &finding.spot;
-    let mut region = Map::new();
-    region.insert("startLine".to_owned(), json!(spot.line.max(1)));
-    // Without columns it is the whole line.
-    if spot.length > 0 {
-        let start = spot.column.max(1);
-        region.insert("startColumn".to_owned(), json!(start));
-        region.insert("endColumn".to_owned(), json!(start.saturating_add(spot.length)));
+    let start = Some(spot.column.max(1)).filter(|_| spot.length > 0);
+    without_nulls(json!({
+        "startLine": spot.line.max(1),
+        "startColumn": start,
+        "endColumn": start.map(|start| start.saturating_add(spot.length)),
+        "snippet": finding.excerpt.as_ref().map(|excerpt| json!({"text": one_line(excerpt)})),
+    }))
+}
+
+fn without_nulls(mut object: Value) -> Value {
+    if let Value::Object(fields) = &mut object {
+        fields.retain(|_, value| !value.is_null());
     }
-    if let Some(excerpt) = &finding.excerpt {
-        region.insert("snippet".to_owned(), json!({"text": for_report::one_line(excerpt)}));
-    }
-    Value::Object(region)
+    object
 }
 
 fn session(session: &SessionReport) -> Value {
@@ -161,7 +154,7 @@ fn sentence(text: &str) -> String {
 
 /// A text of which no viewer makes a link: in a message, `[words](address)` is one.
 fn said(text: &str) -> String {
-    for_report::one_line(text).replace("](", "] (")
+    one_line(text).replace("](", "] (")
 }
 
 /// A path as a relative reference. A colon in its first part would be taken for a scheme.

@@ -8,7 +8,7 @@ use crate::check::report::CheckReport;
 use crate::check::reports::Tone;
 use crate::check::reports::width::wrapped;
 use crate::check::reports::words::{self, place};
-use crate::core::text::for_report;
+use crate::core::text::for_report::one_line;
 
 /// No line is longer, unless it holds a word that is.
 pub(super) const COLUMNS: usize = 100;
@@ -36,14 +36,13 @@ pub(super) fn render(report: &CheckReport, paint: Paint<'_>) -> String {
 pub(super) fn finding(finding: &Finding, paint: Paint<'_>) -> String {
     let tone = tone(finding.severity);
     let name = format!("{}[{}]:", words::severity(finding.severity), finding.rule.id());
-    let said =
-        wrapped(&format!("{name} {}", for_report::one_line(&finding.message)), COLUMNS - 2, "  ");
+    let said = wrapped(&format!("{name} {}", one_line(&finding.message)), COLUMNS - 2, "  ");
     let said = said.replacen(&name, &paint(tone, &name), 1);
     let gutter = finding.spot.line.to_string().len();
     let margin = " ".repeat(gutter);
     let mut text = format!("{said}\n{margin}{} {}\n", paint(Tone::Faint, "-->"), place(finding));
     text.push_str(&excerpt::lines(finding, paint));
-    let hint = Some(for_report::one_line(&finding.hint)).filter(|hint| !hint.is_empty());
+    let hint = Some(one_line(&finding.hint)).filter(|hint| !hint.is_empty());
     for (what, said) in [("session", words::session(finding)), ("help", hint)] {
         let Some(said) = said else { continue };
         let mark = format!("{margin} = {what}:");
@@ -56,7 +55,7 @@ pub(super) fn finding(finding: &Finding, paint: Paint<'_>) -> String {
 
 fn remarks(report: &CheckReport, paint: Paint<'_>) -> Option<String> {
     let said = report.remarks.iter().map(|remark| {
-        let line = wrapped(&for_report::one_line(remark), COLUMNS - "note: ".len(), "      ");
+        let line = wrapped(&one_line(remark), COLUMNS - "note: ".len(), "      ");
         format!("{} {line}\n", paint(Tone::Strong, "note:"))
     });
     (!report.remarks.is_empty()).then(|| said.collect())

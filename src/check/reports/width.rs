@@ -1,40 +1,16 @@
 //! How many columns a text takes in a terminal, and how it is made to fit.
 
-/// How many columns a character takes.
+use unicode_width::UnicodeWidthChar;
+
 pub(super) fn columns(c: char) -> usize {
-    match c {
-        '\u{300}'..='\u{36f}'
-        | '\u{200b}'..='\u{200f}'
-        | '\u{2060}'..='\u{2064}'
-        | '\u{20d0}'..='\u{20ff}'
-        | '\u{fe00}'..='\u{fe0f}'
-        | '\u{fe20}'..='\u{fe2f}'
-        | '\u{feff}'
-        | '\u{e0100}'..='\u{e01ef}' => 0,
-        // What East Asian fonts and emoji draw in two cells.
-        '\u{1100}'..='\u{115f}'
-        | '\u{2e80}'..='\u{303e}'
-        | '\u{3041}'..='\u{a4cf}'
-        | '\u{a960}'..='\u{a97f}'
-        | '\u{ac00}'..='\u{d7a3}'
-        | '\u{f900}'..='\u{faff}'
-        | '\u{fe30}'..='\u{fe6f}'
-        | '\u{ff01}'..='\u{ff60}'
-        | '\u{ffe0}'..='\u{ffe6}'
-        | '\u{1f300}'..='\u{1f64f}'
-        | '\u{1f680}'..='\u{1f6ff}'
-        | '\u{1f900}'..='\u{1f9ff}'
-        | '\u{20000}'..='\u{3fffd}' => 2,
-        _ => 1,
-    }
+    c.width().unwrap_or(0)
 }
 
-/// How many columns a text takes.
 pub(super) fn width(text: &str) -> usize {
     text.chars().map(columns).sum()
 }
 
-/// The text, or as much of its beginning as has room with an ellipsis.
+/// Shortens the text to so many columns, with an ellipsis at the end.
 pub(super) fn shortened(text: &str, room: usize) -> String {
     if width(text) <= room {
         return text.to_owned();
@@ -50,23 +26,21 @@ pub(super) fn shortened(text: &str, room: usize) -> String {
     format!("{kept}…")
 }
 
-/// The text with blanks after it, up to that many columns.
-pub(super) fn padded(text: &str, columns: usize) -> String {
+pub(super) fn align_left(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
 }
 
-/// The text with blanks before it, up to that many columns.
-pub(super) fn right(text: &str, columns: usize) -> String {
+pub(super) fn align_right(text: &str, columns: usize) -> String {
     format!("{}{text}", " ".repeat(columns.saturating_sub(width(text))))
 }
 
-/// The text in lines of at most so many columns, broken between words; a word that is longer stands alone, whole, because
-/// somebody may want to copy it, and one that could be a command stands behind another. All lines but the first begin with `indent`, which is not counted.
+/// Wraps the text between words, in lines of at most so many columns. A longer word stays whole, so that it can be copied.
+/// All lines but the first begin with `indent`, which is not counted.
 pub(super) fn wrapped(text: &str, room: usize, indent: &str) -> String {
     let mut lines = String::new();
     let mut used = 0;
     for word in text.split(' ').filter(|word| !word.is_empty()) {
-        // A line that begins with `::` is a command to GitHub's runner.
+        // At the start of a line `::` is a command to GitHub's runner.
         if used > 0 && used + 1 + width(word) > room && !word.starts_with("::") {
             lines.push('\n');
             lines.push_str(indent);
@@ -90,8 +64,8 @@ mod tests {
         assert_eq!(width("abc"), 3);
         assert_eq!(width("日本"), 4);
         assert_eq!(width("re\u{301}s"), 3);
-        assert_eq!(padded("日", 4), "日  ");
-        assert_eq!(right("7", 3), "  7");
+        assert_eq!(align_left("日", 4), "日  ");
+        assert_eq!(align_right("7", 3), "  7");
     }
 
     #[test]

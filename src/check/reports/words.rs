@@ -1,10 +1,10 @@
 //! What several reports say in the same words.
 
 use crate::check::finding::{Finding, Severity};
-use crate::check::report::{CheckReport, EntryName, SessionReport};
+use crate::check::report::{CheckReport, EntryName, SessionReport, part_tokens};
 use crate::check::reports::width::shortened;
-use crate::core::context::receipt::PartUse;
-use crate::core::text::for_report;
+use crate::core::context::candidate::Part;
+use crate::core::text::for_report::one_line;
 use crate::core::text::number::{counted, thousands};
 
 /// So many names are told; of the others only how many there are.
@@ -15,13 +15,13 @@ const NAME_COLUMNS: usize = 60;
 /// `path:line:column`, as editors and terminals take it.
 pub(super) fn place(finding: &Finding) -> String {
     let spot = &finding.spot;
-    format!("{}:{}:{}", for_report::one_line(&spot.path), spot.line, spot.column)
+    format!("{}:{}:{}", one_line(&spot.path), spot.line, spot.column)
 }
 
 /// The session in which a finding shows, where its message does not name it.
 pub(super) fn session(finding: &Finding) -> Option<String> {
     let name = finding.session.as_deref()?;
-    (!finding.message.contains(name)).then(|| for_report::one_line(name))
+    (!finding.message.contains(name)).then(|| one_line(name))
 }
 
 /// What a finding is called by its severity.
@@ -61,9 +61,9 @@ pub(super) fn use_of_budget(session: &SessionReport) -> String {
 
 /// A number of how many there may be.
 pub(super) fn of(number: usize, limit: Option<usize>) -> String {
-    let number = thousands(number as i128);
+    let number = thousands(number);
     match limit {
-        Some(limit) => format!("{number} of {}", thousands(limit as i128)),
+        Some(limit) => format!("{number} of {}", thousands(limit)),
         None => number,
     }
 }
@@ -71,22 +71,23 @@ pub(super) fn of(number: usize, limit: Option<usize>) -> String {
 /// How many tokens a session's parts gained and lost, if there is a base: `+120 −30`.
 pub(super) fn change(session: &SessionReport) -> Option<String> {
     let growth = session.growth.as_ref()?;
-    let tokens_of = |parts: &[PartUse], name| -> usize {
-        parts.iter().filter(|part| part.name == name).map(|part| part.tokens).sum()
-    };
     let (mut gained, mut lost) = (0, 0);
-    for part in crate::core::context::candidate::Part::ALL {
-        let (now, before) =
-            (tokens_of(&session.parts, part), tokens_of(&growth.parts_before, part));
+    for part in Part::ALL {
+        let now = part_tokens(&session.parts, part);
+        let before = part_tokens(&growth.parts_before, part);
         gained += now.saturating_sub(before);
         lost += before.saturating_sub(now);
     }
     Some(gain_and_loss(gained, lost))
 }
 
-/// What was gained and what was lost: `+120 −30`.
-pub(super) fn gain_and_loss(gained: usize, lost: usize) -> String {
-    let (gain, loss) = (thousands(gained as i128), thousands(lost as i128));
+/// How many tokens were gained or lost: `+120`.
+pub(super) fn difference(now: usize, before: usize) -> String {
+    gain_and_loss(now.saturating_sub(before), before.saturating_sub(now))
+}
+
+fn gain_and_loss(gained: usize, lost: usize) -> String {
+    let (gain, loss) = (thousands(gained), thousands(lost));
     match (gained, lost) {
         (0, 0) => "±0".to_owned(),
         (_, 0) => format!("+{gain}"),
@@ -110,11 +111,10 @@ pub(super) fn moves(session: &SessionReport) -> Vec<(&'static str, &[EntryName])
 /// The first names, each as `show` returns it, and how many more there are.
 pub(super) fn names(entries: &[EntryName], show: impl Fn(&str) -> String) -> String {
     let shown = entries.iter().take(NAMES);
-    let shown =
-        shown.map(|entry| show(&shortened(&for_report::one_line(&entry.name), NAME_COLUMNS)));
+    let shown = shown.map(|entry| show(&shortened(&one_line(&entry.name), NAME_COLUMNS)));
     let shown = shown.collect::<Vec<_>>().join(", ");
     match entries.len().saturating_sub(NAMES) {
         0 => shown,
-        more => format!("{shown} and {} more", thousands(more as i128)),
+        more => format!("{shown} and {} more", thousands(more)),
     }
 }

@@ -1,4 +1,4 @@
-//! The program `git`, asked without anybody's configuration, so that it says the same on every machine.
+//! The program `git`, run without the user's configuration, so that it says the same on every machine.
 
 #![expect(clippy::disallowed_methods, reason = "this room is behind the I/O fence")]
 
@@ -8,18 +8,18 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::thread;
 
-use super::working_tree::{RepositoryError, texts};
+use super::error::RepositoryError;
 use crate::core::time::Timestamp;
 
-/// What stands before the time of a commit: no path begins like this.
+/// Marks the time of a commit: no path begins with it.
 const COMMIT: u8 = 1;
 
 /// git in a working tree.
 #[derive(Debug)]
 pub(super) struct Git {
     top: PathBuf,
-    /// Folders of other people's that the user trusts: the one thing that is taken from the user's configuration, because
-    /// it decides whether there is an answer and not which.
+    /// Folders of other users that this user trusts. Nothing else is taken from the user's configuration: this decides whether
+    /// there is an answer, not which.
     trusted: Vec<String>,
 }
 
@@ -78,14 +78,14 @@ impl Git {
         output.map_err(|error| failed(arguments, &error.to_string()))
     }
 
-    /// What it says; `None` where it says no.
+    /// The output without its last line break; `None` where git fails.
     pub(super) fn ask(&self, arguments: &[&str]) -> Result<Option<String>, RepositoryError> {
         let output = self.run(arguments)?;
-        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        let said = String::from_utf8_lossy(&output.stdout).trim_end_matches('\n').to_owned();
         Ok(output.status.success().then_some(said))
     }
 
-    /// What it says, where it cannot say no.
+    /// The output of a command that must not fail.
     pub(super) fn tell(&self, arguments: &[&str]) -> Result<Vec<u8>, RepositoryError> {
         let output = self.run(arguments)?;
         match output.status.success() {
@@ -94,7 +94,7 @@ impl Git {
         }
     }
 
-    /// When files were last changed before a commit. The history is read until all of them have been seen.
+    /// When files were last changed before a commit. Reads the history until all of them have been seen.
     pub(super) fn times(
         &self,
         commit: &str,
@@ -133,7 +133,7 @@ impl Git {
         Ok(times)
     }
 
-    /// What blobs hold, from one process. Those that are too large are passed over.
+    /// Reads blobs with one process. Skips those that are too large.
     pub(super) fn blobs(
         &self,
         blobs: &[&str],
@@ -149,7 +149,7 @@ impl Git {
         let (Some(mut stdin), Some(stdout)) = (stdin, stdout) else { return Ok(()) };
         let question: String = blobs.iter().map(|blob| format!("{blob}\n")).collect();
         thread::scope(|scope| {
-            // Both pipes hold little: who asks for all before it listens would wait for ever.
+            // Both pipes hold little: to write everything before reading would block for ever.
             scope.spawn(move || drop(stdin.write_all(question.as_bytes())));
             let mut answers = BufReader::new(stdout);
             for n in 0..blobs.len() {
@@ -177,7 +177,7 @@ impl Git {
     }
 }
 
-/// A program that ends when nobody listens any more.
+/// A process that is killed when this is dropped.
 struct Running(Child);
 
 impl Drop for Running {
@@ -190,7 +190,7 @@ impl Drop for Running {
 /// The folders that the user trusts.
 fn trusted() -> Vec<String> {
     let question = ["config", "--null", "--get-all", "safe.directory"];
-    // From the root: what a repository says about itself is no trust.
+    // From the root: a repository cannot vouch for itself.
     let said = Command::new("git").args(question).current_dir("/").stdin(Stdio::null()).output();
     let said = said.map(|output| output.stdout).unwrap_or_default();
     texts(&said).map(str::to_owned).collect()
@@ -203,4 +203,10 @@ fn failed(arguments: &[&str], said: &str) -> RepositoryError {
         command: arguments.first().copied().unwrap_or_default().to_owned(),
         said: said.to_owned(),
     }
+}
+
+/// The texts between zeros. Skips names that are not UTF-8: no address could have them.
+pub(super) fn texts(output: &[u8]) -> impl Iterator<Item = &str> {
+    let names = output.split(|&byte| byte == 0).filter_map(|name| std::str::from_utf8(name).ok());
+    names.filter(|name| !name.is_empty())
 }

@@ -6,7 +6,6 @@ use crate::check::finding::{Finding, Rule, Spot};
 use crate::check::report::{EntryName, Growth};
 use crate::check::rules::session_finding::{CheckedSession, SessionFinding, merge};
 use crate::check::rules::text_file::name_shown;
-use crate::check::settings::host_name;
 use crate::core::context::candidate::Part;
 use crate::core::text::number::thousands;
 
@@ -117,7 +116,7 @@ impl CheckedSession<'_> {
 
     /// The keys that may have set a limit, the host's own first.
     fn limit_keys(&self, name: &str) -> [String; 2] {
-        let host = host_name(self.spec.host);
+        let host = self.spec.host;
         [format!("check.budget.{host}.{name}"), format!("check.budget.{name}")]
     }
 }

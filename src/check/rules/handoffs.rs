@@ -1,5 +1,4 @@
-//! Handoffs that are committed: `handoff-invalid`, `handoff-missing-file` and `handoff-expired`. All markdown files below the folders of
-//! handoffs are looked at, but for a README.
+//! Rules about committed handoffs: all markdown files below the folders of handoffs, except a README.
 //!
 //! **handoff-invalid**: the head is what `schema/json/handoff.schema.json` says. It can be read, no key is there twice, `kind`, `type`, `priority` and
 //! `consume` are names that there are, times are times, lists are lists of texts, `id` is one that kgctx makes and the one that the file is
@@ -25,22 +24,25 @@ use crate::core::time::{Timespan, Timestamp};
 /// Other names of keys, as they may be written.
 const ALIASES: [(&str, &str); 2] =
     [("created_at", "timestamp"), ("session_id", "agent_session_id")];
-/// What to do about a head, where nothing better is known.
+/// The hint for a head, where nothing better is known.
 const MEND: &str = "mend it as docs/handoffs.md says";
 
-fn handoffs<'c, 'a>(
-    checked: &'c CheckedFiles<'a>,
-) -> impl Iterator<Item = (&'c CheckedFile<'a>, Document, Vec<String>)> {
+struct CheckedHandoff<'c, 'a> {
+    file: &'c CheckedFile<'a>,
+    document: Document,
+    warnings: Vec<String>,
+}
+
+fn handoffs<'c, 'a>(checked: &'c CheckedFiles<'a>) -> impl Iterator<Item = CheckedHandoff<'c, 'a>> {
     let handoffs = checked.files.iter().filter(|file| file.is_handoff);
     handoffs.filter_map(|file| {
         let text = file.file.text;
         if is_json(text) {
             let document = document::input(text).map(|input| input.document).unwrap_or_default();
-            return Some((file, document, Vec::new()));
+            return Some(CheckedHandoff { file, document, warnings: Vec::new() });
         }
-        // A text is always text.
         let read = document::read(text.as_bytes()).ok()?;
-        Some((file, read.document, read.warnings))
+        Some(CheckedHandoff { file, document: read.document, warnings: read.warnings })
     })
 }
 
@@ -48,121 +50,133 @@ fn is_json(text: &str) -> bool {
     text.trim_start_matches('\u{feff}').trim_start().starts_with('{')
 }
 
-/// Finds handoffs whose head is not what it should be.
+/// A place, what is wrong there, and the way out.
+type Problem = (Range<usize>, String, String);
+
+/// Finds handoffs whose head does not follow the schema.
 pub(super) fn invalid(checked: &CheckedFiles<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut first_with: HashMap<String, &str> = HashMap::new();
-    for (file, document, warnings) in handoffs(checked) {
-        let mut add = |place: Range<usize>, message: &str, hint: &str| {
-            findings.push(checked.finding(file, Rule::HandoffInvalid, place, message, hint));
-        };
-        for warning in &warnings {
-            let (message, hint) = split(file, warning);
-            let key = warning.split(' ').next().unwrap_or_default();
-            let place = file.key(key).or_else(|| place_in(file, warning));
-            add(place.unwrap_or_default(), &message, &hint);
+    for handoff in handoffs(checked) {
+        let file = handoff.file;
+        let mut problems: Vec<Problem> =
+            handoff.warnings.iter().map(|text| warning(file, text)).collect();
+        let unreadable = unreadable(file);
+        let can_be_read = !unreadable.as_ref().is_some_and(|(_, is_fatal)| *is_fatal);
+        problems.extend(unreadable.map(|(problem, _)| problem));
+        if can_be_read {
+            problems.extend(handoff.wrong_occasion());
+            problems.extend(handoff.wrong_id(&mut first_with));
+            problems.extend(handoff.incomplete());
+            problems.extend(handoff.empty());
         }
-        let head = &document.head;
-        match document::input(file.file.text) {
-            Err(
-                error @ (InputError::Empty
-                | InputError::Json(_)
-                | InputError::SameLine
-                | InputError::TooLarge),
-            ) => {
-                let (message, hint) = split(file, &error.to_string());
-                add(0..0, &message, &hint);
-                continue;
-            }
-            Err(error @ InputError::Value(_)) if is_json(file.file.text) => {
-                let (message, hint) = split(file, &error.to_string());
-                add(0..0, &message, &hint);
-                continue;
-            }
-            Err(error @ (InputError::Repeated(_) | InputError::Path { .. })) => {
-                let (message, hint) = split(file, &error.to_string());
-                let key = message.split(' ').next().unwrap_or_default();
-                add(key_place(file, key), &message, &hint);
-            }
-            Ok(_) | Err(InputError::Yaml(_) | InputError::Unclosed | InputError::Value(_)) => {}
-        }
-        if let Some(Occasion::Other(name)) = &head.occasion {
-            let message = format!("type is {:?}, which is unknown", file.file.shown_text(name));
-            let hint = "write manual, bye, end, auto or rotation";
-            add(key_place(file, "type"), &message, hint);
-        }
-        if let Some(id) = &head.id {
-            let shown = file.file.shown_text(id);
-            if HandoffId::parse(id).is_err() {
-                let message = format!("{shown:?} is not the id of a handoff");
-                let hint = "ids look like HO-20260131-120000-c74cc080; without one kgctx makes it";
-                add(key_place(file, "id"), &message, hint);
-            } else if HandoffId::parse(file.stem()).is_ok_and(|name| name.as_str() != id) {
-                let message = format!("the id is {shown}, and the file is called otherwise");
-                add(key_place(file, "id"), &message, "call the file by its id");
-            } else if let Some(first) = first_with.get(id) {
-                let message = format!("the id {shown} is that of {}, too", text_file::shown(first));
-                let hint = "take it out: whoever imports the handoff makes a new one";
-                add(key_place(file, "id"), &message, hint);
-            }
-            first_with.entry(id.clone()).or_insert(file.file.path);
-        }
-        if let Err(incomplete) = document::check_complete(head) {
-            let message = format!("a task needs {}", incomplete.missing.join(" and "));
-            let hint = "say what is to be reached and how it goes on: whoever picks it up has nothing else to go by";
-            add(key_place(file, "kind"), &message, hint);
-        }
-        if document.body.trim().is_empty() && warnings.is_empty() {
-            add(
-                0..0,
-                "there is no text below the head",
-                "write down what the next session should know",
-            );
-        }
+        findings.extend(problems.into_iter().map(|(place, message, hint)| {
+            checked.finding(file, Rule::HandoffInvalid, place, message, hint)
+        }));
     }
     findings
 }
 
-/// Finds listed files that are not there.
+/// A warning of the parser, at the key that it names or the line.
+fn warning(file: &CheckedFile<'_>, text: &str) -> Problem {
+    let (message, hint) = split(file, text);
+    let key = text.split(' ').next().unwrap_or_default();
+    let place = file.key(key).or_else(|| place_in(file, text));
+    (place.unwrap_or_default(), message, hint)
+}
+
+/// Why `kgctx handoff import` would refuse the file, and whether nothing else can be said about it.
+fn unreadable(file: &CheckedFile<'_>) -> Option<(Problem, bool)> {
+    let error = document::input(file.file.text).err()?;
+    let (message, hint) = split(file, &error.to_string());
+    let is_fatal = match error {
+        // The parser warned about these.
+        InputError::Yaml(_) | InputError::Unclosed => return None,
+        InputError::Value(_) if !is_json(file.file.text) => return None,
+        InputError::Repeated(_) | InputError::Path { .. } => false,
+        _ => true,
+    };
+    let key = message.split(' ').next().unwrap_or_default();
+    let place = if is_fatal { 0..0 } else { key_place(file, key) };
+    Some(((place, message, hint), is_fatal))
+}
+
+impl<'a> CheckedHandoff<'_, 'a> {
+    fn at_key(&self, key: &str, message: String, hint: &str) -> Problem {
+        (key_place(self.file, key), message, hint.to_owned())
+    }
+
+    fn wrong_occasion(&self) -> Option<Problem> {
+        let Some(Occasion::Other(name)) = &self.document.head.occasion else { return None };
+        let message = format!("type is {:?}, which is unknown", self.file.file.shown_text(name));
+        Some(self.at_key("type", message, "write manual, bye, end, auto or rotation"))
+    }
+
+    fn wrong_id(&self, first_with: &mut HashMap<String, &'a str>) -> Option<Problem> {
+        let (file, id) = (self.file, self.document.head.id.as_ref()?);
+        let first = first_with.get(id).copied();
+        first_with.entry(id.clone()).or_insert(file.file.path);
+        let shown = file.file.shown_text(id);
+        if HandoffId::parse(id).is_err() {
+            let message = format!("{shown:?} is not the id of a handoff");
+            let hint = "ids look like HO-20260131-120000-c74cc080; without one kgctx makes it";
+            Some(self.at_key("id", message, hint))
+        } else if HandoffId::parse(file.stem()).is_ok_and(|name| name.as_str() != id) {
+            let message = format!("the id is {shown}, and the file is called otherwise");
+            Some(self.at_key("id", message, "call the file by its id"))
+        } else {
+            let message = format!("the id {shown} is that of {}, too", text_file::shown(first?));
+            let hint = "take it out: whoever imports the handoff makes a new one";
+            Some(self.at_key("id", message, hint))
+        }
+    }
+
+    fn incomplete(&self) -> Option<Problem> {
+        let incomplete = document::check_complete(&self.document.head).err()?;
+        let message = format!("a task needs {}", incomplete.missing.join(" and "));
+        let hint = "say what is to be reached and how it goes on: whoever picks it up has nothing else to go by";
+        Some(self.at_key("kind", message, hint))
+    }
+
+    fn empty(&self) -> Option<Problem> {
+        let is_empty = self.document.body.trim().is_empty() && self.warnings.is_empty();
+        let message = "there is no text below the head".to_owned();
+        let hint = "write down what the next session should know".to_owned();
+        is_empty.then_some((0..0, message, hint))
+    }
+}
+
+/// Finds listed files that do not exist.
 pub(super) fn missing_files(checked: &CheckedFiles<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (file, Document { head, .. }, _) in handoffs(checked) {
+    for CheckedHandoff { file, document: Document { head, .. }, .. } in handoffs(checked) {
         let home = file.file.path.split("/.kgctx/").next().filter(|home| *home != file.file.path);
-        for (key, paths) in [("specs", &head.specs), ("files", &head.files)] {
-            for path in paths {
-                let is_there = |folder: &str| {
-                    tree::joined(folder, path).is_some_and(|path| checked.tree.has(&path))
-                };
-                let is_outside = path.starts_with(['/', '~']);
-                if !is_outside && (is_there("") || home.is_some_and(is_there)) {
-                    continue;
-                }
-                let message = format!("{} is not in the repository", file.file.shown_text(path));
-                let hint = match checked.tree.ending_with(tree::name_of(path)) {
-                    Some(there) => format!(
-                        "{} is there; mend the path, or take it off the list",
-                        text_file::shown(there)
-                    ),
-                    None => "mend the path, or take it off the list".to_owned(),
-                };
-                let place = listed_at(file, key, path);
-                findings.push(checked.finding(
-                    file,
-                    Rule::HandoffMissingFile,
-                    place,
-                    message,
-                    hint,
-                ));
+        let specs = head.specs.iter().map(|path| ("specs", path));
+        for (key, path) in specs.chain(head.files.iter().map(|path| ("files", path))) {
+            let exists = |folder: &str| {
+                tree::joined(folder, path).is_some_and(|path| checked.tree.has(&path))
+            };
+            let is_outside = path.starts_with(['/', '~']);
+            if !is_outside && (exists("") || home.is_some_and(exists)) {
+                continue;
             }
+            let message = format!("{} is not in the repository", file.file.shown_text(path));
+            let way_out = "mend the path, or take it off the list";
+            let hint = match checked.tree.ending_with(tree::name_of(path)) {
+                Some(other) => format!("{} is there; {way_out}", text_file::shown(other)),
+                None => way_out.to_owned(),
+            };
+            let place = listed_at(file, key, path);
+            findings.push(checked.finding(file, Rule::HandoffMissingFile, place, message, hint));
         }
     }
     findings
 }
 
-/// Finds handoffs that no session would be given any more.
+/// Finds handoffs that are too old for any session.
 pub(super) fn expired(checked: &CheckedFiles<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (file, Document { head, .. }, _) in handoffs(checked) {
+    for CheckedHandoff { file, document: Document { head, .. }, .. } in handoffs(checked) {
         let occasion = head.occasion.clone().unwrap_or(Occasion::Manual);
         let created = head.created_at.unwrap_or(file.modified);
         let stays = head.consume.unwrap_or_else(|| occasion.consume()) == Consume::Sticky;
@@ -183,7 +197,7 @@ pub(super) fn expired(checked: &CheckedFiles<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Where a key stands, by whatever name; the file's beginning where that cannot be told.
+/// The place of a key, by any of its names; else the start of the file.
 fn key_place(file: &CheckedFile<'_>, key: &str) -> Range<usize> {
     let alias =
         || ALIASES.iter().find(|(name, _)| *name == key).and_then(|(_, alias)| file.key(alias));
@@ -195,34 +209,34 @@ fn key_place(file: &CheckedFile<'_>, key: &str) -> Range<usize> {
     file.key(key).or_else(alias).or_else(in_json).unwrap_or_default()
 }
 
-/// Where a path is listed; the key of the list where that cannot be told.
+/// The place of a path in its list; else the key of the list.
 fn listed_at(file: &CheckedFile<'_>, key: &str, path: &str) -> Range<usize> {
     let place = key_place(file, key);
     let text = file.file.text;
-    let stands_alone = |at: usize| {
+    let is_whole = |at: usize| {
         let is_part =
             |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || "/._-".contains(c));
         let end = at + path.len();
         !is_part(text[..at].chars().next_back()) && !is_part(text[end..].chars().next())
     };
     let offsets = text[place.end..].match_indices(path).map(|(at, _)| place.end + at);
-    let found = offsets.into_iter().find(|&at| !path.is_empty() && stands_alone(at));
+    let found = offsets.into_iter().find(|&at| !path.is_empty() && is_whole(at));
     found.map_or(place, |at| at..at + path.len())
 }
 
-/// The place that a YAML parser names, counted from the front matter's first line.
+/// The line that a YAML parser names, counted from the first line of the front matter.
 fn place_in(file: &CheckedFile<'_>, message: &str) -> Option<Range<usize>> {
     let (_, behind) = message.rsplit_once("line ")?;
     let digits: String = behind.chars().take_while(char::is_ascii_digit).collect();
     let line: usize = digits.parse().ok()?;
     let n_lines = file.file.text[..file.spans.body].lines().count();
-    // The line of the fence comes before. What is not closed is found at the end: the last line is as near as one can say.
+    // The fence comes before. An unclosed value is found at the end, so take the last line at most.
     let line = line.min(n_lines.checked_sub(2)?);
     let start: usize = file.file.text.split_inclusive('\n').take(line).map(str::len).sum();
     Some(start..start)
 }
 
-/// What is wrong, and the way out.
+/// The problem and the way out.
 fn split(file: &CheckedFile<'_>, message: &str) -> (String, String) {
     let (message, hint) = match message.rsplit_once("; ") {
         Some((message, hint)) => (message, hint),

@@ -5,22 +5,22 @@
 use std::collections::HashMap;
 
 use super::checked_files::CheckedFiles;
-use super::links::{End, Leads};
+use super::links::{LinkTarget, ResolvedLinks};
 use crate::check::finding::{Finding, Rule};
 use crate::core::note::concept::Concept;
 use crate::core::note::wikilink;
 
 /// Finds notes that nobody reaches.
-pub(super) fn find(checked: &CheckedFiles<'_>, leads: &Leads) -> Vec<Finding> {
+pub(super) fn find(checked: &CheckedFiles<'_>, links: &ResolvedLinks) -> Vec<Finding> {
     if checked.notes().count() < 2 {
         return Vec::new();
     }
     let mut is_reached = vec![false; checked.files.len()];
-    for (from, leads) in leads.of_files.iter().enumerate() {
-        for lead in leads {
-            let to = match &lead.end {
-                End::Note(number) => std::slice::from_ref(number),
-                End::Notes(numbers) => numbers,
+    for (from, links) in links.of_files.iter().enumerate() {
+        for link in links {
+            let to = match &link.target {
+                LinkTarget::Note(number) => std::slice::from_ref(number),
+                LinkTarget::Notes(numbers) => numbers,
                 _ => continue,
             };
             for &to in to.iter().filter(|&&to| to != from) {

@@ -1,9 +1,9 @@
-//! **stale-note**: a note of yesterday. Its front matter says that it is over (`status: done`, `completed`, `obsolete`,
-//! `superseded` or `archived`; `superseded_by`), or it names in backticks a file that is gone: a path with a known ending, below a folder of the
-//! repository that is there, while no file ends like it. (A link to a file that is gone is a dangling one.)
+//! **stale-note**: an outdated note. Its front matter says that it is over (`status: done`, `completed`, `obsolete`,
+//! `superseded` or `archived`; `superseded_by`), or it names in backticks a file that is gone: a path with a known ending,
+//! below a folder that the repository has, while no file ends like it. (`dangling-link` finds links to such files.)
 //!
-//! Examples, placeholders, patterns, what is built or ignored by git, paths in lines that speak of what was removed or is to
-//! come, and notes that are over or tell a history (CHANGELOG, `done/`, …) are not looked at for paths.
+//! Skips paths that are examples, placeholders, patterns, generated or ignored by git, paths in lines about what was removed
+//! or is to come, and all paths of notes that are over or tell a history (CHANGELOG, `done/`, …).
 
 use std::ops::Range;
 
@@ -14,232 +14,88 @@ use super::text_file;
 use super::tree;
 use crate::check::finding::{Finding, Rule};
 
-/// What says that a note is over.
-const OVER: [&str; 8] = [
-    "done",
-    "completed",
-    "complete",
-    "obsolete",
-    "superseded",
-    "archived",
-    "deprecated",
-    "outdated",
-];
+/// Statuses that say that a note is over.
+const OVER: &str = "done completed complete obsolete superseded archived deprecated outdated";
 /// Endings of files that people write and keep.
-const ENDINGS: [&str; 64] = [
-    "adoc", "astro", "bash", "bat", "c", "cc", "cfg", "clj", "cmake", "conf", "cpp", "cs", "css",
-    "csv", "cxx", "dart", "ex", "exs", "fish", "go", "gradle", "graphql", "h", "hcl", "hpp", "hs",
-    "html", "ini", "ipynb", "java", "js", "json", "jsonc", "jsx", "kt", "lua", "md", "mdc", "mdx",
-    "mjs", "ml", "nix", "php", "pl", "proto", "ps1", "py", "rb", "rs", "scala", "scss", "sh",
-    "sql", "svelte", "swift", "tf", "toml", "ts", "tsx", "txt", "vue", "xml", "yaml", "yml",
-];
-/// Folders of what is made, not written.
-const MADE: [&str; 24] = [
-    "node_modules",
-    "target",
-    "dist",
-    "build",
-    "out",
-    "output",
-    "outputs",
-    "vendor",
-    "coverage",
-    "tmp",
-    "temp",
-    "cache",
-    ".cache",
-    ".venv",
-    "venv",
-    "__pycache__",
-    ".next",
-    ".nuxt",
-    ".git",
-    "generated",
-    "gen",
-    "bin",
-    "obj",
-    "logs",
-];
-/// Parts of paths that stand for any other.
-const STAND_INS: [&str; 22] = [
-    "foo",
-    "bar",
-    "baz",
-    "qux",
-    "path",
-    "to",
-    "some",
-    "example",
-    "examples",
-    "sample",
-    "my",
-    "your",
-    "xxx",
-    "yyy",
-    "name",
-    "file",
-    "filename",
-    "dir",
-    "folder",
-    "yyyy",
-    "mm",
-    "placeholder",
-];
-/// Parts of names that stand for a time or a number.
-const TIMES: [&str; 14] =
-    ["YYYY", "YYYYMMDD", "MM", "DD", "HH", "N", "NN", "NNN", "NNNN", "X", "XX", "XXX", "Y", "Z"];
-/// Names of notes, and of folders, that tell what was.
-const HISTORIES: [&str; 13] = [
-    "archive",
-    "archived",
-    "changelog",
-    "changelogs",
-    "changes",
-    "completed",
-    "done",
-    "history",
-    "journal",
-    "log",
-    "logs",
-    "progress",
-    "superseded",
-];
-/// Words in a line that speaks of what was, of what is to come, or of what could be.
-const OTHER_TIMES: [&str; 75] = [
-    "add",
-    "added",
-    "adding",
-    "adds",
-    "become",
-    "became",
-    "changed",
-    "converted",
-    "could",
-    "create",
-    "created",
-    "creates",
-    "creating",
-    "delete",
-    "deleted",
-    "deletes",
-    "drop",
-    "dropped",
-    "earlier",
-    "example",
-    "extracted",
-    "formerly",
-    "future",
-    "generate",
-    "generated",
-    "generates",
-    "gone",
-    "had",
-    "if",
-    "instance",
-    "introduced",
-    "legacy",
-    "like",
-    "longer",
-    "may",
-    "merged",
-    "might",
-    "migrated",
-    "missing",
-    "modified",
-    "move",
-    "moved",
-    "moves",
-    "new",
-    "old",
-    "optional",
-    "optionally",
-    "output",
-    "outputs",
-    "plan",
-    "planned",
-    "previously",
-    "propose",
-    "proposed",
-    "refactored",
-    "remove",
-    "removed",
-    "removes",
-    "rename",
-    "renamed",
-    "replaced",
-    "replaces",
-    "retired",
-    "should",
-    "split",
-    "switched",
-    "todo",
-    "updated",
-    "used",
-    "was",
-    "were",
-    "will",
-    "would",
-    "write",
-    "writes",
-];
+const ENDINGS: &str = "\
+    adoc astro bash bat c cc cfg clj cmake conf cpp cs css csv cxx dart ex exs fish go gradle graphql h \
+    hcl hpp hs html ini ipynb java js json jsonc jsx kt lua md mdc mdx mjs ml nix php pl proto ps1 py rb \
+    rs scala scss sh sql svelte swift tf toml ts tsx txt vue xml yaml yml";
+/// Folders of generated files.
+const GENERATED: &str = "\
+    node_modules target dist build out output outputs vendor coverage tmp temp cache .cache .venv venv \
+    __pycache__ .next .nuxt .git generated gen bin obj logs";
+/// Parts of paths that are placeholders.
+const PLACEHOLDERS: &str = "\
+    foo bar baz qux path to some example examples sample my your xxx yyy name file filename dir folder \
+    yyyy mm placeholder";
+/// Parts of names that are placeholders for a time or a number.
+const TIME_PLACEHOLDERS: &str = "YYYY YYYYMMDD MM DD HH N NN NNN NNNN X XX XXX Y Z";
+/// Names of notes and folders that tell a history.
+const HISTORIES: &str = "\
+    archive archived changelog changelogs changes completed done history journal log logs progress \
+    superseded";
+/// Words of lines about the past, the future, or what could be.
+const OTHER_TIMES: &str = "\
+    add added adding adds become became changed converted could create created creates creating delete \
+    deleted deletes drop dropped earlier example extracted formerly future generate generated generates \
+    gone had if instance introduced legacy like longer may merged might migrated missing modified move \
+    moved moves new old optional optionally output outputs plan planned previously propose proposed \
+    refactored remove removed removes rename renamed replaced replaces retired should split switched \
+    todo updated used was were will would write writes";
 
-/// Finds notes of yesterday.
+const OVER_HINT: &str = "remove the note, or move what still holds into another one";
+
 pub(super) fn find(checked: &CheckedFiles<'_>) -> Vec<Finding> {
     let ignored = ignored(checked);
     let mut findings = Vec::new();
     for (_, file) in checked.notes() {
-        let over = is_over(checked, file);
-        // Of what is over nobody expects that its files are still there.
-        let tells_history = over.is_some() || is_history(file);
+        let over = is_over(checked, file).or_else(|| is_superseded(checked, file));
+        // A note that is over may name files that are gone.
+        if over.is_none() && !is_history(file) {
+            let code = file.spans.code.iter();
+            findings.extend(code.filter_map(|range| gone_path(checked, file, range, &ignored)));
+        }
         findings.extend(over);
-        if tells_history {
-            continue;
-        }
-        for range in &file.spans.code {
-            findings.extend(gone_path(checked, file, range, &ignored));
-        }
     }
     findings
 }
 
-/// Whether a note tells what was, by its name or by that of a folder around it.
+fn has_word(words: &str, word: &str) -> bool {
+    words.split(' ').any(|known| known == word)
+}
+
 fn is_history(file: &CheckedFile<'_>) -> bool {
-    let parts = tree::folder_of(file.file.path).split('/').chain([file.stem()]);
-    let is_one = |part: &str| HISTORIES.iter().any(|name| part.eq_ignore_ascii_case(name));
-    parts.into_iter().any(is_one)
+    let mut parts = tree::folder_of(file.file.path).split('/').chain([file.stem()]);
+    parts.any(|part| has_word(HISTORIES, &part.to_ascii_lowercase()))
 }
 
 fn is_over(checked: &CheckedFiles<'_>, file: &CheckedFile<'_>) -> Option<Finding> {
     let place = file.key("status").or_else(|| file.key("Status"));
-    // Front matter knows the key in small letters alone.
+    // The front matter knows the key in lower case only.
     let written = place.as_ref().and_then(|place| file.file.text[place.end..].lines().next());
     let written = written.unwrap_or_default().trim_matches(['"', '\'', ' ', ':', '\t']);
     let status = file.front_matter.status.as_deref().unwrap_or(written).trim();
     let status = status.trim_end_matches(['.', '!', ',', ';']).to_lowercase();
-    let first_word = status.split_whitespace().next().unwrap_or_default();
-    let hint = "remove the note, or move what still holds into another one";
-    if OVER.contains(&status.as_str()) || first_word == "superseded" {
-        let message = format!("the note says that it is {}", file.file.shown_text(&status));
-        let place = place.unwrap_or_default();
-        return Some(checked.finding(file, Rule::StaleNote, place, message, hint));
+    let first_word = status.split_whitespace().next();
+    if !has_word(OVER, &status) && first_word != Some("superseded") {
+        return None;
     }
+    let message = format!("the note says that it is {}", file.file.shown_text(&status));
+    Some(checked.finding(file, Rule::StaleNote, place.unwrap_or_default(), message, OVER_HINT))
+}
+
+fn is_superseded(checked: &CheckedFiles<'_>, file: &CheckedFile<'_>) -> Option<Finding> {
     let place = file.key("superseded_by").or_else(|| file.key("superseded-by"))?;
     let mut lines = file.file.text[place.end..].lines();
     let value = lines.next().unwrap_or_default();
     let value = value.trim_start_matches(['"', '\'', ' ', ':']).trim();
     // A list below the key is a value, too.
     let has_list = lines.next().is_some_and(|line| line.trim_start().starts_with("- "));
-    let is_nobody = matches!(value, "null" | "~" | "[]" | "none" | "None" | "\"\"" | "''");
-    if is_nobody || value.is_empty() && !has_list {
-        return None;
-    }
-    Some(checked.finding(
-        file,
-        Rule::StaleNote,
-        place,
-        "the note says that another took its place",
-        hint,
-    ))
+    let is_null = matches!(value, "null" | "~" | "[]" | "none" | "None" | "\"\"" | "''");
+    let is_set = !is_null && (!value.is_empty() || has_list);
+    let message = "the note says that another took its place";
+    is_set.then(|| checked.finding(file, Rule::StaleNote, place, message, OVER_HINT))
 }
 
 fn gone_path(
@@ -250,8 +106,7 @@ fn gone_path(
 ) -> Option<Finding> {
     let text = file.file.text;
     let code = text.get(range.clone())?;
-    let inner = code.trim_matches('`').trim();
-    let path = path_in(inner)?;
+    let path = path_in(code.trim_matches('`').trim())?;
     let tree = &checked.tree;
     let (first, _) = path.split_once('/')?;
     if !tree.has_folder(first)
@@ -259,27 +114,23 @@ fn gone_path(
         || tree.ending_with(path).is_some()
         || tree::joined(tree::folder_of(file.file.path), path).is_some_and(|path| tree.has(&path))
         || ignored.matched_path_or_any_parents(path, false).is_ignore()
-        || speaks_of_other_times(&line_around(text, range.start).replace(code, ""))
+        || is_about_other_times(&line_around(text, range.start).replace(code, ""))
     {
         return None;
     }
     let start = range.start + code.find(path)?;
     let place = start..start + path.len();
-    let shown = file.file.shown(place.clone());
+    let way_out = "mend the note, or remove what it says about it";
     let hint = match tree.ending_with(tree::name_of(path)) {
-        Some(there) => {
-            format!(
-                "{} is there; mend the note, or remove what it says about it",
-                text_file::shown(there)
-            )
-        }
-        None => "mend the note, or remove what it says about it".to_owned(),
+        Some(other) => format!("{} is there; {way_out}", text_file::shown(other)),
+        None => way_out.to_owned(),
     };
+    let shown = file.file.shown(place.clone());
     let message = format!("the note names {shown}, which is not in the repository");
     Some(checked.finding(file, Rule::StaleNote, place, message, hint))
 }
 
-/// The path of a file that a piece of code is, if it is nothing but that.
+/// The path of a file, if the code is nothing else.
 fn path_in(code: &str) -> Option<&str> {
     let code = code.strip_prefix("./").unwrap_or(code);
     // A line in the file: `src/main.rs:12:3`, `src/main.rs#L12`.
@@ -287,25 +138,22 @@ fn path_in(code: &str) -> Option<&str> {
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+@".contains(c);
     let ending = tree::name_of(code).rsplit_once('.').map(|(_, ending)| ending)?;
     let mut parts = code.split('/');
-    let fits = code.contains('/')
+    let is_path = code.contains('/')
         && code.chars().all(is_plain)
         && !code.starts_with(['/', '@', '-'])
         && !code.contains("..")
-        && ENDINGS.contains(&ending)
-        && !parts.clone().any(|part| part.is_empty() || MADE.contains(&part))
-        && !parts.any(stands_in);
-    fits.then_some(code)
+        && has_word(ENDINGS, ending)
+        && !parts.any(|part| part.is_empty() || has_word(GENERATED, part) || is_placeholder(part));
+    is_path.then_some(code)
 }
 
-fn stands_in(part: &str) -> bool {
+fn is_placeholder(part: &str) -> bool {
     let stem = part.split('.').next().unwrap_or(part).to_lowercase();
     let mut words = stem.split(['-', '_']);
     let mut written = part.split(|c: char| !c.is_alphanumeric());
-    written.any(|word| TIMES.contains(&word))
-        || STAND_INS.contains(&stem.as_str())
-        || words.any(|word| {
-            matches!(word, "foo" | "bar" | "example" | "your" | "my" | "dummy" | "nonexistent")
-        })
+    written.any(|word| has_word(TIME_PLACEHOLDERS, word))
+        || has_word(PLACEHOLDERS, &stem)
+        || words.any(|word| has_word("foo bar example your my dummy nonexistent", word))
 }
 
 fn line_around(text: &str, at: usize) -> &str {
@@ -314,15 +162,15 @@ fn line_around(text: &str, at: usize) -> &str {
     &text[start..end]
 }
 
-/// Whether a line is about something else than what is there now. Names inside of other code say nothing.
-fn speaks_of_other_times(line: &str) -> bool {
-    let prose = || line.split('`').step_by(2);
-    let mut words = prose().flat_map(|piece| piece.split(|c: char| !c.is_alphanumeric()));
+/// Whether a line is about something else than the present. Ignores words in other code.
+fn is_about_other_times(line: &str) -> bool {
+    let prose = line.split('`').step_by(2);
+    let mut words = prose.flat_map(|piece| piece.split(|c: char| !c.is_alphanumeric()));
     ["e.g.", "→", "->", "~~"].iter().any(|mark| line.contains(mark))
-        || words.any(|word| OTHER_TIMES.contains(&word.to_lowercase().as_str()))
+        || words.any(|word| has_word(OTHER_TIMES, &word.to_lowercase()))
 }
 
-/// What git does not keep, by the `.gitignore` at the top, if that was read.
+/// The ignore rules at the top of the repository.
 fn ignored(checked: &CheckedFiles<'_>) -> Gitignore {
     let mut rules = GitignoreBuilder::new("");
     let file = checked.input.files.iter().find(|file| file.path == ".gitignore");

@@ -10,23 +10,26 @@ use super::spans::Spans;
 use super::tree;
 use crate::check::finding::{Finding, Rule};
 use crate::check::report::StaticFile;
+use crate::core::host::Host;
 use crate::core::tokens;
 use crate::core::tokens::encoding::Encoding;
 
-/// Files whose imports hosts follow.
-const IMPORTERS: [&str; 4] = ["CLAUDE.md", "AGENTS.md", "GEMINI.md", "CLAUDE.local.md"];
 /// How deep hosts follow imports.
 pub(crate) const MAX_IMPORT_DEPTH: usize = 5;
 
 /// The files that hosts read by themselves, with their sizes, in the order of their paths.
 pub fn files(input: &RuleInput<'_>) -> Vec<StaticFile> {
+    let own_files = Host::own_files();
+    let has_imports = |path: &str| {
+        own_files.iter().any(|own| own.has_imports && own.name() == tree::name_of(path))
+    };
     let mut texts: Option<HashMap<&str, &str>> = None;
     let mut files = Vec::new();
     for file in input.files {
         let Some(text) = file.text.as_deref() else { continue };
         let Some(limit) = input.roles().static_limit(&file.path) else { continue };
         let mut n_tokens = tokens::count(input.encoding, text);
-        if IMPORTERS.contains(&tree::name_of(&file.path)) {
+        if has_imports(&file.path) {
             let texts = texts.get_or_insert_with(|| {
                 let texts = input.files.iter();
                 texts.filter_map(|file| Some((file.path.as_str(), file.text.as_deref()?))).collect()

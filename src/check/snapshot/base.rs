@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use rayon::prelude::*;
 
 use crate::check::repository::Repository;
-use crate::check::repository::working_tree::{RepositoryError, TreeFile, WorkingTree};
+use crate::check::repository::error::RepositoryError;
+use crate::check::repository::history::TreeFile;
+use crate::check::repository::working_tree::WorkingTree;
 
 /// A commit to compare with.
 pub(crate) struct Base {

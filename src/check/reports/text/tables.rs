@@ -1,13 +1,12 @@
 //! What the sessions would be given and what hosts read by themselves, in columns.
 
-use crate::check::report::{CheckReport, SessionReport, StaticFile};
+use crate::check::report::{CheckReport, SessionReport, StaticFile, part_tokens};
 use crate::check::reports::Tone;
 use crate::check::reports::text::{COLUMNS, Paint};
-use crate::check::reports::width::{padded, right, shortened, width, wrapped};
-use crate::check::reports::words::{change, gain_and_loss, moves, names, of, use_of_budget};
+use crate::check::reports::width::{align_left, align_right, shortened, width, wrapped};
+use crate::check::reports::words::{change, difference, moves, names, of, use_of_budget};
 use crate::core::context::candidate::Part;
-use crate::core::context::receipt::PartUse;
-use crate::core::text::for_report;
+use crate::core::text::for_report::one_line;
 use crate::core::text::number::thousands;
 
 /// A whole budget in a bar.
@@ -27,12 +26,11 @@ pub(super) fn sessions(report: &CheckReport, paint: Paint<'_>) -> Option<String>
         Column::new("tokens", sessions, use_of_budget),
         Column::new("room", sessions, bar),
         Column::new("change", sessions, |session| change(session).unwrap_or_default()),
-        Column::new("wanted", sessions, |session| thousands(session.wanted as i128)),
-        Column::new("left out", sessions, |session| thousands(session.omitted.len() as i128)),
+        Column::new("wanted", sessions, |session| thousands(session.wanted)),
+        Column::new("left out", sessions, |session| thousands(session.omitted.len())),
     ];
     columns[1].aligned_right = false;
-    let names: Vec<String> =
-        sessions.iter().map(|session| for_report::one_line(&session.name)).collect();
+    let names: Vec<String> = sessions.iter().map(|session| one_line(&session.name)).collect();
     let below: Vec<String> = sessions.iter().map(details).collect();
     let table = table("Sessions", &names, columns, &below, report, paint)?;
     Some(format!("{table}{}{}\n", GAP, paint(Tone::Faint, &legend(sessions))))
@@ -43,7 +41,7 @@ pub(super) fn sessions(report: &CheckReport, paint: Paint<'_>) -> Option<String>
 pub(super) fn parts(report: &CheckReport, paint: Paint<'_>) -> Option<String> {
     let mut groups: Vec<(Vec<String>, Vec<[String; 4]>)> = Vec::new();
     for session in report.sessions.iter().filter(|session| !session.parts.is_empty()) {
-        let (name, rows) = (for_report::one_line(&session.name), part_rows(session));
+        let (name, rows) = (one_line(&session.name), part_rows(session));
         match groups.iter_mut().find(|(_, same)| *same == rows) {
             Some((names, _)) => names.push(name),
             None => groups.push((vec![name], rows)),
@@ -67,21 +65,16 @@ pub(super) fn parts(report: &CheckReport, paint: Paint<'_>) -> Option<String> {
 /// Name, tokens, bar and change of each part, and of the whole where a limit was agreed on for it.
 fn part_rows(session: &SessionReport) -> Vec<[String; 4]> {
     let before = session.growth.as_ref().map(|growth| &growth.parts_before);
-    let tokens_of = |parts: &[PartUse], name| -> usize {
-        parts.iter().filter(|part| part.name == name).map(|part| part.tokens).sum()
-    };
     let row = |name: String, tokens: usize, limit: Option<usize>, before: Option<usize>| {
-        let change = before.map(|before| {
-            gain_and_loss(tokens.saturating_sub(before), before.saturating_sub(tokens))
-        });
+        let change = before.map(|before| difference(tokens, before));
         let whole = limit.unwrap_or(session.budget.tokens);
         let bar = filled(tokens, whole);
         [format!("{GAP}{name}"), of(tokens, limit), bar, change.unwrap_or_default()]
     };
     let mut rows = Vec::new();
     for part in Part::ALL {
-        let (tokens, was) =
-            (tokens_of(&session.parts, part), before.map(|parts| tokens_of(parts, part)));
+        let tokens = part_tokens(&session.parts, part);
+        let was = before.map(|parts| part_tokens(parts, part));
         if tokens > 0 || was.is_some_and(|was| was > 0) {
             let limit = session.limits.parts.get(&part).copied();
             rows.push(row(part.name().to_owned(), tokens, limit, was));
@@ -97,17 +90,15 @@ fn part_rows(session: &SessionReport) -> Vec<[String; 4]> {
 /// One row per file that hosts read by themselves.
 pub(super) fn static_files(report: &CheckReport, paint: Paint<'_>) -> Option<String> {
     let files = &report.static_files;
-    let change = |file: &StaticFile| match file.tokens_before {
-        None => String::new(),
-        Some(before) => {
-            gain_and_loss(file.tokens.saturating_sub(before), before.saturating_sub(file.tokens))
-        }
+    let change = |file: &StaticFile| {
+        let change = file.tokens_before.map(|before| difference(file.tokens, before));
+        change.unwrap_or_default()
     };
     let columns = vec![
         Column::new("tokens", files, |file| of(file.tokens, file.limit)),
         Column::new("change", files, change),
     ];
-    let names: Vec<String> = files.iter().map(|file| for_report::one_line(&file.path)).collect();
+    let names: Vec<String> = files.iter().map(|file| one_line(&file.path)).collect();
     table("Read by hosts", &names, columns, &[], report, paint)
 }
 
@@ -133,7 +124,7 @@ impl Column {
 
     fn aligned(&self, text: &str) -> String {
         let columns = self.width();
-        if self.aligned_right { right(text, columns) } else { padded(text, columns) }
+        if self.aligned_right { align_right(text, columns) } else { align_left(text, columns) }
     }
 }
 
@@ -155,7 +146,7 @@ fn table(
     let longest = names.iter().map(|name| width(name)).max().unwrap_or(0).max(width(title));
     let name_columns = longest.min(room);
     let row = |name: &str, cell: &dyn Fn(&Column) -> String| {
-        let mut row = padded(&shortened(name, name_columns), name_columns);
+        let mut row = align_left(&shortened(name, name_columns), name_columns);
         for column in &columns {
             row.push_str(&format!("{GAP}{}", cell(column)));
         }
@@ -170,8 +161,7 @@ fn table(
         text.push_str(below.get(n).map_or("", |below| below));
     }
     if let (Some(base), true) = (&report.base, columns.iter().any(|c| c.title == "change")) {
-        let said =
-            wrapped(&format!("{GAP}change: against {}", for_report::one_line(base)), COLUMNS, GAP);
+        let said = wrapped(&format!("{GAP}change: against {}", one_line(base)), COLUMNS, GAP);
         text.push_str(&format!("{GAP}{}\n", paint(Tone::Faint, said.trim_start())));
     }
     Some(text)
@@ -248,6 +238,7 @@ mod tests {
     use super::*;
     use crate::check::settings::Limits;
     use crate::core::context::budget::{Budget, Size};
+    use crate::core::context::receipt::PartUse;
     use crate::core::host::Host;
 
     #[test]

@@ -201,18 +201,18 @@ fn percent_signs_are_decoded_where_they_can_be() {
     for (text, expect) in
         [("a%20b", "a b"), ("100%", "100%"), ("%zz%4", "%zz%4"), ("%C3%A4", "ä"), ("%FF", "%FF")]
     {
-        assert_eq!(percent_decoded(text), expect);
+        assert_eq!(resolver::percent_decoded(text), expect);
     }
 }
 
 #[test]
 fn links_that_are_too_many_to_be_told_are_counted() {
-    let text: String = (0..MOST_PER_FILE + 70).map(|n| format!("[x](gone-{n}.md)\n")).collect();
+    let text: String = (0..MAX_PER_FILE + 70).map(|n| format!("[x](gone-{n}.md)\n")).collect();
     let findings = TestRepository::new().with("docs/a.md", &text).of(DanglingLink);
-    assert_eq!(findings.len(), MOST_PER_FILE + 1);
+    assert_eq!(findings.len(), MAX_PER_FILE + 1);
     let last = findings.last().unwrap();
     assert_eq!(last.message, "from here on 70 more links of this file lead to nothing");
-    assert_eq!(last.spot.line, MOST_PER_FILE + 1);
+    assert_eq!(last.spot.line, MAX_PER_FILE + 1);
 }
 
 #[test]

@@ -3,6 +3,10 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::check::finding::{Rule, Severity};
+use crate::check::settings::toml_text::quoted;
+use crate::core::context::candidate::Part;
+use crate::core::host::Host;
 
 fn good(text: &str) -> CheckFile {
     read("kgctx.toml", text).unwrap()

@@ -1,0 +1,283 @@
+//! Resolves links: paths, `memory://` addresses and `[[links]]` to the files that they lead to.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+
+use super::super::checked_files::{CheckedFile, CheckedFiles};
+use super::super::{CheckedVault, names, tree};
+use crate::core::note::vault::SCHEME;
+use crate::core::settings::LinkStyle;
+
+/// Targets that are placeholders.
+const PLACEHOLDERS: [&str; 10] =
+    ["url", "link", "path", "href", "target", "...", "…", "#", "TODO", "TBD"];
+/// Hosts of examples.
+const EXAMPLES: [&str; 3] = ["example.com", "example.net", "example.org"];
+/// Marks of templates.
+const TEMPLATES: [&str; 3] = ["{", "$", "<%"];
+/// Endings that a link may omit, and names of a folder's page.
+const OMITTED_ENDINGS: [&str; 6] = [".md", ".mdx", ".qmd", "/index.md", "/README.md", "/_index.md"];
+
+#[derive(Debug)]
+pub(crate) struct ResolvedLink {
+    pub(crate) range: Range<usize>,
+    pub(crate) target: LinkTarget,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum LinkTarget {
+    /// A note, by its number.
+    Note(usize),
+    /// Several notes have the name.
+    Notes(Vec<usize>),
+    /// Another file, or a target that is not checked.
+    Other,
+    Missing {
+        kind: LinkKind,
+        /// A file that may be meant.
+        similar: Option<String>,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LinkKind {
+    Path,
+    Address,
+    Wiki,
+}
+
+pub(super) struct Resolver<'a> {
+    checked: &'a CheckedFiles<'a>,
+    /// Notes by their paths from the top.
+    notes: BTreeMap<&'a str, usize>,
+    /// Ends of all paths in lower case, for Obsidian's links.
+    ends: HashMap<String, &'a str>,
+}
+
+impl<'a> Resolver<'a> {
+    pub(super) fn new(checked: &'a CheckedFiles<'a>) -> Resolver<'a> {
+        let notes = checked.notes().map(|(number, file)| (file.file.path, number)).collect();
+        let mut ends: HashMap<String, &str> = HashMap::new();
+        if checked.input.links == LinkStyle::Obsidian {
+            for (end, path) in checked.tree.ends() {
+                let first = ends.entry(end.to_lowercase()).or_insert(path);
+                // Of several the first by name, whatever their order.
+                *first = path.min(*first);
+            }
+        }
+        Resolver { checked, notes, ends }
+    }
+
+    /// The links of a file, in order.
+    pub(super) fn links(&self, file: &CheckedFile<'_>) -> Vec<ResolvedLink> {
+        let links = file.spans.links.iter().map(|link| {
+            let is_address = link.target.starts_with(SCHEME);
+            let target = match is_address {
+                true => self.address(&link.target),
+                false => self.path(file, &link.target),
+            };
+            ResolvedLink { range: link.range.clone(), target }
+        });
+        let addresses = file.spans.addresses.iter().map(|range| {
+            let target = self.address(&file.file.text[range.clone()]);
+            ResolvedLink { range: range.clone(), target }
+        });
+        let wiki_links = file.spans.wiki_links.iter().map(|link| ResolvedLink {
+            range: link.range.clone(),
+            target: self.wiki(file, &link.inner),
+        });
+        let mut all: Vec<ResolvedLink> = links.chain(addresses).chain(wiki_links).collect();
+        all.sort_by_key(|link| link.range.start);
+        all
+    }
+
+    fn path(&self, file: &CheckedFile<'_>, target: &str) -> LinkTarget {
+        let written = without_line(target.split(['#', '?']).next().unwrap_or(target).trim());
+        if written.is_empty()
+            || has_scheme(written)
+            || written.starts_with("//")
+            // A home folder is not in the repository.
+            || written.starts_with("~/")
+            // Checked as a `[[link]]`.
+            || written.starts_with("[[")
+            || PLACEHOLDERS.contains(&written)
+            || TEMPLATES.iter().any(|mark| written.contains(mark))
+            || written.contains("path/to/")
+            || EXAMPLES.contains(&written.split('/').next().unwrap_or_default())
+        {
+            return LinkTarget::Other;
+        }
+        let path = percent_decoded(written);
+        let here = tree::folder_of(file.file.path);
+        let vault = file.vault.map(|vault| vault.folder.as_str());
+        let tries = match path.strip_prefix('/') {
+            Some(from_top) => [Some(("", from_top)), vault.map(|vault| (vault, from_top))],
+            None => [Some((here, path.as_str())), vault.map(|vault| (vault, path.as_str()))],
+        };
+        let mut is_inside = false;
+        for (folder, path) in tries.into_iter().flatten() {
+            let Some(path) = tree::joined(folder, path) else { continue };
+            is_inside = true;
+            if let Some(target) = self.at_path(&path) {
+                return target;
+            }
+        }
+        // A route of the web site, such as `/tags/x`.
+        let is_route = path.starts_with('/') && !tree::name_of(&path).contains('.');
+        if !is_inside || is_route {
+            return LinkTarget::Other;
+        }
+        let plain = path.trim_start_matches(['.', '/']);
+        if self.checked.input.links == LinkStyle::Obsidian
+            && let Some(target) = self.by_end(plain)
+        {
+            return target;
+        }
+        let similar = self.checked.tree.ending_with(plain);
+        let similar = similar.or_else(|| self.checked.tree.ending_with(tree::name_of(plain)));
+        LinkTarget::Missing { kind: LinkKind::Path, similar: similar.map(str::to_owned) }
+    }
+
+    /// The target at a path from the top, if there is one.
+    fn at_path(&self, path: &str) -> Option<LinkTarget> {
+        let tree = &self.checked.tree;
+        let note =
+            |path: &str| self.notes.get(path).map_or(LinkTarget::Other, |&n| LinkTarget::Note(n));
+        if tree.has_file(path) {
+            return Some(note(path));
+        }
+        let path = path.trim_end_matches('/');
+        let mut longer = OMITTED_ENDINGS.iter().map(|ending| format!("{path}{ending}"));
+        match longer.find(|path| tree.has_file(path)) {
+            Some(path) => Some(note(&path)),
+            None => tree.has_folder(path).then_some(LinkTarget::Other),
+        }
+    }
+
+    /// The note that a link names behind its bar: Dendron writes `[[label|note]]` and `[[label|dendron://vault/note]]`.
+    fn behind_the_label(&self, inner: &str) -> Option<LinkTarget> {
+        let style = self.checked.input.links;
+        let (_, behind) = inner.rsplit_once('|').filter(|_| style == LinkStyle::Obsidian)?;
+        let name = names::target(behind, style);
+        if name.is_empty() {
+            return Some(LinkTarget::Other);
+        }
+        let (is_address, name) = match name.split_once("://") {
+            Some((_, path)) => (true, tree::name_of(path)),
+            None => (false, name),
+        };
+        match self.checked.names.find(name) {
+            [number] => Some(LinkTarget::Note(*number)),
+            _ => is_address.then_some(LinkTarget::Other),
+        }
+    }
+
+    /// A file whose path ends like this, as Obsidian looks for it.
+    fn by_end(&self, path: &str) -> Option<LinkTarget> {
+        let path = path.to_lowercase();
+        let found = self.ends.get(&path).or_else(|| self.ends.get(&format!("{path}.md")))?;
+        Some(self.notes.get(found).map_or(LinkTarget::Other, |&number| LinkTarget::Note(number)))
+    }
+
+    fn address(&self, address: &str) -> LinkTarget {
+        let address = address.split(['#', '?']).next().unwrap_or(address);
+        let address = percent_decoded(address.trim_end_matches('/'));
+        let mut named = false;
+        for vault in self.checked.input.vaults.iter().filter(|vault| !vault.name.is_empty()) {
+            let path = address.strip_prefix(SCHEME).and_then(|path| tree::below(&vault.name, path));
+            let Some(path) = path.filter(|path| !path.is_empty()) else { continue };
+            named = true;
+            if let Some(target) = self.in_vault(vault, path) {
+                return target;
+            }
+        }
+        let is_open = |c: char| matches!(c, '<' | '>' | '*' | '{' | '}' | '…');
+        if !named || address.contains(is_open) || address.ends_with("..") {
+            return LinkTarget::Other;
+        }
+        LinkTarget::Missing { kind: LinkKind::Address, similar: None }
+    }
+
+    fn in_vault(&self, vault: &CheckedVault, path: &str) -> Option<LinkTarget> {
+        let from_top = tree::joined(&vault.folder, path)?;
+        if let Some(target) = self.at_path(&from_top) {
+            return Some(target);
+        }
+        // In plain text an address with blanks has no clear end.
+        let blank = format!("{from_top} ");
+        let (next, _) = self.notes.range(blank.as_str()..).next()?;
+        next.starts_with(&blank).then_some(LinkTarget::Other)
+    }
+
+    fn wiki(&self, file: &CheckedFile<'_>, inner: &str) -> LinkTarget {
+        let style = self.checked.input.links;
+        let name = names::target(inner, style);
+        if name.is_empty() {
+            return LinkTarget::Other;
+        }
+        let found = self.checked.names.find(name.trim_start_matches('/'));
+        if let [number] = found {
+            return LinkTarget::Note(*number);
+        }
+        if let Some(target) = self.behind_the_label(inner) {
+            return target;
+        }
+        if !found.is_empty() {
+            return LinkTarget::Notes(found.to_vec());
+        }
+        if style == LinkStyle::Maenifold
+            || name.contains("://")
+            // Dendron's notes by a pattern.
+            || name.contains('*')
+            || PLACEHOLDERS.contains(&name)
+            || TEMPLATES.iter().any(|mark| name.contains(mark))
+        {
+            return LinkTarget::Other;
+        }
+        let vault = file.vault.map_or("", |vault| vault.folder.as_str());
+        let folders = [tree::folder_of(file.file.path), vault, ""];
+        let paths = folders.into_iter().filter_map(|folder| tree::joined(folder, name));
+        let plain = name.trim_start_matches(['.', '/']);
+        let found = paths.into_iter().find_map(|path| self.at_path(&path));
+        let found = found.or_else(|| self.by_end(plain));
+        found.unwrap_or(LinkTarget::Missing { kind: LinkKind::Wiki, similar: None })
+    }
+}
+
+/// A path without the line behind it: `main.rs:12`.
+fn without_line(path: &str) -> &str {
+    match path.rsplit_once(':') {
+        Some((file, line))
+            if file.contains('.')
+                && !line.is_empty()
+                && line.bytes().all(|byte| byte.is_ascii_digit()) =>
+        {
+            without_line(file)
+        }
+        _ => path,
+    }
+}
+
+/// Whether a target begins like `https:`.
+fn has_scheme(target: &str) -> bool {
+    let name = |c: char| c.is_ascii_alphanumeric() || "+.-".contains(c);
+    target.split_once(':').is_some_and(|(scheme, _)| {
+        scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.chars().all(name)
+    })
+}
+
+/// Decodes `%20` and its like, if the result is text.
+pub(super) fn percent_decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&first, after)) = rest.split_first() {
+        let hex = |at: usize| char::from(*after.get(at)?).to_digit(16);
+        let (byte, next) = match (first, hex(0), hex(1)) {
+            (b'%', Some(high), Some(low)) => ((high * 16 + low) as u8, &after[2..]),
+            _ => (first, after),
+        };
+        bytes.push(byte);
+        rest = next;
+    }
+    String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
+}
