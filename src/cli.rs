@@ -12,6 +12,7 @@ mod index;
 mod inject;
 mod install;
 mod outcome;
+mod question;
 mod recent;
 mod screen;
 mod search;

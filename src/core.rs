@@ -15,4 +15,5 @@ pub mod settings;
 pub mod source;
 pub mod text;
 pub mod time;
+pub mod time_limits;
 pub mod tokens;

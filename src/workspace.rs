@@ -20,6 +20,7 @@ use crate::core::project::identify;
 use crate::core::project::{FolderFacts, Project};
 use crate::core::settings::{ChannelRule, Setting, Settings, VaultSpec};
 use crate::core::source::SourcePreference;
+use crate::core::time_limits;
 use crate::store::index::{self, Index, IndexError, Store, Unusable};
 use crate::store::state::StateError;
 use crate::system::atomic_file::DocumentError;
@@ -30,9 +31,6 @@ use crate::system::maenifold_places::Places;
 use crate::system::vault::{self, VaultError};
 use crate::system::within::{self, Started};
 use crate::workspace::settings::{Loaded, SettingsError, Sources};
-
-/// A vault that takes longer to answer is left out by who is in no hurry.
-const BACKGROUND_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Where to work, as asked for. What is not sent to the service is skipped.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -290,7 +288,7 @@ impl Workspace {
         let place = Place::find(request)?;
         let place = if has_memory { place } else { place.without_memory() };
         let (workspace, mut errors) =
-            Workspace::open_what_answers(place, Some(BACKGROUND_PATIENCE));
+            Workspace::open_what_answers(place, Some(time_limits::BACKGROUND_VAULT));
         workspace.ok_or_else(|| errors.swap_remove(0))
     }
 

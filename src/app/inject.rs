@@ -14,11 +14,11 @@ use crate::core::context::found::{Found, FoundNote};
 use crate::core::context::rank::Ranking;
 use crate::core::context::receipt::{Fault, FoundRef, Injection, Receipt, Stage};
 use crate::core::handoff::HandoffSection;
-use crate::core::settings::DEFAULT_DEADLINE_MS;
 use crate::core::settings::Origin;
 use crate::core::source::Source;
 use crate::core::text::for_model;
 use crate::core::time::Timespan;
+use crate::core::time_limits;
 use crate::core::tokens::encoding::Encoding;
 use crate::sources::maenifold;
 use crate::system::clock;
@@ -29,7 +29,7 @@ use crate::workspace::{AppError, Place, Request};
 /// Makes a session's context. Delivers nothing. Only wrong usage or configuration is an error: whatever else goes
 /// wrong is a fault in the receipt.
 pub fn inject(session: &Session, recording: Recording) -> Result<Injection, AppError> {
-    let mut deadline = Deadline::start(Duration::from_millis(DEFAULT_DEADLINE_MS), session.within);
+    let mut deadline = Deadline::start(time_limits::CONTEXT, session.within);
     let ranking = Ranking::default();
     let (is_kept, mut recorder) = match recording {
         Recording::New => (true, None),

@@ -13,7 +13,6 @@ use crate::cli::explain::ExplainArgs;
 use crate::cli::handoff::HandoffArgs;
 use crate::cli::index::IndexArgs;
 use crate::cli::recent::RecentArgs;
-use crate::cli::screen::Screen;
 use crate::cli::search::SearchArgs;
 use crate::cli::serve::ServeArgs;
 use crate::cli::whoami::WhoamiArgs;
@@ -22,8 +21,7 @@ use crate::core::installation::Scope;
 use crate::core::named::Named;
 use crate::core::source::SourcePreference;
 use crate::core::time::Timestamp;
-use crate::sources::maenifold::MaenifoldClient;
-use crate::workspace::{AppError, Request};
+use crate::workspace::Request;
 
 /// Knowledge-graph context for coding agents, from markdown notes with wiki links.
 ///
@@ -159,33 +157,7 @@ pub(super) struct SourceArgs {
     pub(super) source: Option<SourcePreference>,
 }
 
-/// Who answers a question.
-#[derive(Debug, ClapArgs)]
-pub(super) struct AskedArgs {
-    /// Ask maenifold about its notes, and nobody about others [default: index]
-    #[arg(long, value_name = "SOURCE", value_parser = one_of(source_help))]
-    source: Option<SourcePreference>,
-}
-
-impl AskedArgs {
-    /// Who of maenifold's is asked; `None` for the index.
-    pub(super) fn client(
-        &self,
-        place: &PlaceArgs,
-        screen: &mut Screen,
-    ) -> Result<Option<MaenifoldClient>, AppError> {
-        if self.source.is_none() {
-            return Ok(None);
-        }
-        let client = MaenifoldClient::find(&Request { source: self.source, ..place.request() })?;
-        if let Some(remark) = client.as_ref().and_then(|found| found.remark.as_deref()) {
-            screen.complain(&format!("kgctx: {remark}\n"));
-        }
-        Ok(client)
-    }
-}
-
-fn source_help(source: SourcePreference) -> &'static str {
+pub(super) fn source_help(source: SourcePreference) -> &'static str {
     match source {
         SourcePreference::Auto => {
             "maenifold's database if it knows all notes as they are, else its program, else the index"

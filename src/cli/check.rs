@@ -57,7 +57,7 @@ pub(super) fn run(
 ) -> Result<bool, Failure> {
     if place.names_vaults() {
         let message = "a check works from the checkout alone: name the vault in kgctx.toml instead of with --vault";
-        return Err(Failure { code: USAGE, message: message.to_owned() });
+        return Err(Failure::new(USAGE, message));
     }
     let request = CheckRequest {
         dir: place.dir(),

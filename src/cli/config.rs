@@ -4,7 +4,7 @@ use clap::Args as ClapArgs;
 use serde_json::{Value, json};
 
 use crate::cli::args::PlaceArgs;
-use crate::cli::outcome::Failure;
+use crate::cli::outcome::Outcome;
 use crate::cli::screen::{Screen, Style};
 use crate::core::text::for_terminal;
 use crate::workspace::Place;
@@ -17,11 +17,7 @@ pub(super) struct ConfigArgs {
     json: bool,
 }
 
-pub(super) fn run(
-    place: &PlaceArgs,
-    args: &ConfigArgs,
-    screen: &mut Screen,
-) -> Result<(), Failure> {
+pub(super) fn run(place: &PlaceArgs, args: &ConfigArgs, screen: &mut Screen) -> Outcome {
     let place = Place::find(&place.request())?;
     let rows = place.settings.list();
     let directories = &place.directories;

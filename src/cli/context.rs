@@ -2,15 +2,15 @@
 
 use clap::Args as ClapArgs;
 
-use crate::cli::args::{AskedArgs, PlaceArgs, moment};
-use crate::cli::outcome::Failure;
+use crate::cli::args::{PlaceArgs, moment};
+use crate::cli::outcome::Outcome;
+use crate::cli::question::QuestionArgs;
 use crate::cli::screen::{Screen, Style};
 use crate::core::note::concept::Concept;
 use crate::core::search::answer::ContextAnswer;
 use crate::core::text::for_terminal;
 use crate::core::time::Timestamp;
 use crate::sources::context::{ContextQuestion, context};
-use crate::workspace::Workspace;
 
 /// Show the concepts that share notes with a concept
 ///
@@ -30,32 +30,25 @@ pub(super) struct ContextArgs {
     #[arg(long, value_name = "TIME", value_parser = moment)]
     now: Option<Timestamp>,
     #[command(flatten)]
-    source: AskedArgs,
+    source: QuestionArgs,
     /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
-pub(super) fn run(
-    place: &PlaceArgs,
-    args: &ContextArgs,
-    screen: &mut Screen,
-) -> Result<(), Failure> {
+pub(super) fn run(place: &PlaceArgs, args: &ContextArgs, screen: &mut Screen) -> Outcome {
     let question = ContextQuestion {
         now: args.now,
         concept: &args.concept,
         depth: args.depth,
         max_entities: args.max_entities,
     };
-    let answer = match args.source.client(place, screen)? {
-        Some(client) => client.context(question)?,
-        None => {
-            let workspace = Workspace::find(&place.request())?;
-            let (answer, refreshed) = context(&workspace, question)?;
-            screen.notice(refreshed.notice.as_ref());
-            answer
-        }
-    };
+    let answer = args.source.ask(
+        place,
+        screen,
+        |client| client.context(question),
+        |workspace| context(workspace, question),
+    )?;
     if args.json {
         screen.json(&answer);
     } else {

@@ -4,7 +4,7 @@ use clap::Args as ClapArgs;
 
 use crate::app::doctor::diagnose;
 use crate::cli::args::PlaceArgs;
-use crate::cli::outcome::{Failure, NO};
+use crate::cli::outcome::{Failure, NO, Outcome};
 use crate::cli::screen::{Screen, Style};
 use crate::core::diagnosis::{Check, Diagnosis, Verdict};
 use crate::core::text::for_terminal;
@@ -23,11 +23,7 @@ pub(super) struct DoctorArgs {
     json: bool,
 }
 
-pub(super) fn run(
-    place: &PlaceArgs,
-    args: &DoctorArgs,
-    screen: &mut Screen,
-) -> Result<(), Failure> {
+pub(super) fn run(place: &PlaceArgs, args: &DoctorArgs, screen: &mut Screen) -> Outcome {
     let mut diagnosis = diagnose(&place.request(), args.server.as_deref())?;
     #[cfg(unix)]
     diagnosis.add(crate::service::check());
@@ -40,7 +36,7 @@ pub(super) fn run(
         return Ok(());
     }
     let (failed, all) = (diagnosis.n(Verdict::Fail), diagnosis.checks.len());
-    Err(Failure { code: NO, message: format!("{failed} of {all} checks failed") })
+    Err(Failure::new(NO, format!("{failed} of {all} checks failed")))
 }
 
 fn print(diagnosis: &Diagnosis, screen: &mut Screen) {

@@ -7,7 +7,7 @@ use clap::Args as ClapArgs;
 use crate::app::explain::{dry_run, last, write_page};
 use crate::cli::args::{LimitArgs, PlaceArgs};
 use crate::cli::inject::session;
-use crate::cli::outcome::{Failure, NO, USAGE};
+use crate::cli::outcome::{Failure, NO, Outcome, USAGE};
 use crate::cli::screen::{Screen, Style};
 use crate::core::context::candidate::Part;
 use crate::core::context::explanation::{Explanation, NearMiss};
@@ -42,20 +42,13 @@ pub(super) struct ExplainArgs {
     html: Option<PathBuf>,
 }
 
-pub(super) fn run(
-    place: &PlaceArgs,
-    args: &ExplainArgs,
-    screen: &mut Screen,
-) -> Result<(), Failure> {
+pub(super) fn run(place: &PlaceArgs, args: &ExplainArgs, screen: &mut Screen) -> Outcome {
     let LimitArgs { budget, host, now, source } = &args.limits;
     let is_limited = budget.is_some() || host.is_some() || now.is_some() || source.source.is_some();
     if !args.dry_run && is_limited {
-        return Err(Failure {
-            code: USAGE,
-            message:
-                "--budget, --host, --now and --source say what would be made now: add --dry-run"
-                    .to_owned(),
-        });
+        let message =
+            "--budget, --host, --now and --source say what would be made now: add --dry-run";
+        return Err(Failure::new(USAGE, message));
     }
     let explanation = if args.dry_run {
         let id = args.session.as_deref().unwrap_or("dry-run");
@@ -75,15 +68,16 @@ pub(super) fn run(
 }
 
 fn nothing_to_explain(args: &ExplainArgs) -> Failure {
-    let of = args.session.as_ref().map(|session| format!(" for session {session:?}"));
-    let of = of.or_else(|| Some(" for this project".to_owned()));
-    Failure {
-        code: NO,
-        message: format!(
-            "no context has been made{} yet; `kgctx explain --dry-run` explains the one that would be made now",
-            of.unwrap_or_default()
+    let of = match &args.session {
+        Some(session) => format!("session {session:?}"),
+        None => "this project".to_owned(),
+    };
+    Failure::new(
+        NO,
+        format!(
+            "no context has been made for {of} yet; `kgctx explain --dry-run` explains the one that would be made now"
         ),
-    }
+    )
 }
 
 fn print(explanation: &Explanation, screen: &mut Screen) {

@@ -6,7 +6,7 @@ use clap::Args as ClapArgs;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::cli::args::PlaceArgs;
-use crate::cli::outcome::{self, Failure};
+use crate::cli::outcome::{Failure, Outcome, UNAVAILABLE};
 use crate::cli::screen::{Screen, Style};
 use crate::core::note::Remark;
 use crate::core::text::for_terminal;
@@ -41,7 +41,7 @@ pub(super) struct IndexArgs {
     json: bool,
 }
 
-pub(super) fn run(place: &PlaceArgs, args: &IndexArgs, screen: &mut Screen) -> Result<(), Failure> {
+pub(super) fn run(place: &PlaceArgs, args: &IndexArgs, screen: &mut Screen) -> Outcome {
     let request = place.request();
     let workspace = if args.what_answers {
         Workspace::find_what_answers(&request, !args.without_memory)?
@@ -62,7 +62,7 @@ pub(super) fn run(place: &PlaceArgs, args: &IndexArgs, screen: &mut Screen) -> R
     bar.finish_and_clear();
     // A question can be answered from an old index, but here the new one is what was asked for.
     if let Some(Notice::Stale(reason)) = refreshed.notice {
-        return Err(Failure { code: outcome::UNAVAILABLE, message: reason });
+        return Err(Failure::new(UNAVAILABLE, reason));
     }
     screen.notice(refreshed.notice.as_ref());
     if args.json {

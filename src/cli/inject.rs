@@ -12,7 +12,7 @@ use crate::app::inject::{inject, peak_memory};
 use crate::app::recorder::Recording;
 use crate::app::session::Session;
 use crate::cli::args::{Format, InjectArgs, LimitArgs, PlaceArgs};
-use crate::cli::outcome::Failure;
+use crate::cli::outcome::Outcome;
 use crate::cli::screen::Screen;
 use crate::core::context::candidate::{Line, Part};
 use crate::core::context::receipt::{Entry, Fault, Injection, PartUse, Stage};
@@ -50,11 +50,7 @@ struct Omitted<'a> {
     name: Cow<'a, str>,
 }
 
-pub(super) fn run(
-    place: &PlaceArgs,
-    args: &InjectArgs,
-    screen: &mut Screen,
-) -> Result<(), Failure> {
+pub(super) fn run(place: &PlaceArgs, args: &InjectArgs, screen: &mut Screen) -> Outcome {
     if !args.dry_run {
         return deliver_to_server(place, args, screen);
     }
@@ -70,11 +66,7 @@ pub(super) fn run(
 }
 
 /// Stores the context in a session of a running server.
-fn deliver_to_server(
-    place: &PlaceArgs,
-    args: &InjectArgs,
-    screen: &mut Screen,
-) -> Result<(), Failure> {
+fn deliver_to_server(place: &PlaceArgs, args: &InjectArgs, screen: &mut Screen) -> Outcome {
     let request = ServerDelivery {
         session: args.session.clone(),
         place: place.request_of(&args.limits.source),

@@ -1,5 +1,7 @@
 //! What went wrong, as exit code and message. The only place that knows the codes.
 
+use std::fmt::Display;
+
 use crate::app::deliver::{NotDelivered, Refusal};
 use crate::app::install::{InstallError, SettingsFileError};
 use crate::check::CheckError;
@@ -17,11 +19,20 @@ pub(super) const USAGE: u8 = 2;
 /// A needed part is unavailable.
 pub(super) const UNAVAILABLE: u8 = 3;
 
+/// How a command ends.
+pub(super) type Outcome = Result<(), Failure>;
+
 /// A command that did not do what was asked.
 #[derive(Debug)]
 pub(super) struct Failure {
     pub(super) code: u8,
     pub(super) message: String,
+}
+
+impl Failure {
+    pub(super) fn new(code: u8, message: impl Display) -> Failure {
+        Failure { code, message: message.to_string() }
+    }
 }
 
 impl From<AppError> for Failure {
@@ -40,7 +51,7 @@ impl From<AppError> for Failure {
             | AppError::Maenifold(_)
             | AppError::Silent { .. } => UNAVAILABLE,
         };
-        Failure { code, message: error.to_string() }
+        Failure::new(code, error)
     }
 }
 
@@ -73,7 +84,7 @@ impl From<InstallError> for Failure {
             InstallError::Taken { .. } | InstallError::Settings(_) => NO,
             InstallError::State(_) | InstallError::Io { .. } => UNAVAILABLE,
         };
-        Failure { code, message: error.to_string() }
+        Failure::new(code, error)
     }
 }
 
@@ -86,14 +97,14 @@ impl From<NotDelivered> for Failure {
         };
         match refusal {
             NotDelivered::App(error) => error.into(),
-            refusal => Failure { code, message: refusal.to_string() },
+            refusal => Failure::new(code, refusal),
         }
     }
 }
 
 impl From<WatchError> for Failure {
     fn from(error: WatchError) -> Failure {
-        Failure { code: UNAVAILABLE, message: error.to_string() }
+        Failure::new(UNAVAILABLE, error)
     }
 }
 
@@ -102,9 +113,9 @@ impl From<ServeError> for Failure {
     fn from(error: ServeError) -> Failure {
         match error {
             ServeError::App(error) => error.into(),
-            ServeError::Address(error) => Failure { code: USAGE, message: error.to_string() },
-            error if error.is_running_already() => Failure { code: NO, message: error.to_string() },
-            error => Failure { code: UNAVAILABLE, message: error.to_string() },
+            ServeError::Address(error) => Failure::new(USAGE, error),
+            error if error.is_running_already() => Failure::new(NO, error),
+            error => Failure::new(UNAVAILABLE, error),
         }
     }
 }

@@ -2,15 +2,15 @@
 
 use clap::Args as ClapArgs;
 
-use crate::cli::args::{AskedArgs, PlaceArgs, moment, one_of};
-use crate::cli::outcome::Failure;
+use crate::cli::args::{PlaceArgs, moment, one_of};
+use crate::cli::outcome::Outcome;
+use crate::cli::question::QuestionArgs;
 use crate::cli::screen::{Screen, Style};
 use crate::cli::search::concepts;
 use crate::core::search::answer::RecentFilter;
 use crate::core::text::for_terminal;
 use crate::core::time::{Timespan, Timestamp};
 use crate::sources::recent::{RecentQuestion, recent};
-use crate::workspace::Workspace;
 
 /// List notes that changed lately, newest first
 #[derive(Debug, ClapArgs)]
@@ -28,7 +28,7 @@ pub(super) struct RecentArgs {
     #[arg(long, value_name = "TIME", value_parser = moment)]
     now: Option<Timestamp>,
     #[command(flatten)]
-    source: AskedArgs,
+    source: QuestionArgs,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -42,26 +42,19 @@ fn filter_help(filter: RecentFilter) -> &'static str {
     }
 }
 
-pub(super) fn run(
-    place: &PlaceArgs,
-    args: &RecentArgs,
-    screen: &mut Screen,
-) -> Result<(), Failure> {
+pub(super) fn run(place: &PlaceArgs, args: &RecentArgs, screen: &mut Screen) -> Outcome {
     let question = RecentQuestion {
         now: args.now,
         span: args.timespan,
         limit: args.limit,
         filter: args.filter,
     };
-    let answer = match args.source.client(place, screen)? {
-        Some(client) => client.recent(question)?,
-        None => {
-            let workspace = Workspace::find(&place.request())?;
-            let (answer, refreshed) = recent(&workspace, question)?;
-            screen.notice(refreshed.notice.as_ref());
-            answer
-        }
-    };
+    let answer = args.source.ask(
+        place,
+        screen,
+        |client| client.recent(question),
+        |workspace| recent(workspace, question),
+    )?;
     if args.json {
         screen.json(&answer);
         return Ok(());

@@ -2,14 +2,14 @@
 
 use clap::Args as ClapArgs;
 
-use crate::cli::args::{AskedArgs, PlaceArgs};
-use crate::cli::outcome::Failure;
+use crate::cli::args::PlaceArgs;
+use crate::cli::outcome::Outcome;
+use crate::cli::question::QuestionArgs;
 use crate::cli::screen::{Screen, Style};
 use crate::core::note::concept::Concept;
 use crate::core::search::answer::{Match, SearchHit};
 use crate::core::text::for_terminal;
 use crate::sources::search::search;
-use crate::workspace::Workspace;
 
 /// How many concepts of a note are shown on a screen.
 const CONCEPTS_SHOWN: usize = 8;
@@ -29,7 +29,7 @@ pub(super) struct SearchArgs {
     #[arg(long, default_value_t = 5)]
     limit: usize,
     #[command(flatten)]
-    source: AskedArgs,
+    source: QuestionArgs,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -47,21 +47,14 @@ impl SearchArgs {
     }
 }
 
-pub(super) fn run(
-    place: &PlaceArgs,
-    args: &SearchArgs,
-    screen: &mut Screen,
-) -> Result<(), Failure> {
+pub(super) fn run(place: &PlaceArgs, args: &SearchArgs, screen: &mut Screen) -> Outcome {
     let query = args.query();
-    let answer = match args.source.client(place, screen)? {
-        Some(client) => client.search(&query, args.limit)?,
-        None => {
-            let workspace = Workspace::find(&place.request())?;
-            let (answer, refreshed) = search(&workspace, &query, args.limit)?;
-            screen.notice(refreshed.notice.as_ref());
-            answer
-        }
-    };
+    let answer = args.source.ask(
+        place,
+        screen,
+        |client| client.search(&query, args.limit),
+        |workspace| search(workspace, &query, args.limit),
+    )?;
     if args.json {
         screen.json(&answer);
         return Ok(());

@@ -5,7 +5,7 @@ use clap::Args as ClapArgs;
 use crate::cli::args::PlaceArgs;
 #[cfg(unix)]
 use crate::cli::outcome::NO;
-use crate::cli::outcome::{Failure, UNAVAILABLE};
+use crate::cli::outcome::{Failure, Outcome, UNAVAILABLE};
 use crate::cli::screen::Screen;
 #[cfg(unix)]
 use crate::{
@@ -31,7 +31,7 @@ pub(super) struct ServeArgs {
 }
 
 #[cfg(unix)]
-pub(super) fn run(place: &PlaceArgs, args: &ServeArgs, screen: &mut Screen) -> Result<(), Failure> {
+pub(super) fn run(place: &PlaceArgs, args: &ServeArgs, screen: &mut Screen) -> Outcome {
     if args.status {
         return status(args, screen);
     }
@@ -47,18 +47,18 @@ pub(super) fn run(place: &PlaceArgs, args: &ServeArgs, screen: &mut Screen) -> R
 }
 
 #[cfg(unix)]
-fn status(args: &ServeArgs, screen: &mut Screen) -> Result<(), Failure> {
+fn status(args: &ServeArgs, screen: &mut Screen) -> Outcome {
     let status = match service::status() {
         None => {
-            let message = "kgctx serve is not running, or does not answer".to_owned();
-            return Err(Failure { code: NO, message });
+            let message = "kgctx serve is not running, or does not answer";
+            return Err(Failure::new(NO, message));
         }
         Some(Err(version)) => {
             let message = format!(
                 "kgctx serve is of version {version}, this is {}; restart it",
                 env!("CARGO_PKG_VERSION")
             );
-            return Err(Failure { code: UNAVAILABLE, message });
+            return Err(Failure::new(UNAVAILABLE, message));
         }
         Some(Ok(status)) => status,
     };
@@ -83,7 +83,7 @@ fn status(args: &ServeArgs, screen: &mut Screen) -> Result<(), Failure> {
 }
 
 #[cfg(not(unix))]
-pub(super) fn run(_: &PlaceArgs, _: &ServeArgs, _: &mut Screen) -> Result<(), Failure> {
-    let message = "the service needs Unix sockets, which this system does not have".to_owned();
-    Err(Failure { code: UNAVAILABLE, message })
+pub(super) fn run(_: &PlaceArgs, _: &ServeArgs, _: &mut Screen) -> Outcome {
+    let message = "the service needs Unix sockets, which this system does not have";
+    Err(Failure::new(UNAVAILABLE, message))
 }

@@ -3,7 +3,7 @@
 use clap::Args as ClapArgs;
 
 use crate::cli::args::PlaceArgs;
-use crate::cli::outcome::Failure;
+use crate::cli::outcome::Outcome;
 use crate::cli::screen::{Screen, Style};
 use crate::core::text::for_terminal;
 use crate::workspace::Place;
@@ -16,11 +16,7 @@ pub(super) struct WhoamiArgs {
     json: bool,
 }
 
-pub(super) fn run(
-    place: &PlaceArgs,
-    args: &WhoamiArgs,
-    screen: &mut Screen,
-) -> Result<(), Failure> {
+pub(super) fn run(place: &PlaceArgs, args: &WhoamiArgs, screen: &mut Screen) -> Outcome {
     let project = Place::find(&place.request())?.project;
     if args.json {
         screen.json(&project);

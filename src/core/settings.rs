@@ -11,9 +11,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::declare::WrongVariable;
 pub use self::list::ListedSetting;
-pub use self::table::{
-    DEFAULT_DEADLINE_MS, HandoffFile, HandoffSettings, Settings, SettingsFile, VaultEntry,
-};
+pub use self::table::{HandoffFile, HandoffSettings, Settings, SettingsFile, VaultEntry};
 use crate::core::named::named;
 
 /// How the text inside `[[…]]` becomes a concept.

@@ -1,21 +1,14 @@
 //! Tells when something in a vault may have changed. What changed is for a refresh to find out.
 
+use crate::core::time_limits;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
-
-/// How long it is taken for granted that all changes are told of.
-const LONGEST_TRUST: Duration = Duration::from_secs(60);
-/// Changes come in bursts; a burst has ended after so long a silence, or is served after so long a time.
-const QUIET: Duration = Duration::from_millis(150);
-const LONGEST_BURST: Duration = Duration::from_secs(1);
-/// How often a vault's root is looked at: nobody tells when a watched folder was replaced by another.
-const ROOT_CHECK: Duration = Duration::from_secs(1);
 
 /// Watches the roots of vaults.
 pub struct VaultWatcher {
@@ -68,14 +61,15 @@ impl VaultWatcher {
     /// Blocks until something may have changed. Now and then that is assumed: a system that has no watches left for a new
     /// folder does not tell.
     pub fn wait(&mut self) {
-        let until = Instant::now() + LONGEST_TRUST;
+        let until = Instant::now() + time_limits::WATCH_TRUST;
         while Instant::now() < until {
-            match self.events.recv_timeout(ROOT_CHECK) {
+            match self.events.recv_timeout(time_limits::ROOT_POLL) {
                 Ok(()) => {
                     let burst_began = Instant::now();
-                    while burst_began.elapsed() < LONGEST_BURST
-                        && self.events.recv_timeout(QUIET).is_ok()
-                    {}
+                    while burst_began.elapsed() < time_limits::LONGEST_BURST
+                        && self.events.recv_timeout(time_limits::BURST_END).is_ok()
+                    {
+                    }
                     self.follow_roots();
                     return;
                 }
@@ -83,7 +77,7 @@ impl VaultWatcher {
                 Err(RecvTimeoutError::Timeout) => {}
                 // Cannot happen while the watcher lives; if it did, waiting must not become a busy loop.
                 Err(RecvTimeoutError::Disconnected) => {
-                    std::thread::sleep(ROOT_CHECK);
+                    std::thread::sleep(time_limits::ROOT_POLL);
                     return;
                 }
             }

@@ -11,10 +11,9 @@ use crate::core::session::{Announcement, Delivery};
 use crate::core::settings::declare::settings;
 use crate::core::settings::{ChannelRule, LinkStyle, Setting, VaultSpec};
 use crate::core::source::SourcePreference;
+use crate::core::time_limits;
 use crate::core::tokens::encoding::Encoding;
 
-/// Also limits the time until the settings themselves have been read.
-pub const DEFAULT_DEADLINE_MS: u64 = 2_000;
 const SWITCH: &str = "true or false";
 const BYTES: &str = "a number of bytes";
 const TOKENS: &str = "a number of tokens";
@@ -59,7 +58,7 @@ settings! {
         /// How tokens are counted.
         encoding: Encoding = Encoding::O200kBase, env("KGCTX_ENCODING", Encoding::names());
         /// How long making a session's context may take.
-        deadline_ms: u64 = DEFAULT_DEADLINE_MS, env("KGCTX_DEADLINE_MS", MILLISECONDS);
+        deadline_ms: u64 = time_limits::CONTEXT.as_millis() as u64, env("KGCTX_DEADLINE_MS", MILLISECONDS);
         /// Whether sessions get context at all.
         enabled: bool = true, env("SESSION_START_ENABLED", SWITCH);
         /// How a bridge hands over the context.

@@ -9,11 +9,10 @@ use std::time::{Duration, Instant};
 
 use thiserror::Error;
 
+use crate::core::time_limits;
 use crate::system::environment::Environment;
 use crate::system::within;
 
-/// How often a program is asked whether it has ended.
-const GLANCE: Duration = Duration::from_millis(5);
 /// Nobody's version is longer.
 const MAX_ANSWER: u64 = 4 * 1024;
 
@@ -72,7 +71,7 @@ pub fn version(
                 let _ = child.wait();
                 return Err(ProgramError::Silent(patience));
             }
-            None => thread::sleep(GLANCE),
+            None => thread::sleep(time_limits::VERSION_POLL),
         }
     };
     if !status.success() {

@@ -8,11 +8,9 @@ use std::time::{Duration, Instant};
 use thiserror::Error;
 
 #[cfg(unix)]
+use crate::core::time_limits;
 use crate::system::process::reaper;
 use crate::system::within;
-
-/// How often a child that has said everything is asked whether it has ended.
-const GLANCE: Duration = Duration::from_millis(2);
 
 /// What a child may take, and what it may leave.
 #[derive(Debug, Clone, Copy)]
@@ -98,7 +96,7 @@ pub fn run(
             None if Instant::now() >= limits.until => {
                 return Err(ChildError::Late(patience));
             }
-            None => thread::sleep(GLANCE),
+            None => thread::sleep(time_limits::ANSWER_POLL),
         }
     };
     let is_left_alone = ended_well && limits.leftovers == Leftovers::LeftAlone;
