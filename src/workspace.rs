@@ -23,7 +23,7 @@ use crate::core::source::SourcePreference;
 use crate::core::time_limits;
 use crate::store::index::{self, Index, IndexError, Store, Unusable};
 use crate::store::state::StateError;
-use crate::system::atomic_file::DocumentError;
+use crate::system::atomic_file::WriteError;
 use crate::system::directories::{Directories, NoDirectories};
 use crate::system::environment::Environment;
 use crate::system::git;
@@ -132,9 +132,8 @@ pub enum AppError {
     /// maenifold does not answer.
     #[error("maenifold: {0}; without --source the index answers")]
     Maenifold(String),
-    /// A page could not be written.
     #[error(transparent)]
-    Document(#[from] DocumentError),
+    Write(#[from] WriteError),
 }
 
 /// What a request is about, before any setting is read.

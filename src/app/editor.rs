@@ -7,7 +7,7 @@ use crate::core::handoff::Document;
 use crate::core::handoff::document::{self, Incomplete, Input, InputError};
 use crate::store::handoff_files::MAX_BYTES;
 use crate::system::user_input;
-use crate::system::user_input::TypingError;
+use crate::system::user_input::UserInputError;
 
 /// What an editor is opened with.
 const TEMPLATE: &str = "---\n# kind: task\ngoal: \"\"\nnext_step: \"\"\nspecs: []\nfiles: []\n---\n\
@@ -39,13 +39,13 @@ impl Written {
 
 /// The text from a file, from standard input where it is no terminal, else from an editor.
 pub fn text_of(file: Option<&Path>) -> Result<Written, HandoffError> {
-    let failed = |error: TypingError| HandoffError::Editor(error.to_string());
+    let failed = |error: UserInputError| HandoffError::Editor(error.to_string());
     match file {
         Some(file) if file != Path::new("-") => {
-            user_input::file(file, MAX_BYTES).map(Written::from).map_err(failed)
+            user_input::read_file(file, MAX_BYTES).map(Written::from).map_err(failed)
         }
         None if user_input::is_terminal() => {
-            let (text, path) = user_input::editor(TEMPLATE, MAX_BYTES).map_err(failed)?;
+            let (text, path) = user_input::edit(TEMPLATE, MAX_BYTES).map_err(failed)?;
             let written = Written { text, kept: Some(path) };
             if written.text.trim().is_empty() || written.text.trim() == TEMPLATE.trim() {
                 written.discard();
@@ -53,7 +53,7 @@ pub fn text_of(file: Option<&Path>) -> Result<Written, HandoffError> {
             }
             Ok(written)
         }
-        _ => user_input::standard_input(MAX_BYTES).map(Written::from).map_err(failed),
+        _ => user_input::read_standard_input(MAX_BYTES).map(Written::from).map_err(failed),
     }
 }
 

@@ -34,5 +34,5 @@ pub fn dry_run(session: &Session) -> Result<Explanation, AppError> {
 
 /// Writes an explanation to a file, as a page for a browser.
 pub fn write_page(explanation: &Explanation, file: &Path) -> Result<(), AppError> {
-    Ok(atomic_file::write(file, &page(explanation))?)
+    Ok(atomic_file::save(file, &page(explanation))?)
 }

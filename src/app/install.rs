@@ -117,7 +117,7 @@ impl InstallPlan {
     /// Does it.
     pub fn apply(&self) -> Result<(), InstallError> {
         let is_new = self.changes.contains(&Change::WriteFile(self.file.clone()));
-        let write = || atomic_file::put(&self.file, bridge::TEXT);
+        let write = || atomic_file::write(&self.file, bridge::TEXT);
         put_in(&self.state, &self.file, &self.changes, is_new, bridge::sha256(), write)
     }
 }

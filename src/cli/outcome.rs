@@ -45,7 +45,7 @@ impl From<AppError> for Failure {
             | AppError::Nested { .. }
             | AppError::Ambiguous { .. }
             | AppError::NoVault { .. }
-            | AppError::Document(_) => USAGE,
+            | AppError::Write(_) => USAGE,
             AppError::Index(_)
             | AppError::State(_)
             | AppError::Maenifold(_)

@@ -155,7 +155,7 @@ pub fn export(
         Err(error) if is_absent(&error) => directories::create_private(&folder)?,
         Err(error) => return Err(error),
     }
-    atomic_file::put(&path, text)?;
+    atomic_file::write(&path, text)?;
     Ok(path)
 }
 

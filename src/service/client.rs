@@ -25,7 +25,7 @@ const DELIVER_LIMIT: Duration = Duration::from_secs(60);
 pub fn hook(question: &[u8]) -> Option<BridgeReply> {
     let question = String::from_utf8(question.to_vec()).ok()?;
     let environment = Environment::of_process();
-    match ask(Question::Hook(question), HOOK_LIMIT, environment.relevant(Secrets::Kept)?)? {
+    match ask(Question::Hook(question), HOOK_LIMIT, environment.relevant(Secrets::LeftOut)?)? {
         Reply::Hook(answer) => Some(answer),
         _ => None,
     }
@@ -40,7 +40,7 @@ pub fn deliver(url: &str, request: &ServerDelivery) -> Option<Result<Delivered, 
     place.vaults = place.vaults.iter().filter_map(|vault| path::absolute(vault).ok()).collect();
     let question = Question::Deliver { server: url.to_owned(), request };
     let environment = Environment::of_process();
-    match ask(question, DELIVER_LIMIT, environment.relevant(Secrets::Told)?)? {
+    match ask(question, DELIVER_LIMIT, environment.relevant(Secrets::Included)?)? {
         Reply::Delivered(delivered) => Some(Ok(*delivered)),
         Reply::Refused { kind, is_transient, message } => {
             Some(Err(NotDelivered::ByService { kind, is_transient, message }))

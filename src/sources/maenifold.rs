@@ -29,7 +29,7 @@ use crate::sources::maenifold::database::Memory;
 use crate::sources::recent::RecentQuestion;
 use crate::system::maenifold_places::Places;
 #[cfg(unix)]
-pub use crate::system::process::reaper::listen as watch_over_programs;
+pub use crate::system::process::reaper::run as watch_over_programs;
 use crate::system::vault;
 use crate::workspace::Place;
 

@@ -1,4 +1,4 @@
-//! A file that the user asked for by name. Knows nothing of what stands in it.
+//! Writes a file completely or not at all, so that no reader ever sees half of it.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -6,29 +6,26 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-/// A file that could not be written.
 #[derive(Debug, Error)]
 #[error("cannot write {}: {cause}; name a file in a folder that is there and that you may write to", path.display())]
-pub struct DocumentError {
-    /// The file, as it was named.
+pub struct WriteError {
     path: PathBuf,
-    /// What the system said.
     cause: io::Error,
 }
 
-/// Writes a file, all of it or nothing: whoever has it open in a browser never sees half a page.
-pub fn write(path: &Path, text: &str) -> Result<(), DocumentError> {
-    put(path, text).map_err(|cause| DocumentError { path: path.to_path_buf(), cause })
+/// Writes a file that the user named. The error says which file, and what to do.
+pub fn save(path: &Path, text: &str) -> Result<(), WriteError> {
+    write(path, text).map_err(|cause| WriteError { path: path.to_path_buf(), cause })
 }
 
-/// Writes a file, all of it or nothing, and leaves it to the caller to say what went wrong.
-pub fn put(path: &Path, text: &str) -> io::Result<()> {
+/// Writes a file, and leaves the message to the caller.
+pub fn write(path: &Path, text: &str) -> io::Result<()> {
     match fs::metadata(path) {
         Ok(there) if there.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
-        // Through a link, so that the file changes and not the link.
+        // Replaces the target of a link, not the link.
         Ok(there) if there.is_file() => fs::canonicalize(path)
             .and_then(|target| replace(&target, text, Some(there.permissions()))),
-        // A pipe or a terminal takes the text, and is not to be replaced by a file.
+        // A pipe or a terminal gets the text; a file must not replace it.
         Ok(_) => OpenOptions::new()
             .write(true)
             .open(path)
@@ -40,19 +37,19 @@ pub fn put(path: &Path, text: &str) -> io::Result<()> {
 
 fn replace(target: &Path, text: &str, permissions: Option<fs::Permissions>) -> io::Result<()> {
     let name = target.file_name().ok_or(io::ErrorKind::InvalidInput)?;
-    // Beside the target: only within one file system is renaming one step.
+    // Next to the target, because renaming is atomic only within one file system.
     let mut beside = std::ffi::OsString::from(".");
     beside.push(name);
     beside.push(format!(".{}.tmp", std::process::id()));
     let temporary = target.with_file_name(beside);
-    // A file of that name is somebody else's, and may be a link to anywhere.
+    // Fails if the file exists: it belongs to another process, or is a link that leads elsewhere.
     let mut file = OpenOptions::new().write(true).create_new(true).open(&temporary)?;
     let written = file
         .write_all(text.as_bytes())
         .and_then(|()| permissions.map_or(Ok(()), |kept| file.set_permissions(kept)))
         .and_then(|()| fs::rename(&temporary, target));
     if written.is_err() {
-        // What is to be told is why it could not be written.
+        // The error to report is the first one.
         let _ = fs::remove_file(&temporary);
     }
     written
@@ -75,7 +72,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("page.html");
         for text in ["long enough to leave something behind", "short"] {
-            write(&path, text).unwrap();
+            save(&path, text).unwrap();
             assert_eq!(fs::read_to_string(&path).unwrap(), text);
         }
         assert_eq!(names(folder.path()), ["page.html"]);
@@ -88,7 +85,7 @@ mod tests {
         fs::create_dir(folder.path().join("folder")).unwrap();
         for wrong in ["", "folder", "missing/page.html", "file/page.html", "missing/.."] {
             let path = if wrong.is_empty() { PathBuf::new() } else { folder.path().join(wrong) };
-            let message = write(&path, "text").unwrap_err().to_string();
+            let message = save(&path, "text").unwrap_err().to_string();
             assert!(
                 message.starts_with(&format!("cannot write {}: ", path.display())),
                 "{message}"
@@ -106,7 +103,7 @@ mod tests {
         fs::write(&file, "old").unwrap();
         fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
         symlink("file", &link).unwrap();
-        write(&link, "new").unwrap();
+        save(&link, "new").unwrap();
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(fs::read_to_string(&file).unwrap(), "new");
         assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o640);

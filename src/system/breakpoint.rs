@@ -1,8 +1,7 @@
-//! Points at which tests end this process, as if the power had failed, or hold it while they change the world around it. Not
-//! in the program that people use.
+//! Points at which tests kill this process, as if the power had failed, or stop it while they change files. Not in release
+//! builds.
 
-/// Ends the process here and now, if a test asks for it in `KGCTX_TEST_KILL_AT`; holds it until somebody lets it go on, if
-/// one asks in `KGCTX_TEST_HOLD_AT`.
+/// Kills the process if `KGCTX_TEST_KILL_AT` names this point. Stops it until a test continues it if `KGCTX_TEST_HOLD_AT` does.
 #[cfg(all(debug_assertions, unix))]
 pub fn reach(point: &str) {
     use rustix::process::{Signal, getpid, kill_process};

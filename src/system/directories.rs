@@ -11,15 +11,14 @@ use crate::system::environment::Environment;
 /// The folders of one user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Directories {
-    /// Holds `config.toml`.
+    /// Contains `config.toml`.
     pub config: PathBuf,
-    /// Holds what can be made again.
+    /// Contains files that can be made again.
     pub cache: PathBuf,
-    /// Holds what cannot.
+    /// Contains files that cannot.
     pub state: PathBuf,
 }
 
-/// There is nowhere to put files.
 #[derive(Debug, Error)]
 #[error(
     "neither KGCTX_HOME nor HOME names a folder; set KGCTX_HOME to where kgctx may keep its files"
@@ -29,12 +28,12 @@ pub struct NoDirectories;
 impl Directories {
     /// Everything below one folder.
     pub fn below(home: &Path) -> Directories {
-        // The index is found again from any folder, so a relative path is fixed here.
+        // Makes a relative path absolute, so that every folder finds the same index.
         let home = std::path::absolute(home).unwrap_or_else(|_| home.to_path_buf());
         Directories { cache: home.join("cache"), state: home.join("state"), config: home }
     }
 
-    /// `KGCTX_HOME` holds everything; without it the XDG folders do.
+    /// `KGCTX_HOME` for everything, else the XDG folders.
     pub fn locate(environment: &Environment) -> Result<Directories, NoDirectories> {
         if let Some(home) = environment.path("KGCTX_HOME") {
             return Ok(Directories::below(&home));
@@ -55,12 +54,12 @@ impl Directories {
     }
 }
 
-/// Makes a folder, with its parents, that only the user may enter: notes are private.
+/// Makes a folder, with its parents, that only the user may enter, because notes are private.
 pub(crate) fn create_private(path: &Path) -> io::Result<()> {
     private().recursive(true).create(path)
 }
 
-/// Makes a folder that only the user may enter, and that was not there before.
+/// Makes a folder that only the user may enter. Fails if it exists.
 pub(crate) fn create_new_private(path: &Path) -> io::Result<()> {
     private().create(path)
 }
@@ -72,7 +71,7 @@ fn private() -> DirBuilder {
     builder
 }
 
-/// Opens a file that only the user may read, and makes it if need be.
+/// Opens a file that only the user may read. Makes it if necessary.
 pub(crate) fn private_file(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);

@@ -6,38 +6,33 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-/// What becomes of the passwords of servers.
+/// Whether the passwords of servers are included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Secrets {
-    /// Whoever works in this process's place needs them.
-    Told,
-    /// Nobody needs them.
-    Kept,
+    Included,
+    LeftOut,
 }
 
-/// Environment variables and the current folder.
 #[derive(Clone, Default)]
 pub struct Environment {
     variables: BTreeMap<OsString, OsString>,
 }
 
 impl Environment {
-    /// Takes the environment of this process.
     pub fn of_process() -> Environment {
         std::env::vars_os().collect()
     }
 
-    /// A variable's value; an empty one counts as not set.
+    /// A variable's value, unless it is empty.
     pub fn get(&self, name: &str) -> Option<&OsString> {
         self.variables.get(&OsString::from(name)).filter(|value| !value.is_empty())
     }
 
-    /// A variable's value as a path.
     pub fn path(&self, name: &str) -> Option<PathBuf> {
         self.get(name).map(PathBuf::from)
     }
 
-    /// All variables whose name begins like this, with their values.
+    /// All variables whose names start like this.
     pub fn beginning_with<'a>(
         &'a self,
         start: &'a str,
@@ -52,15 +47,13 @@ impl Environment {
         self
     }
 
-    /// The user's home folder.
     pub fn home(&self) -> Option<PathBuf> {
         self.path("HOME").filter(|home| home.is_absolute())
     }
 
-    /// All that settings and projects depend on, as text, for a process that works in this one's place; `None` where it is
-    /// no text.
+    /// The variables that settings and projects depend on, for a process that works for this one; `None` if one is not UTF-8.
     pub fn relevant(&self, secrets: Secrets) -> Option<BTreeMap<String, String>> {
-        // PATH is where maenifold's program is looked for.
+        // PATH, because it is searched for maenifold's program.
         const NAMES: [&str; 5] =
             ["HOME", "PATH", "TOKEN_LIMIT", "CLI_TIMEOUT", "SESSION_START_ENABLED"];
         let is_relevant = |name: &str| {
@@ -68,7 +61,7 @@ impl Environment {
                 || name.starts_with("KGCTX_")
                 || name.starts_with("MAENIFOLD_")
                 || name.starts_with("XDG_")
-                || (secrets == Secrets::Told && name.starts_with("OPENCODE_SERVER_"))
+                || (secrets == Secrets::Included && name.starts_with("OPENCODE_SERVER_"))
         };
         let named = self.variables.iter().filter_map(|(name, value)| Some((name.to_str()?, value)));
         named
@@ -77,13 +70,12 @@ impl Environment {
             .collect()
     }
 
-    /// The folder that the process was started in.
     pub fn current_dir(&self) -> io::Result<PathBuf> {
         std::env::current_dir()
     }
 }
 
-/// Values may be secrets.
+/// Without values, which may be secret.
 impl fmt::Debug for Environment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.variables.keys()).finish()

@@ -1,10 +1,10 @@
-//! Folders that are made for a file, and go with it.
+//! Folders that are made for a file, and removed with it.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The folders above a file that are not there, outermost first.
+/// The missing folders above a file, outermost first.
 pub fn missing(file: &Path) -> Vec<PathBuf> {
     let above = file.ancestors().skip(1);
     let mut missing: Vec<PathBuf> =
@@ -24,31 +24,30 @@ pub fn make(folders: &[PathBuf]) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes folders, innermost first, up to the first that holds something.
+/// Removes folders, innermost first, up to the first that is not empty.
 pub fn remove<'a>(folders: impl IntoIterator<Item = &'a PathBuf>) {
-    // Whatever is still in there is somebody's, and so is the folder then.
+    // A folder that is not empty belongs to the user.
     let _ = folders.into_iter().try_for_each(fs::remove_dir);
 }
 
-/// Whether a folder holds nothing, or nothing but `entry`.
+/// Whether a folder contains nothing, or only `entry`.
 pub fn holds_only(folder: &Path, entry: &Path) -> io::Result<bool> {
     let mut entries = fs::read_dir(folder)?;
     entries.try_fold(true, |only, found| Ok(only && found?.path() == entry))
 }
 
-/// Whether there is a folder.
 pub fn is_folder(path: &Path) -> bool {
     path.is_dir()
 }
 
-/// The one name of a folder that may not be there yet: links are followed as far as there is something.
+/// The canonical name of a folder that may not exist yet: follows links as far as the path exists.
 pub fn settled(folder: PathBuf) -> PathBuf {
     let folder = std::path::absolute(&folder).unwrap_or(folder);
     let canonical = folder.ancestors().find_map(|there| {
         let rest = folder.strip_prefix(there).ok()?;
         Some(fs::canonicalize(there).ok()?.join(rest))
     });
-    // Joining nothing leaves a slash at the end, which would be another name.
+    // Collects components, because joining an empty path adds a slash.
     canonical.map_or(folder, |canonical| canonical.components().collect())
 }
 

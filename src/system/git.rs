@@ -1,4 +1,4 @@
-//! What git's own files say about a folder: reading three small files is faster than a git process.
+//! Reads git's own files to identify a folder: three small files are faster than a git process.
 
 use std::fs;
 use std::io;
@@ -8,12 +8,12 @@ use std::process::{Command, Stdio};
 use crate::core::project::{FolderFacts, Layout, RepositoryFacts};
 use crate::system::environment::Environment;
 
-/// Gathers what is to be known about `folder`.
+/// Collects the facts about `folder`.
 pub fn facts(folder: &Path, environment: &Environment) -> io::Result<FolderFacts> {
     facts_below(None, folder, environment)
 }
 
-/// Gathers what is to be known about `folder`, without a look at the ceiling or anything above it.
+/// Collects the facts about `folder`, without looking at the ceiling or above it.
 pub fn facts_below(
     ceiling: Option<&Path>,
     folder: &Path,
@@ -35,18 +35,16 @@ pub fn facts_below(
     })
 }
 
-/// What git says about a name.
+/// Whether git knows a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reference {
-    /// It names a commit.
     Known,
-    /// It names none.
     Unknown,
     /// There is no repository, or no git.
     NoRepository,
 }
 
-/// Whether a branch, tag or commit is there. Nobody waits for this in a session, so git itself is asked.
+/// Whether a branch, tag or commit exists. Runs git, because no session waits for this.
 pub fn reference(folder: &Path, name: &str) -> Reference {
     let git = |arguments: &[&str]| {
         let mut command = Command::new("git");
@@ -58,7 +56,7 @@ pub fn reference(folder: &Path, name: &str) -> Reference {
         return Reference::NoRepository;
     }
     let commit = format!("{name}^{{commit}}");
-    // Before the first commit a branch has a name and nothing else.
+    // Before the first commit a branch has only a name.
     let is_unborn = || {
         git(&["symbolic-ref", "--quiet", "HEAD"])
             && !git(&["rev-parse", "--verify", "--quiet", "HEAD"])
@@ -115,12 +113,12 @@ fn linked_repository(place: &Path, dot_git: &Path) -> Option<RepositoryFacts> {
     let common = fs::canonicalize(git_dir.join(common.trim())).ok()?;
     let parent = || common.parent().map(Path::to_path_buf);
     let (root, layout) = if let Some(worktree) = config_value(&common, "worktree") {
-        // A worktree of a submodule: the submodule's own tree lies where its configuration says.
+        // A worktree of a submodule: the configuration says where the submodule's own tree is.
         (fs::canonicalize(common.join(worktree)).ok()?, Layout::Worktree)
     } else if common.file_name().is_some_and(|name| name == ".git") && !is_set(&common, "bare") {
         (parent()?, Layout::Worktree)
     } else if common.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.')) {
-        // `project/.bare` with the worktrees beside it: the folder around them is what people call the project.
+        // `project/.bare` with worktrees next to it: users call the folder around them the project.
         (parent()?, Layout::BareWorktree)
     } else {
         (common.clone(), Layout::BareWorktree)
@@ -128,7 +126,7 @@ fn linked_repository(place: &Path, dot_git: &Path) -> Option<RepositoryFacts> {
     Some(RepositoryFacts { checkout, root, layout, branch })
 }
 
-/// The branch that HEAD names; `None` when detached, or when another ref storage hides it.
+/// The branch of HEAD; `None` if it is detached or in another ref storage.
 fn branch(git_dir: &Path) -> Option<String> {
     let head = fs::read_to_string(git_dir.join("HEAD")).ok()?;
     let branch = head.trim().strip_prefix("ref: refs/heads/")?;

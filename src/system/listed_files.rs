@@ -1,7 +1,7 @@
-//! The files that a handoff lists, read as they are now. Nothing outside of the project is read but what the user allowed,
-//! nothing whose name says that it is secret, and nothing that would have to be waited for.
+//! Reads the files that a handoff lists, as they are now: only inside of the project and the folders that the user allowed, none
+//! with a secret name, and none that would block.
 
-mod place;
+mod sandbox;
 mod secret_name;
 
 use std::collections::HashSet;
@@ -11,14 +11,12 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::core::handoff::{FoundFile, ListedFile};
 
-use place::{Obstacle, Opened, Place};
+use sandbox::{Obstacle, Opened, Sandbox};
 
 /// How much of the listed files is shown, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Of each.
     pub per_file: u64,
-    /// Of all together.
     pub in_all: u64,
 }
 
@@ -28,18 +26,17 @@ impl Default for Limits {
     }
 }
 
-/// How a listed file stands to what the handoff says of it.
+/// Whether a listed file is as the handoff says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Standing {
-    /// It is there and can be read.
+pub enum FileStatus {
     Confirmed,
-    /// It is not there, or is none that may be listed.
+    /// It is missing, or may not be listed.
     Discrepant(String),
-    /// Something is there and cannot be read.
+    /// It exists and cannot be read.
     Unverifiable(String),
 }
 
-/// Reads what a handoff lists: its specs, then its files, each path once.
+/// Reads the specs of a handoff, then its files, each path once.
 pub fn read_listed(
     root: &Path,
     allowed: &[PathBuf],
@@ -47,12 +44,12 @@ pub fn read_listed(
     files: &[String],
     limits: Limits,
 ) -> Vec<ListedFile> {
-    let place = Place::new(root, allowed);
+    let sandbox = Sandbox::new(root, allowed);
     let mut room = limits.in_all;
     let mut seen = HashSet::new();
     let mut listed = Vec::new();
-    for path in specs.iter().chain(files).filter(|path| seen.insert(spelt_alike(path))) {
-        let found = match place.open(path) {
+    for path in specs.iter().chain(files).filter(|path| seen.insert(normal_spelling(path))) {
+        let found = match sandbox.open(path) {
             Ok(opened) => read(opened, limits.per_file.min(room)),
             Err(Obstacle::Missing) => FoundFile::Missing,
             Err(Obstacle::Refused(why)) => FoundFile::Unreadable { why: why.to_owned() },
@@ -73,25 +70,25 @@ pub fn is_listed_directory(root: &Path, path: &str) -> bool {
     fs::metadata(root.join(path)).is_ok_and(|found| found.is_dir())
 }
 
-/// Tells whether a listed file is what the handoff takes it for. Changes nothing, and reads nothing of it.
-pub fn status(root: &Path, allowed: &[PathBuf], path: &str) -> Standing {
-    match Place::new(root, allowed).open(path) {
-        Ok(_) => Standing::Confirmed,
-        Err(Obstacle::Missing) => Standing::Discrepant("it is not there".to_owned()),
-        Err(Obstacle::Refused(why)) => Standing::Discrepant(why.to_owned()),
-        Err(Obstacle::Unreadable(why)) => Standing::Unverifiable(why),
+/// Checks a listed file without reading it.
+pub fn status(root: &Path, allowed: &[PathBuf], path: &str) -> FileStatus {
+    match Sandbox::new(root, allowed).open(path) {
+        Ok(_) => FileStatus::Confirmed,
+        Err(Obstacle::Missing) => FileStatus::Discrepant("it is not there".to_owned()),
+        Err(Obstacle::Refused(why)) => FileStatus::Discrepant(why.to_owned()),
+        Err(Obstacle::Unreadable(why)) => FileStatus::Unverifiable(why),
     }
 }
 
-/// `./a//b` is `a/b`.
-fn spelt_alike(path: &str) -> PathBuf {
+/// Drops `.` and doubled slashes: `./a//b` is `a/b`.
+fn normal_spelling(path: &str) -> PathBuf {
     Path::new(path).components().filter(|part| *part != Component::CurDir).collect()
 }
 
 fn read(opened: Opened, limit: u64) -> FoundFile {
     let Opened { file, total } = opened;
     let mut bytes = Vec::new();
-    // One more than may be shown tells whether that is all, whatever the file's size was a moment ago.
+    // One byte more than fits shows whether the file goes on, even if its size has changed since.
     if let Err(error) = file.take(limit.saturating_add(1)).read_to_end(&mut bytes) {
         return FoundFile::Unreadable { why: error.kind().to_string() };
     }

@@ -1,4 +1,4 @@
-//! A log that does not grow without end: when it is full, it is set aside under a number, and the oldest is dropped.
+//! A log of limited size: a full file is renamed with a number, and the oldest is removed.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
@@ -7,12 +7,10 @@ use std::path::{Path, PathBuf};
 
 use crate::system::directories;
 
-/// How long one file may get.
 const MAX_BYTES: u64 = 1024 * 1024;
-/// How many full ones are kept.
+/// How many full files are kept.
 const KEPT: usize = 3;
 
-/// A log file, open for writing.
 #[derive(Debug)]
 pub struct LogFile {
     path: PathBuf,
@@ -22,7 +20,7 @@ pub struct LogFile {
 }
 
 impl LogFile {
-    /// Opens a log and goes on where it ended.
+    /// Opens a log, to append to it.
     pub fn open(path: &Path) -> io::Result<LogFile> {
         LogFile::with_limit(path, MAX_BYTES)
     }
@@ -38,7 +36,7 @@ impl LogFile {
 
     fn rotate(&mut self) -> io::Result<()> {
         for n in (1..KEPT).rev() {
-            // Fewer than that may have been set aside so far.
+            // Fails while there are fewer files.
             let _ = fs::rename(self.numbered(n), self.numbered(n + 1));
         }
         fs::rename(&self.path, self.numbered(1))?;
@@ -58,7 +56,7 @@ impl Write for LogFile {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         let length = line.len() as u64;
         if self.n_bytes > 0 && self.n_bytes + length > self.max_bytes {
-            // A log that cannot be set aside is better than none.
+            // If that fails, the log goes on in the same file.
             let _ = self.rotate();
         }
         let written = self.file.write(line)?;

@@ -1,4 +1,4 @@
-//! Where maenifold keeps its things, as maenifold itself finds them.
+//! Where maenifold keeps its files, by the same rules as maenifold.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,25 +7,21 @@ use crate::core::note::freshness::Decay;
 use crate::core::settings::Origin;
 use crate::system::environment::Environment;
 
-/// Where maenifold keeps its things.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Places {
-    /// The folder of all its data. Not the program's.
+    /// The folder of all its data.
     pub root: PathBuf,
-    /// Who says so.
+    /// What set the root.
     pub origin: Origin,
-    /// The folder of its notes.
     pub memory: PathBuf,
-    /// Its database.
     pub database: PathBuf,
-    /// Where we may remember what was read of it.
+    /// Where kgctx may cache what it read.
     pub cache: Option<PathBuf>,
-    /// How its notes' weights fade.
     pub decay: Decay,
 }
 
 impl Places {
-    /// Finds them, whether or not anything is there. maenifold expands no `~`, and neither is it done here.
+    /// Finds the paths, whether or not they exist. Does not expand `~`, because maenifold does not.
     pub fn locate(environment: &Environment) -> Option<Places> {
         let (root, origin) = match environment.path("MAENIFOLD_ROOT") {
             Some(root) => (root, Origin::Environment("MAENIFOLD_ROOT")),
@@ -38,27 +34,25 @@ impl Places {
         Some(Places { memory, database, cache, decay, origin, root })
     }
 
-    /// Whether a folder lies in the memory, or the memory in it, links followed.
+    /// Whether the folder is inside of the memory or around it, links followed.
     pub fn shares_notes_with(&self, folder: &Path) -> bool {
         let canonical = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
         let (memory, folder) = (canonical(&self.memory), canonical(folder));
         memory.starts_with(&folder) || folder.starts_with(&memory)
     }
 
-    /// Whether there is a database.
     pub fn has_database(&self) -> bool {
         self.database.exists()
     }
 
-    /// Whether maenifold has yet to unpack its things here. Two of its processes that do that at once get in each
-    /// other's way, and one of them dies.
+    /// Whether maenifold has not unpacked its files yet. If two of its processes unpack at once, one of them dies.
     pub fn is_fresh(&self) -> bool {
         let assets = fs::read_dir(self.root.join("assets"));
         !assets.is_ok_and(|mut assets| assets.next().is_some())
     }
 }
 
-/// maenifold's own variables. What it cannot read, it leaves at its default.
+/// From maenifold's own variables. Like maenifold, uses the default for a value that cannot be read.
 fn decay(environment: &Environment) -> Decay {
     let text = |name: &str| environment.get(name).and_then(|value| value.to_str());
     let days =

@@ -1,4 +1,4 @@
-//! A summariser: a command of the user's choice that reads a question on standard input and answers on standard output.
+//! The summariser: a command that the user chose. It reads a question on standard input and answers on standard output.
 
 use std::io;
 use std::process::{Command, ExitStatus};
@@ -7,49 +7,37 @@ use std::time::{Duration, Instant};
 use thiserror::Error;
 
 use crate::system::process::run;
-use crate::system::process::run::{ChildError, Leftovers, Limits};
+use crate::system::process::run::{Leftovers, Limits, RunError};
 
-/// A longer answer is no summary.
 const MAX_ANSWER_BYTES: u64 = 256 * 1024;
-/// Set for the command, and for whatever it starts: a host that is asked to sum up a session runs our hooks, too, and these
-/// have nothing to give to such a session and nothing to keep of it.
+/// Set for the command and its children. If a host sums up a session, it runs our hooks, and those must neither give context to
+/// that session nor keep anything of it.
 const MARK: &str = "KGCTX_SUMMARISER";
 
 /// Why there is no summary.
 #[derive(Debug, Error)]
 pub enum SummariserError {
-    /// There is no command.
     #[error("no summariser is named")]
     NoCommand,
-    /// It could not be started.
     #[error("the summariser {program} cannot be started: {cause}")]
-    Start {
-        /// The program.
-        program: String,
-        /// What the system said.
-        cause: io::Error,
-    },
-    /// It did not end in time.
+    Start { program: String, cause: io::Error },
     #[error("the summariser did not answer within {} s", .0.as_secs())]
     Late(Duration),
-    /// It failed.
     #[error("the summariser failed with {0}")]
     Failed(ExitStatus),
-    /// It did not stop talking.
     #[error("the summariser's answer is longer than {} KiB", MAX_ANSWER_BYTES / 1024)]
     TooLong,
-    /// It could not be listened to.
     #[error("the summariser's answer cannot be read: {0}")]
     Read(#[from] io::Error),
 }
 
-/// Whether this process was started for a session that only sums up another one.
+/// Whether this process belongs to a session that only sums up another one.
 pub fn is_at_work() -> bool {
     std::env::var_os(MARK).is_some()
 }
 
-/// Runs a command, its program first, with a question, and returns what it answers. When time is up, it is ended with
-/// everything that it started.
+/// Runs a command (the program, then its arguments) with a question and returns the answer. Kills it with all its children
+/// when the time is up.
 pub fn ask(
     command: &[String],
     question: &str,
@@ -61,16 +49,16 @@ pub fn ask(
     let limits = Limits {
         until: Instant::now() + patience,
         max_bytes: MAX_ANSWER_BYTES,
-        leftovers: Leftovers::LeftAlone,
+        leftovers: Leftovers::Keep,
     };
     let answer = run::run(command, Some(question.to_owned()), limits);
     answer.map(|answer| String::from_utf8_lossy(&answer).into_owned()).map_err(
         |error| match error {
-            ChildError::Start(cause) => SummariserError::Start { program: program.clone(), cause },
-            ChildError::Late(_) => SummariserError::Late(patience),
-            ChildError::TooLong => SummariserError::TooLong,
-            ChildError::Failed(status) => SummariserError::Failed(status),
-            ChildError::Read(cause) => SummariserError::Read(cause),
+            RunError::Start(cause) => SummariserError::Start { program: program.clone(), cause },
+            RunError::Late(_) => SummariserError::Late(patience),
+            RunError::TooLong => SummariserError::TooLong,
+            RunError::Failed(status) => SummariserError::Failed(status),
+            RunError::Read(cause) => SummariserError::Read(cause),
         },
     )
 }

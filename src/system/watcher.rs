@@ -1,4 +1,4 @@
-//! Tells when something in a vault may have changed. What changed is for a refresh to find out.
+//! Waits until something in a vault may have changed. A refresh finds out what.
 
 use crate::core::time_limits;
 use std::fs;
@@ -10,7 +10,6 @@ use std::time::Instant;
 
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 
-/// Watches the roots of vaults.
 pub struct VaultWatcher {
     watcher: RecommendedWatcher,
     events: Receiver<()>,
@@ -20,24 +19,24 @@ pub struct VaultWatcher {
 
 struct Root {
     path: PathBuf,
-    /// Which folder is being watched; `None` while there is none, or while the system cannot watch it.
+    /// The watched folder; `None` while it is missing or cannot be watched.
     watched: Option<FolderIdentity>,
 }
 
-/// Tells a folder from another one that took its path.
+/// Distinguishes a folder from another one at the same path.
 type FolderIdentity = (u64, u64);
 
 impl VaultWatcher {
-    /// Begins to watch. A folder that cannot be watched is asked for at every check instead.
+    /// Starts watching. A folder that cannot be watched is checked again and again.
     pub fn new(roots: impl IntoIterator<Item = PathBuf>) -> notify::Result<VaultWatcher> {
         let (sender, events) = mpsc::channel();
         let n_changes = Arc::new(AtomicU64::new(0));
         let counter = Arc::clone(&n_changes);
         let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
-            // Reading is no change, and reporting it would make every refresh ask for another one.
+            // Ignores reads: otherwise every refresh would cause another one.
             if event.is_err() || event.is_ok_and(|event| !event.kind.is_access()) {
                 counter.fetch_add(1, Ordering::SeqCst);
-                // The receiver is gone when the watcher is about to be.
+                // Fails only while the watcher is being dropped.
                 let _ = sender.send(());
             }
         })?;
@@ -47,19 +46,18 @@ impl VaultWatcher {
         Ok(vault_watcher)
     }
 
-    /// Counts what happened, from the moment that the system tells of it.
+    /// A counter of the changes that the system has reported.
     pub fn n_changes(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.n_changes)
     }
 
-    /// Whether nothing can happen in the vaults that the system would not tell of. Changes that another machine makes are
-    /// told to nobody here.
+    /// Whether the system reports every change in the vaults. It does not report changes that another machine makes.
     pub fn sees_everything(&self) -> bool {
         self.roots.iter().all(|root| root.watched.is_some() && is_local(&root.path))
     }
 
-    /// Blocks until something may have changed. Now and then that is assumed: a system that has no watches left for a new
-    /// folder does not tell.
+    /// Blocks until something may have changed. Now and then assumes a change, because a system without free watches does not
+    /// report changes in new folders.
     pub fn wait(&mut self) {
         let until = Instant::now() + time_limits::WATCH_TRUST;
         while Instant::now() < until {
@@ -75,7 +73,7 @@ impl VaultWatcher {
                 }
                 Err(RecvTimeoutError::Timeout) if self.follow_roots() => return,
                 Err(RecvTimeoutError::Timeout) => {}
-                // Cannot happen while the watcher lives; if it did, waiting must not become a busy loop.
+                // Impossible while the watcher exists. Sleeps, so that this can never become a busy loop.
                 Err(RecvTimeoutError::Disconnected) => {
                     std::thread::sleep(time_limits::ROOT_POLL);
                     return;
@@ -84,7 +82,7 @@ impl VaultWatcher {
         }
     }
 
-    /// Watches roots that are new at their paths; returns whether anything may have been missed.
+    /// Watches roots that are new at their paths. Returns whether a change may have been missed.
     fn follow_roots(&mut self) -> bool {
         let mut missed = false;
         for root in &mut self.roots {
@@ -94,7 +92,7 @@ impl VaultWatcher {
             }
             let was_watched = root.watched.take().is_some();
             if was_watched {
-                // Fails where the system has already noticed that the folder is gone.
+                // Fails if the system knows already that the folder is gone.
                 let _ = self.watcher.unwatch(&root.path);
             }
             if present.is_some() {
@@ -110,10 +108,10 @@ impl VaultWatcher {
     }
 }
 
-/// Whether a folder lies on a disk of this machine.
+/// Whether a folder is on a disk of this machine.
 #[cfg(target_os = "linux")]
 fn is_local(path: &Path) -> bool {
-    /// The types of file systems, as the kernel numbers them, that others write to: NFS, SMB, CIFS, SMB2, FUSE, 9P, Ceph, AFS.
+    /// The kernel's numbers of file systems that other machines write to: NFS, SMB, CIFS, SMB2, FUSE, 9P, Ceph, AFS.
     const SHARED: [u64; 8] = [
         0x6969,
         0x517b,

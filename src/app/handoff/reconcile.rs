@@ -13,7 +13,7 @@ use crate::core::handoff::{HandoffId, Kind, Occasion};
 use crate::store::handoff_files::HandoffFiles;
 use crate::store::state::Home;
 use crate::system::git::{self, Reference};
-use crate::system::listed_files::{self, Standing};
+use crate::system::listed_files::{self, FileStatus};
 
 /// What a comparison found out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -75,9 +75,9 @@ impl Handoffs {
         for (what, path) in specs.chain(head.files.iter().map(|path| ("file", path))) {
             let (verdict, why) = match &root {
                 Some(root) => match listed_files::status(root, allowed, path) {
-                    Standing::Confirmed => (Verdict::Confirmed, "it is there".to_owned()),
-                    Standing::Discrepant(why) => (Verdict::Discrepant, why),
-                    Standing::Unverifiable(why) => (Verdict::Unverifiable, why),
+                    FileStatus::Confirmed => (Verdict::Confirmed, "it is there".to_owned()),
+                    FileStatus::Discrepant(why) => (Verdict::Discrepant, why),
+                    FileStatus::Unverifiable(why) => (Verdict::Unverifiable, why),
                 },
                 None => (Verdict::Unverifiable, "there is no project here".to_owned()),
             };

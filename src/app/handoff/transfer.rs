@@ -54,7 +54,7 @@ impl Handoffs {
         let mut imported = Imported::default();
         for path in paths {
             let name = path.display().to_string();
-            let text = match user_input::file(path, MAX_BYTES) {
+            let text = match user_input::read_file(path, MAX_BYTES) {
                 Ok(text) => text,
                 Err(error) => {
                     imported.failed.push(error.to_string());
@@ -145,7 +145,7 @@ impl Handoffs {
             path: to.to_path_buf(),
             cause: cause.to_string(),
         };
-        atomic_file::put(to, &text).map_err(fail)?;
+        atomic_file::write(to, &text).map_err(fail)?;
         Ok(Exported::File(to.to_path_buf()))
     }
 

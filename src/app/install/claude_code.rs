@@ -72,7 +72,7 @@ impl InstallPlan {
         if let Some(original) = &self.original {
             backup::write(&self.file, original)?;
         }
-        atomic_file::put(&self.file, self.wanted.text()).inspect_err(|_| {
+        atomic_file::write(&self.file, self.wanted.text()).inspect_err(|_| {
             if self.original.is_some() && !had_backup {
                 // The cause is what is to be told.
                 let _ = backup::remove(&self.file);
@@ -137,7 +137,7 @@ impl UninstallPlan {
         for change in &self.changes {
             let done = match (change, &self.rest) {
                 (Change::RestoreSettings(file) | Change::RemoveHooks(file), Some(rest)) => {
-                    atomic_file::put(file, rest.text())
+                    atomic_file::write(file, rest.text())
                 }
                 (Change::RemoveSettings(file), _) => SettingsFile::remove(file),
                 (Change::RemoveBackup(_), _) => backup::remove(&self.file),

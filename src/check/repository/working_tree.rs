@@ -121,7 +121,7 @@ impl WorkingTree {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)?;
         }
-        atomic_file::put(&path, text)
+        atomic_file::write(&path, text)
     }
 }
 

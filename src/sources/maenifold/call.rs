@@ -13,7 +13,7 @@ use thiserror::Error;
 use crate::system::environment::Environment;
 use crate::system::process::find;
 use crate::system::process::run;
-use crate::system::process::run::{ChildError, Leftovers, Limits};
+use crate::system::process::run::{Leftovers, Limits, RunError};
 
 /// Names the program, for those who have it in no usual place. `MAENIFOLD_ROOT` is the folder of its data.
 const VARIABLE: &str = "KGCTX_MAENIFOLD_BIN";
@@ -92,14 +92,14 @@ pub enum CallError {
     Read(io::Error),
 }
 
-impl From<ChildError> for CallError {
-    fn from(error: ChildError) -> CallError {
+impl From<RunError> for CallError {
+    fn from(error: RunError) -> CallError {
         match error {
-            ChildError::Start(cause) => CallError::Start(cause),
-            ChildError::Late(waited) => CallError::Late(waited),
-            ChildError::TooLong => CallError::TooLong,
-            ChildError::Failed(status) => CallError::Failed(status),
-            ChildError::Read(cause) => CallError::Read(cause),
+            RunError::Start(cause) => CallError::Start(cause),
+            RunError::Late(waited) => CallError::Late(waited),
+            RunError::TooLong => CallError::TooLong,
+            RunError::Failed(status) => CallError::Failed(status),
+            RunError::Read(cause) => CallError::Read(cause),
         }
     }
 }
@@ -152,7 +152,7 @@ impl Program {
             }
         }
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
-        let limits = Limits { until, max_bytes: MAX_ANSWER_BYTES, leftovers: Leftovers::Ended };
+        let limits = Limits { until, max_bytes: MAX_ANSWER_BYTES, leftovers: Leftovers::Kill };
         Ok(run::run(command, None, limits)?)
     }
 }

@@ -1,8 +1,8 @@
-//! Names of files that hold keys and passwords. Nobody hands these over on purpose.
+//! Names of files that contain keys and passwords. No handoff should list them.
 
 use std::path::Path;
 
-/// Files, by their whole name.
+/// Whole file names.
 const NAMES: &[&str] = &[
     ".env",
     ".envrc",
@@ -21,15 +21,15 @@ const NAMES: &[&str] = &[
     "id_ecdsa",
     "id_ed25519",
 ];
-/// Files, by how their name ends.
+/// Endings of file names.
 const ENDINGS: &[&str] =
     &[".env", ".pem", ".key", ".p8", ".p12", ".pfx", ".ppk", ".jks", ".keystore", ".kdb", ".kdbx"];
-/// Templates of `.env`, which hold no values.
+/// Templates of `.env`, without values.
 const TEMPLATES: &[&str] = &[".env.example", ".env.sample", ".env.template", ".env.dist"];
-/// Folders in which everything is secret, or may be.
+/// Folders whose files are all secret, or may be.
 const FOLDERS: &[&str] = &[".ssh", ".gnupg", ".aws", ".kube", ".git"];
 
-/// Whether a path, by one of its names, leads to something secret.
+/// Whether the name of the file, or of a folder above it, is one of these.
 pub(super) fn is_secret(path: &Path) -> bool {
     let mut names: Vec<String> =
         path.components().map(|part| part.as_os_str().to_string_lossy().to_lowercase()).collect();

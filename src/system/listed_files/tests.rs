@@ -294,10 +294,10 @@ fn p_3_32_a_listed_file_is_confirmed_or_not() {
     let project = Project::new();
     project.write("folder/file", "");
     let status = |path| status(&project.root(), &[], path);
-    assert_eq!(status("folder/file"), Standing::Confirmed);
-    assert_eq!(status("gone"), Standing::Discrepant("it is not there".to_owned()));
-    assert_eq!(status("../outside/file.md"), Standing::Discrepant(OUTSIDE.to_owned()));
-    assert_eq!(status("folder"), Standing::Unverifiable("it is a directory".to_owned()));
+    assert_eq!(status("folder/file"), FileStatus::Confirmed);
+    assert_eq!(status("gone"), FileStatus::Discrepant("it is not there".to_owned()));
+    assert_eq!(status("../outside/file.md"), FileStatus::Discrepant(OUTSIDE.to_owned()));
+    assert_eq!(status("folder"), FileStatus::Unverifiable("it is a directory".to_owned()));
 }
 
 proptest! {

@@ -1,45 +1,36 @@
-//! Work that goes on after this process has ended.
+//! Starts kgctx again, for work that goes on after this process has ended.
 
 use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Starts a process that writes the handoffs of sessions that have ended, which nobody waits for.
+/// Writes the handoffs of sessions that have ended.
 pub fn finish_endings() -> io::Result<()> {
-    let mut command = Command::new(std::env::current_exe()?);
-    command.args(["handoff", "finish"]);
-    detached(command)
+    detached(|command| command.args(["handoff", "finish"]))
 }
 
-/// Starts a process that writes the handoff of one session that has ended, and of all others.
+/// Writes the handoff of this session, and of all others that have ended.
 pub fn finish_ending(session: &str, folder: &Path, transcript: Option<&Path>) -> io::Result<()> {
-    let mut command = Command::new(std::env::current_exe()?);
-    command.args(["handoff", "finish", "--ended", session, "--folder"]).arg(folder);
-    if let Some(transcript) = transcript {
-        command.arg("--transcript").arg(transcript);
-    }
-    detached(command)
+    detached(|command| {
+        command.args(["handoff", "finish", "--ended", session, "--folder"]).arg(folder);
+        transcript.iter().fold(command, |command, path| command.arg("--transcript").arg(path))
+    })
 }
 
-/// Starts an indexer of its own for the notes of a folder, which nobody waits for; with those of maenifold's memory, or
-/// without.
+/// Updates the index of a folder's notes, with or without maenifold's memory.
 pub fn index(dir: Option<&Path>, vaults: &[impl AsRef<Path>], has_memory: bool) -> io::Result<()> {
-    let mut command = Command::new(std::env::current_exe()?);
-    command.args(["index", "--what-answers"]);
-    if !has_memory {
-        command.arg("--without-memory");
-    }
-    if let Some(dir) = dir {
-        command.arg("--dir").arg(dir);
-    }
-    for vault in vaults {
-        command.arg("--vault").arg(vault.as_ref());
-    }
-    detached(command)
+    detached(|command| {
+        command.args(["index", "--what-answers"]);
+        command.args((!has_memory).then_some("--without-memory"));
+        let command = dir.iter().fold(command, |command, dir| command.arg("--dir").arg(dir));
+        vaults.iter().fold(command, |command, vault| command.arg("--vault").arg(vault.as_ref()))
+    })
 }
 
-fn detached(mut command: Command) -> io::Result<()> {
-    // A host waits for whoever holds its pipes, and stops whoever is in its group.
+fn detached(arguments: impl FnOnce(&mut Command) -> &mut Command) -> io::Result<()> {
+    let mut command = Command::new(std::env::current_exe()?);
+    arguments(&mut command);
+    // A host waits for every process that holds its pipes, and stops every process in its group.
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);

@@ -1,4 +1,4 @@
-//! Other programs: where they are, and which version they say they are.
+//! Finds other programs, and asks for their versions.
 
 use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, Read};
@@ -13,24 +13,21 @@ use crate::core::time_limits;
 use crate::system::environment::Environment;
 use crate::system::within;
 
-/// Nobody's version is longer.
+/// More than any version needs.
 const MAX_ANSWER: u64 = 4 * 1024;
 
-/// Why a program did not say its version.
+/// Why a program did not print its version.
 #[derive(Debug, Error)]
 pub enum ProgramError {
-    /// It could not be started.
     #[error("it cannot be started: {0}")]
     Start(io::Error),
-    /// It did not end in time.
     #[error("it did not answer within {} s", .0.as_secs())]
     Silent(Duration),
-    /// It failed.
     #[error("it failed with {0}")]
     Failed(std::process::ExitStatus),
 }
 
-/// Finds a program as the system would: a name on the PATH, anything with a slash where it says.
+/// Finds a program as the system would: a plain name on the PATH, a path with a slash as it is.
 pub fn find(name: &OsStr, environment: &Environment) -> Option<PathBuf> {
     let path = Path::new(name);
     if path.components().count() > 1 {
@@ -40,12 +37,12 @@ pub fn find(name: &OsStr, environment: &Environment) -> Option<PathBuf> {
     folders.map(|folder| folder.join(path)).find(|file| is_program(file))
 }
 
-/// This program's own file.
+/// The file of this program.
 pub fn this() -> Option<PathBuf> {
     std::env::current_exe().ok()
 }
 
-/// Runs a program with `--version` and returns the line that it says; ends it when time is up.
+/// Runs a program with `--version` and returns its first line. Kills it when the time is up.
 pub fn version(
     program: &Path,
     variables: &[(&str, &str)],

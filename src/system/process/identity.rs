@@ -1,30 +1,27 @@
-//! Processes, as the system sees them: this one, and whether another one still lives.
+//! Identifies processes: this one, its host, and whether another one is still running.
 
 use std::fs;
 
 use serde::{Deserialize, Serialize};
 
-/// Shells stand between a host and what it starts; they are not the host.
+/// A host may start us through shells.
 const SHELLS: [&str; 7] = ["sh", "bash", "dash", "zsh", "fish", "ksh", "env"];
-/// So many of them stand in a row at most.
 const MAX_SHELLS: usize = 4;
 
-/// A process, told apart from every other one that had or will have its number.
+/// A process, distinct from every other one that had or will have its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Process {
-    /// Its number.
     pub pid: u32,
-    /// When it was started, in the system's own count; 0 where the system does not tell.
+    /// When it was started, in the system's units; 0 if unknown.
     pub started: i64,
 }
 
 impl Process {
-    /// This process.
     pub fn this() -> Process {
         Process::with(std::process::id())
     }
 
-    /// The program that this process was started by, past any shell.
+    /// The program that started this process, skipping shells.
     #[cfg(unix)]
     pub fn host() -> Option<Process> {
         let mut pid = std::os::unix::process::parent_id();
@@ -34,17 +31,16 @@ impl Process {
                 _ => break,
             }
         }
-        // The first process has taken over whoever lost its own parent.
+        // Process 1 adopts processes whose parent has ended.
         (pid > 1).then(|| Process::with(pid))
     }
 
-    /// The program that this process was started by.
     #[cfg(not(unix))]
     pub fn host() -> Option<Process> {
         None
     }
 
-    /// Whichever process has this number.
+    /// Any process with this number.
     pub fn of_number(pid: u32) -> Process {
         Process { pid, started: 0 }
     }
@@ -53,7 +49,7 @@ impl Process {
         Process { pid, started: Stat::of(pid).map_or(0, |stat| stat.started) }
     }
 
-    /// Whether it surely no longer lives.
+    /// Whether it has certainly ended.
     #[cfg(unix)]
     pub fn is_gone(self) -> bool {
         match Stat::of(self.pid) {
@@ -67,14 +63,13 @@ impl Process {
         }
     }
 
-    /// Whether it surely no longer lives.
     #[cfg(not(unix))]
     pub fn is_gone(self) -> bool {
         false
     }
 }
 
-/// What Linux tells about a process.
+/// What Linux reports about a process.
 struct Stat {
     name: String,
     is_dead: bool,
@@ -87,7 +82,7 @@ impl Stat {
         Stat::parse(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
     }
 
-    /// The name stands in parentheses, and may hold some itself.
+    /// The name is in parentheses, and may contain parentheses.
     fn parse(text: &str) -> Option<Stat> {
         let (name, rest) = text.split_once('(')?.1.rsplit_once(')')?;
         let fields: Vec<&str> = rest.split_whitespace().collect();
@@ -100,7 +95,7 @@ impl Stat {
     }
 }
 
-/// The most memory that this process has had, in bytes, where the system tells.
+/// The peak memory of this process in bytes, if the system reports it.
 pub fn peak_memory() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

@@ -1,5 +1,5 @@
-//! A watchdog: a process of our own that ends the programs which we have started, should we be gone before they are. Whoever
-//! kills us, or presses Ctrl-C, does not reach them: they are in process groups of their own.
+//! A second kgctx process that kills the programs that we started if we end before they do. A signal to us, or Ctrl-C, does not
+//! reach them, because they are in process groups of their own.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -11,36 +11,36 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::system::process::find;
 
-/// The command of ours that does it. Nobody else has a use for it.
+/// The hidden command that runs it.
 const COMMAND: &str = "watchdog";
 
-/// Our end of its ear; `None` where there is no watchdog, as in a program that only uses our code.
-static EAR: OnceLock<Option<Mutex<ChildStdin>>> = OnceLock::new();
+/// The reaper's standard input; `None` without a reaper, as in tests.
+static PIPE: OnceLock<Option<Mutex<ChildStdin>>> = OnceLock::new();
 
-/// Makes sure that there is one, before anybody has to be watched.
-pub(crate) fn ready() {
-    EAR.get_or_init(start);
+/// Starts it if necessary.
+pub(crate) fn start() {
+    PIPE.get_or_init(spawn);
 }
 
-/// Has a process group ended when we end, until it is [`released`].
-pub(crate) fn watched(group: Pid) {
-    say(&format!("+{}\n", group.as_raw_nonzero()));
+/// From now on, a process group is killed when we end.
+pub(crate) fn watch(group: Pid) {
+    send(&format!("+{}\n", group.as_raw_nonzero()));
 }
 
-/// Says that a process group is over.
-pub(crate) fn released(group: Pid) {
-    say(&format!("-{}\n", group.as_raw_nonzero()));
+/// Undoes [`watch`], because the process group has ended.
+pub(crate) fn release(group: Pid) {
+    send(&format!("-{}\n", group.as_raw_nonzero()));
 }
 
-fn say(line: &str) {
-    if let Some(ear) = EAR.get_or_init(start) {
-        // Without a watchdog all goes on as well.
-        let _ = ear.lock().unwrap_or_else(PoisonError::into_inner).write_all(line.as_bytes());
+fn send(line: &str) {
+    if let Some(pipe) = PIPE.get_or_init(spawn) {
+        // Programs also run without a reaper.
+        let _ = pipe.lock().unwrap_or_else(PoisonError::into_inner).write_all(line.as_bytes());
     }
 }
 
-fn start() -> Option<Mutex<ChildStdin>> {
-    // The tests run our code in programs that do not know the command.
+fn spawn() -> Option<Mutex<ChildStdin>> {
+    // Test programs contain this code, but do not know the command.
     let this = find::this().filter(|file| file.file_stem() == Some(OsStr::new("kgctx")))?;
     let mut command = Command::new(this);
     command.arg(COMMAND).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -48,8 +48,8 @@ fn start() -> Option<Mutex<ChildStdin>> {
     command.spawn().ok()?.stdin.map(Mutex::new)
 }
 
-/// Listens until whoever started us is gone, and ends what it has left behind.
-pub fn listen() {
+/// Reads process groups until the process that started us ends, and then kills those that are left.
+pub fn run() {
     let mut groups = BTreeSet::new();
     for line in io::stdin().lock().lines().map_while(Result::ok) {
         let Some((sign, number)) = line.split_at_checked(1) else { continue };

@@ -1,4 +1,4 @@
-//! A child: another program, run for what it says on standard output, and ended with everything that it started.
+//! Runs another program for its standard output, and kills it with all its children if anything goes wrong.
 
 use std::io::{self, Read, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -12,72 +12,63 @@ use crate::core::time_limits;
 use crate::system::process::reaper;
 use crate::system::within;
 
-/// What a child may take, and what it may leave.
+/// What a program may use.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// When it has to be done.
     pub until: Instant,
-    /// A longer answer is none.
+    /// A longer answer is an error.
     pub max_bytes: u64,
-    /// What becomes of those that it started, when it ended well itself.
     pub leftovers: Leftovers,
 }
 
-/// What becomes of those that a child started and left behind.
+/// What happens to processes that a successful program leaves behind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Leftovers {
-    /// They are ended.
-    Ended,
-    /// It had its reasons.
-    LeftAlone,
+    Kill,
+    Keep,
 }
 
 /// Why there is no answer.
 #[derive(Debug, Error)]
-pub enum ChildError {
-    /// It could not be started.
+pub enum RunError {
     #[error("it cannot be started: {0}")]
     Start(io::Error),
-    /// It was not done in time.
     #[error("it did not answer within {0:?}")]
     Late(Duration),
-    /// It did not stop talking.
     #[error("its answer is too long")]
     TooLong,
-    /// It failed.
     #[error("it failed with {0}")]
     Failed(ExitStatus),
-    /// It could not be listened to.
     #[error("its answer cannot be read: {0}")]
     Read(#[from] io::Error),
 }
 
-/// Runs a command, with a question on its standard input if there is one, and returns all that it says. Whatever goes
-/// wrong, nothing of it is left when this returns: neither itself, nor those that it started.
+/// Runs a command, with a question on its standard input if there is one, and returns its answer. After an error neither the
+/// program nor its children are left.
 pub fn run(
     mut command: Command,
     question: Option<String>,
     limits: Limits,
-) -> Result<Vec<u8>, ChildError> {
+) -> Result<Vec<u8>, RunError> {
     let patience = limits.until.saturating_duration_since(Instant::now());
     if patience.is_zero() {
-        return Err(ChildError::Late(patience));
+        return Err(RunError::Late(patience));
     }
     command.stdin(if question.is_some() { Stdio::piped() } else { Stdio::null() });
     command.stdout(Stdio::piped()).stderr(Stdio::null());
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     #[cfg(unix)]
-    reaper::ready();
-    let child = command.spawn().map_err(ChildError::Start)?;
+    reaper::start();
+    let child = command.spawn().map_err(RunError::Start)?;
     let mut group = Group { child, is_reaped: false };
     #[cfg(unix)]
     if let Some(number) = group.number() {
-        reaper::watched(number);
+        reaper::watch(number);
     }
 
     if let (Some(mut stdin), Some(question)) = (group.child.stdin.take(), question) {
-        // Whoever knows enough, or has ended, need not hear all of it.
+        // Fails if the program ends without reading everything, which is fine.
         thread::spawn(move || drop(stdin.write_all(question.as_bytes())));
     }
     let stdout = group.child.stdout.take();
@@ -86,32 +77,32 @@ pub fn run(
         let read = stdout?.take(limits.max_bytes.saturating_add(1)).read_to_end(&mut answer);
         Some(read.map(|_| answer))
     });
-    let answer = answer.by(limits.until).flatten().ok_or(ChildError::Late(patience))??;
+    let answer = answer.by(limits.until).flatten().ok_or(RunError::Late(patience))??;
     if answer.len() as u64 > limits.max_bytes {
-        return Err(ChildError::TooLong);
+        return Err(RunError::TooLong);
     }
     let ended_well = loop {
         match group.has_ended_well()? {
             Some(well) => break well,
             None if Instant::now() >= limits.until => {
-                return Err(ChildError::Late(patience));
+                return Err(RunError::Late(patience));
             }
             None => thread::sleep(time_limits::ANSWER_POLL),
         }
     };
-    let is_left_alone = ended_well && limits.leftovers == Leftovers::LeftAlone;
-    let status = if is_left_alone { group.reap()? } else { group.end()? };
-    if status.success() { Ok(answer) } else { Err(ChildError::Failed(status)) }
+    let is_left_alone = ended_well && limits.leftovers == Leftovers::Keep;
+    let status = if is_left_alone { group.reap()? } else { group.kill()? };
+    if status.success() { Ok(answer) } else { Err(RunError::Failed(status)) }
 }
 
-/// A child and those that it started, all in one process group.
+/// A program and its children, in one process group.
 struct Group {
     child: Child,
     is_reaped: bool,
 }
 
 impl Group {
-    /// Whether it ended, and with success. It is not reaped yet: until then nobody else can get the number of the group.
+    /// Whether it ended, and with success. Does not reap it, because then another group could get its number.
     #[cfg(unix)]
     fn has_ended_well(&self) -> io::Result<Option<bool>> {
         use rustix::process::{WaitId, WaitIdOptions, waitid};
@@ -130,8 +121,8 @@ impl Group {
         i32::try_from(self.child.id()).ok().and_then(rustix::process::Pid::from_raw)
     }
 
-    /// Ends all of them.
-    fn end(&mut self) -> io::Result<ExitStatus> {
+    /// Kills all of them.
+    fn kill(&mut self) -> io::Result<ExitStatus> {
         #[cfg(unix)]
         if let Some(group) = self.number() {
             // It may have ended just now.
@@ -146,7 +137,7 @@ impl Group {
         self.is_reaped = true;
         #[cfg(unix)]
         if let Some(number) = self.number() {
-            reaper::released(number);
+            reaper::release(number);
         }
         Ok(status)
     }
@@ -155,7 +146,7 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         if !self.is_reaped {
-            let _ = self.end();
+            let _ = self.kill();
         }
     }
 }
@@ -165,7 +156,7 @@ impl Drop for Group {
 mod tests {
     use super::*;
 
-    fn shell(script: &str, leftovers: Leftovers) -> Result<Vec<u8>, ChildError> {
+    fn shell(script: &str, leftovers: Leftovers) -> Result<Vec<u8>, RunError> {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", script]);
         let until = Instant::now() + Duration::from_secs(5);
@@ -175,12 +166,12 @@ mod tests {
     #[test]
     fn those_left_behind_are_ended_or_left_alone() {
         let folder = tempfile::tempdir().unwrap();
-        for (leftovers, name) in [(Leftovers::Ended, "ended"), (Leftovers::LeftAlone, "alone")] {
+        for (leftovers, name) in [(Leftovers::Kill, "ended"), (Leftovers::Keep, "alone")] {
             let file = folder.path().join(name);
             let script = format!("(sleep 0.3; echo x > '{}') >/dev/null & echo", file.display());
             assert_eq!(shell(&script, leftovers).unwrap(), b"\n");
             thread::sleep(Duration::from_millis(900));
-            assert_eq!(file.exists(), leftovers == Leftovers::LeftAlone, "{name}");
+            assert_eq!(file.exists(), leftovers == Leftovers::Keep, "{name}");
         }
     }
 
@@ -190,9 +181,8 @@ mod tests {
         let file = folder.path().join("started");
         let mut command = Command::new("/usr/bin/touch");
         command.arg(&file);
-        let limits =
-            Limits { until: Instant::now(), max_bytes: 1_000, leftovers: Leftovers::Ended };
-        assert!(matches!(run(command, None, limits), Err(ChildError::Late(Duration::ZERO))));
+        let limits = Limits { until: Instant::now(), max_bytes: 1_000, leftovers: Leftovers::Kill };
+        assert!(matches!(run(command, None, limits), Err(RunError::Late(Duration::ZERO))));
         assert!(!file.exists());
     }
 
@@ -204,9 +194,9 @@ mod tests {
         let limits = Limits {
             until: started + Duration::from_millis(200),
             max_bytes: 1_000,
-            leftovers: Leftovers::Ended,
+            leftovers: Leftovers::Kill,
         };
-        assert!(matches!(run(command, None, limits), Err(ChildError::Late(_))));
+        assert!(matches!(run(command, None, limits), Err(RunError::Late(_))));
         assert!(started.elapsed() < Duration::from_secs(5));
     }
 }

@@ -1,9 +1,11 @@
-//! An open folder, whose files are looked at by name: the system need not find the way to each of them again.
+//! An open folder: reading stamps by name saves the system from resolving the whole path for each file.
 
 use std::io;
 use std::path::Path;
 
 use crate::core::note::listing::Stamp;
+#[cfg(unix)]
+use crate::core::time::Timestamp;
 
 #[cfg(unix)]
 pub(super) struct Folder(std::os::fd::OwnedFd);
@@ -16,7 +18,7 @@ impl Folder {
         Ok(Folder(rustix::fs::open(path, how, Mode::empty())?))
     }
 
-    /// The stamp of a file; `None` for one that is gone, or is no plain file any more.
+    /// The stamp of a file; `None` if it is no longer a plain file.
     pub(super) fn stamp(&self, name: &str) -> Option<Stamp> {
         use rustix::fs::{AtFlags, FileType};
         let stat = rustix::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
@@ -24,7 +26,7 @@ impl Folder {
             |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000).saturating_add(rest);
         let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
         is_file.then(|| Stamp {
-            mtime: super::Timestamp(nanos(stat.st_mtime, stat.st_mtime_nsec as i64)),
+            mtime: Timestamp(nanos(stat.st_mtime, stat.st_mtime_nsec as i64)),
             ctime_ns: nanos(stat.st_ctime, stat.st_ctime_nsec as i64),
             size: stat.st_size as u64,
         })
@@ -40,7 +42,6 @@ impl Folder {
         Ok(Folder(path.to_path_buf()))
     }
 
-    /// The stamp of a file; `None` for one that is gone, or is no plain file any more.
     pub(super) fn stamp(&self, name: &str) -> Option<Stamp> {
         let metadata = std::fs::symlink_metadata(self.0.join(name)).ok()?;
         metadata.is_file().then(|| super::stamp(&metadata))

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use ignore::gitignore::Gitignore;
 
-use super::{Place, is_markdown};
+use super::walk::{VaultFolder, is_markdown};
 use crate::core::note::listing::{FolderListing, ListedFile, Skipped, Stamp};
 use crate::core::note::vault::Vault;
 use crate::core::time::Timestamp;
@@ -47,7 +47,7 @@ impl<'a> MemoryVault<'a> {
 
     fn listings_of(&self, n: usize, vault: &Vault) -> Vec<FolderListing> {
         let Some(prefix) = self.prefix(vault) else { return Vec::new() };
-        let mut admitted = Folders::new(Place::root(n, vault));
+        let mut admitted = Folders::new(VaultFolder::root(n, vault));
         let mut folders: Vec<(&str, Vec<ListedFile>)> = Vec::new();
         let mut known: HashMap<&str, usize> = HashMap::new();
         for note in &self.notes {
@@ -98,18 +98,18 @@ struct Folders {
 
 /// A folder and the rules that apply inside of it.
 struct Folder {
-    place: Place,
+    place: VaultFolder,
     rules: Vec<Arc<Gitignore>>,
 }
 
 impl Folder {
-    fn new(place: Place) -> Folder {
+    fn new(place: VaultFolder) -> Folder {
         Folder { rules: place.inner_rules(), place }
     }
 }
 
 impl Folders {
-    fn new(root: Place) -> Folders {
+    fn new(root: VaultFolder) -> Folders {
         Folders { known: HashMap::from([(String::new(), Some(Folder::new(root)))]) }
     }
 

@@ -1,5 +1,5 @@
-//! Where listed files may lie: the project, and what the user allowed beside it. A file is opened so that nobody can
-//! lead the way out of there, neither by its name nor by a link, even one that is put there at the last moment.
+//! The folders in which listed files may be: the project, and what the user allowed. Neither a name nor a link leads out of
+//! them, not even a link that appears while a file is being opened.
 
 use std::fs::{self, File};
 use std::io;
@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::secret_name::is_secret;
 
-/// No path is longer.
+/// The system's limit.
 const MAX_PATH_BYTES: usize = 4_096;
 
 const OUTSIDE: &str = "it lies outside of the project";
@@ -16,11 +16,9 @@ const SECRET: &str = "its name says that it is secret";
 /// Why a listed file cannot be opened.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Obstacle {
-    /// Nothing is there.
     Missing,
-    /// It may not be listed.
     Refused(&'static str),
-    /// It is there, and is no file or cannot be read.
+    /// It exists, and is no plain file or cannot be read.
     Unreadable(String),
 }
 
@@ -33,75 +31,70 @@ impl From<io::Error> for Obstacle {
     }
 }
 
-/// A plain file, about to be read.
 pub(super) struct Opened {
     pub(super) file: File,
-    /// How many bytes it has.
+    /// Its size in bytes.
     pub(super) total: u64,
 }
 
-/// The folders in which listed files may lie.
-pub(super) struct Place {
+pub(super) struct Sandbox {
     root: PathBuf,
-    /// As the system names them, the project first.
+    /// Canonical, the project first.
     folders: Vec<PathBuf>,
-    /// As they may be written.
+    /// The same folders as users and handoffs may spell them.
     spellings: Vec<PathBuf>,
 }
 
-impl Place {
-    pub(super) fn new(root: &Path, allowed: &[PathBuf]) -> Place {
+impl Sandbox {
+    pub(super) fn new(root: &Path, allowed: &[PathBuf]) -> Sandbox {
         let given: Vec<PathBuf> = std::iter::once(root.to_path_buf())
             .chain(allowed.iter().map(|path| root.join(path)))
             .collect();
-        // One that is not there holds no file.
+        // A missing folder contains no file.
         let folders: Vec<PathBuf> =
             given.iter().filter_map(|folder| fs::canonicalize(folder).ok()).collect();
         let root = fs::canonicalize(root).unwrap_or_else(|_| root.to_path_buf());
         let spellings = given.iter().chain(&folders).filter_map(|folder| normal(folder)).collect();
-        Place { root, folders, spellings }
+        Sandbox { root, folders, spellings }
     }
 
     /// Opens a plain file by the path that a handoff lists.
     pub(super) fn open(&self, listed: &str) -> Result<Opened, Obstacle> {
-        if listed.is_empty() {
-            return Err(Obstacle::Refused("it has no name"));
-        }
-        if listed.contains('\0') {
-            return Err(Obstacle::Refused("its name holds a NUL character"));
-        }
-        if listed.len() >= MAX_PATH_BYTES {
-            return Err(Obstacle::Refused("its name is too long"));
+        let bad_name = match listed {
+            "" => Some("it has no name"),
+            name if name.contains('\0') => Some("its name holds a NUL character"),
+            name if name.len() >= MAX_PATH_BYTES => Some("its name is too long"),
+            _ => None,
+        };
+        if let Some(why) = bad_name {
+            return Err(Obstacle::Refused(why));
         }
         let wanted = self.root.join(listed);
-        // By its spelling first: of a file outside it is not even told whether it is there.
+        // By its spelling first, so that nothing reveals whether a file outside exists.
         let spelt = normal(&wanted).ok_or(Obstacle::Refused(OUTSIDE))?;
-        let below = |folders: &[PathBuf], path: &Path| {
-            let folder = folders.iter().find(|folder| path.starts_with(folder)).cloned();
-            folder.and_then(|folder| {
-                let relative = path.strip_prefix(&folder).ok()?.to_path_buf();
-                Some((folder, relative))
-            })
-        };
-        let (_, relative) = below(&self.spellings, &spelt).ok_or(Obstacle::Refused(OUTSIDE))?;
-        if is_secret(&relative) || is_secret(Path::new(spelt.file_name().unwrap_or_default())) {
-            return Err(Obstacle::Refused(SECRET));
-        }
+        admitted(&self.spellings, &spelt)?;
         let real = fs::canonicalize(&wanted)?;
-        let (folder, relative) = below(&self.folders, &real).ok_or(Obstacle::Refused(OUTSIDE))?;
-        if is_secret(&relative) || is_secret(Path::new(real.file_name().unwrap_or_default())) {
-            return Err(Obstacle::Refused(SECRET));
-        }
+        let (folder, relative) = admitted(&self.folders, &real)?;
         if relative.as_os_str().is_empty() {
             // The user may have allowed a single file.
             let name = folder.file_name().map(PathBuf::from).unwrap_or_default();
-            return open_below(folder.parent().unwrap_or(&folder), &name);
+            return open_below(folder.parent().unwrap_or(folder), &name);
         }
-        open_below(&folder, &relative)
+        open_below(folder, relative)
     }
 }
 
-/// A path without `.` and `..`, by its spelling alone; `None` where `..` leads out of everything.
+/// Splits a path into its allowed folder and the rest. Refuses paths outside, and secret names.
+fn admitted<'a>(folders: &'a [PathBuf], path: &'a Path) -> Result<(&'a Path, &'a Path), Obstacle> {
+    let below = |folder: &'a PathBuf| Some((folder.as_path(), path.strip_prefix(folder).ok()?));
+    let (folder, relative) = folders.iter().find_map(below).ok_or(Obstacle::Refused(OUTSIDE))?;
+    if is_secret(relative) || is_secret(Path::new(path.file_name().unwrap_or_default())) {
+        return Err(Obstacle::Refused(SECRET));
+    }
+    Ok((folder, relative))
+}
+
+/// Resolves `.` and `..` by spelling alone. `None` if `..` leads above the start.
 fn normal(path: &Path) -> Option<PathBuf> {
     let mut normal = PathBuf::new();
     for part in path.components() {
@@ -130,8 +123,8 @@ fn plain(file: File) -> Result<Opened, Obstacle> {
     Ok(Opened { file, total: metadata.len() })
 }
 
-/// Opens a file below a folder, one name after the other and following no link: there was none when this path was made,
-/// and one that is there now was put there to lead elsewhere.
+/// Opens a file below a folder, name by name, without following links. The path is canonical, so a link in it is new, and may
+/// lead out.
 #[cfg(unix)]
 fn open_below(folder: &Path, relative: &Path) -> Result<Opened, Obstacle> {
     use rustix::fs::{AtFlags, FileType, Mode, OFlags};
@@ -143,13 +136,13 @@ fn open_below(folder: &Path, relative: &Path) -> Result<Opened, Obstacle> {
         at = rustix::fs::openat(&at, parent, enter, Mode::empty()).map_err(failed)?;
     }
     let name = name.ok_or_else(|| no_plain_file(true))?;
-    // Opening a device can do something by itself, so that it is looked at first.
+    // Opening a device can have an effect, so check the type first.
     let stat = rustix::fs::statat(&at, name, AtFlags::SYMLINK_NOFOLLOW).map_err(failed)?;
     let kind = FileType::from_raw_mode(stat.st_mode);
     if kind != FileType::RegularFile {
         return Err(no_plain_file(kind == FileType::Directory));
     }
-    // And should it have become a pipe by now, nobody waits for its writer.
+    // NONBLOCK, because the file may have become a pipe by now.
     let how =
         OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     plain(File::from(rustix::fs::openat(&at, name, how, Mode::empty()).map_err(failed)?))
