@@ -12,22 +12,61 @@ mod index;
 mod inject;
 mod install;
 mod outcome;
+mod place;
 mod question;
 mod recent;
 mod screen;
 mod search;
 mod serve;
+mod values;
 mod whoami;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{Parser, Subcommand};
 
-use crate::cli::args::{Args, Command};
+use crate::cli::args::{InstallArgs, UninstallArgs};
 use crate::cli::outcome::Failure;
+use crate::cli::place::PlaceArgs;
 use crate::cli::screen::Screen;
 use crate::core::text::for_terminal;
+
+/// Knowledge-graph context for coding agents, from markdown notes with wiki links.
+///
+/// Notes are looked for in ~/maenifold/memory (or $MAENIFOLD_ROOT/memory) and in the project's own .kgctx/memory
+/// and docs. The index over them is kept up to date by every command that reads it.
+#[derive(Debug, Parser)]
+#[command(name = "kgctx", version, max_term_width = 100)]
+struct Args {
+    #[command(flatten)]
+    place: PlaceArgs,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Inject(inject::InjectArgs),
+    Hook(hook::HookArgs),
+    Serve(serve::ServeArgs),
+    Explain(explain::ExplainArgs),
+    Handoff(handoff::HandoffArgs),
+    Index(index::IndexArgs),
+    Search(search::SearchArgs),
+    Recent(recent::RecentArgs),
+    Context(context::ContextArgs),
+    Check(check::CheckArgs),
+    Whoami(whoami::WhoamiArgs),
+    Config(config::ConfigArgs),
+    Install(InstallArgs),
+    Uninstall(UninstallArgs),
+    Doctor(doctor::DoctorArgs),
+    /// End the programs of whoever writes to standard input, when they are gone
+    #[cfg(unix)]
+    #[command(hide = true)]
+    Watchdog,
+}
 
 /// Runs the program with its arguments, the first of which is its name.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {

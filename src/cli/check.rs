@@ -6,9 +6,10 @@ use crate::check::finding::Severity;
 use crate::check::init::{Started, init};
 use crate::check::reports::{ReportFormat, Tone, render, render_text};
 use crate::check::{Agreement, CheckRequest, check};
-use crate::cli::args::{PlaceArgs, moment, one_of};
 use crate::cli::outcome::{Failure, USAGE};
+use crate::cli::place::PlaceArgs;
 use crate::cli::screen::{Screen, Style};
+use crate::cli::values::{moment, one_of};
 use crate::core::text::for_terminal;
 use crate::core::time::Timestamp;
 

@@ -3,8 +3,8 @@
 use clap::Args as ClapArgs;
 use serde_json::{Value, json};
 
-use crate::cli::args::PlaceArgs;
 use crate::cli::outcome::Outcome;
+use crate::cli::place::PlaceArgs;
 use crate::cli::screen::{Screen, Style};
 use crate::core::text::for_terminal;
 use crate::workspace::Place;

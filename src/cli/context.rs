@@ -2,10 +2,11 @@
 
 use clap::Args as ClapArgs;
 
-use crate::cli::args::{PlaceArgs, moment};
 use crate::cli::outcome::Outcome;
+use crate::cli::place::PlaceArgs;
 use crate::cli::question::QuestionArgs;
 use crate::cli::screen::{Screen, Style};
+use crate::cli::values::moment;
 use crate::core::note::concept::Concept;
 use crate::core::search::answer::ContextAnswer;
 use crate::core::text::for_terminal;

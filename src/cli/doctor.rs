@@ -3,8 +3,8 @@
 use clap::Args as ClapArgs;
 
 use crate::app::doctor::diagnose;
-use crate::cli::args::PlaceArgs;
 use crate::cli::outcome::{Failure, NO, Outcome};
+use crate::cli::place::PlaceArgs;
 use crate::cli::screen::{Screen, Style};
 use crate::core::diagnosis::{Check, Diagnosis, Verdict};
 use crate::core::text::for_terminal;

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use clap::Args as ClapArgs;
 
 use crate::app::explain::{dry_run, last, write_page};
-use crate::cli::args::{LimitArgs, PlaceArgs};
+use crate::cli::inject::LimitArgs;
 use crate::cli::inject::session;
 use crate::cli::outcome::{Failure, NO, Outcome, USAGE};
+use crate::cli::place::PlaceArgs;
 use crate::cli::screen::{Screen, Style};
 use crate::core::context::candidate::Part;
 use crate::core::context::explanation::{Explanation, NearMiss};
@@ -44,7 +45,7 @@ pub(super) struct ExplainArgs {
 
 pub(super) fn run(place: &PlaceArgs, args: &ExplainArgs, screen: &mut Screen) -> Outcome {
     let LimitArgs { budget, host, now, source } = &args.limits;
-    let is_limited = budget.is_some() || host.is_some() || now.is_some() || source.source.is_some();
+    let is_limited = budget.is_some() || host.is_some() || now.is_some() || source.is_some();
     if !args.dry_run && is_limited {
         let message =
             "--budget, --host, --now and --source say what would be made now: add --dry-run";

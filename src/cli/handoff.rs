@@ -8,8 +8,8 @@ mod steps;
 
 use crate::app::ending::{Ended, finish_all};
 use crate::app::handoff::{HandoffError, Handoffs};
-use crate::cli::args::PlaceArgs;
 use crate::cli::outcome::{Failure, NO, UNAVAILABLE, USAGE};
+use crate::cli::place::PlaceArgs;
 use crate::cli::screen::Screen;
 use crate::core::text::for_terminal;
 

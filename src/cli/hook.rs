@@ -8,10 +8,12 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use clap::Args as ClapArgs;
+
 use crate::app::deliver::PendingDelivery;
 use crate::app::hook::{self, Caller};
-use crate::cli::args::HookArgs;
 use crate::cli::screen::Screen;
+use crate::cli::values::some_of;
 use crate::core::host::Host;
 use crate::hosts::opencode::BridgeReply;
 
@@ -21,6 +23,16 @@ const LAST_STEPS: Duration = Duration::from_millis(50);
 const LONGEST_QUESTION: u64 = 4 * 1024 * 1024;
 
 type Answering = fn(io::Result<Vec<u8>>, Instant) -> Option<PendingDelivery<String>>;
+
+/// Answer what a bridge inside of a host asks: JSON on standard input, JSON on standard output
+///
+/// Bridges call this; people have no use for it. It always ends with 0 and within 1.2 seconds.
+#[derive(Debug, ClapArgs)]
+pub(super) struct HookArgs {
+    /// The host
+    #[arg(value_parser = some_of(|host: Host| Some(host.facts().hook.as_ref()?.help)))]
+    host: Host,
+}
 
 pub(super) fn run(args: &HookArgs, mut screen: Screen) -> ExitCode {
     // A fault of this program is an answer to the host, not a message on a terminal.

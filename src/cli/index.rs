@@ -5,8 +5,8 @@ use std::io::{self, IsTerminal};
 use clap::Args as ClapArgs;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::cli::args::PlaceArgs;
 use crate::cli::outcome::{Failure, Outcome, UNAVAILABLE};
+use crate::cli::place::PlaceArgs;
 use crate::cli::screen::{Screen, Style};
 use crate::core::note::Remark;
 use crate::core::text::for_terminal;

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::thread;
 use std::time::Duration;
 
+use clap::{Args as ClapArgs, ValueEnum};
 use serde::Serialize;
 
 use crate::app::deliver::http::{self, Delivered, ServerDelivery};
@@ -11,18 +12,77 @@ use crate::app::deliver::{NotDelivered, Refusal};
 use crate::app::inject::{inject, peak_memory};
 use crate::app::recorder::Recording;
 use crate::app::session::Session;
-use crate::cli::args::{Format, InjectArgs, LimitArgs, PlaceArgs};
 use crate::cli::outcome::Outcome;
+use crate::cli::place::PlaceArgs;
 use crate::cli::screen::Screen;
+use crate::cli::values::{moment, one_of, some_of, source_help};
 use crate::core::context::candidate::{Line, Part};
 use crate::core::context::receipt::{Entry, Fault, Injection, PartUse, Stage};
+use crate::core::host::Host;
 use crate::core::session::{Moment, Recipients};
-use crate::core::source::SourceChoice;
+use crate::core::source::{SourceChoice, SourcePreference};
 use crate::core::text::for_terminal;
 use crate::core::text::number::thousands;
+use crate::core::time::Timestamp;
 
 /// How often a busy session is looked at by who waits for it.
 const BUSY_INTERVAL: Duration = Duration::from_millis(200);
+
+/// Give a session its context, once
+///
+/// Concepts and notes about the project and of the last 24 hours, with what stands around them in the graph, within
+/// an exact number of tokens. It is stored in a session of a running OpenCode server as a message that the model reads
+/// and does not answer; the server's password is taken from OPENCODE_SERVER_PASSWORD. Only an idle session is given
+/// anything, and only once. Every context has a receipt: see `kgctx explain`.
+#[derive(Debug, ClapArgs)]
+pub(super) struct InjectArgs {
+    /// The session that it is for
+    #[arg(long, value_name = "ID")]
+    session: String,
+    /// The OpenCode server [default: the first of `servers` in the configuration, http://127.0.0.1:4096]
+    #[arg(long, value_name = "URL", conflicts_with = "dry_run")]
+    server: Option<String>,
+    /// Wait until the session is idle
+    #[arg(long, conflicts_with = "dry_run")]
+    wait: bool,
+    /// Print the very bytes that would be delivered, and deliver nothing
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    limits: LimitArgs,
+    /// What to print
+    #[arg(long, default_value = "markdown")]
+    format: Format,
+    /// Say on standard error how long each stage took
+    #[arg(long)]
+    timings: bool,
+}
+
+/// Limits of a context.
+#[derive(Debug, ClapArgs)]
+pub(super) struct LimitArgs {
+    /// How many tokens at most [default: 4000, or what TOKEN_LIMIT or the configuration says]
+    #[arg(long, value_name = "TOKENS")]
+    pub(super) budget: Option<u32>,
+    /// Keep to the limits of this host, too [default: plain]
+    #[arg(long, value_parser = some_of(|host: Host| Some(host.facts().limits.as_ref()?.help)))]
+    pub(super) host: Option<Host>,
+    /// Make it as of this moment, like 2026-01-31T12:00:00Z
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    pub(super) now: Option<Timestamp>,
+    /// Who is asked about the notes of maenifold's memory [default: auto, or what the configuration says]
+    #[arg(long, value_name = "SOURCE", value_parser = one_of(source_help))]
+    pub(super) source: Option<SourcePreference>,
+}
+
+/// What to print of a context.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// The text alone
+    Markdown,
+    /// The text, and how it came about
+    Json,
+}
 
 /// The answer as JSON.
 #[derive(Serialize)]
@@ -69,7 +129,7 @@ pub(super) fn run(place: &PlaceArgs, args: &InjectArgs, screen: &mut Screen) -> 
 fn deliver_to_server(place: &PlaceArgs, args: &InjectArgs, screen: &mut Screen) -> Outcome {
     let request = ServerDelivery {
         session: args.session.clone(),
-        place: place.request_of(&args.limits.source),
+        place: place.request_from(args.limits.source),
         budget: args.limits.budget.map(|tokens| tokens as usize),
         now: args.limits.now,
         to: Recipients::All,
@@ -136,7 +196,7 @@ pub(super) fn session(place: &PlaceArgs, id: &str, limits: &LimitArgs) -> Sessio
     Session {
         id: id.to_owned(),
         moment: Moment::Start,
-        place: place.request_of(&limits.source),
+        place: place.request_from(limits.source),
         host: limits.host.unwrap_or_default(),
         budget: limits.budget.map(|tokens| tokens as usize),
         now: limits.now,

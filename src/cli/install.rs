@@ -3,8 +3,9 @@
 mod claude_code;
 
 use crate::app::install::{InstallPlan, UninstallPlan, VERSION, plan_install, plan_uninstall};
-use crate::cli::args::{InstallArgs, PlaceArgs, UninstallArgs};
+use crate::cli::args::{InstallArgs, UninstallArgs};
 use crate::cli::outcome::Failure;
+use crate::cli::place::PlaceArgs;
 use crate::cli::screen::{Screen, Style};
 use crate::core::host::Host;
 use crate::core::installation::{Change, OldFile, Scope};

@@ -2,8 +2,9 @@
 
 use clap::Args as ClapArgs;
 
-use crate::cli::args::{PlaceArgs, one_of, source_help};
+use crate::cli::place::PlaceArgs;
 use crate::cli::screen::Screen;
+use crate::cli::values::{one_of, source_help};
 use crate::core::source::SourcePreference;
 use crate::sources::maenifold::MaenifoldClient;
 use crate::workspace::refresh::Refreshed;

@@ -2,11 +2,12 @@
 
 use clap::Args as ClapArgs;
 
-use crate::cli::args::{PlaceArgs, moment, one_of};
 use crate::cli::outcome::Outcome;
+use crate::cli::place::PlaceArgs;
 use crate::cli::question::QuestionArgs;
 use crate::cli::screen::{Screen, Style};
 use crate::cli::search::concepts;
+use crate::cli::values::{moment, one_of};
 use crate::core::search::answer::RecentFilter;
 use crate::core::text::for_terminal;
 use crate::core::time::{Timespan, Timestamp};

@@ -2,8 +2,8 @@
 
 use clap::Args as ClapArgs;
 
-use crate::cli::args::PlaceArgs;
 use crate::cli::outcome::Outcome;
+use crate::cli::place::PlaceArgs;
 use crate::cli::question::QuestionArgs;
 use crate::cli::screen::{Screen, Style};
 use crate::core::note::concept::Concept;

@@ -2,10 +2,10 @@
 
 use clap::Args as ClapArgs;
 
-use crate::cli::args::PlaceArgs;
 #[cfg(unix)]
 use crate::cli::outcome::NO;
 use crate::cli::outcome::{Failure, Outcome, UNAVAILABLE};
+use crate::cli::place::PlaceArgs;
 use crate::cli::screen::Screen;
 #[cfg(unix)]
 use crate::{

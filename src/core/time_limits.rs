@@ -151,7 +151,7 @@ mod tests {
         assert!(promised < in_bridge("KILL_MS"));
         assert!(in_bridge("KILL_MS") < in_bridge("HOLD_MS"));
         let promise = format!("{:.1} seconds", promised.as_secs_f64());
-        for text in [include_str!("../../ARCHITECTURE.md"), include_str!("../cli/args.rs")] {
+        for text in [include_str!("../../ARCHITECTURE.md"), include_str!("../cli/hook.rs")] {
             assert!(text.contains(&promise), "{promise}");
         }
     }

@@ -1,9 +1,10 @@
 //! `kgctx install claude-code` and `kgctx uninstall claude-code`
 
 use crate::app::install::claude_code::{plan_install, plan_uninstall};
-use crate::cli::args::{InstallArgs, PlaceArgs, UninstallArgs};
+use crate::cli::args::{InstallArgs, UninstallArgs};
 use crate::cli::install::{print_changes, print_commands};
 use crate::cli::outcome::Failure;
+use crate::cli::place::PlaceArgs;
 use crate::cli::screen::Screen;
 use crate::core::installation::Scope;
 use crate::core::text::for_terminal;

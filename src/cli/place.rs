@@ -1,0 +1,39 @@
+//! Which folder and which notes a command is about.
+
+use std::path::PathBuf;
+
+use clap::Args as ClapArgs;
+
+use crate::core::source::SourcePreference;
+use crate::workspace::Request;
+
+/// In the help of a command these come after its own.
+#[derive(Debug, ClapArgs)]
+pub(super) struct PlaceArgs {
+    /// Work as if started in this folder
+    #[arg(long, value_name = "FOLDER", global = true, display_order = 900)]
+    dir: Option<PathBuf>,
+    /// Use this folder of notes instead of all others; may be given more than once
+    ///
+    /// Notes of the first have addresses like memory://note, those of the others memory://<folder's name>/note.
+    #[arg(long = "vault", value_name = "FOLDER", global = true, display_order = 901)]
+    vaults: Vec<PathBuf>,
+}
+
+impl PlaceArgs {
+    pub(super) fn names_vaults(&self) -> bool {
+        !self.vaults.is_empty()
+    }
+
+    pub(super) fn dir(&self) -> Option<PathBuf> {
+        self.dir.clone()
+    }
+
+    pub(super) fn request(&self) -> Request {
+        Request { dir: self.dir.clone(), vaults: self.vaults.clone(), ..Request::default() }
+    }
+
+    pub(super) fn request_from(&self, source: Option<SourcePreference>) -> Request {
+        Request { source, ..self.request() }
+    }
+}

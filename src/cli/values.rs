@@ -1,0 +1,40 @@
+//! How values are read from the command line.
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+
+use crate::core::named::Named;
+use crate::core::source::SourcePreference;
+use crate::core::time::Timestamp;
+
+/// Reads a name of an enum's; the help lists all of them.
+pub(super) fn one_of<T: Named>(help: fn(T) -> &'static str) -> impl TypedValueParser<Value = T> {
+    some_of(move |value| Some(help(value)))
+}
+
+/// Reads a name of an enum's; only values with a help text are known.
+pub(super) fn some_of<T: Named>(
+    help: impl Fn(T) -> Option<&'static str>,
+) -> impl TypedValueParser<Value = T> {
+    let value = |value: &T| Some(PossibleValue::new(value.name()).help(help(*value)?));
+    PossibleValuesParser::new(T::ALL.iter().filter_map(value).collect::<Vec<_>>())
+        .try_map(|name| T::parse(&name).ok_or_else(|| format!("{name} is unknown")))
+}
+
+pub(super) fn moment(text: &str) -> Result<Timestamp, String> {
+    let seconds = || text.parse::<i64>().ok().map(Timestamp::from_seconds);
+    Timestamp::parse(text).or_else(seconds).ok_or_else(|| {
+        "it is not a moment; write 2026-01-31, 2026-01-31T12:00:00Z or seconds since 1970"
+            .to_owned()
+    })
+}
+
+pub(super) fn source_help(source: SourcePreference) -> &'static str {
+    match source {
+        SourcePreference::Auto => {
+            "maenifold's database if it knows all notes as they are, else its program, else the index"
+        }
+        SourcePreference::Index => "The index that kgctx keeps of the notes",
+        SourcePreference::Database => "maenifold's memory.db, which is only read",
+        SourcePreference::Cli => "The program `maenifold`",
+    }
+}
