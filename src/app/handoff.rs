@@ -19,14 +19,14 @@ pub use crate::app::handoff::reconcile::{Checked, Finding, Reconciled, Verdict};
 pub use crate::app::handoff::transfer::{Exported, Imported, ImportedHandoff};
 
 use crate::core::handoff::document::{self, Incomplete, InputError, Read};
-use crate::core::handoff::record::{HandoffEvent, HandoffRecord};
+use crate::core::handoff::life::Actor;
+use crate::core::handoff::record::{HandoffRecord, LogLine};
 use crate::core::handoff::{HandoffId, NoHandoffId};
 use crate::core::settings::HandoffSettings;
 use crate::core::time::Timestamp;
 use crate::store::handoff_files::HandoffFiles;
-use crate::store::state::{Actor, State, StateError};
+use crate::store::state::{State, StateError};
 use crate::system::clock;
-use crate::system::directories::Directories;
 use crate::system::environment::Environment;
 use crate::workspace::{AppError, Place, Request};
 
@@ -230,7 +230,7 @@ impl Handoffs {
     /// Everything here, in the order in which people want to see it: what is claimed, then what waits, then what is done with;
     /// each by priority, and then the newest first.
     pub fn list(&self, with_archive: bool) -> Result<Vec<HandoffRecord>, HandoffError> {
-        let mut records = self.state.handoffs_of(&self.scope)?;
+        let mut records = self.state.list_handoffs(&self.scope)?;
         records.retain(|record| with_archive || !record.is_archived());
         let group = |record: &HandoffRecord| match record.status.as_str() {
             "claimed" => 0,
@@ -285,8 +285,8 @@ impl Handoffs {
         &self,
         id: Option<&HandoffId>,
         limit: usize,
-    ) -> Result<Vec<HandoffEvent>, HandoffError> {
-        let events = self.state.handoff_events(&self.scope, id, limit)?;
+    ) -> Result<Vec<LogLine>, HandoffError> {
+        let events = self.state.handoff_log(&self.scope, id, limit)?;
         match id {
             // Of one that was removed the steps are still known.
             Some(id) if events.is_empty() => {
@@ -308,7 +308,7 @@ impl Handoffs {
     /// what was claimed waits again, and what was about to be removed is.
     fn recover(&mut self) -> Result<(), HandoffError> {
         let actor = self.actor();
-        finish_drafts(&mut self.state, &self.place.directories, &self.scope, &actor)?;
+        self.files(&self.scope).finish_drafts(&mut self.state, &self.scope, &actor)?;
         self.state.release_void_handoffs(&self.scope, &actor)?;
         for record in self.state.condemned_handoffs(&self.scope)? {
             // A disk that refuses again must not keep anybody from the other handoffs.
@@ -320,23 +320,4 @@ impl Handoffs {
     fn document_error(&self, id: &HandoffId, cause: &io::Error) -> HandoffError {
         HandoffError::Document { path: self.files(&self.scope).path(id), cause: cause.to_string() }
     }
-}
-
-/// Brings drafts to an end whose writers are gone: a document that is there is a handoff, one that is not is none.
-pub(super) fn finish_drafts(
-    state: &mut State,
-    directories: &Directories,
-    scope: &str,
-    actor: &Actor,
-) -> Result<(), StateError> {
-    let files = HandoffFiles::of(directories, scope);
-    for id in state.orphaned_drafts(scope, actor.now_ms)? {
-        files.sweep(&id);
-        if files.is_there(&id) {
-            state.activate_handoff(&id, actor)?;
-        } else {
-            state.abandon_draft(&id, actor)?;
-        }
-    }
-    Ok(())
 }

@@ -13,7 +13,7 @@ pub use crate::app::hook::claude_code::claude_code;
 use crate::app::deliver::{
     DeliveryRequest, Door, NotDelivered, PendingDelivery, deliver, release_receipt, settle_receipt,
 };
-use crate::app::session_handoff::wanted;
+use crate::app::session_handoff::request_at;
 use crate::app::warm::Warm;
 use crate::core::context::receipt::{Injection, Receipt};
 use crate::core::host::Host;
@@ -135,7 +135,7 @@ fn give(
         let pending = deliver(DeliveryRequest {
             door,
             session: &session.id,
-            wanted: wanted(&moment),
+            wanted: request_at(&moment),
             moment,
             host: Host::Opencode,
             process: caller.host,

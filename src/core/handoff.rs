@@ -1,10 +1,13 @@
 //! A handoff: what one session leaves for the next. Knows no file and no database.
 
+pub mod choice;
 pub mod conversation;
 pub mod document;
 pub mod ending;
+pub mod expiry;
 pub mod foreign;
 pub mod foreign_file;
+pub mod life;
 pub mod pickup;
 pub mod record;
 pub mod section;

@@ -5,6 +5,8 @@ use std::io::{self, Read, Write};
 use std::path::PathBuf;
 
 use crate::core::handoff::HandoffId;
+use crate::core::handoff::life::Actor;
+use crate::store::state::{State, StateError};
 use crate::system::breakpoint;
 use crate::system::directories::{self, Directories};
 
@@ -51,9 +53,22 @@ impl HandoffFiles {
         File::open(&self.folder)?.sync_all()
     }
 
-    /// Removes what a writer left behind that was ended.
-    pub fn sweep(&self, id: &HandoffId) {
-        let _ = fs::remove_file(self.temporary(id));
+    /// Finishes the drafts of writers that are gone: one whose document is there becomes a handoff, any other is forgotten.
+    pub fn finish_drafts(
+        &self,
+        state: &mut State,
+        scope: &str,
+        actor: &Actor,
+    ) -> Result<(), StateError> {
+        for id in state.orphaned_drafts(scope, actor.now_ms)? {
+            let _ = fs::remove_file(self.temporary(&id));
+            if self.is_there(&id) {
+                state.activate_handoff(&id, actor)?;
+            } else {
+                state.abandon_draft(&id, actor)?;
+            }
+        }
+        Ok(())
     }
 
     /// Reads a document. Nothing but a plain file of a sensible size is one.

@@ -11,7 +11,7 @@ use tokio::task;
 use tokio::time::sleep;
 
 use crate::app::deliver::{DeliveryRequest, Door, NotDelivered, PendingDelivery, deliver};
-use crate::app::session_handoff::wanted;
+use crate::app::session_handoff::request_at;
 use crate::app::warm::Warm;
 use crate::core::context::receipt::Injection;
 use crate::core::host::Host;
@@ -209,7 +209,7 @@ async fn prepare(
         deliver(DeliveryRequest {
             door: Door::Http,
             session: &session,
-            wanted: wanted(&moment),
+            wanted: request_at(&moment),
             moment,
             host: Host::Opencode,
             // A server does not tell its process. A session that the service feeds lives as long as the service.

@@ -41,7 +41,7 @@ pub(super) fn look(place: &Place) -> Option<Check> {
     // A state that cannot be used has a check of its own.
     let state = State::look(&place.directories.state, PATIENCE).ok()?;
     let known = match state {
-        Some(state) if state.has_handoffs() => state.handoffs_of(scope).ok()?,
+        Some(state) if state.has_handoffs() => state.list_handoffs(scope).ok()?,
         _ => Vec::new(),
     };
     let is_lost = |id: &&HandoffId| !known.iter().any(|record| record.id == **id);

@@ -40,7 +40,7 @@ impl Handoffs {
         let ours = |record: &HandoffRecord| {
             record.status == Status::Claimed && record.changed_by == self.session
         };
-        let records = self.state.handoffs_of(&self.scope)?;
+        let records = self.state.list_handoffs(&self.scope)?;
         let last = records.into_iter().filter(ours).max_by_key(|record| record.changed);
         last.map(|record| record.id)
             .ok_or_else(|| HandoffError::NothingClaimed(self.channel.clone()))

@@ -8,10 +8,10 @@ use serde::Serialize;
 use crate::app::handoff::{HandoffError, Handoffs};
 use crate::app::session_handoff::root_of_files;
 use crate::core::handoff::document;
+use crate::core::handoff::life::Home;
 use crate::core::handoff::record::HandoffRecord;
 use crate::core::handoff::{HandoffId, Kind, Occasion};
 use crate::store::handoff_files::HandoffFiles;
-use crate::store::state::Home;
 use crate::system::git::{self, Reference};
 use crate::system::listed_files::{self, FileStatus};
 
@@ -89,7 +89,7 @@ impl Handoffs {
     /// Compares all documents with what the state knows. With `repair`, takes in what the state has lost.
     pub fn reconcile(&mut self, repair: bool) -> Result<Reconciled, HandoffError> {
         let files = self.files(&self.scope);
-        let known = self.state.handoffs_of(&self.scope)?;
+        let known = self.state.list_handoffs(&self.scope)?;
         let mut reconciled = Reconciled::default();
         for record in &known {
             let trouble = match self.document(record) {

@@ -6,10 +6,10 @@ use std::time::Instant;
 
 use crate::app::deliver::{DeliveryRequest, Door, PendingDelivery, deliver};
 use crate::app::hook::lenient;
+use crate::core::handoff::choice::HandoffRequest;
 use crate::core::host::Host;
 use crate::core::session::Moment;
 use crate::hosts::amplifier::hook::{Answer, Event, Happening};
-use crate::store::state::HandoffRequest;
 use crate::system::process::identity::Process;
 use crate::workspace::Place;
 

@@ -5,15 +5,13 @@ use std::time::{Duration, Instant};
 
 use crate::app::deliver::{DeliveryRequest, Door, PendingDelivery, deliver, remember};
 use crate::app::hook::{STATE_PATIENCE, lenient, now_ms};
-use crate::app::session_handoff::max_age_ms;
+use crate::core::handoff::choice::{HandoffChoice, HandoffQuery, HandoffRequest};
 use crate::core::host::Host;
 use crate::core::session::Moment;
 use crate::hosts::claude_code::env_file;
 use crate::hosts::claude_code::transcript;
 use crate::hosts::claude_code::{Event, Source, additional_context};
-use crate::store::state::{
-    Ending, HandoffChoice, HandoffQuery, HandoffRequest, SessionOrigin, State,
-};
+use crate::store::state::{Ending, SessionOrigin, State};
 use crate::system::process::detach;
 use crate::system::process::identity::Process;
 use crate::workspace::Place;
@@ -116,19 +114,18 @@ impl Starting<'_> {
             Source::Resume | Source::Fork => {
                 let state = state?;
                 let since = known.map(|known| known.at_ms).or_else(|| self.last_said());
-                let asked = HandoffQuery {
+                let query = HandoffQuery {
                     scope: &place.project.scope,
                     session: self.session,
-                    host: Process::host(),
                     // Nothing is newer than what nobody knows the age of.
-                    wanted: HandoffRequest::Since(since.unwrap_or(i64::MAX)),
-                    max_age_ms: max_age_ms(&place.settings.handoff),
+                    request: HandoffRequest::Since(since.unwrap_or(i64::MAX)),
+                    max_age: place.settings.handoff.max_age(),
                     now_ms: now_ms(),
                     unusable: &[],
                 };
-                match state.peek_handoff(&asked).ok()? {
+                match state.preview_handoff(&query, Process::host()).ok()? {
                     HandoffChoice::Given(newer) => {
-                        Some((Moment::Handoff(newer.id.to_string()), asked.wanted))
+                        Some((Moment::Handoff(newer.id.to_string()), query.request))
                     }
                     _ => {
                         self.remember(place, Some(state));

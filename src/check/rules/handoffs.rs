@@ -18,8 +18,9 @@ use super::text_file;
 use super::tree;
 use crate::check::finding::{Finding, Rule};
 use crate::core::handoff::document::{self, InputError};
-use crate::core::handoff::{Consume, Document, HandoffId, Kind, Occasion};
-use crate::core::time::{Timespan, Timestamp};
+use crate::core::handoff::expiry::too_old_at;
+use crate::core::handoff::{Document, HandoffId, Kind, Occasion};
+use crate::core::time::Timespan;
 
 /// Other names of keys, as they may be written.
 const ALIASES: [(&str, &str); 2] =
@@ -176,14 +177,11 @@ pub(super) fn missing_files(checked: &CheckedFiles<'_>) -> Vec<Finding> {
 /// Finds handoffs that are too old for any session.
 pub(super) fn expired(checked: &CheckedFiles<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
+    let max_age = Timespan::from_hours(checked.input.max_age_days.saturating_mul(24));
     for CheckedHandoff { file, document: Document { head, .. }, .. } in handoffs(checked) {
-        let occasion = head.occasion.clone().unwrap_or(Occasion::Manual);
         let created = head.created_at.unwrap_or(file.modified);
-        let stays = head.consume.unwrap_or_else(|| occasion.consume()) == Consume::Sticky;
-        let max_age = Timespan::from_hours(checked.input.max_age_days.saturating_mul(24));
-        let by_type = occasion.lifetime().map(|lifetime| created.after(lifetime));
-        let too_old_at = [head.expires_at.or(by_type), stays.then(|| created.after(max_age))];
-        let too_old_at: Option<Timestamp> = too_old_at.into_iter().flatten().min();
+        let expires = head.expires_at.or_else(|| head.end_of_lifetime(created));
+        let too_old_at = too_old_at(created, expires, head.consume(), max_age);
         let Some(at) = too_old_at.filter(|at| *at < checked.input.now) else { continue };
         if head.kind == Kind::Task {
             continue;

@@ -1,11 +1,12 @@
 //! The handoff that a session would be given of those that are committed.
 
-use crate::app::session_handoff::{LIMITS, SessionHandoff, max_age_ms, root_of_files};
+use crate::app::session_handoff::{LIMITS, SessionHandoff, is_on, root_of_files};
 use crate::check::repository_file::RepositoryFile;
 use crate::core::handoff::document;
+use crate::core::handoff::life::{self, Actor, Facts, Home};
 use crate::core::handoff::record::HandoffRecord;
 use crate::core::handoff::section;
-use crate::core::handoff::{Consume, Document, HandoffId, HandoffSection, Kind, Occasion, Status};
+use crate::core::handoff::{Document, HandoffId, HandoffSection, Kind};
 use crate::core::time::Timestamp;
 use crate::system::listed_files;
 use crate::workspace::Place;
@@ -46,33 +47,17 @@ impl CommittedHandoff {
         id.map_or_else(|_| self.path.clone(), |id| id.to_string())
     }
 
+    /// The record that an import would make of it.
     fn record(&self, place: &Place) -> HandoffRecord {
         let head = &self.document.head;
-        let occasion = head.occasion.clone().unwrap_or(Occasion::Manual);
-        let expires = occasion.lifetime().map(|lifetime| self.created.after(lifetime));
-        HandoffRecord {
-            // Whoever imports it makes a new one.
-            id: HandoffId::new(self.created, head.session_id.as_deref(), 1),
-            scope: place.project.scope.clone(),
-            channel: head.channel.clone().unwrap_or_else(|| place.project.channel.clone()),
-            kind: head.kind,
-            consume: head.consume.unwrap_or_else(|| occasion.consume()),
-            occasion,
-            priority: head.priority,
-            status: Status::Active,
-            reason: None,
-            session: head.session_id.clone(),
-            source_id: head.source_id.clone(),
-            goal: head.goal.clone(),
-            working_dir: None,
-            created: self.created,
-            created_by_pid: 0,
-            expires: head.expires_at.or(expires),
-            changed: self.created,
-            changed_by_pid: 0,
-            changed_by: None,
-            superseded_by: None,
-        }
+        let channel = head.channel.as_deref().unwrap_or(&place.project.channel);
+        let home = Home { scope: &place.project.scope, channel };
+        let id = HandoffId::new(self.created, head.session_id.as_deref(), 1);
+        let actor = Actor { session: None, now_ms: self.created.milliseconds() };
+        let facts = Facts { actor: &actor, pid: 0, waiting: None };
+        let record = life::draft(id, &home, head, self.created, None, &facts).record;
+        let expires = head.expires_at.or_else(|| head.end_of_lifetime(self.created));
+        HandoffRecord { expires, ..record }
     }
 }
 
@@ -83,22 +68,14 @@ pub(crate) fn choose<'h>(
     now: Timestamp,
 ) -> Option<&'h CommittedHandoff> {
     let settings = &place.settings.handoff;
-    if !settings.enabled.value || !settings.inject_on_start.value {
+    if !is_on(settings) {
         return None;
     }
     let is_good = |handoff: &&CommittedHandoff| {
         let record = handoff.record(place);
-        let max_age = || {
-            Timestamp::from_milliseconds(
-                record.created.milliseconds().saturating_add(max_age_ms(settings)),
-            )
-        };
-        let stays_until = (record.consume == Consume::Sticky).then(max_age);
-        let too_old_at = [record.expires, stays_until];
-        // As a real session asks: for its own channel alone. One that is newer than now was written after the newest commit,
-        // or there is none: it is as good as of now.
-        record.channel == place.project.channel
-            && too_old_at.into_iter().flatten().all(|at| at >= now)
+        // A session asks for its own channel alone. One that is newer than `now`, the time of the newest commit, is not in the
+        // future: it was written after that.
+        record.channel == place.project.channel && !record.is_too_old(settings.max_age(), now)
     };
     handoffs.iter().filter(is_good).max_by_key(|handoff| (handoff.created, &handoff.path))
 }

@@ -30,7 +30,7 @@ pub(super) fn list(
     if !args.fields.is_empty() {
         print_fields(&records, &args.fields, args.json, screen);
     } else if args.json {
-        let flat: Vec<_> = records.iter().map(HandoffRecord::flat).collect();
+        let flat: Vec<_> = records.iter().map(HandoffRecord::to_json).collect();
         screen.json(&json!({ "channel": handoffs.channel(), "handoffs": flat }));
     } else if records.is_empty() {
         let channel = for_terminal::one_line(handoffs.channel());
@@ -46,7 +46,7 @@ pub(super) fn list(
 fn print_fields(records: &[HandoffRecord], fields: &[String], is_json: bool, screen: &mut Screen) {
     let mut lines = Vec::new();
     for record in records {
-        let flat = json!(record.flat());
+        let flat = record.to_json();
         let value = |name: &String| flat.get(name).cloned().unwrap_or(Value::Null);
         let parts: Vec<String> = match is_json {
             true => fields.iter().map(|name| format!("{}:{}", json!(name), value(name))).collect(),
@@ -139,13 +139,11 @@ pub(super) fn show(
         let text = handoffs.text(&record)?;
         if args.json {
             let read = handoffs.document(&record)?;
-            let mut shown = json!(record.flat());
-            if let Value::Object(shown) = &mut shown {
-                shown.insert("working_dir".to_owned(), json!(record.working_dir));
-                shown.insert("path".to_owned(), json!(handoffs.path(&record).to_string_lossy()));
-                shown.insert("document".to_owned(), handoffs.head_json(&read));
-                shown.insert("body".to_owned(), json!(read.document.body));
-            }
+            let mut shown = record.to_json();
+            shown.insert("working_dir".to_owned(), json!(record.working_dir));
+            shown.insert("path".to_owned(), json!(handoffs.path(&record).to_string_lossy()));
+            shown.insert("document".to_owned(), handoffs.head_json(&read));
+            shown.insert("body".to_owned(), json!(read.document.body));
             screen.json(&shown);
         } else {
             screen.foreign(&text);

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
+use crate::core::handoff::life::Actor;
 use crate::core::session::Moment;
-use crate::store::state::handoffs::{Actor, delivered, not_delivered};
+use crate::store::state::handoffs::{consume, give_back};
 use crate::store::state::{State, StateError};
 use crate::system::process::identity::Process;
 
@@ -167,7 +168,7 @@ fn token_of(transaction: &Transaction<'_>, receipt: i64) -> Result<Option<i64>, 
 fn settled(transaction: &Transaction<'_>, token: i64, now_ms: i64) -> Result<(), rusqlite::Error> {
     let sql = "UPDATE claims SET settled = ?2 WHERE token = ?1 AND settled IS NULL";
     if transaction.execute(sql, [token, now_ms])? > 0 {
-        delivered(transaction, token, now_ms)?;
+        consume(transaction, token, now_ms)?;
     }
     Ok(())
 }
@@ -177,7 +178,7 @@ fn released(transaction: &Transaction<'_>, token: i64, now_ms: i64) -> Result<()
     let session = transaction.query_row(sql, [token], |row| row.get(0)).optional()?;
     if session.is_some() {
         let actor = Actor { session, now_ms };
-        not_delivered(transaction, token, "its context was not delivered", &actor)?;
+        give_back(transaction, token, "its context was not delivered", &actor)?;
     }
     Ok(())
 }

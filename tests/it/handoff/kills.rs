@@ -4,11 +4,12 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
+use kgctx::core::handoff::choice::{HandoffChoice, HandoffQuery, HandoffRequest};
+use kgctx::core::handoff::life::{Actor, Home};
 use kgctx::core::handoff::{Head, Kind};
 use kgctx::core::session::Moment;
-use kgctx::store::state::{
-    Actor, Claim, HandoffChoice, HandoffQuery, HandoffRequest, Home, State, TakeOutcome,
-};
+use kgctx::core::time::Timespan;
+use kgctx::store::state::{Claim, State, TakeOutcome};
 use kgctx::system::process::identity::Process;
 use serde_json::Value;
 
@@ -38,10 +39,10 @@ fn a_1_14_who_looked_at_the_clock_and_then_waited_takes_nothing_from_who_came_fi
         let this = Some(Process::this());
         let claim = state.claim_for(this, session, &Moment::Start, now_ms, None).unwrap();
         let Claim::Won(token) = claim else { panic!("{claim:?}") };
-        let wanted = HandoffRequest::First;
-        let (scope, host, max_age_ms, unusable) = ("p-1", None, i64::MAX, &[][..]);
-        let asked = HandoffQuery { scope, session, host, wanted, max_age_ms, now_ms, unusable };
-        state.load_handoff(&asked, token).unwrap()
+        let request = HandoffRequest::First;
+        let (scope, max_age, unusable) = ("p-1", Timespan::from_hours(u32::MAX), &[][..]);
+        let query = HandoffQuery { scope, session, request, max_age, now_ms, unusable };
+        state.claim_handoff(&query, None, token).unwrap()
     };
     assert!(matches!(load("first", 5_000), HandoffChoice::Given(_)));
     assert_eq!(load("second", 4_500), HandoffChoice::Nothing);

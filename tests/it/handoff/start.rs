@@ -9,9 +9,11 @@ use std::fs;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use kgctx::core::handoff::choice::{HandoffChoice, HandoffQuery, HandoffRequest};
+use kgctx::core::handoff::life::{Actor, Home};
 use kgctx::core::handoff::{Consume, Head, Occasion};
-use kgctx::core::time::Timestamp;
-use kgctx::store::state::{Actor, HandoffChoice, HandoffQuery, HandoffRequest, Home, State};
+use kgctx::core::time::{Timespan, Timestamp};
+use kgctx::store::state::State;
 use serde_json::{Value, json};
 
 use crate::support::handoff_lab::{Lab, context, documents as all_documents, given, talk};
@@ -192,16 +194,15 @@ fn choice_at(occasion: Occasion, expires_ms: Option<i64>, now_ms: i64) -> Handof
     let home = Home { scope: "p-1", channel: "p" };
     let id = state.draft_handoff(&home, &head, |_| true, &actor).unwrap();
     state.activate_handoff(&id, &actor).unwrap();
-    let asked = HandoffQuery {
+    let query = HandoffQuery {
         scope: "p-1",
         session: "s",
-        host: None,
-        wanted: HandoffRequest::First,
-        max_age_ms: 7 * 86_400_000,
+        request: HandoffRequest::First,
+        max_age: Timespan::from_hours(7 * 24),
         now_ms,
         unusable: &[],
     };
-    state.peek_handoff(&asked).unwrap()
+    state.preview_handoff(&query, None).unwrap()
 }
 
 #[test]

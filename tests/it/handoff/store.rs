@@ -10,7 +10,8 @@ use std::thread;
 use std::time::Duration;
 
 use kgctx::core::handoff::Head;
-use kgctx::store::state::{Actor, Home, State};
+use kgctx::core::handoff::life::{Actor, Home};
+use kgctx::store::state::State;
 use proptest::prelude::*;
 use rusqlite::Connection;
 use serde_json::{Value, json};
@@ -368,5 +369,5 @@ fn a_draft_that_somebody_else_brought_to_an_end_does_not_come_back() {
     assert_eq!(state.activate_handoff(&id, &actor).unwrap().status.as_str(), "active");
     state.archive_handoff("p-1", &id, "archived", &actor).unwrap();
     assert_eq!(state.activate_handoff(&id, &actor).unwrap().status.as_str(), "cleared");
-    assert_eq!(state.handoff_events("p-1", Some(&id), 9).unwrap().len(), 3);
+    assert_eq!(state.handoff_log("p-1", Some(&id), 9).unwrap().len(), 3);
 }

@@ -1,21 +1,77 @@
-//! Rows of the table of handoffs, written, found and read.
+//! The rows of handoffs and of their log.
 
 use rusqlite::types::Type;
-use rusqlite::{Connection, Error, OptionalExtension, Row, Transaction, params};
+use rusqlite::{Connection, Error, OptionalExtension, Params, Row, Transaction, params};
 
-use super::steps::is_gone;
-use super::{Actor, Home};
+use super::is_owner_gone;
+use crate::core::handoff::life::HandoffChange;
 use crate::core::handoff::record::HandoffRecord;
-use crate::core::handoff::{Consume, HandoffId, Head, Kind, Occasion, Priority, Status};
+use crate::core::handoff::{Consume, HandoffId, Kind, Occasion, Priority, Status};
 use crate::core::time::Timestamp;
 use crate::store::state::claims::{self, process};
 use crate::system::process::identity::Process;
 
 /// What [`record`] reads, in its order.
-pub(super) const COLUMNS: &str = "id, scope, channel, kind, occasion, consume, priority, status, reason, session, \
+const COLUMNS: &str = "id, scope, channel, kind, occasion, consume, priority, status, reason, session, \
     source_id, goal, working_dir, created, created_by_pid, expires, changed, changed_by_pid, changed_by, superseded_by";
 
-pub(super) fn record(row: &Row<'_>) -> Result<HandoffRecord, Error> {
+/// What a claimed handoff is bound to: it waits again when that is gone.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Hold {
+    Free,
+    /// The claim of a session, by its token.
+    Claim(i64),
+    /// This process.
+    Process,
+}
+
+/// The handoffs that fit a condition, which may end with an order.
+pub(super) fn select(
+    connection: &Connection,
+    condition: &str,
+    params: impl Params,
+) -> Result<Vec<HandoffRecord>, Error> {
+    let sql = format!("SELECT {COLUMNS} FROM handoffs WHERE {condition}");
+    connection.prepare(&sql)?.query_map(params, record)?.collect()
+}
+
+/// The first handoff that fits a condition.
+pub(super) fn first(
+    connection: &Connection,
+    condition: &str,
+    params: impl Params,
+) -> Result<Option<HandoffRecord>, Error> {
+    let sql = format!("SELECT {COLUMNS} FROM handoffs WHERE {condition}");
+    connection.query_row(&sql, params, record).optional()
+}
+
+/// The handoff that waits for the next session.
+pub(super) fn waiting(
+    connection: &Connection,
+    scope: &str,
+) -> Result<Option<HandoffRecord>, Error> {
+    first(connection, "scope = ?1 AND kind = 'session' AND status = 'active'", [scope])
+}
+
+pub(super) fn find(
+    connection: &Connection,
+    id: &HandoffId,
+) -> Result<Option<HandoffRecord>, Error> {
+    first(connection, "id = ?1", [id.as_str()])
+}
+
+/// The handoff with this id, which may also be the one that it had elsewhere.
+pub(super) fn find_in_scope(
+    connection: &Connection,
+    scope: &str,
+    id: &HandoffId,
+) -> Result<Option<HandoffRecord>, Error> {
+    let condition =
+        "scope = ?1 AND (id = ?2 OR source_id = ?2) ORDER BY id = ?2 DESC, created DESC LIMIT 1";
+    first(connection, condition, params![scope, id.as_str()])
+}
+
+fn record(row: &Row<'_>) -> Result<HandoffRecord, Error> {
     let id = |column: usize, text: String| {
         HandoffId::parse(&text)
             .map_err(|cause| Error::FromSqlConversionFailure(column, Type::Text, Box::new(cause)))
@@ -50,48 +106,91 @@ pub(super) fn record(row: &Row<'_>) -> Result<HandoffRecord, Error> {
     })
 }
 
-/// Writes a handoff down whose document is not there yet.
-pub(super) fn insert(
-    transaction: &Transaction<'_>,
-    id: &HandoffId,
-    home: &Home<'_>,
-    head: &Head,
-    created: Timestamp,
-    actor: &Actor,
-) -> Result<(), Error> {
-    let occasion = head.occasion.clone().unwrap_or(Occasion::Manual);
-    let consume = head.consume.unwrap_or_else(|| occasion.consume());
-    let Process { pid, started } = Process::this();
-    transaction
-        .execute(
-            "INSERT INTO handoffs (id, scope, channel, kind, occasion, consume, priority, status, session, source_id, \
-             goal, working_dir, created, created_by_pid, expires, changed, changed_by_pid, changed_by, owner_pid, \
-             owner_started) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'draft', ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?13, ?16, \
-             ?13, ?17)",
-            params![
-                id.as_str(),
-                home.scope,
-                home.channel,
-                head.kind.as_str(),
-                occasion.as_str(),
-                consume.as_str(),
-                rank(head.priority),
-                head.session_id,
-                head.source_id,
-                head.goal,
-                head.working_dir,
-                created.milliseconds(),
-                pid,
-                head.expires_at.map(Timestamp::milliseconds),
-                actor.now_ms,
-                actor.session,
-                started
-            ],
-        )
-        .map(drop)
+/// Writes a new draft, which belongs to this process until its document is there.
+pub(super) fn insert(transaction: &Transaction<'_>, draft: &HandoffChange) -> Result<(), Error> {
+    let record = &draft.record;
+    transaction.execute(
+        "INSERT INTO handoffs (id, scope, channel, kind, occasion, consume, priority, status, session, source_id, \
+         goal, working_dir, created, created_by_pid, expires, changed, changed_by_pid, changed_by, owner_pid, \
+         owner_started) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?14, ?17, \
+         ?14, ?18)",
+        params![
+            record.id.as_str(),
+            record.scope,
+            record.channel,
+            record.kind.as_str(),
+            record.occasion.as_str(),
+            record.consume.as_str(),
+            record.priority as i64,
+            record.status.as_str(),
+            record.session,
+            record.source_id,
+            record.goal,
+            record.working_dir,
+            record.created.milliseconds(),
+            record.created_by_pid,
+            record.expires.map(Timestamp::milliseconds),
+            record.changed.milliseconds(),
+            record.changed_by,
+            Process::this().started
+        ],
+    )?;
+    log(transaction, draft)
 }
 
-/// What is claimed by processes and for sessions that are gone.
+/// Writes a change of a handoff and its log line.
+pub(super) fn write(
+    transaction: &Transaction<'_>,
+    change: &HandoffChange,
+    hold: Hold,
+) -> Result<(), Error> {
+    let record = &change.record;
+    if change.is_removal() {
+        transaction.execute("DELETE FROM handoffs WHERE id = ?1", [record.id.as_str()])?;
+    } else if !change.is_note() {
+        let (token, owner) = match hold {
+            Hold::Free => (None, None),
+            Hold::Claim(token) => (Some(token), None),
+            Hold::Process => (None, Some(Process::this())),
+        };
+        transaction.execute(
+            "UPDATE handoffs SET status = ?2, reason = ?3, changed = ?4, changed_by_pid = ?5, changed_by = ?6, \
+             superseded_by = ?7, token = ?8, owner_pid = ?9, owner_started = ?10 WHERE id = ?1",
+            params![
+                record.id.as_str(),
+                record.status.as_str(),
+                record.reason,
+                record.changed.milliseconds(),
+                record.changed_by_pid,
+                record.changed_by,
+                record.superseded_by.as_ref().map(HandoffId::as_str),
+                token,
+                owner.map(|owner| owner.pid),
+                owner.map(|owner| owner.started)
+            ],
+        )?;
+    }
+    log(transaction, change)
+}
+
+fn log(transaction: &Transaction<'_>, change: &HandoffChange) -> Result<(), Error> {
+    let Some(line) = &change.line else { return Ok(()) };
+    let sql = "INSERT INTO handoff_events (at, scope, handoff, old, new, pid, session, reason) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+    let values = params![
+        line.at.milliseconds(),
+        change.record.scope,
+        line.id,
+        line.from.as_ref().map(Status::as_str),
+        line.to.as_ref().map(Status::as_str),
+        line.pid,
+        line.session,
+        line.reason
+    ];
+    transaction.execute(sql, values).map(drop)
+}
+
+/// Handoffs whose claim or process is gone.
 pub(super) fn void_claims(
     connection: &Connection,
     scope: &str,
@@ -111,50 +210,11 @@ pub(super) fn void_claims(
         let (claimed, token, owner) = row?;
         let is_void = match token {
             Some(token) => !claims::stands(connection, token, now_ms)?,
-            None => is_gone(owner, claimed.changed.milliseconds(), now_ms),
+            None => is_owner_gone(owner, claimed.changed.milliseconds(), now_ms),
         };
         if is_void {
             void.push(claimed);
         }
     }
     Ok(void)
-}
-
-pub(super) fn current(
-    connection: &Connection,
-    scope: &str,
-) -> Result<Option<HandoffRecord>, Error> {
-    let sql = format!(
-        "SELECT {COLUMNS} FROM handoffs WHERE scope = ?1 AND kind = 'session' AND status = 'active'"
-    );
-    connection.query_row(&sql, [scope], record).optional()
-}
-
-pub(super) fn find(
-    connection: &Connection,
-    id: &HandoffId,
-) -> Result<Option<HandoffRecord>, Error> {
-    let sql = format!("SELECT {COLUMNS} FROM handoffs WHERE id = ?1");
-    connection.query_row(&sql, [id.as_str()], record).optional()
-}
-
-pub(super) fn found_in(
-    connection: &Connection,
-    scope: &str,
-    id: &HandoffId,
-) -> Result<Option<HandoffRecord>, Error> {
-    let sql = format!(
-        "SELECT {COLUMNS} FROM handoffs WHERE scope = ?1 AND (id = ?2 OR source_id = ?2) \
-         ORDER BY id = ?2 DESC, created DESC LIMIT 1"
-    );
-    connection.query_row(&sql, params![scope, id.as_str()], record).optional()
-}
-
-/// The number by which priorities are ordered.
-fn rank(priority: Priority) -> i64 {
-    match priority {
-        Priority::High => 0,
-        Priority::Medium => 1,
-        Priority::Low => 2,
-    }
 }

@@ -1,0 +1,174 @@
+use std::convert::Infallible;
+
+use super::*;
+use crate::core::handoff::life::{Actor, Facts, Home, draft};
+use crate::core::handoff::{Consume, Head};
+
+const HOUR_MS: i64 = 3_600_000;
+
+/// A handoff that was left at an hour, by its id.
+fn left(hour: i64, occasion: Occasion) -> HandoffRecord {
+    let created = Timestamp::from_milliseconds(hour * HOUR_MS);
+    let mut head = Head { occasion: Some(occasion), ..Head::default() };
+    head.session_id = Some("author".to_owned());
+    head.expires_at = head.end_of_lifetime(created);
+    let actor = Actor { session: None, now_ms: 0 };
+    let facts = Facts { actor: &actor, pid: 1, waiting: None };
+    let id = HandoffId::new(created, None, 1);
+    let home = Home { scope: "p-1", channel: "p" };
+    let record = draft(id, &home, &head, created, None, &facts).record;
+    HandoffRecord { status: Status::Active, ..record }
+}
+
+#[derive(Default)]
+struct Known {
+    waiting: Option<HandoffRecord>,
+    superseded: Vec<HandoffRecord>,
+    newest: Option<HandoffRecord>,
+    received: Vec<HandoffRecord>,
+    has_company: bool,
+}
+
+impl ChoiceFacts for Known {
+    type Error = Infallible;
+
+    fn last_received(&self) -> Result<Option<HandoffRecord>, Infallible> {
+        Ok(self.received.last().cloned())
+    }
+
+    fn has_received(&self, id: &HandoffId) -> Result<bool, Infallible> {
+        Ok(self.received.iter().any(|record| record.id == *id))
+    }
+
+    fn waiting(&self) -> Result<Option<HandoffRecord>, Infallible> {
+        Ok(self.waiting.clone())
+    }
+
+    fn superseded(&self) -> Result<Vec<HandoffRecord>, Infallible> {
+        Ok(self.superseded.clone())
+    }
+
+    fn newest(&self) -> Result<Option<HandoffRecord>, Infallible> {
+        Ok(self.newest.clone())
+    }
+
+    fn has_company(&self) -> Result<bool, Infallible> {
+        Ok(self.has_company)
+    }
+}
+
+#[track_caller]
+fn check_for(session: &str, request: HandoffRequest, known: &Known, hour: i64, expect: &str) {
+    check_query(session, request, known, hour, &[], expect);
+}
+
+#[track_caller]
+fn check_query(
+    session: &str,
+    request: HandoffRequest,
+    known: &Known,
+    hour: i64,
+    unusable: &[HandoffId],
+    expect: &str,
+) {
+    let (scope, max_age, now_ms) = ("p-1", Timespan::from_hours(48), hour * HOUR_MS);
+    let query = HandoffQuery { scope, session, request, max_age, now_ms, unusable };
+    let Ok(choice) = choose(&query, known);
+    let hour = |record: &HandoffRecord| record.created.milliseconds() / HOUR_MS;
+    let chosen = match &choice {
+        HandoffChoice::Given(record) => format!("given {}", hour(record)),
+        HandoffChoice::Again(record) => format!("again {}", hour(record)),
+        HandoffChoice::TooOld(record) => format!("too old {}", hour(record)),
+        HandoffChoice::Withheld(record) => format!("withheld {}", hour(record)),
+        HandoffChoice::Misdated(record) => format!("misdated {}", hour(record)),
+        HandoffChoice::Nothing => "nothing".to_owned(),
+    };
+    assert_eq!(chosen, expect);
+}
+
+#[track_caller]
+fn check(known: &Known, hour: i64, expect: &str) {
+    check_for("s", HandoffRequest::First, known, hour, expect);
+}
+
+fn waits(record: HandoffRecord) -> Known {
+    Known { waiting: Some(record), ..Known::default() }
+}
+
+#[test]
+fn what_waits_is_given_unless_its_time_is_up() {
+    check(&Known::default(), 10, "nothing");
+    check(&waits(left(10, Occasion::Manual)), 10_000, "given 10");
+    check(&waits(left(10, Occasion::Auto)), 12, "given 10");
+    check(&waits(left(10, Occasion::Auto)), 13, "too old 10");
+    check(&waits(left(10, Occasion::End)), 10 + 48, "given 10");
+    check(&waits(left(10, Occasion::End)), 10 + 49, "too old 10");
+    let sticky = HandoffRecord { consume: Consume::Sticky, ..left(10, Occasion::Manual) };
+    check(&waits(sticky), 10 + 49, "too old 10");
+    check(&waits(left(11, Occasion::Manual)), 10, "misdated 11");
+}
+
+#[test]
+fn a_session_gets_nothing_of_its_own_and_nothing_twice() {
+    let known = waits(left(10, Occasion::Manual));
+    check_for("author", HandoffRequest::First, &known, 11, "nothing");
+    let known = Known { received: vec![left(10, Occasion::Manual)], ..known };
+    check(&known, 11, "again 10");
+    check_for("s", HandoffRequest::Since(i64::MIN), &known, 11, "nothing");
+}
+
+#[test]
+fn after_a_compaction_a_session_gets_what_it_had_and_nothing_new() {
+    let known = waits(left(10, Occasion::Manual));
+    check_for("s", HandoffRequest::Again, &known, 11, "nothing");
+    let known = Known { received: vec![left(9, Occasion::Manual)], ..known };
+    check_for("s", HandoffRequest::Again, &known, 11, "again 9");
+    check_for("s", HandoffRequest::Since(9 * HOUR_MS), &known, 11, "given 10");
+    check_for("s", HandoffRequest::Since(10 * HOUR_MS), &known, 11, "nothing");
+}
+
+#[test]
+fn work_that_another_live_session_does_is_not_handed_over() {
+    for (occasion, expect) in [
+        (Occasion::Auto, "withheld 10"),
+        (Occasion::Rotation, "withheld 10"),
+        (Occasion::Manual, "given 10"),
+        (Occasion::End, "given 10"),
+    ] {
+        let alone = waits(left(10, occasion));
+        check(&alone, 11, "given 10");
+        check(&Known { has_company: true, ..alone }, 11, expect);
+    }
+}
+
+#[test]
+fn a_start_learns_of_the_last_one_that_nobody_got_in_time() {
+    let expired = HandoffRecord { status: Status::Expired, ..left(10, Occasion::Auto) };
+    let known = Known { newest: Some(expired), ..Known::default() };
+    check(&known, 20, "too old 10");
+    check_for("s", HandoffRequest::Since(0), &known, 20, "nothing");
+    let consumed = HandoffRecord { status: Status::Consumed, ..left(10, Occasion::Auto) };
+    check(&Known { newest: Some(consumed), ..Known::default() }, 20, "nothing");
+}
+
+#[test]
+fn where_the_waiting_one_is_of_no_use_those_that_it_superseded_are_tried() {
+    let (old, middle, new) =
+        (left(1, Occasion::Manual), left(2, Occasion::Manual), left(3, Occasion::Manual));
+    let behind = |record: &HandoffRecord, newer: &HandoffRecord| HandoffRecord {
+        status: Status::Cleared,
+        superseded_by: Some(newer.id.clone()),
+        ..record.clone()
+    };
+    let known = Known {
+        superseded: vec![behind(&middle, &new), behind(&old, &middle)],
+        waiting: Some(new.clone()),
+        ..Known::default()
+    };
+    let first = HandoffRequest::First;
+    let (a, b, c) = (old.id, middle.id, new.id);
+    check_query("s", first, &known, 5, &[], "given 3");
+    check_query("s", first, &known, 5, std::slice::from_ref(&c), "given 2");
+    check_query("s", first, &known, 5, &[c.clone(), b.clone()], "given 1");
+    check_query("s", first, &known, 5, &[c, b, a], "nothing");
+}

@@ -1,0 +1,241 @@
+//! A handoff's life as a pure function: which step may follow which, what gives way to what, and the line that each step
+//! leaves in the log. The store loads the rows, calls [`step`], and writes what it returns in one transaction.
+
+use crate::core::handoff::record::{HandoffRecord, LogLine};
+use crate::core::handoff::{Consume, HandoffId, Head, Kind, Occasion, Status};
+use crate::core::time::Timestamp;
+
+/// The reason of a handoff whose place another one took.
+pub const SUPERSEDED: &str = "superseded";
+/// The reason of a handoff whose document is about to be removed.
+pub const CONDEMNED: &str = "being removed";
+
+/// Who does something to a handoff, and when.
+#[derive(Debug, Clone)]
+pub struct Actor {
+    pub session: Option<String>,
+    /// In milliseconds since 1970.
+    pub now_ms: i64,
+}
+
+/// Where a handoff is left.
+#[derive(Debug, Clone)]
+pub struct Home<'a> {
+    /// A project's key, or `@` and a channel that was named: all who share it share their handoffs.
+    pub scope: &'a str,
+    pub channel: &'a str,
+}
+
+/// What happens to a handoff. A reason goes into the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HandoffEvent<'a> {
+    /// Its document is written.
+    Written,
+    /// Its document could not be written.
+    Abandoned,
+    /// Its document was found again, and nobody waits for it.
+    Recovered,
+    /// A session gets it with its context.
+    Offered,
+    /// A session has the context. `is_held`: the session's claim holds the handoff. `is_new`: the session did not have it.
+    Delivered { is_held: bool, is_new: bool },
+    /// A person or an agent takes it.
+    PickedUp,
+    /// The claim on it ended without a delivery.
+    GivenBack(&'a str),
+    /// A session came too late for it.
+    TooOld,
+    /// A person or an agent puts it away.
+    Archived(&'a str),
+    /// Its document is about to be removed.
+    Condemned,
+    /// Its document is gone.
+    Removed(&'a str),
+}
+
+/// What a step depends on besides the handoff.
+#[derive(Debug, Clone, Copy)]
+pub struct Facts<'a> {
+    pub actor: &'a Actor,
+    /// The process that takes the step.
+    pub pid: u32,
+    /// The handoff that waits for the next session of the same scope.
+    pub waiting: Option<&'a HandoffRecord>,
+}
+
+/// A handoff after a step, and the step's log line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HandoffChange {
+    pub record: HandoffRecord,
+    /// `None` where only the reason changes.
+    pub line: Option<LogLine>,
+}
+
+impl HandoffChange {
+    pub fn is_removal(&self) -> bool {
+        self.line.as_ref().is_some_and(|line| line.to.is_none())
+    }
+
+    /// Whether only the log changes.
+    pub fn is_note(&self) -> bool {
+        self.line.as_ref().is_some_and(|line| line.from == line.to)
+    }
+}
+
+/// Makes the draft of a handoff whose document is not there yet.
+pub fn draft(
+    id: HandoffId,
+    home: &Home<'_>,
+    head: &Head,
+    created: Timestamp,
+    reason: Option<&str>,
+    facts: &Facts<'_>,
+) -> HandoffChange {
+    let record = HandoffRecord {
+        id,
+        scope: home.scope.to_owned(),
+        channel: home.channel.to_owned(),
+        kind: head.kind,
+        occasion: head.occasion(),
+        consume: head.consume(),
+        priority: head.priority,
+        status: Status::Draft,
+        reason: None,
+        session: head.session_id.clone(),
+        source_id: head.source_id.clone(),
+        goal: head.goal.clone(),
+        working_dir: head.working_dir.clone(),
+        created,
+        created_by_pid: facts.pid,
+        expires: head.expires_at,
+        changed: Timestamp::from_milliseconds(facts.actor.now_ms),
+        changed_by_pid: facts.pid,
+        changed_by: facts.actor.session.clone(),
+        superseded_by: None,
+    };
+    let line = facts.line(&record, None, Some(Status::Draft), reason);
+    HandoffChange { record, line: Some(line) }
+}
+
+/// The changes that an event makes, in the order in which they must be stored; none where the handoff's status rules the
+/// event out.
+pub fn step(
+    handoff: &HandoffRecord,
+    event: HandoffEvent<'_>,
+    facts: &Facts<'_>,
+) -> Vec<HandoffChange> {
+    let change = |to, reason| vec![facts.change(handoff, to, reason)];
+    let remove = |reason| {
+        let line = facts.line(handoff, Some(handoff.status.clone()), None, Some(reason));
+        vec![HandoffChange { record: handoff.clone(), line: Some(line) }]
+    };
+    let is_archived = handoff.is_archived();
+    match (event, &handoff.status) {
+        (HandoffEvent::Written, Status::Draft) => take_place(handoff, None, facts),
+        (HandoffEvent::GivenBack(reason), Status::Claimed) => {
+            take_place(handoff, Some(reason), facts)
+        }
+        (HandoffEvent::Abandoned, Status::Draft) => remove("its document could not be written"),
+        (HandoffEvent::Recovered, Status::Draft) => change(Status::Cleared, Some("recovered")),
+        // A sticky one waits on for further sessions.
+        (HandoffEvent::Offered, _) if handoff.consume == Consume::Once => {
+            change(Status::Claimed, None)
+        }
+        (HandoffEvent::Delivered { is_held: true, .. }, Status::Claimed) => {
+            change(Status::Consumed, None)
+        }
+        (HandoffEvent::Delivered { is_new: true, .. }, status) => {
+            let (from, to) = (Some(status.clone()), Some(status.clone()));
+            let line = facts.line(handoff, from, to, Some("given to a session"));
+            vec![HandoffChange { record: handoff.clone(), line: Some(line) }]
+        }
+        (HandoffEvent::PickedUp, Status::Active | Status::Expired) => {
+            change(Status::Claimed, Some("picked up"))
+        }
+        (HandoffEvent::TooOld, Status::Active) => change(Status::Expired, Some("too old")),
+        (HandoffEvent::Archived(reason), _) if !is_archived => {
+            change(Status::Cleared, Some(reason))
+        }
+        // One that is too old could still be picked up.
+        (HandoffEvent::Condemned, Status::Expired) => change(Status::Cleared, Some(CONDEMNED)),
+        (HandoffEvent::Condemned, _) if is_archived => {
+            let record = HandoffRecord { reason: Some(CONDEMNED.to_owned()), ..handoff.clone() };
+            vec![HandoffChange { record, line: None }]
+        }
+        (HandoffEvent::Removed(reason), _) if is_archived => remove(reason),
+        _ => Vec::new(),
+    }
+}
+
+/// The handoff waits, unless the one that waits already has a better right to it: of those for the next session only one
+/// does. The other one is put away.
+fn take_place(
+    handoff: &HandoffRecord,
+    reason: Option<&str>,
+    facts: &Facts<'_>,
+) -> Vec<HandoffChange> {
+    let waiting = facts.waiting.filter(|_| handoff.kind == Kind::Session);
+    let mut changes = Vec::new();
+    if let Some(waiting) = waiting {
+        let is_older = (handoff.created, &handoff.id) < (waiting.created, &waiting.id);
+        let is_behind = match handoff.status {
+            Status::Draft => {
+                is_older && !waiting.is_misdated(facts.actor.now_ms) || gives_way(handoff, waiting)
+            }
+            _ => is_older && !gives_way(waiting, handoff),
+        };
+        if is_behind {
+            return vec![facts.supersede(handoff, &waiting.id)];
+        }
+        changes.push(facts.supersede(waiting, &handoff.id));
+    }
+    changes.push(facts.change(handoff, Status::Active, reason));
+    changes
+}
+
+/// Whether a handoff only tells about a session that has ended, while the other one was left on purpose.
+fn gives_way(handoff: &HandoffRecord, other: &HandoffRecord) -> bool {
+    handoff.occasion == Occasion::End && !matches!(other.occasion, Occasion::End | Occasion::Auto)
+}
+
+impl Facts<'_> {
+    fn change(&self, handoff: &HandoffRecord, to: Status, reason: Option<&str>) -> HandoffChange {
+        let line = self.line(handoff, Some(handoff.status.clone()), Some(to.clone()), reason);
+        let record = HandoffRecord {
+            status: to,
+            reason: reason.map(str::to_owned),
+            changed: line.at,
+            changed_by_pid: self.pid,
+            changed_by: self.actor.session.clone(),
+            ..handoff.clone()
+        };
+        HandoffChange { record, line: Some(line) }
+    }
+
+    fn supersede(&self, old: &HandoffRecord, by: &HandoffId) -> HandoffChange {
+        let mut change = self.change(old, Status::Cleared, Some(SUPERSEDED));
+        change.record.superseded_by = Some(by.clone());
+        change
+    }
+
+    fn line(
+        &self,
+        handoff: &HandoffRecord,
+        from: Option<Status>,
+        to: Option<Status>,
+        reason: Option<&str>,
+    ) -> LogLine {
+        LogLine {
+            at: Timestamp::from_milliseconds(self.actor.now_ms),
+            id: handoff.id.to_string(),
+            from,
+            to,
+            pid: self.pid,
+            session: self.actor.session.clone(),
+            reason: reason.map(str::to_owned),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,77 @@
+//! The schema of the state database, its steps from empty to today's, and its write-ahead log.
+
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, TransactionBehavior};
+
+/// Identifies our files among all SQLite files: "kgst" in ASCII.
+pub(super) const APPLICATION_ID: i32 = 0x6b67_7374;
+/// Every step from an empty database to today's. A released step is never changed.
+pub(super) const STEPS: &[&str] = &[
+    include_str!("../../../schema/state/0001_receipts.sql"),
+    include_str!("../../../schema/state/0002_claims.sql"),
+    include_str!("../../../schema/state/0003_installations.sql"),
+    include_str!("../../../schema/state/0004_handoffs.sql"),
+];
+/// A log longer than this is copied back into the database. Every process that finds a log reads all of it once, and
+/// copying it back waits for the disk: this many pages keep both small.
+const LOG_PAGES: i64 = 250;
+
+/// Sets a connection up. Returns what [`identify`] does.
+pub(super) fn prepare(
+    connection: &Connection,
+    patience: Duration,
+) -> Result<(i32, i64), rusqlite::Error> {
+    connection.busy_timeout(patience)?;
+    // A session start does not wait for the disk: a commit is whole either way.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    connection.pragma_update(None, "wal_autocheckpoint", 0)?;
+    connection.pragma_update(None, "synchronous", "NORMAL")?;
+    identify(connection)
+}
+
+/// The application that the database belongs to, and the number of steps that it has taken.
+pub(super) fn identify(connection: &Connection) -> Result<(i32, i64), rusqlite::Error> {
+    let application = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
+    let version = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    Ok((application, version))
+}
+
+/// Copies a long log back into the database, and empties it. SQLite's own rule would copy it again with every commit:
+/// what was copied is forgotten when the last process closes the database.
+pub(super) fn empty_long_log(
+    connection: &Connection,
+    patience: Duration,
+) -> Result<(), rusqlite::Error> {
+    let pages: i64 = connection.query_row("PRAGMA wal_checkpoint(NOOP)", [], |row| row.get(1))?;
+    if pages > LOG_PAGES {
+        // Does not wait for readers of an old state, which may hold it back.
+        connection.busy_timeout(Duration::ZERO)?;
+        let emptied = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        connection.busy_timeout(patience)?;
+        emptied?;
+    }
+    Ok(())
+}
+
+/// Takes the steps that are missing, all or none; `false` for the database of another program.
+pub(super) fn migrate(connection: &mut Connection) -> Result<bool, rusqlite::Error> {
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Exclusive)?;
+    let pragma = |name| transaction.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+    // Another process may have been faster.
+    let taken = usize::try_from(pragma("user_version")?).unwrap_or_default();
+    let n_tables: i64 =
+        transaction.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    if pragma("application_id")? != i64::from(APPLICATION_ID) && n_tables > 0 {
+        return Ok(false);
+    }
+    for step in STEPS.iter().skip(taken) {
+        transaction.execute_batch(step)?;
+    }
+    transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+    transaction.pragma_update(None, "user_version", STEPS.len() as i64)?;
+    transaction.commit()?;
+    Ok(true)
+}
