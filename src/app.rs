@@ -3,6 +3,7 @@
 mod deadline;
 pub mod deliver;
 pub mod doctor;
+mod draft;
 pub mod editor;
 pub mod ending;
 pub mod explain;
@@ -11,6 +12,7 @@ pub mod handoff;
 pub mod hook;
 pub mod inject;
 pub mod install;
+mod receipt;
 pub mod recorder;
 pub mod session;
 pub mod session_handoff;

@@ -256,14 +256,14 @@ impl Workspace {
 
     /// Opens those vaults of a place that can be opened, and says what is wrong with the others. With `patience`,
     /// only those that answer within it.
-    pub(crate) fn open_what_answers(
+    pub(crate) fn open_reachable(
         place: Place,
         patience: Option<Duration>,
     ) -> (Option<Workspace>, Vec<AppError>) {
         if place.settings.vaults.is_empty() {
             return (None, vec![place.without_vault()]);
         }
-        let (vaults, errors) = open_what_answers(&place.settings.vaults, patience);
+        let (vaults, errors) = open_reachable(&place.settings.vaults, patience);
         ((!vaults.is_empty()).then(|| Workspace::over(vaults, place)), errors)
     }
 
@@ -283,11 +283,11 @@ impl Workspace {
     }
 
     /// Finds what a request is about, with maenifold's memory or without, and opens what can be opened of it.
-    pub fn find_what_answers(request: &Request, has_memory: bool) -> Result<Workspace, AppError> {
+    pub fn find_reachable(request: &Request, has_memory: bool) -> Result<Workspace, AppError> {
         let place = Place::find(request)?;
         let place = if has_memory { place } else { place.without_memory() };
         let (workspace, mut errors) =
-            Workspace::open_what_answers(place, Some(time_limits::BACKGROUND_VAULT));
+            Workspace::open_reachable(place, Some(time_limits::BACKGROUND_VAULT));
         workspace.ok_or_else(|| errors.swap_remove(0))
     }
 
@@ -315,7 +315,7 @@ fn open_all(specs: &[Setting<VaultSpec>]) -> Result<Vec<Vault>, AppError> {
 }
 
 /// Opens the vaults that can be opened, and says why the others cannot.
-fn open_what_answers(
+fn open_reachable(
     specs: &[Setting<VaultSpec>],
     patience: Option<Duration>,
 ) -> (Vec<Vault>, Vec<AppError>) {

@@ -2,13 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::core::source::SourcePreference;
-
-/// What packing, writing the receipt and printing may need at the end.
-const LAST_STEPS: Duration = Duration::from_millis(150);
-
-/// What ending a program that does not answer may take.
-const LAST_RITES: Duration = Duration::from_millis(100);
+use crate::core::time_limits::{CONTEXT_END, KILL_MARGIN};
 
 /// The moment by which all must be done.
 #[derive(Debug, Clone, Copy)]
@@ -47,22 +41,19 @@ impl Deadline {
 
     /// Until when sources may answer.
     pub(super) fn for_gathering(&self) -> Instant {
-        self.started + self.all.saturating_sub(LAST_STEPS.min(self.all / 4))
+        self.started + self.all.saturating_sub(CONTEXT_END.min(self.all / 4))
     }
 
-    /// Until when maenifold's program is waited for by who has another answer already: to the end if the user asked for
-    /// it, but no longer than for a new index if nobody did.
-    pub(super) fn for_program(&self, wish: SourcePreference) -> Instant {
-        match wish {
-            SourcePreference::Cli => self.for_gathering(),
-            _ => self.for_refreshing(),
-        }
+    /// Until when to wait for a slow source while there is another answer already: to the end if the user insists on it,
+    /// else no longer than for a new index.
+    pub(super) fn for_slow_source(&self, is_insisted_on: bool) -> Instant {
+        if is_insisted_on { self.for_gathering() } else { self.for_refreshing() }
     }
 
-    /// Until when it may answer, so that it has ended by then, and everything that it started.
-    pub(super) fn for_call(&self, wish: SourcePreference) -> Instant {
-        let until = self.for_program(wish);
-        until.checked_sub(LAST_RITES.min(self.all / 8)).unwrap_or(until)
+    /// Until when a slow source may work, so that it and everything that it started has ended by then.
+    pub(super) fn for_slow_work(&self, is_insisted_on: bool) -> Instant {
+        let until = self.for_slow_source(is_insisted_on);
+        until.checked_sub(KILL_MARGIN.min(self.all / 8)).unwrap_or(until)
     }
 
     /// How much time is left in all.

@@ -1,415 +1,411 @@
 //! Gathers what a session's context is made of, under a deadline. What fails or comes too late is a fault beside the
 //! rest.
 //!
-//! Everything that touches the outside is done by threads that tell what they found. This one only listens, and goes
-//! on with what it has when time is up: a thread that hangs on a dead network folder ends with the process.
+//! Workers do everything that touches the outside, and report events. This thread only listens, and goes on with what it
+//! has when the time is over: a thread that hangs on a dead network folder ends with the process.
 
 use std::num::NonZero;
+use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::app::deadline::Deadline;
+use crate::app::draft::{Draft, Drafter};
 use crate::app::session::Session;
-use crate::app::worker::{State, Told, Work};
+use crate::app::worker::{IndexState, Worker, WorkerEvent};
 use crate::core::context::found::{ConceptDetails, Found, FoundNote};
 use crate::core::context::rank::Ranking;
 use crate::core::context::receipt::{Fault, Stage};
-use crate::core::source::{Source, SourceChoice, SourcePreference};
-use crate::sources::questions::Answer;
+use crate::core::source::{SourceChoice, SourcePreference};
+use crate::sources::blend::add_missing_neighbours;
+use crate::sources::index_instead;
+use crate::sources::slow::{SlowAnswer, SlowSource};
+use crate::sources::source::SourceAnswer;
 use crate::workspace::{AppError, Place};
 
-/// The worker who is there from the start.
 const FIRST: usize = 0;
-/// The one who is called when the first one hangs.
+/// The worker that is started when the first one hangs. It asks the index alone.
 const SECOND: usize = 1;
+const LATE: &str = "it did not answer in time";
 
 /// What was found in time.
-pub(super) struct Gathered<Draft> {
-    /// The project and its settings; `None` where even that took too long.
+#[derive(Default)]
+pub(super) struct Gathered {
+    /// `None` if even the project took too long.
     pub(super) place: Option<Place>,
     pub(super) found: Found,
-    /// Who answered about maenifold's memory, if that was decided.
+    /// The source that answered, if it was chosen.
     pub(super) source: Option<SourceChoice>,
-    /// Whether maenifold's program was asked in vain.
-    pub(super) has_program_failed: bool,
-    /// What was made of `found` while there was time, if it was.
+    pub(super) is_from_slow_source: bool,
+    /// The context of `found`, if there was time for it.
     pub(super) draft: Option<Draft>,
     pub(super) faults: Vec<Fault>,
     pub(super) stages: Vec<Stage>,
-    /// The notes that were being read for the index when time was up, and still have to be.
-    pub(super) unfinished: Option<Unfinished>,
+    pub(super) unfinished: Option<UnfinishedIndex>,
 }
 
-/// The notes of an index that is not finished.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unfinished {
-    /// Those of all vaults.
-    All,
-    /// Those of all vaults but maenifold's memory.
-    Others,
+/// An index for which notes were being read when the time was over.
+pub(super) struct UnfinishedIndex {
+    /// Whether it covers all vaults, or not those of another source.
+    pub(super) covers_all: bool,
+    /// Whether the context misses something without it.
+    pub(super) is_missed: bool,
 }
 
-/// Gathers as much as can be had in time. Only wrong usage or configuration is an error.
+/// Gathers as much as possible in time. Only wrong usage or configuration is an error.
 ///
-/// While the vaults are still being looked through, `draft` is called with what the last index answered: mostly that is
-/// what will be needed.
-pub(super) fn gather<Draft>(
+/// While the vaults are still being listed, a draft is made of what the last index answered.
+pub(super) fn gather(
     session: &Session,
-    ranking: Ranking,
     deadline: &mut Deadline,
-    draft: impl FnMut(&Place, &Found) -> Draft,
-) -> Result<Gathered<Draft>, AppError> {
-    let (teller, told) = mpsc::channel();
+    drafter: &mut Drafter<'_>,
+) -> Result<Gathered, AppError> {
+    let (sender, events) = mpsc::channel();
     let n_cores = thread::available_parallelism().map_or(1, NonZero::get);
-    let work = Work {
+    let worker = Worker {
         number: FIRST,
         request: session.place.clone(),
         now: session.now,
-        ranking,
+        ranking: Ranking::default(),
         has_spare_core: n_cores > 2,
         is_watched: session.is_watched,
         deadline: *deadline,
-        teller,
+        events: sender,
     };
-    work.start(None);
-    let listener = Listener {
-        place: None,
-        faults: Vec::new(),
-        stages: Vec::new(),
-        choice: None,
-        program: Program::NotAsked,
+    worker.start(None);
+    let gathering = Gathering {
+        phase: Phase::Finding,
+        n_working: 1,
+        active: None,
+        idle_faults: Vec::new(),
+        slow: None,
         last: Answers::default(),
         fresh: Answers::default(),
-        heard: None,
-        unheard_faults: Vec::new(),
-        is_reading: false,
-        is_refreshed: false,
-        drafted: None,
-        draft,
+        gathered: Gathered::default(),
     };
-    listener.listen(&told, &work, deadline)
+    gathering.listen(&events, &worker, deadline, drafter)
+}
+
+/// How far the workers have come.
+#[derive(Clone, Copy)]
+enum Phase {
+    /// The place is not known yet.
+    Finding,
+    /// No worker has opened a vault yet.
+    Opening { has_second_worker: bool },
+    /// The last index answers while the vaults are listed, and changed notes are read.
+    Listing { reading: Option<Reading> },
+    /// The index is up to date, or as good as it gets.
+    Refreshed,
+    /// No more events come, except from a slow source.
+    Done,
+}
+
+#[derive(Clone, Copy)]
+struct Reading {
+    covers_all: bool,
 }
 
 /// The answers of one state of the index, as far as they have come in.
 #[derive(Default)]
 struct Answers {
-    search: Option<Answer<Vec<FoundNote>>>,
-    recent: Option<Answer<Vec<FoundNote>>>,
-    details: Option<Answer<ConceptDetails>>,
+    search: Option<SourceAnswer<Vec<FoundNote>>>,
+    recent: Option<SourceAnswer<Vec<FoundNote>>>,
+    details: Option<SourceAnswer<ConceptDetails>>,
 }
 
 impl Answers {
-    fn n_came_in(&self) -> usize {
-        usize::from(self.search.is_some())
-            + usize::from(self.recent.is_some())
-            + usize::from(self.details.is_some())
+    fn have_begun(&self) -> bool {
+        self.search.is_some() || self.recent.is_some() || self.details.is_some()
     }
 
     fn are_complete(&self) -> bool {
-        self.n_came_in() == 3
+        self.search.is_some() && self.recent.is_some() && self.details.is_some()
     }
 
-    /// What was answered, if everything was, and well.
+    /// What was found, if there are all answers and no error.
     fn found(&self) -> Option<Found> {
-        match (&self.search, &self.recent, &self.details) {
-            (Some(Ok(search)), Some(Ok(recent)), Some(Ok(details))) => Some(Found {
-                search: search.clone(),
-                recent: recent.clone(),
-                details: details.clone(),
-            }),
-            _ => None,
+        let search = self.search.as_ref()?.as_ref().ok()?.clone();
+        let recent = self.recent.as_ref()?.as_ref().ok()?.clone();
+        let details = self.details.as_ref()?.as_ref().ok()?.clone();
+        Some(Found { search, recent, details })
+    }
+
+    fn known_details(&self) -> Option<&ConceptDetails> {
+        self.details.as_ref()?.as_ref().ok()
+    }
+
+    /// What was found. The reason for a missing answer is `missing`; without one, a worker has reported it.
+    fn into_found(self, missing: Option<&str>, faults: &mut Vec<Fault>) -> Found {
+        Found {
+            search: answer_or_fault("search", self.search, missing, faults),
+            recent: answer_or_fault("recent", self.recent, missing, faults),
+            details: answer_or_fault("graph", self.details, missing, faults),
         }
     }
 }
 
-/// What is known of maenifold's program.
-enum Program {
-    NotAsked,
-    Asked,
-    Answered(Box<(Found, Vec<Fault>)>),
-    /// It cannot be counted on any more, and why.
-    Failed(String),
+/// A slow source, and its answer if it is there.
+struct Slow {
+    source: Arc<SlowSource>,
+    answer: Option<Result<Box<SlowAnswer>, String>>,
 }
 
-/// Hears what the threads tell.
-struct Listener<Draft, Make> {
-    place: Option<Place>,
-    faults: Vec<Fault>,
-    stages: Vec<Stage>,
-    /// Whom the first worker chose to be asked about maenifold's memory. The second one asks the index alone.
-    choice: Option<SourceChoice>,
-    program: Program,
+struct Gathering {
+    phase: Phase,
+    n_working: usize,
+    /// The worker that opened a vault first; the events of the other one are ignored then.
+    active: Option<usize>,
+    /// What was wrong for a worker that could open no vault.
+    idle_faults: Vec<Fault>,
+    slow: Option<Slow>,
     last: Answers,
     fresh: Answers,
-    /// The worker who opened a vault first: only that one is listened to then.
-    heard: Option<usize>,
-    /// What a worker who could open none said about that.
-    unheard_faults: Vec<Fault>,
-    is_reading: bool,
-    is_refreshed: bool,
-    drafted: Option<Draft>,
-    draft: Make,
+    gathered: Gathered,
 }
 
-impl<Draft, Make: FnMut(&Place, &Found) -> Draft> Listener<Draft, Make> {
+impl Gathering {
     fn listen(
         mut self,
-        told: &Receiver<(usize, Told)>,
-        work: &Work,
+        events: &Receiver<(usize, WorkerEvent)>,
+        worker: &Worker,
         deadline: &mut Deadline,
-    ) -> Result<Gathered<Draft>, AppError> {
-        let mut is_careful = false;
-        let mut n_working = 1;
-        let mut is_done = false;
-        loop {
-            let is_asked = matches!(self.program, Program::Asked);
-            if self.has_whole_answer() || (is_done && !is_asked) {
-                return Ok(self.end(is_done));
-            }
-            let hangs = self.place.is_some() && self.heard.is_none() && !is_careful && !is_done;
-            // Who has something to say does not wait to the end for something newer.
-            let may_stop_early = !self.is_refreshed && self.last.are_complete();
-            if may_stop_early && self.drafted.is_none() {
-                self.make_draft();
-            }
-            let until = if hangs {
-                deadline.for_opening()
-            } else if is_asked && (is_done || may_stop_early) {
-                deadline.for_program(self.wish())
-            } else if may_stop_early {
-                deadline.for_refreshing()
-            } else {
-                deadline.for_gathering()
-            };
-            match told.recv_timeout(until.saturating_duration_since(Instant::now())) {
-                Ok((worker, Told::Done)) => {
-                    n_working -= 1;
-                    is_done |= n_working == 0 || self.heard == Some(worker);
+        drafter: &mut Drafter<'_>,
+    ) -> Result<Gathered, AppError> {
+        while !self.is_complete() {
+            self.draft_while_listing(drafter);
+            let until = self.until(deadline);
+            match events.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                Ok((number, event)) => self.on_event(number, event, deadline)?,
+                Err(_) if matches!(self.phase, Phase::Opening { has_second_worker: false }) => {
+                    self.phase = Phase::Opening { has_second_worker: true };
+                    self.n_working += 1;
+                    let second = Worker { number: SECOND, ..worker.clone() };
+                    second.start(Some(deadline.for_one_vault()));
                 }
-                Ok((_, Told::Place(place))) => {
-                    let place = (*place)?;
-                    deadline.allow(Duration::from_millis(place.settings.deadline_ms.value));
-                    self.place = Some(place);
-                }
-                Ok((_, Told::Chosen(choice, faults))) => {
-                    if choice.source == Source::Cli {
-                        self.program = Program::Asked;
-                    }
-                    self.choice = Some(choice);
-                    self.faults.extend(faults);
-                }
-                Ok((worker, Told::Opened(has_vault, faults))) => {
-                    self.opened(worker, has_vault, faults);
-                }
-                Ok((_, Told::Program(answer))) => {
-                    self.program = match answer {
-                        Ok(found) => Program::Answered(found),
-                        Err(reason) => Program::Failed(reason),
-                    };
-                }
-                Ok((worker, tale)) if self.heard.is_none_or(|heard| heard == worker) => {
-                    self.hear(tale);
-                }
-                Ok(_) => {}
-                Err(_) if hangs => {
-                    is_careful = true;
-                    n_working += 1;
-                    let careful = Work { number: SECOND, ..work.clone() };
-                    careful.start(Some(deadline.for_one_vault()));
-                }
-                Err(_) => return Ok(self.end(is_done)),
+                Err(_) => break,
             }
         }
+        Ok(self.finish())
     }
 
-    /// Whether maenifold's program has said everything, or the index can say the rest.
-    fn has_whole_answer(&self) -> bool {
-        match &self.program {
-            Program::Answered(answered) => {
-                let (_, faults) = &**answered;
-                faults.is_empty() || self.last.are_complete() || self.fresh.are_complete()
-            }
-            _ => false,
-        }
-    }
-
-    fn opened(&mut self, worker: usize, has_vault: bool, faults: Vec<Fault>) {
-        if !has_vault {
-            self.unheard_faults = faults;
-        } else if self.heard.is_none() {
-            self.heard = Some(worker);
-            self.faults.extend(faults);
-        }
-    }
-
-    /// Uses the time until the vaults are looked through.
-    fn make_draft(&mut self) {
-        if let (Some(place), Some(found)) = (&self.place, self.last.found()) {
-            self.drafted = Some((self.draft)(place, &found));
-        }
-    }
-
-    fn hear(&mut self, tale: Told) {
-        match tale {
-            Told::Search(state, answer) => self.of(state).search = Some(answer),
-            Told::Recent(state, answer) => self.of(state).recent = Some(answer),
-            Told::Details(state, answer) => self.of(state).details = Some(answer),
-            Told::Reading => self.is_reading = true,
-            Told::Rebuilding(fault) => {
-                self.faults.push(fault);
-                self.is_refreshed = false;
-                self.is_reading = false;
-            }
-            Told::Refreshed(fault) => {
-                self.faults.extend(fault);
-                self.is_refreshed = true;
-            }
-            Told::Failed(fault) => {
-                self.faults.push(fault);
-                self.is_refreshed = true;
-            }
-            Told::Took(stage, took) => self.stages.push(Stage::new(stage, took)),
-            Told::Place(_)
-            | Told::Chosen(..)
-            | Told::Opened(..)
-            | Told::Program(_)
-            | Told::Done => {}
-        }
-    }
-
-    fn of(&mut self, state: State) -> &mut Answers {
-        match state {
-            State::Last => &mut self.last,
-            State::Fresh => &mut self.fresh,
-        }
-    }
-
-    fn wish(&self) -> SourcePreference {
-        self.place
-            .as_ref()
-            .map_or_else(SourcePreference::default, |place| place.settings.source.value)
-    }
-
-    /// Why the index answered, when the second worker was heard. Whoever the first one chose is not heard then.
-    fn instead_of(&mut self, chosen: Option<SourceChoice>) -> SourceChoice {
-        let because = match chosen {
-            Some(SourceChoice { source: Source::Index, because }) => because,
-            Some(_) => "a folder of notes does not answer".to_owned(),
-            None => {
-                let because = "it took too long to find out what maenifold knows";
-                if self.wish() != SourcePreference::Index {
-                    self.faults.push(Fault::new("maenifold", because));
-                }
-                because.to_owned()
-            }
-        };
-        SourceChoice { source: Source::Index, because }
-    }
-
-    /// What the program found, with what the index knows where the program failed.
-    fn completed(&mut self, (mut found, faults): (Found, Vec<Fault>)) -> Found {
-        let of_index = [&self.fresh, &self.last]
-            .into_iter()
-            .find_map(|answers| answers.details.as_ref().and_then(|details| details.as_ref().ok()));
-        if let Some(of_index) = of_index.filter(|_| !faults.is_empty()) {
-            for (concept, detail) in
-                of_index.iter().filter(|(_, known)| !known.neighbours.is_empty())
+    /// Whether nothing is left to wait for.
+    fn is_complete(&self) -> bool {
+        match &self.slow {
+            Some(Slow { answer: None, .. }) => false,
+            // The index adds what the slow source could not tell.
+            Some(Slow { answer: Some(Ok(answer)), .. })
+                if answer.1.is_none() || self.last.are_complete() || self.fresh.are_complete() =>
             {
-                let known = found.details.entry(concept.clone()).or_default();
-                if known.neighbours.is_empty() {
-                    known.neighbours.clone_from(&detail.neighbours);
-                }
+                true
             }
+            _ => matches!(self.phase, Phase::Done),
         }
-        self.faults.extend(faults);
-        found
     }
 
-    /// Takes the best answers that there are, and says what is missing.
-    fn end(mut self, is_done: bool) -> Gathered<Draft> {
-        let mut source = self.choice.take();
-        if self.heard == Some(SECOND) && !matches!(&source, Some(by) if by.source == Source::Cli) {
-            source = Some(self.instead_of(source));
+    /// Whether the last index has answered and only newer answers are awaited.
+    fn has_last_answers(&self) -> bool {
+        matches!(self.phase, Phase::Listing { .. }) && self.last.are_complete()
+    }
+
+    fn draft_while_listing(&mut self, drafter: &mut Drafter<'_>) {
+        if self.gathered.draft.is_none()
+            && self.has_last_answers()
+            && let (Some(place), Some(found)) = (&self.gathered.place, self.last.found())
+        {
+            self.gathered.draft = Some(drafter.draft(Some(place), &found));
         }
-        let is_by_database = source.as_ref().is_some_and(|by| by.source == Source::Database);
-        let unfinished = if is_by_database { Unfinished::Others } else { Unfinished::All };
-        let unfinished = (self.is_reading && !self.is_refreshed).then_some(unfinished);
-        let reason = match std::mem::replace(&mut self.program, Program::NotAsked) {
-            Program::Answered(answered) => {
-                let found = self.completed(*answered);
-                let Listener { place, faults, stages, .. } = self;
-                let (draft, has_program_failed) = (None, false);
-                return Gathered {
-                    place,
-                    found,
-                    source,
-                    has_program_failed,
-                    draft,
-                    faults,
-                    stages,
-                    unfinished,
-                };
+    }
+
+    /// Until when to wait for the next event.
+    fn until(&self, deadline: &Deadline) -> Instant {
+        let awaits_slow = matches!(self.slow, Some(Slow { answer: None, .. }));
+        match self.phase {
+            Phase::Opening { has_second_worker: false } => deadline.for_opening(),
+            Phase::Done if awaits_slow => deadline.for_slow_source(self.insists_on_slow()),
+            Phase::Listing { .. } if self.has_last_answers() => match awaits_slow {
+                true => deadline.for_slow_source(self.insists_on_slow()),
+                false => deadline.for_refreshing(),
+            },
+            _ => deadline.for_gathering(),
+        }
+    }
+
+    fn preference(&self) -> SourcePreference {
+        let place = self.gathered.place.as_ref();
+        place.map_or_else(SourcePreference::default, |place| place.settings.source.value)
+    }
+
+    fn insists_on_slow(&self) -> bool {
+        self.preference().insists_on_slow()
+    }
+
+    fn on_event(
+        &mut self,
+        worker: usize,
+        event: WorkerEvent,
+        deadline: &mut Deadline,
+    ) -> Result<(), AppError> {
+        match event {
+            WorkerEvent::Place(place) => {
+                let place = (*place)?;
+                deadline.allow(Duration::from_millis(place.settings.deadline_ms.value));
+                self.gathered.place = Some(place);
+                if matches!(self.phase, Phase::Finding) {
+                    self.phase = Phase::Opening { has_second_worker: false };
+                }
             }
-            Program::Failed(reason) => Some(reason),
-            Program::Asked => Some("it did not answer in time".to_owned()),
-            Program::NotAsked => None,
-        };
-        let has_program_failed = reason.is_some();
-        if let Some(reason) = reason {
-            self.faults.push(Fault::new("maenifold", format!("{reason}; this is from the index")));
-            let asked = source.map(|choice| format!("{}, but ", choice.because));
-            let because = format!("{}maenifold failed: {reason}", asked.unwrap_or_default());
-            source = Some(SourceChoice { source: Source::Index, because });
+            WorkerEvent::Chosen(choice, faults, slow) => {
+                self.slow = slow.map(|source| Slow { source, answer: None });
+                self.gathered.source = Some(choice);
+                self.gathered.faults.extend(faults);
+            }
+            WorkerEvent::Opened(false, faults) => self.idle_faults = faults,
+            WorkerEvent::Opened(true, faults) => {
+                if self.active.is_none() {
+                    self.active = Some(worker);
+                    self.phase = Phase::Listing { reading: None };
+                    self.gathered.faults.extend(faults);
+                }
+            }
+            WorkerEvent::Slow(answer) => {
+                if let Some(slow) = &mut self.slow {
+                    slow.answer = Some(answer);
+                }
+            }
+            WorkerEvent::Done => {
+                self.n_working -= 1;
+                if self.n_working == 0 || self.active == Some(worker) {
+                    self.phase = Phase::Done;
+                }
+            }
+            _ if self.active.is_some_and(|active| active != worker) => {}
+            event => self.on_index_event(event),
         }
-        let Listener { place, mut faults, last, fresh, is_refreshed, .. } = self;
-        let late = "it did not answer in time";
-        let newer_is_late = fresh.n_came_in() > 0 && !fresh.are_complete() && last.are_complete();
-        let takes_fresh = fresh.n_came_in() > 0 && !newer_is_late;
-        if self.heard.is_none() {
-            faults.extend(self.unheard_faults);
+        Ok(())
+    }
+
+    /// An event of the active worker, or of any while there is none.
+    fn on_index_event(&mut self, event: WorkerEvent) {
+        match event {
+            WorkerEvent::Search(state, answer) => self.answers(state).search = Some(answer),
+            WorkerEvent::Recent(state, answer) => self.answers(state).recent = Some(answer),
+            WorkerEvent::Details(state, answer) => self.answers(state).details = Some(answer),
+            WorkerEvent::Reading { covers_all } => {
+                self.phase = Phase::Listing { reading: Some(Reading { covers_all }) };
+            }
+            WorkerEvent::Rebuilding(fault) => {
+                self.gathered.faults.push(fault);
+                self.phase = Phase::Listing { reading: None };
+            }
+            WorkerEvent::Refreshed(fault) => self.refreshed(fault),
+            WorkerEvent::Failed(fault) => self.refreshed(Some(fault)),
+            WorkerEvent::Took(stage, took) => self.gathered.stages.push(Stage::new(stage, took)),
+            _ => {}
         }
-        if place.is_none() && !is_done {
-            faults.push(Fault::new("project", late));
-        } else if self.heard.is_some() && !is_done && (!is_refreshed || newer_is_late) {
-            let reason = if last.n_came_in() > 0 {
+    }
+
+    fn refreshed(&mut self, fault: Option<Fault>) {
+        self.gathered.faults.extend(fault);
+        if matches!(self.phase, Phase::Listing { .. }) {
+            self.phase = Phase::Refreshed;
+        }
+    }
+
+    fn answers(&mut self, state: IndexState) -> &mut Answers {
+        match state {
+            IndexState::Last => &mut self.last,
+            IndexState::Fresh => &mut self.fresh,
+        }
+    }
+
+    /// Takes the best answers, and tells what is missing.
+    fn finish(mut self) -> Gathered {
+        if self.active == Some(SECOND) && self.slow.is_none() {
+            let (choice, fault) = index_instead(self.gathered.source.take(), self.preference());
+            self.gathered.source = Some(choice);
+            self.gathered.faults.extend(fault);
+        }
+        if let Phase::Listing { reading: Some(Reading { covers_all }) } = self.phase {
+            self.gathered.unfinished = Some(UnfinishedIndex { covers_all, is_missed: true });
+        }
+        match self.slow.take() {
+            None => self.with_index_answers(),
+            Some(Slow { answer: Some(Ok(answer)), .. }) => self.with_slow_answer(*answer),
+            Some(Slow { source, answer }) => {
+                let reason = answer.and_then(Result::err).unwrap_or_else(|| LATE.to_owned());
+                let (choice, fault) = source.fail(self.gathered.source.take(), &reason);
+                self.gathered.source = Some(choice);
+                self.gathered.faults.push(fault);
+                self.with_index_answers()
+            }
+        }
+    }
+
+    /// What the slow source found, with the neighbours that only the index knows if something is missing.
+    fn with_slow_answer(self, (mut found, fault): SlowAnswer) -> Gathered {
+        let of_index = self.fresh.known_details().or_else(|| self.last.known_details());
+        if let (Some(details), Some(_)) = (of_index, &fault) {
+            add_missing_neighbours(&mut found.details, details);
+        }
+        let mut gathered = self.gathered;
+        gathered.faults.extend(fault);
+        gathered.unfinished =
+            gathered.unfinished.map(|index| UnfinishedIndex { is_missed: false, ..index });
+        Gathered { found, is_from_slow_source: true, draft: None, ..gathered }
+    }
+
+    fn with_index_answers(self) -> Gathered {
+        let Gathering { phase, active, idle_faults, last, fresh, mut gathered, .. } = self;
+        let newer_is_late = fresh.have_begun() && !fresh.are_complete() && last.are_complete();
+        let takes_fresh = fresh.have_begun() && !newer_is_late;
+        let faults = &mut gathered.faults;
+        if active.is_none() {
+            faults.extend(idle_faults);
+        }
+        let mut index_is_late = || {
+            let reason = if last.have_begun() {
                 "the notes could not be looked through in time; this is from the last index"
             } else {
                 "it was not ready in time, and there was none before"
             };
             faults.push(Fault::new("index", reason));
-        }
-        let Answers { search, recent, details } = if takes_fresh { fresh } else { last };
-        // Whoever says that all is done has said why something is missing.
-        let missing = (place.is_some() && !is_done).then_some(late);
-        let found = Found {
-            search: taken("search", search, missing, &mut faults),
-            recent: taken("recent", recent, missing, &mut faults),
-            details: taken("graph", details, missing, &mut faults),
         };
-        Gathered {
-            place,
-            found,
-            source,
-            has_program_failed,
-            draft: self.drafted.filter(|_| !takes_fresh),
-            faults,
-            stages: self.stages,
-            unfinished,
-        }
+        let missing = match phase {
+            Phase::Finding => {
+                faults.push(Fault::new("project", LATE));
+                None
+            }
+            Phase::Opening { .. } => Some(LATE),
+            Phase::Listing { .. } => {
+                index_is_late();
+                Some(LATE)
+            }
+            Phase::Refreshed => {
+                if newer_is_late {
+                    index_is_late();
+                }
+                Some(LATE)
+            }
+            Phase::Done => None,
+        };
+        let answers = if takes_fresh { fresh } else { last };
+        gathered.found = answers.into_found(missing, &mut gathered.faults);
+        gathered.draft = gathered.draft.filter(|_| !takes_fresh);
+        gathered
     }
 }
 
-/// Takes an answer, or says why there is none.
-fn taken<T: Default>(
+fn answer_or_fault<T: Default>(
     source: &str,
-    answer: Option<Answer<T>>,
+    answer: Option<SourceAnswer<T>>,
     missing: Option<&str>,
     faults: &mut Vec<Fault>,
 ) -> T {
     let reason = match answer {
         Some(Ok(answer)) => return answer,
-        Some(Err(failed)) => Some(failed.reason),
+        Some(Err(error)) => Some(error.reason),
         None => missing.map(str::to_owned),
     };
     faults.extend(reason.map(|reason| Fault::new(source, reason)));

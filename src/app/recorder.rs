@@ -6,41 +6,71 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::core::context::receipt::{Fault, Receipt, Stage};
+use crate::core::time_limits;
 use crate::store::state::{State, StateError, Token};
 use crate::workspace::Place;
 
-/// How long to wait for another process that is writing a receipt.
-const STATE_PATIENCE: Duration = Duration::from_millis(100);
-
 /// Whether the receipt is recorded.
 pub enum Recording {
-    /// It is, once the settings allow it.
     New,
-    /// It is, here and under the claim that was made.
+    /// In this state, under the claim that was made.
     UnderClaim(State, Token),
     Off,
 }
 
-/// Gives up when the time is over: a context without a receipt is better than none.
 pub(super) struct Recorder {
+    recording: Recording,
+    writer: Option<Writer>,
+}
+
+struct Writer {
     receipts: Sender<Arc<Receipt>>,
     written: Receiver<Result<i64, String>>,
 }
 
 impl Recorder {
-    pub(super) fn open(place: &Place) -> Recorder {
-        let folder = place.directories.state.clone();
-        Recorder::start(None, move || State::open(&folder, STATE_PATIENCE))
+    pub(super) fn new(recording: Recording) -> Recorder {
+        Recorder { recording, writer: None }
     }
 
-    pub(super) fn under_claim(state: State, token: Token) -> Recorder {
-        Recorder::start(Some(token), move || Ok(state))
+    /// Starts the thread, if the settings of the place allow a context. Without this, nothing is recorded.
+    pub(super) fn prepare(&mut self, place: &Place) {
+        if self.writer.is_some() || !place.settings.enabled.value {
+            return;
+        }
+        self.writer = match std::mem::replace(&mut self.recording, Recording::Off) {
+            Recording::New => {
+                let folder = place.directories.state.clone();
+                Some(Writer::start(None, move || State::open(&folder, time_limits::RECEIPT_STATE)))
+            }
+            Recording::UnderClaim(state, token) => {
+                Some(Writer::start(Some(token), move || Ok(state)))
+            }
+            Recording::Off => None,
+        };
     }
 
+    /// Records a receipt and returns its number. Gives up when the time is over: a context without a receipt is better
+    /// than none.
+    pub(super) fn record(self, receipt: Receipt, left: Duration) -> (Receipt, Option<i64>) {
+        let Some(writer) = self.writer else { return (receipt, None) };
+        let started = Instant::now();
+        let receipt = Arc::new(receipt);
+        let _ = writer.receipts.send(Arc::clone(&receipt));
+        let written = writer.written.recv_timeout(left);
+        let written = written.unwrap_or_else(|_| Err("it could not be written in time".to_owned()));
+        let mut receipt = Arc::unwrap_or_clone(receipt);
+        receipt.stages.push(Stage::new("receipt", started.elapsed()));
+        let id = written.map_err(|reason| receipt.faults.push(Fault::new("receipt", reason))).ok();
+        (receipt, id)
+    }
+}
+
+impl Writer {
     fn start(
         claim: Option<Token>,
         open: impl FnOnce() -> Result<State, StateError> + Send + 'static,
-    ) -> Recorder {
+    ) -> Writer {
         let (receipts, to_write) = mpsc::channel::<Arc<Receipt>>();
         let (sender, written) = mpsc::channel();
         thread::spawn(move || {
@@ -54,19 +84,6 @@ impl Recorder {
             drop(receipt);
             let _ = sender.send(written);
         });
-        Recorder { receipts, written }
-    }
-
-    /// Returns the receipt, and its number if it was written.
-    pub(super) fn record(self, receipt: Receipt, left: Duration) -> (Receipt, Option<i64>) {
-        let started = Instant::now();
-        let receipt = Arc::new(receipt);
-        let _ = self.receipts.send(Arc::clone(&receipt));
-        let written = self.written.recv_timeout(left);
-        let written = written.unwrap_or_else(|_| Err("it could not be written in time".to_owned()));
-        let mut receipt = Arc::unwrap_or_clone(receipt);
-        receipt.stages.push(Stage::new("receipt", started.elapsed()));
-        let id = written.map_err(|reason| receipt.faults.push(Fault::new("receipt", reason))).ok();
-        (receipt, id)
+        Writer { receipts, written }
     }
 }

@@ -11,9 +11,7 @@ use crate::app::recorder::Recording;
 use crate::app::session::Session;
 use crate::app::session_handoff::SessionHandoff;
 use crate::core::context::receipt::{Fault, Injection, Stage};
-use crate::core::source::Source;
-use crate::sources::maenifold;
-use crate::sources::maenifold::memory_db::Stamp;
+use crate::sources;
 use crate::system::clock;
 use crate::workspace::refresh::Refreshed;
 use crate::workspace::watch::{Freshness, watch};
@@ -66,10 +64,7 @@ impl Warm {
         }
         session.is_watched = true;
         let injection = inject(&session, recording)?;
-        // What maenifold's program says may be something else next time.
-        let is_by_program =
-            injection.receipt.source.as_ref().is_some_and(|by| by.source == Source::Cli);
-        if injection.receipt.faults.is_empty() && !is_by_program {
+        if injection.receipt.faults.is_empty() {
             watched.keep(name, n_changes, &injection);
         }
         Ok(injection)
@@ -183,10 +178,9 @@ fn vaults_name(place: &Place) -> String {
 fn context_name(place: &Place, session: &Session) -> String {
     let Place { project, settings, .. } = place;
     let budget = session.budget_in(Some(place));
-    // The database may be written without any note being changed.
-    let maenifold = maenifold::memory_of(place).map(|places| Stamp::of(&places.database));
+    let sources = sources::state_of(place);
     format!(
-        "{}\0{:?}\0{}\0{}\0{budget:?}\0{:?}\0{maenifold:?}",
+        "{}\0{:?}\0{}\0{}\0{budget:?}\0{:?}\0{sources:?}",
         project.key, project.name, settings.encoding.value, session.host, settings.source.value
     )
 }

@@ -1,121 +1,126 @@
-//! A worker: what the threads do of which a context's gathering is made, and what they tell.
+//! A worker: the threads that find and open the notes, ask the sources, and report events.
 //!
-//! The last index is asked while the vaults are still being looked through: mostly nothing has changed, and its answers
-//! are the right ones. If something has, the questions are put again; if the look takes too long, they have to do.
+//! The last index is asked while the vaults are still being listed: mostly nothing has changed, and its answers are the
+//! right ones. If something has changed, the questions are asked again; if listing takes too long, the first answers do.
 //!
-//! Where maenifold's database answers about its notes, the index is over the others alone, and both answers are blended.
-//! Where its program is asked, that is done beside all this, and the index stays over all notes: nobody knows whether
-//! the program answers in time.
-
-mod program;
+//! A source beside the index answers about its own notes, and the index about the rest. A slow source is asked beside
+//! all this, and the index covers all notes, because the slow source may be late.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::mpsc::Sender;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::app::deadline::Deadline;
-use crate::core::context::found::{
-    ConceptDetails, Found, FoundConcept, FoundNote, NEIGHBOURS, RECENT, SEARCHED,
-};
+use crate::core::context::found::{ConceptDetails, FoundNote};
 use crate::core::context::rank::{Ranking, shortlist};
 use crate::core::context::receipt::Fault;
 use crate::core::source::SourceChoice;
 use crate::core::time::Timestamp;
-use crate::sources::blend;
-use crate::sources::maenifold::{self, Asked, FromDatabase};
-use crate::sources::questions::{self, Answer, Failed};
+use crate::sources::blend::Blended;
+use crate::sources::local_index::LocalIndex;
+use crate::sources::slow::{SlowAnswer, SlowSource};
+use crate::sources::source::{SharedSource, Source, SourceAnswer, SourceError};
+use crate::sources::{self, Chosen, Plan};
 use crate::store::index::{Index, Unusable};
+use crate::system::within::{self, Started};
 use crate::workspace::refresh::{Listed, Mode, Notice, Patience, Refreshed, list, refresh_listed};
 use crate::workspace::{AppError, Place, Request, Workspace};
 
 /// Which state of the index was asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum IndexState {
     /// As it was left.
     Last,
-    /// After the vaults were looked through.
+    /// After the vaults were listed.
     Fresh,
 }
 
-/// What a thread tells.
-pub(super) enum Told {
+pub(super) enum WorkerEvent {
     Place(Box<Result<Place, AppError>>),
-    /// Who is asked about maenifold's memory, and what is wrong with those who are not.
-    Chosen(SourceChoice, Vec<Fault>),
-    /// Whether there is anybody to ask, and what is wrong with those vaults that cannot be used.
+    /// Which source answers, what is wrong with the others, and the source itself if it is slow.
+    Chosen(SourceChoice, Vec<Fault>, Option<Arc<SlowSource>>),
+    /// Whether there is a source to ask, and what is wrong with the vaults that cannot be used.
     Opened(bool, Vec<Fault>),
-    /// Notes are being read for the index.
-    Reading,
+    /// Notes are being read for the index: those of all vaults, or without those of another source.
+    Reading {
+        covers_all: bool,
+    },
     /// The index is up to date, or as good as it gets.
     Refreshed(Option<Fault>),
-    /// The index turned out to be damaged, and is made again.
+    /// The index turned out to be damaged, and is rebuilt.
     Rebuilding(Fault),
-    /// There is no index to be had.
+    /// There is no usable index.
     Failed(Fault),
-    Search(State, Answer<Vec<FoundNote>>),
-    Recent(State, Answer<Vec<FoundNote>>),
-    Details(State, Answer<ConceptDetails>),
-    /// What maenifold's program answered, together with the index of the other notes; or why it did not.
-    Program(Result<Box<(Found, Vec<Fault>)>, String>),
+    Search(IndexState, SourceAnswer<Vec<FoundNote>>),
+    Recent(IndexState, SourceAnswer<Vec<FoundNote>>),
+    Details(IndexState, SourceAnswer<ConceptDetails>),
+    /// What the slow source answered, or why it did not.
+    Slow(Result<Box<SlowAnswer>, String>),
     Took(&'static str, Duration),
-    /// Nothing more will come, but perhaps from maenifold's program.
+    /// Nothing more will come, except from a slow source.
     Done,
 }
 
-/// What is said of a thread that ended before its time.
+/// The reason of a thread that panicked.
 const OUR_FAULT: &str = "a fault of this program ended it; please report it";
 
-/// What the threads do.
 #[derive(Clone)]
-pub(super) struct Work {
-    /// Tells workers apart, of whom there may be two.
+pub(super) struct Worker {
+    /// Tells workers apart.
     pub(super) number: usize,
     pub(super) request: Request,
     pub(super) now: Option<Timestamp>,
     pub(super) ranking: Ranking,
-    /// Whether there are more cores than the walk and the search take.
+    /// Whether there are more cores than listing and searching take.
     pub(super) has_spare_core: bool,
     /// Whether the index is known to be up to date, so that no file needs to be looked at.
     pub(super) is_watched: bool,
-    /// The time that there is, as long as no settings are read.
+    /// The time limit until the settings are read.
     pub(super) deadline: Deadline,
-    pub(super) teller: Sender<(usize, Told)>,
+    pub(super) events: Sender<(usize, WorkerEvent)>,
 }
 
-/// Whom the questions are put to.
-#[derive(Clone, Copy)]
-struct Known<'a> {
-    index: Option<(&'a Arc<Workspace>, &'a Index)>,
-    database: Option<&'a FromDatabase>,
-    project: Option<&'a str>,
+/// An open workspace, and the source for the notes that its index does not cover.
+#[derive(Clone)]
+struct Opened {
+    workspace: Arc<Workspace>,
+    beside: Option<SharedSource>,
+    project: Option<String>,
 }
 
-impl Work {
-    /// Tells the listener, who may have stopped listening.
-    fn tell(&self, tale: Told) {
-        let _ = self.teller.send((self.number, tale));
+impl Opened {
+    fn sources(&self, index: Option<Index>) -> Blended {
+        let index = index.map(|index| LocalIndex::new(&self.workspace, index));
+        Blended { beside: self.beside.clone(), index }
+    }
+}
+
+impl Worker {
+    /// Reports to the listener, if it still listens.
+    fn report(&self, event: WorkerEvent) {
+        let _ = self.events.send((self.number, event));
     }
 
     fn timed<T>(&self, stage: &'static str, work: impl FnOnce() -> T) -> T {
         let started = Instant::now();
         let done = work();
-        self.tell(Told::Took(stage, started.elapsed()));
+        self.report(WorkerEvent::Took(stage, started.elapsed()));
         done
     }
 
-    /// Works in a thread of its own, and tells when that is done, for better or worse.
+    /// Works in a thread of its own. With `patience`, vaults that do not answer within it are left out.
     pub(super) fn start(&self, patience: Option<Duration>) {
-        let work = self.clone();
+        let worker = self.clone();
         thread::spawn(move || {
             let mut listed = None;
-            let done = catch_unwind(AssertUnwindSafe(|| work.run(patience, &mut listed)));
+            let done = catch_unwind(AssertUnwindSafe(|| worker.run(patience, &mut listed)));
             if done.is_err() {
-                work.tell(Told::Failed(Fault::new("index", OUR_FAULT)));
+                worker.report(WorkerEvent::Failed(Fault::new("index", OUR_FAULT)));
             }
-            work.tell(Told::Done);
-            // What was listed is freed here, when everybody has what they wait for.
+            worker.report(WorkerEvent::Done);
+            // Freeing a long listing takes time, for which the listener must not wait.
             drop(listed);
         });
     }
@@ -123,255 +128,225 @@ impl Work {
     fn run(&self, patience: Option<Duration>, listed: &mut Option<Listed<'static>>) {
         let place = self.timed("find", || Place::find(&self.request));
         let found = place.as_ref().ok().cloned();
-        self.tell(Told::Place(Box::new(place)));
+        self.report(WorkerEvent::Place(Box::new(place)));
         let Some(place) = found.filter(|place| place.settings.enabled.value) else { return };
         if patience.is_some() {
-            // Somebody hangs already, perhaps at maenifold's own folder.
+            // The first worker hangs, perhaps at the folder of another source.
             return self.follow(place, None, patience, listed);
         }
-        let until = self.until(&place);
-        let chosen = self.timed("choose", || maenifold::choose(&place, self.now, until));
-        self.tell(Told::Chosen(chosen.choice, chosen.faults));
-        match chosen.asked {
-            Asked::Index => self.follow(place, None, patience, listed),
-            Asked::Database(database) => {
-                let others = place.without_memory();
-                self.follow(others, Some(*database), patience, listed);
-            }
-            Asked::Program(program) => {
-                self.start_program(program, &place);
+        let until = self.slow_work_until(&place);
+        let chosen = self.timed("choose", || sources::choose(&place, self.now, until));
+        let Chosen { plan, choice, faults } = chosen;
+        let slow = if let Plan::Slow(slow) = &plan { Some(Arc::clone(slow)) } else { None };
+        self.report(WorkerEvent::Chosen(choice, faults, slow));
+        match plan {
+            Plan::Index => self.follow(place, None, patience, listed),
+            Plan::Beside(source, rest) => self.follow(*rest, Some(source), patience, listed),
+            Plan::Slow(slow) => {
+                self.start_slow(slow);
                 self.follow(place, None, patience, listed);
             }
         }
     }
 
-    /// Until when maenifold's program may answer.
-    fn until(&self, place: &Place) -> Instant {
+    fn slow_work_until(&self, place: &Place) -> Instant {
         let mut deadline = self.deadline;
         deadline.allow(Duration::from_millis(place.settings.deadline_ms.value));
-        deadline.for_call(place.settings.source.value)
+        deadline.for_slow_work(place.settings.source.value.insists_on_slow())
     }
 
-    /// Asks the index of a place as it was left, looks through the vaults meanwhile, and asks again if that is needed.
+    fn start_slow(&self, slow: Arc<SlowSource>) {
+        let worker = self.clone();
+        thread::spawn(move || {
+            let ask = || slow.ask(worker.ranking, worker.now).map(Box::new);
+            let asked = worker.timed("program", || catch_unwind(AssertUnwindSafe(ask)));
+            let asked = asked.unwrap_or_else(|_| Err(OUR_FAULT.to_owned()));
+            worker.report(WorkerEvent::Slow(asked));
+        });
+    }
+
+    /// Asks the last index of a place, lists the vaults meanwhile, and asks again if that is needed.
     fn follow(
         &self,
         place: Place,
-        database: Option<FromDatabase>,
+        beside: Option<SharedSource>,
         patience: Option<Duration>,
         listed: &mut Option<Listed<'static>>,
     ) {
         let project = place.project.name.clone();
-        let Some(workspace) = self.open(place, database.is_some(), patience) else {
-            if let Some(database) = &database {
-                let (index, project) = (None, project.as_deref());
-                let _ = self.ask(State::Last, Known { index, database: Some(database), project });
-                self.tell(Told::Refreshed(None));
+        let Some(workspace) = self.open(place, beside.is_some(), patience) else {
+            if beside.is_some() {
+                let sources = Blended { beside, index: None };
+                let _ = self.ask(IndexState::Last, &sources, project.as_deref());
+                self.report(WorkerEvent::Refreshed(None));
             }
             return;
         };
-        if self.is_watched
-            && database.is_none()
-            && let Ok(index) = workspace.last_index()
-            && self.ask(State::Last, Known::index(&workspace, &index, &project)).is_ok()
-        {
-            self.tell(Told::Refreshed(None));
+        let opened = Opened { workspace: Arc::new(workspace), beside, project };
+        if self.is_watched && opened.beside.is_none() && self.ask_watched(&opened) {
             return;
         }
-        let database = database.map(Arc::new);
-        let asked = self.ask_the_last_index(&workspace, &database, &project);
-        let listed = listed.insert(list(&workspace));
-        // Nothing comes from a thread that ended in a fault of this program.
-        let (asked, last) = asked.recv().unwrap_or_else(|_| (None, workspace.last_index()));
-        let fresh = self.refresh(&workspace, listed, last, Mode::Incremental);
+        let asked = self.ask_last_index(&opened);
+        let listed = listed.insert(list(&opened.workspace));
+        // There is no result if the thread panicked.
+        let (asked, last) = asked.wait().unwrap_or_else(|| (None, opened.workspace.last_index()));
+        let fresh = self.refresh(&opened, listed, last, Mode::Incremental);
         let Some((index, refreshed)) = fresh else { return };
-        let ask = |index: &Index| {
-            let known = Known::index(&workspace, index, &project);
-            self.ask(State::Fresh, Known { database: database.as_deref(), ..known })
+        let earlier = asked.filter(|asked| {
+            // Another process may have written it between the questions and the listing.
+            refreshed.is_as_before && index.version().is_ok_and(|now| now == asked.version)
+        });
+        let sources = opened.sources(Some(index));
+        let project = opened.project.as_deref();
+        let answered = match earlier {
+            Some(Earlier { answered, .. }) => answered,
+            None => self.ask(IndexState::Fresh, &sources, project),
         };
-        let answered = match asked {
-            // Another process may have written it between the questions and the look at the vaults.
-            Some(Earlier { version, answered })
-                if refreshed.is_as_before && index.version().is_ok_and(|now| now == version) =>
-            {
-                answered
-            }
-            _ => ask(&index),
+        let (Err(damage), Some(LocalIndex { index, .. })) = (answered, sources.index) else {
+            return;
         };
-        // A damaged index is made again, and asked once more.
-        if let Err(reason) = answered {
-            let reason = format!("it was made anew: {reason}");
-            self.tell(Told::Rebuilding(Fault::new("index", reason)));
-            *listed = list(&workspace);
-            let fresh = self.refresh(&workspace, listed, Ok(index), Mode::Full);
-            if let Some((index, _)) = fresh {
-                let _ = ask(&index);
-            }
+        // A damaged index is rebuilt, and asked once more.
+        let fault = Fault::new("index", format!("it was made anew: {damage}"));
+        self.report(WorkerEvent::Rebuilding(fault));
+        *listed = list(&opened.workspace);
+        if let Some((index, _)) = self.refresh(&opened, listed, Ok(index), Mode::Full) {
+            let _ = self.ask(IndexState::Fresh, &opened.sources(Some(index)), project);
         }
     }
 
     fn open(
         &self,
         place: Place,
-        has_database: bool,
+        has_other_source: bool,
         patience: Option<Duration>,
-    ) -> Option<Arc<Workspace>> {
-        let (workspace, errors) = match place.settings.vaults.is_empty() && has_database {
+    ) -> Option<Workspace> {
+        let (workspace, errors) = match place.settings.vaults.is_empty() && has_other_source {
             true => (None, Vec::new()),
-            false => self.timed("open", || Workspace::open_what_answers(place, patience)),
+            false => self.timed("open", || Workspace::open_reachable(place, patience)),
         };
         let faults = errors.iter().map(|error| Fault::new("vault", error)).collect();
-        self.tell(Told::Opened(workspace.is_some() || has_database, faults));
-        workspace.map(Arc::new)
+        self.report(WorkerEvent::Opened(workspace.is_some() || has_other_source, faults));
+        workspace
+    }
+
+    /// Asks an index that is known to be up to date. Returns whether that was enough.
+    fn ask_watched(&self, opened: &Opened) -> bool {
+        let Ok(index) = opened.workspace.last_index() else { return false };
+        let sources = opened.sources(Some(index));
+        let is_answered = self.ask(IndexState::Last, &sources, opened.project.as_deref()).is_ok();
+        if is_answered {
+            self.report(WorkerEvent::Refreshed(None));
+        }
+        is_answered
+    }
+
+    /// Opens the last index and asks it, in a thread of its own, which then hands the index over.
+    fn ask_last_index(
+        &self,
+        opened: &Opened,
+    ) -> Started<(Option<Earlier>, Result<Index, Unusable>)> {
+        let (worker, opened) = (self.clone(), opened.clone());
+        within::start(move || {
+            let (index, unusable) = match opened.workspace.last_index() {
+                Ok(index) => (Some(index), Unusable::Missing),
+                Err(unusable) => (None, unusable),
+            };
+            let version = index.as_ref().and_then(|index| index.version().ok());
+            let sources = opened.sources(index);
+            // Without an index there may still be another source.
+            let answered = (version.is_some() || sources.beside.is_some())
+                .then(|| worker.ask(IndexState::Last, &sources, opened.project.as_deref()));
+            let earlier =
+                answered.zip(version).map(|(answered, version)| Earlier { version, answered });
+            (earlier, sources.index.map(|source| source.index).ok_or(unusable))
+        })
     }
 
     fn refresh(
         &self,
-        workspace: &Workspace,
+        opened: &Opened,
         listed: &mut Listed<'_>,
         last: Result<Index, Unusable>,
         mode: Mode,
     ) -> Option<(Index, Refreshed)> {
         let started = Instant::now();
-        let mut is_told = false;
-        let fresh = refresh_listed(workspace, listed, last, mode, Patience::Skip, &mut |_, _| {
-            if !std::mem::replace(&mut is_told, true) {
-                self.tell(Told::Reading);
+        let mut is_reported = false;
+        let progress = &mut |_, _| {
+            if !std::mem::replace(&mut is_reported, true) {
+                self.report(WorkerEvent::Reading { covers_all: opened.beside.is_none() });
             }
-        });
-        match fresh {
+        };
+        let workspace = &opened.workspace;
+        match refresh_listed(workspace, listed, last, mode, Patience::Skip, progress) {
             Ok((index, refreshed)) => {
-                self.tell(Told::Took("list", refreshed.listed_in));
-                self.tell(Told::Took("refresh", started.elapsed()));
-                let said =
-                    refreshed.notice.as_ref().map(|notice| Fault::new("index", said(notice)));
-                self.tell(Told::Refreshed(said));
+                self.report(WorkerEvent::Took("list", refreshed.listed_in));
+                self.report(WorkerEvent::Took("refresh", started.elapsed()));
+                let fault =
+                    refreshed.notice.as_ref().map(|notice| Fault::new("index", reason(notice)));
+                self.report(WorkerEvent::Refreshed(fault));
                 Some((index, refreshed))
             }
             Err(error) => {
-                self.tell(Told::Failed(Fault::new("index", error)));
+                self.report(WorkerEvent::Failed(Fault::new("index", error)));
                 None
             }
         }
     }
 
-    /// Opens the index as it was left and puts the questions to it, in a thread of its own, which then hands it over.
-    fn ask_the_last_index(
-        &self,
-        workspace: &Arc<Workspace>,
-        database: &Option<Arc<FromDatabase>>,
-        project: &Option<String>,
-    ) -> Receiver<(Option<Earlier>, Result<Index, Unusable>)> {
-        let (sender, asked) = mpsc::channel();
-        let work = self.clone();
-        let (workspace, project) = (Arc::clone(workspace), project.clone());
-        let database = database.clone();
-        thread::spawn(move || {
-            let last = workspace.last_index();
-            let index = last.as_ref().ok().map(|index| (&workspace, index));
-            let version = last.as_ref().ok().and_then(|index| index.version().ok());
-            let (database, project) = (database.as_deref(), project.as_deref());
-            // Without an index there may still be the database.
-            let asked = (version.is_some() || database.is_some())
-                .then(|| work.ask(State::Last, Known { index, database, project }));
-            let asked = asked.zip(version).map(|(answered, version)| Earlier { version, answered });
-            let _ = sender.send((asked, last));
-        });
-        asked
-    }
-
-    /// Puts all questions to the index and to the database, and tells their blended answers.
-    fn ask(&self, state: State, known: Known<'_>) -> Answered {
-        let Known { index, database, project } = known;
-        let recent = index.and_then(|(workspace, _)| self.start_recent(workspace));
-        let search = index.map_or(Ok(Vec::new()), |(workspace, index)| {
-            self.timed("search", || questions::searched(workspace, index, project))
-        });
-        let search = search.map(|found| match database {
-            Some(database) => blend::searched(database.search.clone(), found, SEARCHED),
-            None => found,
-        });
-        self.tell(Told::Search(state, search.clone()));
-        let recent = match (recent, index) {
-            (Some(recent), _) => recent
-                .recv()
-                .unwrap_or_else(|_| Err(Failed { reason: OUR_FAULT.to_owned(), is_damage: false })),
-            (None, Some((workspace, index))) => self.recent(workspace, index),
-            (None, None) => Ok(Vec::new()),
+    /// Asks all questions and reports the answers.
+    fn ask(&self, state: IndexState, source: &Blended, project: Option<&str>) -> Answered {
+        let elsewhere = self.start_recent(source);
+        let search = self.found(source, "search", |source| source.search(project));
+        self.report(WorkerEvent::Search(state, search.clone()));
+        let recent = match elsewhere {
+            Some(recent) => recent.wait().unwrap_or_else(|| Err(OUR_FAULT.to_owned().into())),
+            None => self.found(source, "recent", |source| source.recent(self.now)),
         };
-        let recent = recent.map(|found| match database {
-            Some(database) => blend::recent(database.recent.clone(), found, RECENT),
-            None => found,
-        });
-        self.tell(Told::Recent(state, recent.clone()));
+        self.report(WorkerEvent::Recent(state, recent.clone()));
         let (searched, changed) = (search.as_deref(), recent.as_deref());
         let (searched, changed) = (searched.unwrap_or_default(), changed.unwrap_or_default());
         let concepts = shortlist(self.ranking, searched, changed);
         let n_expanded = self.ranking.n_expanded();
-        let details = self.timed("graph", || details(known, &concepts, n_expanded));
-        let failed = [search.err(), recent.err(), details.as_ref().err().cloned()];
-        self.tell(Told::Details(state, details));
-        match failed.into_iter().flatten().find(|failed| failed.is_damage) {
-            Some(Failed { reason, .. }) => Err(reason),
+        let details = self.timed("graph", || source.around(&concepts, n_expanded));
+        let errors = [search.err(), recent.err(), details.as_ref().err().cloned()];
+        self.report(WorkerEvent::Details(state, details));
+        match errors.into_iter().flatten().find(|error| error.is_damage) {
+            Some(SourceError { reason, .. }) => Err(reason),
             None => Ok(()),
         }
     }
 
-    /// Asks for recent activity beside the search, with a connection of its own, where there is a core for that. To open
-    /// another connection takes longer than the answer: with two cores, of which the walk has one, it comes sooner
-    /// after the search.
-    fn start_recent(&self, workspace: &Arc<Workspace>) -> Option<Receiver<Answer<Vec<FoundNote>>>> {
-        if !self.has_spare_core {
-            return None;
+    fn found(
+        &self,
+        source: &Blended,
+        stage: &'static str,
+        ask: impl FnOnce(&Blended) -> SourceAnswer<Vec<FoundNote>>,
+    ) -> SourceAnswer<Vec<FoundNote>> {
+        match source.has_notes_ready() {
+            true => ask(source),
+            false => self.timed(stage, || ask(source)),
         }
-        let (sender, receiver) = mpsc::channel();
-        let work = self.clone();
-        let workspace = Arc::clone(workspace);
-        thread::spawn(move || {
-            let recent = match workspace.last_index() {
-                Ok(index) => work.recent(&workspace, &index),
-                Err(unusable) => Err(Failed::from(unusable)),
-            };
-            let _ = sender.send(recent);
-        });
-        Some(receiver)
     }
 
-    fn recent(&self, workspace: &Workspace, index: &Index) -> Answer<Vec<FoundNote>> {
-        self.timed("recent", || questions::recent(workspace, index, self.now))
+    /// Asks for recent notes beside the search, if there is a core for that. Opening another connection takes longer than
+    /// the answer: with two cores, of which listing has one, the answer comes sooner after the search.
+    fn start_recent(&self, source: &Blended) -> Option<Started<SourceAnswer<Vec<FoundNote>>>> {
+        let recent = source.recent_elsewhere().filter(|_| self.has_spare_core)?;
+        let worker = self.clone();
+        Some(within::start(move || worker.timed("recent", || recent(worker.now))))
     }
 }
 
-impl<'a> Known<'a> {
-    fn index(workspace: &'a Arc<Workspace>, index: &'a Index, project: &'a Option<String>) -> Self {
-        let (index, project) = (Some((workspace, index)), project.as_deref());
-        Known { index, database: None, project }
-    }
-}
-
-/// What is known about found concepts.
-fn details(known: Known<'_>, ranked: &[FoundConcept], n_expanded: usize) -> Answer<ConceptDetails> {
-    let Known { index, database, .. } = known;
-    let of_index = index.map_or(Ok(ConceptDetails::new()), |(workspace, index)| {
-        questions::details(workspace, index, ranked, n_expanded)
-    })?;
-    let Some(database) = database else { return Ok(of_index) };
-    let of_database = database
-        .details(ranked, n_expanded)
-        .map_err(|reason| Failed { reason, is_damage: false })?;
-    Ok(blend::details(of_database, of_index, NEIGHBOURS))
-}
-
-/// An index that was asked before.
+/// The answers of an index, and the version it had.
 struct Earlier {
-    /// The state that it was in.
     version: i64,
     answered: Answered,
 }
 
-/// That all questions were answered, or what is damaged.
+/// Whether all questions were asked, or what is damaged.
 type Answered = Result<(), String>;
 
-fn said(notice: &Notice) -> String {
+fn reason(notice: &Notice) -> String {
     match notice {
         Notice::Rebuilt(reason) => format!("it was made anew: {reason}"),
         Notice::Busy => "another process is writing it: this is from the one before".to_owned(),
@@ -383,32 +358,41 @@ fn said(notice: &Notice) -> String {
 #[expect(clippy::disallowed_methods, reason = "a test writes its own notes")]
 mod tests {
     use super::*;
+    use std::sync::mpsc;
 
-    /// All that a worker tells about a vault, however its threads took turns.
-    fn told(request: &Request, has_spare_core: bool) -> Vec<String> {
-        let (teller, told) = mpsc::channel();
+    /// All answers about a vault, however the threads took turns.
+    fn reported(request: &Request, has_spare_core: bool) -> Vec<String> {
+        let (events, reported) = mpsc::channel();
         let ranking = Ranking::default();
         let request = request.clone();
         let now = None;
         let is_watched = false;
         let deadline = Deadline::start(Duration::from_secs(60), None);
-        let work =
-            Work { number: 0, request, now, ranking, has_spare_core, is_watched, deadline, teller };
-        work.run(None, &mut None);
-        drop(work);
-        let mut tales: Vec<String> = told
+        let worker = Worker {
+            number: 0,
+            request,
+            now,
+            ranking,
+            has_spare_core,
+            is_watched,
+            deadline,
+            events,
+        };
+        worker.run(None, &mut None);
+        drop(worker);
+        let mut answers: Vec<String> = reported
             .iter()
-            .filter_map(|(_, tale)| match tale {
-                Told::Search(_, answer) => Some(format!("search {answer:?}")),
-                Told::Recent(_, answer) => Some(format!("recent {answer:?}")),
-                Told::Details(_, answer) => Some(format!("details {answer:?}")),
+            .filter_map(|(_, event)| match event {
+                WorkerEvent::Search(_, answer) => Some(format!("search {answer:?}")),
+                WorkerEvent::Recent(_, answer) => Some(format!("recent {answer:?}")),
+                WorkerEvent::Details(_, answer) => Some(format!("details {answer:?}")),
                 _ => None,
             })
             .collect();
         // A note that was just written is read again, and the questions are then put twice.
-        tales.sort();
-        tales.dedup();
-        tales
+        answers.sort();
+        answers.dedup();
+        answers
     }
 
     #[test]
@@ -423,10 +407,10 @@ mod tests {
         let home = Some(folder.path().join("home"));
         let request =
             Request { dir: Some(vault.clone()), vaults: vec![vault], home, ..Request::default() };
-        let first = told(&request, false);
+        let first = reported(&request, false);
         assert_eq!(first.len(), 3, "{first:#?}");
         assert!(first[0].contains("planks") && !first[2].contains("planks"), "{first:#?}");
-        assert_eq!(told(&request, true), first);
-        assert_eq!(told(&request, false), first);
+        assert_eq!(reported(&request, true), first);
+        assert_eq!(reported(&request, false), first);
     }
 }

@@ -99,7 +99,7 @@ impl<'a> ContextBuilder<'a> {
             }
             // Without notes there is no index, and the session shows that.
             let request = self.sandbox.request(dir);
-            if let Ok(workspace) = Workspace::find_what_answers(&request, true) {
+            if let Ok(workspace) = Workspace::find_reachable(&request, true) {
                 refresh_from_memory(&workspace, &notes)?;
             }
         }

@@ -44,7 +44,7 @@ pub(super) struct IndexArgs {
 pub(super) fn run(place: &PlaceArgs, args: &IndexArgs, screen: &mut Screen) -> Outcome {
     let request = place.request();
     let workspace = if args.what_answers {
-        Workspace::find_what_answers(&request, !args.without_memory)?
+        Workspace::find_reachable(&request, !args.without_memory)?
     } else {
         Workspace::find(&request)?
     };

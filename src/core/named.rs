@@ -52,7 +52,7 @@ mod tests {
     use super::*;
     use crate::core::session::{Announcement, Delivery};
     use crate::core::settings::LinkStyle;
-    use crate::core::source::{Source, SourcePreference};
+    use crate::core::source::SourcePreference;
     use crate::core::tokens::encoding::Encoding;
 
     #[test]
@@ -67,7 +67,6 @@ mod tests {
         check::<Delivery>();
         check::<Encoding>();
         check::<LinkStyle>();
-        check::<Source>();
         check::<SourcePreference>();
     }
 

@@ -1,22 +1,10 @@
 //! Which source answers about the notes of maenifold's memory. The index answers about all other notes.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::core::named::named;
-
-/// The source that answered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Source {
-    /// The index that kgctx keeps of the notes themselves.
-    Index,
-    /// maenifold's own `memory.db`.
-    Database,
-    /// The `maenifold` program.
-    Cli,
-}
-
-named!(Source { Index = "index", Database = "database", Cli = "cli" });
 
 /// The source that the user prefers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -35,9 +23,17 @@ pub enum SourcePreference {
 
 named!(SourcePreference { Auto = "auto", Index = "index", Database = "database", Cli = "cli" });
 
+impl SourcePreference {
+    /// Whether the user asked for a source that may take long, and so waits for it to the end.
+    pub fn insists_on_slow(self) -> bool {
+        self == SourcePreference::Cli
+    }
+}
+
 /// The source that answered, and why it was asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceChoice {
-    pub source: Source,
+    /// Its name.
+    pub source: Cow<'static, str>,
     pub because: String,
 }

@@ -1,13 +1,66 @@
-//! Blends what two sources answered, each about notes of its own, into one answer.
+//! Blends the answers of two sources, each about notes of its own, into one.
 
 use std::collections::BTreeMap;
 
-use crate::core::context::found::{ConceptDetail, ConceptDetails, FoundNote, Link, Signal};
+use crate::core::context::found::{
+    ConceptDetail, ConceptDetails, FoundConcept, FoundNote, Link, NEIGHBOURS, RECENT, SEARCHED,
+    Signal,
+};
 use crate::core::note::concept::Concept;
+use crate::core::time::Timestamp;
+use crate::sources::local_index::LocalIndex;
+use crate::sources::source::{RecentElsewhere, SharedSource, Source, SourceAnswer};
 
-/// The best notes of two searches: by how they match, then by their places, those of the first search before their
-/// equals.
-pub fn searched(first: Vec<FoundNote>, second: Vec<FoundNote>, limit: usize) -> Vec<FoundNote> {
+/// A source for some notes, and the index of all others. Either may be missing.
+pub(crate) struct Blended {
+    pub(crate) beside: Option<SharedSource>,
+    pub(crate) index: Option<LocalIndex>,
+}
+
+impl Blended {
+    fn ask<T: Default>(
+        &self,
+        ask: impl Fn(&dyn Source) -> SourceAnswer<T>,
+        blend: impl Fn(T, T) -> T,
+    ) -> SourceAnswer<T> {
+        let of_index = self.index.as_ref().map_or(Ok(T::default()), |index| ask(index))?;
+        match &self.beside {
+            Some(beside) => Ok(blend(ask(&**beside)?, of_index)),
+            None => Ok(of_index),
+        }
+    }
+}
+
+impl Source for Blended {
+    fn search(&self, project: Option<&str>) -> SourceAnswer<Vec<FoundNote>> {
+        self.ask(|source| source.search(project), |a, b| searched(a, b, SEARCHED))
+    }
+
+    fn recent(&self, now: Option<Timestamp>) -> SourceAnswer<Vec<FoundNote>> {
+        self.ask(|source| source.recent(now), |a, b| recent(a, b, RECENT))
+    }
+
+    fn around(&self, concepts: &[FoundConcept], n_expanded: usize) -> SourceAnswer<ConceptDetails> {
+        self.ask(|source| source.around(concepts, n_expanded), |a, b| details(a, b, NEIGHBOURS))
+    }
+
+    fn has_notes_ready(&self) -> bool {
+        self.index.is_none()
+    }
+
+    fn recent_elsewhere(&self) -> Option<RecentElsewhere> {
+        let of_index = self.index.as_ref()?.recent_elsewhere()?;
+        let Some(beside) = self.beside.clone() else { return Some(of_index) };
+        Some(Box::new(move |now| Ok(recent(beside.recent(now)?, of_index(now)?, RECENT))))
+    }
+}
+
+/// The best notes of two searches: by how they match, then by place, those of the first search before their equals.
+pub(crate) fn searched(
+    first: Vec<FoundNote>,
+    second: Vec<FoundNote>,
+    limit: usize,
+) -> Vec<FoundNote> {
     let mut all: Vec<FoundNote> = first.into_iter().chain(second).collect();
     // Names before words, as within one search; the sort is stable.
     all.sort_by_key(|note| match note.signal {
@@ -24,7 +77,11 @@ pub fn searched(first: Vec<FoundNote>, second: Vec<FoundNote>, limit: usize) -> 
 }
 
 /// The newest notes of two lists; among equals by address.
-pub fn recent(first: Vec<FoundNote>, second: Vec<FoundNote>, limit: usize) -> Vec<FoundNote> {
+pub(crate) fn recent(
+    first: Vec<FoundNote>,
+    second: Vec<FoundNote>,
+    limit: usize,
+) -> Vec<FoundNote> {
     let mut all: Vec<FoundNote> = first.into_iter().chain(second).collect();
     all.sort_by(|a, b| b.modified.cmp(&a.modified).then_with(|| a.uri.cmp(&b.uri)));
     all.truncate(limit);
@@ -34,8 +91,8 @@ pub fn recent(first: Vec<FoundNote>, second: Vec<FoundNote>, limit: usize) -> Ve
     all
 }
 
-/// What two sources know about concepts: their notes are different ones, so that their numbers add up.
-pub fn details(
+/// What two sources know about concepts. Their notes are different ones, so that their numbers add up.
+pub(crate) fn details(
     mut first: ConceptDetails,
     second: ConceptDetails,
     n_neighbours: usize,
@@ -47,6 +104,16 @@ pub fn details(
         detail.neighbours = links(std::mem::take(&mut detail.neighbours), neighbours, n_neighbours);
     }
     first
+}
+
+/// Adds the neighbours that only the second source knows.
+pub(crate) fn add_missing_neighbours(details: &mut ConceptDetails, second: &ConceptDetails) {
+    for (concept, detail) in second.iter().filter(|(_, known)| !known.neighbours.is_empty()) {
+        let known = details.entry(concept.clone()).or_default();
+        if known.neighbours.is_empty() {
+            known.neighbours.clone_from(&detail.neighbours);
+        }
+    }
 }
 
 fn links(first: Vec<Link>, second: Vec<Link>, limit: usize) -> Vec<Link> {

@@ -1,5 +1,6 @@
 //! Answers "what changed lately?".
 
+use crate::core::context::found::RECENT;
 use crate::core::search::answer::{RecentAnswer, RecentFilter, RecentItem};
 use crate::core::time::{Timespan, Timestamp};
 use crate::sources::search::uri;
@@ -8,17 +9,21 @@ use crate::system::clock;
 use crate::workspace::refresh::{Refreshed, ask};
 use crate::workspace::{AppError, Workspace};
 
-/// What to list.
+/// Which notes to list.
 #[derive(Debug, Clone, Copy)]
 pub struct RecentQuestion {
-    /// The moment from which time is counted back; the present one if none is named.
+    /// The time from which `span` is counted back; `None` reads the clock.
     pub now: Option<Timestamp>,
-    /// How far back.
     pub span: Timespan,
-    /// How many notes at most.
     pub limit: usize,
-    /// Which notes.
     pub filter: RecentFilter,
+}
+
+impl RecentQuestion {
+    /// What a context asks.
+    pub(crate) fn of_last_day(now: Option<Timestamp>) -> RecentQuestion {
+        RecentQuestion { now, span: Timespan::DAY, limit: RECENT, filter: RecentFilter::Memory }
+    }
 }
 
 /// Finds the notes whose files were written lately, newest first, after a refresh.
@@ -61,7 +66,7 @@ pub(crate) fn newest(
     let mut found = Vec::new();
     let mut older = None;
     index.newest_first(|note, card| {
-        // What came after the moment that was asked for had not happened then.
+        // At the given time, what came later had not happened yet.
         let is_later = asked_for_now.is_some_and(|now| card.modified > now);
         let uri = uri(workspace, &card);
         if card.modified < since {

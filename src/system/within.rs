@@ -27,6 +27,11 @@ pub struct Started<T> {
 }
 
 impl<T> Started<T> {
+    /// Waits for the result; `None` after a panic.
+    pub fn wait(self) -> Option<T> {
+        self.result.recv().ok()
+    }
+
     /// Waits for the result until then. A result that is there already is returned even if the time is up.
     pub fn by(self, until: Instant) -> Option<T> {
         self.result.recv_timeout(until.saturating_duration_since(Instant::now())).ok()

@@ -29,7 +29,7 @@ pub(super) fn all(request: &Request, place: Place) -> Vec<Check> {
     checks.push(enabled(&place));
     let mut can_try = place.settings.enabled.value;
     let state_folder = place.directories.state.clone();
-    let (workspace, errors) = Workspace::open_what_answers(place, Some(PATIENCE));
+    let (workspace, errors) = Workspace::open_reachable(place, Some(PATIENCE));
     checks.extend(vaults(workspace.as_ref(), &errors));
     can_try &= workspace.is_some();
     checks.extend(workspace.map(index));

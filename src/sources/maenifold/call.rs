@@ -253,10 +253,12 @@ mod tests {
     fn the_environment_is_ours_but_for_maenifolds_own_variables() {
         const AGAIN: &str = "KGCTX_TEST_OF_ENVIRONMENT";
         if std::env::var_os(AGAIN).is_none() {
-            // Nobody may change the environment of a process that has threads: this test runs once more in another one.
-            let test = "adapters::maenifold::call::tests::the_environment_is_ours_but_for_maenifolds_own_variables";
+            // The environment of a process with threads must not change: this test runs again in another process.
+            let module = module_path!().trim_start_matches("kgctx::");
+            let name = "the_environment_is_ours_but_for_maenifolds_own_variables";
+            let test = format!("{module}::{name}");
             let mut again = Command::new(std::env::current_exe().unwrap());
-            again.args([test, "--exact"]).env(AGAIN, "1");
+            again.args([test.as_str(), "--exact"]).env(AGAIN, "1");
             again.envs([("CI", "true"), ("GITHUB_ACTIONS", "true"), ("MAENIFOLD_OLD", "1")]);
             let output = again.output().unwrap();
             let said = String::from_utf8_lossy(&output.stdout);

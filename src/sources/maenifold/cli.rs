@@ -10,20 +10,20 @@ use serde_json::{Value, json};
 
 use super::notes::{Listed, Notes, ReadNote};
 use crate::core::context::found::{
-    ConceptDetail, ConceptDetails, FoundConcept, FoundNote, Link, NEIGHBOURS, RECENT, SEARCHED,
-    Signal,
+    ConceptDetail, ConceptDetails, FoundConcept, FoundNote, Link, NEIGHBOURS, SEARCHED, Signal,
 };
 use crate::core::named::Named;
 use crate::core::note::concept::Concept;
 use crate::core::note::vault::Vault;
-use crate::core::search::answer::{Match, RecentFilter};
+use crate::core::search::answer::Match;
 use crate::core::settings::LinkStyle;
-use crate::core::time::{Timespan, Timestamp};
+use crate::core::time::Timestamp;
 use crate::sources::maenifold::answers::{NotePlace, RecentNote, Relation, SearchedNote};
 use crate::sources::maenifold::call::{CallError, Program, Tool};
 use crate::sources::maenifold::replies;
 
 use crate::sources::recent::{RecentQuestion, admits};
+use crate::sources::source::{Source, SourceAnswer, SourceError};
 use crate::system::clock;
 use crate::system::maenifold_places::Places;
 
@@ -48,8 +48,7 @@ pub(crate) struct Cli {
     notes: OnceLock<Notes>,
 }
 
-/// Notes that were found, or why there are none.
-type Found = Result<Vec<FoundNote>, String>;
+type FoundNotes = Result<Vec<FoundNote>, String>;
 
 impl Cli {
     /// Makes ready to ask. Nothing is started yet.
@@ -64,33 +63,8 @@ impl Cli {
         Cli { program, places, timeout, until, links, max_file_bytes, notes }
     }
 
-    /// When all calls have to be done.
-    pub(crate) fn until(&self) -> Instant {
-        self.until
-    }
-
-    /// The notes that match the project's name, best first, and those of the last day, newest first. With `now`, the last
-    /// day is that before it.
-    ///
-    /// Side by side, but where maenifold has yet to unpack its things: two that do that at once get in each other's way.
-    pub(crate) fn both(&self, project: Option<&str>, now: Option<Timestamp>) -> (Found, Found) {
-        let search = || match project {
-            Some(project) => self.search(project, SEARCHED),
-            None => Ok(Vec::new()),
-        };
-        let (span, limit, filter) = (Timespan::DAY, RECENT, RecentFilter::Memory);
-        let question = RecentQuestion { now, span, limit, filter };
-        if self.places.is_fresh() {
-            return (search(), self.recent(question));
-        }
-        thread::scope(|scope| {
-            let recent = scope.spawn(|| self.recent(question));
-            (search(), joined(recent))
-        })
-    }
-
     /// The notes that match a query, best first.
-    pub(crate) fn search(&self, query: &str, limit: usize) -> Found {
+    pub(super) fn notes_about(&self, query: &str, limit: usize) -> FoundNotes {
         if query.trim().is_empty() {
             return Ok(Vec::new());
         }
@@ -114,7 +88,7 @@ impl Cli {
 
     /// The notes that were written lately, newest first. The program counts back from its own clock: with a moment that is
     /// asked for, those of its answer are left out that had not happened then, or were long over.
-    pub(crate) fn recent(&self, question: RecentQuestion) -> Found {
+    pub(super) fn changed_notes(&self, question: RecentQuestion) -> FoundNotes {
         let RecentQuestion { now, span, limit, filter } = question;
         let payload =
             json!({ "timespan": span.dot_net(), "limit": limit, "filter": filter.name() });
@@ -138,35 +112,6 @@ impl Cli {
             note.signal = Signal::Recent { place: n + 1 };
         }
         Ok(found)
-    }
-
-    /// What is known about found concepts, and what stands around the best of them; with what went wrong. What is not known
-    /// about one concept takes nothing from the others.
-    pub(crate) fn details(
-        &self,
-        ranked: &[FoundConcept],
-        n_expanded: usize,
-    ) -> (ConceptDetails, Option<String>) {
-        let best = &ranked[..ranked.len().min(n_expanded)];
-        thread::scope(|scope| {
-            let around: Vec<_> =
-                best.iter().map(|found| scope.spawn(|| self.neighbours(&found.concept))).collect();
-            let mut details = self.own_notes(ranked);
-            let mut failed: Vec<String> = Vec::new();
-            for (found, around) in best.iter().zip(around) {
-                match joined(around) {
-                    Ok(neighbours) => {
-                        details.entry(found.concept.clone()).or_default().neighbours = neighbours;
-                    }
-                    Err(fault) => failed.push(fault),
-                }
-            }
-            let n_failed = failed.len();
-            let fault = failed.into_iter().next();
-            let fault =
-                fault.map(|first| format!("{first} ({n_failed} of {} concepts)", best.len()));
-            (details, fault)
-        })
     }
 
     /// The concepts around one, in maenifold's order.
@@ -287,6 +232,54 @@ impl Cli {
 
     fn notes(&self) -> &Notes {
         self.notes.get_or_init(|| Notes::list(&self.places, self.links, self.max_file_bytes))
+    }
+}
+
+impl Source for Cli {
+    fn search(&self, project: Option<&str>) -> SourceAnswer<Vec<FoundNote>> {
+        let Some(project) = project else { return Ok(Vec::new()) };
+        Ok(self.notes_about(project, SEARCHED)?)
+    }
+
+    fn recent(&self, now: Option<Timestamp>) -> SourceAnswer<Vec<FoundNote>> {
+        Ok(self.changed_notes(RecentQuestion::of_last_day(now))?)
+    }
+
+    /// Side by side, unless maenifold has yet to unpack its assets: two processes that do so get in each other's way.
+    fn search_and_recent(
+        &self,
+        project: Option<&str>,
+        now: Option<Timestamp>,
+    ) -> (SourceAnswer<Vec<FoundNote>>, SourceAnswer<Vec<FoundNote>>) {
+        if self.places.is_fresh() {
+            return (self.search(project), self.recent(now));
+        }
+        thread::scope(|scope| {
+            let recent = scope.spawn(|| self.changed_notes(RecentQuestion::of_last_day(now)));
+            (self.search(project), joined(recent).map_err(SourceError::from))
+        })
+    }
+
+    /// A concept that fails takes nothing from the others.
+    fn around(&self, concepts: &[FoundConcept], n_expanded: usize) -> SourceAnswer<ConceptDetails> {
+        let best = &concepts[..concepts.len().min(n_expanded)];
+        thread::scope(|scope| {
+            let around: Vec<_> =
+                best.iter().map(|found| scope.spawn(|| self.neighbours(&found.concept))).collect();
+            let mut details = self.own_notes(concepts);
+            let mut failed: Vec<String> = Vec::new();
+            for (found, around) in best.iter().zip(around) {
+                match joined(around) {
+                    Ok(neighbours) => {
+                        details.entry(found.concept.clone()).or_default().neighbours = neighbours;
+                    }
+                    Err(fault) => failed.push(fault),
+                }
+            }
+            let Some(first) = failed.first() else { return Ok(details) };
+            let reason = format!("{first} ({} of {} concepts)", failed.len(), best.len());
+            Err(SourceError { partial: details, ..SourceError::from(reason) })
+        })
     }
 }
 

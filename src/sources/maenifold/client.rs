@@ -1,14 +1,15 @@
-//! A respondent: who of maenifold's answers a single question of a person.
+//! Answers a single question of a person from maenifold's database or program.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use super::{Unusable, asked, database, memory_of, program};
+use super::{consistently, memory_of, open_database, program};
 use crate::core::context::found::{FoundNote, Signal};
 use crate::core::note::concept::Concept;
 use crate::core::search::answer::{
     ContextAnswer, Match, RecentAnswer, RecentItem, RelatedConcept, SearchAnswer, SearchHit,
 };
 use crate::core::source::SourcePreference;
+use crate::core::time_limits::MAENIFOLD_QUESTION;
 use crate::sources::context::ContextQuestion;
 use crate::sources::maenifold::cli::Cli;
 use crate::sources::maenifold::database::Memory;
@@ -16,91 +17,88 @@ use crate::sources::recent::RecentQuestion;
 use crate::system::clock;
 use crate::workspace::{AppError, Place, Request};
 
-/// A person waits as long as the program needs; each call has its own limit.
-const LONGEST: Duration = Duration::from_secs(600);
-
-/// Who of maenifold's answers.
+/// A part of maenifold that answers a person's question.
 pub struct MaenifoldClient {
     place: Place,
-    who: Who,
-    /// What whoever reads the answer has to know about it.
+    part: MaenifoldPart,
+    /// What the reader of the answer has to know.
     pub remark: Option<String>,
 }
 
-enum Who {
+enum MaenifoldPart {
     Database(Box<Memory>),
     Program(Box<Cli>),
 }
 
 impl MaenifoldClient {
-    /// Finds whom a request wants to be asked; `None` where that is the index.
+    /// Finds the part that a request prefers; `None` if that is the index.
     pub fn find(request: &Request) -> Result<Option<MaenifoldClient>, AppError> {
         let place = Place::find(request)?;
-        let wish = place.settings.source.value;
+        let preference = place.settings.source.value;
         let places = match memory_of(&place) {
-            Ok(places) if wish != SourcePreference::Index => places,
-            Err(reason) if matches!(wish, SourcePreference::Database | SourcePreference::Cli) => {
+            Ok(places) if preference != SourcePreference::Index => places,
+            Err(reason)
+                if matches!(preference, SourcePreference::Database | SourcePreference::Cli) =>
+            {
                 return Err(AppError::Maenifold(reason));
             }
             _ => return Ok(None),
         };
-        let found = match wish {
-            SourcePreference::Cli => {
-                let program = program(&place, &places, Instant::now() + LONGEST);
-                let program = program.map_err(AppError::Maenifold)?;
-                Some((Who::Program(Box::new(program)), None))
+        let (part, remark) = if preference == SourcePreference::Cli {
+            let program = program(&place, &places, Instant::now() + MAENIFOLD_QUESTION);
+            (MaenifoldPart::Program(Box::new(program.map_err(AppError::Maenifold)?)), None)
+        } else {
+            match open_database(&place, &places) {
+                Ok((memory, None)) => (MaenifoldPart::Database(Box::new(memory)), None),
+                // The program would take seconds, and knows less than the index.
+                _ if preference == SourcePreference::Auto => return Ok(None),
+                Ok((memory, behind)) => (MaenifoldPart::Database(Box::new(memory)), behind),
+                Err(error) => return Err(AppError::Maenifold(error.reason(&places))),
             }
-            _ => match (database(&place, &places), wish) {
-                (Ok((memory, None)), _) => Some((Who::Database(Box::new(memory)), None)),
-                // A person has no use for an answer that takes seconds and knows less than the index.
-                (_, SourcePreference::Auto) => None,
-                (Ok((memory, behind)), _) => Some((Who::Database(Box::new(memory)), behind)),
-                (Err(Unusable::Broken(reason)), _) => return Err(AppError::Maenifold(reason)),
-                (Err(Unusable::Missing), _) => {
-                    let reason = format!("there is no {}", places.database.display());
-                    return Err(AppError::Maenifold(reason));
-                }
-            },
         };
-        Ok(found.map(|(who, remark)| MaenifoldClient { place, who, remark }))
+        Ok(Some(MaenifoldClient { place, part, remark }))
     }
 
     /// The notes that match a query, best first.
     pub fn search(self, query: &str, limit: usize) -> Result<SearchAnswer, AppError> {
-        let answer = match self.who {
-            Who::Database(mut memory) => {
-                asked(&mut memory, &self.place, |memory| memory.search_answer(query, limit))
+        let answer = match self.part {
+            MaenifoldPart::Database(mut memory) => {
+                consistently(&mut memory, &self.place, |memory| memory.search_answer(query, limit))
             }
-            Who::Program(program) => program.search(query, limit).map(|found| SearchAnswer {
-                query: query.to_owned(),
-                results: found.into_iter().map(hit).collect(),
-            }),
+            MaenifoldPart::Program(program) => {
+                program.notes_about(query, limit).map(|found| SearchAnswer {
+                    query: query.to_owned(),
+                    results: found.into_iter().map(hit).collect(),
+                })
+            }
         };
         answer.map_err(AppError::Maenifold)
     }
 
     /// The notes whose files were written lately, newest first.
     pub fn recent(self, question: RecentQuestion) -> Result<RecentAnswer, AppError> {
-        let answer = match self.who {
-            Who::Database(mut memory) => {
-                asked(&mut memory, &self.place, |memory| memory.recent_answer(question))
+        let answer = match self.part {
+            MaenifoldPart::Database(mut memory) => {
+                consistently(&mut memory, &self.place, |memory| memory.recent_answer(question))
             }
-            Who::Program(program) => program.recent(question).map(|found| RecentAnswer {
-                now: question.now.unwrap_or_else(clock::now),
-                items: found.into_iter().map(item).collect(),
-                newest_older: None,
-            }),
+            MaenifoldPart::Program(program) => {
+                program.changed_notes(question).map(|found| RecentAnswer {
+                    now: question.now.unwrap_or_else(clock::now),
+                    items: found.into_iter().map(item).collect(),
+                    newest_older: None,
+                })
+            }
         };
         answer.map_err(AppError::Maenifold)
     }
 
     /// The concepts around one, in maenifold's order.
     pub fn context(self, question: ContextQuestion<'_>) -> Result<ContextAnswer, AppError> {
-        let answer = match self.who {
-            Who::Database(mut memory) => {
-                asked(&mut memory, &self.place, |memory| memory.context(question))
+        let answer = match self.part {
+            MaenifoldPart::Database(mut memory) => {
+                consistently(&mut memory, &self.place, |memory| memory.context(question))
             }
-            Who::Program(program) => around(&program, question),
+            MaenifoldPart::Program(program) => around(&program, question),
         };
         answer.map_err(AppError::Maenifold)
     }

@@ -118,7 +118,7 @@ fn a_search_asks_for_the_project_and_takes_concepts_from_the_files() {
     lab.note("akin.md", "[[d]]", 40);
     let found = [("tech/auth", 0.02), ("akin", 0.0), ("atlas", 0.01), ("other", 0.01)];
     lab.says(Tool::SearchMemories, &search_reply(&found));
-    let notes = lab.cli().search("Atlas", SEARCHED).unwrap();
+    let notes = lab.cli().notes_about("Atlas", SEARCHED).unwrap();
     let shown: Vec<_> = notes
         .iter()
         .map(|note| format!("{} {} {:?} {}", note.uri, note.title, note.signal, concepts(note)))
@@ -135,7 +135,7 @@ fn a_search_asks_for_the_project_and_takes_concepts_from_the_files() {
     assert_eq!(notes[0].modified, Timestamp::from_seconds(NOW as i64 - 10));
     let call = r#"SearchMemories {"mode":"Hybrid","pageSize":50,"query":"Atlas"}"#;
     assert_eq!(lab.calls(), [call]);
-    assert_eq!(lab.cli().search(" ", SEARCHED), Ok(Vec::new()));
+    assert_eq!(lab.cli().notes_about(" ", SEARCHED), Ok(Vec::new()));
     assert_eq!(lab.calls().len(), 1);
 }
 
@@ -148,7 +148,7 @@ fn the_best_five_are_enough() {
     }
     let told: Vec<(&str, f64)> = names.iter().map(|name| (name.as_str(), 0.01)).collect();
     lab.says(Tool::SearchMemories, &search_reply(&told));
-    let notes = lab.cli().search("x", SEARCHED).unwrap();
+    let notes = lab.cli().notes_about("x", SEARCHED).unwrap();
     let uris: Vec<&str> = notes.iter().map(|note| note.uri.as_str()).collect();
     // The file of the first is gone.
     assert_eq!(uris, ["memory://n1", "memory://n2", "memory://n3", "memory://n4", "memory://n5"]);
@@ -166,7 +166,7 @@ fn no_address_leads_out_of_the_memory() {
     let odd =
         ["../outside", "link", "folder/outside", ".hidden/a", "huge", "/etc/passwd", "", "in"];
     lab.says(Tool::SearchMemories, &search_reply(&odd.map(|path| (path, 0.01))));
-    let notes = lab.cli().search("x", SEARCHED).unwrap();
+    let notes = lab.cli().notes_about("x", SEARCHED).unwrap();
     assert_eq!(notes.iter().map(concepts).collect::<Vec<_>>(), ["in"]);
 }
 
@@ -175,7 +175,7 @@ fn where_the_files_are_somewhere_else_the_answer_stands() {
     let lab = Lab::new();
     fs::remove_dir(lab.path("memory")).unwrap();
     lab.says(Tool::SearchMemories, &search_reply(&[("a", 0.01)]));
-    let notes = lab.cli().search("x", SEARCHED).unwrap();
+    let notes = lab.cli().notes_about("x", SEARCHED).unwrap();
     assert_eq!((notes[0].title.as_str(), concepts(&notes[0])), ("told", "shown".to_owned()));
 }
 
@@ -193,7 +193,7 @@ fn an_answer_that_tells_everything_needs_no_file() {
         r#"{"items":[{"uri":"memory://a","title":"A","modified":"2026-02-20T15:00:00Z","concepts":["One"]},
             {"uri":"memory://gone","title":"Gone","modified":"2026-02-20T15:00:00Z"}]}"#,
     );
-    let (searched, recent) = lab.cli().both(Some("x"), Some(now()));
+    let (searched, recent) = lab.cli().search_and_recent(Some("x"), Some(now()));
     let searched = searched.unwrap();
     assert_eq!(searched.iter().map(concepts).collect::<Vec<_>>(), ["one two", "three"]);
     assert_eq!(searched[1].excerpt, "In the file: [[file]].");
@@ -212,7 +212,7 @@ fn recent_reply(notes: &[(&str, &str)]) -> String {
 }
 
 fn of_the_day(now: Option<Timestamp>) -> RecentQuestion {
-    RecentQuestion { now, span: Timespan::DAY, limit: RECENT, filter: RecentFilter::Memory }
+    RecentQuestion::of_last_day(now)
 }
 
 #[test]
@@ -239,7 +239,7 @@ fn recent_notes_are_found_by_their_names() {
             ("day", "day"),
         ]),
     );
-    let notes = lab.cli().recent(of_the_day(Some(now()))).unwrap();
+    let notes = lab.cli().changed_notes(of_the_day(Some(now()))).unwrap();
     assert_eq!(
         notes.iter().map(concepts).collect::<Vec<_>>(),
         ["dots", "two", "one", "three", "day"]
@@ -249,10 +249,10 @@ fn recent_notes_are_found_by_their_names() {
     let call = r#"RecentActivity {"filter":"memory","limit":10,"timespan":"1.00:00:00"}"#;
     assert_eq!(lab.calls(), [call]);
     let earlier = Timestamp::from_seconds(NOW as i64 - 75);
-    let then = lab.cli().recent(of_the_day(Some(earlier))).unwrap();
+    let then = lab.cli().changed_notes(of_the_day(Some(earlier))).unwrap();
     assert_eq!(then.iter().map(concepts).collect::<Vec<_>>(), ["one", "three", "day", "old"]);
     // By the clock all of that was long ago.
-    assert_eq!(lab.cli().recent(of_the_day(None)), Ok(Vec::new()));
+    assert_eq!(lab.cli().changed_notes(of_the_day(None)), Ok(Vec::new()));
 }
 
 #[test]
@@ -272,9 +272,8 @@ fn details_are_asked_for_the_best_five_side_by_side() {
     let ranked: Vec<FoundConcept> = names.into_iter().map(found_concept).collect();
     let cli = lab.cli();
     let started = Instant::now();
-    let (details, faults) = cli.details(&ranked, 5);
+    let details = cli.around(&ranked, 5).unwrap();
     let took = started.elapsed();
-    assert_eq!(faults, None);
     assert!(took < Duration::from_millis(1_300), "{took:?}");
     let shown = |name: &str| {
         let detail = &details[&Concept::parse(name).unwrap()];
@@ -304,10 +303,10 @@ fn one_context_that_fails_takes_nothing_from_the_others() {
     );
     lab.plays("case \"$4\" in *bad*) echo 'ERROR: no luck'; exit 0;; *worse*) exit 134;; esac");
     let ranked = ["good", "bad", "bad-too", "worse"].map(found_concept);
-    let (details, faults) = lab.cli().details(&ranked, 5);
-    assert_eq!(details.keys().map(Concept::as_str).collect::<Vec<_>>(), ["good"]);
+    let error = lab.cli().around(&ranked, 5).unwrap_err();
+    assert_eq!(error.partial.keys().map(Concept::as_str).collect::<Vec<_>>(), ["good"]);
     // Which of them comes first is the order of the concepts.
-    let fault = faults.unwrap();
+    let fault = error.reason;
     assert!(fault.starts_with("BuildContext: maenifold "), "{fault}");
     assert!(fault.ends_with(" concepts)"), "{fault}");
 }
@@ -320,14 +319,14 @@ fn both_are_asked_side_by_side_but_where_the_root_is_fresh() {
     // Each tells when it begins and when it ends.
     lab.plays("echo begin >> $d/order; sleep 0.3; echo end >> $d/order");
     let order = || fs::read_to_string(lab.path("order")).unwrap().replace('\n', " ");
-    assert_eq!(lab.cli().both(Some("x"), None), (Ok(Vec::new()), Ok(Vec::new())));
+    assert_eq!(lab.cli().search_and_recent(Some("x"), None), (Ok(Vec::new()), Ok(Vec::new())));
     assert_eq!(order(), "begin begin end end ");
     fs::remove_file(lab.path("order")).unwrap();
     fs::remove_dir_all(lab.path("assets")).unwrap();
-    assert_eq!(lab.cli().both(Some("x"), None), (Ok(Vec::new()), Ok(Vec::new())));
+    assert_eq!(lab.cli().search_and_recent(Some("x"), None), (Ok(Vec::new()), Ok(Vec::new())));
     assert_eq!(order(), "begin end begin end ");
     fs::remove_file(lab.path("calls")).unwrap();
-    assert_eq!(lab.cli().both(None, None).0, Ok(Vec::new()));
+    assert_eq!(lab.cli().search_and_recent(None, None).0, Ok(Vec::new()));
     assert_eq!(lab.calls().len(), 1);
 }
 
@@ -336,16 +335,19 @@ fn a_slow_or_broken_program_is_a_fault_in_one_line() {
     let lab = Lab::new();
     lab.plays("exec sleep 30");
     let started = Instant::now();
-    let (searched, recent) = lab.cli_within(Duration::from_millis(300)).both(Some("x"), None);
+    let (searched, recent) =
+        lab.cli_within(Duration::from_millis(300)).search_and_recent(Some("x"), None);
     assert!(started.elapsed() < Duration::from_secs(5));
-    let searched = searched.unwrap_err();
+    let searched = searched.unwrap_err().reason;
     assert!(
         searched.starts_with("SearchMemories: maenifold did not answer within 3"),
         "{searched}"
     );
-    assert!(recent.unwrap_err().starts_with("RecentActivity: maenifold did not answer within 3"));
+    assert!(
+        recent.unwrap_err().reason.starts_with("RecentActivity: maenifold did not answer within 3")
+    );
     lab.plays("echo maenifold CLI");
-    let usage = lab.cli().search("x", SEARCHED).unwrap_err();
+    let usage = lab.cli().notes_about("x", SEARCHED).unwrap_err();
     assert_eq!(
         usage,
         "SearchMemories: maenifold did not take the call, and explained its usage instead"

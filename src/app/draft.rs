@@ -1,0 +1,51 @@
+//! A draft: the context of what was found so far. Mostly it is the final one.
+
+use std::time::{Duration, Instant};
+
+use crate::app::recorder::{Recorder, Recording};
+use crate::app::session::Session;
+use crate::app::session_handoff::{SessionHandoff, preview_handoff};
+use crate::core::context::build::{Context, ContextRequest, build};
+use crate::core::context::found::Found;
+use crate::core::context::rank::Ranking;
+use crate::core::tokens::encoding::Encoding;
+use crate::workspace::Place;
+
+pub(super) struct Draft {
+    pub(super) context: Context,
+    pub(super) took: Duration,
+}
+
+/// Makes drafts of a session's context, and prepares what the final one needs.
+pub(super) struct Drafter<'a> {
+    session: &'a Session,
+    pub(super) recorder: Recorder,
+    pub(super) handoff: Option<SessionHandoff>,
+}
+
+impl<'a> Drafter<'a> {
+    pub(super) fn new(session: &'a Session, recording: Recording) -> Drafter<'a> {
+        Drafter { session, recorder: Recorder::new(recording), handoff: session.handoff.clone() }
+    }
+
+    pub(super) fn draft(&mut self, place: Option<&Place>, found: &Found) -> Draft {
+        if let Some(place) = place {
+            self.recorder.prepare(place);
+            let Session { id, moment, now, .. } = self.session;
+            self.handoff.get_or_insert_with(|| preview_handoff(place, id, moment, *now));
+        }
+        let started = Instant::now();
+        let request = ContextRequest {
+            project: place.and_then(|place| place.project.name.as_deref()),
+            handoff: self.handoff.as_ref().and_then(|handoff| handoff.section.as_ref()),
+            ranking: Ranking::default(),
+            encoding: encoding(place),
+            budget: self.session.budget_in(place),
+        };
+        Draft { context: build(&request, found), took: started.elapsed() }
+    }
+}
+
+pub(super) fn encoding(place: Option<&Place>) -> Encoding {
+    place.map_or_else(Encoding::default, |place| place.settings.encoding.value)
+}

@@ -1,0 +1,94 @@
+//! Assembles what is known about a context into its receipt.
+
+use sha2::{Digest, Sha256};
+
+use crate::app::draft::encoding;
+use crate::app::gather::{Gathered, UnfinishedIndex};
+use crate::app::session::Session;
+use crate::app::session_handoff::SessionHandoff;
+use crate::core::context::build::Context;
+use crate::core::context::found::{Found, FoundNote};
+use crate::core::context::rank::Ranking;
+use crate::core::context::receipt::{Fault, FoundRef, Injection, Receipt};
+use crate::core::text::for_model;
+use crate::core::time::{Timespan, Timestamp};
+use crate::system::clock;
+use crate::system::process::detach;
+use crate::workspace::{Place, Request};
+
+/// Assembles a context and its receipt, which is not recorded yet.
+pub(super) fn assemble(
+    session: &Session,
+    gathered: Gathered,
+    context: Context,
+    handoff: SessionHandoff,
+) -> Injection {
+    let Context { text, used, parts, entries } = context;
+    let Gathered { place, found, source, is_from_slow_source, faults, stages, .. } = gathered;
+    let at = session.now.unwrap_or_else(clock::now);
+    let place = place.as_ref();
+    let mut receipt = Receipt {
+        session: session.id.clone(),
+        moment: session.moment.clone(),
+        project: place.and_then(|place| place.project.name.clone()),
+        project_key: place.map_or_else(String::new, |place| place.project.key.clone()),
+        at,
+        delivered: false,
+        host: session.host,
+        ranking: Ranking::default(),
+        encoding: encoding(place),
+        source,
+        budget: session.budget_in(place),
+        handoff: handoff.section,
+        used,
+        sha256: Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect(),
+        parts,
+        found: Vec::new(),
+        entries,
+        faults,
+        stages,
+    };
+    receipt.faults.extend(handoff.faults);
+    if let Some(omitted) = receipt.omitted_handoff() {
+        let reason = format!("{}: there is no room for it; it waits on", omitted.id);
+        receipt.faults.push(Fault::new("handoff", reason));
+    }
+    receipt.faults.extend(place.into_iter().flat_map(faults_of));
+    // A slow source may give another answer next time.
+    let good_until = if is_from_slow_source { Some(at) } else { good_until(&found) };
+    receipt.found = references(found);
+    Injection { text, id: None, good_until, receipt }
+}
+
+/// The first moment at which a recent note is no longer recent.
+fn good_until(found: &Found) -> Option<Timestamp> {
+    found.recent.iter().map(|note| note.modified.after(Timespan::DAY)).min()
+}
+
+fn references(found: Found) -> Vec<FoundRef> {
+    let notes = found.search.into_iter().chain(found.recent);
+    let reference = |FoundNote { signal, uri, .. }: FoundNote| FoundRef {
+        signal,
+        uri: for_model::one_line(&uri),
+    };
+    notes.map(reference).collect()
+}
+
+/// What the receipt tells about the settings of a place.
+fn faults_of(place: &Place) -> Vec<Fault> {
+    let mut faults = place.faults.clone();
+    let enabled = &place.settings.enabled;
+    if !enabled.value {
+        let reason = format!("context is switched off by {}", enabled.origin);
+        faults.push(Fault::new("settings", reason));
+    }
+    faults
+}
+
+/// Lets another process finish the index, and tells so if the context misses something without it.
+pub(super) fn finish_index(session: &Session, unfinished: UnfinishedIndex) -> Option<Fault> {
+    let Request { dir, vaults, .. } = &session.place;
+    let UnfinishedIndex { covers_all, is_missed } = unfinished;
+    let is_started = detach::index(dir.as_deref(), vaults, covers_all).is_ok();
+    (is_started && is_missed).then(|| Fault::new("index", "a process of its own goes on with it"))
+}

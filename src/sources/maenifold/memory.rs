@@ -1,0 +1,46 @@
+//! Whether maenifold's memory is among the notes of a place.
+
+use crate::core::settings::{LinkStyle, Origin};
+use crate::core::source::SourcePreference;
+use crate::system::maenifold_places::Places;
+use crate::workspace::Place;
+
+/// The paths of maenifold if it can be asked about its memory; else why only the index is asked.
+pub(super) fn memory_of(place: &Place) -> Result<Places, String> {
+    let settings = &place.settings;
+    let mut places = Places::locate(&place.environment).ok_or("there is no home folder")?;
+    places.cache = Some(place.directories.cache.clone());
+    let mut of_memory = settings.vaults.iter().filter(|vault| vault.value.path == places.memory);
+    match of_memory.next_back() {
+        Some(vault) if !vault.value.name.is_empty() => {
+            let name = &vault.value.name;
+            Err(format!("maenifold's memory is called {name} here, which maenifold does not know"))
+        }
+        Some(_) if settings.links.value == LinkStyle::Obsidian => {
+            Err("links = \"obsidian\" names concepts that maenifold does not know".to_owned())
+        }
+        Some(_) => {
+            let others = settings.vaults.iter().filter(|vault| vault.value.path != places.memory);
+            // Two sources would answer about the same notes.
+            match others.map(|vault| &vault.value.path).find(|path| places.shares_notes_with(path))
+            {
+                Some(other) => Err(format!("{} has notes of maenifold's memory", other.display())),
+                None => Ok(places),
+            }
+        }
+        // Its program makes the folder when it is first asked.
+        None if settings.source.value == SourcePreference::Cli && has_default_vaults(place) => {
+            Ok(places)
+        }
+        None if has_default_vaults(place) => Err("there is no maenifold here".to_owned()),
+        None => Err("maenifold's memory is not among the vaults".to_owned()),
+    }
+}
+
+/// Whether the default vaults are in use, and no others in their place.
+fn has_default_vaults(place: &Place) -> bool {
+    let is_replaced =
+        |origin: &Origin| matches!(origin, Origin::Flag(_) | Origin::Environment("KGCTX_VAULTS"));
+    let settings = &place.settings;
+    settings.default_vaults.value && !settings.vaults.iter().any(|vault| is_replaced(&vault.origin))
+}

@@ -1,0 +1,86 @@
+//! A source that may take long: asked beside the index, which answers if the source is late or fails.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::core::context::found::{Found, NEIGHBOURS, RECENT, SEARCHED};
+use crate::core::context::rank::{Ranking, shortlist};
+use crate::core::context::receipt::Fault;
+use crate::core::source::SourceChoice;
+use crate::core::time::Timestamp;
+use crate::sources::INDEX;
+use crate::sources::blend::{self, Blended};
+use crate::sources::local_index::LocalIndex;
+use crate::sources::source::{SharedSource, Source, SourceAnswer, SourceError};
+use crate::system::within;
+use crate::workspace::refresh::{Mode, Patience, refresh};
+use crate::workspace::{Place, Workspace};
+
+pub(crate) struct SlowSource {
+    /// How faults name it.
+    pub(crate) label: &'static str,
+    pub(crate) source: SharedSource,
+    /// The place without the notes of the source.
+    pub(crate) rest: Place,
+    /// When the source has to be done.
+    pub(crate) until: Instant,
+    /// Remembers that the source was asked in vain.
+    pub(crate) remember_failure: fn(&Place),
+}
+
+/// What a slow source found together with the index of the other notes, and why something is missing.
+pub(crate) type SlowAnswer = (Found, Option<Fault>);
+
+impl SlowSource {
+    pub(crate) fn ask(
+        &self,
+        ranking: Ranking,
+        now: Option<Timestamp>,
+    ) -> Result<SlowAnswer, String> {
+        self.answer(ranking, now).map_err(|error| error.reason)
+    }
+
+    fn answer(&self, ranking: Ranking, now: Option<Timestamp>) -> SourceAnswer<SlowAnswer> {
+        let project = self.rest.project.name.as_deref();
+        let has_rest = !self.rest.settings.vaults.is_empty();
+        let rest = self.rest.clone();
+        let refreshing = has_rest.then(|| within::start(move || fresh_index(rest)));
+        let (search, recent) = self.source.search_and_recent(project, now);
+        let (search, recent) = (search?, recent?);
+        let late = || Err("the index of the other notes was not ready in time".to_owned());
+        let index =
+            refreshing.map(|index| index.by(self.until).unwrap_or_else(late)).transpose()?;
+        let rest = Blended { beside: None, index };
+        let search = blend::searched(search, rest.search(project)?, SEARCHED);
+        let recent = blend::recent(recent, rest.recent(now)?, RECENT);
+        let concepts = shortlist(ranking, &search, &recent);
+        let n_expanded = ranking.n_expanded();
+        let (details, missing) = match self.source.around(&concepts, n_expanded) {
+            Ok(details) => (details, None),
+            Err(SourceError { partial, reason, .. }) => (partial, Some(reason)),
+        };
+        let details = blend::details(details, rest.around(&concepts, n_expanded)?, NEIGHBOURS);
+        let fault = missing.map(|reason| Fault::new(self.label, reason));
+        Ok((Found { search, recent, details }, fault))
+    }
+
+    /// Remembers the failure, and tells that the index answered instead.
+    pub(crate) fn fail(&self, asked: Option<SourceChoice>, reason: &str) -> (SourceChoice, Fault) {
+        (self.remember_failure)(&self.rest);
+        let asked = asked.map(|choice| format!("{}, but ", choice.because)).unwrap_or_default();
+        let because = format!("{asked}{} failed: {reason}", self.label);
+        let fault = Fault::new(self.label, format!("{reason}; this is from the index"));
+        (SourceChoice { source: INDEX, because }, fault)
+    }
+}
+
+fn fresh_index(place: Place) -> Result<LocalIndex, String> {
+    let (workspace, errors) = Workspace::open_reachable(place, None);
+    let workspace = workspace.ok_or_else(|| {
+        let reasons: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        reasons.join("; ")
+    })?;
+    let fresh = refresh(&workspace, Mode::Incremental, Patience::Skip, &mut |_, _| {});
+    let (index, _) = fresh.map_err(|error| error.to_string())?;
+    Ok(LocalIndex::new(&Arc::new(workspace), index))
+}

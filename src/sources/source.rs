@@ -1,0 +1,76 @@
+//! A source of notes, and what a context asks it.
+
+use std::sync::Arc;
+
+use crate::core::context::found::{ConceptDetails, FoundConcept, FoundNote};
+use crate::core::time::Timestamp;
+use crate::store::index::{IndexError, Unusable};
+
+pub(crate) trait Source {
+    /// The notes that match the project's name, best first.
+    fn search(&self, project: Option<&str>) -> SourceAnswer<Vec<FoundNote>>;
+
+    /// The notes of the last day, newest first.
+    fn recent(&self, now: Option<Timestamp>) -> SourceAnswer<Vec<FoundNote>>;
+
+    /// What is known about concepts, with the neighbours of the first `n_expanded`.
+    fn around(&self, concepts: &[FoundConcept], n_expanded: usize) -> SourceAnswer<ConceptDetails>;
+
+    /// Both questions for notes. A source that can answers them side by side.
+    fn search_and_recent(
+        &self,
+        project: Option<&str>,
+        now: Option<Timestamp>,
+    ) -> (SourceAnswer<Vec<FoundNote>>, SourceAnswer<Vec<FoundNote>>) {
+        (self.search(project), self.recent(now))
+    }
+
+    /// Whether its notes were found when it was chosen, so that asking for them takes no time.
+    fn has_notes_ready(&self) -> bool {
+        false
+    }
+
+    /// [`Source::recent`] for another thread, if the source can answer two questions at once.
+    fn recent_elsewhere(&self) -> Option<RecentElsewhere> {
+        None
+    }
+}
+
+pub(crate) type SharedSource = Arc<dyn Source + Send + Sync>;
+
+pub(crate) type RecentElsewhere =
+    Box<dyn FnOnce(Option<Timestamp>) -> SourceAnswer<Vec<FoundNote>> + Send>;
+
+pub(crate) type SourceAnswer<T> = Result<T, SourceError>;
+
+/// Why a question has no answer, or only a part of one.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct SourceError {
+    pub(crate) reason: String,
+    /// Whether the index has to be rebuilt.
+    pub(crate) is_damage: bool,
+    /// What is known about concepts nevertheless.
+    pub(crate) partial: ConceptDetails,
+}
+
+impl From<String> for SourceError {
+    fn from(reason: String) -> SourceError {
+        SourceError { reason, ..SourceError::default() }
+    }
+}
+
+impl From<IndexError> for SourceError {
+    fn from(error: IndexError) -> SourceError {
+        let is_damage = matches!(error, IndexError::Damaged(_));
+        SourceError { is_damage, ..SourceError::from(error.to_string()) }
+    }
+}
+
+impl From<Unusable> for SourceError {
+    fn from(unusable: Unusable) -> SourceError {
+        match unusable {
+            Unusable::Failed(error) => error.into(),
+            other => other.to_string().into(),
+        }
+    }
+}
