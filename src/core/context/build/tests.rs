@@ -1,3 +1,5 @@
+//! Tests of the pure pipeline, with plain values.
+
 use proptest::prelude::*;
 
 use super::*;
