@@ -1,7 +1,6 @@
 //! Explains what a session was given, or would be given.
 
 use std::path::Path;
-use std::time::Duration;
 
 use crate::app::inject::inject;
 use crate::app::recorder::Recording;
@@ -9,17 +8,15 @@ use crate::app::session::Session;
 use crate::core::context::explain;
 use crate::core::context::explanation::Explanation;
 use crate::core::context::page::page;
+use crate::core::time_limits;
 use crate::store::state::State;
 use crate::system::atomic_file;
 use crate::workspace::{AppError, Place, Request};
 
-/// Another process that is writing is waited for this long.
-const PATIENCE: Duration = Duration::from_secs(5);
-
 /// Explains the last context of a project, or the last one of a session; `None` where there is none.
 pub fn last(request: &Request, session: Option<&str>) -> Result<Option<Explanation>, AppError> {
     let place = Place::find(request)?;
-    let state = State::open(&place.directories.state, PATIENCE)?;
+    let state = State::open(&place.directories.state, time_limits::STATE)?;
     let receipt = match session {
         Some(session) => state.last_of_session(session)?,
         None => state.last_of_project(&place.project.key)?,

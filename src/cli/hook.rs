@@ -6,7 +6,7 @@ use std::panic;
 use std::process::ExitCode;
 use std::sync::mpsc;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use clap::Args as ClapArgs;
 
@@ -15,10 +15,9 @@ use crate::app::hook::{self, Caller};
 use crate::cli::screen::Screen;
 use crate::cli::values::some_of;
 use crate::core::host::Host;
+use crate::core::time_limits;
 use crate::hosts::opencode::BridgeReply;
 
-/// What it takes to print the answer, on a busy machine.
-const LAST_STEPS: Duration = Duration::from_millis(50);
 /// No question is longer: it holds no messages, only the marks in them.
 const LONGEST_QUESTION: u64 = 4 * 1024 * 1024;
 
@@ -83,7 +82,7 @@ fn in_time(until: Instant, answer: Answering) -> Option<PendingDelivery<String>>
         let mut question = Vec::new();
         let read = io::stdin().take(LONGEST_QUESTION).read_to_end(&mut question);
         // An answer that comes too late is dropped, and with it its claim.
-        let _ = sender.send(answer(read.map(|_| question), until - LAST_STEPS));
+        let _ = sender.send(answer(read.map(|_| question), until - time_limits::HOOK_REPLY));
     });
     receiver.recv_timeout(until.saturating_duration_since(Instant::now())).ok().flatten()
 }

@@ -7,11 +7,9 @@ use std::time::{Duration, Instant};
 use crate::app::deliver::door::Door;
 use crate::app::deliver::refusal::NotDelivered;
 use crate::core::session::Moment;
+use crate::core::time_limits;
 use crate::store::state::{Claim, State, StateError, Token};
 use crate::system::clock;
-
-/// How often a waiting prompt looks whether the holder is done.
-const HELD_INTERVAL: Duration = Duration::from_millis(5);
 
 /// A claim that this process won. Unless it is settled or held open, dropping it frees the moment and its handoff.
 #[derive(Debug)]
@@ -54,10 +52,10 @@ impl SessionClaim {
             }
             let left = until
                 .map_or(Duration::ZERO, |until| until.saturating_duration_since(Instant::now()));
-            if !door.waits() || left < HELD_INTERVAL {
+            if !door.waits() || left < time_limits::HELD_POLL {
                 return Err(NotDelivered::Taken(session.to_owned()));
             }
-            thread::sleep(HELD_INTERVAL);
+            thread::sleep(time_limits::HELD_POLL);
         }
     }
 

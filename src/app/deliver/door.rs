@@ -2,16 +2,9 @@
 
 use std::time::Duration;
 
+use crate::core::time_limits;
 use crate::store::state::StateError;
 use crate::system::process::identity::Process;
-
-/// How long a hook waits at a time for another process that writes the state.
-const HOOK_STATE_PATIENCE: Duration = Duration::from_millis(200);
-/// How long a delivery over HTTP waits for another process that writes the state.
-const HTTP_STATE_PATIENCE: Duration = Duration::from_secs(2);
-/// A context that was given longer ago and is no longer stored was taken back by an undo, in another process of the host than
-/// this one. One that was given just now may have been stored after the bridge looked.
-const UNDONE_AFTER: Duration = Duration::from_secs(3);
 
 /// A way into a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,15 +39,15 @@ impl Door {
     pub(super) fn again(self) -> Option<Duration> {
         match self {
             Door::BridgePrompt { is_undone: true } => Some(Duration::ZERO),
-            Door::BridgePrompt { is_undone: false } => Some(UNDONE_AFTER),
+            Door::BridgePrompt { is_undone: false } => Some(time_limits::UNDONE_AFTER),
             Door::BridgeEvent | Door::Stdout | Door::Http => None,
         }
     }
 
     pub(super) fn state_patience(self) -> Duration {
         match self {
-            Door::Http => HTTP_STATE_PATIENCE,
-            _ => HOOK_STATE_PATIENCE,
+            Door::Http => time_limits::DELIVERY_STATE,
+            _ => time_limits::HOOK_STATE,
         }
     }
 

@@ -1,21 +1,19 @@
 //! OpenCode itself: its program, its plugins, its server.
 
 use std::error::Error;
-use std::time::Duration;
 
 use tokio::runtime::Builder;
 
 use crate::app::doctor::PATIENCE;
 use crate::app::install::{VERSION, plugins_of};
 use crate::core::diagnosis::{Check, Verdict};
+use crate::core::time_limits;
 use crate::hosts::opencode::plugins::Found;
 use crate::hosts::opencode::{Health, OpencodeServer, ServerAddress};
 use crate::system::environment::Environment;
 use crate::system::process::find;
 use crate::workspace::Surroundings;
 
-/// A server that takes longer is not well.
-const SERVER_PATIENCE: Duration = Duration::from_secs(2);
 /// The oldest and the newest OpenCode that the bridge was tried with.
 const OLDEST_TRIED: [u64; 3] = [1, 15, 13];
 const NEWEST_TRIED: [u64; 3] = [1, 18, 33];
@@ -71,7 +69,7 @@ pub(super) fn server(url: &str, environment: &Environment) -> Check {
         Err(error) => return refused(&error),
     };
     let credentials = address.credentials(environment);
-    let server = OpencodeServer::new(address, credentials, SERVER_PATIENCE);
+    let server = OpencodeServer::new(address, credentials, time_limits::DOCTOR_SERVER);
     let runtime = match Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return refused(&error),

@@ -15,11 +15,6 @@ use super::error::{ServerError, chain};
 use super::http::{Connection, MAX_BODY_BYTES, OpenAnswer};
 use super::wire::Event;
 
-/// How often OpenCode says that it is still there.
-const HEARTBEAT: Duration = Duration::from_secs(10);
-/// A connection that is silent for so long is taken for lost.
-pub(super) const LONGEST_SILENCE: Duration = HEARTBEAT.saturating_mul(3);
-
 /// Whose events are wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Scope {

@@ -16,9 +16,8 @@ use tokio::time::timeout;
 
 use super::address::{Credentials, ServerAddress};
 use super::error::{ServerError, chain};
+use crate::core::time_limits;
 
-/// A server that is there is reached well within this time, also in another house.
-const CONNECT_LIMIT: Duration = Duration::from_secs(3);
 /// A hundred long messages are a few megabytes.
 pub(super) const MAX_BODY_BYTES: usize = 64 * 1024 * 1024;
 
@@ -110,7 +109,7 @@ async fn send(
             .await
             .map_err(|cause| ServerError::Unreachable { address: address.to_string(), cause })
     };
-    let stream = within(CONNECT_LIMIT, address, connecting).await?;
+    let stream = within(time_limits::CONNECT, address, connecting).await?;
     // Only makes it faster.
     let _ = stream.set_nodelay(true);
     let (mut sender, driver) =

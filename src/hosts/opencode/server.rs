@@ -9,10 +9,11 @@ use serde::de::DeserializeOwned;
 
 use super::address::{Credentials, ServerAddress, percent_encoded};
 use super::error::{ServerError, is_kind};
-use super::events::{self, LONGEST_SILENCE, Scope};
+use super::events::{self, Scope};
 use super::http::{self, Request};
 use super::no_reply::NoReply;
 use super::wire::{Agent, Event, Health, Message, Provider, Providers, Session, SessionStatus};
+use crate::core::time_limits;
 
 /// So many sessions are asked for at once, the last changed ones first.
 const MAX_SESSIONS: usize = 1_000;
@@ -118,7 +119,7 @@ impl OpencodeServer {
             http::open(&self.address, self.credentials.as_ref(), request, self.limit).await?;
         let address = self.address.to_string();
         if answer.status.is_success() && is_kind(&answer.content_type, "text/event-stream") {
-            return Ok(events::read(answer, address, LONGEST_SILENCE));
+            return Ok(events::read(answer, address, time_limits::LONGEST_SILENCE));
         }
         let answer = answer.read(&self.address, self.limit).await?;
         Err(ServerError::of_answer(address.clone(), &answer)

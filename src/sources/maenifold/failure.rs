@@ -1,12 +1,11 @@
 //! A failure of maenifold's program, remembered for a while: who was not told to ask it waits for it once an hour, and not at
 //! every start.
 
+use crate::core::time_limits;
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
 
 const FILE: &str = "maenifold-failed";
-const FOR: Duration = Duration::from_secs(3_600);
 
 /// Remembers that it failed just now. If that cannot be written down, the next one waits, too.
 pub fn remember(cache: &Path) {
@@ -17,7 +16,8 @@ pub fn remember(cache: &Path) {
 /// Whether it failed lately.
 pub fn is_remembered(cache: &Path) -> bool {
     let failed = fs::metadata(cache.join(FILE)).and_then(|there| there.modified());
-    failed.is_ok_and(|failed| failed.elapsed().is_ok_and(|age| age < FOR))
+    failed
+        .is_ok_and(|failed| failed.elapsed().is_ok_and(|age| age < time_limits::MAENIFOLD_FAILURE))
 }
 
 #[cfg(test)]
@@ -32,7 +32,7 @@ mod tests {
         remember(&cache);
         assert!(is_remembered(&cache));
         let file = fs::File::options().write(true).open(cache.join(FILE)).unwrap();
-        let then = file.metadata().unwrap().modified().unwrap() - FOR;
+        let then = file.metadata().unwrap().modified().unwrap() - time_limits::MAENIFOLD_FAILURE;
         file.set_modified(then).unwrap();
         assert!(!is_remembered(&cache));
     }

@@ -8,18 +8,16 @@ use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use thiserror::Error;
 
+use crate::core::time_limits;
 use crate::store::index::read::Index;
 use crate::store::index::{APPLICATION_ID, IndexError, SCHEMA_VERSION};
 use crate::system::directories;
 
-/// How long a reader or writer waits for the other before it gives up.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// How much of an index is mapped into memory.
 const MAPPED_BYTES: i64 = 1 << 30;
 const LINK: &str = "index.db";
@@ -92,7 +90,7 @@ impl Store {
             Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)
                 .map_err(IndexError::from)?;
         let prepare = || -> Result<(String, i32), rusqlite::Error> {
-            connection.busy_timeout(BUSY_TIMEOUT)?;
+            connection.busy_timeout(time_limits::INDEX)?;
             // Else SQLite compiles a statement again whenever another value is bound to it, to plan by that value.
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
             // Checks that every page's cells are inside it: a damaged file is an error, not an odd answer.

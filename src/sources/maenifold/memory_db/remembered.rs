@@ -3,14 +3,12 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use super::files::FileRow;
 use super::stamp::Stamp;
 use crate::core::time::Timestamp;
+use crate::core::time_limits;
 
-/// A change within this time after another can leave no trace in a file's times.
-const TICK: Duration = Duration::from_secs(2);
 /// Stands for what is not there.
 const NONE: i64 = i64::MIN;
 /// Another form has another number.
@@ -29,7 +27,7 @@ impl Remembered {
     /// The place for the state that a database is in now; `None` where that cannot be told.
     pub(super) fn of(database: &Path, cache: &Path) -> Option<Remembered> {
         let stamp = Stamp::of(database)?;
-        let is_settled = stamp.is_older_than(TICK);
+        let is_settled = stamp.is_older_than(time_limits::FILE_TIMES_TICK);
         let head = format!("{FORM}\n{}\n{stamp:?}\n", database.display());
         let database = database.to_path_buf();
         let name = blake3::hash(database.as_os_str().as_encoded_bytes()).to_hex();
