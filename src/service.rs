@@ -1,5 +1,5 @@
-//! The same, kept warm: one process per user that watches the vaults, follows OpenCode's servers, and answers for
-//! processes that live only for one question.
+//! The service: one process per user that watches the vaults, follows OpenCode's servers, and answers for processes that live only
+//! for one question.
 
 mod bridged;
 mod check;

@@ -55,6 +55,13 @@ pub struct Request {
     pub ceiling: Option<PathBuf>,
 }
 
+impl Request {
+    /// A session's folder, where wrong settings must not keep the session from starting.
+    pub fn lenient(dir: PathBuf) -> Request {
+        Request { dir: Some(dir), strictness: Strictness::Lenient, ..Request::default() }
+    }
+}
+
 /// What becomes of wrong settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Strictness {

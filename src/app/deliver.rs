@@ -22,7 +22,7 @@ use std::time::Instant;
 pub use crate::app::deliver::claim::{release_receipt, settle_receipt};
 pub use crate::app::deliver::door::Door;
 pub use crate::app::deliver::pending::PendingDelivery;
-pub use crate::app::deliver::refusal::{NotDelivered, Refusal};
+pub use crate::app::deliver::refusal::{NotDelivered, Refusal, ServiceRefusal};
 
 use crate::app::deliver::claim::{SessionClaim, now_ms};
 use crate::app::inject::inject;
@@ -32,29 +32,22 @@ use crate::app::session_handoff::{SessionHandoff, claim_handoff};
 use crate::app::warm::Warm;
 use crate::core::context::receipt::{Fault, Injection};
 use crate::core::handoff::choice::HandoffRequest;
-use crate::core::host::Host;
 use crate::core::session::Moment;
-use crate::core::time::Timestamp;
 use crate::store::state::{SessionOrigin, State, Token};
 use crate::system::breakpoint;
 use crate::system::process::identity::Process;
-use crate::workspace::{AppError, Place, Request};
+use crate::workspace::{AppError, Place};
 
 /// A session that wants the context of a moment.
 pub struct DeliveryRequest<'a> {
     pub door: Door,
-    pub session: &'a str,
-    pub moment: Moment,
-    /// Which handoff goes with it.
+    pub session: Session,
+    /// The place that the session's request leads to.
+    pub place: &'a Place,
+    /// Which handoff goes with the context.
     pub wanted: HandoffRequest,
-    pub host: Host,
     /// The process that the session lives in, if known.
     pub process: Option<Process>,
-    pub place: &'a Place,
-    /// The request that `place` was found by.
-    pub at: Request,
-    pub budget: Option<usize>,
-    pub now: Option<Timestamp>,
     /// When the context is of no use any more.
     pub until: Option<Instant>,
     pub warm: Option<&'a Warm>,
@@ -62,12 +55,12 @@ pub struct DeliveryRequest<'a> {
 
 /// Claims the session's moment, builds its context and returns it with the claim.
 pub fn deliver(request: DeliveryRequest<'_>) -> Result<PendingDelivery<Injection>, NotDelivered> {
-    let DeliveryRequest { door, place, until, .. } = request;
+    let DeliveryRequest { door, ref session, place, until, .. } = request;
     if !place.settings.enabled.value {
         return Err(NotDelivered::Off(place.settings.enabled.origin.to_string()));
     }
     let folder = &place.directories.state;
-    let claimed = SessionClaim::take(folder, request.session, &request.moment, door, until)?;
+    let claimed = SessionClaim::take(folder, &session.id, &session.moment, door, until)?;
     let (claim, handoff, recording) = match claimed {
         Some((claim, mut state)) => {
             let token = claim.token();
@@ -76,7 +69,7 @@ pub fn deliver(request: DeliveryRequest<'_>) -> Result<PendingDelivery<Injection
         }
         None => (None, SessionHandoff::default(), Recording::Off),
     };
-    if matches!(request.moment, Moment::Handoff(_)) && handoff.section.is_none() {
+    if matches!(session.moment, Moment::Handoff(_)) && handoff.section.is_none() {
         return Err(NotDelivered::Nothing("another session has the handoff".to_owned()));
     }
     let mut injection = request.inject(handoff, recording)?;
@@ -94,23 +87,16 @@ pub fn deliver(request: DeliveryRequest<'_>) -> Result<PendingDelivery<Injection
 impl DeliveryRequest<'_> {
     /// Remembers the session and claims its handoff.
     fn claim_handoff(&self, state: &mut State, token: Token) -> SessionHandoff {
-        let folder = self.at.dir.as_deref().unwrap_or(Path::new(""));
-        remember(state, self.session, self.place, folder, self.process);
-        claim_handoff(state, token, self.place, self.session, self.wanted, self.process)
+        let DeliveryRequest { session, place, process, .. } = self;
+        let folder = session.place.dir.as_deref().unwrap_or(Path::new(""));
+        remember(state, &session.id, place, folder, *process);
+        claim_handoff(state, token, place, &session.id, self.wanted, *process)
     }
 
     fn inject(&self, handoff: SessionHandoff, recording: Recording) -> Result<Injection, AppError> {
-        let session = Session {
-            id: self.session.to_owned(),
-            moment: self.moment.clone(),
-            place: self.at.clone(),
-            host: self.host,
-            budget: self.budget,
-            now: self.now,
-            within: self.until.map(|until| until.saturating_duration_since(Instant::now())),
-            is_watched: false,
-            handoff: Some(handoff),
-        };
+        let left = |until: Instant| until.saturating_duration_since(Instant::now());
+        let (handoff, within) = (Some(handoff), self.until.map(left));
+        let session = Session { handoff, within, ..self.session.clone() };
         match self.warm {
             Some(warm) => warm.inject(self.place, session, recording),
             None => inject(&session, recording),

@@ -1,10 +1,9 @@
-//! Writes what sessions leave that have ended, in a process of its own that nobody waits for.
+//! Writes the handoffs of sessions that have ended, in a process of its own for which no host waits.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::app::handoff::{Draft, HandoffError, Handoffs};
-use crate::core::handoff::conversation::Conversation;
 use crate::core::handoff::ending;
 use crate::core::handoff::record::HandoffRecord;
 use crate::core::handoff::{Document, Kind, Occasion, Status};
@@ -15,15 +14,15 @@ use crate::system::clock;
 use crate::system::directories::Directories;
 use crate::system::environment::Environment;
 use crate::system::summariser;
-use crate::workspace::{Request, Strictness};
+use crate::workspace::Request;
 
-/// Another process that is writing the state is waited for this long.
+/// How long to wait for another process that writes the state.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// A summary takes no longer.
 const SUMMARY_PATIENCE: Duration = Duration::from_secs(120);
 
-/// Writes the handoffs of all sessions that have ended without one, and of `just_ended`, which could not be noted. Whatever
-/// goes wrong is left as it is, and tried again when the next session starts.
+/// Writes the handoffs of all sessions that have ended without one, and of `just_ended`, which the hook could not note. What fails
+/// is tried again when the next session starts.
 pub fn finish_all(just_ended: Option<Ended>) {
     let Ok(directories) = Directories::locate(&Environment::of_process()) else { return };
     let now_ms = || clock::now().milliseconds();
@@ -37,7 +36,7 @@ pub fn finish_all(just_ended: Option<Ended>) {
         if failed.contains(&ending.session) {
             return;
         }
-        // One that cannot be written is not in the way of the others.
+        // A failure does not block the others.
         if finish(&ending).is_err() || state.finish_ending(&ending).is_err() {
             failed.push(ending.session);
         }
@@ -46,51 +45,42 @@ pub fn finish_all(just_ended: Option<Ended>) {
 
 /// A session that has just ended.
 pub struct Ended {
-    /// Its id.
     pub session: String,
-    /// The folder that it worked in.
     pub folder: PathBuf,
-    /// The host's record of it.
     pub transcript: Option<PathBuf>,
 }
 
 fn finish(ended: &Ending) -> Result<(), HandoffError> {
-    let request = Request {
-        dir: Some(ended.folder.clone()),
-        strictness: Strictness::Lenient,
-        ..Request::default()
-    };
-    let mut handoffs = Handoffs::open_for(&request, &ended.session)?;
-    if !handoffs.writes_endings() || handoffs.has_written(ended)? {
+    let mut handoffs = Handoffs::open_for(&Request::lenient(ended.folder.clone()), &ended.session)?;
+    let is_on = handoffs.is_on() && handoffs.settings().enabled.value;
+    if !is_on || handoffs.has_written(ended)? {
         return Ok(());
     }
-    let conversation = match &ended.transcript {
-        Some(file) => transcript::read(file).unwrap_or_default(),
-        None => Conversation::default(),
-    };
-    let Some(mut document) = document(&handoffs, ended, &conversation) else { return Ok(()) };
-    // A summary takes its time, in which somebody else may have written it.
+    let Some(mut document) = document(&handoffs, ended) else { return Ok(()) };
+    // The session may have written one itself while it was summarised.
     if handoffs.has_written(ended)? {
         return Ok(());
     }
-    // Of two sessions the one that ended later leaves the newer one, whoever sums up faster.
+    // The session that ended later leaves the newer handoff, however long its summary took.
     document.head.created_at = Some(Timestamp::from_milliseconds(ended.at_ms));
     handoffs.create(Draft { document, author: Some(ended.session.clone()) })?;
     Ok(())
 }
 
 /// What a session leaves; `None` where it is too short to leave anything.
-fn document(handoffs: &Handoffs, ended: &Ending, conversation: &Conversation) -> Option<Document> {
-    let transcript = ended.transcript.as_ref().map(|file| file.to_string_lossy());
+fn document(handoffs: &Handoffs, ended: &Ending) -> Option<Document> {
+    let file = ended.transcript.as_ref();
+    let conversation = file.and_then(|file| transcript::read(file).ok()).unwrap_or_default();
+    let (name, settings) = (file.map(|file| file.to_string_lossy()), handoffs.settings());
     let ending = ending::Ending::of(
         &ended.session,
         handoffs.channel(),
-        transcript.as_deref(),
-        conversation,
-        handoffs.min_turns(),
+        name.as_deref(),
+        &conversation,
+        settings.min_turns.value as usize,
     );
     let ending = ending.ok()?;
-    let command = handoffs.summariser();
+    let command = &settings.summariser.value;
     if command.is_empty() {
         return Some(ending.without_summary());
     }
@@ -100,21 +90,8 @@ fn document(handoffs: &Handoffs, ended: &Ending, conversation: &Conversation) ->
 }
 
 impl Handoffs {
-    fn writes_endings(&self) -> bool {
-        self.is_on() && self.settings().enabled.value
-    }
-
-    fn min_turns(&self) -> usize {
-        self.settings().min_turns.value as usize
-    }
-
-    fn summariser(&self) -> &[String] {
-        &self.settings().summariser.value
-    }
-
-    /// Whether the session has left something itself since it was last taken up, or something of it still waits: what it wrote
-    /// is better than what could be written about it. Tasks are another matter, and so is what was written about an earlier
-    /// end.
+    /// Whether the session has written a handoff itself since it was last resumed, or one of its handoffs still waits: that is
+    /// better than a summary. Tasks do not count, nor does the summary of an earlier end.
     fn has_written(&self, ended: &Ending) -> Result<bool, HandoffError> {
         let since = self.taken_up_at()?.unwrap_or(i64::MIN);
         let of_this_end = |record: &HandoffRecord| {

@@ -4,7 +4,7 @@
 mod amplifier;
 mod claude_code;
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 pub use crate::app::hook::amplifier::{amplifier, go_on};
@@ -13,20 +13,21 @@ pub use crate::app::hook::claude_code::claude_code;
 use crate::app::deliver::{
     DeliveryRequest, Door, NotDelivered, PendingDelivery, deliver, release_receipt, settle_receipt,
 };
+use crate::app::session::Session;
 use crate::app::session_handoff::request_at;
 use crate::app::warm::Warm;
 use crate::core::context::receipt::{Injection, Receipt};
 use crate::core::host::Host;
 use crate::core::session::{Announcement, Moment, Recipients};
 use crate::core::text::number::thousands;
-use crate::hosts::opencode::{BridgeReply, Given, Metadata, Notice, Question, Session};
+use crate::hosts::opencode::{self, BridgeReply, Given, Metadata, Notice, Question};
 use crate::store::state::StateError;
 use crate::system::clock;
 use crate::system::directories::Directories;
 use crate::system::environment::Environment;
 use crate::system::process::identity::Process;
 use crate::system::summariser;
-use crate::workspace::{Place, Request, Strictness};
+use crate::workspace::{Place, Request};
 
 /// An answer takes no longer. The bridge waits a little longer, and then goes on without one.
 pub const LIMIT: Duration = Duration::from_millis(1_000);
@@ -98,7 +99,7 @@ pub fn subject(question: &[u8]) -> Option<(String, String)> {
 }
 
 /// Why a session never gets a context.
-fn unsuitable(session: &Session) -> Option<&'static str> {
+fn unsuitable(session: &opencode::Session) -> Option<&'static str> {
     if session.parent_id.is_some() {
         Some("a child session: it works for one that has the context")
     } else if session.revert.is_some() {
@@ -109,10 +110,7 @@ fn unsuitable(session: &Session) -> Option<&'static str> {
 }
 
 /// Writes down what became of a context.
-fn noted(
-    caller: &Caller<'_>,
-    note: impl FnOnce(&std::path::Path) -> Result<(), StateError>,
-) -> BridgeReply {
+fn noted(caller: &Caller<'_>, note: impl FnOnce(&Path) -> Result<(), StateError>) -> BridgeReply {
     let environment = caller.environment.clone().unwrap_or_else(Environment::of_process);
     match Directories::locate(&environment).map(|directories| note(&directories.state)) {
         Ok(Ok(())) => BridgeReply::none("noted"),
@@ -124,25 +122,20 @@ fn noted(
 /// Gives a session the context of a moment, unless another process does.
 fn give(
     caller: &Caller<'_>,
-    session: &Session,
+    session: &opencode::Session,
     moment: Moment,
     door: Door,
 ) -> PendingDelivery<BridgeReply> {
     let given = || {
-        let mut at = lenient(session.directory.clone().into());
+        let mut at = Request::lenient(session.directory.clone().into());
         at.environment = caller.environment.clone();
         let place = Place::find(&at)?;
         let pending = deliver(DeliveryRequest {
             door,
-            session: &session.id,
-            wanted: request_at(&moment),
-            moment,
-            host: Host::Opencode,
-            process: caller.host,
             place: &place,
-            at,
-            budget: None,
-            now: None,
+            wanted: request_at(&moment),
+            session: Session { moment, ..Session::new(&session.id, at, Host::Opencode) },
+            process: caller.host,
             until: Some(caller.until),
             warm: caller.warm,
         })?;
@@ -165,11 +158,6 @@ fn refused(refusal: NotDelivered, door: Door) -> BridgeReply {
         NotDelivered::State(error) => BridgeReply::none(error),
         other => BridgeReply::none(other),
     }
-}
-
-/// A session's folder, where wrong settings must not keep the session from starting.
-fn lenient(folder: PathBuf) -> Request {
-    Request { dir: Some(folder), strictness: Strictness::Lenient, ..Request::default() }
 }
 
 fn now_ms() -> i64 {

@@ -29,6 +29,21 @@ pub struct Session {
 }
 
 impl Session {
+    /// A session at its start, with the limits of the settings.
+    pub fn new(id: &str, place: Request, host: Host) -> Session {
+        Session {
+            id: id.to_owned(),
+            moment: Moment::Start,
+            place,
+            host,
+            budget: None,
+            now: None,
+            within: None,
+            is_watched: false,
+            handoff: None,
+        }
+    }
+
     /// The room for its context. There is none while the settings are unknown.
     pub(super) fn budget_in(&self, place: Option<&Place>) -> Budget {
         let limit = place.map_or(0, |Place { settings, .. }| match self.moment {

@@ -1,5 +1,5 @@
-//! What a process that stays can know ahead: the places whose notes it watches, and the contexts that it has made of them,
-//! which are the same bytes as long as no note changes and none grows too old.
+//! Contexts that the service keeps ready: it watches the notes of a place, so a context stays the same as long as no note changes and
+//! none grows too old.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -17,14 +17,13 @@ use crate::workspace::refresh::Refreshed;
 use crate::workspace::watch::{Freshness, watch};
 use crate::workspace::{AppError, Place, Workspace};
 
-/// So many sets of vaults are watched. Each takes a thread and the system's watches.
+/// How many sets of vaults are watched. Each takes a thread and the system's watches.
 const MAX_WATCHED: usize = 32;
 /// Vaults that cannot be watched are tried again after this long.
 const RETRY: Duration = Duration::from_secs(60);
-/// So many contexts of one set of vaults are kept: one per project, budget and kind of moment.
+/// How many contexts of one set of vaults are kept: one per project, budget and kind of moment.
 const MAX_MADE: usize = 100;
 
-/// All that is watched.
 #[derive(Debug, Default)]
 pub struct Warm {
     watched: Arc<Mutex<HashMap<String, Arc<Watched>>>>,
@@ -39,7 +38,7 @@ struct Watched {
 }
 
 impl Warm {
-    /// Makes a session's context, or takes one that is known to be the same.
+    /// Builds a session's context, or reuses one that is known to be the same.
     pub fn inject(
         &self,
         place: &Place,
@@ -51,20 +50,18 @@ impl Warm {
         let (Some(watched), Some(n_changes), None) = (watched, certain, session.now) else {
             return inject(&session, recording);
         };
-        // What was left for one session is not for another one.
-        let nothing_left = matches!(&session.handoff,
+        // A context with a handoff is for one session only.
+        let has_no_handoff = matches!(&session.handoff,
             Some(SessionHandoff { section: None, faults }) if faults.is_empty());
-        if !nothing_left {
-            session.is_watched = true;
-            return inject(&session, recording);
-        }
-        let name = context_name(place, &session);
-        if let Some(known) = watched.made(&name, n_changes) {
+        let name = has_no_handoff.then(|| context_name(place, &session));
+        if let Some(known) = name.as_ref().and_then(|name| watched.made(name, n_changes)) {
             return Ok(reused(known, &session, recording));
         }
         session.is_watched = true;
         let injection = inject(&session, recording)?;
-        if injection.receipt.faults.is_empty() {
+        if let Some(name) = name
+            && injection.receipt.faults.is_empty()
+        {
             watched.keep(name, n_changes, &injection);
         }
         Ok(injection)
@@ -75,7 +72,7 @@ impl Warm {
         unpoisoned(&self.watched).len()
     }
 
-    /// What is known of a place. One that is not watched will be from now on.
+    /// The vaults of a place. If they are not watched yet, begins to.
     fn watched(&self, place: &Place) -> Option<Arc<Watched>> {
         let mut all = unpoisoned(&self.watched);
         let name = vaults_name(place);
@@ -89,7 +86,7 @@ impl Warm {
             let all = Arc::clone(&self.watched);
             thread::spawn(move || {
                 watch_place(place, &watched.freshness);
-                // It could not be watched. Who asks later has it tried again.
+                // They could not be watched. A later request tries again.
                 thread::sleep(RETRY);
                 unpoisoned(&all).remove(&name);
             });
@@ -156,7 +153,7 @@ fn watch_place(place: Place, freshness: &Freshness) {
     tracing::warn!(%project, "{error}");
 }
 
-/// Tells sets of vaults apart, with all that an index depends on.
+/// Identifies a set of vaults, with all that an index depends on.
 fn vaults_name(place: &Place) -> String {
     let settings = &place.settings;
     let mut name = format!(
@@ -174,7 +171,7 @@ fn vaults_name(place: &Place) -> String {
     name
 }
 
-/// Tells contexts apart that are made of the same vaults.
+/// Identifies a context among those of the same vaults.
 fn context_name(place: &Place, session: &Session) -> String {
     let Place { project, settings, .. } = place;
     let budget = session.budget_in(Some(place));

@@ -19,7 +19,7 @@ use crate::cli::values::{moment, one_of, some_of, source_help};
 use crate::core::context::candidate::{Line, Part};
 use crate::core::context::receipt::{Entry, Fault, Injection, PartUse, Stage};
 use crate::core::host::Host;
-use crate::core::session::{Moment, Recipients};
+use crate::core::session::Recipients;
 use crate::core::source::{SourceChoice, SourcePreference};
 use crate::core::text::for_terminal;
 use crate::core::text::number::thousands;
@@ -135,11 +135,7 @@ fn deliver_to_server(place: &PlaceArgs, args: &InjectArgs, screen: &mut Screen) 
         to: Recipients::All,
     };
     let deliver = || {
-        http::check_enabled(&request)?;
-        let server = match &args.server {
-            Some(server) => server.clone(),
-            None => http::usual_server(&request.place)?,
-        };
+        let server = http::server_of(&request, args.server.as_ref())?;
         loop {
             match deliver_once(&server, &request) {
                 Err(refusal) if args.wait && refusal.is_transient() => thread::sleep(BUSY_INTERVAL),
@@ -194,15 +190,9 @@ fn remark(injection: &Injection, args: &InjectArgs, screen: &mut Screen) {
 /// The session that the arguments speak of.
 pub(super) fn session(place: &PlaceArgs, id: &str, limits: &LimitArgs) -> Session {
     Session {
-        id: id.to_owned(),
-        moment: Moment::Start,
-        place: place.request_from(limits.source),
-        host: limits.host.unwrap_or_default(),
         budget: limits.budget.map(|tokens| tokens as usize),
         now: limits.now,
-        within: None,
-        is_watched: false,
-        handoff: None,
+        ..Session::new(id, place.request_from(limits.source), limits.host.unwrap_or_default())
     }
 }
 

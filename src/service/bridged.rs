@@ -1,9 +1,9 @@
-//! Where a bridge is at work: it can hold a prompt back, which the service cannot, so the service leaves these to it.
+//! Folders and sessions with a bridge. The service leaves them to it, because only a bridge can hold a prompt back.
 
 use std::collections::HashSet;
 use std::sync::Mutex;
 
-/// More are not remembered; then all are forgotten, and learned again.
+/// Beyond this, all are forgotten and learned again.
 const MAX_REMEMBERED: usize = 10_000;
 
 /// Folders and sessions that a bridge has asked about.

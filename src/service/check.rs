@@ -1,9 +1,9 @@
-//! The service as one of the things that a diagnosis looks at.
+//! The service's part of a diagnosis.
 
 use crate::core::diagnosis::Check;
 use crate::service::client;
 
-/// Checks how the service is, which is needed only for servers without the plugin.
+/// Checks the service, which only servers without the plugin need.
 pub fn check() -> Check {
     let name = "service";
     let status = match client::status() {

@@ -1,4 +1,4 @@
-//! Asks the service, where there is one. Whoever gets no reply, or one of another version, does the work itself.
+//! Asks the service, where there is one. Without a reply, or with one of another version, the caller does the work itself.
 
 use std::collections::BTreeMap;
 use std::path;
@@ -14,14 +14,13 @@ use crate::system::directories::Directories;
 use crate::system::environment::{Environment, Secrets};
 use crate::system::process::identity::Process;
 
-/// A service that takes longer to answer a bridge hangs, or is too busy to be of help. What is left of a hook's time then
-/// is mostly enough without it.
+/// A slower service hangs, or is too busy to help. The rest of the hook's time is mostly enough without it.
 const HOOK_LIMIT: Duration = Duration::from_millis(600);
 const STATUS_LIMIT: Duration = Duration::from_secs(2);
 /// Longer than a server's slowest answers.
 const DELIVER_LIMIT: Duration = Duration::from_secs(60);
 
-/// Asks what a bridge asks; `None` where the service does not answer.
+/// Asks a bridge's question; `None` where the service does not answer.
 pub fn hook(question: &[u8]) -> Option<BridgeReply> {
     let question = String::from_utf8(question.to_vec()).ok()?;
     let environment = Environment::of_process();
@@ -41,9 +40,8 @@ pub fn deliver(url: &str, request: &ServerDelivery) -> Option<Result<Delivered, 
     let question = Question::Deliver { server: url.to_owned(), request };
     let environment = Environment::of_process();
     match ask(question, DELIVER_LIMIT, environment.relevant(Secrets::Included)?)? {
-        Reply::Delivered(delivered) => Some(Ok(*delivered)),
-        Reply::Refused { kind, is_transient, message } => {
-            Some(Err(NotDelivered::ByService { kind, is_transient, message }))
+        Reply::Delivered(done) => {
+            Some(done.map(|delivered| *delivered).map_err(NotDelivered::ByService))
         }
         _ => None,
     }

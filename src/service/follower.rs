@@ -1,5 +1,5 @@
-//! Follows one OpenCode server and gives its sessions their context. What happened while nobody listened is found out after
-//! every connect; who may be given something is for `app::deliver` to say, so that nothing here can deliver twice.
+//! Follows one OpenCode server and gives its sessions their context. Looks for missed sessions after every connect. `app::deliver`
+//! decides which session gets something, so nothing here can deliver twice.
 
 use std::collections::{HashMap, HashSet};
 use std::panic::AssertUnwindSafe;
@@ -18,30 +18,29 @@ use crate::app::hook;
 use crate::core::session::Recipients;
 use crate::hosts::opencode::{Event, OpencodeServer, Scope, ServerError};
 use crate::service::run::Shared;
-use crate::service::status::ServerStatus;
 use crate::system::clock;
 use crate::workspace::{Request, Strictness};
 
-/// A server that is not there is looked for again after this long, then after twice as long, and so on up to the longest.
+/// The pause before the next try to connect; it doubles up to the longest.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
-/// OpenCode says that it is connected to the events of all folders a moment before it is: what happened in that moment
-/// is found by a second look.
+/// OpenCode reports that it is connected to the events of all folders a moment before it is. A second look finds what happened in
+/// that moment.
 const SECOND_LOOK: Duration = Duration::from_secs(2);
-/// Sessions that were created longer ago, and never prompted, are forgotten by their users, too.
+/// Ignores sessions that were created longer ago and never prompted.
 const OLDEST: Duration = Duration::from_secs(24 * 60 * 60);
-/// How often it is looked whether somebody's turn has come.
+/// How often to look for due sessions.
 const TICK: Duration = Duration::from_millis(100);
-/// A bridge has so long to do it: it is there before the prompt, for certain.
+/// The head start of a bridge, which surely comes before the prompt.
 const BRIDGE_FIRST: Duration = Duration::from_secs(5);
-/// A busy session announces that it is idle; this is for the announcement that was missed.
+/// A busy session announces that it is idle. This covers a missed announcement.
 const BUSY_PAUSE: Duration = Duration::from_secs(5);
-/// Until a claim that nobody will settle has lapsed.
+/// How often to look whether another process's claim has lapsed.
 const TAKEN_PAUSE: Duration = Duration::from_secs(1);
 const MAX_FAILURES: u32 = 10;
-/// So many sessions are looked at at once: a server has other work to do.
+/// How many sessions are served at once: the server has other work to do.
 const AT_ONCE: usize = 4;
-/// More sessions with which nothing is left to do are not remembered; then they are looked at again.
+/// Beyond this, finished sessions are forgotten and looked at again.
 const MAX_REMEMBERED: usize = 10_000;
 
 /// A session that waits for its context.
@@ -60,11 +59,11 @@ pub(super) struct Follower {
     address: String,
     shared: Arc<Shared>,
     waiting: HashMap<String, Waiting>,
-    /// Sessions that are being given their context at this moment.
+    /// Sessions whose delivery is under way.
     under_way: HashSet<String>,
-    /// Sessions with which nothing is left to do, and when they last changed, so that a further look passes them over.
+    /// Finished sessions and when they last changed, so that a further look skips them.
     finished: HashMap<String, u64>,
-    errands: JoinSet<(String, Waiting, Result<Delivered, NotDelivered>)>,
+    deliveries: JoinSet<(String, Waiting, Result<Delivered, NotDelivered>)>,
 }
 
 impl Follower {
@@ -77,24 +76,24 @@ impl Follower {
             waiting: HashMap::new(),
             under_way: HashSet::new(),
             finished: HashMap::new(),
-            errands: JoinSet::new(),
+            deliveries: JoinSet::new(),
         }
     }
 
-    /// Follows until the service stops, and then ends what is under way.
+    /// Follows until the service stops, then waits for deliveries under way.
     pub(super) async fn follow(mut self, mut is_stopping: watch::Receiver<bool>) {
         tokio::select! {
             () = self.keep_connected() => {}
             _ = is_stopping.wait_for(|&is_stopping| is_stopping) => {}
         }
-        while let Some(done) = self.errands.join_next().await {
+        while let Some(done) = self.deliveries.join_next().await {
             if let Ok((id, waiting, done)) = done {
                 self.done(id, waiting, done);
             }
         }
     }
 
-    /// Connects, and connects again, for ever.
+    /// Connects again and again.
     async fn keep_connected(&mut self) {
         let mut pause = FIRST_PAUSE;
         let mut last_error = None;
@@ -103,24 +102,18 @@ impl Follower {
             match self.connect().await {
                 Ok(events) => {
                     tracing::info!(server = self.address, "connected");
-                    self.note(|status| {
-                        status.connected = true;
-                        status.error = None;
-                    });
+                    self.note_connection(true, None);
                     let ended = self.listen(events).await;
                     tracing::info!(server = self.address, "disconnected: {ended}");
-                    self.note(|status| {
-                        status.connected = false;
-                        status.error = Some(ended);
-                    });
+                    self.note_connection(false, Some(ended));
                 }
                 Err(error) => {
                     let error = error.to_string();
-                    // Said once, not with every attempt.
+                    // Logged once, not with every attempt.
                     if last_error.as_ref() != Some(&error) {
                         tracing::warn!(server = self.address, "not connected: {error}");
                     }
-                    self.note(|status| status.error = Some(error.clone()));
+                    self.note_connection(false, Some(error.clone()));
                     last_error = Some(error);
                 }
             }
@@ -134,8 +127,10 @@ impl Follower {
         }
     }
 
-    fn note(&self, note: impl FnOnce(&mut ServerStatus)) {
-        self.shared.counts.note(&self.address, note);
+    fn note_connection(&self, connected: bool, error: Option<String>) {
+        self.shared.counts.note(&self.address, |status| {
+            (status.connected, status.error) = (connected, error);
+        });
     }
 
     /// The events of the server's own folder, none of which is missed, and those of all other folders. Ends when one ends.
@@ -150,7 +145,7 @@ impl Follower {
         Ok(stream::select(until_end(own.boxed()), until_end(all.boxed())))
     }
 
-    /// Acts on events until they end, and says why they did.
+    /// Acts on events until they end. Returns why they did.
     async fn listen(
         &mut self,
         events: impl Stream<Item = Option<Result<Event, ServerError>>>,
@@ -165,14 +160,14 @@ impl Follower {
                     return error.to_string();
                 }
             }
-            self.set_out();
+            self.start_due();
             tokio::select! {
                 event = events.next() => match event {
-                    Some(Some(Ok(event))) => self.hear(&event),
+                    Some(Some(Ok(event))) => self.on_event(&event),
                     Some(Some(Err(error))) => return error.to_string(),
                     Some(None) | None => return "the server closed the connection".to_owned(),
                 },
-                Some(done) = self.errands.join_next() => {
+                Some(done) = self.deliveries.join_next() => {
                     if let Ok((id, waiting, done)) = done {
                         self.done(id, waiting, done);
                     }
@@ -182,7 +177,7 @@ impl Follower {
         }
     }
 
-    /// Finds sessions that were created while nobody listened.
+    /// Finds sessions that were created while disconnected.
     async fn catch_up(&mut self) -> Result<(), ServerError> {
         let oldest = clock::now().milliseconds() - OLDEST.as_millis() as i64;
         let oldest = u64::try_from(oldest).unwrap_or(0);
@@ -197,12 +192,12 @@ impl Follower {
         Ok(())
     }
 
-    /// How long others have to do it.
+    /// How long to leave a folder's sessions to its bridge.
     fn pause(&self, folder: &str) -> Duration {
         if self.shared.bridged.knows(folder) { BRIDGE_FIRST } else { Duration::ZERO }
     }
 
-    fn hear(&mut self, event: &Event) {
+    fn on_event(&mut self, event: &Event) {
         let Some(id) = event.session_id() else { return };
         match event.kind.as_str() {
             "session.created" => {
@@ -227,7 +222,7 @@ impl Follower {
         }
     }
 
-    /// Puts a session on the list. One that was seen being created stays that.
+    /// Puts a session on the list. A session that was seen being created stays among all recipients.
     fn expect(&mut self, id: String, to: Recipients, pause: Duration, updated: Option<u64>) {
         if self.under_way.contains(&id) {
             return;
@@ -239,17 +234,17 @@ impl Follower {
         }
     }
 
-    /// Starts for those whose time has come.
-    fn set_out(&mut self) {
+    /// Starts the deliveries that are due.
+    fn start_due(&mut self) {
         let now = Instant::now();
         let due = self.waiting.iter().filter(|(_, waiting)| waiting.due <= now);
         let mut due: Vec<(String, Waiting)> =
             due.map(|(id, waiting)| (id.clone(), *waiting)).collect();
         due.sort_by_key(|(_, waiting)| waiting.due);
-        due.truncate(AT_ONCE.saturating_sub(self.errands.len()));
+        due.truncate(AT_ONCE.saturating_sub(self.deliveries.len()));
         for (id, waiting) in due {
             self.waiting.remove(&id);
-            // A bridge that has asked about a session sees to it, in the way that its user chose.
+            // A bridge that asked about a session serves it, in the way that its user chose.
             if self.shared.bridged.knows(&id) {
                 continue;
             }
@@ -262,7 +257,7 @@ impl Follower {
                 to: waiting.to,
             };
             let (server, warm) = (self.server.clone(), Arc::clone(&self.shared.warm));
-            self.errands.spawn(async move {
+            self.deliveries.spawn(async move {
                 let done = AssertUnwindSafe(http::deliver_to(&server, &request, Some(warm)));
                 (id, waiting, done.catch_unwind().await.unwrap_or(Err(NotDelivered::Fault)))
             });
@@ -276,14 +271,14 @@ impl Follower {
         self.finished.extend(updated.map(|updated| (id, updated)));
     }
 
-    /// Notes what came of it, and tries again where that makes sense.
+    /// Notes the outcome, and tries again where that may help.
     fn done(&mut self, id: String, waiting: Waiting, done: Result<Delivered, NotDelivered>) {
         self.under_way.remove(&id);
         let refusal = match done {
             Ok(Delivered { injection, message }) => {
                 let said = hook::notice(&injection.receipt);
                 tracing::info!(server = self.address, session = id, stored = message, "{said}");
-                self.note(|status| status.delivered += 1);
+                self.shared.counts.note(&self.address, |status| status.delivered += 1);
                 return;
             }
             Err(refusal) => refusal,
@@ -299,7 +294,7 @@ impl Follower {
                 self.finish(id, waiting.updated);
                 return;
             }
-            // An undo, an agent or a setting: after the next change or connect it may be otherwise.
+            // An undo, an agent or a setting: the next event or connect tries again.
             _ => {
                 tracing::info!(server = self.address, session = id, "not delivered: {refusal}");
                 return;

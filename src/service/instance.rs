@@ -15,7 +15,7 @@ use thiserror::Error;
 
 use crate::system::directories::{self, Directories};
 
-/// No answer of a service is longer: a context is some thousand tokens.
+/// A reply is never longer: a context has some thousand tokens.
 const LONGEST_REPLY: u64 = 64 * 1024 * 1024;
 
 /// A service that was just stopped or killed takes a moment to be gone.
@@ -25,17 +25,10 @@ const LOCK_INTERVAL: Duration = Duration::from_millis(20);
 /// Why this process is not the service.
 #[derive(Debug, Error)]
 pub enum InstanceError {
-    /// Another one is.
     #[error("kgctx serve is running already; `kgctx serve --status` tells more")]
     Running,
-    /// A file cannot be used.
     #[error("cannot use {}: {cause}; check its permissions, and that its path is shorter than 100 characters", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        cause: io::Error,
-    },
+    Io { path: PathBuf, cause: io::Error },
 }
 
 /// The right to be the service. It ends with the process.
@@ -65,14 +58,14 @@ impl Instance {
         }
     }
 
-    /// Begins to listen. A socket that a killed service left behind makes room.
+    /// Begins to listen. Replaces a socket that a killed service left behind.
     pub fn listen(&self) -> Result<UnixListener, InstanceError> {
         let io = |cause| InstanceError::Io { path: self.socket.clone(), cause };
         match fs::remove_file(&self.socket) {
             Err(cause) if cause.kind() != io::ErrorKind::NotFound => return Err(io(cause)),
             _ => {}
         }
-        // The folder lets nobody else in, so that nobody is there before the socket is closed to others, too.
+        // Only this user can enter the folder, so nobody can connect before the socket's own permissions are set.
         let listener = UnixListener::bind(&self.socket).map_err(io)?;
         fs::set_permissions(&self.socket, Permissions::from_mode(0o600)).map_err(io)?;
         listener.set_nonblocking(true).map_err(io)?;

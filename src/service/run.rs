@@ -1,4 +1,4 @@
-//! The service itself: one thread that listens, follows and stops in good order; what takes time has threads of its own.
+//! The service: one thread listens, follows servers and stops in good order; slow work has threads of its own.
 
 use std::io;
 use std::path::PathBuf;
@@ -31,42 +31,32 @@ use crate::system::environment::Environment;
 use crate::system::log_file::LogFile;
 use crate::workspace::{AppError, Place, Request};
 
-/// No question is longer.
+/// Longer questions are cut off, and so not understood.
 const LONGEST_CALL: u64 = 8 * 1024 * 1024;
 /// What it takes to send a reply, on a busy machine.
 const LAST_STEPS: Duration = Duration::from_millis(50);
-/// Who connects and says nothing is not waited for.
+/// How long a call may take to arrive, and a reply to leave.
 const CALL_LIMIT: Duration = Duration::from_secs(5);
-/// What is under way when the service is stopped has so long to end.
+/// How long the service, when stopped, waits for the work under way.
 const STOP_LIMIT: Duration = Duration::from_secs(3);
 
 /// Why the service cannot run.
 #[derive(Debug, Error)]
 pub enum ServeError {
-    /// It runs already, or its files cannot be used.
     #[error(transparent)]
     Instance(#[from] InstanceError),
-    /// The settings are wrong.
     #[error(transparent)]
     App(#[from] AppError),
-    /// That is no server.
     #[error(transparent)]
     Address(#[from] AddressError),
-    /// The system is out of something.
     #[error("the service cannot run: {0}")]
     Io(#[from] io::Error),
-    /// The log cannot be written.
     #[error("cannot write the log {}: {cause}", path.display())]
-    Log {
-        /// The log.
-        path: PathBuf,
-        /// What the system said.
-        cause: io::Error,
-    },
+    Log { path: PathBuf, cause: io::Error },
 }
 
 impl ServeError {
-    /// Whether there is nothing wrong but that there is a service already.
+    /// Whether another service runs already.
     pub fn is_running_already(&self) -> bool {
         matches!(self, ServeError::Instance(InstanceError::Running))
     }
@@ -75,11 +65,9 @@ impl ServeError {
 /// A service that has begun.
 #[derive(Debug, Clone)]
 pub struct Serving {
-    /// Where it listens.
     pub socket: PathBuf,
-    /// Where its log is.
     pub log: PathBuf,
-    /// The servers that it follows.
+    /// The addresses that it follows.
     pub servers: Vec<String>,
 }
 
@@ -92,7 +80,7 @@ pub(super) struct Shared {
     log: PathBuf,
 }
 
-/// Runs the service until it is told to stop. `begun` is told as soon as it can be asked.
+/// Runs the service until a signal stops it. Calls `begun` as soon as it listens.
 pub fn serve(
     request: &Request,
     urls: &[String],
@@ -103,7 +91,7 @@ pub fn serve(
     let environment = Environment::of_process();
     let mut servers: Vec<OpencodeServer> =
         urls.iter().map(|url| http::server(url, &environment)).collect::<Result<_, _>>()?;
-    // One that is named twice is followed once.
+    // Follows a server once, even if it is named twice.
     servers.sort_by_key(|server| server.address().to_string());
     servers.dedup_by_key(|server| server.address().to_string());
     let instance = Instance::become_one(&directories)?;
@@ -138,7 +126,7 @@ fn start_log(directories: &Directories) -> Result<PathBuf, ServeError> {
         .with_target(false)
         .with_max_level(tracing::Level::INFO)
         .finish();
-    // Only a second service in one process could have set another one.
+    // Fails only for a second service in one process.
     let _ = tracing::subscriber::set_global_default(subscriber);
     Ok(path)
 }
@@ -165,7 +153,7 @@ async fn run(
                 Ok((stream, _)) => {
                     calls.spawn(answer(stream, Arc::clone(shared)));
                 }
-                // Out of file descriptors, which others will give back.
+                // Probably out of file descriptors, for a while.
                 Err(error) => {
                     tracing::warn!("cannot accept: {error}");
                     tokio::time::sleep(Duration::from_millis(100)).await;
@@ -176,7 +164,7 @@ async fn run(
     }
     tracing::info!("stopping");
     drop(listener);
-    // Whoever has asked is still answered, and what is being stored is noted.
+    // Answers open calls, and notes messages that are being stored.
     stopping.send_replace(true);
     let all_done = async {
         while calls.join_next().await.is_some() {}
@@ -243,7 +231,8 @@ async fn reply(call: Call, asked_at: Instant, shared: &Arc<Shared>) -> PendingDe
             }
         }
         Question::Deliver { server, request } => {
-            deliver_for(&server, request, environment, shared).await.into()
+            let done = deliver_for(&server, request, environment, shared).await;
+            Reply::Delivered(done.map(Box::new).map_err(Into::into))
         }
     })
 }

@@ -1,4 +1,4 @@
-//! How the service is.
+//! The state of the service.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -8,35 +8,25 @@ use serde::{Deserialize, Serialize};
 
 use crate::core::time::Timestamp;
 
-/// How the service is, for people and scripts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Status {
-    /// Its version.
     pub version: String,
-    /// Its process.
     pub pid: u32,
-    /// Since when it runs.
     pub since: Timestamp,
     /// How many sets of vaults it watches.
     pub watched: usize,
-    /// How many questions it has answered.
     pub answered: u64,
-    /// The servers that it follows.
     pub servers: Vec<ServerStatus>,
-    /// Where its log is.
     pub log: String,
 }
 
-/// How a server is followed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerStatus {
-    /// Its address.
     pub address: String,
-    /// Whether its events are being heard.
     pub connected: bool,
-    /// How many sessions were given their context.
+    /// How many sessions got their context.
     pub delivered: u64,
-    /// What went wrong last.
+    /// The last error.
     pub error: Option<String>,
 }
 

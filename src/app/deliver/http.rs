@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::runtime::Builder;
 use tokio::task;
 use tokio::time::sleep;
 
 use crate::app::deliver::{DeliveryRequest, Door, NotDelivered, PendingDelivery, deliver};
+use crate::app::session::Session;
 use crate::app::session_handoff::request_at;
 use crate::app::warm::Warm;
 use crate::core::context::receipt::Injection;
@@ -19,7 +20,7 @@ use crate::core::session::{Mark, Moment, Recipients, Stored};
 use crate::core::settings::Origin;
 use crate::core::time::Timestamp;
 use crate::hosts::opencode::{
-    AddressError, Message, Metadata, NoReply, OpencodeServer, ServerAddress, ServerError, Session,
+    self, AddressError, Message, Metadata, NoReply, OpencodeServer, ServerAddress, ServerError,
     SessionModel,
 };
 use crate::system::environment::Environment;
@@ -43,12 +44,6 @@ pub fn server(url: &str, environment: &Environment) -> Result<OpencodeServer, Ad
     Ok(OpencodeServer::new(address, credentials, ANSWER_LIMIT))
 }
 
-/// The server to use if none is named: the first one in the settings.
-pub fn usual_server(request: &Request) -> Result<String, NotDelivered> {
-    let servers = Place::find(request)?.settings.servers.value;
-    servers.into_iter().next().ok_or(NotDelivered::NoServer)
-}
-
 /// A delivery to a session of a server.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ServerDelivery {
@@ -70,16 +65,17 @@ pub struct Delivered {
     pub message: String,
 }
 
-/// Whether contexts are switched off for a delivery, as far as that can be known without a server.
-pub fn check_enabled(request: &ServerDelivery) -> Result<(), NotDelivered> {
-    let enabled = Place::find(&request.place)?.settings.enabled;
+/// The server of a delivery: the named one, or the first one in the settings. Fails early where contexts are switched off.
+pub fn server_of(request: &ServerDelivery, named: Option<&String>) -> Result<String, NotDelivered> {
+    let settings = Place::find(&request.place)?.settings;
+    let enabled = settings.enabled;
     // The settings of another project than the session's do not count.
     let is_elsewhere =
         matches!(enabled.origin, Origin::ProjectFile(_)) && request.place.dir.is_none();
     if !enabled.value && !is_elsewhere {
         return Err(NotDelivered::Off(enabled.origin.to_string()));
     }
-    Ok(())
+    named.or(settings.servers.value.first()).cloned().ok_or(NotDelivered::NoServer)
 }
 
 /// Delivers to the server at `url`.
@@ -111,19 +107,30 @@ pub async fn deliver_to(
     let checked = checked.await;
     // All of that takes time, in which the claim may have lapsed.
     let pending = blocking(move || checked.and_then(|()| pending.renewed())).await??;
-    match store(server, &session, &pending.content).await {
-        Ok(message) => {
-            let mut injection = blocking(move || pending.sent()).await?;
-            injection.receipt.delivered = true;
-            Ok(Delivered { injection, message })
+    let metadata = json!(Metadata::of(pending.content.id, &pending.content.receipt));
+    let message = NoReply::echoing(&session, pending.content.text.clone(), metadata.clone());
+    let message = match server.inject(&session.id, &message).await {
+        Ok(message) => message,
+        // No answer does not mean that it is not stored. Where nobody can tell, the claim lapses.
+        Err(error @ (ServerError::Silent { .. } | ServerError::Broken { .. })) => {
+            find_stored(server, &session.id, &metadata).await.ok_or(error)?
         }
-        Err((refusal, Fate::NotStored)) => {
+        Err(error) => {
             blocking(move || pending.not_sent()).await?;
-            Err(refusal)
+            return Err(error.into());
         }
-        // The claim lapses, unless the message turns up.
-        Err((refusal, Fate::Unknown)) => Err(refusal),
-    }
+    };
+    let mut injection = blocking(move || pending.sent()).await?;
+    injection.receipt.delivered = true;
+    Ok(Delivered { injection, message })
+}
+
+/// The message that carries this metadata, if it is stored.
+async fn find_stored(server: &OpencodeServer, session: &str, metadata: &Value) -> Option<String> {
+    let messages = server.messages(session, MESSAGES).await.ok()?;
+    let is_ours =
+        |message: &&Message| message.parts.iter().any(|part| part.mark() == Some(metadata));
+    messages.iter().find(is_ours).map(|message| message.info.id.clone())
 }
 
 /// Works on the state, which may have to wait for another process, without holding up the other tasks.
@@ -134,7 +141,7 @@ async fn blocking<T: Send + 'static>(
 }
 
 /// The session, if it may be given something now.
-async fn suitable(server: &OpencodeServer, id: &str) -> Result<Session, NotDelivered> {
+async fn suitable(server: &OpencodeServer, id: &str) -> Result<opencode::Session, NotDelivered> {
     let session = server.session(id).await?;
     let id = session.id.clone();
     if session.parent_id.is_some() {
@@ -154,7 +161,7 @@ async fn suitable(server: &OpencodeServer, id: &str) -> Result<Session, NotDeliv
 async fn lacking(
     server: &OpencodeServer,
     request: &ServerDelivery,
-    session: &Session,
+    session: &opencode::Session,
 ) -> Result<Moment, NotDelivered> {
     let mut stored = look(server, &session.id).await?;
     // The messages that a fork takes over arrive one after the other.
@@ -198,26 +205,22 @@ fn stored(messages: &[Message]) -> Stored {
 /// Claims the moment and builds its context.
 async fn prepare(
     request: &ServerDelivery,
-    session: &Session,
+    session: &opencode::Session,
     moment: Moment,
     warm: Option<Arc<Warm>>,
 ) -> Result<PendingDelivery<Injection>, NotDelivered> {
     let mut at = request.place.clone();
     at.dir.get_or_insert_with(|| session.directory.clone().into());
-    let (session, budget, now) = (session.id.clone(), request.budget, request.now);
+    let (budget, now) = (request.budget, request.now);
+    let session = Session { moment, budget, now, ..Session::new(&session.id, at, Host::Opencode) };
     blocking(move || {
         deliver(DeliveryRequest {
             door: Door::Http,
-            session: &session,
-            wanted: request_at(&moment),
-            moment,
-            host: Host::Opencode,
+            place: &Place::find(&session.place)?,
+            wanted: request_at(&session.moment),
+            session,
             // A server does not tell its process. A session that the service feeds lives as long as the service.
             process: warm.is_some().then(Process::this),
-            place: &Place::find(&at)?,
-            at,
-            budget,
-            now,
             until: None,
             warm: warm.as_deref(),
         })
@@ -226,7 +229,7 @@ async fn prepare(
 }
 
 /// Makes sure that the server knows what the message will name.
-async fn known(server: &OpencodeServer, session: &Session) -> Result<(), NotDelivered> {
+async fn known(server: &OpencodeServer, session: &opencode::Session) -> Result<(), NotDelivered> {
     let unknown = |kind, name: &str| NotDelivered::Unknown {
         session: session.id.clone(),
         kind,
@@ -247,35 +250,4 @@ async fn known(server: &OpencodeServer, session: &Session) -> Result<(), NotDeli
         }
     }
     Ok(())
-}
-
-/// What became of a message that could not be stored.
-enum Fate {
-    NotStored,
-    Unknown,
-}
-
-async fn store(
-    server: &OpencodeServer,
-    session: &Session,
-    injection: &Injection,
-) -> Result<String, (NotDelivered, Fate)> {
-    let metadata = json!(Metadata::of(injection.id, &injection.receipt));
-    let message = NoReply::echoing(session, injection.text.clone(), metadata.clone());
-    let error = match server.inject(&session.id, &message).await {
-        Ok(message) => return Ok(message),
-        Err(error) => error,
-    };
-    if !matches!(error, ServerError::Silent { .. } | ServerError::Broken { .. }) {
-        return Err((error.into(), Fate::NotStored));
-    }
-    // No answer does not mean that nothing happened.
-    let messages = server.messages(&session.id, MESSAGES).await.unwrap_or_default();
-    let ours = messages
-        .iter()
-        .find(|message| message.parts.iter().any(|part| part.mark() == Some(&metadata)));
-    match ours {
-        Some(message) => Ok(message.info.id.clone()),
-        None => Err((error.into(), Fate::Unknown)),
-    }
 }

@@ -1,4 +1,4 @@
-//! A refusal: why a session was not given its context, and what kind of no that is.
+//! A refusal: why a session did not get its context, and what a person or a script can do about it.
 
 use std::io;
 
@@ -12,34 +12,26 @@ use crate::workspace::AppError;
 /// Why nothing was delivered.
 #[derive(Debug, Error)]
 pub enum NotDelivered {
-    /// A subagent's session.
     #[error(
         "{0} is a child session: it works for one that has the context, and would answer to it"
     )]
     Child(String),
-    /// A message would make an undo final.
     #[error(
         "an undo is pending in {0}, which any message makes final; redo it or send a prompt first"
     )]
     Undo(String),
-    /// The model is at work.
     #[error(
         "{0} is busy: the model would answer to the context; add --wait to wait until it is idle"
     )]
     Busy(String),
-    /// It is there.
     #[error("{0} has its context already")]
     Has(String),
-    /// It was under way before anybody looked.
     #[error("{0} was prompted before")]
     UnderWay(String),
-    /// Somebody else is at it.
     #[error("another process is giving {0} its context")]
     Taken(String),
-    /// Switched off.
     #[error("context is switched off by {0}")]
     Off(String),
-    /// There are no notes.
     #[error("there is nothing to say: {0}")]
     Nothing(String),
     /// There may be notes, but they could not be read in time.
@@ -50,78 +42,70 @@ pub enum NotDelivered {
         "{session} uses the {kind} {name:?}, which the server does not have; a message would make its next prompt \
          fail: choose another {kind} in the session"
     )]
-    Unknown {
-        /// The session.
-        session: String,
-        /// `agent` or `model`.
-        kind: &'static str,
-        /// Its name.
-        name: String,
-    },
-    /// A mistake in this program.
+    Unknown { session: String, kind: &'static str, name: String },
     #[error("a fault of this program ended it; please report it")]
     Fault,
-    /// No server is named anywhere.
     #[error(
         "no server is named; add --server http://127.0.0.1:4096, or list one in `servers` of your config.toml"
     )]
     NoServer,
-    /// The system is out of something.
     #[error("cannot wait for the server: {0}")]
     Runtime(io::Error),
-    /// That is no address.
     #[error(transparent)]
     Address(#[from] AddressError),
-    /// The server did not do it.
     #[error(transparent)]
     Server(#[from] ServerError),
-    /// Whether it was given before cannot be known.
     #[error("{0}; without it nothing is delivered, since it might be delivered twice")]
     State(#[from] StateError),
-    /// The context could not be made.
     #[error(transparent)]
     App(#[from] AppError),
-    /// The service, which was asked to do it, says so.
-    #[error("{message}")]
-    ByService {
-        /// What kind of no it is.
-        kind: Refusal,
-        /// Whether that passes.
-        is_transient: bool,
-        /// Why.
-        message: String,
-    },
+    #[error("{}", .0.message)]
+    ByService(ServiceRefusal),
 }
 
-/// What kind of no a person or a script has to deal with.
+/// A refusal of the service, as it crosses the socket.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct ServiceRefusal {
+    kind: Refusal,
+    is_transient: bool,
+    message: String,
+}
+
+impl From<NotDelivered> for ServiceRefusal {
+    fn from(refusal: NotDelivered) -> ServiceRefusal {
+        let (kind, is_transient) = (refusal.kind(), refusal.is_transient());
+        ServiceRefusal { kind, is_transient, message: refusal.to_string() }
+    }
+}
+
+/// The kind of a refusal, which decides the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Refusal {
-    /// There is nothing wrong with that.
+    /// As the user wants it.
     Fine,
-    /// The session cannot be given anything, or not now.
+    /// The session cannot get a context, or not now.
     No,
-    /// What was asked for makes no sense.
+    /// Wrong usage.
     Usage,
-    /// Something that is needed is not there.
+    /// Something that is needed is missing.
     Unavailable,
 }
 
 impl NotDelivered {
-    /// Whether it is worth asking again soon.
+    /// Whether asking again soon may help.
     pub fn is_transient(&self) -> bool {
         matches!(
             self,
             NotDelivered::Busy(_)
                 | NotDelivered::Taken(_)
                 | NotDelivered::Unready(_)
-                | NotDelivered::ByService { is_transient: true, .. }
+                | NotDelivered::ByService(ServiceRefusal { is_transient: true, .. })
         )
     }
 
-    /// What kind of no it is.
     pub fn kind(&self) -> Refusal {
         match self {
-            NotDelivered::ByService { kind, .. } => *kind,
+            NotDelivered::ByService(refusal) => refusal.kind,
             NotDelivered::Off(_) => Refusal::Fine,
             NotDelivered::Child(_)
             | NotDelivered::Undo(_)
@@ -135,12 +119,7 @@ impl NotDelivered {
             NotDelivered::NoServer
             | NotDelivered::Address(_)
             | NotDelivered::Server(ServerError::NoSessionId { .. }) => Refusal::Usage,
-            NotDelivered::Server(_)
-            | NotDelivered::Unready(_)
-            | NotDelivered::Fault
-            | NotDelivered::Runtime(_)
-            | NotDelivered::State(_)
-            | NotDelivered::App(_) => Refusal::Unavailable,
+            _ => Refusal::Unavailable,
         }
     }
 }

@@ -8,9 +8,10 @@ use std::time::Duration;
 
 use super::*;
 use crate::core::context::receipt::Receipt;
+use crate::core::host::Host;
 use crate::store::state::Claim;
 use crate::system::environment::Environment;
-use crate::workspace::Strictness;
+use crate::workspace::{Request, Strictness};
 
 const DOORS: [Door; 4] =
     [Door::BridgeEvent, Door::BridgePrompt { is_undone: false }, Door::Stdout, Door::Http];
@@ -43,15 +44,10 @@ impl Lab {
         let at = self.at();
         deliver(DeliveryRequest {
             door,
-            session: "s",
-            moment,
-            wanted: HandoffRequest::First,
-            host: Host::Opencode,
-            process: Some(Process::this()),
             place: &Place::find(&at).unwrap(),
-            at,
-            budget: None,
-            now: None,
+            session: Session { moment, ..Session::new("s", at, Host::Opencode) },
+            wanted: HandoffRequest::First,
+            process: Some(Process::this()),
             until: None,
             warm: None,
         })
@@ -123,15 +119,10 @@ fn an_error_of_the_settings_releases_the_claim() {
     at.dir = Some(lab.0.path().join("gone"));
     let request = DeliveryRequest {
         door: Door::Http,
-        session: "s",
-        moment: Moment::Start,
-        wanted: HandoffRequest::First,
-        host: Host::Opencode,
-        process: None,
+        session: Session::new("s", at, Host::Opencode),
         place: &place,
-        at,
-        budget: None,
-        now: None,
+        wanted: HandoffRequest::First,
+        process: None,
         until: None,
         warm: None,
     };

@@ -12,7 +12,6 @@ use crate::app::session::Session;
 use crate::core::context::receipt::{Fault, Receipt};
 use crate::core::diagnosis::{Check, Verdict};
 use crate::core::host::Host;
-use crate::core::session::Moment;
 use crate::core::source::SourceChoice;
 use crate::core::text::number::{counted, thousands};
 use crate::store::index::Unusable;
@@ -131,17 +130,8 @@ fn state(folder: &Path) -> Check {
 /// Makes a context as a session would get it, and keeps no receipt.
 fn trial(request: &Request) -> Vec<Check> {
     let name = "context";
-    let session = Session {
-        id: "doctor".to_owned(),
-        moment: Moment::Start,
-        place: request.clone(),
-        host: Host::Opencode,
-        budget: None,
-        now: None,
-        within: Some(hook::LIMIT),
-        is_watched: false,
-        handoff: None,
-    };
+    let mut session = Session::new("doctor", request.clone(), Host::Opencode);
+    session.within = Some(hook::LIMIT);
     let receipt = match inject(&session, Recording::Off) {
         Ok(injection) => injection.receipt,
         Err(error) => return vec![Check::of_error(name, Verdict::Fail, error, "correct it")],

@@ -5,13 +5,12 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use crate::app::deliver::{DeliveryRequest, Door, PendingDelivery, deliver};
-use crate::app::hook::lenient;
+use crate::app::session::Session;
 use crate::core::handoff::choice::HandoffRequest;
 use crate::core::host::Host;
-use crate::core::session::Moment;
 use crate::hosts::amplifier::hook::{Answer, Event, Happening};
 use crate::system::process::identity::Process;
-use crate::workspace::Place;
+use crate::workspace::{Place, Request};
 
 /// What Amplifier hears where there is nothing to say.
 pub fn go_on() -> String {
@@ -24,20 +23,14 @@ pub fn amplifier(question: &[u8], until: Instant) -> Option<PendingDelivery<Stri
     if event.happening != Happening::PromptSubmitted || event.parent_id.is_some() {
         return None;
     }
-    let session = event.session_id?;
-    let at = lenient(event.directory.unwrap_or_else(|| PathBuf::from(".")));
+    let at = Request::lenient(event.directory.unwrap_or_else(|| PathBuf::from(".")));
     let place = Place::find(&at).ok()?;
     let pending = deliver(DeliveryRequest {
         door: Door::Stdout,
-        session: &session,
-        moment: Moment::Start,
-        wanted: HandoffRequest::First,
-        host: Host::Amplifier,
-        process: Process::host(),
+        session: Session::new(&event.session_id?, at, Host::Amplifier),
         place: &place,
-        at,
-        budget: None,
-        now: None,
+        wanted: HandoffRequest::First,
+        process: Process::host(),
         until: Some(until),
         warm: None,
     });

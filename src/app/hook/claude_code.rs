@@ -1,10 +1,11 @@
-//! Answers the hooks of Claude Code: what a session is given when it begins, and what is left of it when it ends.
+//! Answers the hooks of Claude Code: gives a session its context when it begins, and notes its end.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use crate::app::deliver::{DeliveryRequest, Door, PendingDelivery, deliver, remember};
-use crate::app::hook::{STATE_PATIENCE, lenient, now_ms};
+use crate::app::hook::{STATE_PATIENCE, now_ms};
+use crate::app::session::Session;
 use crate::core::handoff::choice::{HandoffChoice, HandoffQuery, HandoffRequest};
 use crate::core::host::Host;
 use crate::core::session::Moment;
@@ -14,18 +15,18 @@ use crate::hosts::claude_code::{Event, Source, additional_context};
 use crate::store::state::{Ending, SessionOrigin, State};
 use crate::system::process::detach;
 use crate::system::process::identity::Process;
-use crate::workspace::Place;
+use crate::workspace::{Place, Request};
 
-/// A compaction that is told of again within this time is the same one.
+/// A compaction that is reported again within this time is the same one.
 const SAME_COMPACTION: Duration = Duration::from_secs(5);
-/// A session that its user cleared ends with this reason.
+/// The reason for an end that leaves no handoff: the user cleared the session.
 const CLEARED: &str = "clear";
 
 /// Answers a hook; `None` where there is nothing to say.
 pub fn claude_code(question: &[u8], until: Instant) -> Option<PendingDelivery<String>> {
     match Event::parse(question).ok()? {
         Event::Start { is_subagent: true, .. } | Event::End { is_subagent: true, .. } => None,
-        // Nobody could tell it from another one.
+        // A session without an id cannot be told from another one.
         Event::Start { session, .. } | Event::End { session, .. } if session.trim().is_empty() => {
             None
         }
@@ -52,43 +53,41 @@ struct Starting<'a> {
 
 impl Starting<'_> {
     fn answer(self) -> Option<PendingDelivery<String>> {
-        // What is typed into the session's own shell knows then whom it is for.
+        // Commands in the session's own shell then know their session.
         env_file::append(self.session);
-        let here = Place::find(&lenient(self.cwd.clone())).ok()?;
+        let here = Place::find(&Request::lenient(self.cwd.clone())).ok()?;
         let state = State::open(&here.directories.state, STATE_PATIENCE).ok();
         let known = state.as_ref().and_then(|state| state.session_origin(self.session).ok()?);
-        // Where a session was started counts, not where it has gone since.
+        // The folder counts in which the session was started, not its current one.
         let folder = known.as_ref().map_or_else(|| self.cwd.clone(), |known| known.folder.clone());
-        let at = lenient(folder);
-        let place = Place::find(&at).unwrap_or(here);
+        let at = Request::lenient(folder);
+        let place = match known {
+            Some(_) => Place::find(&at).unwrap_or(here),
+            None => here,
+        };
         if !place.settings.enabled.value {
             return None;
         }
         if place.settings.handoff.enabled.value
             && state.as_ref().is_some_and(|state| state.has_free_ending(now_ms()).unwrap_or(false))
         {
-            // Whoever should have written it is gone.
+            // The process that should have written it is gone.
             let _ = detach::finish_endings();
         }
         let (moment, wanted) = self.moment(&place, state, known)?;
         let pending = deliver(DeliveryRequest {
             door: Door::Stdout,
-            session: self.session,
-            moment,
-            wanted,
-            host: Host::ClaudeCode,
-            process: Process::host(),
+            session: Session { moment, ..Session::new(self.session, at, Host::ClaudeCode) },
             place: &place,
-            at,
-            budget: None,
-            now: None,
+            wanted,
+            process: Process::host(),
             until: Some(self.until),
             warm: None,
         });
         Some(pending.ok()?.map(|injection| additional_context(&injection.text)))
     }
 
-    /// The moment that the session is at; `None` where it is given nothing.
+    /// The session's moment; `None` where it gets nothing.
     fn moment(
         &self,
         place: &Place,
@@ -117,7 +116,7 @@ impl Starting<'_> {
                 let query = HandoffQuery {
                     scope: &place.project.scope,
                     session: self.session,
-                    // Nothing is newer than what nobody knows the age of.
+                    // Without a known age, no handoff counts as newer.
                     request: HandoffRequest::Since(since.unwrap_or(i64::MAX)),
                     max_age: place.settings.handoff.max_age(),
                     now_ms: now_ms(),
@@ -138,7 +137,7 @@ impl Starting<'_> {
 
     /// When something was last said in the session, in milliseconds since 1970.
     fn last_said(&self) -> Option<i64> {
-        // The transcript of a fork is not there yet. Its silence is told in whole seconds: rather told twice than never.
+        // A fork has no transcript yet. Its silence comes in whole seconds: better twice than never.
         let silence = || {
             let silence = self.silence?.saturating_add(Duration::from_secs(1));
             i64::try_from(silence.as_millis()).ok()
@@ -147,7 +146,7 @@ impl Starting<'_> {
         written.or_else(|| Some(now_ms().saturating_sub(silence()?)))
     }
 
-    /// Notes where the session lives, though it is given nothing.
+    /// Remembers a session that gets nothing.
     fn remember(&self, place: &Place, state: Option<State>) {
         if let Some(mut state) = state {
             remember(&mut state, self.session, place, &self.cwd, Process::host());
@@ -157,7 +156,7 @@ impl Starting<'_> {
 
 /// Notes that a session has ended. Its handoff is written by a process of its own, for which Claude Code does not wait.
 fn end(session: &str, cwd: PathBuf, reason: &str, transcript: Option<PathBuf>) {
-    let Ok(place) = Place::find(&lenient(cwd.clone())) else { return };
+    let Ok(place) = Place::find(&Request::lenient(cwd.clone())) else { return };
     let is_on = place.settings.enabled.value && place.settings.handoff.enabled.value;
     let leaves_one = reason != CLEARED && is_on;
     let session = session.to_owned();
@@ -168,7 +167,7 @@ fn end(session: &str, cwd: PathBuf, reason: &str, transcript: Option<PathBuf>) {
         }
         state.end_session(&ending.session, leaves_one.then_some(&ending), ending.at_ms)
     });
-    // If the process cannot be started, the next session's start tries again. One that could not be noted is told to it.
+    // If the process cannot be started, the next session's start tries again. An end that was not noted is passed as arguments.
     if leaves_one {
         let _ = match noted {
             Ok(()) => detach::finish_endings(),

@@ -14,7 +14,6 @@ use crate::core::context::candidate::{Line, Part};
 use crate::core::context::receipt::{Entry, Fault, Injection, Receipt};
 use crate::core::handoff::HandoffSection;
 use crate::core::host::Host;
-use crate::core::session::Moment;
 
 /// More than any context could have.
 const UNLIMITED: usize = 100_000_000;
@@ -104,15 +103,12 @@ impl ContextBuilder<'_> {
     ) -> Result<Injection, CheckError> {
         let (request, place) = self.sandbox.enter(session)?;
         let session = Session {
-            id: session.name.clone(),
-            moment: Moment::Start,
-            place: request,
-            host,
             budget,
             now: Some(self.facts.repository.now_of(session)),
             within: Some(PATIENCE),
             is_watched: true,
             handoff: Some(load(handoff, place)),
+            ..Session::new(&session.name, request, host)
         };
         Ok(inject(&session, Recording::Off)?)
     }

@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::support::handoff_lab::Lab;
 use crate::support::{Scratch, atlas, stderr, valid};
 
 /// A running service that follows a server which is not there.
@@ -225,4 +227,57 @@ fn a_server_that_is_not_well_is_given_time() {
     // After 0, 0.25, 0.75, 1.75 and 3.75 seconds.
     let n = n_listeners.load(Ordering::SeqCst);
     assert!((2..=5).contains(&n), "{n}");
+}
+
+/// An OpenCode with one idle session, `ses_1`, which stores every message. Returns its address.
+fn idle_server(folder: &Path) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let session = json!({"id": "ses_1", "directory": folder, "title": "t"});
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = BufReader::new(stream.unwrap());
+            let (mut first, mut line, mut n_bytes) = (String::new(), String::new(), 0);
+            stream.read_line(&mut first).unwrap();
+            while line != "\r\n" {
+                line.clear();
+                stream.read_line(&mut line).unwrap();
+                let length = line.to_lowercase();
+                let length = length.strip_prefix("content-length:").map(|n| n.trim().parse());
+                n_bytes = length.map_or(n_bytes, |length| length.unwrap());
+            }
+            stream.read_exact(&mut vec![0; n_bytes]).unwrap();
+            let body = match first.split('?').next().unwrap() {
+                stored if stored.starts_with("POST /session/ses_1/message") => {
+                    json!({"info": {"id": "msg_1", "role": "user"}})
+                }
+                "GET /session/ses_1/message" => json!([]),
+                "GET /session/status" => json!({}),
+                _ => session.clone(),
+            };
+            let body = body.to_string();
+            let head = format!(
+                "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+                body.len()
+            );
+            stream.get_mut().write_all((head + &body).as_bytes()).unwrap();
+        }
+    });
+    address
+}
+
+#[test]
+fn a_session_that_the_service_fed_counts_as_live() {
+    let lab = Lab::new();
+    lab.leave("For the first one.");
+    let server = idle_server(lab.folder());
+    let service = Service::start(&lab.scratch);
+    let fed = lab.kgctx(["inject", "--session", "ses_1", "--server", &server]).output().unwrap();
+    assert!(fed.status.success(), "{}", stderr(&fed));
+    let id = lab.create(&["--type", "auto", "--session", "ses_1", "--body", "Go on."]);
+    let text = lab.start("next").unwrap();
+    assert!(text.contains("PARALLEL SESSION") && text.contains(&id), "{text}");
+    // Without the service, no process vouches for the session.
+    drop(service);
+    assert!(lab.start("later").unwrap().contains("Go on."));
 }
