@@ -78,7 +78,7 @@ def growth(lab):
     for form in FORMATS:
         check("--format", form, label=f"check of declared sessions, as {form}")
     for wrong in ("[check]\ngrowth_tokens = \"many\"\n", "token_limit = \"x\"\n", "[check\n", "source = \"cli\"\n", "[[vault]]\npath = \"../elsewhere\"\n",
-                  "[check.rules]\nnothing = \"off\"\n", "[check]\nbaseline = \".git/x\"\n", "[[check.session]]\nhost = \"emacs\"\n", "[[check.session]]\nname = \"amp\"\nhost = \"amplifier\"\n"):
+                  "[check.rules]\nnothing = \"off\"\n", "[check]\nbaseline = \".git/x\"\n", "[[check.session]]\nhost = \"emacs\"\n"):
         lab.write(f"{top}/kgctx.toml", wrong)
         check(label=f"check with {wrong!r}")
         check("--update-baseline", label=f"check --update-baseline with {wrong!r}")
@@ -88,4 +88,14 @@ def growth(lab):
     check(env={"PATH": "/nowhere"})
 
 
-SCENARIOS = (rules, growth)
+def amplifier_session(lab):
+    """A session of Amplifier among those that are checked."""
+    lab.write("atlas/docs/a.md", "# A\n\nAbout [[atlas]].\n", DAY)
+    lab.write("atlas/kgctx.toml", "[[check.session]]\nname = \"amp\"\nhost = \"amplifier\"\n")
+    lab.git("atlas", "init", "-q")
+    lab.commit("atlas")
+    for form in FORMATS:
+        lab.run("check", "--dir", "atlas", "--format", form)
+
+
+SCENARIOS = (rules, growth, amplifier_session)

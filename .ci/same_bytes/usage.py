@@ -1,5 +1,5 @@
 """Scenarios: help, and what is said to wrong commands. Differences here may be meant: they are listed apart."""
-from .lab import ERROR, HELP
+from .lab import HELP
 
 COMMANDS = ("", "inject", "hook", "hook opencode", "hook claude-code", "hook amplifier", "serve", "explain", "handoff", "handoff create", "handoff list", "handoff show",
             "handoff pickup", "handoff release", "handoff archive", "handoff clear", "handoff prune", "handoff log", "handoff import", "handoff export",
@@ -22,9 +22,9 @@ def wrong_usage(lab):
                     "inject --session s --dry-run --budget many", "inject --session s --dry-run --source nowhere", "explain --json --html x", "explain --html /no/where/x.html",
                     "serve --json", "serve --status --server x", "index --watch --json", "check --format pdf", "check --init --base HEAD", "check --base HEAD --update-baseline",
                     "hook", "hook emacs", "install", "install emacs", "uninstall emacs", "doctor --server x", "config --yaml", "whoami x"):
-        lab.run(*command.split(), group=ERROR)
-    lab.run("whoami", env={"TOKEN_LIMIT": "many"}, group=ERROR)
-    lab.run("whoami", env={"HOME": None, "KGCTX_HOME": None}, group=ERROR)
+        lab.run(*command.split())
+    lab.run("whoami", env={"TOKEN_LIMIT": "many"})
+    lab.run("whoami", env={"HOME": None, "KGCTX_HOME": None})
 
 
 SCENARIOS = (help_texts, wrong_usage)
