@@ -52,75 +52,48 @@ use snapshot::base::Base;
 /// What is to be checked.
 #[derive(Debug, Clone, Default)]
 pub struct CheckRequest {
-    /// A folder of the repository; the current one if none is named.
+    /// A folder of the repository; the current one by default.
     pub dir: Option<PathBuf>,
-    /// The revision to compare with.
+    /// The revision to compare with; the baseline by default.
     pub base: Option<String>,
-    /// The moment that counts as now, if not that of the newest commit.
+    /// The moment that counts as now; that of the newest commit by default.
     pub now: Option<Timestamp>,
-    /// What becomes of the baseline.
-    pub agreement: Agreement,
+    /// Whether the baseline is written instead of compared with.
+    pub updates_baseline: bool,
 }
 
-/// What becomes of the baseline.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Agreement {
-    /// It is compared with, where no revision is.
-    #[default]
-    Kept,
-    /// What there is now is agreed on.
-    Renewed,
-}
-
-/// Why nothing could be checked.
 #[derive(Debug, Error)]
 pub enum CheckError {
-    /// The repository cannot be read.
     #[error(transparent)]
     Repository(#[from] RepositoryError),
-    /// A setting is wrong.
     #[error(transparent)]
     Settings(#[from] SettingsError),
-    /// A setting does not fit to the repository.
+    /// A setting does not fit the repository.
     #[error("{0}")]
     Place(String),
-    /// The baseline is none.
     #[error("{path}: {reason}; delete it, and `kgctx check --update-baseline` writes it anew")]
-    Baseline {
-        /// The file.
-        path: String,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// There is nothing to begin with.
+    Baseline { path: String, reason: String },
     #[error("kgctx.toml has a [check] section already; change it there, or take it out first")]
-    Begun,
-    /// A file is not to be written.
+    AlreadyInitialized,
     #[error("{path} is not written: {reason}")]
-    Refused {
-        /// The file.
-        path: String,
-        /// What stands against it.
-        reason: String,
-    },
-    /// A file could not be written.
+    Refused { path: String, reason: String },
     #[error("cannot write {path}: {cause}")]
-    Write {
-        /// The file.
-        path: String,
-        /// What the system said.
-        cause: io::Error,
-    },
-    /// The sessions could not be made.
+    Write { path: String, cause: io::Error },
     #[error(transparent)]
     App(#[from] AppError),
+}
+
+impl CheckError {
+    fn refused(path: &str, reason: &str) -> CheckError {
+        CheckError::Refused { path: path.to_owned(), reason: reason.to_owned() }
+    }
 }
 
 /// Checks a repository.
 pub fn check(request: &CheckRequest) -> Result<CheckReport, CheckError> {
     let repository = Repository::find(request)?;
     let baseline = Baseline::new(&repository);
-    if request.agreement == Agreement::Renewed {
+    if request.updates_baseline {
         baseline.may_write(&repository)?;
     }
     let find_base = |revision: &str| Base::find(&repository.tree, revision);
@@ -157,7 +130,7 @@ pub fn check(request: &CheckRequest) -> Result<CheckReport, CheckError> {
         findings: in_order(findings, &repository.file.settings),
         remarks,
     };
-    if request.agreement == Agreement::Renewed {
+    if request.updates_baseline {
         let agreed: Vec<_> = agreed.into_iter().flatten().map(|context| context.report).collect();
         let is_new = baseline.write(&repository, &agreed, &report.static_files)?;
         let what = if is_new { "is written" } else { "was up to date" };
@@ -167,26 +140,17 @@ pub fn check(request: &CheckRequest) -> Result<CheckReport, CheckError> {
     Ok(report)
 }
 
-/// A file that could not be written: by the system's fault, or because it must not be.
-fn unwritten(path: &str, cause: io::Error) -> CheckError {
-    let path = path.to_owned();
-    match cause.kind() {
-        io::ErrorKind::InvalidInput => CheckError::Refused { path, reason: cause.to_string() },
-        _ => CheckError::Write { path, cause },
-    }
-}
-
-/// Findings that matter, each once, in the order of their places.
+/// Sets severities, drops what is off, and puts each finding once into the order of its place.
 fn in_order(mut findings: Vec<Finding>, settings: &CheckSettings) -> Vec<Finding> {
     for finding in &mut findings {
         finding.severity = settings.severity(finding.rule);
     }
     findings.retain(|finding| finding.severity != Severity::Off);
-    let place = |finding: &Finding| (finding.spot.clone(), finding.rule);
-    findings.sort_by(|a, b| {
-        let by_words = || (&a.session, &a.message).cmp(&(&b.session, &b.message));
-        place(a).cmp(&place(b)).then_with(by_words)
-    });
+    let key = |finding: &Finding| {
+        let Finding { spot, rule, session, message, .. } = finding.clone();
+        (spot, rule, session, message)
+    };
+    findings.sort_by_cached_key(key);
     findings.dedup();
     findings
 }

@@ -1,23 +1,21 @@
-//! The baseline: what was agreed on, in a file that is committed. One entry per line and in order, so that a change of it
-//! can be read in a review.
+//! The baseline: what was agreed on, in a committed file. One entry per line and in order, so that a review can read a
+//! change of it.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::check::CheckError;
 use crate::check::growth::{Before, SessionBefore};
 use crate::check::report::{EntryName, SessionReport, StaticFile};
 use crate::check::repository::Repository;
-use crate::check::{CheckError, unwritten};
 use crate::core::context::candidate::Part;
 use crate::core::context::receipt::PartUse;
 
-/// The version of the form that is written here.
 const VERSION: u32 = 1;
-/// A longer file is none.
+/// Larger files are not read.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
-/// Where the baseline is.
 pub(crate) struct Baseline {
     pub(crate) path: String,
 }
@@ -44,9 +42,9 @@ impl Baseline {
         Baseline { path: repository.file.settings.baseline.clone() }
     }
 
-    /// What was agreed on; `None` where nothing was.
+    /// What was agreed on; `None` without a baseline.
     pub(crate) fn read(&self, repository: &Repository) -> Result<Option<Before>, CheckError> {
-        // What a link leads to is not the repository's, and would be there on one machine only.
+        // The target of a link is not part of the repository, and may exist on one machine only.
         let is_plain = repository.tree.may_write(&self.path).is_ok();
         let bytes = is_plain.then(|| repository.tree.read(&self.path, MAX_BYTES)).flatten();
         let Some(bytes) = bytes else { return Ok(None) };
@@ -77,7 +75,7 @@ impl Baseline {
         Ok(Some(before))
     }
 
-    /// Agrees on what there is now. Returns whether that is new.
+    /// Writes what sessions get now. Returns whether that is new.
     pub(crate) fn write(
         &self,
         repository: &Repository,
@@ -107,24 +105,24 @@ impl Baseline {
             return Ok(false);
         }
         self.may_write(repository)?;
-        repository.tree.write(&self.path, &text).map_err(|cause| unwritten(&self.path, cause))?;
+        repository.tree.write(&self.path, &text)?;
         Ok(true)
     }
 
-    /// Whether it may be written: what is no baseline is somebody's work, and not to be replaced by one.
+    /// Whether it may be written: a file that is no baseline must not be replaced.
     pub(crate) fn may_write(&self, repository: &Repository) -> Result<(), CheckError> {
         let tree = &repository.tree;
-        tree.may_write(&self.path).map_err(|cause| unwritten(&self.path, cause))?;
+        tree.may_write(&self.path)?;
         let is_ours = || tree.read(&self.path, MAX_BYTES).is_some_and(|old| is_baseline(&old));
         if tree.exists(&self.path) && !is_ours() {
             let reason = "what is there is no baseline; delete it, or set `baseline` in [check] to another file";
-            return Err(CheckError::Refused { path: self.path.clone(), reason: reason.to_owned() });
+            return Err(CheckError::refused(&self.path, reason));
         }
         Ok(())
     }
 }
 
-/// Whether this was written here, in whatever version.
+/// Whether this is a baseline of any version.
 fn is_baseline(bytes: &[u8]) -> bool {
     let value: Result<serde_json::Value, _> = serde_json::from_slice(bytes);
     value.is_ok_and(|value| value["version"].is_u64() && value["sessions"].is_object())

@@ -6,9 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// It is not looked at.
     Off,
-    /// It is told, and nothing fails.
     Warn,
     /// The check fails.
     Error,
@@ -32,7 +30,7 @@ macro_rules! rules {
                 match self { $(Rule::$name => $id,)+ }
             }
 
-            /// How much it matters where nobody says otherwise.
+            /// How much it matters by default.
             pub fn default_severity(self) -> Severity {
                 match self { $(Rule::$name => Severity::$severity,)+ }
             }

@@ -1,36 +1,32 @@
-//! The first step: a section for the settings, with everything that can be set, and a baseline.
+//! `kgctx check --init`: writes a `[check]` section with all settings, and a baseline.
 
 use crate::check::baseline::Baseline;
 use crate::check::finding::{Rule, Severity};
 use crate::check::report::CheckReport;
 use crate::check::repository::{Repository, SETTINGS};
 use crate::check::settings::toml_text::quoted;
-use crate::check::{Agreement, CheckError, CheckRequest, check, unwritten};
+use crate::check::{CheckError, CheckRequest, check};
 use crate::core::host::Host;
 use crate::core::named::Named;
 
-/// What was done at the first step.
 #[derive(Debug)]
-pub struct Started {
-    /// Whether there were no settings before.
+pub struct Initialized {
+    /// Whether the settings file is new.
     pub is_new: bool,
-    /// The baseline's file.
     pub baseline: String,
-    /// What a check finds now.
     pub report: CheckReport,
 }
 
-/// Begins to check a repository.
-pub fn init(request: &CheckRequest) -> Result<Started, CheckError> {
+pub fn init(request: &CheckRequest) -> Result<Initialized, CheckError> {
     let repository = Repository::find(request)?;
     if repository.file.has_check {
-        return Err(CheckError::Begun);
+        return Err(CheckError::AlreadyInitialized);
     }
     if repository.has_unread_settings() {
         let reason = "it is there already, and git ignores it, or it is a link or too large; make it a plain file that git knows";
-        return Err(CheckError::Refused { path: SETTINGS.to_owned(), reason: reason.to_owned() });
+        return Err(CheckError::refused(SETTINGS, reason));
     }
-    // Before the first file is written: both are, or none is.
+    // Before the first file is written: either both are written, or none.
     Baseline::new(&repository).may_write(&repository)?;
     let old = repository.text.as_deref().unwrap_or_default();
     let gap = match old {
@@ -39,15 +35,14 @@ pub fn init(request: &CheckRequest) -> Result<Started, CheckError> {
         _ => "\n\n",
     };
     let text = format!("{old}{gap}{}", section(&repository.project));
-    let written = repository.tree.write(SETTINGS, &text);
-    written.map_err(|cause| unwritten(SETTINGS, cause))?;
-    let request = CheckRequest { agreement: Agreement::Renewed, ..request.clone() };
+    repository.tree.write(SETTINGS, &text)?;
+    let request = CheckRequest { updates_baseline: true, ..request.clone() };
     let report = check(&request)?;
     let baseline = repository.file.settings.baseline.clone();
-    Ok(Started { is_new: repository.text.is_none(), baseline, report })
+    Ok(Initialized { is_new: repository.text.is_none(), baseline, report })
 }
 
-/// The section, with the defaults in comments. The project's name is none: folders are called differently elsewhere.
+/// The section, with the defaults in comments. Only the project's name is set: the folder may have another name elsewhere.
 fn section(project: &str) -> String {
     let project = format!("project = {}", quoted(project));
     let rules: String = Rule::ALL

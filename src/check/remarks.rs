@@ -1,4 +1,4 @@
-//! What a reader should know about a check itself, and the way out: no git, no settings, no notes, no history.
+//! Remarks on the check itself, with the way out: no git, no settings, no notes, no history.
 
 use crate::check::contexts::session::SessionContext;
 use crate::check::facts::Facts;
@@ -130,14 +130,14 @@ fn on_baseline(contexts: &[SessionContext], agreed: Option<&Before>) -> Option<S
 }
 
 fn on_faults(facts: &Facts<'_>, contexts: &[SessionContext]) -> Vec<String> {
-    // That there are no notes is said already.
-    let is_said = |fault: &&Fault| {
+    // Another remark says that there are no notes.
+    let is_known = |fault: &&Fault| {
         facts.n_notes() == 0
             && fault.source == "vault"
             && fault.reason.starts_with("no vault found")
     };
     let faults =
-        contexts.iter().flat_map(|context| &context.faults).filter(|fault| !is_said(fault));
+        contexts.iter().flat_map(|context| &context.faults).filter(|fault| !is_known(fault));
     let remarks = faults.map(|Fault { source, reason }| {
         let remark = match source.as_str() {
             "vault" => reason.clone(),

@@ -22,7 +22,7 @@ pub struct SessionReport {
     pub budget: Budget,
     /// How much is used.
     pub used: Size,
-    /// How many tokens all of it would take if there were room without end.
+    /// How many tokens it would take without limits.
     pub wanted: usize,
     /// What each part takes up.
     pub parts: Vec<PartUse>,
@@ -55,7 +55,7 @@ pub struct Growth {
     pub parts_before: Vec<PartUse>,
     /// Entries that are new.
     pub added: Vec<EntryName>,
-    /// Entries that are gone because nothing speaks for them any more.
+    /// Entries that are gone from the notes.
     pub removed: Vec<EntryName>,
     /// Entries that are gone because others took their room.
     pub pushed_out: Vec<EntryName>,
@@ -69,7 +69,7 @@ pub struct StaticFile {
     pub path: String,
     /// How many tokens it has, with the files that it imports.
     pub tokens: usize,
-    /// How many it may have; `None` where nobody says.
+    /// How many it may have, if there is a limit.
     pub limit: Option<usize>,
     /// How many it had, if there is a base.
     pub tokens_before: Option<usize>,
@@ -85,7 +85,6 @@ pub struct CheckReport {
     pub now: Timestamp,
     /// What it is compared with: a revision as it was given, or the baseline's file.
     pub base: Option<String>,
-    /// How many notes were looked at.
     pub notes: usize,
     /// The sessions.
     pub sessions: Vec<SessionReport>,

@@ -1,5 +1,5 @@
-//! A check's report, written for whoever reads it: a person, a program, a forge. No report names the machine or the hour
-//! at which it was made: the same checkout gives the same bytes everywhere.
+//! The six formats of a report. None of them names the machine or the time: the same checkout gives the same bytes
+//! everywhere.
 
 mod github;
 mod json;
@@ -13,14 +13,13 @@ mod words;
 use crate::check::report::CheckReport;
 use crate::core::named::named;
 
-/// Who reads a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReportFormat {
     /// A person at a terminal.
     Text,
     /// A program.
     Json,
-    /// GitHub's runner, which shows it beside the changed lines.
+    /// GitHub's runner, which shows findings at the changed lines.
     Github,
     /// A collector of findings, like GitHub's code scanning.
     Sarif,
@@ -39,7 +38,7 @@ named!(ReportFormat {
     Markdown = "markdown",
 });
 
-/// What a piece of the text for people is, for whoever gives it a colour.
+/// What a piece of the text is, so that it can get a colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
     /// The name of a broken rule that fails the check, or its place.

@@ -40,7 +40,7 @@ use roles::Roles;
 pub struct RuleInput<'a> {
     /// All files of the repository; those that matter with their text.
     pub files: &'a [RepositoryFile],
-    /// What is there beside them: links, other repositories, and what is not checked out.
+    /// Links, other repositories, and what is not checked out.
     pub unread: &'a [Unread],
     /// The folders of notes.
     pub vaults: &'a [CheckedVault],
@@ -71,8 +71,7 @@ pub struct CheckedVault {
     pub folder: String,
 }
 
-/// Holds a repository's files to the rules. What breaks one is told in the order of path, line, column and rule; rules that
-/// are off are not looked at.
+/// Findings of all rules about files, in the order of path, line, column and rule. Skips rules that are off.
 pub fn find_all(input: &RuleInput<'_>) -> Vec<Finding> {
     let checked = CheckedFiles::new(input);
     let links = ResolvedLinks::new(&checked);

@@ -7,7 +7,7 @@ use crate::check::contexts::{ContextBuilder, Order};
 use crate::check::facts::Facts;
 use crate::check::finding::Rule;
 use crate::check::growth::Before;
-use crate::check::{Agreement, CheckError, CheckRequest};
+use crate::check::{CheckError, CheckRequest};
 use crate::system::breakpoint;
 
 pub(crate) struct Sessions {
@@ -41,11 +41,9 @@ impl Sessions {
             }
             return Ok(Sessions { contexts, again, before: Some(before), agreed: None });
         }
-        let before = match request.agreement {
-            Agreement::Kept => baseline.read(facts.repository)?,
-            Agreement::Renewed => None,
-        };
-        let is_measured = before.is_some() || request.agreement == Agreement::Renewed;
+        let before =
+            if request.updates_baseline { None } else { baseline.read(facts.repository)? };
+        let is_measured = before.is_some() || request.updates_baseline;
         let mut agreed = None;
         if builds_twice || is_measured {
             breakpoint::reach("check:again");

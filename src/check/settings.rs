@@ -28,7 +28,7 @@ pub struct CheckSettings {
     pub severities: BTreeMap<Rule, Severity>,
     /// Limits for the parts of a context, in all hosts.
     pub limits: Limits,
-    /// Limits for the parts of a context, in one host: they stand instead of those for all.
+    /// Limits for the parts of a context in one host: they replace those for all.
     pub host_limits: BTreeMap<Host, Limits>,
     /// How many tokens a change may add to a session's context.
     pub growth_tokens: usize,
@@ -107,7 +107,7 @@ impl CheckSettings {
     }
 }
 
-/// Whether a text can name a project, and the folder that stands for it.
+/// Whether a text can name a project and its folder.
 pub fn is_project_name(text: &str) -> bool {
     let is_odd = |c: char| matches!(c, '/' | '\\') || c.is_control();
     !text.trim().is_empty() && !matches!(text, "." | ".." | ".git") && !text.contains(is_odd)

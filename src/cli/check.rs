@@ -3,9 +3,9 @@
 use clap::Args as ClapArgs;
 
 use crate::check::finding::Severity;
-use crate::check::init::{Started, init};
+use crate::check::init::{Initialized, init};
 use crate::check::reports::{ReportFormat, Tone, render, render_text};
-use crate::check::{Agreement, CheckRequest, check};
+use crate::check::{CheckRequest, check};
 use crate::cli::outcome::{Failure, USAGE};
 use crate::cli::place::PlaceArgs;
 use crate::cli::screen::{Screen, Style};
@@ -50,7 +50,7 @@ fn format_help(format: ReportFormat) -> &'static str {
     }
 }
 
-/// Returns whether all is well.
+/// Returns whether no rule with the severity `error` is broken.
 pub(super) fn run(
     place: &PlaceArgs,
     args: &CheckArgs,
@@ -64,10 +64,10 @@ pub(super) fn run(
         dir: place.dir(),
         base: args.base.clone(),
         now: args.now,
-        agreement: if args.update_baseline { Agreement::Renewed } else { Agreement::Kept },
+        updates_baseline: args.update_baseline,
     };
     if args.init {
-        started(&init(&request)?, screen);
+        print_initialized(&init(&request)?, screen);
         return Ok(true);
     }
     let report = check(&request)?;
@@ -89,9 +89,9 @@ fn style(tone: Tone) -> Style {
     }
 }
 
-/// Says what was done, and what comes next.
-fn started(started: &Started, screen: &mut Screen) {
-    let Started { is_new, baseline, report } = started;
+/// Prints what was done, and what comes next.
+fn print_initialized(initialized: &Initialized, screen: &mut Screen) {
+    let Initialized { is_new, baseline, report } = initialized;
     let what = if *is_new { "wrote kgctx.toml with" } else { "added to kgctx.toml" };
     screen.line(format!(
         "{what} a [check] section: the project's name is set, all else in it is a comment, and the defaults hold"

@@ -68,7 +68,7 @@ impl From<CheckError> for Failure {
             | CheckError::Place(_)
             | CheckError::Baseline { .. }
             | CheckError::Refused { .. }
-            | CheckError::Begun => USAGE,
+            | CheckError::AlreadyInitialized => USAGE,
         };
         // It may quote what the repository's settings say.
         Failure { code, message: for_terminal::one_line(&error.to_string()) }

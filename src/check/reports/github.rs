@@ -5,12 +5,12 @@ use crate::check::report::CheckReport;
 use crate::check::reports::words::{broken, change, session, severity, use_of_budget, verdict};
 use crate::core::text::for_report::one_line;
 
-/// GitHub shows so many errors of a step, and so many warnings; the others are only in its log.
+/// How many errors and how many warnings of a step GitHub shows; its log has all of them.
 const SHOWN: usize = 10;
 
 pub(super) fn render(report: &CheckReport) -> String {
     let mut commands: Vec<String> = Vec::new();
-    // Errors first: what comes after the tenth is not seen.
+    // Errors first: GitHub does not show more than ten.
     for kind in [Severity::Error, Severity::Warn] {
         let findings = report.findings.iter().filter(|finding| finding.severity == kind);
         commands.extend(findings.map(annotation));

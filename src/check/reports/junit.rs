@@ -1,7 +1,7 @@
 //! The report as JUnit's XML, for collectors of test results: a suite per rule, a case per finding.
 //!
-//! Jenkins' schema allows more than that of Apache Ant; this keeps to what both do. The latter asks for a time and a
-//! host: the time is the check's own, which no clock sets, and the host is nobody's.
+//! Keeps to what the schemas of both Jenkins and Apache Ant allow. The latter asks for a time and a host: the time is that
+//! of the check, which does not come from a clock, and the host is always `localhost`.
 
 use crate::check::finding::{Finding, Rule, Severity};
 use crate::check::report::{CheckReport, SessionReport};
@@ -106,7 +106,7 @@ fn property(name: &str, value: &str) -> String {
     format!("      <property name=\"{}\" value=\"{}\"/>\n", escaped(name), escaped(value))
 }
 
-/// Text for an element or a quoted attribute. Some characters may not stand in XML in any form.
+/// Text for an element or a quoted attribute. XML allows some characters in no form.
 fn escaped(text: &str) -> String {
     let mut xml = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! The report as a comment on a pull request. What notes say stands in code alone, where nothing is a link, a mention or
+//! The report as a comment on a pull request. Texts of notes appear only as code, where nothing is a link, a mention or
 //! markup.
 
 use crate::check::report::{CheckReport, SessionReport, StaticFile};
@@ -10,7 +10,7 @@ use crate::check::reports::words::{
 use crate::core::text::for_report::one_line;
 use crate::core::text::number::{counted, thousands};
 
-/// By this whoever posts the comment finds the one that was posted before.
+/// Finds the comment again that was posted before.
 const MARKER: &str = "<!-- kgctx check -->";
 /// Forges refuse longer comments: GitHub's limit is 65,536 characters.
 const MOST_BYTES: usize = 60_000;
@@ -117,7 +117,7 @@ fn table(comment: &mut Comment, head: &str, rows: impl Iterator<Item = String>) 
     }
 }
 
-/// What the change adds and pushes out. Sessions with the same changes are told together.
+/// What the change adds and pushes out. Sessions with the same changes share a block.
 fn changes(report: &CheckReport, comment: &mut Comment) {
     let mut told: Vec<(String, Vec<String>)> = Vec::new();
     for session in &report.sessions {
@@ -178,7 +178,7 @@ fn fenced(text: &str) -> String {
     format!("{ticks}text\n{}\n{ticks}", text.trim_end())
 }
 
-/// How many backticks stand side by side at most.
+/// The length of the longest run of backticks.
 fn longest_run(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
 }

@@ -11,11 +11,10 @@ use crate::core::text::for_report::one_line;
 
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
-/// What paths start from. Where that is, the reader knows: no path of this machine is told.
+/// The base of all paths. The reader knows where that is; no path of this machine is written.
 const TOP: &str = "SRCROOT";
 /// Raised when fingerprints are made in another way.
 const FINGERPRINT: &str = "kgctxFinding/v1";
-/// So much of a hash tells findings apart.
 const FINGERPRINT_CHARS: usize = 32;
 
 pub(super) fn render(report: &CheckReport) -> String {
@@ -25,7 +24,7 @@ pub(super) fn render(report: &CheckReport) -> String {
     let remarks: Vec<Value> = report
         .remarks
         .iter()
-        .map(|remark| json!({"level": "note", "message": {"text": said(remark)}}))
+        .map(|remark| json!({"level": "note", "message": {"text": without_links(remark)}}))
         .collect();
     let sessions: Vec<Value> = report.sessions.iter().map(session).collect();
     pretty(&json!({
@@ -129,8 +128,7 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
-/// What names each finding when its line has moved: the rule, the file, what stands there, and which of several such it
-/// is.
+/// The identity of each finding, even if its line moves: the rule, the file, the excerpt, and its number among equal ones.
 fn fingerprints(findings: &[Finding]) -> Vec<String> {
     let mut seen: HashMap<String, usize> = HashMap::new();
     let of = findings.iter().map(|finding| {
@@ -148,12 +146,12 @@ fn fingerprints(findings: &[Finding]) -> Vec<String> {
 
 /// A message with a stop at its end.
 fn sentence(text: &str) -> String {
-    let text = said(text);
+    let text = without_links(text);
     if text.ends_with(['.', '?', '!']) { text } else { format!("{text}.") }
 }
 
-/// A text of which no viewer makes a link: in a message, `[words](address)` is one.
-fn said(text: &str) -> String {
+/// A text without links: in a message, `[words](address)` is one.
+fn without_links(text: &str) -> String {
     one_line(text).replace("](", "] (")
 }
 
@@ -223,7 +221,7 @@ mod tests {
 
     #[test]
     fn a_message_holds_no_link_of_a_notes_making() {
-        assert_eq!(said("see [here](https://x.y)\nnow"), "see [here] (https://x.y) now");
+        assert_eq!(without_links("see [here](https://x.y)\nnow"), "see [here] (https://x.y) now");
         assert_eq!((&*sentence("it is"), &*sentence("is it?")), ("it is.", "is it?"));
     }
 }

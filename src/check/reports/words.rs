@@ -1,4 +1,4 @@
-//! What several reports say in the same words.
+//! Words that several formats share.
 
 use crate::check::finding::{Finding, Severity};
 use crate::check::report::{CheckReport, EntryName, SessionReport, part_tokens};
@@ -7,9 +7,9 @@ use crate::core::context::candidate::Part;
 use crate::core::text::for_report::one_line;
 use crate::core::text::number::{counted, thousands};
 
-/// So many names are told; of the others only how many there are.
+/// How many names are listed; the others are counted.
 const NAMES: usize = 5;
-/// So many columns of a name are told.
+/// Longer names are cut.
 const NAME_COLUMNS: usize = 60;
 
 /// `path:line:column`, as editors and terminals take it.
@@ -96,8 +96,7 @@ fn gain_and_loss(gained: usize, lost: usize) -> String {
     }
 }
 
-/// What a change did to a session's entries: what is new, what is gone, and what was pushed out; those of which there are
-/// any.
+/// The entries of a session that a change added, removed or pushed out, without empty lists.
 pub(super) fn moves(session: &SessionReport) -> Vec<(&'static str, &[EntryName])> {
     let Some(growth) = &session.growth else { return Vec::new() };
     let all = [

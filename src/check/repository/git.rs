@@ -78,6 +78,11 @@ impl Git {
         output.map_err(|error| failed(arguments, &error.to_string()))
     }
 
+    fn spawn(&self, arguments: &[&str], stdin: Stdio) -> io::Result<Running> {
+        let mut command = self.command(arguments);
+        command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().map(Running)
+    }
+
     /// The output without its last line break; `None` where git fails.
     pub(super) fn ask(&self, arguments: &[&str]) -> Result<Option<String>, RepositoryError> {
         let output = self.run(arguments)?;
@@ -107,9 +112,7 @@ impl Git {
         let arguments =
             ["log", "-c", "-z", "--format=%x01%ct", "--name-only", "--no-renames", commit, "--"];
         let fail = |error: io::Error| failed(&arguments, &error.to_string());
-        let mut command = self.command(&arguments);
-        command.stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child = Running(command.spawn().map_err(fail)?);
+        let mut child = self.spawn(&arguments, Stdio::null()).map_err(fail)?;
         let Some(stdout) = child.0.stdout.take() else { return Ok(times) };
         let mut at = Timestamp::from_seconds(0);
         let mut lines = BufReader::new(stdout);
@@ -142,9 +145,7 @@ impl Git {
     ) -> Result<(), RepositoryError> {
         let arguments = ["cat-file", "--batch"];
         let fail = |error: io::Error| failed(&arguments, &error.to_string());
-        let mut command = self.command(&arguments);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child = Running(command.spawn().map_err(fail)?);
+        let mut child = self.spawn(&arguments, Stdio::piped()).map_err(fail)?;
         let (stdin, stdout) = (child.0.stdin.take(), child.0.stdout.take());
         let (Some(mut stdin), Some(stdout)) = (stdin, stdout) else { return Ok(()) };
         let question: String = blobs.iter().map(|blob| format!("{blob}\n")).collect();

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::RepositoryError;
 use super::git::Git;
+use crate::check::CheckError;
 use crate::check::settings::is_project_name;
 use crate::core::time::Timestamp;
 use crate::system::atomic_file;
@@ -86,8 +87,8 @@ impl WorkingTree {
 
     /// Whether a file may be written there: a foreign repository must not lead out of itself by a link, nor into git's own
     /// files.
-    pub(crate) fn may_write(&self, path: &str) -> io::Result<()> {
-        let refuse = |what: &str| Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+    pub(crate) fn may_write(&self, path: &str) -> Result<(), CheckError> {
+        let refuse = |reason: &str| Err(CheckError::refused(path, reason));
         let mut place = self.top.clone();
         let mut parts = path.split('/').peekable();
         while let Some(part) = parts.next() {
@@ -108,20 +109,19 @@ impl WorkingTree {
                 }
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-                Err(error) => return Err(error),
+                Err(cause) => return Err(CheckError::Write { path: path.to_owned(), cause }),
             }
         }
         Ok(())
     }
 
     /// Writes a file, all of it or nothing, with the folders above it.
-    pub(crate) fn write(&self, path: &str, text: &str) -> io::Result<()> {
+    pub(crate) fn write(&self, path: &str, text: &str) -> Result<(), CheckError> {
         self.may_write(path)?;
-        let path = self.top.join(path);
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder)?;
-        }
-        atomic_file::write(&path, text)
+        let file = self.top.join(path);
+        let folder = file.parent().map_or(Ok(()), fs::create_dir_all);
+        let written = folder.and_then(|()| atomic_file::write(&file, text));
+        written.map_err(|cause| CheckError::Write { path: path.to_owned(), cause })
     }
 }
 

@@ -1,4 +1,6 @@
-//! A repository as the rules go through it: which files are notes, handoffs or static, what each of them holds.
+//! The files that reach a prompt, parsed once for all rules.
+
+use std::ops::Range;
 
 use rayon::prelude::*;
 
@@ -12,10 +14,9 @@ use crate::check::repository_file::RepositoryFile;
 use crate::core::note::front_matter::{self, FrontMatter};
 use crate::core::time::Timestamp;
 
-/// Names of files that speak of their folder.
+/// Names of files that describe their folder.
 const INDEX_NAMES: [&str; 6] = ["readme", "index", "agents", "claude", "gemini", "_index"];
 
-/// A repository as the rules go through it.
 pub(super) struct CheckedFiles<'a> {
     pub(super) input: &'a RuleInput<'a>,
     pub(super) tree: Tree<'a>,
@@ -55,11 +56,19 @@ impl<'a> CheckedFiles<'a> {
         &self,
         file: &CheckedFile<'_>,
         rule: Rule,
-        range: std::ops::Range<usize>,
+        range: Range<usize>,
         message: impl Into<String>,
         hint: impl Into<String>,
     ) -> Finding {
-        file.file.finding(self.input.settings, rule, range, message.into(), hint.into())
+        Finding {
+            rule,
+            severity: self.input.settings.severity(rule),
+            spot: file.file.spot(&range),
+            excerpt: Some(file.file.excerpt(&range)).filter(|excerpt| !excerpt.trim().is_empty()),
+            message: message.into(),
+            hint: hint.into(),
+            session: None,
+        }
     }
 }
 
@@ -85,7 +94,7 @@ impl<'a> CheckedFile<'a> {
         })
     }
 
-    /// The note's title: as the index has it.
+    /// The title of a note, as in the index.
     pub(super) fn title(&self) -> &str {
         let heading = self.spans.headings.first().map(|(_, heading)| heading.trim());
         let title = self.front_matter.title.as_deref().map(str::trim).or(heading);
@@ -103,18 +112,13 @@ impl<'a> CheckedFile<'a> {
         &self.file.text[self.spans.body..]
     }
 
-    /// Whether it speaks of its folder, and not of a matter of its own.
+    /// Whether it describes its folder.
     pub(super) fn is_index(&self) -> bool {
         INDEX_NAMES.iter().any(|name| self.stem().eq_ignore_ascii_case(name))
     }
 
-    /// Where the file begins; a byte order mark is not part of it.
-    pub(super) fn first_line(&self) -> std::ops::Range<usize> {
-        0..0
-    }
-
-    /// Where a key of the front matter stands.
-    pub(super) fn key(&self, key: &str) -> Option<std::ops::Range<usize>> {
+    /// The place of a key in the front matter.
+    pub(super) fn key(&self, key: &str) -> Option<Range<usize>> {
         let mut at = 0;
         for line in self.file.text[..self.spans.body].split_inclusive('\n') {
             let unmarked = line.trim_start_matches('\u{feff}');

@@ -13,20 +13,20 @@ use super::checked_files::{CheckedFile, CheckedFiles};
 use super::text_file;
 use crate::check::finding::{Finding, Rule};
 
-/// Notes with fewer words are never the same.
+/// Shorter notes are never the same.
 const FEWEST_WORDS: usize = 10;
-/// Notes with fewer words are never nearly the same.
+/// Shorter notes are never nearly the same.
 const FEWEST_WORDS_NEARLY: usize = 50;
-/// So many words are a run.
+/// How many words make a run.
 const RUN: usize = 5;
-/// So many smallest hashes are kept, a band being so many of them. Two notes that share nine tenths are in a common band
-/// in all but one case of ten thousand.
+/// How many smallest hashes are kept, and how many make a band. Notes that share nine tenths have a band in common in all
+/// but one of ten thousand cases.
 const MINIMA: usize = 32;
 const BAND: usize = 4;
-/// So many notes of a band are compared with.
+/// How many notes of a band are compared.
 const MOST_COMPARED: usize = 4;
 
-/// What is compared of a note.
+/// The fingerprint of a note.
 struct Print {
     n_words: usize,
     /// Equal for equal texts; others may have it by chance.
@@ -34,7 +34,6 @@ struct Print {
     minima: [u64; MINIMA],
 }
 
-/// Finds notes that are there twice.
 pub(super) fn find(checked: &CheckedFiles<'_>) -> Vec<Finding> {
     let notes: Vec<&CheckedFile<'_>> = checked.notes().map(|(_, file)| file).collect();
     let prints: Vec<Print> = notes.par_iter().map(|file| print(file.body())).collect();
@@ -85,7 +84,7 @@ pub(super) fn find(checked: &CheckedFiles<'_>) -> Vec<Finding> {
         };
         let hint = "keep one of them, and link to it";
         let file = notes[number];
-        findings.push(checked.finding(file, Rule::DuplicateNote, file.first_line(), message, hint));
+        findings.push(checked.finding(file, Rule::DuplicateNote, 0..0, message, hint));
     }
     findings
 }

@@ -1,5 +1,5 @@
-//! **giant-note**: a note that has more than its share (`giant_percent`) of all notes' tokens. Where there are fewer than five
-//! notes, or the note has no more than a thousand tokens, nothing is said.
+//! **giant-note**: a note that has more than its share (`giant_percent`) of the tokens of all notes. Skips repositories with
+//! fewer than five notes, and notes of at most a thousand tokens.
 
 use rayon::prelude::*;
 
@@ -7,15 +7,14 @@ use super::checked_files::CheckedFiles;
 use crate::check::finding::{Finding, Rule};
 use crate::core::tokens;
 
-/// Below this many notes a share says nothing.
+/// With fewer notes a share means nothing.
 const FEWEST_NOTES: usize = 5;
 /// A note of this size is never too large.
 const FINE_TOKENS: usize = 1_000;
-/// A text has at most so many times as many tokens per byte as another, near enough: to count all tokens of a large vault
-/// takes longer than all other rules, and mostly no note comes near its share by bytes.
+/// How many times as many tokens per byte one text may have as another. To count all tokens of a large vault takes longer
+/// than all other rules, and usually no note comes near its share by bytes.
 const DENSEST: usize = 4;
 
-/// Finds notes with more than their share.
 pub(super) fn giants(checked: &CheckedFiles<'_>) -> Vec<Finding> {
     let notes: Vec<_> = checked.notes().map(|(_, file)| file).collect();
     let percent = checked.input.settings.giant_percent;
@@ -37,7 +36,7 @@ pub(super) fn giants(checked: &CheckedFiles<'_>) -> Vec<Finding> {
                 "this note has {n} tokens, {share} % of all notes'; {percent} % is its share"
             );
             let hint = "split it by its headings into notes that link to each other";
-            checked.finding(file, Rule::GiantNote, file.first_line(), message, hint)
+            checked.finding(file, Rule::GiantNote, 0..0, message, hint)
         })
         .collect()
 }

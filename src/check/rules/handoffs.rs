@@ -1,14 +1,15 @@
 //! Rules about committed handoffs: all markdown files below the folders of handoffs, except a README.
 //!
-//! **handoff-invalid**: the head is what `schema/json/handoff.schema.json` says. It can be read, no key is there twice, `kind`, `type`, `priority` and
-//! `consume` are names that there are, times are times, lists are lists of texts, `id` is one that kgctx makes and the one that the file is
-//! called by, a task has a goal and a next step, and there is a text below.
+//! **handoff-invalid**: the head follows `schema/json/handoff.schema.json`. It can be read, no key is repeated, `kind`, `type`,
+//! `priority` and `consume` have known values, times are times, lists are lists of texts, `id` is one that kgctx makes and
+//! the name of the file, a task has a goal and a next step, and there is a text below the head.
 //!
-//! **handoff-missing-file**: what `specs` and `files` list is there, seen from the top of the repository or from the folder that holds
-//! `.kgctx`.
+//! **handoff-missing-file**: the files in `specs` and `files` exist, seen from the top of the repository or from the folder
+//! that holds `.kgctx`.
 //!
-//! **handoff-expired**: a handoff for the next session is not too old at the moment of the check: `expires_at`, else what its type allows
-//! (`auto`, `rotation`: 2 hours; `end`: 7 days), and `max_age_days` for those that stay. It counts from `created_at`, else from the file's last change.
+//! **handoff-expired**: a handoff for the next session is not too old at the moment of the check: `expires_at`, else what its
+//! type allows (`auto`, `rotation`: 2 hours; `end`: 7 days), and `max_age_days` for those that stay. Its age counts from
+//! `created_at`, else from the last change of the file.
 
 use std::collections::HashMap;
 use std::ops::Range;

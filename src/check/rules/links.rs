@@ -1,13 +1,13 @@
 //! Where links lead: `dangling-link` and `ambiguous-link`.
 //!
-//! **dangling-link** looks at every note, handoff and static file. A markdown link, an image or the definition of a link
-//! dangles when there is no such file or folder in the repository, seen from the file's folder, from the top (`/path`), or
-//! from the vault. The ending `.md` may be left out. Links with a scheme, links that leave the repository (`../../issues`),
-//! headings (`#part`), placeholders and links inside of code or HTML are not looked at. A `memory://` address dangles when it names a vault
-//! of this repository and no note in it. A `[[link]]` dangles only under `links = "obsidian"`, when no note has that title, alias,
-//! file name or path, and no other file that name: as maenifold has it, a concept needs no note.
+//! **dangling-link** checks notes, handoffs and static files. A markdown link, an image or the definition of a link dangles
+//! when the repository has no such file or folder, seen from the file's folder, from the top (`/path`), or from the vault. The
+//! ending `.md` may be omitted. Skips links with a scheme, links that leave the repository (`../../issues`), headings
+//! (`#part`), placeholders, and links inside of code or HTML. A `memory://` address dangles when it names a vault of this
+//! repository and no note in it. A `[[link]]` dangles only under `links = "obsidian"`, when no note has that title, alias, file
+//! name or path, and no other file that name: to maenifold, a concept needs no note.
 //!
-//! **ambiguous-link** looks at `[[links]]` in the same files: two or more notes have that name, and none has it by a better
+//! **ambiguous-link** checks `[[links]]` in the same files: two or more notes have that name, and none has it by a better
 //! kind of name. The kinds, best first: path, title, alias, file name.
 
 mod resolver;
@@ -20,7 +20,7 @@ use crate::check::finding::{Finding, Rule};
 pub(super) use resolver::LinkTarget;
 use resolver::{LinkKind, ResolvedLink, Resolver};
 
-/// At most so many findings of a rule in one file.
+/// How many findings of a rule one file may have.
 const MAX_PER_FILE: usize = 200;
 /// Endings of files that a link without a folder may name.
 const FILE_ENDINGS: [&str; 12] = [
@@ -121,7 +121,7 @@ pub(super) fn ambiguous(checked: &CheckedFiles<'_>, links: &ResolvedLinks) -> Ve
     })
 }
 
-/// Whether a target begins like the name of a host on the net: `docs.rs/serde`, `slack.example.ai`.
+/// Whether a target begins with the name of a host: `docs.rs/serde`, `slack.example.ai`.
 fn begins_with_host(target: &str) -> bool {
     let (first, rest) = target.split_once('/').unwrap_or((target, ""));
     let is_label = |label: &str| {

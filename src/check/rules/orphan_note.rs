@@ -1,6 +1,5 @@
-//! **orphan-note**: a note that nobody reaches. It has no link to another note, mentions no concept that another note
-//! mentions, too, and no note, handoff or static file links to it. Files that speak of their folder (README, index, AGENTS, CLAUDE) are
-//! let be, and so is a note that is the only one.
+//! **orphan-note**: a note without ties. It links to no other note, shares no concept with another note, and no note, handoff
+//! or static file links to it. Skips files that describe their folder (README, index, AGENTS, CLAUDE) and a single note.
 
 use std::collections::HashMap;
 
@@ -10,7 +9,6 @@ use crate::check::finding::{Finding, Rule};
 use crate::core::note::concept::Concept;
 use crate::core::note::wikilink;
 
-/// Finds notes that nobody reaches.
 pub(super) fn find(checked: &CheckedFiles<'_>, links: &ResolvedLinks) -> Vec<Finding> {
     if checked.notes().count() < 2 {
         return Vec::new();
@@ -48,7 +46,7 @@ pub(super) fn find(checked: &CheckedFiles<'_>, links: &ResolvedLinks) -> Vec<Fin
         let message = "no note links to this one, and it links to none";
         let hint =
             "link it from a note that belongs to it, or mention a concept that others mention";
-        checked.finding(file, Rule::OrphanNote, file.first_line(), message, hint)
+        checked.finding(file, Rule::OrphanNote, 0..0, message, hint)
     })
     .collect()
 }

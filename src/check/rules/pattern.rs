@@ -1,8 +1,8 @@
-//! Patterns of paths: `*` and `?` inside of a part, `**/` for any folders.
+//! Patterns of paths: `*` and `?` inside of a part, `**/` for any folders. (In `globset`, `?` is a byte and not a character.)
 
-/// Whether a path from the top of the repository is one that a pattern means.
+/// Whether a pattern matches a path from the top of the repository.
 pub(super) fn fits(pattern: &str, path: &str) -> bool {
-    // Hardly any of thousands of paths ends like the pattern does.
+    // Fast, because hardly any path ends like the pattern.
     let end = pattern.rsplit(['*', '?']).next().unwrap_or_default();
     if !path.ends_with(end.trim_start_matches('/')) {
         return false;
@@ -18,8 +18,8 @@ fn part_fits(pattern: &&str, part: &&str) -> bool {
     all_fit(&pattern, &part, |c| *c == '*', |wanted, c| *wanted == '?' || wanted == c)
 }
 
-/// Whether all of a text fits a pattern in which some items stand for any number of others. Goes back to the last of
-/// those only, so that no pattern takes long.
+/// Whether a text fits a pattern with wildcards for any number of items. Goes back to the last wildcard only, so that no
+/// pattern takes long.
 fn all_fit<T>(
     pattern: &[T],
     text: &[T],

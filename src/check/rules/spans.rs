@@ -1,19 +1,19 @@
-//! What a markdown text holds, with places: links, `[[links]]`, code, headings. Reads it as the index does, so that both
-//! see the same links.
+//! The links, `[[links]]`, code and headings of a markdown text, with their places. Reads it as the index does, so that
+//! both see the same links.
 
 use std::ops::Range;
 
 use pulldown_cmark::{Event, LinkType, Options, Parser, Tag, TagEnd};
 
 use crate::core::note::front_matter;
-use crate::core::note::markdown;
+use crate::core::note::markdown::{InlineRun, is_block_border};
 use crate::core::note::vault::SCHEME;
 use crate::core::note::wikilink;
 
-/// What a markdown text holds. All places are in the whole text, front matter included.
+/// All places are in the whole text, front matter included.
 #[derive(Debug, Default)]
 pub(super) struct Spans {
-    /// Where the text behind the front matter begins.
+    /// Where the front matter ends.
     pub(super) body: usize,
     /// Links and images, and definitions of links.
     pub(super) links: Vec<Link>,
@@ -21,15 +21,14 @@ pub(super) struct Spans {
     pub(super) wiki_links: Vec<WikiLink>,
     /// `memory://` addresses in plain text.
     pub(super) addresses: Vec<Range<usize>>,
-    /// Code inside of a line, with its backticks.
+    /// Code in a line, with its backticks.
     pub(super) code: Vec<Range<usize>>,
-    /// Code, HTML and comments of every kind, in order.
+    /// Code, HTML and comments, in order.
     not_text: Vec<(Range<usize>, NotText)>,
-    /// Where a heading begins, and what it says.
+    /// Where headings begin, and their texts.
     pub(super) headings: Vec<(usize, String)>,
 }
 
-/// What is no text of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum NotText {
     Code,
@@ -39,21 +38,18 @@ enum NotText {
 /// A link or an image.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Link {
-    /// Where its target is written; the whole link where that cannot be told.
+    /// The place of its target; of the whole link if that cannot be found.
     pub(super) range: Range<usize>,
-    /// Where it leads, entities and backslashes resolved.
+    /// With entities and backslashes resolved.
     pub(super) target: String,
 }
 
 /// A `[[link]]`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct WikiLink {
-    /// Where it stands, with its brackets.
+    /// With its brackets.
     pub(super) range: Range<usize>,
-    /// What stands inside.
     pub(super) inner: String,
-    /// Whether it shows what it leads to: `![[image.png]]`.
-    pub(super) is_embed: bool,
 }
 
 impl Spans {
@@ -61,14 +57,14 @@ impl Spans {
     pub(super) fn of(text: &str) -> Spans {
         let unmarked = text.strip_prefix('\u{feff}').unwrap_or(text);
         let (_, body) = front_matter::split(unmarked);
-        let mut reader = Reader::new(text, body, text.len() - body.len());
+        let mut reader = Reader::new(text, body);
         let mut events = Parser::new_ext(body, Options::empty()).into_offset_iter();
         for (event, range) in events.by_ref() {
             reader.take(event, range);
         }
         let definitions = events.reference_definitions();
         for (label, definition) in definitions.iter() {
-            // To CommonMark a footnote is the definition of a link.
+            // CommonMark takes a footnote for the definition of a link.
             if !label.starts_with('^') {
                 reader.add_link(definition.span.clone(), &definition.dest);
             }
@@ -94,39 +90,29 @@ impl Spans {
 
 struct Reader<'t> {
     text: &'t str,
-    body: &'t str,
+    /// Where the body begins.
     offset: usize,
     spans: Spans,
-    /// The text of the block, byte for byte where it stands in the body; NUL where nothing of it is.
-    block: Vec<u8>,
-    /// Where the block begins in the body.
-    block_start: usize,
-    /// From where on the body is not yet copied; `None` at the start of a line.
-    cursor: Option<usize>,
-    end: usize,
+    run: InlineRun<'t>,
     heading: Option<(usize, String)>,
     inside_code_or_html: bool,
 }
 
 impl<'t> Reader<'t> {
-    fn new(text: &'t str, body: &'t str, offset: usize) -> Reader<'t> {
-        let spans = Spans { body: offset, ..Spans::default() };
+    fn new(text: &'t str, body: &'t str) -> Reader<'t> {
+        let offset = text.len() - body.len();
         Reader {
             text,
-            body,
             offset,
-            spans,
-            block: Vec::new(),
-            block_start: 0,
-            cursor: None,
-            end: 0,
+            spans: Spans { body: offset, ..Spans::default() },
+            run: InlineRun::new(body),
             heading: None,
             inside_code_or_html: false,
         }
     }
 
     fn take(&mut self, event: Event<'_>, range: Range<usize>) {
-        if markdown::is_block_border(&event) {
+        if is_block_border(&event) {
             self.end_block();
             match event {
                 Event::Start(tag @ (Tag::CodeBlock(_) | Tag::HtmlBlock)) => {
@@ -156,7 +142,7 @@ impl<'t> Reader<'t> {
                 _ => {}
             }
         }
-        self.take_inline(&event, &range);
+        self.run.take(&event, range.clone());
         match event {
             Event::Start(
                 Tag::Link { link_type, dest_url, .. } | Tag::Image { link_type, dest_url, .. },
@@ -178,66 +164,21 @@ impl<'t> Reader<'t> {
         range.start + self.offset..range.end + self.offset
     }
 
-    /// Takes the text of a block as it is written, without code, HTML and the marks of quotes and lists around it.
-    fn take_inline(&mut self, event: &Event<'_>, range: &Range<usize>) {
-        if let Event::End(_) = event {
-            // Speaks of the whole element again, from its beginning on.
-            self.end = self.end.max(range.end);
-            return;
-        }
-        if self.end == 0 {
-            self.block_start = range.start;
-        }
-        let cursor = *self.cursor.get_or_insert(range.start);
-        self.end = self.end.max(range.end);
-        let (mark, after) = match event {
-            Event::SoftBreak | Event::HardBreak => (b"\n", None),
-            Event::Code(_) | Event::InlineHtml(_) => (b" ", Some(range.end)),
-            _ => return,
-        };
-        self.copy(cursor..range.start);
-        self.fill_up_to(range.start);
-        self.block.extend_from_slice(mark);
-        self.cursor = after;
-    }
-
-    fn copy(&mut self, range: Range<usize>) {
-        if let Some(source) = self.body.as_bytes().get(range.clone()) {
-            self.fill_up_to(range.start);
-            self.block.extend_from_slice(source);
-        }
-    }
-
-    fn fill_up_to(&mut self, at: usize) {
-        let length = at.saturating_sub(self.block_start);
-        self.block.resize(length.max(self.block.len()), 0);
-    }
-
     fn end_block(&mut self) {
-        if let Some(cursor) = self.cursor.take() {
-            self.copy(cursor..self.end);
-        }
-        self.end = 0;
-        // Every piece begins and ends between characters, so that this is always text.
-        let block = String::from_utf8(std::mem::take(&mut self.block)).unwrap_or_default();
-        let start = self.block_start + self.offset;
-        let spans = &mut self.spans;
-        if memchr::memmem::find(block.as_bytes(), b"[[").is_some() {
-            wikilink::find_places(&block, |inner| {
-                let range = start + inner.start - 2..start + inner.end + 2;
-                let is_embed = block[..inner.start - 2].ends_with('!');
-                let inner = block[inner].replace('\0', "");
-                if !inner.is_empty() {
-                    spans.wiki_links.push(WikiLink { range, inner, is_embed });
-                }
-            });
-        }
+        self.run.finish();
+        let (run, offset, spans) = (&self.run, self.offset, &mut self.spans);
+        let block = run.text();
+        let place = |at: usize| run.place(at) + offset;
+        wikilink::find_places(block, |inner| {
+            let range = place(inner.start - 2)..place(inner.end + 1) + 1;
+            spans.wiki_links.push(WikiLink { range, inner: block[inner].to_owned() });
+        });
         for at in memchr::memmem::find_iter(block.as_bytes(), SCHEME.as_bytes()) {
             let rest = &block[at..];
             let ends = |c: char| c.is_whitespace() || c.is_control() || "()[]<>\"'`|*".contains(c);
             let end = rest.find(ends).unwrap_or(rest.len());
             let address = rest[..end].trim_end_matches(['.', ',', ';', ':', '!', '?', '_', '…']);
-            let range = start + at..start + at + address.len();
+            let range = place(at)..place(at) + address.len();
             let is_in_link =
                 |link: &Link| link.range.start <= range.start && range.end <= link.range.end;
             if !spans.links.last().is_some_and(is_in_link) {
@@ -268,7 +209,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// Where formulas stand, `$…$` on a line and `$$…$$` over many: what looks like a link in there is none.
+/// Formulas, `$…$` on a line and `$$…$$` over many: they hold no links.
 fn formulas(text: &str) -> Vec<Range<usize>> {
     let mut formulas = Vec::new();
     let mut at = 0;
@@ -279,7 +220,7 @@ fn formulas(text: &str) -> Vec<Range<usize>> {
         };
         let start = open + mark.len();
         let opens = mark.len() == 2 || !rest.starts_with(char::is_whitespace);
-        // Between two prices stands a blank before the second sign.
+        // Between two prices there is a blank before the second sign.
         let closes = |end: &usize| mark.len() == 2 || !rest[..*end].ends_with(char::is_whitespace);
         match rest.find(mark).filter(closes).filter(|_| opens) {
             Some(end) => {
@@ -297,6 +238,7 @@ fn formulas(text: &str) -> Vec<Range<usize>> {
 mod tests {
     use super::*;
     use crate::core::note::Remarks;
+    use crate::core::note::markdown;
     use crate::core::settings::LinkStyle;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
@@ -333,18 +275,14 @@ mod tests {
     fn wiki_links_are_found_with_their_places() {
         let text = "---\na: b\n---\nsee [[x]] and ![[y.png]] `[[z]]`\n> [[two\n> lines]]";
         let spans = Spans::of(text);
-        let found: Vec<(&str, &str, bool)> = spans
+        let found: Vec<(&str, &str)> = spans
             .wiki_links
             .iter()
-            .map(|link| (&text[link.range.clone()], link.inner.as_str(), link.is_embed))
+            .map(|link| (&text[link.range.clone()], link.inner.as_str()))
             .collect();
         assert_eq!(
             found,
-            [
-                ("[[x]]", "x", false),
-                ("[[y.png]]", "y.png", true),
-                ("[[two\n> lines]]", "two\nlines", false)
-            ]
+            [("[[x]]", "x"), ("[[y.png]]", "y.png"), ("[[two\n> lines]]", "two\nlines")]
         );
     }
 

@@ -17,7 +17,7 @@ use crate::core::tokens::encoding::Encoding;
 /// How deep hosts follow imports.
 pub(crate) const MAX_IMPORT_DEPTH: usize = 5;
 
-/// The files that hosts read by themselves, with their sizes, in the order of their paths.
+/// The static files with their sizes, in the order of their paths.
 pub fn files(input: &RuleInput<'_>) -> Vec<StaticFile> {
     let own_files = Host::own_files();
     let has_imports = |path: &str| {
@@ -71,7 +71,7 @@ fn imported_tokens(
     sum
 }
 
-/// The paths behind `@` in a file's text, from the top of the repository, whether they are there or not.
+/// The paths behind `@` in the text of a file, from the top of the repository; they may not exist.
 pub fn imports(path: &str, text: &str) -> Vec<String> {
     let spans = Spans::of(text);
     let mut paths = Vec::new();

@@ -1,25 +1,22 @@
-//! A text of the repository with its lines: from a place in it to what a finding says about that place.
+//! The text of a file: from a place in it to the line, column and excerpt of a finding.
 
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use crate::check::finding::{Finding, Rule, Spot};
-use crate::check::settings::CheckSettings;
+use crate::check::finding::Spot;
 use crate::core::secrets;
 use crate::core::text::for_model;
 
-/// An excerpt has no more characters.
 const EXCERPT_CHARS: usize = 160;
-/// So many of them stand before the place that is meant, where the line is longer.
+/// How many of them come before the place, in a longer line.
 const CHARS_BEFORE: usize = 40;
-/// What is farther away from the place than this is not looked at: some lines are whole files.
+/// How far an excerpt looks: some lines are whole files.
 const NEAR_BYTES: usize = 4_096;
-/// So many secrets of a file are looked for elsewhere in it.
+/// How many secrets of a file are searched for elsewhere in it.
 const MOST_SECRETS: usize = 100;
-/// A text of the file inside of a message is cut after so many characters.
+/// Longer texts are cut in a message.
 const SHOWN_CHARS: usize = 120;
 
-/// A text of the repository.
 #[derive(Debug)]
 pub(super) struct TextFile<'a> {
     pub(super) path: &'a str,
@@ -38,27 +35,7 @@ impl<'a> TextFile<'a> {
         self.secrets.get_or_init(|| secrets::find(self.text))
     }
 
-    /// A rule that is broken at a place.
-    pub(super) fn finding(
-        &self,
-        settings: &CheckSettings,
-        rule: Rule,
-        range: Range<usize>,
-        message: String,
-        hint: String,
-    ) -> Finding {
-        Finding {
-            rule,
-            severity: settings.severity(rule),
-            spot: self.spot(&range),
-            excerpt: Some(self.excerpt(&range)).filter(|excerpt| !excerpt.trim().is_empty()),
-            message,
-            hint,
-            session: None,
-        }
-    }
-
-    /// Where the line starts that holds a byte, which line it is (from 0), and where it ends.
+    /// The line of a byte: its start, its number from 0, and its end.
     fn line(&self, at: usize) -> (usize, usize, usize) {
         let starts = self.line_starts.get_or_init(|| {
             let breaks = memchr::memchr_iter(b'\n', self.text.as_bytes()).map(|at| at + 1);
@@ -70,7 +47,7 @@ impl<'a> TextFile<'a> {
         (start, number, end)
     }
 
-    fn spot(&self, range: &Range<usize>) -> Spot {
+    pub(super) fn spot(&self, range: &Range<usize>) -> Spot {
         let (mut start, number, end) = self.line(range.start);
         // Editors do not count a byte order mark.
         if number == 0 && self.text.starts_with('\u{feff}') {
@@ -85,9 +62,8 @@ impl<'a> TextFile<'a> {
         }
     }
 
-    /// The line of a place, fit to be shown anywhere. Its characters stand in the columns in which they are in the file,
-    /// unless the line is too long, or something had to be hidden.
-    fn excerpt(&self, range: &Range<usize>) -> String {
+    /// The line of a place, safe to show. Keeps the columns of the file, unless the line is too long or has something to hide.
+    pub(super) fn excerpt(&self, range: &Range<usize>) -> String {
         let (start, _, end) = self.line(range.start);
         let near = self.text.ceil_char_boundary(range.start.saturating_sub(NEAR_BYTES));
         let far = self.text.floor_char_boundary(range.start.saturating_add(NEAR_BYTES));
@@ -107,8 +83,8 @@ impl<'a> TextFile<'a> {
         format!("{skipped}{shown}{rest}")
     }
 
-    /// A part of the text on one line, without what deceives. Secrets are masked by where they are in the whole text: a
-    /// line out of a key has no shape.
+    /// A part of the text on one line, without deceptive characters. Masks secrets by their place in the whole text: one line
+    /// of a key does not look like a secret.
     fn harmless(&self, range: Range<usize>) -> String {
         let mut masked = String::new();
         let mut at = range.start;
@@ -123,11 +99,11 @@ impl<'a> TextFile<'a> {
         self.without_known_secrets(clean)
     }
 
-    /// Masks what is a secret elsewhere in the file: a password is known by the word before it, and may stand alone.
+    /// Masks what is a secret elsewhere in the file: a password is known by the word before it, which may be missing here.
     fn without_known_secrets(&self, mut text: String) -> String {
         for found in self.secrets().iter().take(MOST_SECRETS) {
             let secret = self.text.get(found.range.clone()).unwrap_or_default();
-            // In a heading or a status it has lost its large letters.
+            // A heading or a status may have it in lower case.
             for secret in [secret, &secret.to_lowercase()] {
                 if text.contains(secret) {
                     text = text.replace(secret, &format!("[masked: {}]", found.kind));
@@ -137,14 +113,14 @@ impl<'a> TextFile<'a> {
         text
     }
 
-    /// A part of the text as it may stand in a message.
+    /// A part of the text for a message.
     pub(super) fn shown(&self, range: Range<usize>) -> String {
         let range =
             range.start..self.text.floor_char_boundary(range.end.min(range.start + NEAR_BYTES));
         shortened(&for_model::one_line(&self.harmless(range)))
     }
 
-    /// A text made of the file's as it may stand in a message.
+    /// A text that came from the file, for a message.
     pub(super) fn shown_text(&self, text: &str) -> String {
         let text =
             self.without_known_secrets(text[..text.floor_char_boundary(NEAR_BYTES)].to_owned());
@@ -152,12 +128,12 @@ impl<'a> TextFile<'a> {
     }
 }
 
-/// A text from elsewhere as it may stand in a message.
+/// A text from elsewhere, for a message.
 pub(super) fn shown(text: &str) -> String {
     shortened(&for_model::one_line(&text[..text.floor_char_boundary(NEAR_BYTES)]))
 }
 
-/// A name as it may stand in a message.
+/// A name for a message.
 pub(super) fn name_shown(name: &str) -> String {
     for_model::one_line(&secrets::mask(name))
 }

@@ -1,20 +1,19 @@
-//! The files of a repository by their names: whether there is such a file, such a folder, or one that ends like that.
+//! The files of a repository by their paths: whether a file or folder exists, or a file whose path ends like that.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::check::repository_file::{RepositoryFile, Unread};
 
-/// So many links may follow each other: more are a ring.
+/// More links that follow each other are a ring.
 const MAX_LINKS: usize = 40;
 
-/// The files of a repository by their names.
 #[derive(Debug)]
 pub(super) struct Tree<'a> {
     files: HashSet<&'a str>,
     folders: HashSet<&'a str>,
     /// Folders that are repositories of their own.
     repositories: HashSet<&'a str>,
-    /// Links, and what they say where that is known.
+    /// Links, and their targets if known.
     links: HashMap<&'a str, Option<&'a str>>,
     /// Every end of a path that begins at a part, with the first path that has it.
     ends: HashMap<&'a str, &'a str>,
@@ -66,12 +65,10 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Whether there is such a file.
     pub(super) fn has_file(&self, path: &str) -> bool {
         self.files.contains(path) || self.leads(path, &|tree, path| tree.files.contains(path))
     }
 
-    /// Whether there is such a file, or a folder with a file in it.
     pub(super) fn has(&self, path: &str) -> bool {
         self.has_file(path) || self.has_folder(path)
     }
@@ -82,8 +79,8 @@ impl<'a> Tree<'a> {
         self.folders.contains(path) || self.leads(path, &|tree, path| tree.folders.contains(path))
     }
 
-    /// Whether a path leads to something by way of links, or into what cannot be seen from here: that is given credit.
-    fn leads(&self, path: &str, is_there: &dyn Fn(&Tree<'_>, &str) -> bool) -> bool {
+    /// Whether a path leads to something through links. A path into what cannot be read counts, too.
+    fn leads(&self, path: &str, exists: &dyn Fn(&Tree<'_>, &str) -> bool) -> bool {
         if self.links.is_empty() && self.repositories.is_empty() {
             return false;
         }
@@ -95,7 +92,7 @@ impl<'a> Tree<'a> {
                 self.links.contains_key(above)
                     || self.repositories.contains(above) && !rest.is_empty()
             });
-            let Some((above, rest)) = special else { return is_there(self, &path) };
+            let Some((above, rest)) = special else { return exists(self, &path) };
             let target = self.links.get(above).copied().flatten();
             let Some(target) = target.filter(|target| !target.starts_with('/')) else {
                 return true;
@@ -127,7 +124,7 @@ pub(super) fn name_of(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// What stands below a folder, of a path; `None` where it is not in there.
+/// The rest of a path below a folder; `None` if it is not in there.
 pub(super) fn below<'p>(folder: &str, path: &'p str) -> Option<&'p str> {
     if folder.is_empty() {
         return Some(path);

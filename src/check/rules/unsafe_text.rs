@@ -12,7 +12,7 @@ use super::checked_files::{CheckedFile, CheckedFiles};
 use crate::check::finding::{Finding, Rule};
 use crate::core::text::for_model;
 
-/// What begins and ends the parts of a context that stand outside of its fence.
+/// How lines begin that kgctx puts around the parts of a context.
 const BANNERS: [&str; 5] = [
     "=== END HANDOFF",
     "=== HANDOFF LOADED",
@@ -20,11 +20,11 @@ const BANNERS: [&str; 5] = [
     "=== PARALLEL SESSION",
     "## Knowledge Graph Context",
 ];
-/// Nobody needs so many backticks but to close somebody else's fence.
+/// A fence this long is made to close another one.
 const BREAKING_TICKS: usize = 8;
 
-/// Tags of hosts that are as often the name of what is to be put in.
-const STAND_INS: [&str; 6] = ["user", "env", "environment", "tool", "function", "parameter"];
+/// Tags of hosts that are as often placeholders.
+const PLACEHOLDERS: [&str; 6] = ["user", "env", "environment", "tool", "function", "parameter"];
 
 pub(super) fn find(checked: &CheckedFiles<'_>) -> Vec<Finding> {
     checked.files.par_iter().flat_map_iter(|file| find_in(checked, file)).collect()
@@ -52,9 +52,9 @@ fn find_in(checked: &CheckedFiles<'_>, file: &CheckedFile<'_>) -> Vec<Finding> {
     let is_instruction = file.vault.is_none() && !file.is_handoff;
     if !is_instruction {
         for place in for_model::host_tag_places(text) {
-            // All of a handoff is shown, of a note what is no code.
+            // Contexts show all of a handoff, and a note without its code.
             let is_shown = file.is_handoff || !file.spans.is_code(place.start);
-            if is_shown && !is_stand_in(text, &place) {
+            if is_shown && !is_placeholder(text, &place) {
                 let tag = file.file.shown(place.clone());
                 let message = format!("hosts take {tag} for a tag of their own");
                 let hint = match file.is_handoff {
@@ -66,7 +66,7 @@ fn find_in(checked: &CheckedFiles<'_>, file: &CheckedFile<'_>) -> Vec<Finding> {
         }
         harms.extend(breakers(file));
     }
-    // One a line: whoever mends it sees the others.
+    // One a line: the others are seen with it.
     let mut of_lines = BTreeMap::new();
     harms.sort_by_key(|(place, ..)| place.start);
     for (place, message, hint) in harms {
@@ -76,17 +76,17 @@ fn find_in(checked: &CheckedFiles<'_>, file: &CheckedFile<'_>) -> Vec<Finding> {
     of_lines.into_values().collect()
 }
 
-/// Whether characters that nobody sees deceive nobody, either.
+/// Whether invisible characters are in their right place.
 fn is_harmless(text: &str, place: &Range<usize>) -> bool {
     let hidden = &text[place.clone()];
-    // One that asks for a picture, where there is none, is a slip of an editor.
+    // Editors leave variation selectors behind.
     let is_selector = |c: char| matches!(c, '\u{fe0e}' | '\u{fe0f}');
     // The flags of England, Scotland and Wales are a black flag with the letters of a region behind it.
     let is_tag = |c: char| matches!(c, '\u{e0030}'..='\u{e0039}' | '\u{e0061}'..='\u{e007a}');
     let region = hidden.strip_suffix('\u{e007f}').filter(|_| text[..place.start].ends_with('🏴'));
     let is_region =
         |region: &str| (4..=6).contains(&region.chars().count()) && region.chars().all(is_tag);
-    // Who writes from right to left needs marks where a number or a name stands in between.
+    // Text from right to left needs marks around numbers and names.
     let is_mark = |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{61c}');
     let is_rtl = |c: char| matches!(c, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}');
     let line = || {
@@ -99,13 +99,12 @@ fn is_harmless(text: &str, place: &Range<usize>) -> bool {
         || hidden.chars().all(is_mark) && line().contains(|c| is_rtl(c) && !is_mark(c))
 }
 
-/// Whether a tag stands for a word that the reader puts in, as in `ssh <user>@<host>`: one word, never closed, inside of a
-/// sentence.
-fn is_stand_in(text: &str, place: &Range<usize>) -> bool {
+/// Whether a tag is a placeholder, as in `ssh <user>@<host>`: one word, never closed, inside of a sentence.
+fn is_placeholder(text: &str, place: &Range<usize>) -> bool {
     let tag = &text[place.clone()];
     let name = tag.strip_prefix('<').and_then(|tag| tag.strip_suffix('>')).unwrap_or_default();
     let before = text[..place.start].rsplit('\n').next().unwrap_or_default();
-    STAND_INS.contains(&name)
+    PLACEHOLDERS.contains(&name)
         && before.contains(char::is_alphanumeric)
         && !text.contains(&format!("</{name}"))
 }
@@ -126,7 +125,7 @@ fn breakers(file: &CheckedFile<'_>) -> Vec<(Range<usize>, String, &'static str)>
                 "a fence of three backticks is enough",
             ));
         } else if BANNERS.iter().any(|banner| words.starts_with(banner))
-            // All of a handoff is shown, of a note what is no code.
+            // Contexts show all of a handoff, and a note without its code.
             && (file.is_handoff || !file.spans.is_code(place.start))
         {
             let message = "this line is like those that kgctx puts around a context".to_owned();

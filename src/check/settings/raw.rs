@@ -33,45 +33,45 @@ pub(super) struct RawCheck {
     #[serde(default)]
     rules: BTreeMap<Rule, Severity>,
     #[serde(default)]
-    budget: RawBudget,
+    budget: RawBudget<true>,
     #[serde(default, rename = "static")]
     statics: BTreeMap<Spanned<String>, usize>,
     #[serde(default, rename = "session")]
     sessions: Vec<RawSession>,
 }
 
-/// Limits for all hosts, and in tables of their own for single hosts.
+/// Limits for all hosts; at the top level also for single hosts, in tables of their own.
 #[derive(Debug, Default)]
-struct RawBudget {
+struct RawBudget<const TOP: bool> {
     all: Limits,
     hosts: BTreeMap<Host, Limits>,
 }
 
-impl<'de> Deserialize<'de> for RawBudget {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<RawBudget, D::Error> {
-        deserializer.deserialize_map(BudgetVisitor)
+impl<'de, const TOP: bool> Deserialize<'de> for RawBudget<TOP> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<RawBudget<TOP>, D::Error> {
+        deserializer.deserialize_map(BudgetVisitor::<TOP>)
     }
 }
 
-struct BudgetVisitor;
+struct BudgetVisitor<const TOP: bool>;
 
-impl<'de> Visitor<'de> for BudgetVisitor {
-    type Value = RawBudget;
+impl<'de, const TOP: bool> Visitor<'de> for BudgetVisitor<TOP> {
+    type Value = RawBudget<TOP>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a table")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut table: A) -> Result<RawBudget, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut table: A) -> Result<RawBudget<TOP>, A::Error> {
         let mut budget = RawBudget::default();
-        while let Some(key) = table.next_key()? {
+        while let Some(key) = table.next_key::<BudgetKey<TOP>>()? {
             match key {
                 BudgetKey::Total => budget.all.total = Some(table.next_value()?),
                 BudgetKey::Part(part) => {
                     budget.all.parts.insert(part, table.next_value()?);
                 }
                 BudgetKey::Host(host) => {
-                    budget.hosts.insert(host, limits(table.next_value()?));
+                    budget.hosts.insert(host, table.next_value::<RawBudget<false>>()?.all);
                 }
             }
         }
@@ -80,42 +80,32 @@ impl<'de> Visitor<'de> for BudgetVisitor {
 }
 
 /// A key of `[check.budget]`.
-enum BudgetKey {
+enum BudgetKey<const TOP: bool> {
     Total,
     Part(Part),
     Host(Host),
 }
 
-impl<'de> Deserialize<'de> for BudgetKey {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<BudgetKey, D::Error> {
+impl<'de, const TOP: bool> Deserialize<'de> for BudgetKey<TOP> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<BudgetKey<TOP>, D::Error> {
         let key = String::deserialize(deserializer)?;
         let parts = || Part::ALL.into_iter().filter(|part| *part != Part::Frame);
+        let hosts = || Host::with_limits().filter(|_| TOP);
         if key == "total" {
             return Ok(BudgetKey::Total);
         }
         if let Some(part) = parts().find(|part| part.name() == key) {
             return Ok(BudgetKey::Part(part));
         }
-        if let Some(host) = Host::with_limits().find(|host| host.name() == key) {
+        if let Some(host) = hosts().find(|host| host.name() == key) {
             return Ok(BudgetKey::Host(host));
         }
         let names = ["total"].into_iter().chain(parts().map(Part::name));
-        let names: Vec<&str> = names.chain(Host::with_limits().map(Host::name)).collect();
+        let names: Vec<&str> = names.chain(hosts().map(Host::name)).collect();
         let names = names.join("`, `");
-        // Worded as serde words it for a struct: `known` reads the names from it.
+        // Worded as serde words it for a struct: `known_keys` reads the names from it.
         Err(Error::custom(format!("unknown field `{key}`, expected one of `{names}`")))
     }
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(expecting = "a table", deny_unknown_fields)]
-struct RawLimits {
-    total: Option<usize>,
-    handoff: Option<usize>,
-    concepts: Option<usize>,
-    recent: Option<usize>,
-    graph: Option<usize>,
-    files: Option<usize>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -213,18 +203,6 @@ fn moment(written: &Spanned<toml::Value>) -> Result<Timestamp, Refusal> {
     };
     let message = "this is not a moment; write 2026-01-31 or 2026-01-31T12:00:00Z";
     moment.map_or_else(|| refuse(written.span(), message), Ok)
-}
-
-fn limits(raw: RawLimits) -> Limits {
-    let parts = [
-        (Part::Handoff, raw.handoff),
-        (Part::Concepts, raw.concepts),
-        (Part::Recent, raw.recent),
-        (Part::Graph, raw.graph),
-        (Part::Files, raw.files),
-    ];
-    let parts = parts.into_iter().filter_map(|(part, limit)| Some((part, limit?))).collect();
-    Limits { total: raw.total, parts }
 }
 
 fn inside(path: &Spanned<String>) -> Result<String, Refusal> {

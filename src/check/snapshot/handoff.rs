@@ -1,4 +1,4 @@
-//! The handoff that a session would be given of those that are committed.
+//! Committed handoffs, and the one that a session would be given.
 
 use crate::app::session_handoff::{LIMITS, SessionHandoff, is_on, root_of_files};
 use crate::check::repository_file::RepositoryFile;
@@ -11,7 +11,7 @@ use crate::core::time::Timestamp;
 use crate::system::listed_files;
 use crate::workspace::Place;
 
-/// A committed handoff that is for the next session.
+/// A handoff for the next session.
 pub(crate) struct CommittedHandoff {
     path: String,
     document: Document,
@@ -19,7 +19,7 @@ pub(crate) struct CommittedHandoff {
 }
 
 impl CommittedHandoff {
-    /// Reads one; `None` for what no session could load by itself.
+    /// `None` for files that no session could load.
     pub(crate) fn read(file: &RepositoryFile) -> Option<CommittedHandoff> {
         let read = document::read(file.text.as_ref()?.as_bytes()).ok()?;
         let is_usable = !read.is_raw && !read.is_empty();
@@ -29,7 +29,7 @@ impl CommittedHandoff {
         is_for_sessions.then(|| CommittedHandoff { path: file.path.clone(), document, created })
     }
 
-    /// The files that it lists, as paths from the top.
+    /// The files that it lists, by their paths from the top.
     pub(crate) fn listed(&self) -> Vec<String> {
         let head = &self.document.head;
         let plain = |path: &String| {
@@ -40,7 +40,7 @@ impl CommittedHandoff {
         head.specs.iter().chain(&head.files).map(plain).collect()
     }
 
-    /// What it is called in reports: by its id, else by its path, which everybody finds.
+    /// Its name in reports: the id, else the path.
     pub(crate) fn name(&self) -> String {
         let stem = self.path.rsplit('/').next().unwrap_or_default().trim_end_matches(".md");
         let id = HandoffId::parse(self.document.head.id.as_deref().unwrap_or(stem));
@@ -61,7 +61,7 @@ impl CommittedHandoff {
     }
 }
 
-/// The newest one that is not too old.
+/// The newest handoff that is not too old.
 pub(crate) fn choose<'h>(
     handoffs: &'h [CommittedHandoff],
     place: &Place,
@@ -80,7 +80,7 @@ pub(crate) fn choose<'h>(
     handoffs.iter().filter(is_good).max_by_key(|handoff| (handoff.created, &handoff.path))
 }
 
-/// What a session is given of it, with its files as they are on the stage.
+/// The handoff as a session gets it, with its files from the sandbox.
 pub(crate) fn load(chosen: Option<&CommittedHandoff>, place: &Place) -> SessionHandoff {
     let section = chosen.map(|handoff| {
         let head = &handoff.document.head;

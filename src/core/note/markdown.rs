@@ -156,20 +156,22 @@ pub(crate) fn is_block_border(event: &Event<'_>) -> bool {
 /// The source and not the parsed text, because the parser swallows brackets that are part of a link, as in
 /// `[[a]](b)`. Between a line break and the next event are the marks of quotes and lists around the
 /// paragraph, which are not part of it.
-struct InlineRun<'a> {
+pub(crate) struct InlineRun<'a> {
     source: &'a str,
     text: String,
+    /// Where each piece of the source begins, in the text and in the source.
+    pieces: Vec<(usize, usize)>,
     /// From where on the source is not yet copied; `None` at the start of a line.
     cursor: Option<usize>,
     end: usize,
 }
 
 impl<'a> InlineRun<'a> {
-    fn new(source: &'a str) -> Self {
-        InlineRun { source, text: String::new(), cursor: None, end: 0 }
+    pub(crate) fn new(source: &'a str) -> Self {
+        InlineRun { source, text: String::new(), pieces: Vec::new(), cursor: None, end: 0 }
     }
 
-    fn take(&mut self, event: &Event<'_>, range: Range<usize>) {
+    pub(crate) fn take(&mut self, event: &Event<'_>, range: Range<usize>) {
         if let Event::End(_) = event {
             // Speaks of the whole element again, from its beginning on.
             self.end = self.end.max(range.end);
@@ -178,6 +180,7 @@ impl<'a> InlineRun<'a> {
         let cursor = *self.cursor.get_or_insert_with(|| {
             if self.end == 0 {
                 self.text.clear();
+                self.pieces.clear();
             }
             range.start
         });
@@ -187,22 +190,37 @@ impl<'a> InlineRun<'a> {
             Event::Code(_) | Event::InlineHtml(_) => Some(range.end),
             _ => return,
         };
-        self.text.push_str(self.source.get(cursor..range.start).unwrap_or_default());
+        self.copy(cursor..range.start);
         self.text.push(if after.is_none() { '\n' } else { ' ' });
         self.cursor = after;
     }
 
     /// Ends the paragraph, returns its text and makes ready for the next one.
-    fn finish(&mut self) -> &str {
+    pub(crate) fn finish(&mut self) -> &str {
         match self.cursor.take() {
-            Some(cursor) => {
-                self.text.push_str(self.source.get(cursor..self.end).unwrap_or_default())
-            }
+            Some(cursor) => self.copy(cursor..self.end),
             None if self.end == 0 => self.text.clear(),
             None => {}
         }
         self.end = 0;
         &self.text
+    }
+
+    fn copy(&mut self, piece: Range<usize>) {
+        self.pieces.push((self.text.len(), piece.start));
+        self.text.push_str(self.source.get(piece).unwrap_or_default());
+    }
+
+    /// The text of the paragraph that was ended last.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The place in the source of a byte of that text.
+    pub(crate) fn place(&self, at: usize) -> usize {
+        let next = self.pieces.partition_point(|(start, _)| *start <= at);
+        let (start, source) = next.checked_sub(1).map_or((0, 0), |n| self.pieces[n]);
+        source + at - start
     }
 }
 

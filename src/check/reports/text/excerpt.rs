@@ -1,4 +1,4 @@
-//! The line of a finding, with carets under the place that is meant.
+//! The line of a finding, with carets under the place.
 
 use std::ops::Range;
 
@@ -8,9 +8,8 @@ use crate::check::reports::text::{COLUMNS, Paint, tone};
 use crate::check::reports::width::{columns, width};
 use crate::core::text::for_report;
 
-/// A tab is shown as so many blanks.
 const TAB: &str = "    ";
-/// Where the line is too long, at least so much of it stands before the place.
+/// How much of a long line is shown before the place.
 const COLUMNS_BEFORE: usize = 30;
 /// What a secret is replaced by begins so, and ends with a bracket.
 const MASK: &str = "[masked: ";
@@ -39,8 +38,7 @@ pub(super) fn lines(finding: &Finding, paint: Paint<'_>) -> String {
     text
 }
 
-/// Which characters of the excerpt are meant, where that can be told: a cut or a hidden secret before the place moves
-/// what follows.
+/// Which characters of the excerpt are meant, unless a cut or a masked secret before the place moves them.
 fn meant(finding: &Finding, excerpt: &str) -> Option<Range<usize>> {
     let chars: Vec<char> = excerpt.chars().collect();
     let start = finding.spot.column.checked_sub(1)?;
@@ -57,7 +55,7 @@ fn meant(finding: &Finding, excerpt: &str) -> Option<Range<usize>> {
     (start < end).then_some(start..end)
 }
 
-/// The text in so many columns, with the meant characters in it, and which columns those take.
+/// Fits the text into `room` columns. Returns it with the columns of the meant characters.
 fn fitted(text: &str, meant: Option<Range<usize>>, room: usize) -> (String, Option<Range<usize>>) {
     let cell = |c| if c == '\t' { TAB.to_owned() } else { for_report::visible(c).to_string() };
     let cells: Vec<String> = text.chars().map(cell).collect();

@@ -1,4 +1,4 @@
-//! What the sessions would be given and what hosts read by themselves, in columns.
+//! Tables of sessions, of their parts, and of the files that hosts read by themselves.
 
 use crate::check::report::{CheckReport, SessionReport, StaticFile, part_tokens};
 use crate::check::reports::Tone;
@@ -11,8 +11,8 @@ use crate::core::text::number::thousands;
 
 /// A whole budget in a bar.
 const BAR_CELLS: usize = 24;
-/// A name of a session or file is shown in at least so many columns.
-const LEAST_NAME: usize = 12;
+/// Names get at least this many columns.
+const MIN_NAME_COLUMNS: usize = 12;
 /// Between two columns.
 const GAP: &str = "  ";
 /// Room that a part takes, and room that nothing takes.
@@ -37,7 +37,7 @@ pub(super) fn sessions(report: &CheckReport, paint: Paint<'_>) -> Option<String>
 }
 
 /// One row per part of a context: tokens, a bar of its limit or of the whole budget, and the change. Sessions whose parts
-/// are the same are told together.
+/// are the same share their rows.
 pub(super) fn parts(report: &CheckReport, paint: Paint<'_>) -> Option<String> {
     let mut groups: Vec<(Vec<String>, Vec<[String; 4]>)> = Vec::new();
     for session in report.sessions.iter().filter(|session| !session.parts.is_empty()) {
@@ -128,7 +128,7 @@ impl Column {
     }
 }
 
-/// A table under a title; columns in which nothing stands are left out.
+/// A table under a title, without empty columns.
 fn table(
     title: &str,
     names: &[String],
@@ -142,7 +142,7 @@ fn table(
     }
     columns.retain(|column| !column.is_empty());
     let others: usize = columns.iter().map(|column| GAP.len() + column.width()).sum();
-    let room = COLUMNS.saturating_sub(GAP.len() + others).max(LEAST_NAME);
+    let room = COLUMNS.saturating_sub(GAP.len() + others).max(MIN_NAME_COLUMNS);
     let longest = names.iter().map(|name| width(name)).max().unwrap_or(0).max(width(title));
     let name_columns = longest.min(room);
     let row = |name: &str, cell: &dyn Fn(&Column) -> String| {
@@ -187,7 +187,7 @@ fn details(session: &SessionReport) -> String {
 fn filled(number: usize, whole: usize) -> String {
     let whole = whole.max(1) as u128;
     let cells = (number as u128 * BAR_CELLS as u128 + whole / 2) / whole;
-    // What is there is seen, however small.
+    // Even the smallest part is visible.
     let cells = usize::try_from(cells).unwrap_or(BAR_CELLS).max(usize::from(number > 0));
     let cells = cells.min(BAR_CELLS);
     let (full, free) = (std::iter::repeat_n(FULL, cells), BAR_CELLS - cells);
@@ -204,7 +204,7 @@ fn bar(session: &SessionReport) -> String {
         // Rounded as a sum, so that the parts together are as long as the whole of them.
         let end = (tokens as u128 * BAR_CELLS as u128 + whole as u128 / 2) / whole as u128;
         let end = usize::try_from(end).unwrap_or(BAR_CELLS);
-        // What is there is seen, however small.
+        // Even the smallest part is visible.
         let end = end.max(cells + usize::from(part.tokens > 0)).min(BAR_CELLS);
         bar.extend(std::iter::repeat_n(letter(part.name), end - cells));
         cells = end;
