@@ -3,8 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use crate::app::handoff::HandoffError;
-use crate::core::handoff::Document;
-use crate::core::handoff::document::{self, Incomplete, Input, InputError};
 use crate::store::handoff_files::MAX_BYTES;
 use crate::system::user_input;
 use crate::system::user_input::UserInputError;
@@ -15,20 +13,20 @@ const TEMPLATE: &str = "---\n# kind: task\ngoal: \"\"\nnext_step: \"\"\nspecs: [
 
 /// A text that somebody wrote.
 #[derive(Debug)]
-pub struct Written {
+pub struct WrittenText {
     /// The text.
     pub text: String,
     /// The file that an editor was opened with, as long as the text is nowhere else.
     pub kept: Option<PathBuf>,
 }
 
-impl From<String> for Written {
-    fn from(text: String) -> Written {
-        Written { text, kept: None }
+impl From<String> for WrittenText {
+    fn from(text: String) -> WrittenText {
+        WrittenText { text, kept: None }
     }
 }
 
-impl Written {
+impl WrittenText {
     /// The text is stored, or not worth to be.
     pub fn discard(self) {
         if let Some(path) = self.kept {
@@ -38,31 +36,21 @@ impl Written {
 }
 
 /// The text from a file, from standard input where it is no terminal, else from an editor.
-pub fn text_of(file: Option<&Path>) -> Result<Written, HandoffError> {
+pub fn read_text(file: Option<&Path>) -> Result<WrittenText, HandoffError> {
     let failed = |error: UserInputError| HandoffError::Editor(error.to_string());
     match file {
         Some(file) if file != Path::new("-") => {
-            user_input::read_file(file, MAX_BYTES).map(Written::from).map_err(failed)
+            user_input::read_file(file, MAX_BYTES).map(WrittenText::from).map_err(failed)
         }
         None if user_input::is_terminal() => {
             let (text, path) = user_input::edit(TEMPLATE, MAX_BYTES).map_err(failed)?;
-            let written = Written { text, kept: Some(path) };
+            let written = WrittenText { text, kept: Some(path) };
             if written.text.trim().is_empty() || written.text.trim() == TEMPLATE.trim() {
                 written.discard();
                 return Err(HandoffError::Empty);
             }
             Ok(written)
         }
-        _ => user_input::read_standard_input(MAX_BYTES).map(Written::from).map_err(failed),
+        _ => user_input::read_standard_input(MAX_BYTES).map(WrittenText::from).map_err(failed),
     }
-}
-
-/// Understands what somebody wrote.
-pub fn understood(text: &str) -> Result<Input, InputError> {
-    document::input(text)
-}
-
-/// Makes sure that nothing is missing.
-pub fn checked(document: &Document) -> Result<(), Incomplete> {
-    document::check_complete(&document.head)
 }

@@ -93,7 +93,7 @@ impl Handoffs {
     /// Whether the session has written a handoff itself since it was last resumed, or one of its handoffs still waits: that is
     /// better than a summary. Tasks do not count, nor does the summary of an earlier end.
     fn has_written(&self, ended: &Ending) -> Result<bool, HandoffError> {
-        let since = self.taken_up_at()?.unwrap_or(i64::MIN);
+        let since = self.resumed_at()?.unwrap_or(i64::MIN);
         let of_this_end = |record: &HandoffRecord| {
             record.kind == Kind::Session
                 && record.session.as_deref() == self.session()

@@ -1,4 +1,4 @@
-//! The life of handoffs, as people and agents steer it: one file per step.
+//! What people and agents do with handoffs: one file per kind of command.
 
 mod create;
 mod keep;
@@ -6,7 +6,6 @@ mod pickup;
 mod reconcile;
 mod transfer;
 
-use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -30,110 +29,67 @@ use crate::system::clock;
 use crate::system::environment::Environment;
 use crate::workspace::{AppError, Place, Request};
 
-/// Another process that is writing the state is waited for this long.
+/// How long to wait for another process that writes the state.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Why something could not be done to a handoff.
 #[derive(Debug, Error)]
 pub enum HandoffError {
-    /// The place cannot be told.
     #[error(transparent)]
     App(#[from] AppError),
-    /// The state could not be read or written.
     #[error(transparent)]
     State(#[from] StateError),
-    /// What was written is no handoff.
     #[error("{0}")]
     Input(#[from] InputError),
-    /// A task lacks something.
     #[error("{0}; add --goal and --next, or the keys goal and next_step")]
     Incomplete(#[from] Incomplete),
-    /// There is no text.
     #[error("the handoff has no text; write some below its header, or give --goal and --next")]
     Empty,
-    /// It is too long.
     #[error(
         "the handoff has {0} bytes, more than 1,048,576; put long parts into files and list them under files"
     )]
     TooLong(usize),
-    /// A folder was listed as a file.
     #[error("{0} is a folder; list the files in it that matter")]
     ListedFolder(String),
-    /// An id that is none.
     #[error(transparent)]
     Id(#[from] NoHandoffId),
-    /// No handoff has this id here.
     #[error(
         "there is no handoff {id} in channel {channel}; `kgctx handoff list --all` shows all of them"
     )]
-    Unknown {
-        /// The id.
-        id: HandoffId,
-        /// Where it was looked for.
-        channel: String,
-    },
-    /// A handoff was put away.
+    Unknown { id: HandoffId, channel: String },
     #[error("{id} is not available: it is {why}; `kgctx handoff show {id}` prints it")]
-    PutAway {
-        /// The id.
-        id: HandoffId,
-        /// How.
-        why: String,
-    },
-    /// A handoff cannot be had.
+    PutAway { id: HandoffId, why: String },
     #[error(
         "{id} is not available: {why}; it may have been claimed by another session, `kgctx handoff log {id}` tells more"
     )]
-    Unavailable {
-        /// The id.
-        id: HandoffId,
-        /// Why not.
-        why: String,
-    },
-    /// No task waits.
+    Unavailable { id: HandoffId, why: String },
     #[error("no task waits in channel {0}; `kgctx handoff list` shows what there is")]
     NoTask(String),
-    /// Nothing waits.
     #[error("no handoff waits in channel {0}; `kgctx handoff list --all` shows earlier ones")]
     NoCurrent(String),
-    /// Nothing was picked up.
     #[error("nothing in channel {0} was picked up by this session; name the handoff")]
     NothingClaimed(String),
-    /// It is not claimed.
     #[error("{id} is not claimed but {status}; only what was picked up can be released")]
-    NotClaimed {
-        /// The id.
-        id: HandoffId,
-        /// Its status.
-        status: String,
-    },
-    /// It is archived.
+    NotClaimed { id: HandoffId, status: String },
     #[error("{id} is archived already: it is {status}")]
-    Archived {
-        /// The id.
-        id: HandoffId,
-        /// Its status.
-        status: String,
-    },
-    /// A document cannot be read or written.
+    Archived { id: HandoffId, status: String },
     #[error("cannot use {}: {cause}", path.display())]
-    Document {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        cause: String,
-    },
-    /// A program that was needed did not do its work.
+    Document { path: PathBuf, cause: String },
     #[error("{0}")]
     Editor(String),
 }
 
-/// Now.
+impl HandoffError {
+    fn document(path: impl Into<PathBuf>, cause: impl ToString) -> HandoffError {
+        HandoffError::Document { path: path.into(), cause: cause.to_string() }
+    }
+}
+
 pub fn now() -> Timestamp {
     clock::now()
 }
 
-/// Where handoffs of one project or channel are worked on.
+/// The handoffs of one project or channel.
 pub struct Handoffs {
     place: Place,
     scope: String,
@@ -143,8 +99,7 @@ pub struct Handoffs {
 }
 
 impl Handoffs {
-    /// Opens the handoffs of a place. The channel is what was named, else where the session was started, else what the folder
-    /// belongs to.
+    /// Opens the handoffs of a place. A named channel counts, else the one where the session was started, else the folder's.
     pub fn open(
         request: &Request,
         channel: Option<&str>,
@@ -182,7 +137,7 @@ impl Handoffs {
             && let Some(origin) = state.session_origin(session)?
         {
             (scope, channel) = (origin.scope, origin.channel);
-            // What a handoff lists lies where its session works, not where a shell has gone.
+            // Listed files are where the session works, not where a shell has gone.
             let there = Request { dir: Some(origin.folder), ..request.clone() };
             place = Place::find(&there).unwrap_or(place);
         }
@@ -200,8 +155,8 @@ impl Handoffs {
         self.place.settings.enabled.value
     }
 
-    /// When the session that this handoffs works for began or was last taken up again, in milliseconds since 1970.
-    pub(super) fn taken_up_at(&self) -> Result<Option<i64>, HandoffError> {
+    /// When the session began or was last resumed, in milliseconds since 1970.
+    pub(super) fn resumed_at(&self) -> Result<Option<i64>, HandoffError> {
         let origin = self.session.as_deref().map(|session| self.state.session_origin(session));
         Ok(origin.transpose()?.flatten().map(|origin| origin.seen_ms))
     }
@@ -210,7 +165,6 @@ impl Handoffs {
         self.session.as_deref()
     }
 
-    /// The channel's name.
     pub fn channel(&self) -> &str {
         &self.channel
     }
@@ -218,8 +172,7 @@ impl Handoffs {
     /// Why this place is what it is, where it is no repository.
     pub fn outside_of_git(&self) -> Option<&str> {
         let project = &self.place.project;
-        (project.branch.is_none() && project.because.contains("no git repository"))
-            .then_some(project.because.as_str())
+        project.is_outside_of_git.then_some(project.because.as_str())
     }
 
     /// Where a handoff's document is.
@@ -227,8 +180,7 @@ impl Handoffs {
         self.files(&record.scope).path(&record.id)
     }
 
-    /// Everything here, in the order in which people want to see it: what is claimed, then what waits, then what is done with;
-    /// each by priority, and then the newest first.
+    /// Claimed handoffs, then those that wait, then archived ones; each group by priority, and then the newest first.
     pub fn list(&self, with_archive: bool) -> Result<Vec<HandoffRecord>, HandoffError> {
         let mut records = self.state.list_handoffs(&self.scope)?;
         records.retain(|record| with_archive || !record.is_archived());
@@ -245,11 +197,7 @@ impl Handoffs {
     /// One handoff, or the one that waits for the next session. Changes nothing.
     pub fn find(&self, id: Option<&HandoffId>) -> Result<HandoffRecord, HandoffError> {
         match id {
-            Some(id) => {
-                let unknown =
-                    || HandoffError::Unknown { id: id.clone(), channel: self.channel.clone() };
-                self.state.handoff(&self.scope, id)?.ok_or_else(unknown)
-            }
+            Some(id) => self.state.handoff(&self.scope, id)?.ok_or_else(|| self.unknown(id)),
             None => {
                 let current = self.state.current_handoff(&self.scope)?;
                 current.ok_or_else(|| HandoffError::NoCurrent(self.channel.clone()))
@@ -259,40 +207,25 @@ impl Handoffs {
 
     /// A handoff's document as it is stored.
     pub fn text(&self, record: &HandoffRecord) -> Result<String, HandoffError> {
-        let path = self.path(record);
-        let fail = |cause: String| HandoffError::Document { path: path.clone(), cause };
-        let bytes =
-            self.files(&record.scope).read(&record.id).map_err(|cause| fail(cause.to_string()))?;
-        String::from_utf8(bytes).map_err(|_| fail("it is not UTF-8 text".to_owned()))
+        let bytes = self.files(&record.scope).read(&record.id);
+        let bytes = bytes.map_err(|cause| HandoffError::document(self.path(record), cause))?;
+        String::from_utf8(bytes)
+            .map_err(|_| HandoffError::document(self.path(record), "it is not UTF-8 text"))
     }
 
-    /// A handoff's document, understood.
+    /// A handoff's document, parsed.
     pub fn document(&self, record: &HandoffRecord) -> Result<Read, HandoffError> {
-        let text = self.text(record)?;
-        document::read(text.as_bytes()).map_err(|cause| HandoffError::Document {
-            path: self.path(record),
-            cause: cause.to_string(),
-        })
+        document::read(self.text(record)?.as_bytes())
+            .map_err(|cause| HandoffError::document(self.path(record), cause))
     }
 
-    /// The head of a document, for who reads JSON.
-    pub fn head_json(&self, read: &Read) -> serde_json::Value {
-        document::to_json(&read.document.head)
-    }
-
-    /// The last steps, the newest first.
-    pub fn events(
-        &self,
-        id: Option<&HandoffId>,
-        limit: usize,
-    ) -> Result<Vec<LogLine>, HandoffError> {
-        let events = self.state.handoff_log(&self.scope, id, limit)?;
+    /// The last log lines, the newest first.
+    pub fn log(&self, id: Option<&HandoffId>, limit: usize) -> Result<Vec<LogLine>, HandoffError> {
+        let lines = self.state.handoff_log(&self.scope, id, limit)?;
         match id {
-            // Of one that was removed the steps are still known.
-            Some(id) if events.is_empty() => {
-                Err(HandoffError::Unknown { id: id.clone(), channel: self.channel.clone() })
-            }
-            _ => Ok(events),
+            // A removed handoff still has its log.
+            Some(id) if lines.is_empty() => Err(self.unknown(id)),
+            _ => Ok(lines),
         }
     }
 
@@ -304,20 +237,20 @@ impl Handoffs {
         Actor { session: self.session.clone(), now_ms: clock::now().milliseconds() }
     }
 
-    /// Brings to an end what somebody had begun who is gone: a document that is there is a handoff, one that is not is none,
-    /// what was claimed waits again, and what was about to be removed is.
+    /// Finishes what processes that are gone had begun: drafts become handoffs or are forgotten, what they claimed waits
+    /// again, and what they were about to remove is removed.
     fn recover(&mut self) -> Result<(), HandoffError> {
         let actor = self.actor();
         self.files(&self.scope).finish_drafts(&mut self.state, &self.scope, &actor)?;
         self.state.release_void_handoffs(&self.scope, &actor)?;
         for record in self.state.condemned_handoffs(&self.scope)? {
-            // A disk that refuses again must not keep anybody from the other handoffs.
+            // A disk that refuses again must not block the other handoffs.
             let _ = self.remove(&record, "its removal had begun");
         }
         Ok(())
     }
 
-    fn document_error(&self, id: &HandoffId, cause: &io::Error) -> HandoffError {
-        HandoffError::Document { path: self.files(&self.scope).path(id), cause: cause.to_string() }
+    fn unknown(&self, id: &HandoffId) -> HandoffError {
+        HandoffError::Unknown { id: id.clone(), channel: self.channel.clone() }
     }
 }

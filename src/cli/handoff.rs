@@ -1,57 +1,98 @@
 //! `kgctx handoff`
 
-mod args;
 mod create;
 mod list;
 mod pickup;
+mod reconcile;
 mod steps;
+mod transfer;
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Subcommand};
 
 use crate::app::ending::{Ended, finish_all};
 use crate::app::handoff::{HandoffError, Handoffs};
-use crate::cli::outcome::{Failure, NO, UNAVAILABLE, USAGE};
+use crate::cli::outcome::{Failure, NO, Outcome, UNAVAILABLE, USAGE};
 use crate::cli::place::PlaceArgs;
 use crate::cli::screen::Screen;
+use crate::core::handoff::HandoffId;
 use crate::core::text::for_terminal;
 
-pub(super) use crate::cli::handoff::args::HandoffArgs;
-use crate::cli::handoff::args::HandoffCommand;
+/// Leave work for the next session, and pick up what was left
+///
+/// A handoff is a markdown document. One that is left for the next session is given to it by itself, once; tasks wait in a
+/// queue until somebody picks them up. All worktrees of a repository share them.
+#[derive(Debug, ClapArgs)]
+pub(super) struct HandoffArgs {
+    #[command(subcommand)]
+    command: HandoffCommand,
+    /// Use this channel instead of the one that the folder belongs to
+    #[arg(long, value_name = "NAME", global = true, display_order = 800)]
+    channel: Option<String>,
+    /// Act for this session [default: $KGCTX_SESSION_ID]
+    #[arg(long, value_name = "ID", global = true, display_order = 801)]
+    session: Option<String>,
+}
 
-pub(super) fn run(
-    place: &PlaceArgs,
-    args: &HandoffArgs,
-    screen: &mut Screen,
-) -> Result<(), Failure> {
-    if let HandoffCommand::Finish(args) = &args.command {
-        let ended = args.ended.clone().zip(args.folder.clone());
-        let transcript = args.transcript.clone();
-        let ended = ended.map(|(session, folder)| Ended { session, folder, transcript });
-        finish_all(ended);
-        return Ok(());
-    }
-    // Wrong input is told before anything is opened.
-    let input = match &args.command {
-        HandoffCommand::Create(create) => Some(create::input(create)?),
-        _ => None,
-    };
-    let channel = args.channel.as_deref();
-    let mut handoffs = Handoffs::open(&place.request(), channel, args.session.as_deref())?;
-    let handoffs = &mut handoffs;
+#[derive(Debug, Subcommand)]
+enum HandoffCommand {
+    Create(create::CreateArgs),
+    List(list::ListArgs),
+    Show(list::ShowArgs),
+    Pickup(pickup::PickupArgs),
+    Release(steps::ReleaseArgs),
+    Archive(steps::ArchiveArgs),
+    Clear(steps::ClearArgs),
+    Prune(steps::PruneArgs),
+    Log(list::LogArgs),
+    Import(transfer::ImportArgs),
+    Export(transfer::ExportArgs),
+    Reconcile(reconcile::ReconcileArgs),
+    #[command(hide = true)]
+    Finish(FinishArgs),
+}
+
+/// Write the handoffs of sessions that have ended
+#[derive(Debug, ClapArgs)]
+struct FinishArgs {
+    /// A session that has ended and could not be noted
+    #[arg(long, requires = "folder")]
+    ended: Option<String>,
+    /// Where it worked
+    #[arg(long)]
+    folder: Option<PathBuf>,
+    /// What was said in it
+    #[arg(long)]
+    transcript: Option<PathBuf>,
+}
+
+pub(super) fn run(place: &PlaceArgs, args: &HandoffArgs, screen: &mut Screen) -> Outcome {
+    let open =
+        || Handoffs::open(&place.request(), args.channel.as_deref(), args.session.as_deref());
     match &args.command {
+        // Complains about wrong input before anything is opened.
         HandoffCommand::Create(args) => {
-            input.map_or(Ok(()), |input| create::run(handoffs, args, input, screen))
+            let draft = create::read_draft(args)?;
+            create::run(&mut open()?, args, draft, screen)
         }
-        HandoffCommand::List(args) => list::list(handoffs, args, screen),
-        HandoffCommand::Show(args) => list::show(handoffs, args, screen),
-        HandoffCommand::Log(args) => list::log(handoffs, args, screen),
-        HandoffCommand::Pickup(args) => pickup::run(handoffs, args, screen),
-        HandoffCommand::Release(args) => steps::release(handoffs, args, screen),
-        HandoffCommand::Archive(args) => steps::archive(handoffs, args, screen),
-        HandoffCommand::Clear(args) => steps::clear(handoffs, args, screen),
-        HandoffCommand::Prune(args) => steps::prune(handoffs, args, screen),
-        HandoffCommand::Import(args) => steps::import(handoffs, args, screen),
-        HandoffCommand::Export(args) => steps::export(handoffs, args, screen),
-        HandoffCommand::Reconcile(args) => steps::reconcile(handoffs, args, screen),
-        HandoffCommand::Finish(_) => Ok(()),
+        HandoffCommand::Finish(args) => {
+            let ended = args.ended.clone().zip(args.folder.clone());
+            let transcript = args.transcript.clone();
+            finish_all(ended.map(|(session, folder)| Ended { session, folder, transcript }));
+            Ok(())
+        }
+        HandoffCommand::List(args) => list::list(&open()?, args, screen),
+        HandoffCommand::Show(args) => list::show(&open()?, args, screen),
+        HandoffCommand::Log(args) => list::log(&open()?, args, screen),
+        HandoffCommand::Pickup(args) => pickup::run(&mut open()?, args, screen),
+        HandoffCommand::Release(args) => steps::release(&mut open()?, args, screen),
+        HandoffCommand::Archive(args) => steps::archive(&mut open()?, args, screen),
+        HandoffCommand::Clear(args) => steps::clear(&mut open()?, args, screen),
+        HandoffCommand::Prune(args) => steps::prune(&mut open()?, args, screen),
+        HandoffCommand::Import(args) => transfer::import(&mut open()?, args, screen),
+        HandoffCommand::Export(args) => transfer::export(&open()?, args, screen),
+        HandoffCommand::Reconcile(args) => reconcile::run(&mut open()?, args, screen),
     }
 }
 
@@ -80,12 +121,17 @@ impl From<HandoffError> for Failure {
     }
 }
 
-/// Does something for each of several, in order. Whatever fails is told, and the rest is done all the same.
+/// The ids that were typed, or `None` for the default where there are none.
+fn named_or_default(ids: &[HandoffId]) -> Vec<Option<&HandoffId>> {
+    if ids.is_empty() { vec![None] } else { ids.iter().map(Some).collect() }
+}
+
+/// Does something for each of several, in order. Reports failures and goes on with the rest.
 fn each<T>(
     all: &[T],
     screen: &mut Screen,
-    mut one: impl FnMut(&T, &mut Screen) -> Result<(), Failure>,
-) -> Result<(), Failure> {
+    mut one: impl FnMut(&T, &mut Screen) -> Outcome,
+) -> Outcome {
     let mut failed: Option<Failure> = None;
     for item in all {
         let Err(failure) = one(item, screen) else { continue };

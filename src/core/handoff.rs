@@ -6,7 +6,6 @@ pub mod document;
 pub mod ending;
 pub mod expiry;
 pub mod foreign;
-pub mod foreign_file;
 pub mod life;
 pub mod pickup;
 pub mod record;
@@ -17,6 +16,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::core::named::named;
 use crate::core::time::{Timespan, Timestamp};
 
 /// So many characters of a session's id are part of a handoff's.
@@ -234,53 +234,9 @@ pub enum Priority {
     Low,
 }
 
-impl Kind {
-    /// The name as it is written.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Kind::Session => "session",
-            Kind::Task => "task",
-        }
-    }
-
-    /// Reads the name.
-    pub fn parse(text: &str) -> Option<Kind> {
-        [Kind::Session, Kind::Task].into_iter().find(|kind| kind.as_str() == text)
-    }
-}
-
-impl Consume {
-    /// The name as it is written.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Consume::Once => "once",
-            Consume::Sticky => "sticky",
-        }
-    }
-
-    /// Reads the name.
-    pub fn parse(text: &str) -> Option<Consume> {
-        [Consume::Once, Consume::Sticky].into_iter().find(|consume| consume.as_str() == text)
-    }
-}
-
-impl Priority {
-    /// The name as it is written.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Priority::High => "high",
-            Priority::Medium => "medium",
-            Priority::Low => "low",
-        }
-    }
-
-    /// Reads the name.
-    pub fn parse(text: &str) -> Option<Priority> {
-        [Priority::High, Priority::Medium, Priority::Low]
-            .into_iter()
-            .find(|priority| priority.as_str() == text)
-    }
-}
+named!(Kind { Session = "session", Task = "task" });
+named!(Consume { Once = "once", Sticky = "sticky" });
+named!(Priority { High = "high", Medium = "medium", Low = "low" });
 
 /// A handoff's document: a head of facts, and markdown.
 #[derive(Debug, Clone, PartialEq, Default)]

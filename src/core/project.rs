@@ -67,6 +67,8 @@ pub struct Project {
     pub scope: String,
     /// Why, in one sentence.
     pub because: String,
+    #[serde(skip)]
+    pub is_outside_of_git: bool,
     /// The folder in which the project's own notes and its `kgctx.toml` lie.
     #[serde(skip)]
     pub notes_root: Option<PathBuf>,

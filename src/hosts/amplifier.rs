@@ -6,7 +6,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
-use crate::core::handoff::foreign_file::ForeignHandoff;
+use crate::core::handoff::foreign::ForeignHandoff;
 use crate::core::time::Timestamp;
 use crate::system::atomic_file;
 use crate::system::directories;

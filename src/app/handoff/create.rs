@@ -19,7 +19,7 @@ use crate::system::listed_files;
 pub struct Draft {
     /// What it says.
     pub document: Document,
-    /// Who wrote it, if not the session that this handoffs works for.
+    /// Who wrote it, if not the session of these handoffs.
     pub author: Option<String>,
 }
 
@@ -115,7 +115,7 @@ impl Handoffs {
         if let Err(error) = files.write(&id, &document::write(&document)) {
             // If it cannot be forgotten now, it will be when this process is gone.
             let _ = self.state.abandon_draft(&id, &actor);
-            return Err(self.document_error(&id, &error));
+            return Err(HandoffError::document(files.path(&id), error));
         }
         breakpoint::reach("create:durable");
         let activated = self.state.activate_handoff(&id, &actor)?;

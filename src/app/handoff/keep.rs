@@ -32,7 +32,7 @@ impl Handoffs {
                 id: record.id,
                 status: record.status.as_str().to_owned(),
             }),
-            None => Err(HandoffError::Unknown { id, channel: self.channel.clone() }),
+            None => Err(self.unknown(&id)),
         }
     }
 
@@ -55,7 +55,7 @@ impl Handoffs {
                 status: record.status.as_str().to_owned(),
             }),
             Some(record) => Ok(record),
-            None => Err(HandoffError::Unknown { id: id.clone(), channel: self.channel.clone() }),
+            None => Err(self.unknown(id)),
         }
     }
 
@@ -106,10 +106,8 @@ impl Handoffs {
         }
         breakpoint::reach("prune:condemned");
         let files = self.files(&record.scope);
-        files.remove(&record.id).map_err(|cause| HandoffError::Document {
-            path: files.path(&record.id),
-            cause: cause.to_string(),
-        })?;
+        let removed = files.remove(&record.id);
+        removed.map_err(|cause| HandoffError::document(files.path(&record.id), cause))?;
         breakpoint::reach("prune:removed");
         Ok(self.state.forget_handoff(&record.id, reason, &actor)?)
     }

@@ -71,10 +71,7 @@ impl Handoffs {
             let record = match (taken, which) {
                 (TakeOutcome::Won(record), _) => *record,
                 (TakeOutcome::Unavailable(record), _) => return Err(unavailable(&record)),
-                (TakeOutcome::None, Which::Named(id)) => {
-                    let (id, channel) = (id.clone(), self.channel.clone());
-                    return Err(HandoffError::Unknown { id, channel });
-                }
+                (TakeOutcome::None, Which::Named(id)) => return Err(self.unknown(id)),
                 (TakeOutcome::None, Which::Next) => {
                     return Err(HandoffError::NoTask(self.channel.clone()));
                 }

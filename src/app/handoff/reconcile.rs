@@ -108,10 +108,8 @@ impl Handoffs {
             }
         }
         let is_known = |id: &HandoffId| known.iter().any(|record| record.id == *id);
-        let listed = files.all().map_err(|cause| HandoffError::Document {
-            path: self.place.directories.state.join("handoffs"),
-            cause: cause.to_string(),
-        })?;
+        let folder = self.place.directories.state.join("handoffs");
+        let listed = files.all().map_err(|cause| HandoffError::document(folder, cause))?;
         let lost: Vec<HandoffId> = listed.into_iter().filter(|id| !is_known(id)).collect();
         // The newest first: then those before it are superseded, as they were.
         for id in lost.into_iter().rev() {
@@ -134,11 +132,9 @@ impl Handoffs {
     /// Takes in a document that the state has lost. What came about by itself, or is too old, is put away; what was left on
     /// purpose waits again, though it may have been delivered: that nobody knows any more.
     fn adopt(&mut self, files: &HandoffFiles, id: &HandoffId) -> Result<(), HandoffError> {
-        let bytes = files.read(id).map_err(|cause| self.document_error(id, &cause))?;
-        let read = document::read(&bytes).map_err(|cause| HandoffError::Document {
-            path: files.path(id),
-            cause: cause.to_string(),
-        })?;
+        let path = files.path(id);
+        let bytes = files.read(id).map_err(|cause| HandoffError::document(&path, cause))?;
+        let read = document::read(&bytes).map_err(|cause| HandoffError::document(&path, cause))?;
         let head = read.document.head;
         let actor = self.actor();
         let is_over = head.expires_at.is_some_and(|at| at.milliseconds() < actor.now_ms);

@@ -141,10 +141,7 @@ impl Handoffs {
     /// Writes a handoff's document to a file.
     pub fn export_to(&self, id: Option<&HandoffId>, to: &Path) -> Result<Exported, HandoffError> {
         let text = self.exported(id)?;
-        let fail = |cause: std::io::Error| HandoffError::Document {
-            path: to.to_path_buf(),
-            cause: cause.to_string(),
-        };
+        let fail = |cause| HandoffError::document(to, cause);
         atomic_file::write(to, &text).map_err(fail)?;
         Ok(Exported::File(to.to_path_buf()))
     }
@@ -153,10 +150,7 @@ impl Handoffs {
     pub fn export_to_amplifier(&self, id: Option<&HandoffId>) -> Result<Exported, HandoffError> {
         let record = self.find(id)?;
         let read = self.document(&record)?;
-        let fail = |cause: std::io::Error| HandoffError::Document {
-            path: PathBuf::from("Amplifier's projects"),
-            cause: cause.to_string(),
-        };
+        let fail = |cause: std::io::Error| HandoffError::document("Amplifier's projects", cause);
         let projects = amplifier::projects_folder(&Environment::of_process())
             .ok_or_else(|| fail(std::io::ErrorKind::NotFound.into()))?;
         let root = self.place.project.root.clone().unwrap_or_default();

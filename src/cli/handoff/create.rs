@@ -1,37 +1,95 @@
 //! `kgctx handoff create`
 
+use std::path::PathBuf;
+
+use clap::Args as ClapArgs;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde_json::json;
 
-use crate::app::editor::{self, Written};
+use crate::app::editor::{self, WrittenText};
 use crate::app::handoff::{Created, HandoffError, Handoffs};
-use crate::cli::handoff::args::CreateArgs;
-use crate::cli::outcome::Failure;
+use crate::cli::outcome::{Failure, Outcome};
 use crate::cli::screen::{Screen, Style};
-use crate::core::handoff::{Document, Kind, Status};
+use crate::core::handoff::document;
+use crate::core::handoff::{Consume, Document, Kind, Occasion, Priority, Status};
+use crate::core::named::Named;
 use crate::core::text::for_terminal;
 
+/// Leave a handoff
+///
+/// The text comes from FILE, from --body, or from standard input: markdown, with a JSON header or YAML front matter if you
+/// like. On a terminal $EDITOR is opened. With --goal and --next no text is needed.
+#[derive(Debug, ClapArgs)]
+pub(super) struct CreateArgs {
+    /// Read the text from here; - is standard input
+    file: Option<PathBuf>,
+    /// The text
+    #[arg(long, value_name = "MARKDOWN", conflicts_with = "file", allow_hyphen_values = true)]
+    body: Option<String>,
+    /// Put it into the queue, to be picked up, instead of giving it to the next session
+    #[arg(long)]
+    task: bool,
+    /// What is to be reached
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    goal: Option<String>,
+    /// What to do next
+    #[arg(long = "next", value_name = "TEXT", allow_hyphen_values = true)]
+    next_step: Option<String>,
+    /// How urgent a task is [default: medium]
+    #[arg(long, value_parser = priority_parser())]
+    priority: Option<Priority>,
+    /// A file to be read first with it; may be given more than once
+    #[arg(long = "spec", value_name = "PATH")]
+    specs: Vec<String>,
+    /// A file to be read with it; may be given more than once
+    #[arg(long = "file", value_name = "PATH")]
+    files: Vec<String>,
+    /// A word to find it by; may be given more than once
+    #[arg(long = "tag", value_name = "WORD")]
+    tags: Vec<String>,
+    /// Keep it for further sessions, until there is a newer one
+    #[arg(long, conflicts_with = "task")]
+    sticky: bool,
+    /// How it came about, which decides when it is too old: auto and rotation after 2 hours, end after 7 days [default: manual]
+    #[arg(long = "type", value_name = "TYPE", value_parser = occasion_parser())]
+    occasion: Option<Occasion>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+fn priority_parser() -> impl TypedValueParser<Value = Priority> {
+    PossibleValuesParser::new(Priority::ALL.iter().map(|priority| priority.name()))
+        .map(|name| Priority::parse(&name).unwrap_or_default())
+}
+
+fn occasion_parser() -> impl TypedValueParser<Value = Occasion> {
+    PossibleValuesParser::new(["auto", "manual", "bye", "end", "rotation"]).map(Occasion::from)
+}
+
 /// What was typed or piped.
-pub(super) struct Typed {
+pub(super) struct TypedDraft {
     document: Document,
     ignored: Vec<String>,
-    written: Option<Written>,
+    written: Option<WrittenText>,
 }
 
 /// Reads what is to be left.
-pub(super) fn input(args: &CreateArgs) -> Result<Typed, Failure> {
+pub(super) fn read_draft(args: &CreateArgs) -> Result<TypedDraft, Failure> {
     let written = match &args.body {
-        Some(body) => Some(Written::from(body.clone())),
-        None if args.is_complete() => None,
-        None => Some(editor::text_of(args.file.as_deref())?),
+        Some(body) => Some(WrittenText::from(body.clone())),
+        // With a goal there is no need to wait for standard input.
+        None if args.file.is_none() && args.goal.is_some() => None,
+        None => Some(editor::read_text(args.file.as_deref())?),
     };
-    match understood(args, written.as_ref()) {
-        Ok((document, ignored)) => Ok(Typed { document, ignored, written }),
-        Err(error) => Err(refused(error, written.as_ref())),
+    match parse(args, written.as_ref()) {
+        Ok((document, ignored)) => Ok(TypedDraft { document, ignored, written }),
+        Err(error) => Err(refuse(error, written.as_ref())),
     }
 }
 
 /// Says why a text is not taken, and where somebody finds it again who has just written it.
-fn refused(error: HandoffError, written: Option<&Written>) -> Failure {
+fn refuse(error: HandoffError, written: Option<&WrittenText>) -> Failure {
     let mut failure = Failure::from(error);
     if let Some(path) = written.and_then(|written| written.kept.as_deref()) {
         let path = path.display();
@@ -42,13 +100,13 @@ fn refused(error: HandoffError, written: Option<&Written>) -> Failure {
     failure
 }
 
-fn understood(
+fn parse(
     args: &CreateArgs,
-    written: Option<&Written>,
+    written: Option<&WrittenText>,
 ) -> Result<(Document, Vec<String>), HandoffError> {
     let (mut document, mut ignored) = match written {
         Some(written) => {
-            let input = editor::understood(&written.text)?;
+            let input = document::input(&written.text)?;
             (input.document, input.ignored)
         }
         None => (Document::default(), Vec::new()),
@@ -56,29 +114,29 @@ fn understood(
     let head = &mut document.head;
     // It is decided by where the handoff is left, or by --channel.
     ignored.extend(head.channel.take().map(|_| "channel".to_owned()));
-    head.kind = args.kind().unwrap_or(head.kind);
-    head.occasion = args.occasion.map(Into::into).or(head.occasion.take());
-    head.consume = args.consume().or(head.consume);
-    head.priority = args.priority.map_or(head.priority, Into::into);
+    head.kind = if args.task { Kind::Task } else { head.kind };
+    head.occasion = args.occasion.clone().or(head.occasion.take());
+    head.consume = args.sticky.then_some(Consume::Sticky).or(head.consume);
+    head.priority = args.priority.unwrap_or(head.priority);
     head.goal = args.goal.clone().or(head.goal.take());
     head.next_step = args.next_step.clone().or(head.next_step.take());
     head.specs.extend(args.specs.iter().cloned());
     head.files.extend(args.files.iter().cloned());
     head.tags.extend(args.tags.iter().cloned());
-    editor::checked(&document)?;
+    document::check_complete(&document.head)?;
     Ok((document, ignored))
 }
 
 pub(super) fn run(
     handoffs: &mut Handoffs,
     args: &CreateArgs,
-    typed: Typed,
+    typed: TypedDraft,
     screen: &mut Screen,
-) -> Result<(), Failure> {
-    let Typed { document, ignored, written } = typed;
+) -> Outcome {
+    let TypedDraft { document, ignored, written } = typed;
     let created = match handoffs.create(document.into()) {
         Ok(created) => created,
-        Err(error) => return Err(refused(error, written.as_ref())),
+        Err(error) => return Err(refuse(error, written.as_ref())),
     };
     if let Some(written) = written {
         written.discard();

@@ -1,12 +1,13 @@
 //! `kgctx handoff list`, `show` and `log`: what can be seen without a change.
 
+use clap::Args as ClapArgs;
 use serde_json::{Value, json};
 
 use crate::app::handoff::Handoffs;
-use crate::cli::handoff::args::{ListArgs, LogArgs, ShowArgs};
-use crate::cli::handoff::each;
-use crate::cli::outcome::{Failure, USAGE};
+use crate::cli::handoff::{each, named_or_default};
+use crate::cli::outcome::{Failure, Outcome, USAGE};
 use crate::cli::screen::{Screen, Style};
+use crate::core::handoff::document;
 use crate::core::handoff::record::{FIELDS, HandoffRecord};
 use crate::core::handoff::{HandoffId, Kind, Status};
 use crate::core::text::for_terminal;
@@ -17,11 +18,21 @@ const GOAL_CHARS: usize = 60;
 /// And so much of a session's id, which is as long as its host likes.
 const SESSION_CHARS: usize = 40;
 
-pub(super) fn list(
-    handoffs: &Handoffs,
-    args: &ListArgs,
-    screen: &mut Screen,
-) -> Result<(), Failure> {
+/// List what is claimed and what waits
+#[derive(Debug, ClapArgs)]
+pub(super) struct ListArgs {
+    /// Also what is done with
+    #[arg(long)]
+    all: bool,
+    /// Only these fields, in this order, like id,status,goal
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    fields: Vec<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn list(handoffs: &Handoffs, args: &ListArgs, screen: &mut Screen) -> Outcome {
     if let Some(unknown) = args.fields.iter().find(|name| !FIELDS.contains(&name.as_str())) {
         let message = format!("{unknown:?} is no field; there are {}", FIELDS.join(", "));
         return Err(Failure { code: USAGE, message });
@@ -90,7 +101,7 @@ fn print_table(records: &[HandoffRecord], screen: &mut Screen) {
         }
         let what = match record.kind {
             Kind::Session => format!("session  {:<8}", record.occasion),
-            Kind::Task => format!("task     {:<8}", record.priority.as_str()),
+            Kind::Task => format!("task     {:<8}", record.priority),
         };
         let goal = record.goal.as_deref().map(|goal| short(goal, GOAL_CHARS)).unwrap_or_default();
         let remark = screen.paint(Style::Faint, remark(record, now));
@@ -125,16 +136,19 @@ fn remark(record: &HandoffRecord, now: Timestamp) -> String {
     }
 }
 
-pub(super) fn show(
-    handoffs: &Handoffs,
-    args: &ShowArgs,
-    screen: &mut Screen,
-) -> Result<(), Failure> {
-    let ids: Vec<Option<&HandoffId>> = match args.ids.as_slice() {
-        [] => vec![None],
-        ids => ids.iter().map(Some).collect(),
-    };
-    each(&ids, screen, |id, screen| {
+/// Show handoffs without taking them
+#[derive(Debug, ClapArgs)]
+pub(super) struct ShowArgs {
+    /// Which [default: the one that waits for the next session]
+    #[arg(value_parser = HandoffId::parse)]
+    ids: Vec<HandoffId>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn show(handoffs: &Handoffs, args: &ShowArgs, screen: &mut Screen) -> Outcome {
+    each(&named_or_default(&args.ids), screen, |id, screen| {
         let record = handoffs.find(*id)?;
         let text = handoffs.text(&record)?;
         if args.json {
@@ -142,7 +156,7 @@ pub(super) fn show(
             let mut shown = record.to_json();
             shown.insert("working_dir".to_owned(), json!(record.working_dir));
             shown.insert("path".to_owned(), json!(handoffs.path(&record).to_string_lossy()));
-            shown.insert("document".to_owned(), handoffs.head_json(&read));
+            shown.insert("document".to_owned(), document::to_json(&read.document.head));
             shown.insert("body".to_owned(), json!(read.document.body));
             screen.json(&shown);
         } else {
@@ -155,8 +169,22 @@ pub(super) fn show(
     })
 }
 
-pub(super) fn log(handoffs: &Handoffs, args: &LogArgs, screen: &mut Screen) -> Result<(), Failure> {
-    let events = handoffs.events(args.id.as_ref(), args.limit)?;
+/// Tell what became of handoffs, the newest step first
+#[derive(Debug, ClapArgs)]
+pub(super) struct LogArgs {
+    /// Of which [default: of all]
+    #[arg(value_parser = HandoffId::parse)]
+    id: Option<HandoffId>,
+    /// How many steps at most
+    #[arg(long, default_value_t = 30)]
+    limit: usize,
+    /// Print JSON, a line for each step
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn log(handoffs: &Handoffs, args: &LogArgs, screen: &mut Screen) -> Outcome {
+    let events = handoffs.log(args.id.as_ref(), args.limit)?;
     if events.is_empty() && !args.json {
         let channel = for_terminal::one_line(handoffs.channel());
         screen.line(format!("Nothing has happened in {channel} yet."));

@@ -1,18 +1,33 @@
 //! `kgctx handoff pickup`
 
+use clap::{ArgGroup, Args as ClapArgs};
 use serde_json::json;
 
 use crate::app::handoff::{Handoffs, Picked, Which};
-use crate::cli::handoff::args::PickupArgs;
-use crate::cli::outcome::{Failure, UNAVAILABLE};
+use crate::cli::outcome::{Failure, Outcome, UNAVAILABLE};
 use crate::cli::screen::Screen;
+use crate::core::handoff::HandoffId;
 use crate::core::text::for_terminal;
 
-pub(super) fn run(
-    handoffs: &mut Handoffs,
-    args: &PickupArgs,
-    screen: &mut Screen,
-) -> Result<(), Failure> {
+/// Take a handoff up: claim it, and print it with the files that it lists
+#[derive(Debug, ClapArgs)]
+#[command(group = ArgGroup::new("which").required(true))]
+pub(super) struct PickupArgs {
+    /// Which
+    #[arg(value_parser = HandoffId::parse, group = "which")]
+    id: Option<HandoffId>,
+    /// The most urgent task, and of those the oldest
+    #[arg(long, group = "which")]
+    auto: bool,
+    /// Leave the listed files alone
+    #[arg(long)]
+    no_inject: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(handoffs: &mut Handoffs, args: &PickupArgs, screen: &mut Screen) -> Outcome {
     let which = args.id.clone().map_or(Which::Next, Which::Named);
     let picked = handoffs.pick_up(&which, !args.no_inject)?;
     let Picked { record, read, files, .. } = &picked;

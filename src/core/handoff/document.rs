@@ -16,6 +16,6 @@ pub use write::{exact, write};
 #[cfg(test)]
 mod input_tests;
 #[cfg(test)]
-mod properties;
+mod property_tests;
 #[cfg(test)]
 mod tests;

@@ -1,16 +1,26 @@
-//! Handoffs of other programs: which is the newest, and how ours is written so that Amplifier takes it for its own.
+//! Handoffs of other programs: the newest of theirs, and ours in the form that Amplifier reads.
 
 use std::cmp::Reverse;
 use std::fmt::Write;
+use std::path::PathBuf;
 
 use crate::core::handoff::Document;
 use crate::core::handoff::document::{self, Read, exact, quoted};
-use crate::core::handoff::foreign_file::ForeignHandoff;
+use crate::core::time::Timestamp;
 
-/// Reads handoffs and puts the newest first; those that say nothing are named and left out.
+/// The file of another program's handoff, not yet understood.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ForeignHandoff {
+    /// The session that left it, by the name of its folder.
+    pub session: String,
+    pub path: PathBuf,
+    pub bytes: Vec<u8>,
+    pub modified: Timestamp,
+}
+
+/// Reads handoffs and puts the newest first. Leaves empty ones out, with a warning.
 ///
-/// By the time that a document tells, so that an old file that was copied or touched does not win; by the file's where it
-/// tells none.
+/// The time in the document counts, so that an old file that was copied or touched does not win; without one, the file's.
 pub fn newest_first(found: Vec<ForeignHandoff>) -> (Vec<(ForeignHandoff, Read)>, Vec<String>) {
     let mut usable = Vec::new();
     let mut warnings = Vec::new();
@@ -30,11 +40,11 @@ pub fn newest_first(found: Vec<ForeignHandoff>) -> (Vec<(ForeignHandoff, Read)>,
     (usable, warnings)
 }
 
-/// Writes a document with the front matter of Amplifier's handoffs. `turns` is how many there were, where that is known.
+/// Writes a document with the front matter of Amplifier's handoffs. Without `turns`, the number in its head counts.
 pub fn amplifier_text(document: &Document, project: &str, turns: Option<u64>) -> String {
     let head = &document.head;
-    let told = head.other.iter().find(|(key, _)| key == "duration_turns");
-    let turns = turns.or_else(|| told?.1.as_u64());
+    let stated = head.other.iter().find(|(key, _)| key == "duration_turns");
+    let turns = turns.or_else(|| stated?.1.as_u64());
     let lines = [
         ("session_id", head.session_id.as_deref().map(quoted)),
         ("timestamp", head.created_at.map(exact)),
@@ -66,7 +76,6 @@ pub fn amplifier_text(document: &Document, project: &str, turns: Option<u64>) ->
 mod tests {
     use super::*;
     use crate::core::handoff::Head;
-    use crate::core::time::Timestamp;
 
     fn found(session: &str, bytes: &[u8], modified: i64) -> ForeignHandoff {
         ForeignHandoff {

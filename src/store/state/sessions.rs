@@ -84,8 +84,7 @@ impl State {
                 seen_ms: row.get(4)?,
             })
         };
-        let found = self.connection.query_row(sql, [session], origin).optional();
-        found.map_err(|cause| self.failed(cause))
+        self.read(|connection| connection.query_row(sql, [session], origin).optional())
     }
 
     /// A session has ended. With an ending, its handoff is to be written.
@@ -95,12 +94,9 @@ impl State {
         ending: Option<&Ending>,
         now_ms: i64,
     ) -> Result<(), StateError> {
-        self.write(|connection| {
-            let transaction = connection.transaction()?;
-            transaction.execute(
-                "UPDATE sessions SET ended = ?2 WHERE session = ?1",
-                params![session, now_ms],
-            )?;
+        self.transaction(|transaction| {
+            let sql = "UPDATE sessions SET ended = ?2 WHERE session = ?1";
+            transaction.execute(sql, params![session, now_ms])?;
             if let Some(Ending { folder, transcript, at_ms, .. }) = ending {
                 let transcript = transcript.as_deref().map(bytes);
                 transaction.execute(
@@ -108,16 +104,14 @@ impl State {
                     params![session, bytes(folder), transcript, at_ms],
                 )?;
             }
-            transaction.commit()
+            Ok(())
         })
     }
 
     /// Takes an ending that nobody is writing; one that nobody has tried to write yet comes first.
     pub fn take_ending(&mut self, now_ms: i64) -> Result<Option<Ending>, StateError> {
-        self.write(|connection| {
-            let transaction =
-                connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-            let free = free_endings(&transaction, now_ms)?.into_iter().next();
+        self.transaction(|transaction| {
+            let free = free_endings(transaction, now_ms)?.into_iter().next();
             if let Some(ending) = &free {
                 let Process { pid, started } = Process::this();
                 transaction.execute(
@@ -125,15 +119,13 @@ impl State {
                     params![ending.session, now_ms, pid, started],
                 )?;
             }
-            transaction.commit()?;
             Ok(free)
         })
     }
 
     /// Whether there is an ending that nobody is writing.
     pub fn has_free_ending(&self, now_ms: i64) -> Result<bool, StateError> {
-        let free = free_endings(&self.connection, now_ms).map_err(|cause| self.failed(cause))?;
-        Ok(!free.is_empty())
+        Ok(!self.read(|connection| free_endings(connection, now_ms))?.is_empty())
     }
 
     /// An ending is written, or there is nothing to be written. A later one of the same session stays.

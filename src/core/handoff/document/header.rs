@@ -10,6 +10,7 @@ use thiserror::Error;
 
 use super::write::exact;
 use crate::core::handoff::{Consume, Head, Kind, Occasion, Priority};
+use crate::core::named::Named;
 use crate::core::time::Timestamp;
 
 /// Keys that hold one text.
@@ -254,14 +255,14 @@ fn kind_of(value: &Value) -> &'static str {
 pub(super) fn texts(head: &Head) -> Vec<(&'static str, String)> {
     let written = [
         head.id.clone(),
-        Some(head.kind.as_str().to_owned()),
-        head.occasion.as_ref().map(|occasion| occasion.as_str().to_owned()),
+        Some(head.kind.to_string()),
+        head.occasion.as_ref().map(ToString::to_string),
         head.channel.clone(),
         head.session_id.clone(),
         head.created_at.map(exact),
         head.expires_at.map(exact),
-        head.consume.map(|consume| consume.as_str().to_owned()),
-        Some(head.priority.as_str().to_owned()),
+        head.consume.map(|consume| consume.to_string()),
+        Some(head.priority.to_string()),
         head.goal.clone(),
         head.next_step.clone(),
         head.git_ref.clone(),

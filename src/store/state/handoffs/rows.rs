@@ -7,6 +7,7 @@ use super::is_owner_gone;
 use crate::core::handoff::life::HandoffChange;
 use crate::core::handoff::record::HandoffRecord;
 use crate::core::handoff::{Consume, HandoffId, Kind, Occasion, Priority, Status};
+use crate::core::named::Named;
 use crate::core::time::Timestamp;
 use crate::store::state::claims::{self, process};
 use crate::system::process::identity::Process;
@@ -118,9 +119,9 @@ pub(super) fn insert(transaction: &Transaction<'_>, draft: &HandoffChange) -> Re
             record.id.as_str(),
             record.scope,
             record.channel,
-            record.kind.as_str(),
+            record.kind.name(),
             record.occasion.as_str(),
-            record.consume.as_str(),
+            record.consume.name(),
             record.priority as i64,
             record.status.as_str(),
             record.session,
