@@ -4,4 +4,8 @@
 
 pub mod amplifier;
 pub mod claude_code;
+pub mod config_folder;
+pub mod json_hooks;
+mod json_text;
 pub mod opencode;
+pub mod plugin_file;

@@ -1,15 +1,20 @@
 //! Checks everything between the notes and a session, and says what to do about what is wrong. Changes
 //! nothing, except that the trial brings the index up to date, as every context does.
 
-mod claude_code;
 mod handoffs;
+mod host_program;
+mod json_hooks;
 mod notes;
-mod opencode;
+mod opencode_server;
+mod plugin_file;
 
 use std::time::Duration;
 
-use crate::app::install::{VERSION, program_of_bridge};
+use crate::app::install::VERSION;
 use crate::core::diagnosis::{Check, Diagnosis};
+use crate::core::host::{Host, HostFacts};
+use crate::core::installation::{Install, InstallKind};
+use crate::core::named::Named;
 use crate::core::settings::Origin;
 use crate::system::process::find;
 use crate::workspace::{AppError, Place, Request, Strictness, Surroundings};
@@ -22,22 +27,44 @@ pub fn diagnose(request: &Request, named_server: Option<&str>) -> Result<Diagnos
     // As for a session: a wrong setting does not keep the rest from being looked at.
     let request = Request { strictness: Strictness::Lenient, ..request.clone() };
     let surroundings = Surroundings::find(&request)?;
-    let environment = &surroundings.environment;
     let place = Place::find(&request)?;
     let servers = servers(&place, named_server);
-    let mut checks = vec![this_program(), bridge_program(&surroundings)];
+    let mut checks = vec![this_program()];
+    let has_plugin = |host: &&Host| {
+        matches!(host.facts().install, Some(Install { kind: InstallKind::PluginFile(_), .. }))
+    };
+    let plugin_hosts = Host::ALL.iter().filter(has_plugin);
+    checks.extend(plugin_hosts.map(|host| host_program::kgctx(&surroundings, *host)));
     let handoffs = handoffs::look(&place);
     checks.extend(notes::all(&request, place));
     checks.extend(handoffs);
-    checks.push(opencode::program(environment));
-    checks.extend(opencode::plugins(&surroundings));
-    checks.push(opencode::plugins_allowed(environment));
-    checks.extend(claude_code::settings(&surroundings));
-    checks.extend(servers.iter().map(|url| opencode::server(url, environment)));
+    checks.extend(Host::ALL.iter().flat_map(|host| host_checks(&surroundings, *host)));
+    let environment = &surroundings.environment;
+    checks.extend(servers.iter().map(|url| opencode_server::server(url, environment)));
     Ok(checks.into())
 }
 
-/// The servers to look at: that which nobody named need not be there.
+/// Checks a host into which kgctx can be installed.
+fn host_checks(surroundings: &Surroundings, host: Host) -> Vec<Check> {
+    let environment = &surroundings.environment;
+    let HostFacts { tried_versions, install, .. } = host.facts();
+    let tried = tried_versions.as_ref();
+    let program = tried.map(|versions| host_program::host_program(environment, host, versions));
+    let mut checks: Vec<Check> = program.into_iter().collect();
+    let Some(install) = install else { return checks };
+    match &install.kind {
+        InstallKind::JsonHooks(hooks) => {
+            checks.extend(json_hooks::settings(surroundings, host, hooks));
+        }
+        InstallKind::PluginFile(plugin) => {
+            checks.extend(plugin_file::plugins(surroundings, host, install, plugin));
+            checks.push(plugin_file::plugins_allowed(environment, host, plugin.off_switch));
+        }
+    }
+    checks
+}
+
+/// The servers to check. The default one need not run.
 fn servers(place: &Place, named: Option<&str>) -> Vec<String> {
     let configured = &place.settings.servers;
     match named {
@@ -50,39 +77,4 @@ fn servers(place: &Place, named: Option<&str>) -> Vec<String> {
 fn this_program() -> Check {
     let file = find::this().map(|file| format!(", {}", file.display()));
     Check::ok("kgctx", format!("{VERSION}{}", file.unwrap_or_default()))
-}
-
-/// The program that the bridge starts, which need not be this one.
-fn bridge_program(surroundings: &Surroundings) -> Check {
-    let name = "program";
-    let named = surroundings.environment.get("KGCTX_BIN");
-    let by = if named.is_some() { "KGCTX_BIN" } else { "PATH" };
-    let this = find::this().unwrap_or_default();
-    let this = this.display();
-    let Some(file) = program_of_bridge(surroundings) else {
-        let found = match named {
-            Some(named) => format!("KGCTX_BIN is {}, which is no program", named.to_string_lossy()),
-            None => "OpenCode would not find kgctx on the PATH".to_owned(),
-        };
-        let out = format!("put it on the PATH, or set KGCTX_BIN={this} where OpenCode is started");
-        return Check::fail(name, found, out);
-    };
-    let shown = file.display();
-    match find::version(&file, &[], PATIENCE) {
-        Ok(said) if said == format!("kgctx {VERSION}") => {
-            Check::ok(name, format!("OpenCode starts {shown}, by {by}"))
-        }
-        Ok(said) => Check::warn(
-            name,
-            format!(
-                "OpenCode starts {shown}, by {by}, which says {said:?} and not kgctx {VERSION}"
-            ),
-            format!("update it, or set KGCTX_BIN={this} where OpenCode is started"),
-        ),
-        Err(error) => Check::fail(
-            name,
-            format!("OpenCode starts {shown}, by {by}, but {error}"),
-            format!("install it again, or set KGCTX_BIN={this} where OpenCode is started"),
-        ),
-    }
 }

@@ -1,55 +1,48 @@
-//! Puts a bridge into its host, and takes it out again so that everything is as it was before.
+//! Puts kgctx into a host, and takes it out again so that everything is as it was before.
 
-pub mod claude_code;
+pub(super) mod json_hooks;
+pub(super) mod plugin_file;
 
-use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use sha2::{Digest, Sha256};
 use thiserror::Error;
 
-use crate::core::installation::{Change, Installation, OldFile, Scope};
-use crate::hosts::opencode::bridge::{self, Copy, Occupant};
-use crate::hosts::opencode::places;
-use crate::hosts::opencode::plugins;
+use crate::core::host::Host;
+use crate::core::installation::{Change, Install, InstallKind, Installation, Scope};
+use crate::hosts::config_folder;
+use crate::hosts::json_hooks::{SettingsFileError, backup, has_backup, write_backup};
 use crate::store::state::{State, StateError};
 use crate::system::atomic_file;
 use crate::system::folders;
-use crate::system::process::find;
 use crate::workspace::{AppError, Request, Surroundings};
 
-pub use crate::hosts::claude_code::SettingsFileError;
-pub use crate::hosts::opencode::bridge::VERSION;
-
-/// Another process that is writing is waited for this long.
+/// The version that is installed: this program's.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+/// How long to wait for another process that writes the state.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Why a bridge was not installed or removed.
 #[derive(Debug, Error)]
 pub enum InstallError {
-    /// The place cannot be told.
+    /// Project or settings cannot be found.
     #[error(transparent)]
     App(#[from] AppError),
     /// What was there before could not be remembered.
     #[error("{0}; nothing was changed")]
     State(#[from] StateError),
+    #[error("kgctx cannot be installed into {0}")]
+    Host(&'static str),
     /// There is no project to install for.
     #[error(
         "there is no project here: {because}; go into a project's folder, or leave out --project"
     )]
-    NoProject {
-        /// Why not.
-        because: String,
-    },
-    /// There is no folder of the user's.
+    NoProject { because: String },
+    /// Nothing names a folder of the user's.
     #[error("neither {variable} nor HOME names a folder; set one of them to where {host} looks")]
-    NoHome {
-        /// What names the host's own folder.
-        variable: &'static str,
-        /// The host.
-        host: &'static str,
-    },
+    NoHome { variable: &'static str, host: &'static str },
     /// A settings file is not to be touched.
     #[error(transparent)]
     Settings(#[from] SettingsFileError),
@@ -57,20 +50,45 @@ pub enum InstallError {
     #[error(
         "{} is {what}, and was left alone; move it away and try again", file.display()
     )]
-    Taken {
-        /// The file.
-        file: PathBuf,
-        /// What it is.
-        what: &'static str,
-    },
+    Taken { file: PathBuf, what: &'static str },
     /// A file or folder could not be changed.
     #[error("cannot change {}: {cause}; check its permissions and the disk", path.display())]
-    Io {
-        /// The file or folder.
-        path: PathBuf,
-        /// What the system said.
-        cause: io::Error,
-    },
+    Io { path: PathBuf, cause: io::Error },
+}
+
+/// A host, and where kgctx would be installed for it.
+pub(super) struct Target<'a> {
+    pub(super) surroundings: &'a Surroundings,
+    pub(super) install: &'static Install,
+    /// The host's folder for the scope.
+    pub(super) folder: PathBuf,
+    pub(super) scope: Scope,
+}
+
+impl<'a> Target<'a> {
+    pub(super) fn find(
+        surroundings: &'a Surroundings,
+        host: Host,
+        scope: Scope,
+    ) -> Result<Target<'a>, InstallError> {
+        let facts = host.facts();
+        let install = facts.install.as_ref().ok_or(InstallError::Host(facts.title))?;
+        let folder = match (scope, &surroundings.project.checkout) {
+            (Scope::Global, _) => config_folder::global(install, &surroundings.environment)
+                .ok_or(InstallError::NoHome { variable: install.variable, host: facts.title })?,
+            (Scope::Project, Some(checkout)) => config_folder::project(install, checkout),
+            (Scope::Project, None) => {
+                let because = surroundings.project.because.clone();
+                return Err(InstallError::NoProject { because });
+            }
+        };
+        Ok(Target { surroundings, install, folder, scope })
+    }
+
+    /// The state, if there is one.
+    fn state(&self) -> Result<Option<State>, InstallError> {
+        Ok(State::open_if_there(&self.surroundings.directories.state, PATIENCE)?)
+    }
 }
 
 /// What installing would do.
@@ -78,134 +96,139 @@ pub enum InstallError {
 pub struct InstallPlan {
     /// What changes, in order; nothing where this version is installed already.
     pub changes: Vec<Change>,
-    /// Where the bridge is then.
+    /// The file that is written.
     pub file: PathBuf,
-    /// Other copies of it that OpenCode would load here.
+    /// Other copies of a plugin that the host would load here.
     pub other_copies: Vec<String>,
-    /// This program, if the bridge would not find any under its name.
+    /// This program, if the plugin would not find any under its name.
     pub unfound_program: Option<PathBuf>,
+    text: String,
+    /// What uninstalling is to restore, unless that is kept already.
+    original: Option<String>,
     state: PathBuf,
 }
 
 /// Finds out what installing would do, and changes nothing.
-pub fn plan_install(request: &Request, scope: Scope) -> Result<InstallPlan, InstallError> {
+pub fn plan_install(
+    request: &Request,
+    host: Host,
+    scope: Scope,
+) -> Result<InstallPlan, InstallError> {
     let surroundings = Surroundings::find(request)?;
-    let file = place(&folder(&surroundings, scope)?)?;
-    let mut changes: Vec<Change> =
-        folders::missing(&file).into_iter().map(Change::MakeFolder).collect();
-    match look(&file)? {
-        Occupant::Nobody => changes.push(Change::WriteFile(file.clone())),
-        Occupant::Ours(copy) if copy.is_original => {}
-        Occupant::Ours(copy) => {
-            let state = State::open_if_there(&surroundings.directories.state, PATIENCE)?;
-            let known = remembered(state.as_ref(), &file)?;
-            changes.push(Change::ReplaceFile(old_file(&file, copy, known.as_ref())));
-        }
-        Occupant::Link => return Err(taken(&file, "a link, which install does not make")),
-        Occupant::Foreign => return Err(taken(&file, "not kgctx's own")),
+    let target = Target::find(&surroundings, host, scope)?;
+    match &target.install.kind {
+        InstallKind::JsonHooks(hooks) => json_hooks::plan_install(&target, hooks),
+        InstallKind::PluginFile(plugin) => plugin_file::plan_install(&target, plugin),
     }
-    Ok(InstallPlan {
-        changes,
-        other_copies: other_copies(&surroundings, std::slice::from_ref(&file)),
-        unfound_program: program_of_bridge(&surroundings).is_none().then(find::this).flatten(),
-        state: surroundings.directories.state,
-        file,
-    })
 }
 
 impl InstallPlan {
-    /// Does it.
-    pub fn apply(&self) -> Result<(), InstallError> {
-        let is_new = self.changes.contains(&Change::WriteFile(self.file.clone()));
-        let write = || atomic_file::write(&self.file, bridge::TEXT);
-        put_in(&self.state, &self.file, &self.changes, is_new, bridge::sha256(), write)
+    fn new(target: &Target<'_>, file: PathBuf, text: String) -> InstallPlan {
+        let state = target.surroundings.directories.state.clone();
+        let (changes, other_copies) = (Vec::new(), Vec::new());
+        let (unfound_program, original) = (None, None);
+        InstallPlan { changes, file, other_copies, unfound_program, text, original, state }
     }
-}
 
-/// Writes a file into a host, with the folders that it takes. What was there before is remembered first, so that whatever
-/// happens next can be undone.
-fn put_in(
-    state: &Path,
-    file: &Path,
-    changes: &[Change],
-    is_new: bool,
-    sha256: Vec<u8>,
-    write: impl FnOnce() -> io::Result<()>,
-) -> Result<(), InstallError> {
-    if changes.is_empty() {
-        return Ok(());
+    /// Plans a new file, with the folders above it that are missing.
+    fn make_file(&mut self, change: fn(PathBuf) -> Change) {
+        self.changes.extend(folders::missing(&self.file).into_iter().map(Change::MakeFolder));
+        self.changes.push(change(self.file.clone()));
     }
-    let folder = |change: &Change| match change {
-        Change::MakeFolder(folder) => Some(folder.clone()),
-        _ => None,
-    };
-    let new_folders: Vec<PathBuf> = changes.iter().filter_map(folder).collect();
-    let state = State::open(state, PATIENCE)?;
-    let before = state.installation(file)?;
-    // Where our file was removed by hand, what stands there now is what is to be restored one day.
-    let made_before = before.as_ref().filter(|_| !is_new).map_or(0, |known| known.folders_made);
-    let now = Installation {
-        version: VERSION.to_owned(),
-        sha256,
-        folders_made: new_folders.len() as u32 + made_before,
-    };
-    state.remember_installation(file, &now)?;
-    folders::make(&new_folders).and_then(|()| write()).map_err(|cause| {
-        folders::remove(new_folders.iter().rev());
-        // The cause is what is to be told.
-        let _ = match &before {
-            Some(before) => state.remember_installation(file, before),
-            None => state.forget_installation(file),
+
+    /// Remembers what was there before, so that whatever happens next can be undone, and writes the file.
+    pub fn apply(&self) -> Result<(), InstallError> {
+        if self.changes.is_empty() {
+            return Ok(());
+        }
+        let folder = |change: &Change| match change {
+            Change::MakeFolder(folder) => Some(folder.clone()),
+            _ => None,
         };
-        InstallError::Io { path: file.to_path_buf(), cause }
-    })
+        let is_new = |change| matches!(change, &Change::WriteFile(_) | &Change::MakeSettings(_));
+        let is_new = self.changes.iter().any(is_new);
+        let new_folders: Vec<PathBuf> = self.changes.iter().filter_map(folder).collect();
+        let state = State::open(&self.state, PATIENCE)?;
+        let before = state.installation(&self.file)?;
+        // If our file was removed by hand, its folders are not ours any more.
+        let made_before = before.as_ref().filter(|_| !is_new).map_or(0, |known| known.folders_made);
+        let now = Installation {
+            version: VERSION.to_owned(),
+            sha256: sha256(&self.text),
+            folders_made: new_folders.len() as u32 + made_before,
+        };
+        state.remember_installation(&self.file, &now)?;
+        folders::make(&new_folders).and_then(|()| self.write()).map_err(|cause| {
+            folders::remove(new_folders.iter().rev());
+            // The first error is the one to report.
+            let _ = match &before {
+                Some(before) => state.remember_installation(&self.file, before),
+                None => state.forget_installation(&self.file),
+            };
+            InstallError::Io { path: self.file.clone(), cause }
+        })
+    }
+
+    fn write(&self) -> io::Result<()> {
+        let is_first_backup = self.original.is_some() && !has_backup(&self.file);
+        if let Some(original) = &self.original {
+            write_backup(&self.file, original)?;
+        }
+        atomic_file::write(&self.file, &self.text).inspect_err(|_| {
+            if is_first_backup {
+                // The first error is the one to report.
+                let _ = config_folder::remove(&backup(&self.file));
+            }
+        })
+    }
 }
 
 /// What removing would do.
 pub struct UninstallPlan {
-    /// What changes, in order; nothing where no bridge is installed.
+    /// What changes, in order; nothing where kgctx is not installed.
     pub changes: Vec<Change>,
-    /// Where it was looked for.
-    pub folder: PathBuf,
-    /// Copies of it that OpenCode would still load here.
+    /// The folder or file that was searched for it.
+    pub searched: PathBuf,
+    /// Copies of a plugin that the host would still load here.
     pub other_copies: Vec<String>,
+    /// What stays of the settings.
+    rest: Option<String>,
     files: Vec<PathBuf>,
     state: Option<State>,
 }
 
 /// Finds out what removing would do, and changes nothing.
-pub fn plan_uninstall(request: &Request, scope: Scope) -> Result<UninstallPlan, InstallError> {
+pub fn plan_uninstall(
+    request: &Request,
+    host: Host,
+    scope: Scope,
+) -> Result<UninstallPlan, InstallError> {
     let surroundings = Surroundings::find(request)?;
-    let state = State::open_if_there(&surroundings.directories.state, PATIENCE)?;
-    let folder = folder(&surroundings, scope)?;
-    let mut changes = Vec::new();
-    let mut files = Vec::new();
-    for file in places::files(&folder) {
-        let known = remembered(state.as_ref(), &file)?;
-        match look(&file)? {
-            Occupant::Ours(copy) => {
-                changes.push(Change::RemoveFile(old_file(&file, copy, known.as_ref())));
-            }
-            Occupant::Nobody if known.is_some() => {}
-            _ => continue,
-        }
-        changes.extend(folders_to_go(&file, known.map_or(0, |known| known.folders_made))?);
-        files.push(file);
+    let target = Target::find(&surroundings, host, scope)?;
+    match &target.install.kind {
+        InstallKind::JsonHooks(hooks) => json_hooks::plan_uninstall(&target, hooks),
+        InstallKind::PluginFile(plugin) => plugin_file::plan_uninstall(&target, plugin),
     }
-    let other_copies = other_copies(&surroundings, &files);
-    Ok(UninstallPlan { changes, folder, other_copies, files, state })
 }
 
 impl UninstallPlan {
-    /// Does it.
     pub fn apply(&self) -> Result<(), InstallError> {
         for change in &self.changes {
-            match change {
-                Change::RemoveFile(old) => bridge::remove(&old.path)
-                    .map_err(|cause| InstallError::Io { path: old.path.clone(), cause })?,
-                Change::RemoveFolder(folder) => folders::remove([folder]),
-                _ => {}
-            }
+            let (path, done) = match change {
+                Change::RestoreSettings(file) | Change::RemoveHooks(file) => {
+                    (file, atomic_file::write(file, self.rest.as_deref().unwrap_or_default()))
+                }
+                Change::RemoveFile(old) => (&old.path, config_folder::remove(&old.path)),
+                Change::RemoveSettings(file) | Change::RemoveBackup(file) => {
+                    (file, config_folder::remove(file))
+                }
+                Change::RemoveFolder(folder) => {
+                    folders::remove([folder]);
+                    continue;
+                }
+                _ => continue,
+            };
+            done.map_err(|cause| InstallError::Io { path: path.clone(), cause })?;
         }
         if let Some(state) = &self.state {
             for file in &self.files {
@@ -214,37 +237,6 @@ impl UninstallPlan {
         }
         Ok(())
     }
-}
-
-/// The program that the bridge would start.
-pub(super) fn program_of_bridge(surroundings: &Surroundings) -> Option<PathBuf> {
-    let environment = &surroundings.environment;
-    let name = environment.get("KGCTX_BIN").map_or(OsStr::new("kgctx"), |named| named.as_os_str());
-    find::find(name, environment)
-}
-
-/// OpenCode's folder that a bridge for `scope` belongs into.
-fn folder(surroundings: &Surroundings, scope: Scope) -> Result<PathBuf, InstallError> {
-    match scope {
-        Scope::Global => places::global(&surroundings.environment)
-            .ok_or(InstallError::NoHome { variable: "OPENCODE_CONFIG_DIR", host: "OpenCode" }),
-        Scope::Project => match &surroundings.project.checkout {
-            Some(checkout) => Ok(places::project(checkout)),
-            None => Err(InstallError::NoProject { because: surroundings.project.because.clone() }),
-        },
-    }
-}
-
-/// Where the bridge goes: where it is already, else where plugins are, else into a new folder.
-fn place(folder: &Path) -> Result<PathBuf, InstallError> {
-    let [plugin, plugins] = places::files(folder);
-    for file in [&plugin, &plugins] {
-        if matches!(look(file)?, Occupant::Ours(_)) {
-            return Ok(file.clone());
-        }
-    }
-    let is_there = |file: &Path| file.parent().is_some_and(folders::is_folder);
-    Ok(if is_there(&plugins) && !is_there(&plugin) { plugins } else { plugin })
 }
 
 /// The folders that were made for a file, and whether each can go.
@@ -271,39 +263,6 @@ fn remembered(state: Option<&State>, file: &Path) -> Result<Option<Installation>
     Ok(state.map(|state| state.installation(file)).transpose()?.flatten())
 }
 
-fn old_file(file: &Path, copy: Copy, known: Option<&Installation>) -> OldFile {
-    let is_edited = match known {
-        Some(known) => known.sha256 != copy.sha256,
-        // Of another version only who wrote it could tell.
-        None => copy.version.as_deref() == Some(VERSION) && !copy.is_original,
-    };
-    OldFile { path: file.to_path_buf(), version: copy.version, is_edited }
-}
-
-fn other_copies(surroundings: &Surroundings, files: &[PathBuf]) -> Vec<String> {
-    let other = |found: plugins::Found| match found {
-        plugins::Found::Bridge { file, .. } if !files.contains(&file) => {
-            Some(file.display().to_string())
-        }
-        plugins::Found::Package { name, named_in } => {
-            Some(format!("{name} in {}", named_in.display()))
-        }
-        _ => None,
-    };
-    plugins_of(surroundings).into_iter().filter_map(other).collect()
-}
-
-/// Everything that OpenCode would load as the bridge here.
-pub(super) fn plugins_of(surroundings: &Surroundings) -> Vec<plugins::Found> {
-    let Surroundings { environment, facts, .. } = surroundings;
-    let top = facts.repository.as_ref().map(|repository| repository.checkout.as_path());
-    plugins::find(environment, &facts.folder, top)
-}
-
-fn look(file: &Path) -> Result<Occupant, InstallError> {
-    bridge::look(file).map_err(|cause| InstallError::Io { path: file.to_path_buf(), cause })
-}
-
-fn taken(file: &Path, what: &'static str) -> InstallError {
-    InstallError::Taken { file: file.to_path_buf(), what }
+fn sha256(text: &str) -> Vec<u8> {
+    Sha256::digest(text).to_vec()
 }

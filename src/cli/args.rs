@@ -54,5 +54,5 @@ impl ScopeArgs {
 }
 
 fn installable(host: Host) -> Option<&'static str> {
-    host.facts().can_install.then_some(host.facts().title)
+    host.facts().install.as_ref().map(|_| host.facts().title)
 }

@@ -1,14 +1,12 @@
 //! `kgctx install` and `kgctx uninstall`
 
-mod claude_code;
-
-use crate::app::install::{InstallPlan, UninstallPlan, VERSION, plan_install, plan_uninstall};
+use crate::app::install::{VERSION, plan_install, plan_uninstall};
 use crate::cli::args::{InstallArgs, UninstallArgs};
 use crate::cli::outcome::Failure;
 use crate::cli::place::PlaceArgs;
 use crate::cli::screen::{Screen, Style};
 use crate::core::host::Host;
-use crate::core::installation::{Change, OldFile, Scope};
+use crate::core::installation::{Change, InstallKind, OldFile, PluginFile, Scope};
 use crate::core::text::for_terminal;
 
 pub(super) fn install(
@@ -16,24 +14,36 @@ pub(super) fn install(
     args: &InstallArgs,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
-    if let Host::ClaudeCode = args.host {
-        return claude_code::install(place, args, screen);
-    }
-    let plan = plan_install(&place.request(), args.scope.scope())?;
+    let plan = plan_install(&place.request(), args.host, args.scope.scope())?;
     print_changes(&plan.changes, screen);
     if plan.changes.is_empty() {
-        let file = plan.file.display().to_string();
-        screen
-            .line(format!("nothing to do: {} is version {VERSION}", for_terminal::one_line(&file)));
+        let file = for_terminal::one_line(&plan.file.display().to_string());
+        screen.line(match plugin(args.host) {
+            Some(_) => format!("nothing to do: {file} is version {VERSION}"),
+            None => format!("nothing to do: {file} has kgctx's hooks"),
+        });
     } else if args.dry_run {
         screen.line("Nothing was changed.");
     } else {
-        // What is about to change is seen even if it should fail.
+        // Shows what is about to change even if it should fail.
         screen.flush();
         plan.apply()?;
-        print_what_now(args.scope.scope(), screen);
+        print_what_now(args.host, args.scope.scope(), screen);
     }
-    warn_installed(&plan, screen);
+    let title = args.host.facts().title;
+    if let Some(program) = &plan.unfound_program {
+        let program = for_terminal::one_line(&program.display().to_string());
+        screen.complain(&format!(
+            "kgctx: {title} would not find kgctx: put it on the PATH, or set KGCTX_BIN={program} where {title} is \
+             started\n"
+        ));
+    }
+    for copy in &plan.other_copies {
+        let copy = for_terminal::one_line(copy);
+        screen.complain(&format!(
+            "kgctx: {title} loads another copy here, too: {copy}; that does no harm, since only one acts\n"
+        ));
+    }
     Ok(())
 }
 
@@ -42,25 +52,37 @@ pub(super) fn uninstall(
     args: &UninstallArgs,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
-    if let Host::ClaudeCode = args.host {
-        return claude_code::uninstall(place, args, screen);
-    }
-    let plan = plan_uninstall(&place.request(), args.scope.scope())?;
+    let plan = plan_uninstall(&place.request(), args.host, args.scope.scope())?;
+    let (plugin, title) = (plugin(args.host), args.host.facts().title);
     print_changes(&plan.changes, screen);
     if plan.changes.is_empty() {
-        let folder = plan.folder.display().to_string();
-        screen.line(format!(
-            "nothing to do: kgctx is not installed in {}",
-            for_terminal::one_line(&folder)
-        ));
+        let searched = for_terminal::one_line(&plan.searched.display().to_string());
+        screen.line(match plugin {
+            Some(_) => format!("nothing to do: kgctx is not installed in {searched}"),
+            None => format!("nothing to do: {searched} has no hooks of kgctx"),
+        });
     } else {
         screen.flush();
         plan.apply()?;
         screen.line("");
-        screen.line("Done. OpenCode goes on without kgctx when it is started next.");
+        screen.line(match plugin {
+            Some(_) => format!("Done. {title} goes on without kgctx when it is started next."),
+            None => format!("Done. New sessions of {title} go on without kgctx."),
+        });
     }
-    warn_uninstalled(&plan, screen);
+    for copy in &plan.other_copies {
+        let copy = for_terminal::one_line(copy);
+        screen.complain(&format!("kgctx: {title} still loads another copy here: {copy}\n"));
+    }
     Ok(())
+}
+
+/// The host's plugin; `None` for a host with hooks in its settings.
+fn plugin(host: Host) -> Option<&'static PluginFile> {
+    match &host.facts().install.as_ref()?.kind {
+        InstallKind::PluginFile(plugin) => Some(plugin),
+        InstallKind::JsonHooks(_) => None,
+    }
 }
 
 fn print_changes(changes: &[Change], screen: &mut Screen) {
@@ -109,50 +131,30 @@ fn described(old: &OldFile) -> String {
     }
 }
 
-fn print_what_now(scope: Scope, screen: &mut Screen) {
-    let (whose, flag) = match scope {
-        Scope::Global => ("new OpenCode session", ""),
-        Scope::Project => ("new OpenCode session in this project", " --project"),
+fn print_what_now(host: Host, scope: Scope, screen: &mut Screen) {
+    let title = host.facts().title;
+    let (place, flag) = match scope {
+        Scope::Global => ("", ""),
+        Scope::Project => (" in this project", " --project"),
     };
     screen.line("");
-    screen.line(format!(
-        "Done. From OpenCode's next start on, every {whose} gets context from your notes\n\
-         with its first prompt. That start may once take some seconds longer, because OpenCode\n\
-         installs its own plugin package into this folder."
-    ));
-    print_commands(&format!("kgctx uninstall opencode{flag}"), screen);
-}
-
-fn print_commands(undo: &str, screen: &mut Screen) {
+    screen.line(match plugin(host) {
+        Some(plugin) => format!(
+            "Done. From {title}'s next start on, every new {title} session{place} gets context from your notes\n\
+             with its first prompt. {}",
+            plugin.first_start
+        ),
+        None => format!(
+            "Done. From now on, every new {title} session{place} gets context before its first prompt."
+        ),
+    });
     screen.line("");
+    let undo = format!("kgctx uninstall {host}{flag}");
     for (command, what) in [
         ("kgctx doctor", "checks everything"),
         ("kgctx explain --dry-run", "shows what a session here would get, and why"),
-        (undo, "undoes this"),
+        (&undo, "undoes this"),
     ] {
         screen.line(format!("  {command:<35}  {}", screen.paint(Style::Faint, what)));
-    }
-}
-
-fn warn_installed(plan: &InstallPlan, screen: &mut Screen) {
-    if let Some(program) = &plan.unfound_program {
-        let program = for_terminal::one_line(&program.display().to_string());
-        screen.complain(&format!(
-            "kgctx: OpenCode would not find kgctx: put it on the PATH, or set KGCTX_BIN={program} where OpenCode is \
-             started\n"
-        ));
-    }
-    for copy in &plan.other_copies {
-        let copy = for_terminal::one_line(copy);
-        screen.complain(&format!(
-            "kgctx: OpenCode loads another copy here, too: {copy}; that does no harm, since only one acts\n"
-        ));
-    }
-}
-
-fn warn_uninstalled(plan: &UninstallPlan, screen: &mut Screen) {
-    for copy in &plan.other_copies {
-        let copy = for_terminal::one_line(copy);
-        screen.complain(&format!("kgctx: OpenCode still loads another copy here: {copy}\n"));
     }
 }

@@ -3,10 +3,11 @@
 use std::fmt::Display;
 
 use crate::app::deliver::{NotDelivered, Refusal};
-use crate::app::install::{InstallError, SettingsFileError};
+use crate::app::install::InstallError;
 use crate::check::CheckError;
 use crate::check::repository::error::RepositoryError;
 use crate::core::text::for_terminal;
+use crate::hosts::json_hooks::SettingsFileError;
 #[cfg(unix)]
 use crate::service::ServeError;
 use crate::workspace::AppError;
@@ -79,7 +80,9 @@ impl From<InstallError> for Failure {
     fn from(error: InstallError) -> Failure {
         let code = match error {
             InstallError::App(error) => return error.into(),
-            InstallError::NoProject { .. } | InstallError::NoHome { .. } => USAGE,
+            InstallError::Host(_)
+            | InstallError::NoProject { .. }
+            | InstallError::NoHome { .. } => USAGE,
             InstallError::Settings(SettingsFileError::Io { .. }) => UNAVAILABLE,
             InstallError::Taken { .. } | InstallError::Settings(_) => NO,
             InstallError::State(_) | InstallError::Io { .. } => UNAVAILABLE,

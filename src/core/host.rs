@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::core::context::budget::Budget;
+use crate::core::installation::{Install, InstallKind, JsonHooks, PluginFile, UserFolder};
 use crate::core::named::Named;
 
 /// A program in which an agent runs. Its row in the table has everything else.
@@ -27,14 +28,29 @@ pub struct HostFacts {
     pub name: &'static str,
     /// Its name for people.
     pub title: &'static str,
+    /// The program that starts it.
+    pub program: &'static str,
+    /// Which versions of the program were tried, if that is known.
+    pub tried_versions: Option<TriedVersions>,
     /// What it takes at most. `None`: it takes what a plain host takes, and no limit can be set for it.
     pub limits: Option<HostLimits>,
     /// The files of a repository that it reads by itself at every start.
     pub own_files: &'static [OwnFile],
     /// What `kgctx hook` answers, if it calls that.
     pub hook: Option<Hook>,
-    /// Whether `kgctx install` knows how.
-    pub can_install: bool,
+    /// How `kgctx install` puts kgctx into it, if it can.
+    pub install: Option<Install>,
+}
+
+/// The versions of a host's program that kgctx was tried with.
+#[derive(Debug)]
+pub struct TriedVersions {
+    /// The variable that names another program.
+    pub variable: &'static str,
+    /// What keeps the program from doing more than telling its version.
+    pub quiet: &'static [(&'static str, &'static str)],
+    pub oldest: [u64; 3],
+    pub newest: [u64; 3],
 }
 
 /// How much context a host takes, with some room for what it adds itself.
@@ -86,27 +102,51 @@ const AGENTS: OwnFile =
 const PLAIN: HostFacts = HostFacts {
     name: "plain",
     title: "plain",
+    program: "",
+    tried_versions: None,
     limits: Some(HostLimits { tokens: None, chars: None, help: "None" }),
     own_files: &[],
     hook: None,
-    can_install: false,
+    install: None,
 };
 
 const OPENCODE: HostFacts = HostFacts {
     name: "opencode",
     title: "OpenCode",
+    program: "opencode",
+    tried_versions: Some(TriedVersions {
+        variable: "OPENCODE_BIN",
+        quiet: &[("OPENCODE_DISABLE_AUTOUPDATE", "1")],
+        oldest: [1, 15, 13],
+        newest: [1, 18, 33],
+    }),
     limits: Some(HostLimits { tokens: None, chars: None, help: "OpenCode: none" }),
     own_files: &[AGENTS],
     hook: Some(Hook {
         help: "What the plugin in OpenCode asks",
         delivery: HookDelivery::Confirmed,
     }),
-    can_install: true,
+    install: Some(Install {
+        variable: "OPENCODE_CONFIG_DIR",
+        folder: UserFolder::InConfig("opencode"),
+        project_folder: ".opencode",
+        kind: InstallKind::PluginFile(PluginFile {
+            file_name: "kgctx.ts",
+            folders: &["plugin", "plugins"],
+            text: include_str!("../../bridges/opencode/kgctx.ts"),
+            head: "// The bridge between OpenCode and kgctx",
+            off_switch: "OPENCODE_PURE",
+            first_start: "That start may once take some seconds longer, because OpenCode\n\
+                          installs its own plugin package into this folder.",
+        }),
+    }),
 };
 
 const CLAUDE_CODE: HostFacts = HostFacts {
     name: "claude-code",
     title: "Claude Code",
+    program: "claude",
+    tried_versions: None,
     // It replaces more than 10,000 characters by a preview, without a word.
     limits: Some(HostLimits {
         tokens: None,
@@ -121,29 +161,45 @@ const CLAUDE_CODE: HostFacts = HostFacts {
         help: "What Claude Code tells its hooks SessionStart and SessionEnd",
         delivery: HookDelivery::Written,
     }),
-    can_install: true,
+    install: Some(Install {
+        variable: "CLAUDE_CONFIG_DIR",
+        folder: UserFolder::InHome(".claude"),
+        project_folder: ".claude",
+        kind: InstallKind::JsonHooks(JsonHooks {
+            user_file: "settings.json",
+            project_file: "settings.local.json",
+            events: &["SessionStart", "SessionEnd"],
+            arguments: &["hook", "claude-code"],
+            // For the end of a session this also raises the 1.5 seconds that all hooks have.
+            timeout_seconds: 5,
+        }),
+    }),
 };
 
 const CODEX: HostFacts = HostFacts {
     name: "codex",
     title: "Codex",
+    program: "codex",
+    tried_versions: None,
     // It cuts after 2,500 tokens.
     limits: Some(HostLimits { tokens: Some(2_400), chars: None, help: "Codex: 2,400 tokens" }),
     own_files: &[AGENTS],
     hook: None,
-    can_install: false,
+    install: None,
 };
 
 const AMPLIFIER: HostFacts = HostFacts {
     name: "amplifier",
     title: "Amplifier",
+    program: "amplifier",
+    tried_versions: None,
     limits: None,
     own_files: &[AGENTS],
     hook: Some(Hook {
         help: "What Amplifier tells its hook prompt:submit",
         delivery: HookDelivery::Written,
     }),
-    can_install: false,
+    install: None,
 };
 
 /// What hosts read by themselves that kgctx does not know otherwise: Gemini, Copilot and Cursor.

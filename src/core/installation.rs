@@ -1,11 +1,71 @@
-//! An installation: a bridge that was put into a host's folders, and what putting it there or taking it out changes.
+//! An installation: how kgctx gets into a host, and what that changes in the host's folders.
 
 use std::path::PathBuf;
+
+/// How kgctx gets into a host: where the host looks, and what is put there.
+#[derive(Debug)]
+pub struct Install {
+    /// The variable that names the user's folder for the host.
+    pub variable: &'static str,
+    /// That folder where the variable is not set.
+    pub folder: UserFolder,
+    /// The host's folder at the top of a project.
+    pub project_folder: &'static str,
+    pub kind: InstallKind,
+}
+
+/// A folder of the user's.
+#[derive(Debug)]
+pub enum UserFolder {
+    /// Below the home folder.
+    InHome(&'static str),
+    /// Below the folder of configurations.
+    InConfig(&'static str),
+}
+
+/// What is put into a host.
+#[derive(Debug)]
+pub enum InstallKind {
+    /// Hooks in a settings file of the host, which is edited.
+    JsonHooks(JsonHooks),
+    /// A file of ours that the host loads.
+    PluginFile(PluginFile),
+}
+
+/// Hooks in a JSON settings file.
+#[derive(Debug, PartialEq, Eq)]
+pub struct JsonHooks {
+    /// The settings file in the user's folder.
+    pub user_file: &'static str,
+    /// The settings file in a project's folder: one that is not committed.
+    pub project_file: &'static str,
+    /// The events at which kgctx runs.
+    pub events: &'static [&'static str],
+    /// What kgctx is called with.
+    pub arguments: &'static [&'static str],
+    /// How long the host waits at most.
+    pub timeout_seconds: u32,
+}
+
+/// A plugin.
+#[derive(Debug)]
+pub struct PluginFile {
+    pub file_name: &'static str,
+    /// The folders that the host looks into, below its own. A new plugin goes into the first.
+    pub folders: &'static [&'static str],
+    /// This version's text.
+    pub text: &'static str,
+    /// How the text of every version begins, which tells our file from others.
+    pub head: &'static str,
+    /// The variable that keeps the host from loading any plugin.
+    pub off_switch: &'static str,
+    /// What the host's next start does, as people are told after an installation.
+    pub first_start: &'static str,
+}
 
 /// What is remembered of a bridge that was put somewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Installation {
-    /// Its version.
     pub version: String,
     /// The fingerprint of its file as it was written.
     pub sha256: Vec<u8>,
@@ -56,7 +116,6 @@ pub enum Change {
 /// A file of ours as it was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OldFile {
-    /// The file.
     pub path: PathBuf,
     /// Its version, if it says one.
     pub version: Option<String>,

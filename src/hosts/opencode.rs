@@ -1,14 +1,12 @@
 //! OpenCode: its folders and configuration files, the bridge that runs inside of it, and its server.
 
 mod address;
-pub mod bridge;
 mod error;
 mod events;
 mod hook;
 mod http;
-mod jsonc;
 mod no_reply;
-pub mod places;
+mod places;
 pub mod plugins;
 mod server;
 mod wire;

@@ -4,26 +4,36 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use jsonc_parser::ast::Value;
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
-use crate::hosts::opencode::bridge::{self, Copy};
-use crate::hosts::opencode::jsonc;
+use crate::core::installation::{Install, PluginFile};
 use crate::hosts::opencode::places;
+use crate::hosts::plugin_file::{self, PluginCopy};
 use crate::system::environment::Environment;
 
 /// The bridge's name as an npm package.
-pub const PACKAGE: &str = "opencode-kgctx";
+const PACKAGE: &str = "opencode-kgctx";
+
+/// What OpenCode takes for JSON in its configuration.
+const JSON_WITH_COMMENTS: ParseOptions = ParseOptions {
+    allow_comments: true,
+    allow_trailing_commas: true,
+    allow_loose_object_property_names: false,
+    allow_missing_commas: false,
+    allow_single_quoted_strings: false,
+    allow_hexadecimal_numbers: false,
+    allow_unary_plus_numbers: false,
+    allow_bare_decimal_point_numbers: false,
+    allow_non_finite_numbers: false,
+    allow_extended_string_escapes: false,
+};
 
 /// Something that OpenCode would load, or something that keeps us from telling.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Found {
+pub enum LoadedPlugin {
     /// A copy of the bridge.
-    Bridge {
-        /// The file.
-        file: PathBuf,
-        /// What it is.
-        copy: Copy,
-    },
+    Bridge { file: PathBuf, copy: PluginCopy },
     /// The bridge's npm package.
     Package {
         /// As it is named, perhaps with a version.
@@ -32,37 +42,35 @@ pub enum Found {
         named_in: PathBuf,
     },
     /// A plugin with the bridge's name that is not it, or that a configuration names and that cannot be read.
-    Stranger {
-        /// The file.
-        file: PathBuf,
-    },
+    Stranger { file: PathBuf },
     /// A configuration that cannot be understood.
-    Unclear {
-        /// The file.
-        file: PathBuf,
-        /// What is wrong with it.
-        reason: String,
-    },
+    Unclear { file: PathBuf, reason: String },
 }
 
 /// Looks for everything that OpenCode would load as the bridge when it runs in `folder`.
-pub fn find(environment: &Environment, folder: &Path, top: Option<&Path>) -> Vec<Found> {
+pub fn find(
+    environment: &Environment,
+    (install, plugin_file): (&Install, &PluginFile),
+    folder: &Path,
+    top: Option<&Path>,
+) -> Vec<LoadedPlugin> {
     let mut found = Vec::new();
+    let folders = places::all(environment, install, folder, top);
     let mut files: Vec<PathBuf> =
-        places::all(environment, folder, top).iter().flat_map(|at| places::files(at)).collect();
+        folders.iter().flat_map(|at| plugin_file::candidates(at, plugin_file)).collect();
     files.retain(|file| file.exists());
-    for configuration in places::configurations(environment, folder, top) {
+    for configuration in places::configurations(environment, install, folder, top) {
         let plugins = match plugins_in(&configuration) {
             Ok(plugins) => plugins,
             Err(reason) => {
-                found.push(Found::Unclear { file: configuration, reason });
+                found.push(LoadedPlugin::Unclear { file: configuration, reason });
                 continue;
             }
         };
         for plugin in plugins {
             if plugin == PACKAGE || plugin.starts_with(&format!("{PACKAGE}@")) {
-                found.push(Found::Package { name: plugin, named_in: configuration.clone() });
-            } else if plugin.ends_with(bridge::FILE_NAME) {
+                found.push(LoadedPlugin::Package { name: plugin, named_in: configuration.clone() });
+            } else if plugin.ends_with(plugin_file.file_name) {
                 files.push(named(&plugin, &configuration));
             }
         }
@@ -73,9 +81,9 @@ pub fn find(environment: &Environment, folder: &Path, top: Option<&Path>) -> Vec
         let target = fs::canonicalize(&file).unwrap_or_else(|_| file.clone());
         if !seen.contains(&target) {
             seen.push(target);
-            bridges.push(match bridge::read(&file) {
-                Ok(Some(copy)) => Found::Bridge { file, copy },
-                _ => Found::Stranger { file },
+            bridges.push(match plugin_file::read(&file, plugin_file) {
+                Ok(Some(copy)) => LoadedPlugin::Bridge { file, copy },
+                _ => LoadedPlugin::Stranger { file },
             });
         }
     }
@@ -87,19 +95,33 @@ pub fn find(environment: &Environment, folder: &Path, top: Option<&Path>) -> Vec
 fn plugins_in(configuration: &Path) -> Result<Vec<String>, String> {
     let text = match fs::read_to_string(configuration) {
         Ok(text) => text,
-        Err(error) if bridge::is_absence(&error) => return Ok(Vec::new()),
+        Err(error) if plugin_file::is_absence(&error) => return Ok(Vec::new()),
         Err(error) if error.kind() == io::ErrorKind::InvalidData => {
             return Err("it is not UTF-8".to_owned());
         }
         Err(error) => return Err(error.to_string()),
     };
-    let json: Value =
-        serde_json::from_str(&jsonc::plain(&text)).map_err(|error| error.to_string())?;
-    let plugins = json.get("plugin").and_then(Value::as_array);
-    // A plugin with options is a pair.
-    let name =
-        |plugin: &Value| plugin.as_str().or_else(|| plugin.get(0)?.as_str()).map(str::to_owned);
-    Ok(plugins.into_iter().flatten().filter_map(name).collect())
+    let parsed = parse_to_ast(
+        text.trim_start_matches('\u{feff}'),
+        &CollectOptions::default(),
+        &JSON_WITH_COMMENTS,
+    );
+    let value = parsed.map_err(|error| error.to_string())?.value;
+    let Some(Value::Object(settings)) = value else { return Ok(Vec::new()) };
+    // Of several members with one name the last counts.
+    let plugins = settings.properties.into_iter().rfind(|member| member.name.as_str() == "plugin");
+    let Some(Value::Array(plugins)) = plugins.map(|member| member.value) else {
+        return Ok(Vec::new());
+    };
+    let name = |plugin: &Value<'_>| match plugin {
+        Value::StringLit(name) => Some(name.value.clone().into_owned()),
+        // A plugin with options is a pair.
+        Value::Array(pair) => {
+            Some(pair.elements.first()?.as_string_lit()?.value.clone().into_owned())
+        }
+        _ => None,
+    };
+    Ok(plugins.elements.iter().filter_map(name).collect())
 }
 
 /// The file that a configuration means: relative paths start at its folder, or beside that if it is `.opencode`.

@@ -1,4 +1,4 @@
-//! A settings file of Claude Code: which of its hooks are kgctx's, and the file with or without them.
+//! A host's settings file in JSON: which of its hooks are kgctx's, and the file with or without them.
 
 use std::fs;
 use std::io;
@@ -7,53 +7,34 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::hosts::claude_code::json_text::{JsonText, Node};
-
-/// The events that kgctx wants to be told.
-pub const EVENTS: [&str; 2] = ["SessionStart", "SessionEnd"];
-/// What kgctx is told to do then.
-const ARGUMENTS: [&str; 2] = ["hook", "claude-code"];
-/// So many seconds Claude Code waits at most. For the end of a session it also raises the 1.5 seconds that all hooks have.
-const TIMEOUT: u32 = 5;
+use crate::core::installation::JsonHooks;
+use crate::hosts::json_text::{JsonText, Node};
 
 /// Why a settings file was left alone.
 #[derive(Debug, Error)]
 pub enum SettingsFileError {
     /// It could not be read.
     #[error("cannot read {}: {cause}; check its permissions", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        cause: io::Error,
-    },
+    Io { path: PathBuf, cause: io::Error },
     /// It is a link to nothing.
     #[error("{} is a link that leads nowhere, and was left alone; correct it and try again", path.display())]
-    Dangling {
-        /// The link.
-        path: PathBuf,
-    },
+    Dangling { path: PathBuf },
     /// It is no JSON.
     #[error("{} cannot be understood, and was left alone: {cause}; correct it and try again", path.display())]
     Broken {
-        /// The file.
         path: PathBuf,
         /// What is wrong, and where.
         cause: serde_json::Error,
     },
     /// It is JSON of another shape.
     #[error("{} was left alone: {what}; correct it and try again", path.display())]
-    Shape {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        what: String,
-    },
+    Shape { path: PathBuf, what: String },
 }
 
 /// A settings file as it was found, or as it should be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SettingsFile {
+    wanted: &'static JsonHooks,
     path: PathBuf,
     /// The very bytes.
     text: String,
@@ -80,7 +61,7 @@ struct RawHook {
 struct NewHook<'a> {
     r#type: &'static str,
     command: &'a str,
-    args: [&'static str; 2],
+    args: &'static [&'static str],
     timeout: u32,
 }
 
@@ -91,13 +72,14 @@ struct NewGroup<'a> {
 
 impl<'a> NewHook<'a> {
     // The program and its arguments apart from each other: then no shell reads them.
-    fn new(program: &'a str) -> NewHook<'a> {
-        NewHook { r#type: "command", command: program, args: ARGUMENTS, timeout: TIMEOUT }
+    fn new(program: &'a str, wanted: &JsonHooks) -> NewHook<'a> {
+        let JsonHooks { arguments: args, timeout_seconds: timeout, .. } = *wanted;
+        NewHook { r#type: "command", command: program, args, timeout }
     }
 }
 
 /// One of our hooks, and where it is: in an event's list of groups, in a group's list of hooks.
-struct Found<'a> {
+struct FoundHook<'a> {
     hook: OurHook,
     is_exec: bool,
     groups: &'a Node,
@@ -108,9 +90,12 @@ struct Found<'a> {
 
 impl SettingsFile {
     /// Reads a file; `None` where there is none.
-    pub fn read(path: &Path) -> Result<Option<SettingsFile>, SettingsFileError> {
+    pub fn read(
+        path: &Path,
+        wanted: &'static JsonHooks,
+    ) -> Result<Option<SettingsFile>, SettingsFileError> {
         match fs::read(path) {
-            Ok(bytes) => SettingsFile::parse(path, bytes).map(Some),
+            Ok(bytes) => SettingsFile::parse(path, wanted, bytes).map(Some),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 match fs::symlink_metadata(path) {
                     Ok(_) => Err(SettingsFileError::Dangling { path: path.to_path_buf() }),
@@ -122,24 +107,42 @@ impl SettingsFile {
     }
 
     /// A file that says nothing.
-    pub fn empty(path: &Path) -> Result<SettingsFile, SettingsFileError> {
-        SettingsFile::parse(path, b"{}\n".to_vec())
+    pub fn empty(
+        path: &Path,
+        wanted: &'static JsonHooks,
+    ) -> Result<SettingsFile, SettingsFileError> {
+        SettingsFile::parse(path, wanted, b"{}\n".to_vec())
     }
 
-    fn parse(path: &Path, bytes: Vec<u8>) -> Result<SettingsFile, SettingsFileError> {
+    /// The settings before an installation, kept beside the file; `None` where there are none, or none in JSON.
+    pub fn read_backup(
+        file: &Path,
+        wanted: &'static JsonHooks,
+    ) -> Result<Option<SettingsFile>, SettingsFileError> {
+        match SettingsFile::read(&backup(file), wanted) {
+            Err(SettingsFileError::Broken { .. } | SettingsFileError::Shape { .. }) => Ok(None),
+            read => read,
+        }
+    }
+
+    fn parse(
+        path: &Path,
+        wanted: &'static JsonHooks,
+        bytes: Vec<u8>,
+    ) -> Result<SettingsFile, SettingsFileError> {
         let shape = |what: &str| SettingsFileError::Shape {
             path: path.to_path_buf(),
             what: what.to_owned(),
         };
         let text = String::from_utf8(bytes).map_err(|_| shape("it is not UTF-8"))?;
-        // Claude Code reads an empty file as one that says nothing.
+        // Hosts read an empty file as one that says nothing.
         let json = if text.trim().is_empty() { "{}\n".to_owned() } else { text.clone() };
         let json = JsonText::parse(json)
             .map_err(|cause| SettingsFileError::Broken { path: path.to_path_buf(), cause })?;
         if !json.root.is_object() {
             return Err(shape("it is no object in braces"));
         }
-        let file = SettingsFile { path: path.to_path_buf(), text, json };
+        let file = SettingsFile { wanted, path: path.to_path_buf(), text, json };
         if let Some((_, hooks)) = file.json.root.member("hooks") {
             if !hooks.is_object() {
                 return Err(shape("its \"hooks\" is no object in braces"));
@@ -151,7 +154,6 @@ impl SettingsFile {
         Ok(file)
     }
 
-    /// The text.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -161,9 +163,11 @@ impl SettingsFile {
         self.json.root.len() == 0
     }
 
-    /// Removes the file.
-    pub fn remove(path: &Path) -> io::Result<()> {
-        fs::remove_file(path)
+    /// An event at which kgctx does not run.
+    pub fn missing_event(&self) -> Option<&'static str> {
+        let hooks = self.our_hooks();
+        let is_missing = |event: &&&str| hooks.iter().all(|hook| hook.event != **event);
+        self.wanted.events.iter().find(is_missing).copied()
     }
 
     /// The hooks that run kgctx, whatever program of that name it is.
@@ -174,7 +178,7 @@ impl SettingsFile {
     /// The file with a hook for each of our events, which runs `program`; all else stays as it is.
     pub fn with_hooks(&self, program: &str) -> Result<SettingsFile, SettingsFileError> {
         let mut file = self.clone();
-        for event in EVENTS {
+        for event in self.wanted.events {
             // One is enough.
             while let [_, .., last] = file.found_at(event).as_slice() {
                 file = file.edited(|json| Some(removed(json, last, |_| true)))?;
@@ -193,9 +197,9 @@ impl SettingsFile {
         if let Some(found) = self.found_at(event).first() {
             let is_right = found.hook.program == program && found.is_exec;
             let hook = &found.hooks.elements()[found.place];
-            return (!is_right).then(|| json.replaced(hook, &NewHook::new(program)));
+            return (!is_right).then(|| json.replaced(hook, &NewHook::new(program, self.wanted)));
         }
-        let group = NewGroup { hooks: [NewHook::new(program)] };
+        let group = NewGroup { hooks: [NewHook::new(program, self.wanted)] };
         let hooks = json.root.member("hooks").map(|(_, hooks)| hooks);
         let groups = hooks.and_then(|hooks| hooks.member(event)).map(|(_, groups)| groups);
         Some(match (hooks, groups) {
@@ -232,38 +236,60 @@ impl SettingsFile {
         let path = self.path.clone();
         match edit(&self.json) {
             None => Ok(self.clone()),
-            Some(Ok(json)) => Ok(SettingsFile { path, text: json.text.clone(), json }),
+            Some(Ok(json)) => {
+                Ok(SettingsFile { wanted: self.wanted, path, text: json.text.clone(), json })
+            }
             Some(Err(cause)) => Err(SettingsFileError::Broken { path, cause }),
         }
     }
 
-    fn found(&self) -> Vec<Found<'_>> {
+    fn found(&self) -> Vec<FoundHook<'_>> {
         let mut found = Vec::new();
         let hooks = self.json.root.member("hooks").map(|(_, hooks)| hooks);
         for (event, groups) in hooks.into_iter().flat_map(Node::members) {
             for (group, node) in groups.elements().iter().enumerate() {
                 let Some((_, hooks)) = node.member("hooks") else { continue };
                 for (place, hook) in hooks.elements().iter().enumerate() {
-                    let Some((program, is_exec)) = self.json.read(hook).and_then(ours) else {
+                    let Some((program, is_exec)) =
+                        self.json.read(hook).and_then(|hook| ours(hook, self.wanted.arguments))
+                    else {
                         continue;
                     };
                     let hook = OurHook { event: event.to_owned(), program };
-                    found.push(Found { hook, is_exec, groups, group, hooks, place });
+                    found.push(FoundHook { hook, is_exec, groups, group, hooks, place });
                 }
             }
         }
         found
     }
 
-    fn found_at(&self, event: &str) -> Vec<Found<'_>> {
+    fn found_at(&self, event: &str) -> Vec<FoundHook<'_>> {
         self.found().into_iter().filter(|found| found.hook.event == event).collect()
     }
+}
+
+/// Where a settings file is kept as it was before an installation.
+pub fn backup(file: &Path) -> PathBuf {
+    let mut name = file.file_name().unwrap_or_default().to_os_string();
+    name.push(".kgctx-backup");
+    file.with_file_name(name)
+}
+
+pub fn has_backup(file: &Path) -> bool {
+    backup(file).exists()
+}
+
+/// Keeps what a settings file was. The copy has the file's permissions, because it may hold secrets.
+pub fn write_backup(file: &Path, original: &str) -> io::Result<()> {
+    let backup = backup(file);
+    fs::copy(file, &backup)?;
+    fs::write(&backup, original)
 }
 
 /// Takes out a hook, and whatever held nothing else and may go.
 fn removed(
     json: &JsonText,
-    found: &Found<'_>,
+    found: &FoundHook<'_>,
     was_there: impl Fn(Option<&str>) -> bool,
 ) -> serde_json::Result<JsonText> {
     let event = found.hook.event.as_str();
@@ -284,17 +310,17 @@ fn removed(
 }
 
 /// Which program a hook runs, if that is kgctx, and whether no shell is in between.
-fn ours(hook: RawHook) -> Option<(String, bool)> {
+fn ours(hook: RawHook, wanted: &[&str]) -> Option<(String, bool)> {
     let is_kgctx = |program: &str| {
         Path::new(program.rsplit('\\').next()?).file_stem()?.to_str().map(|stem| stem == "kgctx")
     };
     if let Some(arguments) = hook.args {
-        let is_ours = is_kgctx(&hook.command)? && arguments == ARGUMENTS;
+        let is_ours = is_kgctx(&hook.command)? && arguments == wanted;
         return is_ours.then_some((hook.command, true));
     }
-    // As somebody may have written it by hand, for a shell.
+    // As a person may have written it, for a shell.
     let mut rest = hook.command.trim_end();
-    for argument in ARGUMENTS.iter().rev() {
+    for argument in wanted.iter().rev() {
         rest = rest.strip_suffix(argument)?;
         rest = rest.strip_suffix(char::is_whitespace)?.trim_end();
     }
@@ -305,9 +331,20 @@ fn ours(hook: RawHook) -> Option<(String, bool)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::core::host::Host;
+    use crate::core::installation::{Install, InstallKind};
+
+    fn parse(text: &[u8]) -> Result<SettingsFile, SettingsFileError> {
+        let Some(Install { kind: InstallKind::JsonHooks(wanted), .. }) =
+            &Host::ClaudeCode.facts().install
+        else {
+            panic!("Claude Code has hooks in a settings file");
+        };
+        SettingsFile::parse(Path::new("settings.json"), wanted, text.to_vec())
+    }
 
     fn file(text: &str) -> SettingsFile {
-        SettingsFile::parse(Path::new("settings.json"), text.as_bytes().to_vec()).unwrap()
+        parse(text.as_bytes()).unwrap()
     }
 
     fn programs(file: &SettingsFile) -> Vec<(String, String)> {
@@ -320,7 +357,7 @@ mod tests {
         let check = |hook: &str, expected: Option<(&str, bool)>| {
             let raw = serde_json::from_str(hook).unwrap();
             let expected = expected.map(|(program, is_exec)| (program.to_owned(), is_exec));
-            assert_eq!(ours(raw), expected, "{hook}");
+            assert_eq!(ours(raw, &["hook", "claude-code"]), expected, "{hook}");
         };
         let exec = r#""args":["hook","claude-code"]}"#;
         check(&format!(r#"{{"command":"kgctx",{exec}"#), Some(("kgctx", true)));
@@ -374,13 +411,11 @@ mod tests {
             (r#"{"hooks":{"SessionStart":{}}}"#, "for \"SessionStart\" is no list"),
             ("{", "line 1 column 1"),
         ] {
-            let path = Path::new("settings.json");
-            let error = SettingsFile::parse(path, text.as_bytes().to_vec()).unwrap_err();
-            let error = error.to_string();
+            let error = parse(text.as_bytes()).unwrap_err().to_string();
             assert!(error.starts_with("settings.json ") && error.contains(what), "{error}");
             assert!(error.contains("left alone"), "{error}");
         }
-        assert!(SettingsFile::parse(Path::new("x"), vec![0xff]).is_err());
+        assert!(parse(&[0xff]).is_err());
         // What others may do with hooks is theirs.
         let odd =
             file(r#"{"hooks":{"SessionStart":[1,{"hooks":3},{"hooks":[null,{"command":7}]}]}}"#);

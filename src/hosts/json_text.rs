@@ -1,5 +1,8 @@
-//! JSON as somebody wrote it: edited in one place, it stays byte for byte what it was in all others. Knows no key.
+//! JSON as a person wrote it: an edit in one place leaves every other byte as it was. Knows no key.
 
+use jsonc_parser::ast;
+use jsonc_parser::common::Ranged;
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use serde::Serialize;
 use serde::de::{DeserializeOwned, Error as _};
 use serde_json::Value;
@@ -14,7 +17,7 @@ pub(super) struct JsonText {
     pub(super) root: Node,
 }
 
-/// A value, and where in the text it stands.
+/// A value, and its range in the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Node {
     start: usize,
@@ -37,6 +40,24 @@ struct Member {
 }
 
 impl Node {
+    fn of(value: &ast::Value<'_>, offset: usize) -> Node {
+        let member = |property: &ast::ObjectProp<'_>| Member {
+            name: property.name.as_str().to_owned(),
+            start: offset + property.range.start,
+            value: Node::of(&property.value, offset),
+        };
+        let content = match value {
+            ast::Value::Object(object) => {
+                Content::Object(object.properties.iter().map(member).collect())
+            }
+            ast::Value::Array(array) => {
+                Content::Array(array.elements.iter().map(|one| Node::of(one, offset)).collect())
+            }
+            _ => Content::Plain,
+        };
+        Node { start: offset + value.start(), end: offset + value.end(), content }
+    }
+
     pub(super) fn is_object(&self) -> bool {
         matches!(self.content, Content::Object(_))
     }
@@ -45,8 +66,8 @@ impl Node {
         matches!(self.content, Content::Array(_))
     }
 
-    /// The member of an object, with its place among the members. Of several with one name the last counts, as in every
-    /// reader of JSON that matters here.
+    /// The member of an object, with its place among the members. Of several with one name the last counts, as for every
+    /// host.
     pub(super) fn member(&self, name: &str) -> Option<(usize, &Node)> {
         let Content::Object(members) = &self.content else { return None };
         let place = members.iter().rposition(|member| member.name == name)?;
@@ -94,12 +115,13 @@ impl Node {
 impl JsonText {
     pub(super) fn parse(text: String) -> serde_json::Result<JsonText> {
         let json = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&text);
-        // It is checked by a reader that everybody trusts, which also refuses what is nested too deeply for the next one.
+        // Its messages name line and column, and it refuses what is nested too deeply.
         let _: Value = serde_json::from_str(json)?;
-        let mut scanner = Scanner { bytes: text.as_bytes(), at: text.len() - json.len() };
-        let root = scanner.value().ok_or_else(|| {
-            serde_json::Error::custom("it is JSON, but where its parts are cannot be told")
-        })?;
+        let offset = text.len() - json.len();
+        let parsed = parse_to_ast(json, &CollectOptions::default(), &ParseOptions::default())
+            .map_err(serde_json::Error::custom)?;
+        let root = parsed.value.map(|value| Node::of(&value, offset));
+        let root = root.ok_or_else(|| serde_json::Error::custom("it holds no value"))?;
         Ok(JsonText { text, root })
     }
 
@@ -228,75 +250,6 @@ impl JsonText {
         let line = before.rsplit_once('\n').map_or(before, |(_, line)| line);
         let line = line.trim_start_matches(BYTE_ORDER_MARK);
         &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
-    }
-}
-
-/// Finds where the parts of a text are of which it is known that it is JSON.
-struct Scanner<'a> {
-    bytes: &'a [u8],
-    at: usize,
-}
-
-impl Scanner<'_> {
-    fn value(&mut self) -> Option<Node> {
-        self.skip_space();
-        let start = self.at;
-        let content = match self.bytes.get(self.at)? {
-            b'{' => Content::Object(self.items(b'}', Scanner::member)?),
-            b'[' => Content::Array(self.items(b']', Scanner::value)?),
-            b'"' => {
-                self.string()?;
-                Content::Plain
-            }
-            _ => {
-                let is_over = |byte: &u8| b",]} \t\r\n".contains(byte);
-                let rest = &self.bytes[self.at..];
-                self.at += rest.iter().position(is_over).unwrap_or(rest.len());
-                Content::Plain
-            }
-        };
-        Some(Node { start, end: self.at, content })
-    }
-
-    fn items<T>(&mut self, end: u8, item: fn(&mut Self) -> Option<T>) -> Option<Vec<T>> {
-        let mut items = Vec::new();
-        self.at += 1;
-        loop {
-            self.skip_space();
-            match *self.bytes.get(self.at)? {
-                byte if byte == end => {
-                    self.at += 1;
-                    return Some(items);
-                }
-                b',' => self.at += 1,
-                _ => items.push(item(self)?),
-            }
-        }
-    }
-
-    fn member(&mut self) -> Option<Member> {
-        let start = self.at;
-        let name = self.string()?;
-        self.skip_space();
-        (*self.bytes.get(self.at)? == b':').then_some(())?;
-        self.at += 1;
-        Some(Member { name, start, value: self.value()? })
-    }
-
-    fn string(&mut self) -> Option<String> {
-        let start = self.at;
-        self.at += 1;
-        while *self.bytes.get(self.at)? != b'"' {
-            self.at += if self.bytes[self.at] == b'\\' { 2 } else { 1 };
-        }
-        self.at += 1;
-        serde_json::from_slice(self.bytes.get(start..self.at)?).ok()
-    }
-
-    fn skip_space(&mut self) {
-        while self.bytes.get(self.at).is_some_and(|byte| b" \t\r\n".contains(byte)) {
-            self.at += 1;
-        }
     }
 }
 

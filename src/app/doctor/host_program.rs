@@ -1,0 +1,114 @@
+//! The programs between a host and kgctx: the host's own, and the kgctx that its plugin starts.
+
+use crate::app::doctor::PATIENCE;
+use crate::app::install::{VERSION, plugin_file};
+use crate::core::diagnosis::Check;
+use crate::core::host::{Host, TriedVersions};
+use crate::system::environment::Environment;
+use crate::system::process::find;
+use crate::workspace::Surroundings;
+
+/// Which version of the host there is, and whether the plugin was tried with it.
+pub(super) fn host_program(
+    environment: &Environment,
+    host: Host,
+    versions: &TriedVersions,
+) -> Check {
+    let (name, title) = (host.facts().program, host.facts().title);
+    let TriedVersions { variable, quiet, oldest, newest } = *versions;
+    let named = environment.get(variable).map_or(name.as_ref(), |bin| bin.as_os_str());
+    let Some(file) = find::find(named, environment) else {
+        let found = format!("{} is not found", named.to_string_lossy());
+        let out = format!("install {title}, or set {variable} to where it is");
+        return Check::warn(name, found, out);
+    };
+    let shown = file.display();
+    let said = match find::version(&file, quiet, PATIENCE) {
+        Ok(said) => said,
+        Err(error) => {
+            let out = format!("install {title} again");
+            return Check::warn(name, format!("{shown}: {error}"), out);
+        }
+    };
+    let tried = format!("{} to {}", dotted(oldest), dotted(newest));
+    match version_numbers(&said) {
+        None => Check::warn(
+            name,
+            format!("{shown} says {said:?}, which is no version"),
+            format!("use {title} {tried}"),
+        ),
+        Some(version) if version < oldest => Check::warn(
+            name,
+            format!("{said}, {shown}: older than what the bridge was tried with"),
+            format!("update {title}: {tried} were tried"),
+        ),
+        Some(version) if version[0] > newest[0] => Check::warn(
+            name,
+            format!("{said}, {shown}: plugins of {title} {} may not be loaded", newest[0]),
+            format!("use {title} {tried}, or update kgctx"),
+        ),
+        Some(version) if version > newest => {
+            Check::ok(name, format!("{said}, {shown} (newer than what was tried, {tried})"))
+        }
+        Some(_) => Check::ok(name, format!("{said}, {shown}")),
+    }
+}
+
+/// The kgctx that a host's plugin starts, which need not be this one.
+pub(super) fn kgctx(surroundings: &Surroundings, host: Host) -> Check {
+    let (name, title) = ("program", host.facts().title);
+    let named = surroundings.environment.get("KGCTX_BIN");
+    let by = if named.is_some() { "KGCTX_BIN" } else { "PATH" };
+    let this = find::this().unwrap_or_default();
+    let this = this.display();
+    let Some(file) = plugin_file::program(surroundings) else {
+        let found = match named {
+            Some(named) => format!("KGCTX_BIN is {}, which is no program", named.to_string_lossy()),
+            None => format!("{title} would not find kgctx on the PATH"),
+        };
+        let out = format!("put it on the PATH, or set KGCTX_BIN={this} where {title} is started");
+        return Check::fail(name, found, out);
+    };
+    let shown = file.display();
+    match find::version(&file, &[], PATIENCE) {
+        Ok(said) if said == format!("kgctx {VERSION}") => {
+            Check::ok(name, format!("{title} starts {shown}, by {by}"))
+        }
+        Ok(said) => Check::warn(
+            name,
+            format!("{title} starts {shown}, by {by}, which says {said:?} and not kgctx {VERSION}"),
+            format!("update it, or set KGCTX_BIN={this} where {title} is started"),
+        ),
+        Err(error) => Check::fail(
+            name,
+            format!("{title} starts {shown}, by {by}, but {error}"),
+            format!("install it again, or set KGCTX_BIN={this} where {title} is started"),
+        ),
+    }
+}
+
+fn version_numbers(text: &str) -> Option<[u64; 3]> {
+    let mut numbers = text.trim_start_matches('v').split(['.', '-', '+']).map(str::parse);
+    Some([numbers.next()?.ok()?, numbers.next()?.ok()?, numbers.next()?.ok()?])
+}
+
+fn dotted(version: [u64; 3]) -> String {
+    version.map(|number| number.to_string()).join(".")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_read_as_programs_say_them() {
+        let check = |text, expected| assert_eq!(version_numbers(text), expected, "{text}");
+        check("1.18.33", Some([1, 18, 33]));
+        check("v1.2.27", Some([1, 2, 27]));
+        check("2.0.0-beta.1", Some([2, 0, 0]));
+        check("0.0.0+local", Some([0, 0, 0]));
+        for text in ["", "1.18", "opencode", "1.x.3"] {
+            check(text, None);
+        }
+    }
+}

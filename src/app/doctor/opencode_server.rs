@@ -1,0 +1,41 @@
+//! A running OpenCode server, to which contexts go without the plugin.
+
+use std::error::Error;
+
+use tokio::runtime::Builder;
+
+use crate::core::diagnosis::{Check, Verdict};
+use crate::core::time_limits;
+use crate::hosts::opencode::{Health, OpencodeServer, ServerAddress};
+use crate::system::environment::Environment;
+
+pub(super) fn server(url: &str, environment: &Environment) -> Check {
+    let name = "server";
+    let refused = |error: &dyn Error| {
+        Check::of_error(name, Verdict::Fail, error, "write it like http://127.0.0.1:4096")
+    };
+    let address: ServerAddress = match url.parse() {
+        Ok(address) => address,
+        Err(error) => return refused(&error),
+    };
+    let credentials = address.credentials(environment);
+    let server = OpencodeServer::new(address, credentials, time_limits::DOCTOR_SERVER);
+    let runtime = match Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return refused(&error),
+    };
+    let health = runtime.block_on(server.health());
+    // Does not wait for the look-up of a name.
+    runtime.shutdown_background();
+    let address = server.address();
+    match health {
+        Ok(Health { healthy: true, version }) => {
+            Check::ok(name, format!("OpenCode {version} at {address}"))
+        }
+        Ok(_) => {
+            let found = format!("OpenCode at {address} says that it is not well");
+            Check::fail(name, found, "start it again, and look into its log")
+        }
+        Err(error) => refused(&error),
+    }
+}

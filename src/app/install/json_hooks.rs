@@ -1,0 +1,114 @@
+//! Plans for hooks in a host's settings file, of which every other byte stays as it is.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::app::install::{
+    InstallError, InstallPlan, Target, UninstallPlan, folders_to_go, remembered, sha256,
+};
+use crate::core::installation::{Change, Installation, JsonHooks, Scope};
+use crate::hosts::json_hooks::{SettingsFile, backup, has_backup};
+use crate::system::folders;
+use crate::system::process::find;
+use crate::workspace::Surroundings;
+
+pub(super) fn plan_install(
+    target: &Target<'_>,
+    hooks: &'static JsonHooks,
+) -> Result<InstallPlan, InstallError> {
+    let file = settings_file(target, hooks);
+    let found = SettingsFile::read(&file, hooks)?;
+    let now = found.clone().map_or_else(|| SettingsFile::empty(&file, hooks), Ok)?;
+    let wanted = now.with_hooks(&program(target.surroundings)?)?;
+    let mut plan = InstallPlan::new(target, file, wanted.text().to_owned());
+    let Some(found) = found else {
+        plan.make_file(Change::MakeSettings);
+        return Ok(plan);
+    };
+    if wanted == now {
+        return Ok(plan);
+    }
+    let known = remembered(target.state()?.as_ref(), &plan.file)?;
+    // The backup is still right if the file is as we left it. Otherwise it must hold what others wrote since.
+    if !known.is_some_and(|known| is_as_left(&found, &known)) {
+        let kept = SettingsFile::read_backup(&plan.file, hooks)?;
+        let original = found.without_hooks(kept.as_ref())?;
+        plan.original = Some(original.text().to_owned());
+        plan.changes.push(Change::BackUpSettings(backup(&plan.file)));
+    }
+    plan.changes.push(Change::AddHooks(plan.file.clone()));
+    Ok(plan)
+}
+
+pub(super) fn plan_uninstall(
+    target: &Target<'_>,
+    hooks: &'static JsonHooks,
+) -> Result<UninstallPlan, InstallError> {
+    let state = target.state()?;
+    let file = settings_file(target, hooks);
+    let known = remembered(state.as_ref(), &file)?;
+    let found = SettingsFile::read(&file, hooks)?;
+    let kept = match &known {
+        Some(_) => SettingsFile::read_backup(&file, hooks)?,
+        None => None,
+    };
+    let mut changes = Vec::new();
+    let mut rest = None;
+    match (found, &known, kept) {
+        (Some(found), Some(known), Some(kept)) if is_as_left(&found, known) => {
+            rest = Some(kept);
+            changes.push(Change::RestoreSettings(file.clone()));
+        }
+        (Some(found), known, kept) if !found.our_hooks().is_empty() => {
+            let without = found.without_hooks(kept.as_ref())?;
+            if without.is_empty() && known.is_some() && kept.is_none() {
+                changes.push(Change::RemoveSettings(file.clone()));
+            } else {
+                rest = Some(without);
+                changes.push(Change::RemoveHooks(file.clone()));
+            }
+        }
+        (found, ..) => rest = found,
+    }
+    if let Some(known) = known {
+        if has_backup(&file) {
+            changes.push(Change::RemoveBackup(backup(&file)));
+        }
+        // Otherwise the file stays, and its folders with it.
+        if rest.is_none() {
+            changes.extend(folders_to_go(&file, known.folders_made)?);
+        }
+    }
+    let rest = rest.map(|rest| rest.text().to_owned());
+    let (searched, files, other_copies) = (file.clone(), vec![file], Vec::new());
+    Ok(UninstallPlan { changes, searched, other_copies, rest, files, state })
+}
+
+pub(in crate::app) fn settings_file(target: &Target<'_>, hooks: &JsonHooks) -> PathBuf {
+    target.folder.join(match target.scope {
+        Scope::Global => hooks.user_file,
+        Scope::Project => hooks.project_file,
+    })
+}
+
+fn is_as_left(found: &SettingsFile, known: &Installation) -> bool {
+    known.sha256 == sha256(found.text())
+}
+
+/// How the settings name this program: shortly, where the PATH leads to it.
+fn program(surroundings: &Surroundings) -> Result<String, InstallError> {
+    let found = find::find("kgctx".as_ref(), &surroundings.environment);
+    let this = find::this();
+    let is_same = match (&found, &this) {
+        (Some(found), Some(this)) => {
+            folders::settled(found.clone()) == folders::settled(this.clone())
+        }
+        _ => false,
+    };
+    let path = this.filter(|_| !is_same).unwrap_or_else(|| PathBuf::from("kgctx"));
+    let not_utf8 = |path: PathBuf| InstallError::Io {
+        cause: io::Error::new(io::ErrorKind::InvalidInput, "its name is no text"),
+        path,
+    };
+    path.into_os_string().into_string().map_err(|path| not_utf8(path.into()))
+}
