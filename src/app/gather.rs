@@ -4,6 +4,8 @@
 //! Workers do everything that touches the outside, and report events. This thread only listens, and goes on with what it
 //! has when the time is over: a thread that hangs on a dead network folder ends with the process.
 
+mod answers;
+
 use std::num::NonZero;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver};
@@ -12,16 +14,17 @@ use std::time::{Duration, Instant};
 
 use crate::app::deadline::Deadline;
 use crate::app::draft::{Draft, Drafter};
+use crate::app::gather::answers::Answers;
 use crate::app::session::Session;
-use crate::app::worker::{IndexState, Worker, WorkerEvent};
-use crate::core::context::found::{ConceptDetails, Found, FoundNote};
+use crate::app::worker::Worker;
+use crate::app::worker::event::{IndexState, WorkerEvent};
+use crate::core::context::found::Found;
 use crate::core::context::rank::Ranking;
 use crate::core::context::receipt::{Fault, Stage};
 use crate::core::source::{SourceChoice, SourcePreference};
 use crate::sources::blend::add_missing_neighbours;
 use crate::sources::index_instead;
 use crate::sources::slow::{SlowAnswer, SlowSource};
-use crate::sources::source::SourceAnswer;
 use crate::workspace::{AppError, Place};
 
 const FIRST: usize = 0;
@@ -105,45 +108,6 @@ enum Phase {
 #[derive(Clone, Copy)]
 struct Reading {
     covers_all: bool,
-}
-
-/// The answers of one state of the index, as far as they have come in.
-#[derive(Default)]
-struct Answers {
-    search: Option<SourceAnswer<Vec<FoundNote>>>,
-    recent: Option<SourceAnswer<Vec<FoundNote>>>,
-    details: Option<SourceAnswer<ConceptDetails>>,
-}
-
-impl Answers {
-    fn have_begun(&self) -> bool {
-        self.search.is_some() || self.recent.is_some() || self.details.is_some()
-    }
-
-    fn are_complete(&self) -> bool {
-        self.search.is_some() && self.recent.is_some() && self.details.is_some()
-    }
-
-    /// What was found, if there are all answers and no error.
-    fn found(&self) -> Option<Found> {
-        let search = self.search.as_ref()?.as_ref().ok()?.clone();
-        let recent = self.recent.as_ref()?.as_ref().ok()?.clone();
-        let details = self.details.as_ref()?.as_ref().ok()?.clone();
-        Some(Found { search, recent, details })
-    }
-
-    fn known_details(&self) -> Option<&ConceptDetails> {
-        self.details.as_ref()?.as_ref().ok()
-    }
-
-    /// What was found. The reason for a missing answer is `missing`; without one, a worker has reported it.
-    fn into_found(self, missing: Option<&str>, faults: &mut Vec<Fault>) -> Found {
-        Found {
-            search: answer_or_fault("search", self.search, missing, faults),
-            recent: answer_or_fault("recent", self.recent, missing, faults),
-            details: answer_or_fault("graph", self.details, missing, faults),
-        }
-    }
 }
 
 /// A slow source, and its answer if it is there.
@@ -395,19 +359,4 @@ impl Gathering {
         gathered.draft = gathered.draft.filter(|_| !takes_fresh);
         gathered
     }
-}
-
-fn answer_or_fault<T: Default>(
-    source: &str,
-    answer: Option<SourceAnswer<T>>,
-    missing: Option<&str>,
-    faults: &mut Vec<Fault>,
-) -> T {
-    let reason = match answer {
-        Some(Ok(answer)) => return answer,
-        Some(Err(error)) => Some(error.reason),
-        None => missing.map(str::to_owned),
-    };
-    faults.extend(reason.map(|reason| Fault::new(source, reason)));
-    T::default()
 }

@@ -6,6 +6,9 @@
 //! A source beside the index answers about its own notes, and the index about the rest. A slow source is asked beside
 //! all this, and the index covers all notes, because the slow source may be late.
 
+pub(super) mod event;
+mod questions;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
@@ -13,55 +16,19 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::app::deadline::Deadline;
-use crate::core::context::found::{ConceptDetails, FoundNote};
-use crate::core::context::rank::{Ranking, shortlist};
+use crate::app::worker::event::{IndexState, WorkerEvent};
+use crate::core::context::rank::Ranking;
 use crate::core::context::receipt::Fault;
-use crate::core::source::SourceChoice;
 use crate::core::time::Timestamp;
 use crate::sources::blend::Blended;
 use crate::sources::local_index::LocalIndex;
-use crate::sources::slow::{SlowAnswer, SlowSource};
-use crate::sources::source::{SharedSource, Source, SourceAnswer, SourceError};
+use crate::sources::slow::SlowSource;
+use crate::sources::source::SharedSource;
 use crate::sources::{self, Chosen, Plan};
 use crate::store::index::{Index, Unusable};
 use crate::system::within::{self, Started};
 use crate::workspace::refresh::{Listed, Mode, Notice, Patience, Refreshed, list, refresh_listed};
-use crate::workspace::{AppError, Place, Request, Workspace};
-
-/// Which state of the index was asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum IndexState {
-    /// As it was left.
-    Last,
-    /// After the vaults were listed.
-    Fresh,
-}
-
-pub(super) enum WorkerEvent {
-    Place(Box<Result<Place, AppError>>),
-    /// Which source answers, what is wrong with the others, and the source itself if it is slow.
-    Chosen(SourceChoice, Vec<Fault>, Option<Arc<SlowSource>>),
-    /// Whether there is a source to ask, and what is wrong with the vaults that cannot be used.
-    Opened(bool, Vec<Fault>),
-    /// Notes are being read for the index: those of all vaults, or without those of another source.
-    Reading {
-        covers_all: bool,
-    },
-    /// The index is up to date, or as good as it gets.
-    Refreshed(Option<Fault>),
-    /// The index turned out to be damaged, and is rebuilt.
-    Rebuilding(Fault),
-    /// There is no usable index.
-    Failed(Fault),
-    Search(IndexState, SourceAnswer<Vec<FoundNote>>),
-    Recent(IndexState, SourceAnswer<Vec<FoundNote>>),
-    Details(IndexState, SourceAnswer<ConceptDetails>),
-    /// What the slow source answered, or why it did not.
-    Slow(Result<Box<SlowAnswer>, String>),
-    Took(&'static str, Duration),
-    /// Nothing more will come, except from a slow source.
-    Done,
-}
+use crate::workspace::{Place, Request, Workspace};
 
 /// The reason of a thread that panicked.
 const OUR_FAULT: &str = "a fault of this program ended it; please report it";
@@ -291,49 +258,6 @@ impl Worker {
                 None
             }
         }
-    }
-
-    /// Asks all questions and reports the answers.
-    fn ask(&self, state: IndexState, source: &Blended, project: Option<&str>) -> Answered {
-        let elsewhere = self.start_recent(source);
-        let search = self.found(source, "search", |source| source.search(project));
-        self.report(WorkerEvent::Search(state, search.clone()));
-        let recent = match elsewhere {
-            Some(recent) => recent.wait().unwrap_or_else(|| Err(OUR_FAULT.to_owned().into())),
-            None => self.found(source, "recent", |source| source.recent(self.now)),
-        };
-        self.report(WorkerEvent::Recent(state, recent.clone()));
-        let (searched, changed) = (search.as_deref(), recent.as_deref());
-        let (searched, changed) = (searched.unwrap_or_default(), changed.unwrap_or_default());
-        let concepts = shortlist(self.ranking, searched, changed);
-        let n_expanded = self.ranking.n_expanded();
-        let details = self.timed("graph", || source.around(&concepts, n_expanded));
-        let errors = [search.err(), recent.err(), details.as_ref().err().cloned()];
-        self.report(WorkerEvent::Details(state, details));
-        match errors.into_iter().flatten().find(|error| error.is_damage) {
-            Some(SourceError { reason, .. }) => Err(reason),
-            None => Ok(()),
-        }
-    }
-
-    fn found(
-        &self,
-        source: &Blended,
-        stage: &'static str,
-        ask: impl FnOnce(&Blended) -> SourceAnswer<Vec<FoundNote>>,
-    ) -> SourceAnswer<Vec<FoundNote>> {
-        match source.has_notes_ready() {
-            true => ask(source),
-            false => self.timed(stage, || ask(source)),
-        }
-    }
-
-    /// Asks for recent notes beside the search, if there is a core for that. Opening another connection takes longer than
-    /// the answer: with two cores, of which listing has one, the answer comes sooner after the search.
-    fn start_recent(&self, source: &Blended) -> Option<Started<SourceAnswer<Vec<FoundNote>>>> {
-        let recent = source.recent_elsewhere().filter(|_| self.has_spare_core)?;
-        let worker = self.clone();
-        Some(within::start(move || worker.timed("recent", || recent(worker.now))))
     }
 }
 

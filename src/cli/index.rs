@@ -11,7 +11,8 @@ use crate::cli::screen::{Screen, Style};
 use crate::core::note::Remark;
 use crate::core::text::for_terminal;
 use crate::core::text::number::thousands;
-use crate::workspace::refresh::{Mode, Notice, Refreshed, Summary, index};
+use crate::workspace::refresh::{Mode, Notice, Refreshed};
+use crate::workspace::summary::{Summary, index};
 use crate::workspace::watch::{Freshness, watch};
 use crate::workspace::{AppError, Workspace};
 

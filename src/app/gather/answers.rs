@@ -1,0 +1,59 @@
+//! The answers of one state of the index.
+
+use crate::core::context::found::{ConceptDetails, Found, FoundNote};
+use crate::core::context::receipt::Fault;
+use crate::sources::source::SourceAnswer;
+
+/// As far as they have come in.
+#[derive(Default)]
+pub(super) struct Answers {
+    pub(super) search: Option<SourceAnswer<Vec<FoundNote>>>,
+    pub(super) recent: Option<SourceAnswer<Vec<FoundNote>>>,
+    pub(super) details: Option<SourceAnswer<ConceptDetails>>,
+}
+
+impl Answers {
+    pub(super) fn have_begun(&self) -> bool {
+        self.search.is_some() || self.recent.is_some() || self.details.is_some()
+    }
+
+    pub(super) fn are_complete(&self) -> bool {
+        self.search.is_some() && self.recent.is_some() && self.details.is_some()
+    }
+
+    /// What was found, if there are all answers and no error.
+    pub(super) fn found(&self) -> Option<Found> {
+        let search = self.search.as_ref()?.as_ref().ok()?.clone();
+        let recent = self.recent.as_ref()?.as_ref().ok()?.clone();
+        let details = self.details.as_ref()?.as_ref().ok()?.clone();
+        Some(Found { search, recent, details })
+    }
+
+    pub(super) fn known_details(&self) -> Option<&ConceptDetails> {
+        self.details.as_ref()?.as_ref().ok()
+    }
+
+    /// What was found. The reason for a missing answer is `missing`; without one, a worker has reported it.
+    pub(super) fn into_found(self, missing: Option<&str>, faults: &mut Vec<Fault>) -> Found {
+        Found {
+            search: answer_or_fault("search", self.search, missing, faults),
+            recent: answer_or_fault("recent", self.recent, missing, faults),
+            details: answer_or_fault("graph", self.details, missing, faults),
+        }
+    }
+}
+
+fn answer_or_fault<T: Default>(
+    source: &str,
+    answer: Option<SourceAnswer<T>>,
+    missing: Option<&str>,
+    faults: &mut Vec<Fault>,
+) -> T {
+    let reason = match answer {
+        Some(Ok(answer)) => return answer,
+        Some(Err(error)) => Some(error.reason),
+        None => missing.map(str::to_owned),
+    };
+    faults.extend(reason.map(|reason| Fault::new(source, reason)));
+    T::default()
+}

@@ -1,0 +1,155 @@
+//! Writes changed notes into the index in use, or all notes into a new one.
+
+use std::sync::mpsc;
+use std::thread;
+
+use rayon::prelude::*;
+
+use super::{Listed, Mode, Notice};
+use crate::core::note::listing::ListedFile;
+use crate::core::note::reading::Reading;
+use crate::store::index::{Builder, IndexError, Outcome, Unusable, Updater, WriterLock};
+use crate::workspace::Workspace;
+use crate::workspace::reader::FileReader;
+
+/// Files are read in groups of about this many bytes, of which a few are in memory at a time.
+const GROUP_BYTES: u64 = 2 * 1024 * 1024;
+const GROUP_FILES: usize = 256;
+/// How many groups may wait for the writer.
+const GROUPS_AHEAD: usize = 2;
+/// Above this share of changed notes, a new index is made faster than the old one is changed.
+const REBUILD_SHARE: i64 = 4;
+const REBUILD_FROM: i64 = 200;
+/// An update holds all that it reads in memory, a build only a little at a time.
+const REBUILD_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Writes what changed, into the index in use or into a new one.
+pub(super) fn write(
+    workspace: &Workspace,
+    lock: &WriterLock,
+    listed: &Listed<'_>,
+    mode: Mode,
+    progress: &mut dyn FnMut(usize, usize),
+) -> Result<(Outcome, Option<Notice>), IndexError> {
+    let mut notice = None;
+    if mode == Mode::Incremental {
+        match update(workspace, lock, listed, progress) {
+            Ok(Some(outcome)) => return Ok((outcome, None)),
+            Ok(None) | Err(IndexError::Crowded) => {}
+            Err(error @ IndexError::Damaged(_)) => {
+                notice = Some(Notice::Rebuilt(error.to_string()))
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok((build(workspace, lock, listed, progress)?, notice))
+}
+
+/// Changes the index in use; `None` where a new one has to be made.
+fn update(
+    workspace: &Workspace,
+    lock: &WriterLock,
+    listed: &Listed<'_>,
+    progress: &mut dyn FnMut(usize, usize),
+) -> Result<Option<Outcome>, IndexError> {
+    let mut updater = match Updater::open(lock, &workspace.fingerprint) {
+        Ok(updater) => updater,
+        Err(Unusable::Failed(error)) => return Err(error),
+        Err(_) => return Ok(None),
+    };
+    let Listed { listings, notes, .. } = listed;
+    let changes = updater.changes(listings)?;
+    if changes.is_empty() {
+        return Ok(Some(Outcome::default()));
+    }
+    let n_to_read = changes.to_read.len();
+    let bytes: u64 =
+        changes.to_read.iter().map(|&(folder, file)| listings[folder].files[file].stamp.size).sum();
+    let most = (updater.n_notes()? / REBUILD_SHARE).max(REBUILD_FROM);
+    if n_to_read as i64 > most || bytes > REBUILD_BYTES {
+        return Ok(None);
+    }
+    let reader = FileReader::new(workspace, listings, *notes);
+    progress(0, n_to_read);
+    let readings: Vec<Reading> = changes
+        .to_read
+        .par_iter()
+        .with_min_len(8)
+        .map(|&(folder, file)| reader.read(folder, &listings[folder].files[file]))
+        .collect();
+    progress(n_to_read, n_to_read);
+    let outcome = updater.apply(&changes, listings, readings)?;
+    Ok(Some(Outcome { read: n_to_read, ..outcome }))
+}
+
+/// Makes a new index.
+fn build(
+    workspace: &Workspace,
+    lock: &WriterLock,
+    listed: &Listed<'_>,
+    progress: &mut dyn FnMut(usize, usize),
+) -> Result<Outcome, IndexError> {
+    let Listed { listings, notes, .. } = listed;
+    let mut files: Vec<(usize, &ListedFile)> = listings
+        .iter()
+        .enumerate()
+        .flat_map(|(folder, listing)| listing.files.iter().map(move |file| (folder, file)))
+        .collect();
+    // Ids are given in this order, which every update keeps.
+    files.sort_unstable_by(|(a_folder, a), (b_folder, b)| {
+        let (a_place, b_place) = (&listings[*a_folder], &listings[*b_folder]);
+        let a_key = (a.stamp.mtime, a_place.vault, &a_place.folder, &a.name);
+        a_key.cmp(&(b.stamp.mtime, b_place.vault, &b_place.folder, &b.name))
+    });
+    let mut builder = Builder::begin(lock, listings.len())?;
+    let reader = FileReader::new(workspace, listings, *notes);
+    let n_files = files.len();
+    progress(0, n_files);
+    thread::scope(|scope| -> Result<(), IndexError> {
+        let (sender, receiver) = mpsc::sync_channel::<Vec<Reading>>(GROUPS_AHEAD);
+        let reader = &reader;
+        scope.spawn(move || {
+            for group in groups(&files) {
+                let readings =
+                    group.par_iter().map(|&(folder, file)| reader.read(folder, file)).collect();
+                // The writer has given up, and says why.
+                if sender.send(readings).is_err() {
+                    break;
+                }
+            }
+        });
+        let mut done = 0;
+        for readings in receiver {
+            for reading in &readings {
+                builder.add(reading)?;
+            }
+            done += readings.len();
+            progress(done, n_files);
+        }
+        Ok(())
+    })?;
+    let totals = builder.finish(listings, &workspace.fingerprint)?;
+    let changed = usize::try_from(totals.notes).unwrap_or_default();
+    Ok(Outcome { changed, removed: 0, read: n_files })
+}
+
+/// Splits files into groups that fit into memory together.
+fn groups<'a>(
+    mut files: &'a [(usize, &'a ListedFile)],
+) -> impl Iterator<Item = &'a [(usize, &'a ListedFile)]> {
+    std::iter::from_fn(move || {
+        let mut bytes = 0;
+        let n = files
+            .iter()
+            .take(GROUP_FILES)
+            .take_while(|(_, file)| {
+                let fits = bytes == 0 || bytes + file.stamp.size <= GROUP_BYTES;
+                bytes += file.stamp.size.max(1);
+                fits
+            })
+            .count();
+        let (group, rest) = files.split_at(n);
+        files = rest;
+        (!group.is_empty()).then_some(group)
+    })
+}

@@ -1,0 +1,88 @@
+//! The summary of an index.
+
+use std::time::Instant;
+
+use serde::Serialize;
+
+use crate::core::note::listing::Skipped;
+use crate::store::index::{Index, IndexError, Totals};
+use crate::workspace::refresh::{Mode, Patience, Refreshed, ask_of, refresh};
+use crate::workspace::{AppError, Workspace};
+
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Summary {
+    pub notes: i64,
+    /// Distinct concepts.
+    pub concepts: i64,
+    /// Links that count.
+    pub links: i64,
+    /// Pairs of concepts that share a note.
+    pub edges: i64,
+    /// Notes that are new or whose content is; all of them after a full build.
+    pub changed: usize,
+    /// Notes that are gone; none is counted by a full build.
+    pub removed: usize,
+    /// Files and folders that were passed over.
+    pub skipped: u64,
+    /// Notes with remarks.
+    pub remarks: i64,
+    pub ms: f64,
+    /// The passed-over, by reason.
+    pub skipped_by: Skipped,
+    /// What was odd about which notes.
+    pub remarked: Vec<Remarked>,
+    pub index: String,
+}
+
+/// A note and what was odd about it.
+#[derive(Debug, Clone, Serialize)]
+pub struct Remarked {
+    pub uri: String,
+    pub remark: String,
+}
+
+/// Brings the index up to date and sums it up.
+pub fn index(
+    workspace: &Workspace,
+    mode: Mode,
+    progress: &mut dyn FnMut(usize, usize),
+) -> Result<(Summary, Refreshed), AppError> {
+    let started = Instant::now();
+    let fresh = refresh(workspace, mode, Patience::Wait, progress)?;
+    ask_of(workspace, fresh, |index, refreshed| summary(workspace, index, refreshed, started))
+}
+
+fn summary(
+    workspace: &Workspace,
+    index: &Index,
+    refreshed: &Refreshed,
+    started: Instant,
+) -> Result<Summary, IndexError> {
+    let Totals { notes, concepts, links, edges, remarked } = index.totals()?;
+    let mut skipped = refreshed.skipped;
+    skipped.add(&index.rejected()?);
+    let remarks = if remarked > 0 { index.remarks()? } else { Vec::new() };
+    let in_vault =
+        |vault: usize| workspace.vaults.get(vault).map_or("", |vault| vault.name.as_str());
+    Ok(Summary {
+        notes,
+        concepts,
+        links,
+        edges,
+        changed: refreshed.outcome.changed,
+        removed: refreshed.outcome.removed,
+        skipped: skipped.total(),
+        remarks: remarked,
+        ms: (started.elapsed().as_secs_f64() * 1e6).round() / 1e3,
+        skipped_by: skipped,
+        remarked: remarks
+            .into_iter()
+            .map(|(vault, path, remarks)| Remarked {
+                uri: crate::core::note::vault::uri(in_vault(vault), &path),
+                remark: remarks.to_string(),
+            })
+            .collect(),
+        index: workspace.index_path().display().to_string(),
+    })
+}
