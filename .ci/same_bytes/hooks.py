@@ -157,10 +157,11 @@ def claude_code(lab):
     env_file = lab.path / "env-file"
     tell("start-startup", "with-env-file", env={"CLAUDE_ENV_FILE": env_file})
     lab.file("env-file")
+    # A handoff's id has the first eight letters of its session.
     for name, text in (("off", "enabled = false\n"), ("no handoffs", "[handoff]\nenabled = false\n"), ("none on start", "[handoff]\ninject_on_start = false\n"),
                        ("on clear", "[handoff]\ninject_on_clear = true\n")):
         lab.write("kgctx-home/config.toml", text)
-        leave(lab, f"author-{name.replace(' ', '-')}")
+        leave(lab, f"{name.replace(' ', '-')}-author")
         tell("start-startup", f"s-{name}", name)
         tell("start-clear", f"c-{name}", name)
     (lab.path / "kgctx-home/config.toml").unlink()

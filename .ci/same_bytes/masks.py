@@ -47,7 +47,7 @@ class Masks:
         text = re.sub(r"\b(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(\.\d+)?Z", self._iso, text)
         text = re.sub(r"\b(\d{4})-(\d\d)-(\d\d) (\d\d):(\d\d)(?::(\d\d))?\b", self._iso, text)
         text = re.sub(r"\bHO-(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)(\d\d)-", self._id, text)
-        text = re.sub(r"(?<![\d.])(\d{10}|\d{13}|\d{19})(?![\d.])", self._number, text)
+        text = re.sub(r"(?<![\w.])(\d{10}|\d{13}|\d{19})(?![\w.])", self._number, text)
         text = re.sub(r'"stages":\[.*?\]', self._stages, text)
         text = re.sub(r'"ms":[\d.]+', '"ms":<ms>', text)
         text = re.sub(r"\nms: (.*)", self._stage_line, text)
