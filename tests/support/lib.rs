@@ -10,6 +10,7 @@ pub(crate) mod hostile_text;
 pub(crate) mod index_snapshot;
 pub(crate) mod link_counts;
 pub(crate) mod maenifold_db;
+pub(crate) mod maenifold_lab;
 pub(crate) mod maenifold_memory;
 pub(crate) mod naive_markdown;
 pub(crate) mod token_texts;

@@ -4,7 +4,7 @@ use std::fs;
 
 use rusqlite::Connection;
 
-use super::{HOUR, Lab, answer, faults, source, text};
+use crate::support::maenifold_lab::{HOUR, Lab, answer, faults, source, text};
 
 #[track_caller]
 fn check(lab: &Lab, more: &[&str], expect: (&str, &str), fault: &str) {

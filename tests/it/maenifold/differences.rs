@@ -6,7 +6,7 @@ use std::fs;
 use rusqlite::Connection;
 use serde_json::Value;
 
-use super::{HOUR, Lab, NOW};
+use crate::support::maenifold_lab::{self, HOUR, Lab, NOW};
 use crate::support::{stderr, valid};
 
 const SOURCES: [&str; 3] = ["index", "database", "cli"];
@@ -267,7 +267,7 @@ fn how_many_notes() {
     let lab = Lab::new();
     let tells = |source| {
         let answer = lab.inject(&["--source", source]);
-        super::text(&answer).contains("[[hull]] - in ")
+        maenifold_lab::text(&answer).contains("[[hull]] - in ")
     };
     assert_eq!(SOURCES.map(tells), [true, true, false]);
 }

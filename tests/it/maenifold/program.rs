@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::{HOUR, Lab, faults, part, source, text};
+use crate::support::maenifold_lab::{self, HOUR, Lab, faults, part, source, text};
 
 const CLI: [&str; 2] = ["--source", "cli"];
 
@@ -68,7 +68,7 @@ fn t_2_6_1_what_the_program_says_keeps_to_the_limit() {
     let lab = Lab::new();
     for limit in [0, 60, 120, 200, 300] {
         let output = lab.injection(&CLI).env("TOKEN_LIMIT", limit.to_string()).output().unwrap();
-        let answer = super::answer(&output);
+        let answer = maenifold_lab::answer(&output);
         assert_eq!(source(&answer).0, "cli");
         assert!(answer["tokens"].as_u64().unwrap() <= limit, "{answer:#}");
         let n_tokens = tiktoken_rs::o200k_base_singleton().encode_ordinary(text(&answer)).len();
@@ -87,7 +87,7 @@ fn t_2_e_1_without_the_program_the_index_answers() {
     assert!(faults(&answer).starts_with("maenifold: no maenifold on the PATH"), "{answer:#}");
     assert_eq!(text(&answer), text(&by_index));
     let named = lab.injection(&CLI).env("KGCTX_MAENIFOLD_BIN", "/none/maenifold").output().unwrap();
-    let answer = super::answer(&named);
+    let answer = maenifold_lab::answer(&named);
     assert!(faults(&answer).contains("KGCTX_MAENIFOLD_BIN names /none/maenifold"), "{answer:#}");
     assert_eq!(text(&answer), text(&by_index));
 }
@@ -111,7 +111,7 @@ fn t_2_e_2_a_program_that_hangs_is_ended_and_the_index_answers_in_time() {
                 .output()
                 .unwrap();
             let took = started.elapsed();
-            let answer = super::answer(&output);
+            let answer = maenifold_lab::answer(&output);
             assert!(took <= Duration::from_millis(in_ms), "{hanging}: {took:?}");
             assert_eq!(source(&answer).0, "index", "{hanging}");
             assert!(faults(&answer).contains(said), "{hanging}: {}", faults(&answer));
@@ -182,7 +182,7 @@ fn by_itself_the_program_is_waited_for_half_of_the_time() {
     let started = Instant::now();
     let mut command = lab.injection(&[]);
     command.env("STAND_IN", "hang").env_remove("KGCTX_DEADLINE_MS").env_remove("CLI_TIMEOUT");
-    let answer = super::answer(&command.output().unwrap());
+    let answer = maenifold_lab::answer(&command.output().unwrap());
     let took = started.elapsed();
     assert!(took <= Duration::from_millis(1_150), "{took:?}");
     let (by, because) = source(&answer);
@@ -291,7 +291,7 @@ fn the_program_does_not_learn_that_it_runs_in_ci() {
     let lab = Lab::new();
     let mut command = lab.injection(&CLI);
     command.env("CI", "true").env("GITHUB_ACTIONS", "true");
-    assert_eq!(source(&super::answer(&command.output().unwrap())).0, "cli");
+    assert_eq!(source(&maenifold_lab::answer(&command.output().unwrap())).0, "cli");
     let calls = lab.calls();
     assert!(calls.len() == 7 && calls.iter().all(|call| call["ci"] == false), "{calls:#?}");
     let tools = ["SearchMemories", "RecentActivity", "BuildContext"];
@@ -329,7 +329,7 @@ fn calls_carry_no_shell() {
     fs::create_dir_all(odd.join(".kgctx")).unwrap();
     let mut command = lab.injection(&CLI);
     command.args(["--dir"]).arg(&odd);
-    super::answer(&command.output().unwrap());
+    maenifold_lab::answer(&command.output().unwrap());
     let query: Vec<Value> = lab.payloads("SearchMemories");
     assert_eq!(query[0]["query"], "ze'ph\"yr $(touch x); `y` 船");
 }

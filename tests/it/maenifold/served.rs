@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use super::Lab;
+use crate::support::maenifold_lab::Lab;
 
 /// A running service that follows a server which is not there.
 struct Service(Child);

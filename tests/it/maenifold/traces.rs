@@ -1,63 +1,12 @@
 //! Nothing of maenifold's is changed by kgctx.
 
-use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::thread;
-use std::time::SystemTime;
 
 use rusqlite::Connection;
-use sha2::{Digest, Sha256};
 
-use super::{Lab, answer, source};
-
-/// Every file and folder, with its time and what is in it.
-fn everything(root: &Path) -> BTreeMap<PathBuf, (SystemTime, Vec<u8>)> {
-    let mut all = BTreeMap::new();
-    let mut folders = vec![root.to_path_buf()];
-    while let Some(folder) = folders.pop() {
-        all.insert(folder.clone(), (folder.metadata().unwrap().modified().unwrap(), Vec::new()));
-        for entry in fs::read_dir(&folder).unwrap().flatten() {
-            let path = entry.path();
-            if path.is_dir() {
-                folders.push(path);
-            } else {
-                let hash = Sha256::digest(fs::read(&path).unwrap()).to_vec();
-                all.insert(path, (entry.metadata().unwrap().modified().unwrap(), hash));
-            }
-        }
-    }
-    all
-}
-
-#[test]
-fn a_thousand_runs_leave_no_trace() {
-    let lab = Lab::new();
-    let before = everything(&lab.root());
-    assert!(before.len() > 10);
-    let commands: [&[&str]; 8] = [
-        &["inject", "--session", "s", "--dry-run", "--format", "json"],
-        &["inject", "--session", "s", "--dry-run", "--format", "json", "--source", "database"],
-        &["context", "mast", "--source", "database"],
-        &["search", "zephyr", "--source", "database"],
-        &["recent", "--source", "database"],
-        &["search", "zephyr"],
-        &["explain", "--dry-run"],
-        &["inject", "--session", "s", "--dry-run", "--format", "json", "--source", "index"],
-    ];
-    thread::scope(|scope| {
-        for _ in 0..4 {
-            scope.spawn(|| {
-                for n in 0..250 {
-                    let output = lab.command(commands[n % commands.len()]).output().unwrap();
-                    assert!(output.status.success(), "{output:?}");
-                }
-            });
-        }
-    });
-    assert_eq!(source(&lab.inject(&[])).0, "database");
-    assert_eq!(everything(&lab.root()), before);
-}
+use crate::support::maenifold_lab::{self, Lab, answer, everything, source};
 
 #[test]
 fn a_database_that_is_being_written_is_read_with_what_is_in_its_log() {
@@ -76,7 +25,7 @@ fn a_database_that_is_being_written_is_read_with_what_is_in_its_log() {
     let output = lab.injection(&[]).output().unwrap();
     let answer = answer(&output);
     assert_eq!(source(&answer).0, "database");
-    assert!(super::text(&answer).contains("[[bowsprit]]"), "{answer:#}");
+    assert!(maenifold_lab::text(&answer).contains("[[bowsprit]]"), "{answer:#}");
     assert!([fs::read(&database).unwrap(), fs::read(&log).unwrap()] == before);
     drop(writer);
 }
@@ -110,13 +59,17 @@ fn what_is_remembered_of_the_database_is_forgotten_when_it_is_written() {
     let remembered = lab.scratch.path().join("kgctx-home/cache/maenifold");
     assert!(!remembered.exists(), "it was written a moment ago, and may be again");
     thread::sleep(std::time::Duration::from_millis(3_100));
-    let texts = [&lab.inject(&[]), &lab.inject(&[])].map(|answer| super::text(answer).to_owned());
-    assert_eq!(texts, [super::text(&first), super::text(&first)]);
+    let texts =
+        [&lab.inject(&[]), &lab.inject(&[])].map(|answer| maenifold_lab::text(answer).to_owned());
+    assert_eq!(texts, [maenifold_lab::text(&first), maenifold_lab::text(&first)]);
     assert_eq!(fs::read_dir(&remembered).unwrap().count(), 1);
     lab.note("bowsprit.md", "---\ntitle: Bowsprit\n---\n\nThe [[Bowsprit]] of zephyr.\n", 1_800);
     lab.sync();
     let written = lab.inject(&[]);
     assert_eq!(source(&written).0, "database");
-    assert!(super::text(&written).contains("(memory://bowsprit)"));
-    assert_eq!(super::text(&lab.inject(&["--source", "index"])), super::text(&written));
+    assert!(maenifold_lab::text(&written).contains("(memory://bowsprit)"));
+    assert_eq!(
+        maenifold_lab::text(&lab.inject(&["--source", "index"])),
+        maenifold_lab::text(&written)
+    );
 }
