@@ -1,4 +1,4 @@
-//! What somebody writes to be left as a handoff: from a file, from standard input, or in an editor.
+//! The text of a new handoff: from a file, from standard input, or from an editor.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,6 @@ use crate::system::user_input::UserInputError;
 const TEMPLATE: &str = "---\n# kind: task\ngoal: \"\"\nnext_step: \"\"\nspecs: []\nfiles: []\n---\n\
     ## Accomplished\n\n## In progress\n\n## Decisions\n\n## Next steps\n";
 
-/// A text that somebody wrote.
 #[derive(Debug)]
 pub struct WrittenText {
     /// The text.

@@ -72,7 +72,7 @@ fn document(handoffs: &Handoffs, ended: &Ending) -> Option<Document> {
     let file = ended.transcript.as_ref();
     let conversation = file.and_then(|file| transcript::read(file).ok()).unwrap_or_default();
     let (name, settings) = (file.map(|file| file.to_string_lossy()), handoffs.settings());
-    let ending = ending::Ending::of(
+    let ending = ending::Ending::new(
         &ended.session,
         handoffs.channel(),
         name.as_deref(),
@@ -85,7 +85,7 @@ fn document(handoffs: &Handoffs, ended: &Ending) -> Option<Document> {
         return Some(ending.without_summary());
     }
     let answer = summariser::ask(command, &ending.question(), SUMMARY_PATIENCE);
-    let summed_up = answer.ok().and_then(|answer| ending.summed_up(&answer).ok());
+    let summed_up = answer.ok().and_then(|answer| ending.with_summary(&answer).ok());
     Some(summed_up.unwrap_or_else(|| ending.without_summary()))
 }
 

@@ -230,7 +230,7 @@ impl Handoffs {
     }
 
     fn files(&self, scope: &str) -> HandoffFiles {
-        HandoffFiles::of(&self.place.directories, scope)
+        HandoffFiles::new(&self.place.directories, scope)
     }
 
     fn actor(&self) -> Actor {

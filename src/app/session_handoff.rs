@@ -90,7 +90,7 @@ pub(crate) fn claim_handoff(
     let actor = Actor { session: Some(session.to_owned()), now_ms };
     let scope = &place.project.scope;
     // Before this session chooses, what others left must be there.
-    let _ = HandoffFiles::of(&place.directories, scope).finish_drafts(state, scope, &actor);
+    let _ = HandoffFiles::new(&place.directories, scope).finish_drafts(state, scope, &actor);
     let source = Source::Claim { state, token, host, actor };
     let search = HandoffSearch { place, session, now_ms, source, faults: Vec::new() };
     let found = search.run(request);
@@ -194,7 +194,7 @@ impl HandoffSearch<'_> {
 
     /// Reads a document and makes sure that it belongs to the record.
     fn read(&mut self, record: &HandoffRecord) -> Result<Document, Refused> {
-        let files = HandoffFiles::of(&self.place.directories, &record.scope);
+        let files = HandoffFiles::new(&self.place.directories, &record.scope);
         let bytes = files
             .read(&record.id)
             .map_err(|error| Refused::Unusable(format!("it cannot be read: {error}")))?;

@@ -6,6 +6,7 @@ pub mod document;
 pub mod ending;
 pub mod expiry;
 pub mod foreign;
+mod id;
 pub mod life;
 pub mod pickup;
 pub mod record;
@@ -14,93 +15,10 @@ pub mod section;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 
+pub use crate::core::handoff::id::{HandoffId, NoHandoffId};
 use crate::core::named::named;
 use crate::core::time::{Timespan, Timestamp};
-
-/// So many characters of a session's id are part of a handoff's.
-const PREFIX_CHARS: usize = 8;
-/// What stands there for a handoff that no session wrote.
-const NO_SESSION: &str = "nosess";
-/// No id is longer.
-const MAX_ID_BYTES: usize = 64;
-
-/// The name of a handoff, fit for a file name: `HO-20260131-120000-c74cc080`, or a foreign one by its time,
-/// `2026-01-31_12-00-00`.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct HandoffId(String);
-
-/// A text that is no handoff's id.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error(
-    "{0:?} is not the id of a handoff; ids look like HO-20260131-120000-c74cc080: `kgctx handoff list` shows them"
-)]
-pub struct NoHandoffId(String);
-
-impl HandoffId {
-    /// Makes the `nth` id (from 1) of a second and a session.
-    pub fn new(created: Timestamp, session: Option<&str>, nth: u32) -> HandoffId {
-        let digits: String = created.to_string().chars().filter(char::is_ascii_digit).collect();
-        let (date, time) = digits.split_at(digits.len().min(8));
-        let session = session.unwrap_or_default().chars();
-        let mut prefix: String =
-            session.filter(char::is_ascii_alphanumeric).take(PREFIX_CHARS).collect();
-        if prefix.is_empty() {
-            prefix = NO_SESSION.to_owned();
-        }
-        let suffix = if nth > 1 { format!("x{nth}") } else { String::new() };
-        HandoffId(format!("HO-{date}-{time}-{prefix}{suffix}"))
-    }
-
-    /// Takes an id as somebody wrote it. Whatever is taken can stand in a path.
-    pub fn parse(text: &str) -> Result<HandoffId, NoHandoffId> {
-        let fits = |text: &str, pattern: &str| {
-            text.len() == pattern.len()
-                && text.bytes().zip(pattern.bytes()).all(|(byte, wanted)| match wanted {
-                    b'0' => byte.is_ascii_digit(),
-                    wanted => byte == wanted,
-                })
-        };
-        const OWN: &str = "HO-00000000-000000-";
-        let is_own = text.is_char_boundary(OWN.len())
-            && fits(text.get(..OWN.len()).unwrap_or_default(), OWN)
-            && text.len() > OWN.len()
-            && text.len() <= MAX_ID_BYTES
-            && text[OWN.len()..].bytes().all(|byte| byte.is_ascii_alphanumeric());
-        if is_own || fits(text, "0000-00-00_00-00-00") {
-            Ok(HandoffId(text.to_owned()))
-        } else {
-            Err(NoHandoffId(text.to_owned()))
-        }
-    }
-
-    /// The id as text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for HandoffId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.0)
-    }
-}
-
-impl From<HandoffId> for String {
-    fn from(id: HandoffId) -> String {
-        id.0
-    }
-}
-
-impl TryFrom<String> for HandoffId {
-    type Error = NoHandoffId;
-
-    fn try_from(text: String) -> Result<HandoffId, NoHandoffId> {
-        HandoffId::parse(&text)
-    }
-}
 
 /// A name out of a fixed set, as it is written; a foreign one is kept as it is, where that does no harm.
 macro_rules! names {
@@ -353,43 +271,6 @@ pub struct Handoff {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_1_1_an_id_has_time_and_session() {
-        //
-        let at = Timestamp::parse("2026-02-02T08:45:30+02:00").unwrap();
-        let id = |session, nth| HandoffId::new(at, session, nth).to_string();
-        assert_eq!(id(Some("c74cc080-94b9-4841"), 1), "HO-20260202-064530-c74cc080");
-        assert_eq!(id(Some("ses_0a!b"), 1), "HO-20260202-064530-ses0ab");
-        assert_eq!(id(Some("–/…"), 1), "HO-20260202-064530-nosess");
-        assert_eq!(id(None, 3), "HO-20260202-064530-nosessx3");
-        for nth in [1, 2, 50] {
-            assert!(HandoffId::parse(&id(Some("c74cc080"), nth)).is_ok());
-        }
-    }
-
-    #[test]
-    fn p_3_31_nothing_else_is_an_id() {
-        // P-3.31
-        assert!(HandoffId::parse("2026-01-13_08-01-05").is_ok());
-        for wrong in [
-            "",
-            "HO-",
-            "HO-20260202-064530-",
-            "HO-20260202-064530-a/b",
-            "HO-20260202-064530-a.b",
-            "../HO-20260202-064530-a",
-            "HO-20260202-064530-\0",
-            "HO-2026020x-064530-a",
-            "ho-20260202-064530-a",
-            "2026-01-13_08-01-05.md",
-            "２026-01-13_08-01-05",
-            "HO-20260202-06453ß-a",
-            &format!("HO-20260202-064530-{}", "a".repeat(4_096)),
-        ] {
-            assert!(HandoffId::parse(wrong).is_err(), "{wrong:?}");
-        }
-    }
 
     #[test]
     fn a_1_4_names_of_other_versions_are_kept() {

@@ -21,7 +21,7 @@ pub struct HandoffFiles {
 
 impl HandoffFiles {
     /// Where the documents of a scope are.
-    pub fn of(directories: &Directories, scope: &str) -> HandoffFiles {
+    pub fn new(directories: &Directories, scope: &str) -> HandoffFiles {
         HandoffFiles { folder: directories.state.join("handoffs").join(scope) }
     }
 
@@ -136,7 +136,7 @@ mod tests {
 
     fn files() -> (tempfile::TempDir, HandoffFiles) {
         let home = tempfile::tempdir().unwrap();
-        let files = HandoffFiles::of(&Directories::below(home.path()), "p-12345678");
+        let files = HandoffFiles::new(&Directories::below(home.path()), "p-12345678");
         (home, files)
     }
 

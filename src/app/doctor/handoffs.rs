@@ -16,7 +16,7 @@ fn trouble(place: &Place, known: &[HandoffRecord]) -> Option<String> {
         |record: &&HandoffRecord| record.kind == Kind::Session && record.status == Status::Active;
     let current = known.iter().find(is_current)?;
     let id = &current.id;
-    let files = HandoffFiles::of(&place.directories, &current.scope);
+    let files = HandoffFiles::new(&place.directories, &current.scope);
     let bytes = match files.read(id) {
         Ok(bytes) => bytes,
         Err(error) => return Some(format!("{id} waits and cannot be read: {error}")),
@@ -37,7 +37,7 @@ fn trouble(place: &Place, known: &[HandoffRecord]) -> Option<String> {
 pub(super) fn look(place: &Place) -> Option<Check> {
     let name = "handoffs";
     let scope = &place.project.scope;
-    let documents = HandoffFiles::of(&place.directories, scope).all().unwrap_or_default();
+    let documents = HandoffFiles::new(&place.directories, scope).all().unwrap_or_default();
     // A state that cannot be used has a check of its own.
     let state = State::look(&place.directories.state, PATIENCE).ok()?;
     let known = match state {

@@ -37,17 +37,17 @@ pub struct Picked {
 
 impl Picked {
     /// What is printed of it.
-    pub fn rendered(&self) -> String {
+    pub fn render(&self) -> String {
         let text = pickup::render(&self.record.id, &self.text, &self.files, LIMITS.in_all);
         secrets::mask(&text).into_owned()
     }
 
-    /// Its head for who reads JSON, without secrets.
+    /// Its head as JSON, without secrets.
     pub fn head(&self) -> Value {
-        masked(document::to_json(&self.read.document.head))
+        mask_json(document::to_json(&self.read.document.head))
     }
 
-    /// Its body for who reads JSON, without secrets.
+    /// Its body without secrets.
     pub fn body(&self) -> String {
         secrets::mask(&self.read.document.body).into_owned()
     }
@@ -77,7 +77,7 @@ impl Handoffs {
                 }
             };
             breakpoint::reach("pickup:claimed");
-            match self.picked(record.clone(), with_files) {
+            match self.read_picked(record.clone(), with_files) {
                 Ok(picked) => return Ok(picked),
                 Err(error) => {
                     let reason = error.to_string();
@@ -91,7 +91,7 @@ impl Handoffs {
         }
     }
 
-    fn picked(&self, record: HandoffRecord, with_files: bool) -> Result<Picked, HandoffError> {
+    fn read_picked(&self, record: HandoffRecord, with_files: bool) -> Result<Picked, HandoffError> {
         let text = self.text(&record)?;
         let read = self.document(&record)?;
         let head = &read.document.head;
@@ -102,7 +102,7 @@ impl Handoffs {
             }
             _ => Vec::new(),
         };
-        Ok(Picked { record, text, read, files: files.into_iter().map(without_secrets).collect() })
+        Ok(Picked { record, text, read, files: files.into_iter().map(mask_file).collect() })
     }
 
     /// Its text has been seen: it stays claimed.
@@ -123,17 +123,17 @@ impl Handoffs {
 }
 
 /// A value whose texts carry no secrets.
-fn masked(value: Value) -> Value {
+fn mask_json(value: Value) -> Value {
     match value {
         Value::String(text) => Value::String(secrets::mask(&text).into_owned()),
-        Value::Array(items) => items.into_iter().map(masked).collect(),
-        Value::Object(map) => map.into_iter().map(|(key, value)| (key, masked(value))).collect(),
+        Value::Array(items) => items.into_iter().map(mask_json).collect(),
+        Value::Object(map) => map.into_iter().map(|(key, value)| (key, mask_json(value))).collect(),
         other => other,
     }
 }
 
 /// What is read for a model is not to carry secrets to it.
-fn without_secrets(file: ListedFile) -> ListedFile {
+fn mask_file(file: ListedFile) -> ListedFile {
     let found = match file.found {
         FoundFile::Text { text, total } => {
             let is_whole = text.len() as u64 >= total;

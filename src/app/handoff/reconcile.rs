@@ -23,7 +23,7 @@ pub enum Verdict {
     Confirmed,
     /// It is not.
     Discrepant,
-    /// It cannot be told.
+    /// Nothing here can confirm or refute it.
     Unverifiable,
 }
 
@@ -130,7 +130,7 @@ impl Handoffs {
     }
 
     /// Takes in a document that the state has lost. What came about by itself, or is too old, is put away; what was left on
-    /// purpose waits again, though it may have been delivered: that nobody knows any more.
+    /// purpose waits again, though it may have been delivered: the state no longer knows.
     fn adopt(&mut self, files: &HandoffFiles, id: &HandoffId) -> Result<(), HandoffError> {
         let path = files.path(id);
         let bytes = files.read(id).map_err(|cause| HandoffError::document(&path, cause))?;

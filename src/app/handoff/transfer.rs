@@ -134,13 +134,13 @@ impl Handoffs {
     }
 
     /// A handoff's document, for standard output.
-    pub fn exported(&self, id: Option<&HandoffId>) -> Result<String, HandoffError> {
+    pub fn export_text(&self, id: Option<&HandoffId>) -> Result<String, HandoffError> {
         self.text(&self.find(id)?)
     }
 
     /// Writes a handoff's document to a file.
     pub fn export_to(&self, id: Option<&HandoffId>, to: &Path) -> Result<Exported, HandoffError> {
-        let text = self.exported(id)?;
+        let text = self.export_text(id)?;
         let fail = |cause| HandoffError::document(to, cause);
         atomic_file::write(to, &text).map_err(fail)?;
         Ok(Exported::File(to.to_path_buf()))

@@ -88,7 +88,7 @@ pub(super) fn read_draft(args: &CreateArgs) -> Result<TypedDraft, Failure> {
     }
 }
 
-/// Says why a text is not taken, and where somebody finds it again who has just written it.
+/// Adds where the editor's text is to the reason why it was refused.
 fn refuse(error: HandoffError, written: Option<&WrittenText>) -> Failure {
     let mut failure = Failure::from(error);
     if let Some(path) = written.and_then(|written| written.kept.as_deref()) {

@@ -40,10 +40,10 @@ pub(super) fn run(handoffs: &mut Handoffs, args: &PickupArgs, screen: &mut Scree
             "files": files,
         }));
     } else {
-        let text = picked.rendered();
+        let text = picked.render();
         screen.foreign(&text);
     }
-    // It counts as picked up when whoever asked has it.
+    // Counts as picked up only after it is printed.
     if let Err(error) = screen.written() {
         let reason = format!("its text could not be printed: {error}");
         handoffs.put_back(&record.id, &reason)?;

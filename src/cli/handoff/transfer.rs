@@ -87,7 +87,7 @@ pub(super) fn export(handoffs: &Handoffs, args: &ExportArgs, screen: &mut Screen
     let exported = match (args.amplifier, &args.to) {
         (true, _) => handoffs.export_to_amplifier(args.id.as_ref())?,
         (false, Some(file)) => handoffs.export_to(args.id.as_ref(), file)?,
-        (false, None) => Exported::Text(handoffs.exported(args.id.as_ref())?),
+        (false, None) => Exported::Text(handoffs.export_text(args.id.as_ref())?),
     };
     match exported {
         Exported::Text(text) => screen.foreign(&text),

@@ -52,7 +52,7 @@ pub trait ChoiceFacts {
     fn waiting(&self) -> Result<Option<HandoffRecord>, Self::Error>;
     /// Handoffs that were superseded, the newest first.
     fn superseded(&self) -> Result<Vec<HandoffRecord>, Self::Error>;
-    /// The newest handoff for sessions that nobody put away.
+    /// The newest handoff for sessions that was not put away.
     fn newest(&self) -> Result<Option<HandoffRecord>, Self::Error>;
     /// Whether another session of the scope lives in another process.
     fn has_company(&self) -> Result<bool, Self::Error>;

@@ -14,7 +14,6 @@ pub struct Conversation {
 /// Something that was said.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
-    /// By whom.
     pub role: Role,
     /// The words.
     pub text: String,

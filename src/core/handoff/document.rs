@@ -1,5 +1,5 @@
 //! A handoff's document: YAML front matter and markdown. Reads what any of the known writers left, writes one form only,
-//! and takes what somebody wrote by hand.
+//! and takes what people write by hand.
 
 mod comments;
 mod header;
@@ -10,7 +10,7 @@ mod write;
 pub use header::{Complaint, to_json};
 pub use input::{Incomplete, Input, InputError, check_complete, input};
 pub use read::{NotText, Read, read};
-pub(crate) use write::quoted;
+pub(crate) use write::quote;
 pub use write::{exact, write};
 
 #[cfg(test)]

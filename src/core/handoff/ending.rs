@@ -6,7 +6,7 @@ mod answer;
 use thiserror::Error;
 
 use crate::core::handoff::conversation::{Conversation, Message, Role};
-use crate::core::handoff::section::shortened;
+use crate::core::handoff::section::shorten;
 use crate::core::handoff::{Document, Head, Occasion};
 use crate::core::secrets;
 use crate::core::text::for_model;
@@ -19,7 +19,7 @@ pub const MIN_TURNS: usize = 2;
 const SHOWN_MESSAGES: usize = 30;
 /// So many characters of each.
 const SHOWN_CHARS: usize = 2_000;
-/// So many changed files it is told.
+/// How many changed files a summariser sees.
 const SHOWN_FILES: usize = 20;
 /// So many are named without one.
 const FALLBACK_FILES: usize = 10;
@@ -68,7 +68,7 @@ pub struct Ending<'a> {
 
 impl<'a> Ending<'a> {
     /// Finds out whether a session leaves something; `project` is the name under which it would be kept.
-    pub fn of(
+    pub fn new(
         session: &'a str,
         project: &str,
         transcript: Option<&'a str>,
@@ -121,8 +121,8 @@ impl<'a> Ending<'a> {
     }
 
     /// The document, from a summariser's answer.
-    pub fn summed_up(&self, answer: &str) -> Result<Document, UnusableAnswer> {
-        let body = answer::checked(answer)?;
+    pub fn with_summary(&self, answer: &str) -> Result<Document, UnusableAnswer> {
+        let body = answer::check(answer)?;
         Ok(self.document(answer::next_step(&body), body))
     }
 
@@ -143,7 +143,7 @@ impl<'a> Ending<'a> {
         let last = |wanted: Role, what: &str| {
             let mut said = messages.iter().rev().filter(|message| message.role == wanted);
             let words = said.next().map(|message| for_model::one_line(&message.text))?;
-            let words = shortened(&words, QUOTED_CHARS);
+            let words = shorten(&words, QUOTED_CHARS);
             (!words.is_empty()).then(|| format!("- {what}: {words}\n"))
         };
         let quotes = [last(Role::User, "Last prompt"), last(Role::Assistant, "Last answer")];
@@ -182,7 +182,7 @@ impl<'a> Ending<'a> {
         let mut prompts = self.conversation.messages.iter().filter(|said| said.role == Role::User);
         let first = prompts.next()?;
         let is_first = prompts.count() + 1 == self.conversation.turns;
-        is_first.then(|| shortened(&for_model::one_line(&first.text), LINE_CHARS))
+        is_first.then(|| shorten(&for_model::one_line(&first.text), LINE_CHARS))
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use crate::core::handoff::Document;
-use crate::core::handoff::document::{self, Read, exact, quoted};
+use crate::core::handoff::document::{self, Read, exact, quote};
 use crate::core::time::Timestamp;
 
 /// The file of another program's handoff, not yet understood.
@@ -46,13 +46,13 @@ pub fn amplifier_text(document: &Document, project: &str, turns: Option<u64>) ->
     let stated = head.other.iter().find(|(key, _)| key == "duration_turns");
     let turns = turns.or_else(|| stated?.1.as_u64());
     let lines = [
-        ("session_id", head.session_id.as_deref().map(quoted)),
+        ("session_id", head.session_id.as_deref().map(quote)),
         ("timestamp", head.created_at.map(exact)),
-        ("project", Some(quoted(project))),
+        ("project", Some(quote(project))),
         ("duration_turns", turns.map(|turns| turns.to_string())),
         // Amplifier passes a document on as it is, so that its sessions see these.
-        ("goal", head.goal.as_deref().map(quoted)),
-        ("next_step", head.next_step.as_deref().map(quoted)),
+        ("goal", head.goal.as_deref().map(quote)),
+        ("next_step", head.next_step.as_deref().map(quote)),
     ];
     let mut text = String::from("---\n");
     for (key, value) in lines {
@@ -65,7 +65,7 @@ pub fn amplifier_text(document: &Document, project: &str, turns: Option<u64>) ->
         text.push_str("  []\n");
     }
     for file in &head.files_changed {
-        let _ = writeln!(text, "  - {}", quoted(file));
+        let _ = writeln!(text, "  - {}", quote(file));
     }
     text.push_str("---\n\n");
     text.push_str(document.body.trim_start_matches(['\n', '\r']));

@@ -21,7 +21,7 @@ pub struct Actor {
 /// Where a handoff is left.
 #[derive(Debug, Clone)]
 pub struct Home<'a> {
-    /// A project's key, or `@` and a channel that was named: all who share it share their handoffs.
+    /// A project's key, or `@` and a channel that was named: places with the same scope share their handoffs.
     pub scope: &'a str,
     pub channel: &'a str,
 }
@@ -33,7 +33,7 @@ pub enum HandoffEvent<'a> {
     Written,
     /// Its document could not be written.
     Abandoned,
-    /// Its document was found again, and nobody waits for it.
+    /// Its document was found again, and is not to be given to a session.
     Recovered,
     /// A session gets it with its context.
     Offered,

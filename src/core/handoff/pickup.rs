@@ -45,7 +45,7 @@ pub fn render(id: &HandoffId, document: &str, files: &[ListedFile], in_all: u64)
     text
 }
 
-/// What went wrong with listed files, one line each, for those who do not read the whole.
+/// What went wrong with listed files, one line each.
 pub fn warnings(files: &[ListedFile], in_all: u64) -> Vec<String> {
     files.iter().filter_map(|file| remark(file, in_all)).collect()
 }
@@ -81,10 +81,10 @@ fn one_line(text: &str) -> String {
     for_terminal::lines(text).replace('\n', "\\x0a").replace('\t', "\\x09")
 }
 
-/// Puts a backslash before each line that could be taken for one of ours, or for such a line with a backslash: whoever
-/// takes one away again has what was there.
+/// Puts a backslash before each line that could be taken for one of ours, or for such a line with a backslash: taking one
+/// away again restores the text.
 ///
-/// Characters that nobody sees hide a line from this, so that a text for a model is cleaned of them before.
+/// Invisible characters hide a line from this, so remove them from text for a model first.
 pub fn escape_delimiters(text: &str) -> Cow<'_, str> {
     if !lines(text).any(is_delimiter) {
         return Cow::Borrowed(text);

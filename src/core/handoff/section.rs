@@ -9,21 +9,21 @@ use crate::core::handoff::{
 };
 use crate::core::text::for_model;
 
-/// A goal or a next step at the head is no longer: together with what stands before them they are in what every host shows.
+/// A goal or a next step at the head is cut here, so that every host shows both.
 const MAX_FACT_CHARS: usize = 500;
-/// A body of this length is seen as a whole by who sees its beginning.
+/// A body up to this length is shown whole wherever its beginning is shown.
 const SHORT_BODY_CHARS: usize = 900;
 /// Names of sections that were left out are cut after this.
 const MAX_NAMED_CHARS: usize = 120;
-/// Headings below which stands what to do next.
+/// Headings of what to do next.
 const NEXT: [&str; 4] = ["next step", "next", "todo", "to do"];
-/// Headings below which stands what is to be reached.
+/// Headings of what is to be reached.
 const GOAL: [&str; 4] = ["goal", "objective", "purpose", "task"];
 
 /// Makes a handoff fit to be shown to a model.
 pub fn prepare(record: &HandoffRecord, document: &Document, files: Vec<ListedFile>) -> Handoff {
     let head = &document.head;
-    let body = escaped(for_model::lines(&document.body).trim_matches('\n'));
+    let body = escape(for_model::lines(&document.body).trim_matches('\n'));
     let id = record.id.to_string();
     let unknown = || "unknown".to_owned();
     let session =
@@ -35,7 +35,7 @@ pub fn prepare(record: &HandoffRecord, document: &Document, files: Vec<ListedFil
     ];
     let fact = |name: &str, value: Option<String>| {
         let value = value.filter(|value| !value.is_empty())?;
-        Some(format!("{name}: {}", shortened(&value, MAX_FACT_CHARS)))
+        Some(format!("{name}: {}", shorten(&value, MAX_FACT_CHARS)))
     };
     let line = |text: &Option<String>| text.as_deref().map(for_model::one_line);
     let is_short = body.chars().count() <= SHORT_BODY_CHARS;
@@ -58,7 +58,7 @@ pub fn prepare(record: &HandoffRecord, document: &Document, files: Vec<ListedFil
         found: match file.found {
             FoundFile::Text { text, total } => {
                 let is_whole = text.len() as u64 >= total;
-                let text = escaped(&for_model::lines(&text));
+                let text = escape(&for_model::lines(&text));
                 FoundFile::Text { total: if is_whole { text.len() as u64 } else { total }, text }
             }
             FoundFile::Unreadable { why } => {
@@ -233,7 +233,7 @@ fn not_shown(path: &str, total: u64) -> String {
 
 /// Names what had no room, and says where all of it is.
 fn left_out(id: &str, titles: &[&str]) -> String {
-    let named = shortened(&titles.join(", "), MAX_NAMED_CHARS);
+    let named = shorten(&titles.join(", "), MAX_NAMED_CHARS);
     format!("[Left out for want of room: {named}; `kgctx handoff show {id}` prints all of it]\n")
 }
 
@@ -259,7 +259,7 @@ fn section_below(body: &str, names: &[&str]) -> Option<String> {
 }
 
 /// At most so many characters of a text; where it was cut can be seen.
-pub(crate) fn shortened(text: &str, most: usize) -> String {
+pub(crate) fn shorten(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((at, _)) => format!("{}…", text[..at].trim_end()),
         None => text.to_owned(),
@@ -293,7 +293,7 @@ fn sections(body: &str) -> Vec<&str> {
     sections
 }
 
-fn escaped(text: &str) -> String {
+fn escape(text: &str) -> String {
     escape_delimiters(text).into_owned()
 }
 

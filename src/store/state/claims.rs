@@ -1,4 +1,4 @@
-//! Claims: of all who want to give a session its context, exactly one may.
+//! Claims: of all processes that want to give a session its context, exactly one may.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::store::state::handoffs::{consume, give_back};
 use crate::store::state::{State, StateError};
 use crate::system::process::identity::Process;
 
-/// How long a claim stands that is neither settled nor released: longer than making a context or storing it takes at worst.
+/// How long an open claim lasts: longer than building and storing a context takes at worst.
 const LEASE_MS: i64 = 15_000;
 /// Whoever asks may have looked at the clock this long before it was his turn, and find what was done after that.
 const WAITED_MS: i64 = 10_000;
@@ -193,7 +193,7 @@ pub(super) fn process(pid: Option<u32>, started: Option<i64>) -> Option<Process>
     Some(Process { pid: pid?, started: started.unwrap_or_default() })
 }
 
-/// The claim that stands in the way of another one, if there is one.
+/// The claim that blocks another one, if there is one.
 fn standing(
     connection: &Connection,
     session: &str,

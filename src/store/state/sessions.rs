@@ -108,7 +108,7 @@ impl State {
         })
     }
 
-    /// Takes an ending that nobody is writing; one that nobody has tried to write yet comes first.
+    /// Takes an ending that no process is writing, first of all one that none has tried to write.
     pub fn take_ending(&mut self, now_ms: i64) -> Result<Option<Ending>, StateError> {
         self.transaction(|transaction| {
             let free = free_endings(transaction, now_ms)?.into_iter().next();
@@ -123,7 +123,7 @@ impl State {
         })
     }
 
-    /// Whether there is an ending that nobody is writing.
+    /// Whether there is an ending that no process is writing.
     pub fn has_free_ending(&self, now_ms: i64) -> Result<bool, StateError> {
         Ok(!self.read(|connection| free_endings(connection, now_ms))?.is_empty())
     }

@@ -50,40 +50,19 @@ pub(super) fn canonical(key: &str) -> &str {
 pub enum Complaint {
     /// It is of another type.
     #[error("{key} is {found}, where {wanted} belongs")]
-    Type {
-        /// The key.
-        key: String,
-        /// What stands there.
-        found: &'static str,
-        /// What would be right.
-        wanted: &'static str,
-    },
+    Type { key: String, found: &'static str, wanted: &'static str },
     /// It is none of the names that there are.
     #[error("{key} is {found:?}, which is unknown; write {wanted}")]
-    Name {
-        /// The key.
-        key: &'static str,
-        /// What stands there.
-        found: String,
-        /// What would be right.
-        wanted: &'static str,
-    },
+    Name { key: &'static str, found: String, wanted: &'static str },
     /// It is no point in time.
     #[error("{key} is {found:?}, which is no time; write it like 2026-01-31T12:00:00Z")]
-    Time {
-        /// The key.
-        key: String,
-        /// What stands there.
-        found: String,
-    },
+    Time { key: String, found: String },
     /// One of its items is no text.
     #[error("{key} has {found} as item {number}, where a text belongs")]
     Item {
-        /// The key.
         key: String,
         /// Which item, from 1.
         number: usize,
-        /// What stands there.
         found: &'static str,
     },
 }
@@ -150,16 +129,10 @@ pub(super) fn head_of(pairs: Vec<(String, Value)>) -> (Head, Vec<Complaint>) {
 }
 
 fn is_set(head: &Head, name: &str) -> bool {
-    match name {
-        "git_ref" => head.git_ref.is_some(),
-        "working_dir" => head.working_dir.is_some(),
-        "session_id" => head.session_id.is_some(),
-        "created_at" => head.created_at.is_some(),
-        _ => false,
-    }
+    texts(head).iter().any(|(key, _)| *key == name)
 }
 
-/// Sets the field called `name` from the value that stands at `key`.
+/// Sets the field `name` from the value at `key`.
 fn set(head: &mut Head, name: &str, key: &str, value: Value, complaints: &mut Vec<Complaint>) {
     if LISTS.contains(&name) {
         let items = list(key, value, complaints);

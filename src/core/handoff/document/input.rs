@@ -1,5 +1,5 @@
-//! A document as somebody types or pipes it: a JSON header and markdown, YAML front matter and markdown, or markdown.
-//! Strict, because the one who wrote it is there to be told.
+//! A document as people type or pipe it: a JSON header and markdown, YAML front matter and markdown, or markdown.
+//! Strict, because its author is there to correct it.
 
 use thiserror::Error;
 
@@ -14,7 +14,6 @@ const OWN: [&str; 3] = ["id", "created_at", "session_id"];
 /// Keys whose texts name files.
 const PATHS: [&str; 3] = ["specs", "files", "files_changed"];
 
-/// What somebody wrote.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Input {
     /// The document, without the keys that only kgctx fills in.
@@ -36,7 +35,7 @@ pub enum InputError {
         "the JSON header cannot be read: {0}; write one object, like {{\"goal\": \"…\"}}, and the text below it"
     )]
     Json(String),
-    /// Something stands on the line of the JSON header's end.
+    /// The JSON header is followed by text on the same line.
     #[error("the text begins on the line on which the JSON header ends; begin it on the next line")]
     SameLine,
     /// It begins like front matter and is none.
@@ -74,7 +73,7 @@ pub struct Incomplete {
     pub missing: Vec<&'static str>,
 }
 
-/// Reads what somebody wrote.
+/// Reads typed or piped text.
 pub fn input(text: &str) -> Result<Input, InputError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let from_first = text.trim_start();

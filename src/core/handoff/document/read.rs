@@ -1,4 +1,4 @@
-//! Reads a document, whoever wrote it. Only what is no text is refused; all else is a warning, and the body is there.
+//! Reads a document of any writer. Refuses only what is not text; any other mistake is a warning, and the body is kept.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;

@@ -12,18 +12,18 @@ use crate::core::time::Timestamp;
 pub fn write(document: &Document) -> String {
     let mut text = String::from("---\n");
     for (key, value) in header::texts(&document.head) {
-        let _ = writeln!(text, "{key}: {}", quoted(&value));
+        let _ = writeln!(text, "{key}: {}", quote(&value));
     }
     for (key, items) in header::lists(&document.head) {
         if !items.is_empty() {
             let _ = writeln!(text, "{key}:");
         }
         for item in items {
-            let _ = writeln!(text, "  - {}", quoted(item));
+            let _ = writeln!(text, "  - {}", quote(item));
         }
     }
     for (key, value) in &document.head.other {
-        let _ = writeln!(text, "{}: {}", quoted(key), flow(value));
+        let _ = writeln!(text, "{}: {}", quote(key), flow(value));
     }
     text.push_str("---\n");
     text.push_str(&document.body);
@@ -39,7 +39,7 @@ pub fn exact(time: Timestamp) -> String {
 }
 
 /// A text between double quotes, as YAML reads it back from one line.
-pub(crate) fn quoted(text: &str) -> String {
+pub(crate) fn quote(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
     for c in text.chars() {
@@ -64,12 +64,12 @@ pub(crate) fn quoted(text: &str) -> String {
 /// Any value, on one line.
 fn flow(value: &Value) -> String {
     match value {
-        Value::String(text) => quoted(text),
+        Value::String(text) => quote(text),
         Value::Array(items) => {
             format!("[{}]", items.iter().map(flow).collect::<Vec<_>>().join(", "))
         }
         Value::Object(map) => {
-            let pairs = map.iter().map(|(key, value)| format!("{}: {}", quoted(key), flow(value)));
+            let pairs = map.iter().map(|(key, value)| format!("{}: {}", quote(key), flow(value)));
             format!("{{{}}}", pairs.collect::<Vec<_>>().join(", "))
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string(),

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::core::handoff::ending::{LINE_CHARS, SECTIONS, shortened};
+use crate::core::handoff::ending::{LINE_CHARS, SECTIONS, shorten};
 use crate::core::text::for_model;
 
 /// Why a summariser's answer is not used.
@@ -17,7 +17,7 @@ pub enum UnusableAnswer {
 }
 
 /// A summariser's answer without what it may have put around it, if it has every section in order.
-pub(super) fn checked(answer: &str) -> Result<String, UnusableAnswer> {
+pub(super) fn check(answer: &str) -> Result<String, UnusableAnswer> {
     if answer.trim().is_empty() {
         return Err(UnusableAnswer::Empty);
     }
@@ -63,7 +63,7 @@ pub(super) fn next_step(body: &str) -> Option<String> {
     let mut steps = steps.map(|line| {
         let line = for_model::one_line(line);
         let is_mark = |c: char| c.is_ascii_digit() || "-*+.) ".contains(c);
-        shortened(line.trim_start_matches(is_mark), LINE_CHARS)
+        shorten(line.trim_start_matches(is_mark), LINE_CHARS)
     });
     steps.find(|step| !step.is_empty()).filter(|step| step != "Nothing.")
 }
@@ -84,16 +84,16 @@ mod tests {
             format!("\n```\n{ANSWER}\n```\n\n"),
             ANSWER.replace('\n', "\r\n"),
         ] {
-            assert_eq!(checked(&around).unwrap(), ANSWER, "{around:?}");
+            assert_eq!(check(&around).unwrap(), ANSWER, "{around:?}");
         }
         let with_code = ANSWER.replace("- Nothing.", "```\n## Decisions\n```\nmore");
-        assert_eq!(checked(&with_code).unwrap(), with_code);
+        assert_eq!(check(&with_code).unwrap(), with_code);
     }
 
     #[test]
     fn h_0_18_a_useless_answer_is_refused() {
         // H-0.18
-        let refused = |answer: &str| checked(answer).unwrap_err();
+        let refused = |answer: &str| check(answer).unwrap_err();
         for empty in ["", " \n\t\n"] {
             assert_eq!(refused(empty), UnusableAnswer::Empty);
         }
@@ -101,7 +101,7 @@ mod tests {
         for (heading, _) in SECTIONS {
             let without = ANSWER.replace(heading, "## Else");
             assert_eq!(refused(&without), UnusableAnswer::Missing(heading));
-            assert!(checked(&ANSWER.replace(heading, &heading.to_uppercase())).is_err());
+            assert!(check(&ANSWER.replace(heading, &heading.to_uppercase())).is_err());
         }
         let hollow: String = SECTIONS.iter().map(|(heading, _)| format!("{heading}\n\n")).collect();
         assert_eq!(refused(&hollow), UnusableAnswer::Empty);

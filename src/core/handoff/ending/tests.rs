@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::answer::{ANSWER, checked};
+use super::answer::{ANSWER, check};
 use super::*;
 
 fn conversation(turns: usize, files: usize) -> Conversation {
@@ -16,14 +16,14 @@ fn conversation(turns: usize, files: usize) -> Conversation {
 }
 
 fn ending(conversation: &Conversation) -> Ending<'_> {
-    Ending::of("ses", "atlas", Some("/t/ses.jsonl"), conversation, MIN_TURNS).unwrap()
+    Ending::new("ses", "atlas", Some("/t/ses.jsonl"), conversation, MIN_TURNS).unwrap()
 }
 
 #[test]
 fn h_0_16_a_short_or_silent_session_leaves_nothing() {
     // H-0.16
     let left = |conversation: &Conversation, min_turns| {
-        Ending::of("s", "p", None, conversation, min_turns).map(|_| ()).err()
+        Ending::new("s", "p", None, conversation, min_turns).map(|_| ()).err()
     };
     assert_eq!(
         left(&conversation(1, 3), MIN_TURNS),
@@ -39,7 +39,7 @@ fn h_0_16_a_short_or_silent_session_leaves_nothing() {
 fn h_0_20_without_session_or_project_there_is_nothing_and_a_reason() {
     // H-0.20
     let known = conversation(3, 0);
-    let of = |session, project| Ending::of(session, project, None, &known, MIN_TURNS).err();
+    let of = |session, project| Ending::new(session, project, None, &known, MIN_TURNS).err();
     for nothing in ["", "  "] {
         assert_eq!(of(nothing, "p"), Some(NothingLeft::NoSession));
         assert_eq!(of("s", nothing), Some(NothingLeft::NoProject));
@@ -83,7 +83,7 @@ fn secrets_are_masked_before_anybody_is_asked() {
 fn h_0_19_a_good_answer_becomes_a_document_with_four_sections() {
     // H-0.19
     let known = conversation(4, 2);
-    let document = ending(&known).summed_up(ANSWER).unwrap();
+    let document = ending(&known).with_summary(ANSWER).unwrap();
     assert_eq!(document.body, ANSWER);
     assert_eq!(document.head.occasion, Some(Occasion::End));
     assert_eq!(document.head.session_id.as_deref(), Some("ses"));
@@ -92,7 +92,7 @@ fn h_0_19_a_good_answer_becomes_a_document_with_four_sections() {
     assert_eq!(document.head.files_changed, ["src/file1.rs", "src/file2.rs"]);
     // What was said first is not among the last fifty messages of a long session.
     let long = conversation(40, 0);
-    assert_eq!(ending(&long).summed_up(ANSWER).unwrap().head.goal, None);
+    assert_eq!(ending(&long).with_summary(ANSWER).unwrap().head.goal, None);
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn h_0_18_without_a_summary_there_are_the_same_sections() {
     ");
     assert_eq!(document.head.next_step, None);
     assert_eq!(document.head.files_changed.len(), 13);
-    assert_eq!(checked(&document.body).unwrap(), document.body);
+    assert_eq!(check(&document.body).unwrap(), document.body);
 }
 
 proptest! {
@@ -137,14 +137,14 @@ proptest! {
         let roles = [Role::User, Role::Assistant].into_iter().cycle();
         let messages = texts.into_iter().zip(roles).map(|(text, role)| Message { role, text });
         let known = Conversation { turns: 4, messages: messages.collect(), files_changed: files };
-        let ending = Ending::of("s", "p", transcript.as_deref(), &known, MIN_TURNS).unwrap();
+        let ending = Ending::new("s", "p", transcript.as_deref(), &known, MIN_TURNS).unwrap();
         let mut bodies = vec![ending.without_summary().body];
-        bodies.extend(ending.summed_up(&answer).map(|document| document.body));
+        bodies.extend(ending.with_summary(&answer).map(|document| document.body));
         let body = &bodies[0];
         let headings: Vec<&str> = body.lines().filter(|line| line.starts_with('#')).collect();
         prop_assert_eq!(headings, SECTIONS.map(|(heading, _)| heading));
         for body in &bodies {
-            prop_assert!(checked(body).is_ok(), "{body:?}");
+            prop_assert!(check(body).is_ok(), "{body:?}");
         }
         ending.question();
     }
