@@ -12,6 +12,7 @@ pub mod handoff;
 pub mod hook;
 pub mod inject;
 pub mod install;
+pub mod process;
 mod receipt;
 pub mod recorder;
 pub mod session;

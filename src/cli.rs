@@ -105,7 +105,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Doctor(command) => doctor::run(&args.place, command, &mut screen),
         #[cfg(unix)]
         Command::Watchdog => {
-            crate::sources::maenifold::watch_over_programs();
+            crate::app::process::reap();
             Ok(())
         }
     };

@@ -8,7 +8,6 @@ use crate::app::recorder::Recording;
 use crate::app::session::Session;
 use crate::core::context::receipt::{Injection, Stage};
 use crate::core::time_limits;
-pub use crate::system::process::identity::peak_memory;
 use crate::workspace::AppError;
 
 /// Makes a session's context, and delivers nothing. Only wrong usage or configuration is an error; everything else that

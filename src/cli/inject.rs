@@ -9,7 +9,8 @@ use serde::Serialize;
 
 use crate::app::deliver::http::{self, Delivered, ServerDelivery};
 use crate::app::deliver::{NotDelivered, Refusal};
-use crate::app::inject::{inject, peak_memory};
+use crate::app::inject::inject;
+use crate::app::process::peak_memory;
 use crate::app::recorder::Recording;
 use crate::app::session::Session;
 use crate::cli::outcome::Outcome;

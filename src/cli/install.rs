@@ -2,18 +2,14 @@
 
 use crate::app::install::{VERSION, plan_install, plan_uninstall};
 use crate::cli::args::{InstallArgs, UninstallArgs};
-use crate::cli::outcome::Failure;
+use crate::cli::outcome::Outcome;
 use crate::cli::place::PlaceArgs;
 use crate::cli::screen::{Screen, Style};
 use crate::core::host::Host;
 use crate::core::installation::{Change, InstallKind, OldFile, PluginFile, Scope};
 use crate::core::text::for_terminal;
 
-pub(super) fn install(
-    place: &PlaceArgs,
-    args: &InstallArgs,
-    screen: &mut Screen,
-) -> Result<(), Failure> {
+pub(super) fn install(place: &PlaceArgs, args: &InstallArgs, screen: &mut Screen) -> Outcome {
     let plan = plan_install(&place.request(), args.host, args.scope.scope())?;
     print_changes(&plan.changes, screen);
     if plan.changes.is_empty() {
@@ -47,11 +43,7 @@ pub(super) fn install(
     Ok(())
 }
 
-pub(super) fn uninstall(
-    place: &PlaceArgs,
-    args: &UninstallArgs,
-    screen: &mut Screen,
-) -> Result<(), Failure> {
+pub(super) fn uninstall(place: &PlaceArgs, args: &UninstallArgs, screen: &mut Screen) -> Outcome {
     let plan = plan_uninstall(&place.request(), args.host, args.scope.scope())?;
     let (plugin, title) = (plugin(args.host), args.host.facts().title);
     print_changes(&plan.changes, screen);

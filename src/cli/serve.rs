@@ -8,10 +8,9 @@ use crate::cli::outcome::{Failure, Outcome, UNAVAILABLE};
 use crate::cli::place::PlaceArgs;
 use crate::cli::screen::Screen;
 #[cfg(unix)]
-use crate::{
-    core::text::{for_terminal, number::counted},
-    service::{self, Status},
-};
+use crate::core::text::{for_terminal, number::counted};
+#[cfg(unix)]
+use crate::service::{self, Status};
 
 /// Keep running: watch the notes, and give sessions of OpenCode servers their context
 ///

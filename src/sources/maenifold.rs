@@ -33,8 +33,6 @@ use crate::sources::slow::SlowSource;
 use crate::sources::source::{Source, SourceAnswer};
 use crate::sources::{Chosen, Plan};
 use crate::system::maenifold_places::Places;
-#[cfg(unix)]
-pub use crate::system::process::reaper::run as watch_over_programs;
 use crate::system::vault;
 use crate::workspace::Place;
 

@@ -18,85 +18,34 @@ use crate::system::environment::Environment;
 /// A setting that cannot be used.
 #[derive(Debug, Error)]
 pub enum SettingsError {
-    /// A file that is no valid configuration.
     #[error("{}:{line}:{column}: {message}", path.display())]
-    Invalid {
-        /// The file.
-        path: PathBuf,
-        /// Counted from 1.
-        line: usize,
-        /// Counted from 1, in characters.
-        column: usize,
-        /// What is wrong and what would be right.
-        message: String,
-    },
-    /// A file that cannot be read.
+    /// Line and column count from 1, the column in characters.
+    Invalid { path: PathBuf, line: usize, column: usize, message: String },
     #[error("cannot read {}: {cause}", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        cause: io::Error,
-    },
+    Unreadable { path: PathBuf, cause: io::Error },
     #[error(transparent)]
     Variable(#[from] WrongVariable),
-    /// A committed file that reaches outside of its project.
+    /// A committed file must not reach outside of its project.
     #[error(
         "{}: the vault {} lies outside of the project; a project may only name its own folders, so put it into your {}",
         file.display(), vault.display(), user_file.display()
     )]
-    VaultOutside {
-        /// The project's file.
-        file: PathBuf,
-        /// The vault that it names.
-        vault: PathBuf,
-        /// Where it may be named.
-        user_file: PathBuf,
-    },
-    /// A committed file that says whom to send notes to, what to run or what else to read.
+    VaultOutside { file: PathBuf, vault: PathBuf, user_file: PathBuf },
+    /// A committed file must not choose where notes are sent, what is run, or what else is read.
     #[error(
         "{}: a project may not set {key}, {why}; put it into your {}",
         file.display(), user_file.display()
     )]
-    NotForProject {
-        /// The project's file.
-        file: PathBuf,
-        /// The setting.
-        key: &'static str,
-        /// Why not.
-        why: &'static str,
-        /// Where it may be set.
-        user_file: PathBuf,
-    },
-    /// A registry of channels that cannot be used.
+    NotForProject { file: PathBuf, key: &'static str, why: &'static str, user_file: PathBuf },
     #[error("{}: {reason}; it is a JSON object of folders and the names of their channels", file.display())]
-    Registry {
-        /// The file.
-        file: PathBuf,
-        /// What is wrong.
-        reason: String,
-    },
-    /// Two vaults whose notes would have the same addresses.
+    Registry { file: PathBuf, reason: String },
     #[error(
         "two vaults are called {name:?}: {} and {}; give one of them another name",
         first.display(), second.display()
     )]
-    SameName {
-        /// The name.
-        name: String,
-        /// The one that had it first.
-        first: PathBuf,
-        /// The other.
-        second: PathBuf,
-    },
-    /// A name that cannot be part of an address.
+    SameName { name: String, first: PathBuf, second: PathBuf },
     #[error("{name:?} (for {}) is no name for a vault; use letters, digits, `-`, `_` and `.`", path.display())]
-    VaultName {
-        /// The name.
-        name: String,
-        /// The vault.
-        path: PathBuf,
-    },
+    VaultName { name: String, path: PathBuf },
 }
 
 /// Everything that settings depend on.

@@ -65,6 +65,87 @@ fn no_layer_names_one_above_it() {
 }
 
 #[test]
+fn no_room_passes_on_what_belongs_to_another() {
+    let mut wrong = Vec::new();
+    for (path, text) in sources("src") {
+        let relative = path.strip_prefix(root().join("src")).unwrap().to_str().unwrap();
+        let room = relative.split(['/', '.']).next().unwrap();
+        for (n, line) in text.lines().enumerate() {
+            let line = line.trim_start();
+            let Some((_, named)) =
+                line.split_once("use crate::").filter(|_| line.starts_with("pub"))
+            else {
+                continue;
+            };
+            if !named.starts_with(&format!("{room}::")) {
+                wrong.push(format!("{relative}:{}: {line}", n + 1));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "name these where they are defined: {wrong:#?}");
+}
+
+/// The name of the function that begins in a line.
+fn function_name(line: &str) -> Option<&str> {
+    let (before, after) = line.trim_start().split_once("fn ")?;
+    let is_qualifier = |word: &str| {
+        word.starts_with("pub") || word.ends_with(')') || ["async", "const"].contains(&word)
+    };
+    before.split_whitespace().all(is_qualifier).then(|| after.split(['(', '<']).next())?
+}
+
+/// The functions of a file, each with its first line and its length.
+fn functions<'a>(lines: &[&'a str]) -> Vec<(&'a str, usize, usize)> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < lines.len() {
+        if let Some(name) = function_name(lines[at]) {
+            let indent = lines[at].len() - lines[at].trim_start().len();
+            let is_head = |line: &&str| !line.contains('{') && !line.ends_with(';');
+            let head = lines[at..].iter().take_while(|line| is_head(line)).count();
+            let opening = lines.get(at + head).copied().unwrap_or_default();
+            let is_open = opening.contains('{') && !opening.ends_with('}');
+            let is_end = |line: &&str| **line == format!("{:indent$}}}", "");
+            let body = lines[at..].iter().position(|line| is_end(&line)).filter(|_| is_open);
+            let length = body.unwrap_or(head) + 1;
+            found.push((name, at + 1, length));
+            at += length;
+        } else {
+            at += 1;
+        }
+    }
+    found
+}
+
+#[test]
+fn functions_and_files_are_short() {
+    let (mut lengths, mut wrong, mut n_functions) = (Vec::new(), Vec::new(), 0);
+    for (path, text) in sources("src") {
+        let path = path.strip_prefix(root()).unwrap().display().to_string();
+        if path.ends_with("tests.rs") {
+            continue;
+        }
+        let text = text.split("#[cfg(test)]\nmod tests").next().unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        lengths.push(lines.len());
+        if lines.len() > 450 {
+            wrong.push(format!("{path} has {} lines", lines.len()));
+        }
+        for (name, line, length) in functions(&lines) {
+            n_functions += 1;
+            if length > 70 {
+                wrong.push(format!("{path}:{line}: {name} has {length} lines"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    lengths.sort_unstable();
+    let median = lengths[lengths.len() / 2];
+    assert!(median <= 150, "the median file has {median} lines");
+    assert!(n_functions > 1_500, "only {n_functions} functions were found");
+}
+
+#[test]
 fn every_file_says_what_it_is() {
     for folder in ["src", "tests", "benches", "build"] {
         for (path, text) in sources(folder) {

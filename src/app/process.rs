@@ -1,0 +1,16 @@
+//! What commands need of the system's processes.
+
+use crate::system::process::identity;
+#[cfg(unix)]
+use crate::system::process::reaper;
+
+/// The peak memory of this process in bytes, if the system reports it.
+pub fn peak_memory() -> Option<u64> {
+    identity::peak_memory()
+}
+
+/// Kills the programs of the process that started this one, once that has ended.
+#[cfg(unix)]
+pub fn reap() {
+    reaper::run();
+}
