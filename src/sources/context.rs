@@ -1,19 +1,19 @@
-//! Answers "what stands around this concept?".
+//! Answers "which concepts are around this one?".
 
 use std::collections::BTreeSet;
 
 use crate::core::note::concept::Concept;
 use crate::core::search::answer::{ContextAnswer, RelatedConcept};
 use crate::core::search::nearest;
-use crate::core::time::{Day, Timestamp};
+use crate::core::time::Timestamp;
 use crate::sources::search::uri;
-use crate::store::index::{Index, IndexError, Neighbour};
+use crate::store::index::{Index, IndexError};
 use crate::system::clock;
 use crate::workspace::refresh::{Refreshed, ask};
 use crate::workspace::{AppError, Workspace};
 
 /// From how many of a concept's neighbours a wider search goes on, as in maenifold.
-pub(crate) const EXPAND_FROM: usize = 5;
+const EXPAND_FROM: usize = 5;
 
 /// What to look for.
 #[derive(Debug, Clone, Copy)]
@@ -65,34 +65,37 @@ pub fn answer(
         let related = RelatedConcept { name: neighbour.name.clone(), files: neighbour.notes, uris };
         answer.related_concepts.push(related);
     }
-    answer.expanded_concepts = expand(index, row, &direct, depth, max_entities, today)?;
+    let around = |concept: &i64| -> Result<Vec<(i64, Concept)>, IndexError> {
+        let neighbours = index.neighbours(*concept, max_entities, today)?;
+        Ok(neighbours.into_iter().map(|neighbour| (neighbour.id, neighbour.name)).collect())
+    };
+    let direct = direct.iter().map(|neighbour| neighbour.id).collect();
+    answer.expanded_concepts = expand(row, direct, depth, max_entities, around)?;
     Ok(answer)
 }
 
-/// Concepts further away than the direct neighbours, nearest first.
-fn expand(
-    index: &Index,
-    start: i64,
-    direct: &[Neighbour],
+/// Concepts further away than the direct neighbours, nearest first, each once. `around` tells the neighbours of a concept,
+/// which is known by a key.
+pub(crate) fn expand<Key: Ord + Clone, Error>(
+    start: Key,
+    direct: Vec<Key>,
     depth: u32,
     max_entities: usize,
-    today: Day,
-) -> Result<Vec<Concept>, IndexError> {
-    let mut seen: BTreeSet<i64> =
-        direct.iter().map(|neighbour| neighbour.id).chain([start]).collect();
+    mut around: impl FnMut(&Key) -> Result<Vec<(Key, Concept)>, Error>,
+) -> Result<Vec<Concept>, Error> {
+    let mut seen: BTreeSet<Key> = direct.iter().cloned().chain([start]).collect();
     let mut expanded = Vec::new();
-    let mut border: Vec<i64> =
-        direct.iter().take(EXPAND_FROM).map(|neighbour| neighbour.id).collect();
+    let mut border: Vec<Key> = direct.into_iter().take(EXPAND_FROM).collect();
     for _ in 1..depth {
         let mut next = Vec::new();
         for concept in border {
-            for neighbour in index.neighbours(concept, max_entities, today)? {
+            for (key, name) in around(&concept)? {
                 if expanded.len() == max_entities {
                     return Ok(expanded);
                 }
-                if seen.insert(neighbour.id) {
-                    next.push(neighbour.id);
-                    expanded.push(neighbour.name);
+                if seen.insert(key.clone()) {
+                    next.push(key);
+                    expanded.push(name);
                 }
             }
         }

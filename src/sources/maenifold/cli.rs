@@ -18,7 +18,7 @@ use crate::core::note::vault::Vault;
 use crate::core::search::answer::Match;
 use crate::core::settings::LinkStyle;
 use crate::core::time::Timestamp;
-use crate::sources::maenifold::answers::{NotePlace, RecentNote, Relation, SearchedNote};
+use crate::sources::maenifold::answers::{AnsweredNote, NotePlace, Relation};
 use crate::sources::maenifold::call::{CallError, Program, Tool};
 use crate::sources::maenifold::replies;
 
@@ -74,8 +74,9 @@ impl Cli {
         let told = replies::search(&said).map_err(|error| fault(Tool::SearchMemories, error))?;
         // Every search fills its page with notes that are only akin to the query.
         let with_words = told.into_iter().filter(|note| note.has_words != Some(false));
-        let mut told = BTreeSet::new();
-        let found = with_words.filter_map(|note| self.searched(note));
+        let signal = Signal::Search { place: 0, matched: Match::Text };
+        let (mut told, mut taken) = (BTreeSet::new(), Vec::new());
+        let found = with_words.filter_map(|note| self.note(note, signal, &mut taken));
         let found = found.filter(|note| told.insert(note.uri.clone())).take(limit);
         Ok(found
             .enumerate()
@@ -95,9 +96,9 @@ impl Cli {
         let said = self.asked_while_listing(Tool::RecentActivity, &payload)?;
         let told = replies::recent(&said).map_err(|error| fault(Tool::RecentActivity, error))?;
         let since = now.unwrap_or_else(clock::now).before(span);
-        let mut taken = Vec::new();
+        let (mut taken, signal) = (Vec::new(), Signal::Recent { place: 0 });
         let mut found: Vec<FoundNote> =
-            told.into_iter().filter_map(|note| self.changed(note, &mut taken)).collect();
+            told.into_iter().filter_map(|note| self.note(note, signal, &mut taken)).collect();
         found.retain(|note| {
             // What came after the moment that was asked for had not happened then.
             let is_later = now.is_some_and(|now| note.modified > now);
@@ -155,37 +156,18 @@ impl Cli {
         in_time.filter_map(detail).collect()
     }
 
-    /// A note of a search with what its file says.
+    /// A note of an answer with what its file says; `taken` are the files of notes before it.
     ///
-    /// One that is not listed is gone, or is none for the index either: it is left out, unless the answer tells all
-    /// about it, or the files are somewhere else altogether.
-    fn searched(&self, note: SearchedNote) -> Option<FoundNote> {
+    /// A note without a listed file is gone, or one that the index ignores, too. It is left out unless the answer tells
+    /// everything about it, or the files of a search are on another machine.
+    fn note<'a>(
+        &'a self,
+        answered: AnsweredNote,
+        signal: Signal,
+        taken: &mut Vec<Listed<'a>>,
+    ) -> Option<FoundNote> {
         let notes = self.notes();
-        let SearchedNote { uri, title, concepts, names_all_concepts, .. } = note;
-        let signal = Signal::Search { place: 0, matched: Match::Text };
-        let listed = notes.at(&uri);
-        if let Some((listed, read)) = listed.and_then(|at| Some((at, notes.read(at)?))) {
-            return Some(of_file(listed, read, names_all_concepts.then_some(concepts), signal));
-        }
-        let excerpt = String::new();
-        // When it was written is not told, and not asked of the notes of a search.
-        let modified = Timestamp(0);
-        let can_be_told = names_all_concepts || !notes.are_here();
-        (can_be_told && is_address(&uri)).then_some(FoundNote {
-            uri,
-            title,
-            excerpt,
-            concepts,
-            modified,
-            signal,
-        })
-    }
-
-    /// A note that changed with what its file says. One whose file is gone is left out, unless the answer tells all about it.
-    fn changed<'a>(&'a self, note: RecentNote, taken: &mut Vec<Listed<'a>>) -> Option<FoundNote> {
-        let notes = self.notes();
-        let RecentNote { place, title, modified, concepts, names_all_concepts } = note;
-        let signal = Signal::Recent { place: 0 };
+        let AnsweredNote { place, title, modified, concepts, names_all_concepts, .. } = answered;
         let listed = match &place {
             NotePlace::Uri(uri) => notes.at(uri),
             NotePlace::Stem(stem) => notes.called(stem, title.as_deref(), taken),
@@ -194,19 +176,15 @@ impl Cli {
         if let Some((listed, read)) = listed.and_then(|at| Some((at, notes.read(at)?))) {
             return Some(of_file(listed, read, names_all_concepts.then_some(concepts), signal));
         }
-        let (NotePlace::Uri(uri), Some(modified), true) = (place, modified, names_all_concepts)
-        else {
-            return None;
+        let NotePlace::Uri(uri) = place else { return None };
+        let (is_enough, modified) = match signal {
+            // Nothing depends on the time of a note that a search found.
+            Signal::Search { .. } => (names_all_concepts || !notes.are_here(), Timestamp(0)),
+            Signal::Recent { .. } => (names_all_concepts, modified?),
         };
-        let title = title.unwrap_or_else(|| uri.clone());
-        is_address(&uri).then_some(FoundNote {
-            uri,
-            title,
-            excerpt: String::new(),
-            concepts,
-            modified,
-            signal,
-        })
+        let (title, excerpt) = (title.unwrap_or_else(|| uri.clone()), String::new());
+        let note = FoundNote { uri, title, excerpt, concepts, modified, signal };
+        (is_enough && is_address(&note.uri)).then_some(note)
     }
 
     /// Asks the program, and lists the notes meanwhile.

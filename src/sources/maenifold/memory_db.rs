@@ -14,7 +14,7 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, Params, Row};
 use thiserror::Error;
 
 pub use edges::Edge;
@@ -95,6 +95,22 @@ impl Database {
     /// asked again.
     pub fn is_unchanged(&self) -> bool {
         self.watch.as_ref().is_none_or(Watch::is_unchanged)
+    }
+
+    /// All rows of a query that make sense to `read`.
+    fn select<T>(
+        &self,
+        sql: &str,
+        parameters: impl Params,
+        mut read: impl FnMut(&Row<'_>) -> rusqlite::Result<Option<T>>,
+    ) -> Result<Vec<T>, DatabaseError> {
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let mut rows = statement.query(parameters)?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            found.extend(read(row)?);
+        }
+        Ok(found)
     }
 
     fn has_column(&self, table: &str, column: &str) -> bool {

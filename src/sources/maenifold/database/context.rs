@@ -1,6 +1,6 @@
 //! "What stands around this concept?", as maenifold's BuildContext answers it: decay included.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::{Memory, is_no_secret, reason};
 use crate::core::note::NotePath;
@@ -10,7 +10,7 @@ use crate::core::note::front_matter;
 use crate::core::search::answer::{ContextAnswer, RelatedConcept};
 use crate::core::search::nearest;
 use crate::core::time::Timestamp;
-use crate::sources::context::{ContextQuestion, EXPAND_FROM};
+use crate::sources::context::{ContextQuestion, expand};
 use crate::sources::maenifold::memory_db::Edge;
 use crate::system::clock;
 use crate::system::vault;
@@ -43,8 +43,13 @@ impl Memory {
         answer.known = true;
         let mut weights = Weights::at(self, now.unwrap_or_else(clock::now));
         let direct = self.related(&concept, max_entities, &mut weights)?;
-        answer.expanded_concepts =
-            self.expanded(&concept, &direct, depth, max_entities, &mut weights)?;
+        let names = direct.iter().map(|related| related.edge.concept.clone()).collect();
+        let around = |concept: &Concept| -> Result<Vec<(Concept, Concept)>, String> {
+            let related = self.related(concept, max_entities, &mut weights)?;
+            let names = related.into_iter().map(|related| related.edge.concept);
+            Ok(names.map(|name| (name.clone(), name)).collect())
+        };
+        answer.expanded_concepts = expand(concept, names, depth, max_entities, around)?;
         for Related { edge, uris, .. } in direct {
             for uri in &uris {
                 if !answer.file_references.contains(uri) {
@@ -76,37 +81,6 @@ impl Memory {
         // Stable, so that ties stay by number of notes and by name.
         related.sort_by(|a, b| b.score.total_cmp(&a.score));
         Ok(related)
-    }
-
-    /// Concepts further away, nearest first, each once: as the index gives them, where maenifold repeats some.
-    fn expanded(
-        &self,
-        start: &Concept,
-        direct: &[Related],
-        depth: u32,
-        max_entities: usize,
-        weights: &mut Weights<'_>,
-    ) -> Result<Vec<Concept>, String> {
-        let names = direct.iter().map(|related| related.edge.concept.clone());
-        let mut border: Vec<Concept> = names.clone().take(EXPAND_FROM).collect();
-        let mut seen: BTreeSet<Concept> = names.chain([start.clone()]).collect();
-        let mut expanded = Vec::new();
-        for _ in 1..depth {
-            let mut next = Vec::new();
-            for concept in border {
-                for Related { edge, .. } in self.related(&concept, max_entities, weights)? {
-                    if expanded.len() == max_entities {
-                        return Ok(expanded);
-                    }
-                    if seen.insert(edge.concept.clone()) {
-                        next.push(edge.concept.clone());
-                        expanded.push(edge.concept);
-                    }
-                }
-            }
-            border = next;
-        }
-        Ok(expanded)
     }
 }
 

@@ -52,20 +52,16 @@ impl Database {
             optional("title"),
             optional("last_accessed")
         );
-        let mut statement = self.connection.prepare_cached(&sql)?;
-        let mut rows = statement.query([])?;
-        let mut files = Vec::new();
-        while let Some(row) = rows.next()? {
-            let Some(uri) = text(row, 1)? else { continue };
-            files.push(FileRow {
+        self.select(&sql, [], |row| {
+            let Some(uri) = text(row, 1)? else { return Ok(None) };
+            Ok(Some(FileRow {
                 row: row.get(0)?,
                 uri: uri.to_owned(),
                 title: text(row, 2)?.map(str::to_owned),
                 last_indexed: text(row, 3)?.and_then(Timestamp::parse),
                 last_accessed: text(row, 4)?.and_then(Timestamp::parse),
-            });
-        }
-        Ok(files)
+            }))
+        })
     }
 
     /// The beginning of a note's text, at most so many characters; `None` where it has none that is one.
@@ -85,14 +81,10 @@ impl Database {
     /// The concepts that a note mentions, most mentioned first, ties by name.
     pub fn concepts_of(&self, uri: &str) -> Result<Vec<Concept>, DatabaseError> {
         let sql = "SELECT concept_name, mention_count FROM concept_mentions WHERE source_file = ?1";
-        let mut statement = self.connection.prepare_cached(sql)?;
-        let mut rows = statement.query([uri])?;
-        let mut found: Vec<(i64, Concept)> = Vec::new();
-        while let Some(row) = rows.next()? {
-            if let Some(concept) = concept(row, 0)? {
-                found.push((integer(row, 1)?.unwrap_or(1), concept));
-            }
-        }
+        let mut found = self.select(sql, [uri], |row| {
+            let count = integer(row, 1)?.unwrap_or(1);
+            Ok(concept(row, 0)?.map(|concept| (count, concept)))
+        })?;
         found.sort_by(|(a_count, a), (b_count, b)| b_count.cmp(a_count).then_with(|| a.cmp(b)));
         Ok(found.into_iter().map(|(_, concept)| concept).collect())
     }
@@ -100,16 +92,10 @@ impl Database {
     /// The addresses of all notes that mention a concept, in no particular order, with how often they do.
     pub fn mentioning(&self, concept: &Concept) -> Result<Vec<(String, u32)>, DatabaseError> {
         let sql = "SELECT source_file, mention_count FROM concept_mentions WHERE concept_name = ?1";
-        let mut statement = self.connection.prepare_cached(sql)?;
-        let mut rows = statement.query([concept.as_str()])?;
-        let mut found = Vec::new();
-        while let Some(row) = rows.next()? {
-            if let Some(uri) = text(row, 0)? {
-                let count = integer(row, 1)?.and_then(|count| u32::try_from(count).ok());
-                found.push((uri.to_owned(), count.unwrap_or(1)));
-            }
-        }
-        Ok(found)
+        self.select(sql, [concept.as_str()], |row| {
+            let count = integer(row, 1)?.and_then(|count| u32::try_from(count).ok());
+            Ok(text(row, 0)?.map(|uri| (uri.to_owned(), count.unwrap_or(1))))
+        })
     }
 
     /// How many notes mention a concept.
@@ -127,13 +113,7 @@ impl Database {
 
     /// All concepts, in no particular order.
     pub fn concepts(&self) -> Result<Vec<Concept>, DatabaseError> {
-        let mut statement = self.connection.prepare("SELECT concept_name FROM concepts")?;
-        let mut rows = statement.query([])?;
-        let mut found = Vec::new();
-        while let Some(row) = rows.next()? {
-            found.extend(concept(row, 0)?);
-        }
-        Ok(found)
+        self.select("SELECT concept_name FROM concepts", [], |row| concept(row, 0))
     }
 }
 

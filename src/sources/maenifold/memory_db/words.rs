@@ -17,9 +17,7 @@ impl Database {
     /// The rows that may hold what an FTS5 expression says.
     pub fn rows_with(&self, expression: &str) -> Result<Vec<i64>, DatabaseError> {
         let sql = "SELECT rowid FROM file_search WHERE file_search MATCH ?1";
-        let mut statement = self.connection.prepare_cached(sql)?;
-        let rows = statement.query_map([expression], |row| row.get(0))?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        self.select(sql, [expression], |row| row.get(0))
     }
 
     /// The rows that may hold a phrase, each with what bm25 gives it before it asks how rare the phrase is: 0 to 2.2.
@@ -34,9 +32,8 @@ impl Database {
         let n_rows =
             n_rows.ok_or_else(|| DatabaseError::Failed("file_search has no totals".to_owned()))?;
         let sql = format!("SELECT rowid, {BM25} FROM file_search WHERE file_search MATCH ?1");
-        let mut statement = self.connection.prepare_cached(&sql)?;
-        let rows = statement.query_map([phrase], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        let mut found: Vec<(i64, f64)> = rows.collect::<Result<_, _>>()?;
+        let mut found: Vec<(i64, f64)> =
+            self.select(&sql, [phrase], |row| Ok(Some((row.get(0)?, row.get(1)?))))?;
         let rarity = rarity(n_rows as f64, found.len() as f64);
         for (_, strength) in &mut found {
             *strength = (*strength / rarity).clamp(0.0, 2.2);

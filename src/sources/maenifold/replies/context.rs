@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::MOST;
-use super::reply::{self, Reply, ReplyError, named, unknown};
+use super::reply::{self, ReplyError, named, unknown};
 use crate::core::note::vault::SCHEME;
 use crate::sources::maenifold::answers::Relation;
 
@@ -12,11 +12,7 @@ const MOST_NAME_LINES: usize = 8;
 
 /// Understands what was said about a concept.
 pub fn context(said: &[u8]) -> Result<Vec<Relation>, ReplyError> {
-    match reply::read(said)? {
-        Reply::Nothing => Ok(Vec::new()),
-        Reply::Json(answer) => of_object(&answer),
-        Reply::Text(text) => of_text(&text),
-    }
+    reply::understand(said, of_object, of_text)
 }
 
 /// The seed's object, or that of maenifold's other interface.

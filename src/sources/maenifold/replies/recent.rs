@@ -1,41 +1,12 @@
 //! The answer of RecentActivity: the notes that changed lately, newest first.
 
-use serde_json::Value;
-
 use super::MOST;
-use super::reply::{self, Reply, ReplyError, linked, listed_concepts, unknown};
-use crate::core::note::vault::SCHEME;
-use crate::core::time::Timestamp;
-use crate::sources::maenifold::answers::{NotePlace, RecentNote};
+use super::reply::{self, ReplyError, linked, listed_note, listed_notes, unknown};
+use crate::sources::maenifold::answers::{AnsweredNote, NotePlace};
 
 /// Understands what a look at recent activity said.
-pub fn recent(said: &[u8]) -> Result<Vec<RecentNote>, ReplyError> {
-    match reply::read(said)? {
-        Reply::Nothing => Ok(Vec::new()),
-        Reply::Json(answer) => of_object(&answer),
-        Reply::Text(text) => of_text(&text),
-    }
-}
-
-fn of_object(answer: &Value) -> Result<Vec<RecentNote>, ReplyError> {
-    let items = answer["items"].as_array().ok_or_else(|| unknown(&answer.to_string()))?;
-    let notes: Vec<RecentNote> = items.iter().filter_map(of_item).take(MOST).collect();
-    if notes.is_empty() && !items.is_empty() {
-        return Err(unknown(&answer.to_string()));
-    }
-    Ok(notes)
-}
-
-fn of_item(item: &Value) -> Option<RecentNote> {
-    let uri = item["uri"].as_str().or(item["path"].as_str())?;
-    let named = listed_concepts(item);
-    uri.starts_with(SCHEME).then(|| RecentNote {
-        place: NotePlace::Uri(uri.to_owned()),
-        title: item["title"].as_str().map(str::to_owned),
-        modified: item["modified"].as_str().and_then(Timestamp::parse),
-        names_all_concepts: named.is_some(),
-        concepts: named.unwrap_or_else(|| linked(item["snippet"].as_str())),
-    })
+pub fn recent(said: &[u8]) -> Result<Vec<AnsweredNote>, ReplyError> {
+    reply::understand(said, |answer| listed_notes(answer, "items", listed_note), of_text)
 }
 
 /// ```text
@@ -48,12 +19,12 @@ fn of_item(item: &Value) -> Option<RecentNote> {
 ///   First: "A piece of the text, always on one line."
 ///   Last: "Another one."
 /// ```
-fn of_text(text: &str) -> Result<Vec<RecentNote>, ReplyError> {
+fn of_text(text: &str) -> Result<Vec<AnsweredNote>, ReplyError> {
     let mut lines = text.lines().peekable();
     if lines.next().is_none_or(|head| head.trim_end() != "# Recent Activity") {
         return Err(unknown(text));
     }
-    let mut notes: Vec<RecentNote> = Vec::new();
+    let mut notes: Vec<AnsweredNote> = Vec::new();
     let mut pieces: Vec<&str> = Vec::new();
     while let Some(line) = lines.next() {
         let begins = stem(line).filter(|_| lines.peek().is_some_and(|next| is_time(next)));
@@ -63,7 +34,7 @@ fn of_text(text: &str) -> Result<Vec<RecentNote>, ReplyError> {
             }
             take_pieces(&mut notes, &mut pieces);
             let place = NotePlace::Stem(stem.to_owned());
-            notes.push(RecentNote { place, ..RecentNote::default() });
+            notes.push(AnsweredNote { place, ..AnsweredNote::default() });
             continue;
         }
         let Some(note) = notes.last_mut() else { continue };
@@ -81,7 +52,7 @@ fn of_text(text: &str) -> Result<Vec<RecentNote>, ReplyError> {
 }
 
 /// Gives the last note the concepts of its pieces of text.
-fn take_pieces(notes: &mut [RecentNote], pieces: &mut Vec<&str>) {
+fn take_pieces(notes: &mut [AnsweredNote], pieces: &mut Vec<&str>) {
     if let Some(note) = notes.last_mut() {
         note.concepts = linked(pieces.drain(..));
     }
@@ -111,8 +82,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn shown(notes: &[RecentNote]) -> Vec<String> {
-        let shown = |note: &RecentNote| {
+    fn shown(notes: &[AnsweredNote]) -> Vec<String> {
+        let shown = |note: &AnsweredNote| {
             let concepts: Vec<&str> =
                 note.concepts.iter().map(|concept| concept.as_str()).collect();
             let place = match &note.place {
@@ -256,11 +227,11 @@ mod tests {
                 let links: Vec<String> = concepts.iter().map(|name| format!("[[{name}]]")).collect();
                 text += &format!("**{stem}** (memory)\n  Modified: 2026-02-20 14:04\n  Title: {title}\n  Sections: 1\n  \
                     First: \"{}\"\n\n", links.join(" "));
-                expect.push(RecentNote {
+                expect.push(AnsweredNote {
                     place: NotePlace::Stem(stem.clone()),
                     title: Some(title.clone()),
                     concepts: linked(links.iter().map(String::as_str)),
-                    ..RecentNote::default()
+                    ..AnsweredNote::default()
                 });
             }
             prop_assert_eq!(recent(text.as_bytes()).unwrap(), expect);

@@ -6,10 +6,13 @@ use serde_json::Value;
 use thiserror::Error;
 
 use crate::core::note::concept::Concept;
+use crate::core::note::vault::SCHEME;
 use crate::core::note::wikilink;
 use crate::core::secrets;
 use crate::core::settings::LinkStyle;
 use crate::core::text::for_model;
+use crate::core::time::Timestamp;
+use crate::sources::maenifold::answers::{AnsweredNote, NotePlace};
 
 /// So much of what it said is shown.
 const SHOWN_CHARS: usize = 120;
@@ -40,7 +43,7 @@ pub enum ReplyError {
 }
 
 /// An answer, in the form in which it came.
-pub(super) enum Reply {
+enum Reply {
     /// An object, out of its envelope.
     Json(Value),
     /// A text for people, without blank lines around it.
@@ -49,8 +52,49 @@ pub(super) enum Reply {
     Nothing,
 }
 
+/// Reads an answer in whichever form it came. None is an empty list.
+pub(super) fn understand<T>(
+    said: &[u8],
+    of_object: impl Fn(&Value) -> Result<Vec<T>, ReplyError>,
+    of_text: impl Fn(&str) -> Result<Vec<T>, ReplyError>,
+) -> Result<Vec<T>, ReplyError> {
+    match read(said)? {
+        Reply::Nothing => Ok(Vec::new()),
+        Reply::Json(answer) => of_object(&answer),
+        Reply::Text(text) => of_text(&text),
+    }
+}
+
+/// The notes that an answer lists under a key.
+pub(super) fn listed_notes(
+    answer: &Value,
+    key: &str,
+    of_item: impl Fn(&Value) -> Option<AnsweredNote>,
+) -> Result<Vec<AnsweredNote>, ReplyError> {
+    let items = answer[key].as_array().ok_or_else(|| unknown(&answer.to_string()))?;
+    let notes: Vec<AnsweredNote> = items.iter().filter_map(of_item).take(super::MOST).collect();
+    if notes.is_empty() && !items.is_empty() {
+        return Err(unknown(&answer.to_string()));
+    }
+    Ok(notes)
+}
+
+/// A note of a list.
+pub(super) fn listed_note(item: &Value) -> Option<AnsweredNote> {
+    let uri = item["uri"].as_str().or(item["path"].as_str())?;
+    let named = listed_concepts(item);
+    uri.starts_with(SCHEME).then(|| AnsweredNote {
+        place: NotePlace::Uri(uri.to_owned()),
+        title: item["title"].as_str().map(str::to_owned),
+        modified: item["modified"].as_str().and_then(Timestamp::parse),
+        has_words: None,
+        names_all_concepts: named.is_some(),
+        concepts: named.unwrap_or_else(|| linked(item["snippet"].as_str())),
+    })
+}
+
 /// Looks at what was said.
-pub(super) fn read(bytes: &[u8]) -> Result<Reply, ReplyError> {
+fn read(bytes: &[u8]) -> Result<Reply, ReplyError> {
     let text = String::from_utf8_lossy(bytes);
     let text = text.trim_start_matches('\u{feff}').trim_matches(['\r', '\n', ' ', '\t']);
     if text.is_empty() {
@@ -173,7 +217,7 @@ fn may_be_told(name: &str) -> bool {
 }
 
 /// The concepts that an object lists by their names, each once, in their order; `None` where it lists none.
-pub(super) fn listed_concepts(object: &Value) -> Option<Vec<Concept>> {
+fn listed_concepts(object: &Value) -> Option<Vec<Concept>> {
     let mut concepts: Vec<Concept> = Vec::new();
     for name in object["concepts"].as_array()?.iter().filter_map(Value::as_str).take(super::MOST) {
         let name = name.trim().trim_start_matches("[[").trim_end_matches("]]");

@@ -6,44 +6,28 @@ use std::str::Lines;
 use serde_json::Value;
 
 use super::MOST;
-use super::reply::{self, Reply, ReplyError, linked, listed_concepts, unknown};
+use super::reply::{self, ReplyError, linked, listed_note, listed_notes, unknown};
 use crate::core::note::vault::SCHEME;
-use crate::sources::maenifold::answers::SearchedNote;
+use crate::sources::maenifold::answers::{AnsweredNote, NotePlace};
 
 /// A title may have line breaks, but not more than this.
 const MOST_TITLE_LINES: usize = 8;
 
 /// Understands what a search said.
-pub fn search(said: &[u8]) -> Result<Vec<SearchedNote>, ReplyError> {
-    match reply::read(said)? {
-        Reply::Nothing => Ok(Vec::new()),
-        Reply::Json(answer) => of_object(&answer),
-        Reply::Text(text) => of_text(&text),
-    }
+pub fn search(said: &[u8]) -> Result<Vec<AnsweredNote>, ReplyError> {
+    reply::understand(said, of_object, of_text)
 }
 
-fn of_object(answer: &Value) -> Result<Vec<SearchedNote>, ReplyError> {
-    let results = answer["results"].as_array().ok_or_else(|| unknown(&answer.to_string()))?;
+fn of_object(answer: &Value) -> Result<Vec<AnsweredNote>, ReplyError> {
     let finds_words = answer["mode"].as_str().is_some_and(|mode| mode == "FullText");
-    let notes: Vec<SearchedNote> =
-        results.iter().filter_map(|result| of_result(result, finds_words)).take(MOST).collect();
-    if notes.is_empty() && !results.is_empty() {
-        return Err(unknown(&answer.to_string()));
-    }
-    Ok(notes)
-}
-
-fn of_result(result: &Value, finds_words: bool) -> Option<SearchedNote> {
-    let uri = result["uri"].as_str().or(result["path"].as_str())?;
-    let stem = uri.rsplit('/').next().unwrap_or(uri);
-    let named = listed_concepts(result);
-    let text_score = result["textScore"].as_f64();
-    uri.starts_with(SCHEME).then(|| SearchedNote {
-        uri: uri.to_owned(),
-        title: result["title"].as_str().unwrap_or(stem).to_owned(),
-        has_words: text_score.map(|score| score > 0.0).or(finds_words.then_some(true)),
-        names_all_concepts: named.is_some(),
-        concepts: named.unwrap_or_else(|| linked(result["snippet"].as_str())),
+    listed_notes(answer, "results", |result| {
+        let text_score = result["textScore"].as_f64();
+        let has_words = text_score.map(|score| score > 0.0).or(finds_words.then_some(true));
+        let mut note = AnsweredNote { has_words, ..listed_note(result)? };
+        if let (NotePlace::Uri(uri), None) = (&note.place, &note.title) {
+            note.title = uri.rsplit('/').next().map(str::to_owned);
+        }
+        Some(note)
     })
 }
 
@@ -56,7 +40,7 @@ fn of_result(result: &Value, finds_words: bool) -> Option<SearchedNote> {
 ///    📊 Scores - Fused: 0.033 | Text: 0.010 | Semantic: 1.000
 ///    📝 A piece of the text, always on one line.
 /// ```
-fn of_text(text: &str) -> Result<Vec<SearchedNote>, ReplyError> {
+fn of_text(text: &str) -> Result<Vec<AnsweredNote>, ReplyError> {
     let mut lines = text.lines().peekable();
     let is_search = lines.next().is_some_and(|head| head.contains("Search**"));
     let matches = lines.next().and_then(|line| line.strip_prefix("Found ")?.split_once(" matches"));
@@ -76,12 +60,12 @@ fn of_text(text: &str) -> Result<Vec<SearchedNote>, ReplyError> {
         // What follows the scores is the piece of text, whatever it looks like.
         let piece =
             lines.next_if(|line| line.starts_with("   ")).and_then(|line| marked(&line[3..]));
-        notes.push(SearchedNote {
-            uri,
-            title,
+        notes.push(AnsweredNote {
+            place: NotePlace::Uri(uri),
+            title: Some(title),
             has_words: has_words.flatten(),
             concepts: linked(piece),
-            names_all_concepts: false,
+            ..AnsweredNote::default()
         });
     }
     if notes.is_empty() && matches != "0" {
@@ -132,13 +116,15 @@ mod tests {
     use proptest::prelude::*;
 
     /// Each note on a line: address, title, whether it has the words, concepts.
-    fn shown(notes: &[SearchedNote]) -> Vec<String> {
-        let shown = |note: &SearchedNote| {
+    fn shown(notes: &[AnsweredNote]) -> Vec<String> {
+        let shown = |note: &AnsweredNote| {
             let concepts: Vec<&str> =
                 note.concepts.iter().map(|concept| concept.as_str()).collect();
             let words = note.has_words.map_or("?", |has| if has { "words" } else { "akin" });
             let all = if note.names_all_concepts { "all" } else { "some" };
-            format!("{} | {} | {words} | {all}: {}", note.uri, note.title, concepts.join(" "))
+            let NotePlace::Uri(uri) = &note.place else { panic!("{note:?}") };
+            let title = note.title.as_deref().unwrap_or("-");
+            format!("{uri} | {title} | {words} | {all}: {}", concepts.join(" "))
         };
         notes.iter().map(shown).collect()
     }
@@ -297,12 +283,12 @@ Text results: 2, Semantic results: 2
                 let links: Vec<String> = concepts.iter().map(|name| format!("[[{name}]]")).collect();
                 text += &format!("📄 **{title}** (memory://{path})\n   \
                     📊 Scores - Fused: 0.033 | Text: {score} | Semantic: 1.000\n   📝 {}\n\n", links.join(" "));
-                expect.push(SearchedNote {
-                    uri: format!("memory://{path}"),
-                    title: title.clone(),
+                expect.push(AnsweredNote {
+                    place: NotePlace::Uri(format!("memory://{path}")),
+                    title: Some(title.clone()),
                     has_words: Some(*has_words),
                     concepts: linked(links.iter().map(String::as_str)),
-                    names_all_concepts: false,
+                    ..AnsweredNote::default()
                 });
             }
             text += "\n💡 Next: Consider using ReadMemory, BuildContext for related operations.\n";
