@@ -213,9 +213,11 @@ def wrong(lab):
                     "create --type later --body x", "unknown", "", "prune --keep 0", "list --fields id,,kind"):
         handoff(lab, *command.split())
     for n, garbage in enumerate(GARBAGE[:6]):
-        handoff(lab, "create", stdin=garbage, label=f"handoff create of garbage {n}")
+        handoff(lab, "create", "--session", f"g{n}", stdin=garbage, label=f"handoff create of garbage {n}")
+    for beside in ("state.db-wal", "state.db-shm"):
+        (lab.path / "kgctx-home/state" / beside).unlink(missing_ok=True)
     lab.write("kgctx-home/state/state.db", "this is no database, but it is long enough to be one" * 9)
-    for command in ("list", "create --body x", "show", "log", "clear"):
+    for command in ("list", "create --session late --body x", "show", "log", "clear"):
         handoff(lab, *command.split(), label=f"handoff {command}, of a state that is none")
     lab.run("inject", "--session", "s", "--dry-run", "--format", "json", label="inject with a state that is none")
 
