@@ -36,29 +36,29 @@ pub(super) fn render(report: &CheckReport, paint: Paint<'_>) -> String {
 pub(super) fn finding(finding: &Finding, paint: Paint<'_>) -> String {
     let tone = tone(finding.severity);
     let name = format!("{}[{}]:", words::severity(finding.severity), finding.rule.id());
-    let said = wrapped(&format!("{name} {}", one_line(&finding.message)), COLUMNS - 2, "  ");
-    let said = said.replacen(&name, &paint(tone, &name), 1);
+    let line = wrapped(&format!("{name} {}", one_line(&finding.message)), COLUMNS - 2, "  ");
+    let line = line.replacen(&name, &paint(tone, &name), 1);
     let gutter = finding.spot.line.to_string().len();
     let margin = " ".repeat(gutter);
-    let mut text = format!("{said}\n{margin}{} {}\n", paint(Tone::Faint, "-->"), place(finding));
+    let mut text = format!("{line}\n{margin}{} {}\n", paint(Tone::Faint, "-->"), place(finding));
     text.push_str(&excerpt::lines(finding, paint));
     let hint = Some(one_line(&finding.hint)).filter(|hint| !hint.is_empty());
-    for (what, said) in [("session", words::session(finding)), ("help", hint)] {
-        let Some(said) = said else { continue };
+    for (what, line) in [("session", words::session(finding)), ("help", hint)] {
+        let Some(line) = line else { continue };
         let mark = format!("{margin} = {what}:");
         let indent = " ".repeat(mark.len() + 1);
-        let line = wrapped(&said, COLUMNS.saturating_sub(indent.len()), &indent);
+        let line = wrapped(&line, COLUMNS.saturating_sub(indent.len()), &indent);
         text.push_str(&format!("{} {line}\n", paint(Tone::Faint, &mark)));
     }
     text
 }
 
 fn remarks(report: &CheckReport, paint: Paint<'_>) -> Option<String> {
-    let said = report.remarks.iter().map(|remark| {
+    let lines = report.remarks.iter().map(|remark| {
         let line = wrapped(&one_line(remark), COLUMNS - "note: ".len(), "      ");
         format!("{} {line}\n", paint(Tone::Strong, "note:"))
     });
-    (!report.remarks.is_empty()).then(|| said.collect())
+    (!report.remarks.is_empty()).then(|| lines.collect())
 }
 
 fn tone(severity: Severity) -> Tone {

@@ -14,8 +14,8 @@ pub enum RepositoryError {
         top.display()
     )]
     NotTrusted { top: PathBuf },
-    #[error("git {command} failed: {said}")]
-    Git { command: String, said: String },
+    #[error("git {command} failed: {message}")]
+    Git { command: String, message: String },
     #[error("--base needs a git repository with at least one commit, and {why}")]
     NoHistory { why: &'static str },
     #[error(

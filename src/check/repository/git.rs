@@ -34,11 +34,11 @@ impl Git {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
                 Err(error) => return Err(failed(&question, &error.to_string())),
             };
-            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            let message = String::from_utf8_lossy(&output.stderr).into_owned();
             match output.status.success() {
                 true => break,
-                false if !said.contains("dubious ownership") => {
-                    return Err(failed(&question, &said));
+                false if !message.contains("dubious ownership") => {
+                    return Err(failed(&question, &message));
                 }
                 false if is_last => return Err(RepositoryError::NotTrusted { top: git.top }),
                 false => git.trusted = trusted(),
@@ -84,14 +84,14 @@ impl Git {
     }
 
     /// The output without its last line break; `None` where git fails.
-    pub(super) fn ask(&self, arguments: &[&str]) -> Result<Option<String>, RepositoryError> {
+    pub(super) fn query(&self, arguments: &[&str]) -> Result<Option<String>, RepositoryError> {
         let output = self.run(arguments)?;
-        let said = String::from_utf8_lossy(&output.stdout).trim_end_matches('\n').to_owned();
-        Ok(output.status.success().then_some(said))
+        let text = String::from_utf8_lossy(&output.stdout).trim_end_matches('\n').to_owned();
+        Ok(output.status.success().then_some(text))
     }
 
     /// The output of a command that must not fail.
-    pub(super) fn tell(&self, arguments: &[&str]) -> Result<Vec<u8>, RepositoryError> {
+    pub(super) fn output(&self, arguments: &[&str]) -> Result<Vec<u8>, RepositoryError> {
         let output = self.run(arguments)?;
         match output.status.success() {
             true => Ok(output.stdout),
@@ -122,9 +122,9 @@ impl Git {
             if lines.read_until(0, &mut line).map_err(fail)? == 0 {
                 break;
             }
-            let said = line.strip_suffix(b"\0").unwrap_or(&line);
-            let said = said.strip_prefix(b"\n").unwrap_or(said);
-            let Ok(text) = std::str::from_utf8(said) else { continue };
+            let entry = line.strip_suffix(b"\0").unwrap_or(&line);
+            let entry = entry.strip_prefix(b"\n").unwrap_or(entry);
+            let Ok(text) = std::str::from_utf8(entry) else { continue };
             match text.as_bytes() {
                 [COMMIT, ..] => at = Timestamp::from_seconds(text[1..].parse().unwrap_or_default()),
                 _ if wanted.contains(text) && !times.contains_key(text) => {
@@ -192,17 +192,17 @@ impl Drop for Running {
 fn trusted() -> Vec<String> {
     let question = ["config", "--null", "--get-all", "safe.directory"];
     // From the root: a repository cannot vouch for itself.
-    let said = Command::new("git").args(question).current_dir("/").stdin(Stdio::null()).output();
-    let said = said.map(|output| output.stdout).unwrap_or_default();
-    texts(&said).map(str::to_owned).collect()
+    let output = Command::new("git").args(question).current_dir("/").stdin(Stdio::null()).output();
+    let output = output.map(|output| output.stdout).unwrap_or_default();
+    texts(&output).map(str::to_owned).collect()
 }
 
-fn failed(arguments: &[&str], said: &str) -> RepositoryError {
-    let said = said.trim();
-    let said = if said.is_empty() { "it does not say why" } else { said };
+fn failed(arguments: &[&str], message: &str) -> RepositoryError {
+    let message = message.trim();
+    let message = if message.is_empty() { "it does not say why" } else { message };
     RepositoryError::Git {
         command: arguments.first().copied().unwrap_or_default().to_owned(),
-        said: said.to_owned(),
+        message: message.to_owned(),
     }
 }
 

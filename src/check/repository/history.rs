@@ -40,8 +40,8 @@ impl WorkingTree {
         let Some(git) = self.git_with_commits() else { return Ok(HashSet::new()) };
         let commit = commit.unwrap_or("HEAD");
         let names = ["diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-textconv"];
-        let said = git.tell(&[&names[..], &["--ignore-submodules", commit, "--"]].concat())?;
-        Ok(texts(&said).map(str::to_owned).collect())
+        let output = git.output(&[&names[..], &["--ignore-submodules", commit, "--"]].concat())?;
+        Ok(texts(&output).map(str::to_owned).collect())
     }
 
     /// The old and new paths of files that were moved since a commit.
@@ -52,8 +52,8 @@ impl WorkingTree {
         let Some(git) = &self.git else { return Ok(HashMap::new()) };
         let moves = ["diff", "--name-status", "-z", "--find-renames", "-l1000", "--diff-filter=R"];
         let how = ["--no-ext-diff", "--no-textconv", "--ignore-submodules", commit, "--"];
-        let said = git.tell(&[&moves[..], &how].concat())?;
-        let words: Vec<&[u8]> = said.split(|&byte| byte == 0).collect();
+        let output = git.output(&[&moves[..], &how].concat())?;
+        let words: Vec<&[u8]> = output.split(|&byte| byte == 0).collect();
         // Three words each: the similarity, the old name, the new name.
         let renamed = words.as_chunks::<3>().0.iter().filter_map(|[_, old, new]| {
             let name = |name: &[u8]| Some(std::str::from_utf8(name).ok()?.to_owned());
@@ -86,8 +86,8 @@ impl WorkingTree {
         }
         let name = format!("{revision}^{{commit}}");
         let question = ["rev-parse", "--verify", "--quiet", "--end-of-options", &name];
-        let commit = git.ask(&question)?.ok_or_else(unknown)?;
-        match git.ask(&["merge-base", &commit, "HEAD"])?.filter(|said| !said.is_empty()) {
+        let commit = git.query(&question)?.ok_or_else(unknown)?;
+        match git.query(&["merge-base", &commit, "HEAD"])?.filter(|output| !output.is_empty()) {
             Some(common) => Ok((common, true)),
             None if self.is_shallow => {
                 Err(RepositoryError::NoMergeBase { revision: revision.to_owned() })
@@ -99,7 +99,7 @@ impl WorkingTree {
     /// The plain files of a commit, in order.
     pub(crate) fn tree(&self, commit: &str) -> Result<Vec<TreeFile>, RepositoryError> {
         let Some(git) = &self.git else { return Ok(Vec::new()) };
-        let said = git.tell(&["ls-tree", "-r", "-z", "--full-tree", commit])?;
+        let output = git.output(&["ls-tree", "-r", "-z", "--full-tree", commit])?;
         let file = |line: &str| {
             let (about, path) = line.split_once('\t')?;
             let mut about = about.split(' ');
@@ -107,7 +107,7 @@ impl WorkingTree {
             let blob = about.nth(1)?.to_owned();
             is_plain.then(|| TreeFile { path: path.to_owned(), blob })
         };
-        let mut files: Vec<TreeFile> = texts(&said).filter_map(file).collect();
+        let mut files: Vec<TreeFile> = texts(&output).filter_map(file).collect();
         files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
         Ok(files)
     }

@@ -82,9 +82,9 @@ impl WorkingTree {
 /// is never committed.
 fn list_files(git: &Git) -> Result<Vec<u8>, RepositoryError> {
     let exclude = ["rev-parse", "--path-format=absolute", "--git-path", "info/exclude"];
-    let exclude = git.ask(&exclude)?.filter(|path| Path::new(path).is_file());
+    let exclude = git.query(&exclude)?.filter(|path| Path::new(path).is_file());
     let exclude = exclude.map(|path| format!("--exclude-from={path}"));
     let list = ["ls-files", "-z", "-t", "-s", "--cached", "--others"];
     let list = list.into_iter().chain(["--exclude-per-directory=.gitignore"]);
-    git.tell(&list.chain(exclude.as_deref()).collect::<Vec<_>>())
+    git.output(&list.chain(exclude.as_deref()).collect::<Vec<_>>())
 }

@@ -56,12 +56,12 @@ impl WorkingTree {
         let Some(git) = Git::at(top)? else {
             return Ok(WorkingTree { history: History::NoProgram, ..tree });
         };
-        let origin = git.ask(&["config", "--local", "--get", "remote.origin.url"])?;
+        let origin = git.query(&["config", "--local", "--get", "remote.origin.url"])?;
         tree.origin = origin.and_then(|url| name_in(url.trim()));
-        let shallow = git.ask(&["rev-parse", "--is-shallow-repository"])?;
+        let shallow = git.query(&["rev-parse", "--is-shallow-repository"])?;
         tree.is_shallow = shallow.as_deref() == Some("true");
-        let newest = git.ask(&["log", "-1", "--format=%ct", "HEAD", "--"])?;
-        tree.newest = newest.and_then(|said| said.parse().ok()).map(Timestamp::from_seconds);
+        let newest = git.query(&["log", "-1", "--format=%ct", "HEAD", "--"])?;
+        tree.newest = newest.and_then(|time| time.parse().ok()).map(Timestamp::from_seconds);
         let has_commit = tree.newest.is_some();
         tree.history = if has_commit { History::Commits } else { History::NoCommit };
         tree.git = Some(git);

@@ -14,9 +14,9 @@ use super::text_file;
 use crate::check::finding::{Finding, Rule};
 
 /// Shorter notes are never the same.
-const FEWEST_WORDS: usize = 10;
+const MIN_WORDS: usize = 10;
 /// Shorter notes are never nearly the same.
-const FEWEST_WORDS_NEARLY: usize = 50;
+const MIN_WORDS_NEARLY: usize = 50;
 /// How many words make a run.
 const RUN: usize = 5;
 /// How many smallest hashes are kept, and how many make a band. Notes that share nine tenths have a band in common in all
@@ -24,10 +24,10 @@ const RUN: usize = 5;
 const MINIMA: usize = 32;
 const BAND: usize = 4;
 /// How many notes of a band are compared.
-const MOST_COMPARED: usize = 4;
+const MAX_COMPARED: usize = 4;
 
 /// The fingerprint of a note.
-struct Print {
+struct Fingerprint {
     n_words: usize,
     /// Equal for equal texts; others may have it by chance.
     whole: u64,
@@ -36,20 +36,21 @@ struct Print {
 
 pub(super) fn find(checked: &CheckedFiles<'_>) -> Vec<Finding> {
     let notes: Vec<&CheckedFile<'_>> = checked.notes().map(|(_, file)| file).collect();
-    let prints: Vec<Print> = notes.par_iter().map(|file| print(file.body())).collect();
+    let fingerprints: Vec<Fingerprint> =
+        notes.par_iter().map(|file| fingerprint(file.body())).collect();
     let mut by_text: HashMap<u64, usize> = HashMap::new();
     let mut bands: HashMap<(usize, [u64; BAND]), Vec<usize>> = HashMap::new();
     let mut runs: HashMap<usize, HashSet<u64>> = HashMap::new();
     let mut findings = Vec::new();
-    for (number, print) in prints.iter().enumerate() {
-        if print.n_words < FEWEST_WORDS {
+    for (number, fingerprint) in fingerprints.iter().enumerate() {
+        if fingerprint.n_words < MIN_WORDS {
             continue;
         }
         let words = |number: usize| notes[number].body().split_whitespace();
-        let same = by_text.get(&print.whole).filter(|&&first| words(first).eq(words(number)));
+        let same = by_text.get(&fingerprint.whole).filter(|&&first| words(first).eq(words(number)));
         let mut found = same.map(|&first| (first, true));
-        if found.is_none() && print.n_words >= FEWEST_WORDS_NEARLY {
-            let (keys, _) = print.minima.as_chunks::<BAND>();
+        if found.is_none() && fingerprint.n_words >= MIN_WORDS_NEARLY {
+            let (keys, _) = fingerprint.minima.as_chunks::<BAND>();
             let mut near: Vec<usize> = keys
                 .iter()
                 .enumerate()
@@ -66,22 +67,19 @@ pub(super) fn find(checked: &CheckedFiles<'_>) -> Vec<Finding> {
             if found.is_none() {
                 for key in keys.iter().copied().enumerate() {
                     let band = bands.entry(key).or_default();
-                    if band.len() < MOST_COMPARED {
+                    if band.len() < MAX_COMPARED {
                         band.push(number);
                     }
                 }
             }
         }
         let Some((first, is_same)) = found else {
-            by_text.insert(print.whole, number);
+            by_text.insert(fingerprint.whole, number);
             continue;
         };
         let path = text_file::shown(notes[first].file.path);
-        let message = if is_same {
-            format!("this note says the same as {path}")
-        } else {
-            format!("this note says nearly the same as {path}")
-        };
+        let nearly = if is_same { "" } else { "nearly " };
+        let message = format!("this note says {nearly}the same as {path}");
         let hint = "keep one of them, and link to it";
         let file = notes[number];
         findings.push(checked.finding(file, Rule::DuplicateNote, 0..0, message, hint));
@@ -89,7 +87,7 @@ pub(super) fn find(checked: &CheckedFiles<'_>) -> Vec<Finding> {
     findings
 }
 
-fn print(body: &str) -> Print {
+fn fingerprint(body: &str) -> Fingerprint {
     let (mut n_words, mut whole) = (0, 0);
     let words = body.split_whitespace().map(|word| hash_of(word.as_bytes()));
     let words = words.inspect(|&word| {
@@ -107,7 +105,7 @@ fn print(body: &str) -> Print {
             minima[n % MINIMA] = minima[(n + 1) % MINIMA];
         }
     }
-    Print { n_words, whole, minima }
+    Fingerprint { n_words, whole, minima }
 }
 
 /// The hash of each run of a text's words.

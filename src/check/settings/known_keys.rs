@@ -77,9 +77,7 @@ fn places_in(value: &DeValue<'_>, path: &str, found: &mut impl FnMut(String, Ran
             for (n, item) in items.iter().enumerate() {
                 let path = format!("{path}.{n}");
                 found(path.clone(), item.span());
-                if let DeValue::Table(table) = item.get_ref() {
-                    places(table, &format!("{path}."), found);
-                }
+                places_in(item.get_ref(), &path, found);
             }
         }
         _ => {}

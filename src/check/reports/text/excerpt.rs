@@ -24,8 +24,8 @@ pub(super) fn lines(finding: &Finding, paint: Paint<'_>) -> String {
     let margin = " ".repeat(number.len());
     let bar = paint(Tone::Faint, "|");
     let room = COLUMNS.saturating_sub(number.len() + " | ".len());
-    let meant = meant(finding, excerpt);
-    let (line, carets) = fitted(excerpt, meant, room);
+    let marked = marked(finding, excerpt);
+    let (line, carets) = fitted(excerpt, marked, room);
     let mut text = format!(
         "{margin} {bar}\n{} {bar} {}\n",
         paint(Tone::Faint, &number),
@@ -38,8 +38,8 @@ pub(super) fn lines(finding: &Finding, paint: Paint<'_>) -> String {
     text
 }
 
-/// Which characters of the excerpt are meant, unless a cut or a masked secret before the place moves them.
-fn meant(finding: &Finding, excerpt: &str) -> Option<Range<usize>> {
+/// Which characters of the excerpt are marked, unless a cut or a masked secret before the place moves them.
+fn marked(finding: &Finding, excerpt: &str) -> Option<Range<usize>> {
     let chars: Vec<char> = excerpt.chars().collect();
     let start = finding.spot.column.checked_sub(1)?;
     let before: String = chars.get(..start)?.iter().collect();
@@ -55,18 +55,18 @@ fn meant(finding: &Finding, excerpt: &str) -> Option<Range<usize>> {
     (start < end).then_some(start..end)
 }
 
-/// Fits the text into `room` columns. Returns it with the columns of the meant characters.
-fn fitted(text: &str, meant: Option<Range<usize>>, room: usize) -> (String, Option<Range<usize>>) {
+/// Fits the text into `room` columns. Returns it with the columns of the marked characters.
+fn fitted(text: &str, marked: Option<Range<usize>>, room: usize) -> (String, Option<Range<usize>>) {
     let cell = |c| if c == '\t' { TAB.to_owned() } else { for_report::visible(c).to_string() };
     let cells: Vec<String> = text.chars().map(cell).collect();
     let widths: Vec<usize> =
         cells.iter().map(|cell| cell.chars().map(columns).sum::<usize>()).collect();
     let mut from = 0;
-    if let Some(meant) = &meant
+    if let Some(marked) = &marked
         && widths.iter().sum::<usize>() > room
-        && widths[..meant.end].iter().sum::<usize>() >= room
+        && widths[..marked.end].iter().sum::<usize>() >= room
     {
-        from = meant.start;
+        from = marked.start;
         let mut before = 0;
         while from > 0 && before < COLUMNS_BEFORE {
             from -= 1;
@@ -83,7 +83,7 @@ fn fitted(text: &str, meant: Option<Range<usize>>, room: usize) -> (String, Opti
             shown.push('…');
             break;
         }
-        if meant.as_ref().is_some_and(|meant| meant.contains(&n)) {
+        if marked.as_ref().is_some_and(|marked| marked.contains(&n)) {
             let start = caret_columns.as_ref().map_or(used, |columns| columns.start);
             caret_columns = Some(start..used + widths[n]);
         }
@@ -99,8 +99,8 @@ mod tests {
     use proptest::prelude::*;
 
     #[track_caller]
-    fn check(text: &str, meant: Range<usize>, room: usize, line: &str, carets: &str) {
-        let (shown, columns) = fitted(text, Some(meant), room);
+    fn check(text: &str, marked: Range<usize>, room: usize, line: &str, carets: &str) {
+        let (shown, columns) = fitted(text, Some(marked), room);
         let columns = columns.unwrap_or_default();
         let marks = format!("{}{}", " ".repeat(columns.start), "^".repeat(columns.len()));
         assert_eq!((shown.as_str(), marks.as_str()), (line, carets));
@@ -131,8 +131,8 @@ mod tests {
         #[test]
         fn any_line_fits(text in "\\PC{0,120}", start in 0usize..130, length in 0usize..130, room in 35usize..90) {
             let n = text.chars().count();
-            let meant = start.min(n)..(start + length).min(n);
-            let (shown, carets) = fitted(&text, Some(meant), room);
+            let marked = start.min(n)..(start + length).min(n);
+            let (shown, carets) = fitted(&text, Some(marked), room);
             prop_assert!(width(&shown) <= room, "{} > {room}", width(&shown));
             prop_assert!(carets.is_none_or(|carets| carets.end <= width(&shown)));
         }

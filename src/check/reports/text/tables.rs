@@ -161,22 +161,22 @@ fn table(
         text.push_str(below.get(n).map_or("", |below| below));
     }
     if let (Some(base), true) = (&report.base, columns.iter().any(|c| c.title == "change")) {
-        let said = wrapped(&format!("{GAP}change: against {}", one_line(base)), COLUMNS, GAP);
-        text.push_str(&format!("{GAP}{}\n", paint(Tone::Faint, said.trim_start())));
+        let note = wrapped(&format!("{GAP}change: against {}", one_line(base)), COLUMNS, GAP);
+        text.push_str(&format!("{GAP}{}\n", paint(Tone::Faint, note.trim_start())));
     }
     Some(text)
 }
 
 /// What a change did to a session's entries, and what its host counts besides tokens.
 fn details(session: &SessionReport) -> String {
-    let mut said: Vec<(&str, String)> = Vec::new();
+    let mut rows: Vec<(&str, String)> = Vec::new();
     for (what, entries) in moves(session) {
-        said.push((what, names(entries, str::to_owned)));
+        rows.push((what, names(entries, str::to_owned)));
     }
     if let Some(chars) = session.budget.chars {
-        said.push(("characters", of(session.used.chars, Some(chars))));
+        rows.push(("characters", of(session.used.chars, Some(chars))));
     }
-    let lines = said.iter().map(|(what, text)| {
+    let lines = rows.iter().map(|(what, text)| {
         let line = wrapped(text, COLUMNS - 16, "                ");
         format!("    {what}: {line}\n")
     });
@@ -185,28 +185,27 @@ fn details(session: &SessionReport) -> String {
 
 /// A number as a part of the whole.
 fn filled(number: usize, whole: usize) -> String {
-    let whole = whole.max(1) as u128;
-    let cells = (number as u128 * BAR_CELLS as u128 + whole / 2) / whole;
-    // Even the smallest part is visible.
-    let cells = usize::try_from(cells).unwrap_or(BAR_CELLS).max(usize::from(number > 0));
-    let cells = cells.min(BAR_CELLS);
-    let (full, free) = (std::iter::repeat_n(FULL, cells), BAR_CELLS - cells);
-    full.chain(std::iter::repeat_n(FREE, free)).collect()
+    bar_of([(FULL, number)].into_iter(), whole)
 }
 
-/// A budget in letters: each part takes its share, and what is left is left.
+/// A budget in letters: each part takes its share.
 fn bar(session: &SessionReport) -> String {
-    let whole = session.budget.tokens.max(session.used.tokens).max(1);
+    let parts = session.parts.iter().map(|part| (letter(part.name), part.tokens));
+    bar_of(parts, session.budget.tokens.max(session.used.tokens))
+}
+
+fn bar_of(parts: impl Iterator<Item = (char, usize)>, whole: usize) -> String {
+    let whole = whole.max(1) as u128;
     let mut bar = String::new();
-    let (mut tokens, mut cells) = (0usize, 0usize);
-    for part in &session.parts {
-        tokens = tokens.saturating_add(part.tokens);
+    let (mut sum, mut cells) = (0usize, 0usize);
+    for (letter, number) in parts {
+        sum = sum.saturating_add(number);
         // Rounded as a sum, so that the parts together are as long as the whole of them.
-        let end = (tokens as u128 * BAR_CELLS as u128 + whole as u128 / 2) / whole as u128;
+        let end = (sum as u128 * BAR_CELLS as u128 + whole / 2) / whole;
         let end = usize::try_from(end).unwrap_or(BAR_CELLS);
         // Even the smallest part is visible.
-        let end = end.max(cells + usize::from(part.tokens > 0)).min(BAR_CELLS);
-        bar.extend(std::iter::repeat_n(letter(part.name), end - cells));
+        let end = end.max(cells + usize::from(number > 0)).min(BAR_CELLS);
+        bar.extend(std::iter::repeat_n(letter, end - cells));
         cells = end;
     }
     bar.extend(std::iter::repeat_n(FREE, BAR_CELLS - cells));
