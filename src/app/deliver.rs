@@ -95,8 +95,12 @@ impl DeliveryRequest<'_> {
 
     fn inject(&self, handoff: SessionHandoff, recording: Recording) -> Result<Injection, AppError> {
         let left = |until: Instant| until.saturating_duration_since(Instant::now());
-        let (handoff, within) = (Some(handoff), self.until.map(left));
-        let session = Session { handoff, within, ..self.session.clone() };
+        let session = Session {
+            found: Some(self.place.clone()),
+            within: self.until.map(left),
+            handoff: Some(handoff),
+            ..self.session.clone()
+        };
         match self.warm {
             Some(warm) => warm.inject(self.place, session, recording),
             None => inject(&session, recording),

@@ -69,6 +69,7 @@ pub(super) fn gather(
     let worker = Worker {
         number: FIRST,
         request: session.place.clone(),
+        found: session.found.clone(),
         now: session.now,
         ranking: Ranking::default(),
         has_spare_core: n_cores > 2,

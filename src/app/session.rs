@@ -15,6 +15,8 @@ pub struct Session {
     pub moment: Moment,
     /// Where it runs.
     pub place: Request,
+    /// The place that the request leads to, if it was found before.
+    pub found: Option<Place>,
     pub host: Host,
     /// Tokens at most; `None` takes the limit of the settings.
     pub budget: Option<usize>,
@@ -35,6 +37,7 @@ impl Session {
             id: id.to_owned(),
             moment: Moment::Start,
             place,
+            found: None,
             host,
             budget: None,
             now: None,

@@ -38,6 +38,8 @@ pub(super) struct Worker {
     /// Tells workers apart.
     pub(super) number: usize,
     pub(super) request: Request,
+    /// The place that the request leads to, if it was found before.
+    pub(super) found: Option<Place>,
     pub(super) now: Option<Timestamp>,
     pub(super) ranking: Ranking,
     /// Whether there are more cores than listing and searching take.
@@ -93,7 +95,8 @@ impl Worker {
     }
 
     fn run(&self, patience: Option<Duration>, listed: &mut Option<Listed<'static>>) {
-        let place = self.timed("find", || Place::find(&self.request));
+        let place = self
+            .timed("find", || self.found.clone().map_or_else(|| Place::find(&self.request), Ok));
         let found = place.as_ref().ok().cloned();
         self.report(WorkerEvent::Place(Box::new(place)));
         let Some(place) = found.filter(|place| place.settings.enabled.value) else { return };
@@ -295,6 +298,7 @@ mod tests {
         let worker = Worker {
             number: 0,
             request,
+            found: None,
             now,
             ranking,
             has_spare_core,

@@ -178,7 +178,7 @@ mod tests {
     }
 
     fn claimed(state: &mut State, session: &str) -> Token {
-        match state.claim(session, &Moment::Start, 0, None).unwrap() {
+        match state.claim_for(None, session, &Moment::Start, 0, None).unwrap() {
             Claim::Won(token) => token,
             other => panic!("{other:?}"),
         }
@@ -190,7 +190,7 @@ mod tests {
         let mut state = State::open(folder.path(), Duration::ZERO).unwrap();
         let other = Connection::open(folder.path().join("state.db")).unwrap();
         other.execute_batch("BEGIN IMMEDIATE").unwrap();
-        let error = state.claim("s", &Moment::Start, 0, None).unwrap_err();
+        let error = state.claim_for(None, "s", &Moment::Start, 0, None).unwrap_err();
         assert!(error.is_transient(), "{error}");
         assert!(!StateError::Newer { path: PathBuf::new() }.is_transient());
     }

@@ -64,6 +64,36 @@ fn no_layer_names_one_above_it() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+/// A second place that claims or settles would be a second way to deliver a context twice.
+#[test]
+fn contexts_are_claimed_settled_and_released_in_one_place() {
+    const STEPS: &[&str] = &[
+        ".claim_for(",
+        ".is_claimable(",
+        ".renew_claim(",
+        ".settle_receipt(",
+        ".settle_claim(",
+        ".release_receipt(",
+        ".release_claim(",
+        ".remember_session(",
+        "Claim::Won",
+    ];
+    let store = fs::read_to_string(root().join("src/store/state/claims.rs")).unwrap();
+    for step in STEPS.iter().filter_map(|step| step.strip_prefix('.')).take(7) {
+        assert!(
+            store.contains(&format!("pub fn {step}")),
+            "the state has no {step}: adapt this test"
+        );
+    }
+    for (path, text) in sources("src") {
+        let file = path.strip_prefix(root().join("src")).unwrap().to_str().unwrap();
+        let is_allowed = ["app/deliver", "store/state"].iter().any(|room| file.starts_with(room));
+        for step in STEPS.iter().filter(|step| !is_allowed && text.contains(**step)) {
+            panic!("{file} names {step}: only app/deliver may");
+        }
+    }
+}
+
 #[test]
 fn no_room_passes_on_what_belongs_to_another() {
     let mut wrong = Vec::new();

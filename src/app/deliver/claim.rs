@@ -65,7 +65,7 @@ impl SessionClaim {
 
     /// Extends the claim, unless another process has taken it over.
     pub(super) fn renew(&self) -> Result<(), NotDelivered> {
-        match self.write(self.patience, |state| state.renew(self.token, now_ms()))? {
+        match self.write(self.patience, |state| state.renew_claim(self.token, now_ms()))? {
             true => Ok(()),
             false => Err(NotDelivered::Taken(self.session.clone())),
         }
@@ -80,7 +80,7 @@ impl SessionClaim {
     pub(super) fn settle(mut self, receipt: Option<i64>, left: Duration) {
         self.is_held_open = true;
         let _ = self.write(left.max(self.patience), |state| match receipt {
-            Some(receipt) => state.settle(receipt, now_ms()).map(drop),
+            Some(receipt) => state.settle_receipt(receipt, now_ms()).map(drop),
             None => state.settle_claim(self.token, now_ms()),
         });
     }
@@ -121,7 +121,7 @@ fn try_claim(
     };
     let (now_ms, again) = (now_ms(), door.again());
     // A bridge looks without a lock first, so that waiting prompts do not block the holder.
-    if door.is_bridge() && !state.is_free(session, moment, now_ms, again)? {
+    if door.is_bridge() && !state.is_claimable(session, moment, now_ms, again)? {
         return Ok(Claim::Held);
     }
     state.claim_for(door.owner(), session, moment, now_ms, again)
@@ -130,13 +130,13 @@ fn try_claim(
 /// The bridge says that the session has the context of this receipt.
 pub fn settle_receipt(folder: &Path, receipt: i64) -> Result<(), StateError> {
     let mut state = State::open(folder, Door::BridgeEvent.state_patience())?;
-    state.settle(receipt, now_ms()).map(drop)
+    state.settle_receipt(receipt, now_ms()).map(drop)
 }
 
 /// The bridge says that the context of this receipt was not used.
 pub fn release_receipt(folder: &Path, receipt: i64) -> Result<(), StateError> {
     let mut state = State::open(folder, Door::BridgeEvent.state_patience())?;
-    state.release(receipt, now_ms())
+    state.release_receipt(receipt, now_ms())
 }
 
 pub(super) fn now_ms() -> i64 {

@@ -12,38 +12,27 @@ use crate::system::process::identity::Process;
 
 /// How long an open claim lasts: longer than building and storing a context takes at worst.
 const LEASE_MS: i64 = 15_000;
-/// Whoever asks may have looked at the clock this long before it was his turn, and find what was done after that.
+/// A process may have read the clock this long before it got the lock, and find a claim that is newer than its own time.
 const WAITED_MS: i64 = 10_000;
 
 /// How a claim went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Claim {
-    /// It is ours.
     Won(Token),
-    /// Somebody else is about to give the context, or died trying: then it will be free by itself.
+    /// Another process is about to give the context, or died trying: then the claim lapses.
     Held,
-    /// The session was given its context.
+    /// The session has its context.
     Settled,
 }
 
-/// Tells a claim from every other one.
+/// Identifies one claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Token(pub(super) i64);
 
 impl State {
-    /// Claims a moment of a session. With `again`, also one that was settled longer ago than that: whoever asks has seen that
-    /// the session no longer has what it was given.
-    pub fn claim(
-        &mut self,
-        session: &str,
-        moment: &Moment,
-        now_ms: i64,
-        again: Option<Duration>,
-    ) -> Result<Claim, StateError> {
-        self.claim_for(None, session, moment, now_ms, again)
-    }
-
-    /// Claims a moment for a process: if that ends before the claim is settled, the claim is void.
+    /// Claims a moment of a session, for the process `owner` if there is one: the claim is void when that ends before it is
+    /// settled. With `again`, also claims a moment that was settled longer ago than that, because the session no longer has its
+    /// context.
     pub fn claim_for(
         &mut self,
         owner: Option<Process>,
@@ -54,29 +43,23 @@ impl State {
     ) -> Result<Claim, StateError> {
         let moment = moment.to_string();
         self.transaction(|transaction| {
-            match standing(transaction, session, &moment, now_ms, again)? {
-                Some(claim) => Ok(claim),
-                None => {
-                    let token = transaction.query_row(
-                        "INSERT OR REPLACE INTO claims (session, moment, token, until, owner_pid, owner_started) \
-                         VALUES (?1, ?2, random(), ?3, ?4, ?5) RETURNING token",
-                        params![
-                            session,
-                            moment,
-                            now_ms.saturating_add(LEASE_MS),
-                            owner.map(|owner| owner.pid),
-                            owner.map(|owner| owner.started)
-                        ],
-                        |row| row.get(0),
-                    )?;
-                    Ok(Claim::Won(Token(token)))
-                }
+            if let Some(claim) = standing(transaction, session, &moment, now_ms, again)? {
+                return Ok(claim);
             }
+            let (pid, started) = owner.map(|owner| (owner.pid, owner.started)).unzip();
+            let until = now_ms.saturating_add(LEASE_MS);
+            let token = transaction.query_row(
+                "INSERT OR REPLACE INTO claims (session, moment, token, until, owner_pid, owner_started) \
+                 VALUES (?1, ?2, random(), ?3, ?4, ?5) RETURNING token",
+                params![session, moment, until, pid, started],
+                |row| row.get(0),
+            )?;
+            Ok(Claim::Won(Token(token)))
         })
     }
 
     /// Whether a moment could be claimed now. Takes no lock, so that it can be asked often.
-    pub fn is_free(
+    pub fn is_claimable(
         &self,
         session: &str,
         moment: &Moment,
@@ -96,8 +79,8 @@ impl State {
         self.read(|connection| connection.query_row(sql, [session], found))
     }
 
-    /// Makes sure that a claim is still ours, and will be for long enough to deliver.
-    pub fn renew(&mut self, Token(token): Token, now_ms: i64) -> Result<bool, StateError> {
+    /// Extends a claim; `false` where it is no longer ours.
+    pub fn renew_claim(&mut self, Token(token): Token, now_ms: i64) -> Result<bool, StateError> {
         self.write(|connection| {
             let sql = "UPDATE claims SET until = ?2 WHERE token = ?1 AND settled IS NULL";
             Ok(connection.execute(sql, [token, now_ms.saturating_add(LEASE_MS)])? > 0)
@@ -105,7 +88,7 @@ impl State {
     }
 
     /// The session has the context of this receipt. Returns whether there was a claim to it.
-    pub fn settle(&mut self, receipt: i64, now_ms: i64) -> Result<bool, StateError> {
+    pub fn settle_receipt(&mut self, receipt: i64, now_ms: i64) -> Result<bool, StateError> {
         self.transaction(|transaction| {
             let token = claim_of_receipt(transaction, receipt)?;
             if let Some(token) = token {
@@ -120,22 +103,20 @@ impl State {
         })
     }
 
-    /// The session has the context for which this claim was made, of which there is no receipt.
+    /// The session has the context of this claim, which has no receipt.
     pub fn settle_claim(&mut self, Token(token): Token, now_ms: i64) -> Result<(), StateError> {
         self.transaction(|transaction| settle(transaction, token, now_ms))
     }
 
-    /// The context of this receipt was not given after all: the moment is free again, and so is its handoff.
-    pub fn release(&mut self, receipt: i64, now_ms: i64) -> Result<(), StateError> {
-        self.transaction(|transaction| {
-            if let Some(token) = claim_of_receipt(transaction, receipt)? {
-                release(transaction, token, now_ms)?;
-            }
-            Ok(())
+    /// The context of this receipt was not given: its moment is free again, and so is its handoff.
+    pub fn release_receipt(&mut self, receipt: i64, now_ms: i64) -> Result<(), StateError> {
+        self.transaction(|transaction| match claim_of_receipt(transaction, receipt)? {
+            Some(token) => release(transaction, token, now_ms),
+            None => Ok(()),
         })
     }
 
-    /// Gives a claim up.
+    /// The context of this claim was not given: its moment is free again, and so is its handoff.
     pub fn release_claim(&mut self, Token(token): Token, now_ms: i64) -> Result<(), StateError> {
         self.transaction(|transaction| release(transaction, token, now_ms))
     }
@@ -180,8 +161,8 @@ pub(super) fn stands(
     Ok(connection.query_row(sql, [token], held).optional()?.unwrap_or(false))
 }
 
-/// A clock that was set back must not leave a claim standing for much longer than any is made for. A little longer: who
-/// waited for the lock asks with a time that is before the claim was made.
+/// A clock that was set back must not hold a claim much longer than its lease. A little longer: a process that waited for the lock
+/// asks with a time before the claim was made.
 fn is_held(until: i64, owner: Option<Process>, now_ms: i64) -> bool {
     until > now_ms
         && until - now_ms <= LEASE_MS + WAITED_MS

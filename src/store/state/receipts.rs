@@ -111,7 +111,7 @@ mod tests {
     }
 
     fn claimed(state: &mut State, session: &str) -> Token {
-        match state.claim(session, &Moment::Start, 0, None).unwrap() {
+        match state.claim_for(None, session, &Moment::Start, 0, None).unwrap() {
             Claim::Won(token) => token,
             other => panic!("{other:?}"),
         }
@@ -126,11 +126,11 @@ mod tests {
         state.record(&receipt("s", false), None).unwrap();
         let id = state.record(&receipt("s", false), Some(token)).unwrap();
         state.record(&receipt("s", false), None).unwrap();
-        assert!(state.settle(id, 5).unwrap());
+        assert!(state.settle_receipt(id, 5).unwrap());
         assert!(!state.last_of_session("s").unwrap().unwrap().delivered);
-        assert!(!state.settle(id, 6).unwrap(), "once is enough");
-        state.release(id, 0).unwrap();
-        assert_eq!(state.claim("s", &Moment::Start, 7, None).unwrap(), Claim::Settled);
+        assert!(!state.settle_receipt(id, 6).unwrap(), "once is enough");
+        state.release_receipt(id, 0).unwrap();
+        assert_eq!(state.claim_for(None, "s", &Moment::Start, 7, None).unwrap(), Claim::Settled);
     }
 
     #[test]
@@ -141,13 +141,13 @@ mod tests {
         for n in 0..DELIVERED_KEPT + 2 * SWEEP_EVERY {
             let id = state.record(&receipt(&format!("s{n}"), true), Some(token)).unwrap();
             if n == 0 {
-                assert!(state.settle(id, 1).unwrap());
+                assert!(state.settle_receipt(id, 1).unwrap());
             }
         }
         let sql = "SELECT count(*) FROM injections";
         let n_kept: i64 = state.connection.query_row(sql, [], |row| row.get(0)).unwrap();
         assert!((DELIVERED_KEPT..DELIVERED_KEPT + SWEEP_EVERY).contains(&n_kept), "{n_kept}");
         assert!(state.last_of_session("s0").unwrap().is_none());
-        assert_eq!(state.claim("s0", &Moment::Start, 2, None).unwrap(), Claim::Settled);
+        assert_eq!(state.claim_for(None, "s0", &Moment::Start, 2, None).unwrap(), Claim::Settled);
     }
 }
