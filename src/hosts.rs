@@ -9,3 +9,4 @@ pub mod json_hooks;
 mod json_text;
 pub mod opencode;
 pub mod plugin_file;
+pub mod words;

@@ -1,14 +1,12 @@
 //! Answers the bridge inside of OpenCode: whether a session lacks context, and which one it gets. Whatever goes wrong is an answer,
 //! never an error.
 
-mod amplifier;
-mod claude_code;
+mod direct;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-pub use crate::app::hook::amplifier::{amplifier, go_on};
-pub use crate::app::hook::claude_code::claude_code;
+pub use crate::app::hook::direct::direct;
 
 use crate::app::deliver::{
     DeliveryRequest, Door, NotDelivered, PendingDelivery, deliver, release_receipt, settle_receipt,

@@ -17,11 +17,10 @@ use crate::cli::values::some_of;
 use crate::core::host::Host;
 use crate::core::time_limits;
 use crate::hosts::opencode::BridgeReply;
+use crate::hosts::words::words;
 
 /// No question is longer: it holds no messages, only the marks in them.
 const LONGEST_QUESTION: u64 = 4 * 1024 * 1024;
-
-type Answering = fn(io::Result<Vec<u8>>, Instant) -> Option<PendingDelivery<String>>;
 
 /// Answer what a bridge inside of a host asks: JSON on standard input, JSON on standard output
 ///
@@ -42,16 +41,11 @@ pub(super) fn run(args: &HookArgs, mut screen: Screen) -> ExitCode {
         true => "this session sums up another one",
         false => "no answer in time, or a fault of this program; `kgctx doctor` may tell more",
     };
-    let (answer, nothing): (Answering, Option<String>) = match args.host {
-        Host::Opencode => (opencode, BridgeReply::none(reason).to_json().ok()),
-        Host::ClaudeCode => (|asked, until| hook::claude_code(&asked.ok()?, until), None),
-        Host::Amplifier => {
-            (|asked, until| hook::amplifier(&asked.ok()?, until), Some(hook::go_on()))
-        }
-        // The arguments name no host without a hook.
-        Host::Plain | Host::Codex => return ExitCode::SUCCESS,
+    let nothing = match words(args.host) {
+        Some(words) => words.nothing(),
+        None => BridgeReply::none(reason).to_json().ok(),
     };
-    let answered = if is_summariser { None } else { in_time(until, answer) };
+    let answered = if is_summariser { None } else { in_time(until, args.host) };
     if let Some(pending) = answered.or_else(|| nothing.map(PendingDelivery::unclaimed)) {
         screen.line(&pending.content);
         // Not delivered before the last byte is written.
@@ -60,6 +54,17 @@ pub(super) fn run(args: &HookArgs, mut screen: Screen) -> ExitCode {
         }
     }
     ExitCode::SUCCESS
+}
+
+fn answer(
+    host: Host,
+    question: io::Result<Vec<u8>>,
+    until: Instant,
+) -> Option<PendingDelivery<String>> {
+    match host {
+        Host::Opencode => opencode(question, until),
+        host => hook::direct(host, &question.ok()?, until),
+    }
 }
 
 /// Answers the bridge, through the service where there is one.
@@ -76,13 +81,13 @@ fn opencode(question: io::Result<Vec<u8>>, until: Instant) -> Option<PendingDeli
 }
 
 /// Reads the question and works out the answer, on a thread that is left behind when time is up.
-fn in_time(until: Instant, answer: Answering) -> Option<PendingDelivery<String>> {
+fn in_time(until: Instant, host: Host) -> Option<PendingDelivery<String>> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
         let mut question = Vec::new();
         let read = io::stdin().take(LONGEST_QUESTION).read_to_end(&mut question);
         // An answer that comes too late is dropped, and with it its claim.
-        let _ = sender.send(answer(read.map(|_| question), until - time_limits::HOOK_REPLY));
+        let _ = sender.send(answer(host, read.map(|_| question), until - time_limits::HOOK_REPLY));
     });
     receiver.recv_timeout(until.saturating_duration_since(Instant::now())).ok().flatten()
 }

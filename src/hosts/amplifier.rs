@@ -1,6 +1,8 @@
-//! Amplifier's folders of handoffs, and what its hook asks. What stands in a handoff is not judged here.
+//! Amplifier: its folders of handoffs, and what its hook says. Does not judge what a handoff says.
 
-pub mod hook;
+mod hook;
+
+pub use hook::Amplifier;
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read};

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use kgctx::hosts::claude_code::{Event, Source};
+use kgctx::hosts::claude_code::{ClaudeCodeEvent, StartSource};
 use serde_json::Value;
 
 use lab::Lab;
@@ -40,8 +40,8 @@ fn like_fixture(heard: &Value, name: &str) {
     }
 }
 
-fn event(heard: &Value) -> Event {
-    Event::parse(heard.to_string().as_bytes()).unwrap()
+fn event(heard: &Value) -> ClaudeCodeEvent {
+    ClaudeCodeEvent::parse(heard.to_string().as_bytes()).unwrap()
 }
 
 fn session(heard: &Value) -> &str {
@@ -62,11 +62,12 @@ fn the_installed_hooks_are_run_and_their_text_reaches_the_model() {
     let [start, end] = heard.as_slice() else { panic!("{heard:#?}") };
     like_fixture(start, "session-start-startup");
     like_fixture(end, "session-end-other");
-    let Event::Start { session: id, cwd, source, transcript, is_subagent, .. } = event(start)
+    let ClaudeCodeEvent::Start { session: id, cwd, source, transcript, is_subagent, .. } =
+        event(start)
     else {
         panic!("{start}");
     };
-    assert_eq!((cwd, source, is_subagent), (lab.project(), Source::Startup, false));
+    assert_eq!((cwd, source, is_subagent), (lab.project(), StartSource::Startup, false));
     let transcript = transcript.unwrap();
     assert!(transcript.starts_with(lab.scratch.home()) && transcript.is_file());
     assert_eq!(transcript.file_stem().unwrap().to_str(), Some(id.as_str()));

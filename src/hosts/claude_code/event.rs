@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// A longer text does not reach the model whole. JavaScript counts: a character beyond the first plane is two units.
-pub const MAX_CONTEXT_UNITS: usize = 10_000;
+const MAX_CONTEXT_UNITS: usize = 10_000;
 
 /// Something that happened to a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Event {
+pub enum ClaudeCodeEvent {
     /// It begins, or goes on.
     Start {
         /// Its id; a cleared session has a new one.
@@ -23,7 +23,7 @@ pub enum Event {
         /// The folder that it works in.
         cwd: PathBuf,
         /// Why it begins.
-        source: Source,
+        source: StartSource,
         /// Where what is said is written down. The file may not be there yet.
         transcript: Option<PathBuf>,
         /// How long ago something was last said in it, in whole seconds.
@@ -51,7 +51,7 @@ pub enum Event {
 /// Why a session begins.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(from = "String")]
-pub enum Source {
+pub enum StartSource {
     /// Claude Code was started. In the VS Code extension also after `/clear`, it is said.
     Startup,
     /// An earlier session goes on.
@@ -66,15 +66,15 @@ pub enum Source {
     Other(String),
 }
 
-impl From<String> for Source {
-    fn from(name: String) -> Source {
+impl From<String> for StartSource {
+    fn from(name: String) -> StartSource {
         match name.as_str() {
-            "startup" => Source::Startup,
-            "resume" => Source::Resume,
-            "clear" => Source::Clear,
-            "compact" => Source::Compact,
-            "fork" => Source::Fork,
-            _ => Source::Other(name),
+            "startup" => StartSource::Startup,
+            "resume" => StartSource::Resume,
+            "clear" => StartSource::Clear,
+            "compact" => StartSource::Compact,
+            "fork" => StartSource::Fork,
+            _ => StartSource::Other(name),
         }
     }
 }
@@ -101,7 +101,7 @@ struct Common {
 struct Started {
     #[serde(flatten)]
     common: Common,
-    source: Source,
+    source: StartSource,
     seconds_since_last_response: Option<serde_json::Value>,
 }
 
@@ -112,9 +112,9 @@ struct Ended {
     reason: String,
 }
 
-impl Event {
+impl ClaudeCodeEvent {
     /// Reads what is on a hook's standard input.
-    pub fn parse(json: &[u8]) -> Result<Event, EventError> {
+    pub fn parse(json: &[u8]) -> Result<ClaudeCodeEvent, EventError> {
         let Named { hook_event_name } = serde_json::from_slice(json)?;
         Ok(match hook_event_name.as_str() {
             "SessionStart" => {
@@ -124,15 +124,15 @@ impl Event {
                 let (transcript, is_subagent) = (named(transcript_path), agent_id.is_some());
                 let seconds = seconds_since_last_response.and_then(|seconds| seconds.as_u64());
                 let silence = seconds.map(Duration::from_secs);
-                Event::Start { session, cwd, source, transcript, silence, is_subagent }
+                ClaudeCodeEvent::Start { session, cwd, source, transcript, silence, is_subagent }
             }
             "SessionEnd" => {
                 let Ended { common, reason } = serde_json::from_slice(json)?;
                 let Common { session_id: session, cwd, transcript_path, agent_id } = common;
                 let (transcript, is_subagent) = (named(transcript_path), agent_id.is_some());
-                Event::End { session, cwd, reason, transcript, is_subagent }
+                ClaudeCodeEvent::End { session, cwd, reason, transcript, is_subagent }
             }
-            _ => Event::Other(hook_event_name),
+            _ => ClaudeCodeEvent::Other(hook_event_name),
         })
     }
 }
@@ -191,21 +191,28 @@ mod tests {
         let recorded = recorded();
         assert_eq!(recorded.len(), 14);
         for (name, json) in recorded {
-            let (id, place, told, subagent) = match Event::parse(&json).unwrap() {
-                Event::Start { session, cwd, source, transcript, silence, is_subagent } => {
-                    let goes_on = matches!(source, Source::Resume | Source::Fork);
+            let (id, place, told, subagent) = match ClaudeCodeEvent::parse(&json).unwrap() {
+                ClaudeCodeEvent::Start {
+                    session,
+                    cwd,
+                    source,
+                    transcript,
+                    silence,
+                    is_subagent,
+                } => {
+                    let goes_on = matches!(source, StartSource::Resume | StartSource::Fork);
                     assert!(!goes_on || silence == Some(Duration::from_secs(14)), "{name}");
                     assert_eq!(cwd, Path::new("/home/ada/atlas"));
-                    assert!(!matches!(source, Source::Other(_)), "{name}");
+                    assert!(!matches!(source, StartSource::Other(_)), "{name}");
                     let source = format!("{source:?}").to_lowercase();
                     (session, transcript, format!("session-start-{source}"), is_subagent)
                 }
-                Event::End { session, cwd, reason, transcript, is_subagent } => {
+                ClaudeCodeEvent::End { session, cwd, reason, transcript, is_subagent } => {
                     assert_eq!(cwd, Path::new("/home/ada/atlas"));
                     let reason = reason.replace('_', "-");
                     (session, transcript, format!("session-end-{reason}"), is_subagent)
                 }
-                Event::Other(other) => panic!("{name}: {other}"),
+                ClaudeCodeEvent::Other(other) => panic!("{name}: {other}"),
             };
             assert_eq!(place, Some(folder.join(format!("{id}.jsonl"))), "{name}");
             assert_eq!(subagent, name == "session-start-subagent", "{name}");
@@ -219,19 +226,19 @@ mod tests {
 
     #[test]
     fn events_and_sources_of_other_versions_are_named() {
-        let parse = |json: &str| Event::parse(json.as_bytes()).unwrap();
+        let parse = |json: &str| ClaudeCodeEvent::parse(json.as_bytes()).unwrap();
         let stop = parse(r#"{"hook_event_name":"Stop","session_id":7}"#);
-        assert_eq!(stop, Event::Other("Stop".to_owned()));
+        assert_eq!(stop, ClaudeCodeEvent::Other("Stop".to_owned()));
         let start = parse(
             r#"{"hook_event_name":"SessionStart","session_id":"s","cwd":"/p","source":"moon",
                 "transcript_path":"","agent_id":null,"seconds_since_last_response":-0.5,"new":{"deep":[1]}}"#,
         );
         assert_eq!(
             start,
-            Event::Start {
+            ClaudeCodeEvent::Start {
                 session: "s".to_owned(),
                 cwd: "/p".into(),
-                source: Source::Other("moon".to_owned()),
+                source: StartSource::Other("moon".to_owned()),
                 transcript: None,
                 silence: None,
                 is_subagent: false,
@@ -254,17 +261,17 @@ mod tests {
             r#"{"hook_event_name":"SessionEnd","session_id":"\ud800","cwd":"/p","reason":"x"}"#,
             "\u{0}",
         ] {
-            let error = Event::parse(broken.as_bytes()).unwrap_err().to_string();
+            let error = ClaudeCodeEvent::parse(broken.as_bytes()).unwrap_err().to_string();
             assert!(error.starts_with("what Claude Code told the hook"), "{broken:?}: {error}");
         }
-        assert!(Event::parse(&[b'['; 100_000]).is_err());
-        assert!(Event::parse(b"\xff\xfe").is_err());
+        assert!(ClaudeCodeEvent::parse(&[b'['; 100_000]).is_err());
+        assert!(ClaudeCodeEvent::parse(b"\xff\xfe").is_err());
     }
 
     proptest! {
         #[test]
         fn no_input_makes_the_reader_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-            let _ = Event::parse(&bytes);
+            let _ = ClaudeCodeEvent::parse(&bytes);
         }
 
         /// A-1.18

@@ -1,6 +1,5 @@
-//! Answers the hooks of Claude Code: gives a session its context when it begins, and notes its end.
+//! Answers hosts that read our standard output: gives a session its context, and notes its end.
 
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use crate::app::deliver::{DeliveryRequest, Door, PendingDelivery, deliver, remember};
@@ -9,9 +8,8 @@ use crate::app::session::Session;
 use crate::core::handoff::choice::{HandoffChoice, HandoffQuery, HandoffRequest};
 use crate::core::host::Host;
 use crate::core::session::Moment;
-use crate::hosts::claude_code::env_file;
 use crate::hosts::claude_code::transcript;
-use crate::hosts::claude_code::{Event, Source, additional_context};
+use crate::hosts::words::{HostWords, SessionEnd, SessionEvent, SessionStart, StartCause, words};
 use crate::store::state::{Ending, SessionOrigin, State};
 use crate::system::process::detach;
 use crate::system::process::identity::Process;
@@ -19,47 +17,62 @@ use crate::workspace::{Place, Request};
 
 /// A compaction that is reported again within this time is the same one.
 const SAME_COMPACTION: Duration = Duration::from_secs(5);
-/// The reason for an end that leaves no handoff: the user cleared the session.
-const CLEARED: &str = "clear";
-
 /// Answers a hook; `None` where there is nothing to say.
-pub fn claude_code(question: &[u8], until: Instant) -> Option<PendingDelivery<String>> {
-    match Event::parse(question).ok()? {
-        Event::Start { is_subagent: true, .. } | Event::End { is_subagent: true, .. } => None,
-        // A session without an id cannot be told from another one.
-        Event::Start { session, .. } | Event::End { session, .. } if session.trim().is_empty() => {
+pub fn direct(host: Host, question: &[u8], until: Instant) -> Option<PendingDelivery<String>> {
+    let words = words(host)?;
+    match words.read(question)? {
+        SessionEvent::Started(start) => Starting { host, words, start, until }.answer(),
+        SessionEvent::Prompted { session, folder } => {
+            let at = Request::lenient(folder);
+            let place = Place::find(&at).ok()?;
+            give(words, &place, Session::new(&session, at, host), HandoffRequest::First, until)
+        }
+        SessionEvent::Ended(end) => {
+            note_end(end);
             None
         }
-        Event::Start { session, cwd, source, transcript, silence, .. } => {
-            Starting { session: &session, cwd, source, transcript, silence, until }.answer()
-        }
-        Event::End { session, cwd, reason, transcript, .. } => {
-            end(&session, cwd, &reason, transcript);
-            None
-        }
-        Event::Other(_) => None,
     }
 }
 
+/// Gives a session its context, in the words of its host.
+fn give(
+    words: &dyn HostWords,
+    place: &Place,
+    session: Session,
+    wanted: HandoffRequest,
+    until: Instant,
+) -> Option<PendingDelivery<String>> {
+    let pending = deliver(DeliveryRequest {
+        door: Door::Stdout,
+        session,
+        place,
+        wanted,
+        process: Process::host(),
+        until: Some(until),
+        warm: None,
+    });
+    Some(pending.ok()?.map(|injection| words.context(&injection.text)))
+}
+
 /// A session that begins.
-struct Starting<'a> {
-    session: &'a str,
-    cwd: PathBuf,
-    source: Source,
-    transcript: Option<PathBuf>,
-    silence: Option<Duration>,
+struct Starting {
+    host: Host,
+    words: &'static dyn HostWords,
+    start: SessionStart,
     until: Instant,
 }
 
-impl Starting<'_> {
+impl Starting {
     fn answer(self) -> Option<PendingDelivery<String>> {
         // Commands in the session's own shell then know their session.
-        env_file::append(self.session);
-        let here = Place::find(&Request::lenient(self.cwd.clone())).ok()?;
+        self.words.name_session(&self.start.session);
+        let here = Place::find(&Request::lenient(self.start.folder.clone())).ok()?;
         let state = State::open(&here.directories.state, STATE_PATIENCE).ok();
-        let known = state.as_ref().and_then(|state| state.session_origin(self.session).ok()?);
+        let known =
+            state.as_ref().and_then(|state| state.session_origin(&self.start.session).ok()?);
         // The folder counts in which the session was started, not its current one.
-        let folder = known.as_ref().map_or_else(|| self.cwd.clone(), |known| known.folder.clone());
+        let folder =
+            known.as_ref().map_or_else(|| self.start.folder.clone(), |known| known.folder.clone());
         let at = Request::lenient(folder);
         let place = match known {
             Some(_) => Place::find(&at).unwrap_or(here),
@@ -75,16 +88,8 @@ impl Starting<'_> {
             let _ = detach::finish_endings();
         }
         let (moment, wanted) = self.moment(&place, state, known)?;
-        let pending = deliver(DeliveryRequest {
-            door: Door::Stdout,
-            session: Session { moment, ..Session::new(self.session, at, Host::ClaudeCode) },
-            place: &place,
-            wanted,
-            process: Process::host(),
-            until: Some(self.until),
-            warm: None,
-        });
-        Some(pending.ok()?.map(|injection| additional_context(&injection.text)))
+        let session = Session { moment, ..Session::new(&self.start.session, at, self.host) };
+        give(self.words, &place, session, wanted, self.until)
     }
 
     /// The session's moment; `None` where it gets nothing.
@@ -95,27 +100,27 @@ impl Starting<'_> {
         known: Option<SessionOrigin>,
     ) -> Option<(Moment, HandoffRequest)> {
         let start = Some((Moment::Start, HandoffRequest::First));
-        match &self.source {
-            Source::Startup | Source::Other(_) => start,
-            Source::Clear if place.settings.handoff.inject_on_clear.value => start,
-            Source::Clear => {
+        match self.start.cause {
+            StartCause::New => start,
+            StartCause::Cleared if place.settings.handoff.inject_on_clear.value => start,
+            StartCause::Cleared => {
                 self.remember(place, state);
                 None
             }
-            Source::Compact => {
-                let (count, last) = state?.compactions(self.session).ok()?;
+            StartCause::Compacted => {
+                let (count, last) = state?.compactions(&self.start.session).ok()?;
                 let is_same = last.is_some_and(|last| {
                     (0..SAME_COMPACTION.as_millis() as i64).contains(&(now_ms() - last))
                 });
                 let moment = Moment::Compaction((count + 1).to_string());
                 (!is_same).then_some((moment, HandoffRequest::Again))
             }
-            Source::Resume | Source::Fork => {
+            StartCause::Resumed => {
                 let state = state?;
                 let since = known.map(|known| known.at_ms).or_else(|| self.last_said());
                 let query = HandoffQuery {
                     scope: &place.project.scope,
-                    session: self.session,
+                    session: &self.start.session,
                     // Without a known age, no handoff counts as newer.
                     request: HandoffRequest::Since(since.unwrap_or(i64::MAX)),
                     max_age: place.settings.handoff.max_age(),
@@ -139,28 +144,28 @@ impl Starting<'_> {
     fn last_said(&self) -> Option<i64> {
         // A fork has no transcript yet. Its silence comes in whole seconds: better twice than never.
         let silence = || {
-            let silence = self.silence?.saturating_add(Duration::from_secs(1));
+            let silence = self.start.silence?.saturating_add(Duration::from_secs(1));
             i64::try_from(silence.as_millis()).ok()
         };
-        let written = self.transcript.as_deref().and_then(transcript::last_written);
+        let written = self.start.transcript.as_deref().and_then(transcript::last_written);
         written.or_else(|| Some(now_ms().saturating_sub(silence()?)))
     }
 
     /// Remembers a session that gets nothing.
     fn remember(&self, place: &Place, state: Option<State>) {
         if let Some(mut state) = state {
-            remember(&mut state, self.session, place, &self.cwd, Process::host());
+            remember(&mut state, &self.start.session, place, &self.start.folder, Process::host());
         }
     }
 }
 
-/// Notes that a session has ended. Its handoff is written by a process of its own, for which Claude Code does not wait.
-fn end(session: &str, cwd: PathBuf, reason: &str, transcript: Option<PathBuf>) {
-    let Ok(place) = Place::find(&Request::lenient(cwd.clone())) else { return };
+/// Notes that a session has ended. Its handoff is written by a process of its own, for which the host does not wait.
+fn note_end(end: SessionEnd) {
+    let SessionEnd { session, folder, is_cleared, transcript } = end;
+    let Ok(place) = Place::find(&Request::lenient(folder.clone())) else { return };
     let is_on = place.settings.enabled.value && place.settings.handoff.enabled.value;
-    let leaves_one = reason != CLEARED && is_on;
-    let session = session.to_owned();
-    let mut ending = Ending { session, folder: cwd, transcript, at_ms: now_ms() };
+    let leaves_one = !is_cleared && is_on;
+    let mut ending = Ending { session, folder, transcript, at_ms: now_ms() };
     let noted = State::open(&place.directories.state, STATE_PATIENCE).and_then(|mut state| {
         if let Some(known) = state.session_origin(&ending.session)? {
             ending.folder = known.folder;

@@ -1,0 +1,123 @@
+//! What hosts that read our standard output say to their hook, and how they are answered.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::core::host::Host;
+use crate::hosts::amplifier::Amplifier;
+use crate::hosts::claude_code::ClaudeCode;
+
+/// The words of one host.
+pub trait HostWords: Sync {
+    /// Reads what the host says; `None` for what needs no answer and leaves nothing to note.
+    fn read(&self, json: &[u8]) -> Option<SessionEvent>;
+
+    /// The answer that gives a session its context.
+    fn context(&self, text: &str) -> String;
+
+    /// The answer without a context, if the host needs one.
+    fn nothing(&self) -> Option<String> {
+        None
+    }
+
+    /// Tells the shells of a session its id, if the host has a way.
+    fn name_session(&self, _session: &str) {}
+}
+
+/// Something that happened to a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SessionEvent {
+    /// It begins, or goes on.
+    Started(SessionStart),
+    /// A prompt waits for the answer.
+    Prompted {
+        session: String,
+        folder: PathBuf,
+    },
+    Ended(SessionEnd),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionStart {
+    pub session: String,
+    pub folder: PathBuf,
+    pub cause: StartCause,
+    /// The file may not be there yet.
+    pub transcript: Option<PathBuf>,
+    /// How long ago something was last said in it, in whole seconds.
+    pub silence: Option<Duration>,
+}
+
+/// Why a session starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StartCause {
+    New,
+    /// An earlier session, or a copy of one, goes on.
+    Resumed,
+    /// The user wanted everything forgotten.
+    Cleared,
+    /// A summary replaces what was said.
+    Compacted,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionEnd {
+    pub session: String,
+    pub folder: PathBuf,
+    /// Whether the user wanted everything forgotten.
+    pub is_cleared: bool,
+    pub transcript: Option<PathBuf>,
+}
+
+/// The words of a host that reads our standard output.
+pub fn words(host: Host) -> Option<&'static dyn HostWords> {
+    match host {
+        Host::ClaudeCode => Some(&ClaudeCode),
+        Host::Amplifier => Some(&Amplifier),
+        Host::Plain | Host::Opencode | Host::Codex => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::host::HookDelivery;
+    use crate::core::named::Named;
+
+    #[test]
+    fn a_host_whose_context_is_delivered_when_written_has_words() {
+        for host in Host::ALL {
+            let hook = host.facts().hook.as_ref();
+            let is_direct = hook.is_some_and(|hook| hook.delivery == HookDelivery::Written);
+            assert_eq!(words(*host).is_some(), is_direct, "{host}");
+        }
+    }
+
+    #[test]
+    fn sessions_that_get_nothing_are_passed_over() {
+        let read = |host: Host, json: &str| words(host).unwrap().read(json.as_bytes());
+        let start = |more: &str| {
+            format!(r#"{{"hook_event_name":"SessionStart","cwd":"/p","source":"fork",{more}}}"#)
+        };
+        let Some(SessionEvent::Started(fork)) =
+            read(Host::ClaudeCode, &start(r#""session_id":"s""#))
+        else {
+            panic!("a fork starts");
+        };
+        assert_eq!((fork.session.as_str(), fork.cause), ("s", StartCause::Resumed));
+        assert_eq!(read(Host::ClaudeCode, &start(r#""session_id":" ""#)), None);
+        assert_eq!(read(Host::ClaudeCode, &start(r#""session_id":"s","agent_id":"a""#)), None);
+        assert_eq!(read(Host::ClaudeCode, r#"{"hook_event_name":"Stop"}"#), None);
+        let end =
+            r#"{"hook_event_name":"SessionEnd","session_id":"s","cwd":"/p","reason":"clear"}"#;
+        let Some(SessionEvent::Ended(end)) = read(Host::ClaudeCode, end) else { panic!("it ends") };
+        assert!(end.is_cleared);
+        let prompt = r#"{"event":"prompt:submit","session_id":"s"}"#;
+        let (session, folder) = ("s".to_owned(), PathBuf::from("."));
+        let prompted = SessionEvent::Prompted { session, folder };
+        assert_eq!(read(Host::Amplifier, prompt), Some(prompted));
+        assert_eq!(read(Host::Amplifier, r#"{"event":"session:start","session_id":"s"}"#), None);
+        let child = r#"{"event":"prompt:submit","session_id":"s","parent_id":"p"}"#;
+        assert_eq!(read(Host::Amplifier, child), None);
+    }
+}
