@@ -117,7 +117,7 @@ mod tests {
         fn check(json: &str, kind: AmplifierEventKind, told: [Option<&str>; 3]) {
             let [session_id, parent_id, directory] = told.map(|text| text.map(str::to_owned));
             let expect = AmplifierEvent {
-                kind: happening,
+                kind,
                 session_id,
                 parent_id,
                 directory: directory.map(PathBuf::from),
