@@ -18,6 +18,10 @@ SETTINGS = {
     "hooks of another shape": '{"hooks":{"SessionStart":[7,{"hooks":null},{"matcher":""}]}}', "wrong indentation": '{\n"model": "opus",\n      "env": {}}',
     "a trailing comma": '{\n  "model": "opus",\n}\n', "a comment": "// mine\n{}", "a comment inside": '{\n  /* mine */ "a": 1 // so\n}\n', "a list": "[]",
     "hooks as a list": '{"hooks":[]}', "an event as text": '{"hooks":{"SessionStart":"x"}}', "text": "hello", "cut off": '{"hooks":{', "deep": "[" * 300,
+    "names without quotes": "{model: 1}", "single quotes": "{'model': 1}", "a missing comma": '{"a": 1 "b": 2}', "a hexadecimal number": '{"a": 0x1F}', "two values": "{} {}",
+    "a control character": '{"a": "tab\there"}', "half a character": '{"a": "\\ud800"}', "escaped names": '{"ho\\u006fks": {"Session\\u0053tart": []}}',
+    "null hooks": '{"hooks": null}', "a list on its lines": '{\n    "hooks": {\n        "SessionStart": [\n        ]\n    }\n}\n', "our hook by hand":
+    '{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"kgctx hook claude-code"},{"type":"command","command":"x"}]}]}}',
 }
 
 
@@ -170,4 +174,39 @@ def doctor(lab):
     examine("no home", env={"HOME": None, "KGCTX_HOME": None})
 
 
-SCENARIOS = (opencode, claude_code, projects, doctor)
+NAMED = '"opencode-kgctx@1.2.3"'
+
+
+def examine_settings(lab, texts):
+    """What doctor reads in settings of OpenCode."""
+    lab.write("app/docs/a.md", "# App\n\nThe app has a [[Mast]].\n", DAY, lab.start)
+    lab.git("app", "init", "-q")
+    lab.cwd = lab.path / "app"
+    lab.write("other/kgctx.ts", OLDER)
+    lab.rest()
+    for n, text in enumerate(texts):
+        for name in ("opencode.json", "opencode.jsonc"):
+            (lab.path / "home/.config/opencode" / name).unlink(missing_ok=True)
+        name = "opencode.jsonc" if n % 2 else "opencode.json"
+        lab.write(f"home/.config/opencode/{name}", text)
+        lab.run("doctor", "--json", label=f"doctor with {name} {text[:60]!r}")
+
+
+def opencode_settings(lab):
+    """Settings of OpenCode as people write them."""
+    examine_settings(lab, (
+        f'{{"plugin": [{NAMED}]}}', f'{{"plugin": [{NAMED},],}}', f'{{"plugin": [ // mine\n {NAMED} /* so */ ]}}', f'\ufeff{{"plugin": [{NAMED}]}}',
+        f"{{plugin: [{NAMED}]}}", "{'plugin': ['opencode-kgctx']}", f'{{"a": 1 "plugin": [{NAMED}]}}', f'{{"a": 0x1F, "plugin": [{NAMED}]}}',
+        f'{{"a": +1, "plugin": [{NAMED}]}}', f'{{"a": .5, "plugin": [{NAMED}]}}', f'{{"a": NaN, "plugin": [{NAMED}]}}', f'{{"plugin": [{NAMED}]}} trailing',
+        f'{{"plugin": [], "plugin": [{NAMED}]}}', f'{{"plugin": {NAMED}}}', '{"plugin": [7, null, {}]}', f'[{NAMED}]', '"text"', "null", "", " \n", "// nothing\n", "{",
+        '{"plugin": ["../../../other/kgctx.ts"]}', '{"plugin": ["file:///none/kgctx.ts"]}', '{"a": "\\u00e9 \\x41", "plugin": []}',
+        f'{{"a": "/* no comment */ // none", "plugin": [{NAMED}]}}', '{"a": "\\ud800"}', f'{{"plugin": [{NAMED}/*', "{\"plugin\"\n:\r\n[\"opencode-kgctx\"]}",
+        '{"plugin": ["opencode-kgctx",,]}', '{"a": 01}', '{"a": 1.}', '{"a": -}', '{"a": tru}'))
+
+
+def opencode_settings_at_the_edge(lab):
+    """Settings of OpenCode about which parsers disagree: see EXPECTED."""
+    examine_settings(lab, ("{,}", '{"plugin": [,]}', '{"a": "tab\there"}', "[" * 200 + "]" * 200))
+
+
+SCENARIOS = (opencode, claude_code, projects, doctor, opencode_settings, opencode_settings_at_the_edge)

@@ -106,8 +106,8 @@ fn plugins_in(configuration: &Path) -> Result<Vec<String>, String> {
         &CollectOptions::default(),
         &JSON_WITH_COMMENTS,
     );
-    let value = parsed.map_err(|error| error.to_string())?.value;
-    let Some(Value::Object(settings)) = value else { return Ok(Vec::new()) };
+    let value = parsed.map_err(|error| error.to_string())?.value.ok_or("it holds no value")?;
+    let Value::Object(settings) = value else { return Ok(Vec::new()) };
     // Of several members with one name the last counts.
     let plugins = settings.properties.into_iter().rfind(|member| member.name.as_str() == "plugin");
     let Some(Value::Array(plugins)) = plugins.map(|member| member.value) else {

@@ -336,8 +336,11 @@ fn plugins_that_a_configuration_names_are_found() {
     assert!(!answer.to_string().contains("times"), "{answer:#}");
     scratch.write("app/opencode.json", "{\"plugin\": [\"./gone/kgctx.ts\"]}");
     setup.check(&[], "plugin", "warn", &["gone/kgctx.ts"]);
-    fs::write(&named, "{ \"plugin\": oops }").unwrap();
-    setup.check(&[], "plugin", "warn", &["app/opencode.json cannot be understood", "correct it"]);
+    for broken in ["{ \"plugin\": oops }", "", "// nothing\n"] {
+        fs::write(&named, broken).unwrap();
+        let parts = ["app/opencode.json cannot be understood", "correct it"];
+        setup.check(&[], "plugin", "warn", &parts);
+    }
 }
 
 /// A server that answers every request so, and keeps what it was asked.
