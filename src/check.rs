@@ -68,7 +68,6 @@ pub enum CheckError {
     Repository(#[from] RepositoryError),
     #[error(transparent)]
     Settings(#[from] SettingsError),
-    /// A setting does not fit the repository.
     #[error("{0}")]
     Place(String),
     #[error("{path}: {reason}; delete it, and `kgctx check --update-baseline` writes it anew")]

@@ -1,6 +1,5 @@
 //! Words and exit codes: the only layer that prints.
 
-mod args;
 mod check;
 mod config;
 mod context;
@@ -26,7 +25,6 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::cli::args::{InstallArgs, UninstallArgs};
 use crate::cli::outcome::Failure;
 use crate::cli::place::PlaceArgs;
 use crate::cli::screen::Screen;
@@ -59,8 +57,8 @@ enum Command {
     Check(check::CheckArgs),
     Whoami(whoami::WhoamiArgs),
     Config(config::ConfigArgs),
-    Install(InstallArgs),
-    Uninstall(UninstallArgs),
+    Install(install::InstallArgs),
+    Uninstall(install::UninstallArgs),
     Doctor(doctor::DoctorArgs),
     /// End the programs of whoever writes to standard input, when they are gone
     #[cfg(unix)]

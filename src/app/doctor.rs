@@ -8,8 +8,6 @@ mod notes;
 mod opencode_server;
 mod plugin_file;
 
-use std::time::Duration;
-
 use crate::app::install::VERSION;
 use crate::core::diagnosis::{Check, Diagnosis};
 use crate::core::host::{Host, HostFacts};
@@ -18,9 +16,6 @@ use crate::core::named::Named;
 use crate::core::settings::Origin;
 use crate::system::process::find;
 use crate::workspace::{AppError, Place, Request, Strictness, Surroundings};
-
-/// A vault, a program or another process that takes longer is named, and not waited for.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Checks the set-up of a place, and a server where one is named, here or in the settings.
 pub fn diagnose(request: &Request, named_server: Option<&str>) -> Result<Diagnosis, AppError> {

@@ -1,13 +1,13 @@
 //! Writes the handoffs of sessions that have ended, in a process of its own for which no host waits.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use crate::app::handoff::{Draft, HandoffError, Handoffs};
 use crate::core::handoff::ending;
 use crate::core::handoff::record::HandoffRecord;
 use crate::core::handoff::{Document, Kind, Occasion, Status};
 use crate::core::time::Timestamp;
+use crate::core::time_limits;
 use crate::hosts::claude_code::transcript;
 use crate::store::state::{Ending, State};
 use crate::system::clock;
@@ -16,17 +16,14 @@ use crate::system::environment::Environment;
 use crate::system::summariser;
 use crate::workspace::Request;
 
-/// How long to wait for another process that writes the state.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// A summary takes no longer.
-const SUMMARY_PATIENCE: Duration = Duration::from_secs(120);
-
 /// Writes the handoffs of all sessions that have ended without one, and of `just_ended`, which the hook could not note. What fails
 /// is tried again when the next session starts.
 pub fn finish_all(just_ended: Option<Ended>) {
     let Ok(directories) = Directories::locate(&Environment::of_process()) else { return };
     let now_ms = || clock::now().milliseconds();
-    let Ok(Some(mut state)) = State::open_if_there(&directories.state, PATIENCE) else { return };
+    let Ok(Some(mut state)) = State::open_if_there(&directories.state, time_limits::STATE) else {
+        return;
+    };
     if let Some(Ended { session, folder, transcript }) = just_ended {
         let ending = Ending { session, folder, transcript, at_ms: now_ms() };
         let _ = state.end_session(&ending.session, Some(&ending), ending.at_ms);
@@ -84,7 +81,7 @@ fn document(handoffs: &Handoffs, ended: &Ending) -> Option<Document> {
     if command.is_empty() {
         return Some(ending.without_summary());
     }
-    let answer = summariser::ask(command, &ending.question(), SUMMARY_PATIENCE);
+    let answer = summariser::ask(command, &ending.question(), time_limits::SUMMARY);
     let summed_up = answer.ok().and_then(|answer| ending.with_summary(&answer).ok());
     Some(summed_up.unwrap_or_else(|| ending.without_summary()))
 }

@@ -7,7 +7,6 @@ mod reconcile;
 mod transfer;
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use thiserror::Error;
 
@@ -23,14 +22,12 @@ use crate::core::handoff::record::{HandoffRecord, LogLine};
 use crate::core::handoff::{HandoffId, NoHandoffId};
 use crate::core::settings::HandoffSettings;
 use crate::core::time::Timestamp;
+use crate::core::time_limits;
 use crate::store::handoff_files::HandoffFiles;
 use crate::store::state::{State, StateError};
 use crate::system::clock;
 use crate::system::environment::Environment;
 use crate::workspace::{AppError, Place, Request};
-
-/// How long to wait for another process that writes the state.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Why something could not be done to a handoff.
 #[derive(Debug, Error)]
@@ -130,7 +127,7 @@ impl Handoffs {
         follows_session: bool,
     ) -> Result<Handoffs, HandoffError> {
         let mut place = Place::find(request)?;
-        let mut state = State::open(&place.directories.state, PATIENCE)?;
+        let mut state = State::open(&place.directories.state, time_limits::STATE)?;
         state.make_durable()?;
         let (mut scope, mut channel) = (place.project.scope.clone(), place.project.channel.clone());
         if let Some(session) = session.as_deref().filter(|_| follows_session)

@@ -4,7 +4,7 @@
 mod direct;
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 pub use crate::app::hook::direct::direct;
 
@@ -26,11 +26,6 @@ use crate::system::environment::Environment;
 use crate::system::process::identity::Process;
 use crate::system::summariser;
 use crate::workspace::{Place, Request};
-
-/// An answer takes no longer. The bridge waits a little longer, and then goes on without one.
-pub const LIMIT: Duration = Duration::from_millis(1_000);
-/// How long a hook waits at a time for another process that writes the state.
-const STATE_PATIENCE: Duration = Duration::from_millis(200);
 
 /// The process that asks on behalf of a bridge.
 pub struct Caller<'a> {

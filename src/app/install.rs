@@ -5,13 +5,13 @@ pub(super) mod plugin_file;
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
 use crate::core::host::Host;
 use crate::core::installation::{Change, Install, InstallKind, Installation, Scope};
+use crate::core::time_limits;
 use crate::hosts::config_folder;
 use crate::hosts::json_hooks::{SettingsFileError, backup, has_backup, write_backup};
 use crate::store::state::{State, StateError};
@@ -21,37 +21,28 @@ use crate::workspace::{AppError, Request, Surroundings};
 
 /// The version that is installed: this program's.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
-/// How long to wait for another process that writes the state.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Why a bridge was not installed or removed.
 #[derive(Debug, Error)]
 pub enum InstallError {
-    /// Project or settings cannot be found.
     #[error(transparent)]
     App(#[from] AppError),
-    /// What was there before could not be remembered.
     #[error("{0}; nothing was changed")]
     State(#[from] StateError),
     #[error("kgctx cannot be installed into {0}")]
     Host(&'static str),
-    /// There is no project to install for.
     #[error(
         "there is no project here: {because}; go into a project's folder, or leave out --project"
     )]
     NoProject { because: String },
-    /// Nothing names a folder of the user's.
     #[error("neither {variable} nor HOME names a folder; set one of them to where {host} looks")]
     NoHome { variable: &'static str, host: &'static str },
-    /// A settings file is not to be touched.
     #[error(transparent)]
     Settings(#[from] SettingsFileError),
-    /// The place is taken.
     #[error(
         "{} is {what}, and was left alone; move it away and try again", file.display()
     )]
     Taken { file: PathBuf, what: &'static str },
-    /// A file or folder could not be changed.
     #[error("cannot change {}: {cause}; check its permissions and the disk", path.display())]
     Io { path: PathBuf, cause: io::Error },
 }
@@ -87,7 +78,7 @@ impl<'a> Target<'a> {
 
     /// The state, if there is one.
     fn state(&self) -> Result<Option<State>, InstallError> {
-        Ok(State::open_if_there(&self.surroundings.directories.state, PATIENCE)?)
+        Ok(State::open_if_there(&self.surroundings.directories.state, time_limits::STATE)?)
     }
 }
 
@@ -148,7 +139,7 @@ impl InstallPlan {
         let is_new = |change| matches!(change, &Change::WriteFile(_) | &Change::MakeSettings(_));
         let is_new = self.changes.iter().any(is_new);
         let new_folders: Vec<PathBuf> = self.changes.iter().filter_map(folder).collect();
-        let state = State::open(&self.state, PATIENCE)?;
+        let state = State::open(&self.state, time_limits::STATE)?;
         let before = state.installation(&self.file)?;
         // If our file was removed by hand, its folders are not ours any more.
         let made_before = before.as_ref().filter(|_| !is_new).map_or(0, |known| known.folders_made);

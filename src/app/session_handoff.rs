@@ -2,7 +2,6 @@
 //! is a fault beside the context, and never keeps a session from starting.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use crate::core::context::receipt::Fault;
 use crate::core::handoff::choice::{HandoffChoice, HandoffQuery, HandoffRequest};
@@ -16,6 +15,7 @@ use crate::core::project::Project;
 use crate::core::session::Moment;
 use crate::core::settings::HandoffSettings;
 use crate::core::time::Timestamp;
+use crate::core::time_limits;
 use crate::store::handoff_files::HandoffFiles;
 use crate::store::state::{State, StateError, Token};
 use crate::system::breakpoint;
@@ -25,10 +25,6 @@ use crate::system::process::identity::Process;
 use crate::system::within::within;
 use crate::workspace::Place;
 
-/// A preview waits this long for another process that writes the state.
-const LOOK_PATIENCE: Duration = Duration::from_millis(100);
-/// Listed files may be on a network that does not answer: the session goes on without them after this long.
-const FILES_PATIENCE: Duration = Duration::from_millis(150);
 /// How many unusable handoffs are passed over at most.
 const MAX_UNUSABLE: usize = 8;
 /// How much of listed files is read.
@@ -66,7 +62,7 @@ pub(crate) fn preview_handoff(
         return SessionHandoff::default();
     }
     // The recorder reports a state that cannot be used.
-    let Ok(Some(state)) = State::look(&place.directories.state, LOOK_PATIENCE) else {
+    let Ok(Some(state)) = State::look(&place.directories.state, time_limits::HANDOFF_STATE) else {
         return SessionHandoff::default();
     };
     let now_ms = now.unwrap_or_else(clock::now).milliseconds();
@@ -234,7 +230,7 @@ impl HandoffSearch<'_> {
         }
         let allowed = self.place.settings.handoff.allow.value.clone();
         let read = move || listed_files::read_listed(&root, &allowed, &specs, &files, LIMITS);
-        within(FILES_PATIENCE, read).unwrap_or_else(|| {
+        within(time_limits::HANDOFF_FILES, read).unwrap_or_else(|| {
             let reason = "the files that it lists could not be read in time";
             self.faults.push(Fault::new("handoff", reason));
             Vec::new()

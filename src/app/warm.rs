@@ -4,13 +4,14 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crate::app::inject::inject;
 use crate::app::recorder::Recording;
 use crate::app::session::Session;
 use crate::app::session_handoff::SessionHandoff;
 use crate::core::context::receipt::{Fault, Injection, Stage};
+use crate::core::time_limits;
 use crate::sources;
 use crate::system::clock;
 use crate::workspace::refresh::Refreshed;
@@ -19,8 +20,6 @@ use crate::workspace::{AppError, Place, Workspace};
 
 /// How many sets of vaults are watched. Each takes a thread and the system's watches.
 const MAX_WATCHED: usize = 32;
-/// Vaults that cannot be watched are tried again after this long.
-const RETRY: Duration = Duration::from_secs(60);
 /// How many contexts of one set of vaults are kept: one per project, budget and kind of moment.
 const MAX_MADE: usize = 100;
 
@@ -87,7 +86,7 @@ impl Warm {
             thread::spawn(move || {
                 watch_place(place, &watched.freshness);
                 // They could not be watched. A later request tries again.
-                thread::sleep(RETRY);
+                thread::sleep(time_limits::WATCH_RETRY);
                 unpoisoned(&all).remove(&name);
             });
         }

@@ -27,7 +27,7 @@ use crate::sources::source::SharedSource;
 use crate::sources::{self, Chosen, Plan};
 use crate::store::index::{Index, Unusable};
 use crate::system::within::{self, Started};
-use crate::workspace::refresh::{Listed, Mode, Notice, Patience, Refreshed, list, refresh_listed};
+use crate::workspace::refresh::{Listed, Mode, Patience, Refreshed, list, refresh_listed};
 use crate::workspace::{Place, Request, Workspace};
 
 /// The reason of a thread that panicked.
@@ -252,7 +252,7 @@ impl Worker {
                 self.report(WorkerEvent::Took("list", refreshed.listed_in));
                 self.report(WorkerEvent::Took("refresh", started.elapsed()));
                 let fault =
-                    refreshed.notice.as_ref().map(|notice| Fault::new("index", reason(notice)));
+                    refreshed.notice.as_ref().map(|notice| Fault::new("index", notice.about("it")));
                 self.report(WorkerEvent::Refreshed(fault));
                 Some((index, refreshed))
             }
@@ -272,14 +272,6 @@ struct Earlier {
 
 /// Whether all questions were asked, or what is damaged.
 type Answered = Result<(), String>;
-
-fn reason(notice: &Notice) -> String {
-    match notice {
-        Notice::Rebuilt(reason) => format!("it was made anew: {reason}"),
-        Notice::Busy => "another process is writing it: this is from the one before".to_owned(),
-        Notice::Stale(reason) => format!("it could not be brought up to date: {reason}"),
-    }
-}
 
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "a test writes its own notes")]

@@ -35,7 +35,7 @@ pub(super) struct HookArgs {
 pub(super) fn run(args: &HookArgs, mut screen: Screen) -> ExitCode {
     // A fault of this program is an answer to the host, not a message on a terminal.
     panic::set_hook(Box::new(|_| {}));
-    let until = Instant::now() + hook::LIMIT;
+    let until = Instant::now() + time_limits::HOOK;
     let is_summariser = hook::is_summariser();
     let reason = match is_summariser {
         true => "this session sums up another one",

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::thread;
-use std::time::Duration;
 
 use clap::{Args as ClapArgs, ValueEnum};
 use serde::Serialize;
@@ -25,9 +24,7 @@ use crate::core::source::{SourceChoice, SourcePreference};
 use crate::core::text::for_terminal;
 use crate::core::text::number::thousands;
 use crate::core::time::Timestamp;
-
-/// How often a busy session is looked at by who waits for it.
-const BUSY_INTERVAL: Duration = Duration::from_millis(200);
+use crate::core::time_limits;
 
 /// Give a session its context, once
 ///
@@ -139,7 +136,9 @@ fn deliver_to_server(place: &PlaceArgs, args: &InjectArgs, screen: &mut Screen) 
         let server = http::server_of(&request, args.server.as_ref())?;
         loop {
             match deliver_once(&server, &request) {
-                Err(refusal) if args.wait && refusal.is_transient() => thread::sleep(BUSY_INTERVAL),
+                Err(refusal) if args.wait && refusal.is_transient() => {
+                    thread::sleep(time_limits::BUSY_POLL)
+                }
                 done => return done,
             }
         }

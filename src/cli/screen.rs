@@ -111,18 +111,9 @@ impl Screen {
 
     /// Says what a person may want to know about the index.
     pub(super) fn notice(&mut self, notice: Option<&Notice>) {
-        let text = match notice {
-            None => return,
-            Some(Notice::Rebuilt(reason)) => format!("the index was made anew: {reason}"),
-            Some(Notice::Busy) => {
-                "another process is writing the index; this answer is from the one before"
-                    .to_owned()
-            }
-            Some(Notice::Stale(reason)) => {
-                format!("the index could not be brought up to date: {reason}")
-            }
-        };
-        self.complain(&format!("kgctx: {text}\n"));
+        if let Some(notice) = notice {
+            self.complain(&format!("kgctx: {}\n", notice.about("the index")));
+        }
     }
 
     /// Ends the output of a command whose answer is no.

@@ -25,13 +25,10 @@ pub struct NotePath(String);
 /// Why a text names no note of a vault.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum PathError {
-    /// Empty, or made of `/` only.
     #[error("the path is empty")]
     Empty,
-    /// Starts at a root or a drive.
     #[error("{0:?} is absolute; a note's path starts at its vault")]
     Absolute(String),
-    /// Has `.` or `..` or an empty part.
     #[error("{0:?} would leave its vault or is not in its plain form")]
     Escapes(String),
     /// Has a character that no file name may have.

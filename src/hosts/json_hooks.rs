@@ -13,20 +13,12 @@ use crate::hosts::json_text::{JsonText, Node};
 /// Why a settings file was left alone.
 #[derive(Debug, Error)]
 pub enum SettingsFileError {
-    /// It could not be read.
     #[error("cannot read {}: {cause}; check its permissions", path.display())]
     Io { path: PathBuf, cause: io::Error },
-    /// It is a link to nothing.
     #[error("{} is a link that leads nowhere, and was left alone; correct it and try again", path.display())]
     Dangling { path: PathBuf },
-    /// It is no JSON.
     #[error("{} cannot be understood, and was left alone: {cause}; correct it and try again", path.display())]
-    Broken {
-        path: PathBuf,
-        /// What is wrong, and where.
-        cause: serde_json::Error,
-    },
-    /// It is JSON of another shape.
+    Broken { path: PathBuf, cause: serde_json::Error },
     #[error("{} was left alone: {what}; correct it and try again", path.display())]
     Shape { path: PathBuf, what: String },
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::app::deliver::NotDelivered;
 use crate::app::deliver::http::{Delivered, ServerDelivery};
+use crate::core::time_limits;
 use crate::hosts::opencode::BridgeReply;
 use crate::service::instance;
 use crate::service::protocol::{Call, Question, Reply, VERSION};
@@ -14,17 +15,15 @@ use crate::system::directories::Directories;
 use crate::system::environment::{Environment, Secrets};
 use crate::system::process::identity::Process;
 
-/// A slower service hangs, or is too busy to help. The rest of the hook's time is mostly enough without it.
-const HOOK_LIMIT: Duration = Duration::from_millis(600);
-const STATUS_LIMIT: Duration = Duration::from_secs(2);
-/// Longer than a server's slowest answers.
-const DELIVER_LIMIT: Duration = Duration::from_secs(60);
-
 /// Asks a bridge's question; `None` where the service does not answer.
 pub fn hook(question: &[u8]) -> Option<BridgeReply> {
     let question = String::from_utf8(question.to_vec()).ok()?;
     let environment = Environment::of_process();
-    match ask(Question::Hook(question), HOOK_LIMIT, environment.relevant(Secrets::LeftOut)?)? {
+    match ask(
+        Question::Hook(question),
+        time_limits::HOOK_SERVICE,
+        environment.relevant(Secrets::LeftOut)?,
+    )? {
         Reply::Hook(answer) => Some(answer),
         _ => None,
     }
@@ -39,7 +38,7 @@ pub fn deliver(url: &str, request: &ServerDelivery) -> Option<Result<Delivered, 
     place.vaults = place.vaults.iter().filter_map(|vault| path::absolute(vault).ok()).collect();
     let question = Question::Deliver { server: url.to_owned(), request };
     let environment = Environment::of_process();
-    match ask(question, DELIVER_LIMIT, environment.relevant(Secrets::Included)?)? {
+    match ask(question, time_limits::SERVICE_DELIVERY, environment.relevant(Secrets::Included)?)? {
         Reply::Delivered(done) => {
             Some(done.map(|delivered| *delivered).map_err(NotDelivered::ByService))
         }
@@ -49,7 +48,7 @@ pub fn deliver(url: &str, request: &ServerDelivery) -> Option<Result<Delivered, 
 
 /// Asks how the service is; `None` where there is none.
 pub fn status() -> Option<Result<Status, String>> {
-    match ask(Question::Status, STATUS_LIMIT, BTreeMap::new())? {
+    match ask(Question::Status, time_limits::SERVICE_STATUS, BTreeMap::new())? {
         Reply::Status(status) => Some(Ok(status)),
         Reply::Other(version) => Some(Err(version)),
         _ => None,

@@ -16,27 +16,12 @@ use crate::app::deliver::http::{self, Delivered, ServerDelivery};
 use crate::app::deliver::{NotDelivered, Refusal};
 use crate::app::hook;
 use crate::core::session::Recipients;
+use crate::core::time_limits;
 use crate::hosts::opencode::{Event, OpencodeServer, Scope, ServerError};
 use crate::service::run::Shared;
 use crate::system::clock;
 use crate::workspace::{Request, Strictness};
 
-/// The pause before the next try to connect; it doubles up to the longest.
-const FIRST_PAUSE: Duration = Duration::from_millis(250);
-const LONGEST_PAUSE: Duration = Duration::from_secs(10);
-/// OpenCode reports that it is connected to the events of all folders a moment before it is. A second look finds what happened in
-/// that moment.
-const SECOND_LOOK: Duration = Duration::from_secs(2);
-/// Ignores sessions that were created longer ago and never prompted.
-const OLDEST: Duration = Duration::from_secs(24 * 60 * 60);
-/// How often to look for due sessions.
-const TICK: Duration = Duration::from_millis(100);
-/// The head start of a bridge, which surely comes before the prompt.
-const BRIDGE_FIRST: Duration = Duration::from_secs(5);
-/// A busy session announces that it is idle. This covers a missed announcement.
-const BUSY_PAUSE: Duration = Duration::from_secs(5);
-/// How often to look whether another process's claim has lapsed.
-const TAKEN_PAUSE: Duration = Duration::from_secs(1);
 const MAX_FAILURES: u32 = 10;
 /// How many sessions are served at once: the server has other work to do.
 const AT_ONCE: usize = 4;
@@ -95,7 +80,7 @@ impl Follower {
 
     /// Connects again and again.
     async fn keep_connected(&mut self) {
-        let mut pause = FIRST_PAUSE;
+        let mut pause = time_limits::FIRST_PAUSE;
         let mut last_error = None;
         loop {
             let began = Instant::now();
@@ -118,12 +103,12 @@ impl Follower {
                 }
             }
             // Only a connection that lasted was a good one.
-            if began.elapsed() > LONGEST_PAUSE {
-                pause = FIRST_PAUSE;
+            if began.elapsed() > time_limits::LONGEST_PAUSE {
+                pause = time_limits::FIRST_PAUSE;
                 last_error = None;
             }
             sleep(pause).await;
-            pause = (pause * 2).min(LONGEST_PAUSE);
+            pause = (pause * 2).min(time_limits::LONGEST_PAUSE);
         }
     }
 
@@ -151,8 +136,8 @@ impl Follower {
         events: impl Stream<Item = Option<Result<Event, ServerError>>>,
     ) -> String {
         let mut events = pin!(events);
-        let mut tick = interval(TICK);
-        let mut looks = vec![Instant::now() + SECOND_LOOK, Instant::now()];
+        let mut tick = interval(time_limits::DUE_POLL);
+        let mut looks = vec![Instant::now() + time_limits::SECOND_LOOK, Instant::now()];
         loop {
             if looks.last().is_some_and(|&due| due <= Instant::now()) {
                 looks.pop();
@@ -179,7 +164,7 @@ impl Follower {
 
     /// Finds sessions that were created while disconnected.
     async fn catch_up(&mut self) -> Result<(), ServerError> {
-        let oldest = clock::now().milliseconds() - OLDEST.as_millis() as i64;
+        let oldest = clock::now().milliseconds() - time_limits::OLDEST_SESSION.as_millis() as i64;
         let oldest = u64::try_from(oldest).unwrap_or(0);
         for session in self.server.sessions_since(oldest).await? {
             let is_finished = self.finished.get(&session.id) == Some(&session.time.updated);
@@ -194,7 +179,7 @@ impl Follower {
 
     /// How long to leave a folder's sessions to its bridge.
     fn pause(&self, folder: &str) -> Duration {
-        if self.shared.bridged.knows(folder) { BRIDGE_FIRST } else { Duration::ZERO }
+        if self.shared.bridged.knows(folder) { time_limits::BRIDGE_FIRST } else { Duration::ZERO }
     }
 
     fn on_event(&mut self, event: &Event) {
@@ -284,11 +269,11 @@ impl Follower {
             Err(refusal) => refusal,
         };
         let pause = match &refusal {
-            NotDelivered::Busy(_) => BUSY_PAUSE,
-            NotDelivered::Taken(_) => TAKEN_PAUSE,
+            NotDelivered::Busy(_) => time_limits::BUSY_PAUSE,
+            NotDelivered::Taken(_) => time_limits::CLAIMED_PAUSE,
             other if other.kind() == Refusal::Unavailable => {
                 tracing::warn!(server = self.address, session = id, "not delivered: {refusal}");
-                FIRST_PAUSE * 2_u32.pow(waiting.n_failures.min(6))
+                time_limits::FIRST_PAUSE * 2_u32.pow(waiting.n_failures.min(6))
             }
             NotDelivered::Has(_) | NotDelivered::UnderWay(_) | NotDelivered::Child(_) => {
                 self.finish(id, waiting.updated);

@@ -13,14 +13,11 @@ use std::time::{Duration, Instant};
 
 use thiserror::Error;
 
+use crate::core::time_limits;
 use crate::system::directories::{self, Directories};
 
 /// A reply is never longer: a context has some thousand tokens.
 const LONGEST_REPLY: u64 = 64 * 1024 * 1024;
-
-/// A service that was just stopped or killed takes a moment to be gone.
-const LOCK_PATIENCE: Duration = Duration::from_secs(1);
-const LOCK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Why this process is not the service.
 #[derive(Debug, Error)]
@@ -45,7 +42,7 @@ impl Instance {
         let io = |cause| InstanceError::Io { path: path.clone(), cause };
         directories::create_private(&directories.state).map_err(io)?;
         let lock = directories::private_file(&path).map_err(io)?;
-        let until = Instant::now() + LOCK_PATIENCE;
+        let until = Instant::now() + time_limits::SERVICE_LOCK;
         loop {
             match lock.try_lock() {
                 Ok(()) => return Ok(Instance { _lock: lock, socket: socket(directories) }),
@@ -53,7 +50,7 @@ impl Instance {
                 Err(fs::TryLockError::WouldBlock) if Instant::now() > until => {
                     return Err(InstanceError::Running);
                 }
-                Err(fs::TryLockError::WouldBlock) => thread::sleep(LOCK_INTERVAL),
+                Err(fs::TryLockError::WouldBlock) => thread::sleep(time_limits::SERVICE_LOCK_POLL),
             }
         }
     }

@@ -19,6 +19,7 @@ use crate::app::deliver::{NotDelivered, PendingDelivery};
 use crate::app::hook::{self, Caller};
 use crate::app::warm::Warm;
 use crate::core::time::Timestamp;
+use crate::core::time_limits;
 use crate::hosts::opencode::{AddressError, BridgeReply, OpencodeServer};
 use crate::service::bridged::Bridged;
 use crate::service::follower::Follower;
@@ -33,12 +34,6 @@ use crate::workspace::{AppError, Place, Request};
 
 /// Longer questions are cut off, and so not understood.
 const LONGEST_CALL: u64 = 8 * 1024 * 1024;
-/// What it takes to send a reply, on a busy machine.
-const LAST_STEPS: Duration = Duration::from_millis(50);
-/// How long a call may take to arrive, and a reply to leave.
-const CALL_LIMIT: Duration = Duration::from_secs(5);
-/// How long the service, when stopped, waits for the work under way.
-const STOP_LIMIT: Duration = Duration::from_secs(3);
 
 /// Why the service cannot run.
 #[derive(Debug, Error)]
@@ -170,7 +165,7 @@ async fn run(
         while calls.join_next().await.is_some() {}
         while followers.join_next().await.is_some() {}
     };
-    let _ = timeout(STOP_LIMIT, all_done).await;
+    let _ = timeout(time_limits::SERVICE_STOP, all_done).await;
     Ok(())
 }
 
@@ -178,7 +173,7 @@ async fn run(
 async fn answer(mut stream: UnixStream, shared: Arc<Shared>) {
     let mut call = Vec::new();
     let read = async { (&mut stream).take(LONGEST_CALL).read_to_end(&mut call).await };
-    if !matches!(timeout(CALL_LIMIT, read).await, Ok(Ok(_))) {
+    if !matches!(timeout(time_limits::SERVICE_CALL, read).await, Ok(Ok(_))) {
         return;
     }
     let Ok(call) = serde_json::from_slice::<Call>(&call) else { return };
@@ -190,7 +185,7 @@ async fn answer(mut stream: UnixStream, shared: Arc<Shared>) {
     };
     shared.counts.count_answer();
     let Ok(json) = serde_json::to_vec(&pending.content) else { return };
-    let sent = timeout(CALL_LIMIT, async {
+    let sent = timeout(time_limits::SERVICE_CALL, async {
         stream.write_all(&json).await?;
         stream.shutdown().await
     });
@@ -215,8 +210,8 @@ async fn reply(call: Call, asked_at: Instant, shared: &Arc<Shared>) -> PendingDe
         Question::Hook(question) => {
             let (shared, host) = (Arc::clone(shared), call.host);
             // A later answer is of no use: the caller does the work itself then.
-            let until =
-                asked_at + Duration::from_millis(call.patience_ms).saturating_sub(LAST_STEPS);
+            let until = asked_at
+                + Duration::from_millis(call.patience_ms).saturating_sub(time_limits::HOOK_REPLY);
             let answered = spawn_blocking(move || {
                 if let Some((session, folder)) = hook::subject(question.as_bytes()) {
                     shared.bridged.remember(session, folder);

@@ -40,10 +40,8 @@ pub enum IndexError {
     /// The file is broken; it has to be made again.
     #[error("the index is damaged: {0}")]
     Damaged(String),
-    /// Another process holds the file for too long.
     #[error("the index is busy: another process is writing it")]
     Busy,
-    /// There is no room left.
     #[error("no room left for the index in {0}; free some space or set KGCTX_HOME to another disk")]
     Full(String),
     #[error(

@@ -24,19 +24,14 @@ use crate::system::directories;
 /// Why the state could not be read or written.
 #[derive(Debug, Error)]
 pub enum StateError {
-    /// A folder or file cannot be used.
     #[error("cannot use {}: {cause}; check its permissions and the disk", path.display())]
     Io { path: PathBuf, cause: std::io::Error },
-    /// A newer version has been here.
     #[error("{} was written by a newer version of kgctx; update this one", path.display())]
     Newer { path: PathBuf },
-    /// Some other program's database.
     #[error("{} is not kgctx's state; move it away", path.display())]
     Foreign { path: PathBuf },
-    /// SQLite refused.
     #[error("cannot use {}: {cause}", path.display())]
     Database { path: PathBuf, cause: rusqlite::Error },
-    /// A receipt that cannot be understood.
     #[error("a receipt in {} cannot be read: {cause}", path.display())]
     Receipt { path: PathBuf, cause: serde_json::Error },
 }

@@ -24,7 +24,6 @@ pub enum AppError {
     Vault(#[from] VaultError),
     #[error("the vault {} lies in the vault {}; name only one of them", inner.display(), outer.display())]
     Nested { inner: PathBuf, outer: PathBuf },
-    /// Two notes would have one address.
     #[error(
         "notes of the vault {} would have the addresses of {}; give the vault another name than {name:?}",
         vault.display(), folder.display()
@@ -35,7 +34,6 @@ pub enum AppError {
         folder: PathBuf,
         name: String,
     },
-    /// A vault does not answer in time.
     #[error("the vault {} does not answer; is it on a network?", vault.display())]
     Silent { vault: PathBuf },
     #[error(

@@ -40,6 +40,19 @@ pub enum Notice {
     Stale(String),
 }
 
+impl Notice {
+    /// In words, with a name for the index, like "it".
+    pub fn about(&self, index: &str) -> String {
+        match self {
+            Notice::Rebuilt(reason) => format!("{index} was made anew: {reason}"),
+            Notice::Busy => {
+                format!("another process is writing {index}: this is from the one before")
+            }
+            Notice::Stale(reason) => format!("{index} could not be brought up to date: {reason}"),
+        }
+    }
+}
+
 /// What was done.
 #[derive(Debug, Clone)]
 pub struct Refreshed {

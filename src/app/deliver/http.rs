@@ -2,7 +2,6 @@
 //! session is given anything: a message that arrives while the model works would be answered.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -19,6 +18,7 @@ use crate::core::host::Host;
 use crate::core::session::{Mark, Moment, Recipients, Stored};
 use crate::core::settings::Origin;
 use crate::core::time::Timestamp;
+use crate::core::time_limits;
 use crate::hosts::opencode::{
     self, AddressError, Message, Metadata, NoReply, OpencodeServer, ServerAddress, ServerError,
     SessionModel,
@@ -30,18 +30,13 @@ use crate::workspace::{Place, Request};
 /// How many of a session's last messages are read.
 const MESSAGES: usize = 100;
 
-/// A fork is complete when no further message arrives within this time.
-const FORK_INTERVAL: Duration = Duration::from_millis(500);
 const FORK_LOOKS: usize = 20;
-
-/// How long a server may take for one answer. The first message after its start takes it seconds.
-const ANSWER_LIMIT: Duration = Duration::from_secs(10);
 
 /// A server by its address, with its credentials from `environment`.
 pub fn server(url: &str, environment: &Environment) -> Result<OpencodeServer, AddressError> {
     let address: ServerAddress = url.parse()?;
     let credentials = address.credentials(environment);
-    Ok(OpencodeServer::new(address, credentials, ANSWER_LIMIT))
+    Ok(OpencodeServer::new(address, credentials, time_limits::SERVER_ANSWER))
 }
 
 /// A delivery to a session of a server.
@@ -169,7 +164,7 @@ async fn lacking(
         if !session.is_fork() || !stored.marks.is_empty() {
             break;
         }
-        sleep(FORK_INTERVAL).await;
+        sleep(time_limits::FORK_POLL).await;
         let later = look(server, &session.id).await?;
         let is_whole = later.n_messages > 0 && later == stored;
         stored = later;

@@ -1,11 +1,11 @@
 //! What waits in the place's channel, and whether the state knows all of it.
 
-use crate::app::doctor::PATIENCE;
 use crate::core::diagnosis::Check;
 use crate::core::handoff::document;
 use crate::core::handoff::record::HandoffRecord;
 use crate::core::handoff::{HandoffId, Kind, Status};
 use crate::core::text::number::counted;
+use crate::core::time_limits;
 use crate::store::handoff_files::HandoffFiles;
 use crate::store::state::State;
 use crate::workspace::Place;
@@ -39,7 +39,7 @@ pub(super) fn look(place: &Place) -> Option<Check> {
     let scope = &place.project.scope;
     let documents = HandoffFiles::new(&place.directories, scope).all().unwrap_or_default();
     // A state that cannot be used has a check of its own.
-    let state = State::look(&place.directories.state, PATIENCE).ok()?;
+    let state = State::look(&place.directories.state, time_limits::DOCTOR).ok()?;
     let known = match state {
         Some(state) if state.has_handoffs() => state.list_handoffs(scope).ok()?,
         _ => Vec::new(),

@@ -1,9 +1,9 @@
 //! The programs between a host and kgctx: the host's own, and the kgctx that its plugin starts.
 
-use crate::app::doctor::PATIENCE;
 use crate::app::install::{VERSION, plugin_file};
 use crate::core::diagnosis::Check;
 use crate::core::host::{Host, TriedVersions};
+use crate::core::time_limits;
 use crate::system::environment::Environment;
 use crate::system::process::find;
 use crate::workspace::Surroundings;
@@ -23,7 +23,7 @@ pub(super) fn host_program(
         return Check::warn(name, found, out);
     };
     let shown = file.display();
-    let said = match find::version(&file, quiet, PATIENCE) {
+    let said = match find::version(&file, quiet, time_limits::DOCTOR) {
         Ok(said) => said,
         Err(error) => {
             let out = format!("install {title} again");
@@ -70,7 +70,7 @@ pub(super) fn kgctx(surroundings: &Surroundings, host: Host) -> Check {
         return Check::fail(name, found, out);
     };
     let shown = file.display();
-    match find::version(&file, &[], PATIENCE) {
+    match find::version(&file, &[], time_limits::DOCTOR) {
         Ok(said) if said == format!("kgctx {VERSION}") => {
             Check::ok(name, format!("{title} starts {shown}, by {by}"))
         }

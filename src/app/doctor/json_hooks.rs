@@ -1,11 +1,11 @@
 //! The settings files of a host that runs kgctx by hooks. Says nothing about a host into which kgctx was not installed.
 
-use crate::app::doctor::PATIENCE;
 use crate::app::install::Target;
 use crate::app::install::json_hooks::settings_file;
 use crate::core::diagnosis::{Check, Verdict};
 use crate::core::host::Host;
 use crate::core::installation::{JsonHooks, Scope};
+use crate::core::time_limits;
 use crate::hosts::json_hooks::SettingsFile;
 use crate::store::state::State;
 use crate::system::process::find;
@@ -36,7 +36,8 @@ fn check(
     let file = settings_file(target, hooks);
     let shown = file.display();
     let was_installed = || {
-        let state = State::open_if_there(&surroundings.directories.state, PATIENCE).ok()??;
+        let state =
+            State::open_if_there(&surroundings.directories.state, time_limits::DOCTOR).ok()??;
         state.installation(&file).ok()?
     };
     let settings = match SettingsFile::read(&file, hooks) {

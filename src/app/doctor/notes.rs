@@ -1,11 +1,7 @@
 //! The way from the settings over vaults and index to a context.
 
 use std::path::Path;
-use std::sync::mpsc;
-use std::thread;
 
-use crate::app::doctor::PATIENCE;
-use crate::app::hook;
 use crate::app::inject::inject;
 use crate::app::recorder::Recording;
 use crate::app::session::Session;
@@ -14,8 +10,10 @@ use crate::core::diagnosis::{Check, Verdict};
 use crate::core::host::Host;
 use crate::core::source::SourceChoice;
 use crate::core::text::number::{counted, thousands};
+use crate::core::time_limits;
 use crate::store::index::Unusable;
 use crate::store::state::State;
+use crate::system::within::within;
 use crate::workspace::refresh::list;
 use crate::workspace::{AppError, Place, Request, Workspace};
 
@@ -28,7 +26,7 @@ pub(super) fn all(request: &Request, place: Place) -> Vec<Check> {
     checks.push(enabled(&place));
     let mut can_try = place.settings.enabled.value;
     let state_folder = place.directories.state.clone();
-    let (workspace, errors) = Workspace::open_reachable(place, Some(PATIENCE));
+    let (workspace, errors) = Workspace::open_reachable(place, Some(time_limits::DOCTOR));
     checks.extend(vaults(workspace.as_ref(), &errors));
     can_try &= workspace.is_some();
     checks.extend(workspace.map(index));
@@ -80,33 +78,27 @@ fn vaults(workspace: Option<&Workspace>, errors: &[AppError]) -> Vec<Check> {
     checks
 }
 
-/// The index as it was left. Whether it is up to date is told by a look at all notes, which may hang.
+/// The index as it is. Checking whether it is up to date lists all notes, which may hang.
 fn index(workspace: Workspace) -> Check {
     let name = "index";
-    let (sender, looked) = mpsc::channel();
-    thread::spawn(move || {
-        let check = match workspace.last_index() {
-            Ok(index) => {
-                let n_notes = index.totals().map(|totals| totals.notes);
-                match (n_notes, index.is_current(&list(&workspace).listings)) {
-                    (Ok(n_notes), Ok(is_current)) => {
-                        let is = if is_current { "up to date" } else { "to be brought up to date" };
-                        Check::ok(name, format!("{}, {is}", counted(n_notes as usize, "note")))
-                    }
-                    (Err(error), _) | (_, Err(error)) => unusable(&error.into()),
+    let check = within(time_limits::DOCTOR, move || match workspace.last_index() {
+        Ok(index) => {
+            let n_notes = index.totals().map(|totals| totals.notes);
+            match (n_notes, index.is_current(&list(&workspace).listings)) {
+                (Ok(n_notes), Ok(is_current)) => {
+                    let is = if is_current { "up to date" } else { "to be brought up to date" };
+                    Check::ok(name, format!("{}, {is}", counted(n_notes as usize, "note")))
                 }
+                (Err(error), _) | (_, Err(error)) => unusable(&error.into()),
             }
-            Err(Unusable::Missing) => Check::ok(name, "none yet; the first context makes it"),
-            Err(Unusable::Outdated) => Check::ok(
-                name,
-                "of another version or other settings; the next context makes it anew",
-            ),
-            Err(error) => unusable(&error),
-        };
-        // Nobody listens any more when it took too long.
-        let _ = sender.send(check);
+        }
+        Err(Unusable::Missing) => Check::ok(name, "none yet; the first context makes it"),
+        Err(Unusable::Outdated) => {
+            Check::ok(name, "of another version or other settings; the next context makes it anew")
+        }
+        Err(error) => unusable(&error),
     });
-    looked.recv_timeout(PATIENCE).unwrap_or_else(|_| {
+    check.unwrap_or_else(|| {
         let found = "the notes cannot be looked through in time";
         Check::warn(name, found, "is a vault on a network, or very large? name other folders")
     })
@@ -117,7 +109,7 @@ fn unusable(error: &Unusable) -> Check {
 }
 
 fn state(folder: &Path) -> Check {
-    let n_receipts = State::look(folder, PATIENCE)
+    let n_receipts = State::look(folder, time_limits::DOCTOR)
         .and_then(|state| state.map(|state| state.n_receipts()).transpose());
     match n_receipts {
         Ok(None) => Check::ok("state", "none yet; the first context makes it"),
@@ -131,7 +123,7 @@ fn state(folder: &Path) -> Check {
 fn trial(request: &Request) -> Vec<Check> {
     let name = "context";
     let mut session = Session::new("doctor", request.clone(), Host::Opencode);
-    session.within = Some(hook::LIMIT);
+    session.within = Some(time_limits::HOOK);
     let receipt = match inject(&session, Recording::Off) {
         Ok(injection) => injection.receipt,
         Err(error) => return vec![Check::of_error(name, Verdict::Fail, error, "correct it")],

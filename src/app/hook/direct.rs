@@ -3,11 +3,12 @@
 use std::time::{Duration, Instant};
 
 use crate::app::deliver::{DeliveryRequest, Door, PendingDelivery, deliver, remember};
-use crate::app::hook::{STATE_PATIENCE, now_ms};
+use crate::app::hook::now_ms;
 use crate::app::session::Session;
 use crate::core::handoff::choice::{HandoffChoice, HandoffQuery, HandoffRequest};
 use crate::core::host::Host;
 use crate::core::session::Moment;
+use crate::core::time_limits;
 use crate::hosts::claude_code::transcript;
 use crate::hosts::words::{HostWords, SessionEnd, SessionEvent, SessionStart, StartCause, words};
 use crate::store::state::{Ending, SessionOrigin, State};
@@ -15,8 +16,6 @@ use crate::system::process::detach;
 use crate::system::process::identity::Process;
 use crate::workspace::{Place, Request};
 
-/// A compaction that is reported again within this time is the same one.
-const SAME_COMPACTION: Duration = Duration::from_secs(5);
 /// Answers a hook; `None` where there is nothing to say.
 pub fn direct(host: Host, question: &[u8], until: Instant) -> Option<PendingDelivery<String>> {
     let words = words(host)?;
@@ -67,7 +66,7 @@ impl Starting {
         // Commands in the session's own shell then know their session.
         self.words.name_session(&self.start.session);
         let here = Place::find(&Request::lenient(self.start.folder.clone())).ok()?;
-        let state = State::open(&here.directories.state, STATE_PATIENCE).ok();
+        let state = State::open(&here.directories.state, time_limits::HOOK_STATE).ok();
         let known =
             state.as_ref().and_then(|state| state.session_origin(&self.start.session).ok()?);
         // The folder counts in which the session was started, not its current one.
@@ -110,7 +109,8 @@ impl Starting {
             StartCause::Compacted => {
                 let (count, last) = state?.compactions(&self.start.session).ok()?;
                 let is_same = last.is_some_and(|last| {
-                    (0..SAME_COMPACTION.as_millis() as i64).contains(&(now_ms() - last))
+                    (0..time_limits::SAME_COMPACTION.as_millis() as i64)
+                        .contains(&(now_ms() - last))
                 });
                 let moment = Moment::Compaction((count + 1).to_string());
                 (!is_same).then_some((moment, HandoffRequest::Again))
@@ -166,12 +166,13 @@ fn note_end(end: SessionEnd) {
     let is_on = place.settings.enabled.value && place.settings.handoff.enabled.value;
     let leaves_one = !is_cleared && is_on;
     let mut ending = Ending { session, folder, transcript, at_ms: now_ms() };
-    let noted = State::open(&place.directories.state, STATE_PATIENCE).and_then(|mut state| {
-        if let Some(known) = state.session_origin(&ending.session)? {
-            ending.folder = known.folder;
-        }
-        state.end_session(&ending.session, leaves_one.then_some(&ending), ending.at_ms)
-    });
+    let noted =
+        State::open(&place.directories.state, time_limits::HOOK_STATE).and_then(|mut state| {
+            if let Some(known) = state.session_origin(&ending.session)? {
+                ending.folder = known.folder;
+            }
+            state.end_session(&ending.session, leaves_one.then_some(&ending), ending.at_ms)
+        });
     // If the process cannot be started, the next session's start tries again. An end that was not noted is passed as arguments.
     if leaves_one {
         let _ = match noted {

@@ -1,7 +1,5 @@
 //! A session of a check: its context, made by the path that makes all contexts, and what is reported of it.
 
-use std::time::Duration;
-
 use crate::app::inject::inject;
 use crate::app::recorder::Recording;
 use crate::app::session::Session;
@@ -14,11 +12,10 @@ use crate::core::context::candidate::{Line, Part};
 use crate::core::context::receipt::{Entry, Fault, Injection, Receipt};
 use crate::core::handoff::HandoffSection;
 use crate::core::host::Host;
+use crate::core::time_limits;
 
 /// More than any context could have.
 const UNLIMITED: usize = 100_000_000;
-/// Nobody waits for a check at a prompt.
-const PATIENCE: Duration = Duration::from_secs(3_600);
 
 /// A session and what it would be given.
 pub(crate) struct SessionContext {
@@ -105,7 +102,7 @@ impl ContextBuilder<'_> {
         let session = Session {
             budget,
             now: Some(self.facts.repository.now_of(session)),
-            within: Some(PATIENCE),
+            within: Some(time_limits::CHECK),
             is_watched: true,
             handoff: Some(load(handoff, place)),
             ..Session::new(&session.name, request, host)

@@ -39,21 +39,12 @@ const SECTIONS: [(&str, &str); 4] = [
 /// Why a session leaves nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NothingLeft {
-    /// Nobody knows which session it was.
     #[error("the session has no id, so it leaves no handoff")]
     NoSession,
-    /// Nobody knows which project it was in.
     #[error("the session has no project, so it leaves no handoff")]
     NoProject,
-    /// It was too short.
     #[error("the session had {turns} of the {min_turns} prompts that a handoff takes")]
-    TooShort {
-        /// How many prompts there were.
-        turns: usize,
-        /// How many there should have been.
-        min_turns: usize,
-    },
-    /// Nothing is known of what was said.
+    TooShort { turns: usize, min_turns: usize },
     #[error("nothing is known of what was said in the session, so it leaves no handoff")]
     NothingSaid,
 }

@@ -37,10 +37,8 @@ pub enum Question {
 /// Why a question cannot be understood.
 #[derive(Debug, Error)]
 pub enum QuestionError {
-    /// It is not JSON, or lacks something.
     #[error("the bridge's question cannot be read: {0}")]
     Broken(#[from] serde_json::Error),
-    /// The bridge is of another version.
     #[error(
         "the bridge speaks protocol {0}, this kgctx speaks {PROTOCOL}; run `kgctx install opencode` again"
     )]

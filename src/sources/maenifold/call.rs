@@ -42,7 +42,6 @@ pub enum NotFound {
     /// The one that was asked for is not there.
     #[error("{} names {}, which is no program", VARIABLE, .0.display())]
     Named(PathBuf),
-    /// It is in none of its usual places.
     #[error("no maenifold on the PATH, and none in ~/maenifold/bin")]
     Nowhere,
 }
@@ -72,13 +71,10 @@ impl Tool {
 /// Why it said nothing.
 #[derive(Debug, Error)]
 pub enum CallError {
-    /// It could not be started.
     #[error("maenifold cannot be started: {0}")]
     Start(io::Error),
-    /// It was not done in time.
     #[error("maenifold did not answer within {:.0} ms", .0.as_secs_f64() * 1e3)]
     Late(Duration),
-    /// It did not stop talking.
     #[error("maenifold's answer is longer than {} KiB", MAX_ANSWER_BYTES / 1024)]
     TooLong,
     /// It failed. Whatever it handles it does not call a failure: this is a crash.
@@ -87,7 +83,6 @@ pub enum CallError {
     /// It would make folders wherever we happen to stand.
     #[error("{0} is {path}, which does not begin with a slash; maenifold was not started", path = .1.display())]
     Root(&'static str, PathBuf),
-    /// It could not be listened to.
     #[error("maenifold's answer cannot be read: {0}")]
     Read(io::Error),
 }

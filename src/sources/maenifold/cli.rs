@@ -18,6 +18,7 @@ use crate::core::note::vault::Vault;
 use crate::core::search::answer::Match;
 use crate::core::settings::LinkStyle;
 use crate::core::time::Timestamp;
+use crate::core::time_limits;
 use crate::sources::maenifold::answers::{AnsweredNote, NotePlace, Relation};
 use crate::sources::maenifold::call::{CallError, Program, Tool};
 use crate::sources::maenifold::replies;
@@ -32,8 +33,6 @@ const SEARCH_PAGE: usize = 50;
 
 /// No answer has more notes that are understood.
 const LARGEST_PAGE: usize = 1_000;
-/// maenifold takes longer to start. Whoever allows less has another unit in mind.
-const SHORTEST_SENSIBLE: Duration = Duration::from_millis(100);
 
 /// maenifold's program, and the notes that it speaks of.
 pub(crate) struct Cli {
@@ -199,7 +198,7 @@ impl Cli {
     fn asked(&self, tool: Tool, payload: &Value) -> Result<Vec<u8>, String> {
         let until = self.until.min(Instant::now() + self.timeout);
         self.program.call(tool, payload, until).map_err(|error| match error {
-            CallError::Late(_) if self.timeout < SHORTEST_SENSIBLE => {
+            CallError::Late(_) if self.timeout < time_limits::MAENIFOLD_SHORTEST_CALL => {
                 let hint =
                     "CLI_TIMEOUT counts milliseconds here, and seconds in maenifold's own hooks";
                 fault(tool, format!("{error}; {hint}"))

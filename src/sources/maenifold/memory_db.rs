@@ -29,22 +29,17 @@ use remembered::Remembered;
 /// Why the database cannot be asked.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum DatabaseError {
-    /// There is nothing at the path.
     #[error("there is no database at {}", .0.display())]
     Missing(PathBuf),
     /// The file has no bytes: maenifold made it, and never filled it.
     #[error("maenifold's database is empty; run its Sync")]
     Empty,
-    /// The file is something else.
     #[error("{} is no SQLite database", .0.display())]
     NotADatabase(PathBuf),
-    /// A table or a column is not there.
     #[error("maenifold's database has no {0}")]
     NoTables(String),
-    /// Another process keeps everybody out for too long.
     #[error("maenifold's database is busy: another process is writing it")]
     Busy,
-    /// Anything else.
     #[error("maenifold's database cannot be read: {0}")]
     Failed(String),
 }

@@ -34,7 +34,6 @@ pub struct Store {
 pub enum Unusable {
     #[error("there was no index yet")]
     Missing,
-    /// The file is not ours.
     #[error("index.db is not an index of kgctx")]
     Foreign,
     /// It was made by another version or from other vaults or settings.

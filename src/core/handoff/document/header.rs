@@ -48,23 +48,15 @@ pub(super) fn canonical(key: &str) -> &str {
 /// A value that does not fit its key.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Complaint {
-    /// It is of another type.
     #[error("{key} is {found}, where {wanted} belongs")]
     Type { key: String, found: &'static str, wanted: &'static str },
     /// It is none of the names that there are.
     #[error("{key} is {found:?}, which is unknown; write {wanted}")]
     Name { key: &'static str, found: String, wanted: &'static str },
-    /// It is no point in time.
     #[error("{key} is {found:?}, which is no time; write it like 2026-01-31T12:00:00Z")]
     Time { key: String, found: String },
-    /// One of its items is no text.
     #[error("{key} has {found} as item {number}, where a text belongs")]
-    Item {
-        key: String,
-        /// Which item, from 1.
-        number: usize,
-        found: &'static str,
-    },
+    Item { key: String, number: usize, found: &'static str },
 }
 
 /// The pairs of a map, in their order; of two with one key the later counts.

@@ -25,7 +25,6 @@ pub struct Input {
 /// Why a text is not taken as a handoff.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum InputError {
-    /// There is nothing.
     #[error(
         "the handoff is empty; write markdown, with a JSON header or YAML front matter if you like"
     )]
@@ -38,29 +37,19 @@ pub enum InputError {
     /// The JSON header is followed by text on the same line.
     #[error("the text begins on the line on which the JSON header ends; begin it on the next line")]
     SameLine,
-    /// It begins like front matter and is none.
     #[error(
         "the front matter cannot be read: {0}; write `key: \"value\"` lines between two lines ---"
     )]
     Yaml(String),
-    /// Its front matter is not closed.
     #[error("the front matter does not end; write a line --- behind its last key")]
     Unclosed,
     /// A key is there twice, perhaps under two names.
     #[error("{0} is there twice, or under two names; write it once")]
     Repeated(String),
-    /// A value does not fit its key.
     #[error(transparent)]
     Value(#[from] Complaint),
-    /// A path that no file can have.
     #[error("{key} names {found}; write a path inside of the project")]
-    Path {
-        /// The key.
-        key: &'static str,
-        /// What is wrong.
-        found: &'static str,
-    },
-    /// The header could not be read back.
+    Path { key: &'static str, found: &'static str },
     #[error("the header is too large to be kept; it may have 256 KiB, and maps and lists 60 deep")]
     TooLarge,
 }

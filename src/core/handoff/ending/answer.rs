@@ -8,10 +8,8 @@ use crate::core::text::for_model;
 /// Why a summariser's answer is not used.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum UnusableAnswer {
-    /// There is none.
     #[error("the summariser said nothing")]
     Empty,
-    /// It is not what it was asked for.
     #[error("the summariser's answer has no {0:?} where it should be")]
     Missing(&'static str),
 }

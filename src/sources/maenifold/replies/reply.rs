@@ -22,19 +22,14 @@ const LOOKED_AT_BYTES: usize = 2_000;
 /// Why a reply is no answer. One line each, whatever was said.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ReplyError {
-    /// It says that it cannot.
     #[error("maenifold refused: {0}")]
     Refused(String),
-    /// It has nothing to answer from.
     #[error("maenifold has no database yet; its `Sync` makes one")]
     NoDatabase,
-    /// It explained how it is called.
     #[error("maenifold did not take the call, and explained its usage instead")]
     Usage,
-    /// It said nothing at all.
     #[error("maenifold said nothing")]
     Empty,
-    /// It was cut off.
     #[error("maenifold's answer stops in the middle")]
     Truncated,
     /// It said something that is none of its known answers.
