@@ -1,3 +1,5 @@
+//! Which handoff a session is given, case by case.
+
 use std::convert::Infallible;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! What an ended session leaves, with a summariser and without.
+
 use proptest::prelude::*;
 
 use super::answer::{ANSWER, check};

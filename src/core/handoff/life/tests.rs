@@ -1,3 +1,5 @@
+//! Laws and tables of a handoff's life.
+
 use std::convert::Infallible;
 
 use proptest::prelude::*;
@@ -159,7 +161,7 @@ fn each_status_allows_some_events() {
 enum Action {
     Leave {
         scope: usize,
-        head: Head,
+        head: Box<Head>,
         late_ms: i64,
     },
     Apply {
@@ -209,7 +211,7 @@ fn actions() -> impl Strategy<Value = Action> {
     let late = prop_oneof![4 => Just(0), 1 => -90 * MINUTE_MS..90 * MINUTE_MS];
     prop_oneof![
         3 => (0..2_usize, heads(), late)
-            .prop_map(|(scope, head, late_ms)| Action::Leave { scope, head, late_ms }),
+            .prop_map(|(scope, head, late_ms)| Action::Leave { scope, head: Box::new(head), late_ms }),
         5 => (0..9_usize, events).prop_map(|(nth, event)| Action::Apply { nth, event }),
         4 => (0..2_usize, 0..3_usize, 0..3_usize, any::<bool>(), any::<Option<bool>>()).prop_map(
             |(scope, session, wants, has_company, is_delivered)| {
@@ -320,7 +322,7 @@ impl World {
                 let created = Timestamp::from_milliseconds(self.now_ms + late_ms);
                 let id = HandoffId::new(created, None, self.n_left);
                 let home = Home { scope: SCOPES[*scope], channel: "p" };
-                let head = Head { expires_at: head.end_of_lifetime(created), ..head.clone() };
+                let head = Head { expires_at: head.end_of_lifetime(created), ..(**head).clone() };
                 let actor = actor(None, self.now_ms);
                 let facts = Facts { actor: &actor, pid: 1, waiting: None };
                 self.write(draft(id, &home, &head, created, None, &facts));

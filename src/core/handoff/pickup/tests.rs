@@ -1,3 +1,5 @@
+//! What a pickup prints, and that nothing in it imitates our own lines.
+
 use super::*;
 use proptest::prelude::*;
 

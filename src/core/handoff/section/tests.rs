@@ -1,3 +1,5 @@
+//! A handoff cut to its share of a context.
+
 use super::*;
 
 fn handoff(body: &str) -> Handoff {

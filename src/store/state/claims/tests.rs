@@ -1,3 +1,5 @@
+//! Claims on a real database: one winner, settled, released, lapsed.
+
 use std::thread;
 
 use super::*;
