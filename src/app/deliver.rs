@@ -30,7 +30,7 @@ use crate::app::recorder::Recording;
 use crate::app::session::Session;
 use crate::app::session_handoff::{SessionHandoff, claim_handoff};
 use crate::app::warm::Warm;
-use crate::core::context::receipt::{Fault, Injection};
+use crate::core::context::receipt::{Fault, FaultSource, Injection};
 use crate::core::handoff::choice::HandoffRequest;
 use crate::core::session::Moment;
 use crate::store::state::{SessionOrigin, State, Token};
@@ -129,9 +129,12 @@ pub(super) fn remember(
 
 /// Why a context is empty: the notes could not be read in time, which passes, or there are none, which does not.
 fn nothing_to_say(faults: &[Fault]) -> NotDelivered {
-    const PASSING: [&str; 5] = ["project", "index", "search", "recent", "graph"];
+    use FaultSource::{Graph, Index, Project, Recent, Search};
     let said = |fault: &Fault| format!("{}: {}", fault.source, fault.reason);
-    match faults.iter().find(|fault| PASSING.contains(&fault.source.as_str())) {
+    match faults
+        .iter()
+        .find(|fault| matches!(fault.source, Project | Index | Search | Recent | Graph))
+    {
         Some(fault) => NotDelivered::Unready(said(fault)),
         None => NotDelivered::Nothing(
             faults.first().map_or_else(|| "no notes were found".to_owned(), said),

@@ -20,7 +20,7 @@ use crate::app::worker::Worker;
 use crate::app::worker::event::{IndexState, WorkerEvent};
 use crate::core::context::found::Found;
 use crate::core::context::rank::Ranking;
-use crate::core::context::receipt::{Fault, Stage};
+use crate::core::context::receipt::{Fault, FaultSource, Stage};
 use crate::core::source::{SourceChoice, SourcePreference};
 use crate::sources::blend::add_missing_neighbours;
 use crate::sources::index_instead;
@@ -335,11 +335,11 @@ impl Gathering {
             } else {
                 "it was not ready in time, and there was none before"
             };
-            faults.push(Fault::new("index", reason));
+            faults.push(Fault::new(FaultSource::Index, reason));
         };
         let missing = match phase {
             Phase::Finding => {
-                faults.push(Fault::new("project", LATE));
+                faults.push(Fault::new(FaultSource::Project, LATE));
                 None
             }
             Phase::Opening { .. } => Some(LATE),

@@ -9,7 +9,7 @@ use crate::app::session_handoff::SessionHandoff;
 use crate::core::context::build::Context;
 use crate::core::context::found::{Found, FoundNote};
 use crate::core::context::rank::Ranking;
-use crate::core::context::receipt::{Fault, FoundRef, Injection, Receipt};
+use crate::core::context::receipt::{Fault, FaultSource, FoundRef, Injection, Receipt};
 use crate::core::text::for_model;
 use crate::core::time::{Timespan, Timestamp};
 use crate::system::clock;
@@ -51,7 +51,7 @@ pub(super) fn assemble(
     receipt.faults.extend(handoff.faults);
     if let Some(omitted) = receipt.omitted_handoff() {
         let reason = format!("{}: there is no room for it; it waits on", omitted.id);
-        receipt.faults.push(Fault::new("handoff", reason));
+        receipt.faults.push(Fault::new(FaultSource::Handoff, reason));
     }
     receipt.faults.extend(place.into_iter().flat_map(faults_of));
     // A slow source may give another answer next time.
@@ -80,7 +80,7 @@ fn faults_of(place: &Place) -> Vec<Fault> {
     let enabled = &place.settings.enabled;
     if !enabled.value {
         let reason = format!("context is switched off by {}", enabled.origin);
-        faults.push(Fault::new("settings", reason));
+        faults.push(Fault::new(FaultSource::Settings, reason));
     }
     faults
 }
@@ -90,5 +90,6 @@ pub(super) fn finish_index(session: &Session, unfinished: UnfinishedIndex) -> Op
     let Request { dir, vaults, .. } = &session.place;
     let UnfinishedIndex { covers_all, is_missed } = unfinished;
     let is_started = detach::index(dir.as_deref(), vaults, covers_all).is_ok();
-    (is_started && is_missed).then(|| Fault::new("index", "a process of its own goes on with it"))
+    (is_started && is_missed)
+        .then(|| Fault::new(FaultSource::Index, "a process of its own goes on with it"))
 }

@@ -5,7 +5,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::core::context::receipt::{Fault, Receipt, Stage};
+use crate::core::context::receipt::{Fault, FaultSource, Receipt, Stage};
 use crate::core::time_limits;
 use crate::store::state::{State, StateError, Token};
 use crate::workspace::Place;
@@ -61,7 +61,9 @@ impl Recorder {
         let written = written.unwrap_or_else(|_| Err("it could not be written in time".to_owned()));
         let mut receipt = Arc::unwrap_or_clone(receipt);
         receipt.stages.push(Stage::new("receipt", started.elapsed()));
-        let id = written.map_err(|reason| receipt.faults.push(Fault::new("receipt", reason))).ok();
+        let id = written
+            .map_err(|reason| receipt.faults.push(Fault::new(FaultSource::Receipt, reason)))
+            .ok();
         (receipt, id)
     }
 }

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use crate::core::context::receipt::Fault;
+use crate::core::context::receipt::{Fault, FaultSource};
 use crate::core::handoff::choice::{HandoffChoice, HandoffQuery, HandoffRequest};
 use crate::core::handoff::document;
 use crate::core::handoff::expiry::is_in_future;
@@ -138,7 +138,7 @@ enum Refused {
 impl HandoffSearch<'_> {
     fn run(mut self, request: HandoffRequest) -> SessionHandoff {
         let section = self.find(request).unwrap_or_else(|error| {
-            self.faults.push(Fault::new("handoff", error));
+            self.faults.push(Fault::new(FaultSource::Handoff, error));
             None
         });
         SessionHandoff { section, faults: self.faults }
@@ -185,7 +185,7 @@ impl HandoffSearch<'_> {
     }
 
     fn complain(&mut self, record: &HandoffRecord, reason: impl std::fmt::Display) {
-        self.faults.push(Fault::new("handoff", format!("{}: {reason}", record.id)));
+        self.faults.push(Fault::new(FaultSource::Handoff, format!("{}: {reason}", record.id)));
     }
 
     /// Reads a document and makes sure that it belongs to the record.
@@ -232,7 +232,7 @@ impl HandoffSearch<'_> {
         let read = move || listed_files::read_listed(&root, &allowed, &specs, &files, LIMITS);
         within(time_limits::HANDOFF_FILES, read).unwrap_or_else(|| {
             let reason = "the files that it lists could not be read in time";
-            self.faults.push(Fault::new("handoff", reason));
+            self.faults.push(Fault::new(FaultSource::Handoff, reason));
             Vec::new()
         })
     }

@@ -10,7 +10,7 @@ use crate::app::inject::inject;
 use crate::app::recorder::Recording;
 use crate::app::session::Session;
 use crate::app::session_handoff::SessionHandoff;
-use crate::core::context::receipt::{Fault, Injection, Stage};
+use crate::core::context::receipt::{Fault, FaultSource, Injection, Stage};
 use crate::core::time_limits;
 use crate::sources;
 use crate::system::clock;
@@ -123,7 +123,7 @@ fn reused(mut injection: Injection, session: &Session, recording: Recording) -> 
     if let Recording::UnderClaim(mut state, token) = recording {
         match state.record(receipt, Some(token)) {
             Ok(id) => injection.id = Some(id),
-            Err(error) => receipt.faults.push(Fault::new("receipt", error)),
+            Err(error) => receipt.faults.push(Fault::new(FaultSource::Receipt, error)),
         }
     }
     receipt.stages.push(Stage::new("all", started.elapsed()));

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use crate::app::deadline::Deadline;
 use crate::app::worker::event::{IndexState, WorkerEvent};
 use crate::core::context::rank::Ranking;
-use crate::core::context::receipt::Fault;
+use crate::core::context::receipt::{Fault, FaultSource};
 use crate::core::time::Timestamp;
 use crate::sources::blend::Blended;
 use crate::sources::local_index::LocalIndex;
@@ -86,7 +86,7 @@ impl Worker {
             let mut listed = None;
             let done = catch_unwind(AssertUnwindSafe(|| worker.run(patience, &mut listed)));
             if done.is_err() {
-                worker.report(WorkerEvent::Failed(Fault::new("index", OUR_FAULT)));
+                worker.report(WorkerEvent::Failed(Fault::new(FaultSource::Index, OUR_FAULT)));
             }
             worker.report(WorkerEvent::Done);
             // Freeing a long listing takes time, for which the listener must not wait.
@@ -176,7 +176,7 @@ impl Worker {
             return;
         };
         // A damaged index is rebuilt, and asked once more.
-        let fault = Fault::new("index", format!("it was made anew: {damage}"));
+        let fault = Fault::new(FaultSource::Index, format!("it was made anew: {damage}"));
         self.report(WorkerEvent::Rebuilding(fault));
         *listed = list(&opened.workspace);
         if let Some((index, _)) = self.refresh(&opened, listed, Ok(index), Mode::Full) {
@@ -194,7 +194,7 @@ impl Worker {
             true => (None, Vec::new()),
             false => self.timed("open", || Workspace::open_reachable(place, patience)),
         };
-        let faults = errors.iter().map(|error| Fault::new("vault", error)).collect();
+        let faults = errors.iter().map(|error| Fault::new(FaultSource::Vault, error)).collect();
         self.report(WorkerEvent::Opened(workspace.is_some() || has_other_source, faults));
         workspace
     }
@@ -251,13 +251,15 @@ impl Worker {
             Ok((index, refreshed)) => {
                 self.report(WorkerEvent::Took("list", refreshed.listed_in));
                 self.report(WorkerEvent::Took("refresh", started.elapsed()));
-                let fault =
-                    refreshed.notice.as_ref().map(|notice| Fault::new("index", notice.about("it")));
+                let fault = refreshed
+                    .notice
+                    .as_ref()
+                    .map(|notice| Fault::new(FaultSource::Index, notice.about("it")));
                 self.report(WorkerEvent::Refreshed(fault));
                 Some((index, refreshed))
             }
             Err(error) => {
-                self.report(WorkerEvent::Failed(Fault::new("index", error)));
+                self.report(WorkerEvent::Failed(Fault::new(FaultSource::Index, error)));
                 None
             }
         }

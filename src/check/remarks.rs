@@ -8,7 +8,7 @@ use crate::check::repository::working_tree::History;
 use crate::check::repository_file::Unread;
 use crate::check::snapshot::base::Base;
 use crate::core::context::candidate::Part;
-use crate::core::context::receipt::Fault;
+use crate::core::context::receipt::{Fault, FaultSource};
 use crate::core::text::for_model;
 
 /// All remarks, in the order in which a reader would mend them.
@@ -133,14 +133,14 @@ fn on_faults(facts: &Facts<'_>, contexts: &[SessionContext]) -> Vec<String> {
     // Another remark says that there are no notes.
     let is_known = |fault: &&Fault| {
         facts.n_notes() == 0
-            && fault.source == "vault"
+            && fault.source == FaultSource::Vault
             && fault.reason.starts_with("no vault found")
     };
     let faults =
         contexts.iter().flat_map(|context| &context.faults).filter(|fault| !is_known(fault));
     let remarks = faults.map(|Fault { source, reason }| {
-        let remark = match source.as_str() {
-            "vault" => reason.clone(),
+        let remark = match source {
+            FaultSource::Vault => reason.clone(),
             source => format!("{source}: {reason}"),
         };
         for_model::one_line(&remark)

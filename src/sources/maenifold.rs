@@ -17,7 +17,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::core::context::found::{ConceptDetails, FoundConcept, FoundNote, SEARCHED};
-use crate::core::context::receipt::Fault;
+use crate::core::context::receipt::{Fault, FaultSource};
 use crate::core::note::vault::Vault;
 use crate::core::source::SourcePreference;
 use crate::core::time::Timestamp;
@@ -37,7 +37,6 @@ use crate::system::vault;
 use crate::workspace::Place;
 
 /// How faults name it.
-const LABEL: &str = "maenifold";
 
 /// Chooses the preferred part; else the database if it is up to date with its notes, the program if there is one, and
 /// the index otherwise.
@@ -50,7 +49,10 @@ pub(super) fn choose(place: &Place, now: Option<Timestamp>, until: Instant) -> C
         Err(because) => {
             let is_fault =
                 matches!(preference.value, SourcePreference::Database | SourcePreference::Cli);
-            let faults = is_fault.then(|| Fault::new(LABEL, &because)).into_iter().collect();
+            let faults = is_fault
+                .then(|| Fault::new(FaultSource::Maenifold, &because))
+                .into_iter()
+                .collect();
             return Chosen { faults, ..Chosen::index(because) };
         }
     };
@@ -63,7 +65,7 @@ pub(super) fn choose(place: &Place, now: Option<Timestamp>, until: Instant) -> C
         }
     };
     chosen.unwrap_or_else(|reason| {
-        let fault = Fault::new(LABEL, format!("{reason}; this is from the index"));
+        let fault = Fault::new(FaultSource::Maenifold, format!("{reason}; this is from the index"));
         Chosen { faults: vec![fault], ..Chosen::index(reason) }
     })
 }
@@ -75,7 +77,8 @@ fn preferred_database(
     preferred: String,
 ) -> Result<Chosen, String> {
     let (memory, behind) = open_database(place, places).map_err(|error| error.reason(places))?;
-    let faults = behind.map(|behind| Fault::new(LABEL, behind)).into_iter().collect();
+    let faults =
+        behind.map(|behind| Fault::new(FaultSource::Maenifold, behind)).into_iter().collect();
     Ok(Chosen { faults, ..by_database(place, memory, now, preferred)? })
 }
 
@@ -94,7 +97,9 @@ fn best_available(
         Ok(Ok(chosen)) => return chosen,
         Ok(Err(behind)) => (behind, None),
         Err(NoDatabase::Missing) => ("there is no memory.db".to_owned(), None),
-        Err(NoDatabase::Broken(reason)) => (reason.clone(), Some(Fault::new(LABEL, reason))),
+        Err(NoDatabase::Broken(reason)) => {
+            (reason.clone(), Some(Fault::new(FaultSource::Maenifold, reason)))
+        }
     };
     let chosen = match program(place, places, until) {
         // A program that is ended while it unpacks its assets would leave them half unpacked.
@@ -123,7 +128,7 @@ fn by_database(
 
 fn by_program(place: &Place, program: Cli, until: Instant, because: String) -> Chosen {
     let slow = SlowSource {
-        label: LABEL,
+        label: FaultSource::Maenifold,
         source: Arc::new(program),
         rest: place.without_memory(),
         until,
@@ -137,7 +142,7 @@ fn by_program(place: &Place, program: Cli, until: Instant, because: String) -> C
 pub(super) fn undecided(preference: SourcePreference) -> (String, Option<Fault>) {
     let because = "it took too long to find out what maenifold knows";
     let is_fault = preference != SourcePreference::Index;
-    (because.to_owned(), is_fault.then(|| Fault::new(LABEL, because)))
+    (because.to_owned(), is_fault.then(|| Fault::new(FaultSource::Maenifold, because)))
 }
 
 /// The database may be written without any note being changed.

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use crate::core::context::found::{Found, NEIGHBOURS, RECENT, SEARCHED};
 use crate::core::context::rank::{Ranking, shortlist};
-use crate::core::context::receipt::Fault;
+use crate::core::context::receipt::{Fault, FaultSource};
 use crate::core::source::SourceChoice;
 use crate::core::time::Timestamp;
 use crate::sources::INDEX;
@@ -18,7 +18,7 @@ use crate::workspace::{Place, Workspace};
 
 pub(crate) struct SlowSource {
     /// How faults name it.
-    pub(crate) label: &'static str,
+    pub(crate) label: FaultSource,
     pub(crate) source: SharedSource,
     /// The place without the notes of the source.
     pub(crate) rest: Place,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::core::context::receipt::Fault;
+use crate::core::context::receipt::{Fault, FaultSource};
 use crate::core::project::identify;
 use crate::core::project::{FolderFacts, Project};
 use crate::core::settings::{ChannelRule, Settings};
@@ -123,7 +123,7 @@ impl Place {
                 None => Vec::new(),
             },
             Strictness::Lenient => {
-                faults.iter().map(|fault| Fault::new("settings", fault)).collect()
+                faults.iter().map(|fault| Fault::new(FaultSource::Settings, fault)).collect()
             }
         };
         let rules: Vec<ChannelRule> =

@@ -9,6 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::*;
+use crate::core::context::receipt::FaultSource;
 use crate::core::context::receipt::Receipt;
 use crate::core::host::Host;
 use crate::store::state::Claim;
@@ -263,9 +264,10 @@ fn without_a_usable_state_only_hooks_give_a_context() {
 
 #[test]
 fn a_project_without_notes_is_not_waited_for_and_a_cold_index_is() {
-    let vault = Fault::new("vault", "no vault found");
-    let settings = Fault::new("settings", "token_limit is no number");
-    let index = Fault::new("index", "it was not ready in time, and there was none before");
+    let vault = Fault::new(FaultSource::Vault, "no vault found");
+    let settings = Fault::new(FaultSource::Settings, "token_limit is no number");
+    let index =
+        Fault::new(FaultSource::Index, "it was not ready in time, and there was none before");
     for (faults, is_transient) in [
         (vec![], false),
         (vec![vault.clone()], false),

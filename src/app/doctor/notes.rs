@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::app::inject::inject;
 use crate::app::recorder::Recording;
 use crate::app::session::Session;
-use crate::core::context::receipt::{Fault, Receipt};
+use crate::core::context::receipt::{Fault, FaultSource, Receipt};
 use crate::core::diagnosis::{Check, Verdict};
 use crate::core::host::Host;
 use crate::core::source::SourceChoice;
@@ -144,7 +144,7 @@ fn made(receipt: &Receipt) -> Check {
         thousands(receipt.budget.tokens as i64)
     );
     // Those of the settings have a line of their own.
-    let is_new = |fault: &&Fault| fault.source != SETTINGS;
+    let is_new = |fault: &&Fault| fault.source != FaultSource::Settings;
     if receipt.faults.iter().any(|fault| is_new(&fault)) {
         let faults = receipt.faults.iter().filter(is_new);
         let faults = faults.map(|Fault { source, reason }| format!("{source}: {reason}"));

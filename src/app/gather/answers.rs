@@ -1,7 +1,7 @@
 //! The answers of one state of the index.
 
 use crate::core::context::found::{ConceptDetails, Found, FoundNote};
-use crate::core::context::receipt::Fault;
+use crate::core::context::receipt::{Fault, FaultSource};
 use crate::sources::source::SourceAnswer;
 
 /// As far as they have come in.
@@ -36,15 +36,15 @@ impl Answers {
     /// What was found. The reason for a missing answer is `missing`; without one, a worker has reported it.
     pub(super) fn into_found(self, missing: Option<&str>, faults: &mut Vec<Fault>) -> Found {
         Found {
-            search: answer_or_fault("search", self.search, missing, faults),
-            recent: answer_or_fault("recent", self.recent, missing, faults),
-            details: answer_or_fault("graph", self.details, missing, faults),
+            search: answer_or_fault(FaultSource::Search, self.search, missing, faults),
+            recent: answer_or_fault(FaultSource::Recent, self.recent, missing, faults),
+            details: answer_or_fault(FaultSource::Graph, self.details, missing, faults),
         }
     }
 }
 
 fn answer_or_fault<T: Default>(
-    source: &str,
+    source: FaultSource,
     answer: Option<SourceAnswer<T>>,
     missing: Option<&str>,
     faults: &mut Vec<Fault>,

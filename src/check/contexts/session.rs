@@ -9,7 +9,7 @@ use crate::check::report::{EntryName, SessionReport, part_tokens};
 use crate::check::settings::SessionSpec;
 use crate::check::snapshot::handoff::{CommittedHandoff, choose, load};
 use crate::core::context::candidate::{Line, Part};
-use crate::core::context::receipt::{Entry, Fault, Injection, Receipt};
+use crate::core::context::receipt::{Entry, Fault, FaultSource, Injection, Receipt};
 use crate::core::handoff::HandoffSection;
 use crate::core::host::Host;
 use crate::core::time_limits;
@@ -56,7 +56,8 @@ impl ContextBuilder<'_> {
         let tokens = |receipt: &Receipt| part_tokens(&receipt.parts, Part::Handoff);
         let cut = Cut { handoff, shown: tokens(&receipt), wanted: tokens(&unlimited) };
         // A handoff that has no room is a finding, not a fault.
-        let faults = receipt.faults.into_iter().filter(|fault| fault.source != "handoff");
+        let faults =
+            receipt.faults.into_iter().filter(|fault| fault.source != FaultSource::Handoff);
         let faults = faults.map(|Fault { source, reason }| Fault {
             reason: self.sandbox.checkout.as_in_repository(&reason),
             source,

@@ -10,6 +10,7 @@ use crate::core::context::found::Signal;
 use crate::core::context::rank::Ranking;
 use crate::core::handoff::{Handoff, HandoffSection};
 use crate::core::host::Host;
+use crate::core::named::named;
 use crate::core::session::Moment;
 use crate::core::source::SourceChoice;
 use crate::core::time::Timestamp;
@@ -142,17 +143,43 @@ pub struct Shown {
 /// Something that failed or came too late. The rest went on without it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fault {
-    /// What failed: `project`, `settings`, `vault`, `maenifold`, `index`, `search`, `recent`, `graph`,
-    /// `handoff` or `receipt`.
-    pub source: String,
+    pub source: FaultSource,
     /// How, and where there is one, the way out.
     pub reason: String,
 }
 
+/// What failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FaultSource {
+    Project,
+    Settings,
+    Vault,
+    Maenifold,
+    Index,
+    Search,
+    Recent,
+    Graph,
+    Handoff,
+    Receipt,
+}
+
+named!(FaultSource {
+    Project = "project",
+    Settings = "settings",
+    Vault = "vault",
+    Maenifold = "maenifold",
+    Index = "index",
+    Search = "search",
+    Recent = "recent",
+    Graph = "graph",
+    Handoff = "handoff",
+    Receipt = "receipt",
+});
+
 impl Fault {
-    /// A fault of a source.
-    pub fn new(source: &str, reason: impl ToString) -> Fault {
-        Fault { source: source.to_owned(), reason: reason.to_string() }
+    pub fn new(source: FaultSource, reason: impl ToString) -> Fault {
+        Fault { source, reason: reason.to_string() }
     }
 }
 

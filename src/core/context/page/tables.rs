@@ -81,7 +81,7 @@ pub(super) fn faults(faults: &[Fault]) -> String {
     }
     let caption = "The context was made without what failed.";
     let rows = faults.iter().map(|Fault { source, reason }| {
-        let (source, reason) = (escape(source), escape(reason));
+        let reason = escape(reason);
         format!("<tr><th scope=\"row\">{source}</th><td>{reason}</td></tr>\n")
     });
     table("", caption, &[("", "Source"), ("", "What happened")], &body(rows))

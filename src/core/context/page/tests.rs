@@ -7,7 +7,7 @@ use crate::core::context::explanation::{ExplainedLine, NearMiss};
 use crate::core::context::found::{Link, Signal};
 use crate::core::context::line::Forms;
 use crate::core::context::rank::Ranking;
-use crate::core::context::receipt::{Entry, Fault, PartUse, Shown, Stage};
+use crate::core::context::receipt::{Entry, Fault, FaultSource, PartUse, Shown, Stage};
 use crate::core::host::Host;
 use crate::core::note::concept::Concept;
 use crate::core::time::Timestamp;
@@ -96,7 +96,7 @@ fn full() -> Explanation {
         PartUse { name: Part::Concepts, tokens: 1_200 },
     ];
     receipt.entries = vec![concept_entry("a"), connected_entry("a", &[("b", 3), ("c", 1)])];
-    receipt.faults = vec![Fault::new("search", "came too late")];
+    receipt.faults = vec![Fault::new(FaultSource::Search, "came too late")];
     receipt.stages = vec![Stage { name: "pack".to_owned(), ms: 1.5 }];
     let mut explanation = explanation(receipt);
     let miss = |enters_at| NearMiss {
@@ -169,7 +169,7 @@ fn an_empty_context_is_explained_in_sentences() {
 #[test]
 fn faults_come_before_all_else() {
     let mut broken = explanation(receipt());
-    broken.receipt.faults.push(Fault::new("index", "is damaged"));
+    broken.receipt.faults.push(Fault::new(FaultSource::Index, "is damaged"));
     let page = page(&broken);
     let at = |text: &str| page.find(text).unwrap();
     assert!(at("is damaged") < at("Where the tokens went"));
@@ -204,7 +204,7 @@ fn nothing_of_a_note_becomes_markup() {
         entry(Part::Recent, described),
     ];
     receipt.parts = Part::ALL.map(|name| PartUse { name, tokens: 1 }).to_vec();
-    receipt.faults = vec![Fault::new(&hostile("source"), hostile("cause"))];
+    receipt.faults = vec![Fault::new(FaultSource::Vault, hostile("cause"))];
     receipt.stages = vec![Stage { name: hostile("stage"), ms: f64::NAN }];
     let mut explanation = explanation(receipt);
     for line in &mut explanation.lines {
