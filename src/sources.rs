@@ -1,5 +1,5 @@
-//! Where notes come from: the index, and other sources. To add a source, implement [`source::Source`] in a file of its
-//! own, and let [`choose`] choose it.
+//! Where notes come from: the index, and other sources. To add a source, implement `source::Source` in a file of its
+//! own, and let `choose` choose it.
 
 #![expect(clippy::disallowed_methods, reason = "this room is behind the I/O fence")]
 

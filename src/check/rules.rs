@@ -1,4 +1,4 @@
-//! The rules. A rule about files is a pure function of [`CheckedFiles`], in a file of its own that is named after it:
+//! The rules. A rule about files is a pure function of `CheckedFiles`, in a file of its own that is named after it:
 //! `orphan_note`, `stale_note`. `links` and `handoffs` each hold the rules that read the same thing. Rules about sessions
 //! are `budget` and `unstable_output`. What the rules share: `checked_files`, `text_file`, `spans`, `names`, `tree`, `roles`,
 //! `pattern`, `session_finding`.

@@ -1,4 +1,4 @@
-//! A context: from what was found to the text a session is given.
+//! Builds a context: turns what the sources found into the text that a session receives.
 
 pub mod budget;
 pub mod build;

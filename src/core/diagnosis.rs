@@ -1,50 +1,42 @@
-//! A diagnosis: what was checked, what was found, and the way out where something is wrong.
+//! A diagnosis: the checks, their findings, and a remedy for each problem.
 
 use serde::Serialize;
 
-/// How good a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// As it should be.
     Ok,
-    /// It works, or may work, but not as well as it could.
+    /// Works, or may work, but not as well as it could.
     Warn,
-    /// It has to be corrected.
+    /// Must be fixed.
     Fail,
 }
 
-/// One thing that was checked.
+/// One check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Check {
-    /// What was looked at.
     pub name: &'static str,
-    /// How good it is.
     pub verdict: Verdict,
-    /// What was found.
     pub found: String,
-    /// What to do about it; `None` only where all is well.
+    /// The remedy; `None` only for [`Verdict::Ok`].
     pub way_out: Option<String>,
 }
 
 impl Check {
-    /// All is well.
     pub fn ok(name: &'static str, found: impl Into<String>) -> Check {
         Check { name, verdict: Verdict::Ok, found: found.into(), way_out: None }
     }
 
-    /// Something could be better.
     pub fn warn(name: &'static str, found: impl Into<String>, out: impl Into<String>) -> Check {
         Check { name, verdict: Verdict::Warn, found: found.into(), way_out: Some(out.into()) }
     }
 
-    /// Something is wrong.
     pub fn fail(name: &'static str, found: impl Into<String>, out: impl Into<String>) -> Check {
         Check { verdict: Verdict::Fail, ..Check::warn(name, found, out) }
     }
 
-    /// Takes finding and way out from an error's message, in which the way out comes last, after a semicolon.
+    /// Splits an error message into finding and remedy: the remedy follows the first semicolon.
     pub fn of_error(
         name: &'static str,
         verdict: Verdict,
@@ -57,12 +49,11 @@ impl Check {
     }
 }
 
-/// Everything that was checked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Diagnosis {
-    /// Whether nothing is wrong; warnings are allowed.
+    /// Whether no check failed; warnings are allowed.
     pub ok: bool,
-    /// The checks, in the order in which a context comes about.
+    /// The checks, in the order in which a context is built.
     pub checks: Vec<Check>,
 }
 
@@ -73,13 +64,12 @@ impl From<Vec<Check>> for Diagnosis {
 }
 
 impl Diagnosis {
-    /// Adds another check.
     pub fn add(&mut self, check: Check) {
         self.ok &= check.verdict != Verdict::Fail;
         self.checks.push(check);
     }
 
-    /// How many checks ended so.
+    /// The number of checks with this verdict.
     pub fn n(&self, verdict: Verdict) -> usize {
         self.checks.iter().filter(|check| check.verdict == verdict).count()
     }

@@ -1,4 +1,4 @@
-//! A handoff: what one session leaves for the next. Knows no file and no database.
+//! A handoff: what one session leaves for the next. Uses no file and no database.
 
 pub mod choice;
 pub mod conversation;
@@ -20,7 +20,7 @@ pub use crate::core::handoff::id::{HandoffId, NoHandoffId};
 use crate::core::named::named;
 use crate::core::time::{Timespan, Timestamp};
 
-/// A name out of a fixed set, as it is written; a foreign one is kept as it is, where that does no harm.
+/// An enum of fixed names, as they are written in documents. A name of another version is kept verbatim.
 macro_rules! names {
     ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $text:literal),+ $(,)? } other $other:ident) => {
         $(#[$about])*
@@ -28,12 +28,11 @@ macro_rules! names {
         #[serde(from = "String", into = "String")]
         pub enum $name {
             $($(#[$doc])* $variant,)+
-            /// A name of another version.
+            /// A name from another version, kept verbatim.
             $other(String),
         }
 
         impl $name {
-            /// The name as it is written.
             pub fn as_str(&self) -> &str {
                 match self {
                     $($name::$variant => $text,)+
@@ -66,41 +65,41 @@ macro_rules! names {
 }
 
 names! {
-    /// How a handoff came about. It decides when it is too old.
+    /// Why a handoff was written. It decides the lifetime.
     Occasion {
-        /// Written by a hook, because the host was about to forget.
+        /// By a hook, because the host was about to drop its context.
         Auto = "auto",
-        /// Written on purpose.
+        /// On purpose.
         Manual = "manual",
-        /// Written on purpose, to say good-bye.
+        /// On purpose, at the end of the work.
         Bye = "bye",
-        /// Written when its session had ended.
+        /// After its session had ended.
         End = "end",
-        /// Written so that a fresh session can go on at once.
+        /// So that a fresh session can continue at once.
         Rotation = "rotation",
     } other Other
 }
 
 names! {
-    /// Where a handoff is in its life.
+    /// The state of a handoff.
     Status {
         /// Its document is being written.
         Draft = "draft",
-        /// It waits.
+        /// It waits for a session.
         Active = "active",
-        /// Somebody is taking it, or works on it.
+        /// A session is picking it up or working on it.
         Claimed = "claimed",
-        /// A session has it.
+        /// A session has received it.
         Consumed = "consumed",
-        /// It was too old when somebody came.
+        /// It was too old when a session asked for it.
         Expired = "expired",
-        /// It was put away.
+        /// It was removed from the queue.
         Cleared = "cleared",
     } other Other
 }
 
 impl Occasion {
-    /// How long a handoff of this kind waits; `None` for ever.
+    /// How long a handoff of this kind waits; `None` for no limit.
     pub fn lifetime(&self) -> Option<Timespan> {
         match self {
             Occasion::Auto | Occasion::Rotation => Some(Timespan::from_hours(2)),
@@ -109,7 +108,7 @@ impl Occasion {
         }
     }
 
-    /// What becomes of it when a session has it, unless its document says so.
+    /// The default of `consume` if the document does not set it.
     pub fn consume(&self) -> Consume {
         match self {
             Occasion::End => Consume::Sticky,
@@ -118,37 +117,33 @@ impl Occasion {
     }
 }
 
-/// Whom a handoff is for.
+/// The intended recipient of a handoff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// The next session, which is given it by itself. One at a time waits.
+    /// The next session, which receives it automatically. Only one waits at a time.
     #[default]
     Session,
-    /// Whoever picks it up. Many wait, by their priority.
+    /// Any session that picks it up. Several can wait, ordered by priority.
     Task,
 }
 
-/// What becomes of a handoff when a session has it.
+/// What happens to a handoff after a session has received it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Consume {
-    /// It is done with.
+    /// No further session receives it.
     Once,
-    /// It is there for further sessions, until there is a newer one or it is too old.
+    /// Further sessions receive it, until a newer one exists or it is too old.
     Sticky,
 }
 
-/// How urgent a task is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Priority {
-    /// First.
     High,
-    /// As most.
     #[default]
     Medium,
-    /// Last.
     Low,
 }
 
@@ -156,16 +151,15 @@ named!(Kind { Session = "session", Task = "task" });
 named!(Consume { Once = "once", Sticky = "sticky" });
 named!(Priority { High = "high", Medium = "medium", Low = "low" });
 
-/// A handoff's document: a head of facts, and markdown.
+/// A handoff's document: front matter and a markdown body.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Document {
-    /// The front matter.
     pub head: Head,
-    /// What was left, in the author's words.
+    /// The author's text, unchanged.
     pub body: String,
 }
 
-/// The facts at the head of a document.
+/// The front matter of a document. Each field names its key, and its aliases.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Head {
     /// `id`
@@ -176,7 +170,7 @@ pub struct Head {
     pub occasion: Option<Occasion>,
     /// `channel`
     pub channel: Option<String>,
-    /// `session_id` or `agent_session_id`: who wrote it.
+    /// `session_id` or `agent_session_id`: the author.
     pub session_id: Option<String>,
     /// `created_at` or `timestamp`
     pub created_at: Option<Timestamp>,
@@ -192,79 +186,76 @@ pub struct Head {
     pub next_step: Option<String>,
     /// `git_ref` or `branch`
     pub git_ref: Option<String>,
-    /// `working_dir` or `working_directory`: advice, never used to find anything.
+    /// `working_dir` or `working_directory`: informative, never used to resolve a path.
     pub working_dir: Option<String>,
-    /// `source_id`: the id that it had elsewhere.
+    /// `source_id`: the id in another system.
     pub source_id: Option<String>,
     /// `tags`
     pub tags: Vec<String>,
-    /// `specs`: files to be read first.
+    /// `specs`: files to read first.
     pub specs: Vec<String>,
-    /// `files`: files to be read then.
+    /// `files`: files to read next.
     pub files: Vec<String>,
     /// `files_changed`
     pub files_changed: Vec<String>,
-    /// Every other key, in its order.
+    /// All other keys, in document order.
     pub other: Vec<(String, serde_json::Value)>,
 }
 
-/// A file that a handoff lists, as it was found just now.
+/// A file that a handoff lists, with its current content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListedFile {
-    /// As it was listed.
+    /// The path as listed.
     pub path: String,
-    /// What was found there.
     #[serde(flatten)]
     pub found: FoundFile,
 }
 
-/// What was found where a handoff lists a file.
+/// The result of reading a listed file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "found")]
 pub enum FoundFile {
-    /// A text, or the first of it.
+    /// A text file, or the beginning of one.
     Text {
-        /// What was read, ending at a character's border.
+        /// The text read so far, cut at a character boundary.
         text: String,
-        /// How many bytes the file has.
+        /// The size of the file in bytes.
         total: u64,
     },
-    /// Nothing.
     Missing,
-    /// Something that cannot be shown.
+    /// A file that cannot be shown.
     Unreadable {
-        /// Why not.
         why: String,
     },
-    /// A text for which there was no room left.
+    /// A text file that did not fit.
     NoRoom {
-        /// How many bytes the file has.
+        /// The size of the file in bytes.
         total: u64,
     },
 }
 
-/// What a context says about handoffs.
+/// The handoff part of a context.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum HandoffSection {
-    /// The one that the session is given.
+    /// The handoff that the session receives.
     Handoff(Box<Handoff>),
-    /// Why it is given none that is there.
+    /// Why the session receives no handoff although one exists.
     Remark(String),
 }
 
-/// A handoff as it goes into a context: nothing in it can harm.
+/// A handoff in a context, with all text sanitized for a model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Handoff {
-    /// Its name in the store.
+    /// The id in the store.
     pub id: String,
-    /// What stands between the banner and the body, a line each.
+    /// The lines between the banner and the body.
     pub facts: Vec<String>,
     /// Markdown, in sections.
     pub body: String,
-    /// What becomes of it now.
+    /// What happens to the handoff now.
     pub remark: String,
-    /// The files that it lists, as they are now.
+    /// The listed files, with their current content.
     pub files: Vec<ListedFile>,
 }
 

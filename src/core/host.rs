@@ -1,4 +1,4 @@
-//! The hosts: one row of facts for each program in which an agent runs. What a host says and hears is in `hosts`.
+//! The hosts: one row of facts for each program in which an agent runs. The protocol of each host is in `hosts`.
 
 use std::fmt;
 
@@ -8,11 +8,11 @@ use crate::core::context::budget::Budget;
 use crate::core::installation::{Install, InstallKind, JsonHooks, PluginFile, UserFolder};
 use crate::core::named::Named;
 
-/// A program in which an agent runs. Its row in the table has everything else.
+/// A program in which an agent runs. All other facts are in its row of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Host {
-    /// No program in particular.
+    /// No specific program.
     #[default]
     Plain,
     Opencode,
@@ -21,58 +21,57 @@ pub enum Host {
     Amplifier,
 }
 
-/// What is known of a host.
+/// The facts about a host.
 #[derive(Debug)]
 pub struct HostFacts {
-    /// Its name in arguments, settings and receipts.
+    /// The name in arguments, settings and receipts.
     pub name: &'static str,
-    /// Its name for people.
+    /// The name for people.
     pub title: &'static str,
-    /// The program that starts it.
+    /// The command that starts it.
     pub program: &'static str,
-    /// Which versions of the program were tried, if that is known.
+    /// The tested versions of the program, if known.
     pub tried_versions: Option<TriedVersions>,
-    /// What it takes at most. `None`: it takes what a plain host takes, and no limit can be set for it.
+    /// The host's limits. `None`: those of the plain host, and no limit can be set.
     pub limits: Option<HostLimits>,
-    /// The files of a repository that it reads by itself at every start.
+    /// The files of a repository that the host reads by itself at every start.
     pub own_files: &'static [OwnFile],
-    /// What `kgctx hook` answers, if it calls that.
+    /// `None` if the host does not call `kgctx hook`.
     pub hook: Option<Hook>,
-    /// How `kgctx install` puts kgctx into it, if it can.
+    /// `None` if `kgctx install` does not support the host.
     pub install: Option<Install>,
 }
 
-/// The versions of a host's program that kgctx was tried with.
+/// The versions of a host's program that kgctx was tested with.
 #[derive(Debug)]
 pub struct TriedVersions {
-    /// The variable that names another program.
+    /// The environment variable that names another program.
     pub variable: &'static str,
-    /// What keeps the program from doing more than telling its version.
+    /// Environment variables that keep the program from doing more than printing its version.
     pub quiet: &'static [(&'static str, &'static str)],
     pub oldest: [u64; 3],
     pub newest: [u64; 3],
 }
 
-/// How much context a host takes, with some room for what it adds itself.
+/// The size limits of a context in this host, with a reserve for the host's own additions.
 #[derive(Debug)]
 pub struct HostLimits {
     pub tokens: Option<usize>,
     pub chars: Option<usize>,
-    /// The same in words, for the help.
+    /// The limits in words, for the help.
     pub help: &'static str,
 }
 
-/// How a host calls `kgctx hook`.
 #[derive(Debug)]
 pub struct Hook {
     pub help: &'static str,
     pub delivery: HookDelivery,
 }
 
-/// When a session has the context that its host was given.
+/// When a context counts as delivered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HookDelivery {
-    /// When our bridge in the host says so.
+    /// When our bridge in the host confirms it.
     Confirmed,
     /// When it is written to standard output.
     Written,
@@ -81,16 +80,16 @@ pub enum HookDelivery {
 /// A file that a host reads by itself.
 #[derive(Debug, PartialEq, Eq)]
 pub struct OwnFile {
-    /// Where, as a pattern from the top of the repository.
+    /// A glob pattern, relative to the top of the repository.
     pub pattern: &'static str,
-    /// How many tokens it may have unless the repository says otherwise. `None` for a file that is rarely committed.
+    /// The default limit in tokens. `None` for a file that is rarely committed.
     pub max_tokens: Option<usize>,
-    /// Whether the host also reads what the file imports with `@path`.
+    /// Whether the host also reads the `@path` imports of the file.
     pub has_imports: bool,
 }
 
 impl OwnFile {
-    /// The file's name without its folders.
+    /// The file name without folders.
     pub fn name(&self) -> &'static str {
         self.pattern.rsplit('/').next().unwrap_or(self.pattern)
     }
@@ -147,7 +146,7 @@ const CLAUDE_CODE: HostFacts = HostFacts {
     title: "Claude Code",
     program: "claude",
     tried_versions: None,
-    // It replaces more than 10,000 characters by a preview, without a word.
+    // Claude Code silently replaces more than 10,000 characters by a preview.
     limits: Some(HostLimits {
         tokens: None,
         chars: Some(9_500),
@@ -170,7 +169,7 @@ const CLAUDE_CODE: HostFacts = HostFacts {
             project_file: "settings.local.json",
             events: &["SessionStart", "SessionEnd"],
             arguments: &["hook", "claude-code"],
-            // For the end of a session this also raises the 1.5 seconds that all hooks have.
+            // At the end of a session, this also raises the limit of 1.5 seconds for all hooks.
             timeout_seconds: 5,
         }),
     }),
@@ -181,7 +180,7 @@ const CODEX: HostFacts = HostFacts {
     title: "Codex",
     program: "codex",
     tried_versions: None,
-    // It cuts after 2,500 tokens.
+    // Codex truncates after 2,500 tokens.
     limits: Some(HostLimits { tokens: Some(2_400), chars: None, help: "Codex: 2,400 tokens" }),
     own_files: &[AGENTS],
     hook: None,
@@ -202,7 +201,7 @@ const AMPLIFIER: HostFacts = HostFacts {
     install: None,
 };
 
-/// What hosts read by themselves that kgctx does not know otherwise: Gemini, Copilot and Cursor.
+/// Files that hosts outside the table read by themselves: Gemini, Copilot and Cursor.
 const FILES_OF_OTHERS: [OwnFile; 4] = [
     OwnFile { pattern: "**/GEMINI.md", max_tokens: Some(2_500), has_imports: true },
     OwnFile {
@@ -215,7 +214,6 @@ const FILES_OF_OTHERS: [OwnFile; 4] = [
 ];
 
 impl Host {
-    /// The host's row in the table.
     pub fn facts(self) -> &'static HostFacts {
         match self {
             Host::Plain => &PLAIN,
@@ -231,7 +229,7 @@ impl Host {
         Host::ALL.iter().copied().filter(|host| host.facts().limits.is_some())
     }
 
-    /// The files that hosts read by themselves, each once.
+    /// The files that hosts read by themselves, without duplicates.
     pub fn own_files() -> Vec<&'static OwnFile> {
         let mut files: Vec<&OwnFile> = Vec::new();
         let known = Host::ALL.iter().copied().flat_map(|host| host.facts().own_files);
@@ -243,7 +241,7 @@ impl Host {
         files
     }
 
-    /// Narrows a number of tokens to what the host takes.
+    /// Limits a number of tokens to what the host accepts.
     pub fn budget(self, tokens: usize) -> Budget {
         match &self.facts().limits {
             Some(limits) => Budget {

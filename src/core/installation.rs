@@ -1,20 +1,20 @@
-//! An installation: how kgctx gets into a host, and what that changes in the host's folders.
+//! An installation: how kgctx is installed into a host, and what that changes in the host's folders.
 
 use std::path::PathBuf;
 
-/// How kgctx gets into a host: where the host looks, and what is put there.
+/// How kgctx is installed into a host: the host's folders, and the files that go there.
 #[derive(Debug)]
 pub struct Install {
-    /// The variable that names the user's folder for the host.
+    /// The environment variable that names the user's folder for the host.
     pub variable: &'static str,
-    /// That folder where the variable is not set.
+    /// The folder if the variable is not set.
     pub folder: UserFolder,
     /// The host's folder at the top of a project.
     pub project_folder: &'static str,
     pub kind: InstallKind,
 }
 
-/// A folder of the user's.
+/// A folder of the user.
 #[derive(Debug)]
 pub enum UserFolder {
     /// Below the home folder.
@@ -23,10 +23,10 @@ pub enum UserFolder {
     InConfig(&'static str),
 }
 
-/// What is put into a host.
+/// The kind of files that are installed.
 #[derive(Debug)]
 pub enum InstallKind {
-    /// Hooks in a settings file of the host, which is edited.
+    /// Hooks in a settings file of the host, which kgctx edits.
     JsonHooks(JsonHooks),
     /// A file of ours that the host loads.
     PluginFile(PluginFile),
@@ -37,88 +37,86 @@ pub enum InstallKind {
 pub struct JsonHooks {
     /// The settings file in the user's folder.
     pub user_file: &'static str,
-    /// The settings file in a project's folder: one that is not committed.
+    /// The settings file in a project's folder, one that is not committed.
     pub project_file: &'static str,
     /// The events at which kgctx runs.
     pub events: &'static [&'static str],
-    /// What kgctx is called with.
+    /// The arguments of kgctx.
     pub arguments: &'static [&'static str],
-    /// How long the host waits at most.
+    /// The host's time limit for the hook.
     pub timeout_seconds: u32,
 }
 
-/// A plugin.
 #[derive(Debug)]
 pub struct PluginFile {
     pub file_name: &'static str,
-    /// The folders that the host looks into, below its own. A new plugin goes into the first.
+    /// The folders in which the host looks for plugins, below its own. A new plugin goes into the first.
     pub folders: &'static [&'static str],
-    /// This version's text.
+    /// The text of this version.
     pub text: &'static str,
-    /// How the text of every version begins, which tells our file from others.
+    /// The beginning of the text in every version, which identifies our file.
     pub head: &'static str,
-    /// The variable that keeps the host from loading any plugin.
+    /// The environment variable that keeps the host from loading any plugin.
     pub off_switch: &'static str,
-    /// What the host's next start does, as people are told after an installation.
+    /// What the host does at its next start; printed after an installation.
     pub first_start: &'static str,
 }
 
-/// What is remembered of a bridge that was put somewhere.
+/// The stored record of an installed bridge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Installation {
     pub version: String,
-    /// The fingerprint of its file as it was written.
+    /// The SHA-256 of its file as written.
     pub sha256: Vec<u8>,
-    /// How many of the folders above it were made for it, innermost first.
+    /// The number of parent folders that were created for it, innermost first.
     pub folders_made: u32,
 }
 
-/// For whom a bridge is.
+/// Where a bridge applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
     /// Every project of the user.
     Global,
-    /// One project, in one working tree of it.
+    /// One working tree of one project.
     Project,
 }
 
-/// One thing that installing or removing does.
+/// One step of an installation or a removal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
-    /// A folder is made.
     MakeFolder(PathBuf),
-    /// A file is written where there was none.
+    /// A new file, where none existed.
     WriteFile(PathBuf),
     /// A file of ours is replaced.
     ReplaceFile(OldFile),
     /// A file of ours is removed.
     RemoveFile(OldFile),
-    /// A folder that was made for it is removed.
+    /// A folder that was created for the bridge is removed.
     RemoveFolder(PathBuf),
-    /// A folder that was made for it stays, since it holds something else now.
+    /// A folder that was created for the bridge stays, because it holds other files now.
     KeepFolder(PathBuf),
-    /// A host's settings file is made, with our hooks alone.
+    /// A host's settings file is created, with only our hooks.
     MakeSettings(PathBuf),
-    /// A host's settings file is kept beside it, as it is.
+    /// A copy of a host's settings file is saved beside it.
     BackUpSettings(PathBuf),
-    /// Our hooks are put into a host's settings file.
+    /// Our hooks are added to a host's settings file.
     AddHooks(PathBuf),
-    /// Our hooks are taken out of a host's settings file.
+    /// Our hooks are removed from a host's settings file.
     RemoveHooks(PathBuf),
     /// A host's settings file is restored, byte for byte.
     RestoreSettings(PathBuf),
-    /// A host's settings file that was made for our hooks is removed.
+    /// A host's settings file that was created for our hooks is removed.
     RemoveSettings(PathBuf),
-    /// What was kept beside a host's settings file is removed.
+    /// The copy beside a host's settings file is removed.
     RemoveBackup(PathBuf),
 }
 
-/// A file of ours as it was found.
+/// A file of ours that already exists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OldFile {
     pub path: PathBuf,
-    /// Its version, if it says one.
+    /// The version that the file states, if any.
     pub version: Option<String>,
-    /// Whether somebody has edited it, as far as that can be told.
+    /// Whether the file was edited, as far as that can be detected.
     pub is_edited: bool,
 }

@@ -1,11 +1,10 @@
 //! Enums whose values have fixed names, the same in settings, on the command line and in answers.
 
-/// An enum with a name for each of its values; see [`named!`].
+/// An enum with a name for each value; see `named!`.
 pub trait Named: Copy + Send + Sync + 'static {
-    /// Every value, in the order in which help texts list them.
+    /// Every value, in the order of the help texts.
     const ALL: &'static [Self];
 
-    /// The value's name.
     fn name(self) -> &'static str;
 
     /// Finds a value by its exact name.
@@ -25,7 +24,7 @@ pub trait Named: Copy + Send + Sync + 'static {
     }
 }
 
-/// Gives an enum's values their names.
+/// Implements [`Named`] and `Display` for an enum.
 macro_rules! named {
     ($of:ident { $($value:ident = $name:literal),+ $(,)? }) => {
         impl $crate::core::named::Named for $of {

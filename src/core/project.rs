@@ -1,4 +1,4 @@
-//! A project: what a folder belongs to, distinct from every other project. Reads no repository.
+//! A project: the unit to which a folder belongs, distinct from every other project. Reads no repository.
 
 pub mod identify;
 
@@ -6,38 +6,37 @@ use std::path::PathBuf;
 
 use serde::{Serialize, Serializer};
 
-/// What the file system says about a folder, gathered by `adapters::git` and judged by `engine::identify`.
+/// Facts about a folder from the file system; `system::git` collects them, [`identify`] evaluates them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FolderFacts {
-    /// The folder, canonical.
+    /// The canonical path.
     pub folder: PathBuf,
-    /// The user's home folder, canonical, if there is one.
+    /// The canonical path of the user's home folder, if there is one.
     pub home: Option<PathBuf>,
     /// The repository around the folder, if there is one.
     pub repository: Option<RepositoryFacts>,
-    /// The nearest folder at or above that holds `kgctx.toml` or `.kgctx`.
+    /// The nearest folder, this one or a parent, that contains `kgctx.toml` or `.kgctx`.
     pub marked: Option<PathBuf>,
 }
 
 /// A git repository as seen from one of its folders.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RepositoryFacts {
-    /// The top of the working tree that holds the folder; the repository itself where there is none.
+    /// The top of the working tree that contains the folder; the repository itself if there is no working tree.
     pub checkout: PathBuf,
-    /// The main working tree, or the repository's own folder where that is bare.
+    /// The main working tree, or the repository's own folder if it is bare.
     pub root: PathBuf,
-    /// How checkout and root relate.
     pub layout: Layout,
     /// The branch that is checked out; `None` for a detached HEAD.
     pub branch: Option<String>,
 }
 
-/// How a folder's working tree belongs to its repository.
+/// How a folder's working tree relates to its repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
     /// The repository's own working tree.
     Main,
-    /// A further working tree made with `git worktree add`.
+    /// A further working tree, made with `git worktree add`.
     Worktree,
     /// A working tree of a bare repository.
     BareWorktree,
@@ -50,34 +49,34 @@ pub enum Layout {
 /// The answer to "which project is this?".
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Project {
-    /// The project's name for people and for searches; `None` where no project can be told.
+    /// The name for people and for searches; `None` outside any project.
     #[serde(rename = "project")]
     pub name: Option<String>,
-    /// The folder that represents the project, shared by all its worktrees.
+    /// The folder that represents the project; all its worktrees share it.
     #[serde(serialize_with = "as_text")]
     pub root: Option<PathBuf>,
-    /// A name that no other project on this machine has, fit for a file name.
+    /// A name that is unique on this machine and safe as a file name.
     pub key: String,
     /// The branch that is checked out.
     pub branch: Option<String>,
-    /// The channel that handoffs of this project use.
+    /// The channel for the handoffs of this project.
     pub channel: String,
-    /// Who shares handoffs: everybody in the channel where it was named, else this project alone.
+    /// The scope of the handoffs: a channel that was named explicitly or by a rule, otherwise this project alone.
     #[serde(skip)]
     pub scope: String,
-    /// Why, in one sentence.
+    /// The reason for the answer, in one sentence.
     pub because: String,
     #[serde(skip)]
     pub is_outside_of_git: bool,
-    /// The folder in which the project's own notes and its `kgctx.toml` lie.
+    /// The folder with the project's own notes and its `kgctx.toml`.
     #[serde(skip)]
     pub notes_root: Option<PathBuf>,
-    /// The top of the files that are worked on: a worktree's own, unlike the root.
+    /// The top of the working files: a worktree's own folder, unlike `root`.
     #[serde(skip)]
     pub checkout: Option<PathBuf>,
 }
 
-/// Writes a path as text even where its bytes are none: a name with a replacement character is better than no answer.
+/// Writes a path as text even if it is not UTF-8: a name with a replacement character is better than no answer.
 fn as_text<S: Serializer>(path: &Option<PathBuf>, serializer: S) -> Result<S::Ok, S::Error> {
     path.as_ref().map(|path| path.to_string_lossy()).serialize(serializer)
 }

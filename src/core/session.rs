@@ -1,4 +1,4 @@
-//! A session of a host: at which moments it is given context, and how. Knows no host's JSON.
+//! A session of a host: when it receives context, and how. Independent of any host's JSON.
 
 use std::fmt;
 
@@ -6,15 +6,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::core::named::named;
 
-/// A moment of a session at which it is given context: once each.
+/// A moment at which a session receives context, once per moment.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Moment {
     #[default]
     Start,
-    /// After the host replaced the conversation, and our context with it, by a summary. Named by the message that marks it.
+    /// After the host replaced the conversation, including our context, by a summary. Identified by the message that
+    /// marks it.
     Compaction(String),
-    /// When it is taken up again and something was left for it meanwhile. Named by the handoff.
+    /// When a session is resumed and a handoff was left for it meanwhile. Identified by the handoff.
     Handoff(String),
 }
 
@@ -54,43 +55,42 @@ impl TryFrom<String> for Moment {
     }
 }
 
-/// Which way a bridge gives a context to its session.
+/// How a bridge adds a context to its session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Delivery {
-    /// An idle session gets a message of its own; a prompt that is there first takes the context along.
+    /// As its own message if the session is idle; as part of the prompt if a prompt comes first.
     #[default]
     Auto,
-    /// Always a message of its own, to which the model does not reply.
+    /// Always as its own message, to which the model does not reply.
     NoReply,
-    /// Always a part of the first prompt.
+    /// Always as part of the first prompt.
     Part,
 }
 
 named!(Delivery { Auto = "auto", NoReply = "noreply", Part = "part" });
 
-/// How a person hears of an injection.
+/// How a person is notified of an injection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Announcement {
-    /// By a short message on the screen.
+    /// A short message on the screen.
     #[default]
     Toast,
-    /// By a line in the host's log.
+    /// A line in the host's log.
     Log,
     Off,
 }
 
 named!(Announcement { Toast = "toast", Log = "log", Off = "off" });
 
-/// What is stored of a session that concerns us, in the order of its messages.
+/// The stored messages of a session, as far as they concern us, in order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Stored {
-    /// How many messages there are, as far as they were looked at.
+    /// The number of messages that were examined.
     pub n_messages: usize,
-    /// Whether all of them were looked at.
+    /// Whether all messages were examined.
     pub is_complete: bool,
-    /// What was found in them.
     pub marks: Vec<Mark>,
 }
 
@@ -102,18 +102,18 @@ pub enum Mark {
     Compaction(String),
 }
 
-/// Which sessions get a context at their start.
+/// Which sessions receive a context at their start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Recipients {
-    /// Only those without a prompt: others had begun before we came.
+    /// Only sessions without a prompt: the others began before kgctx was present.
     Unprompted,
-    /// All that surely have none, prompted or not.
+    /// All sessions that certainly have no context, prompted or not.
     All,
 }
 
 impl Stored {
-    /// The moment that this session is at and for which it lacks context; `None` where it has what it needs, is not among
-    /// the recipients, or may have it further back than was looked.
+    /// The moment for which this session lacks context; `None` if it has the context, is not a recipient, or may have
+    /// the context among the messages that were not examined.
     pub fn lacking(&self, to: Recipients) -> Option<Moment> {
         match self.marks.last() {
             Some(Mark::Context) => None,
@@ -124,7 +124,7 @@ impl Stored {
         }
     }
 
-    /// Whether the last that concerns us is a context of ours.
+    /// Whether the last mark is a context of ours.
     pub fn has_context(&self) -> bool {
         self.marks.last() == Some(&Mark::Context)
     }

@@ -1,4 +1,4 @@
-//! The settings in force, each with where it came from. Reads neither files nor environment.
+//! The effective settings, each with its origin. Reads neither files nor environment.
 
 mod declare;
 mod list;
@@ -18,15 +18,15 @@ use crate::core::named::named;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LinkStyle {
-    /// As maenifold: `[[a|b]]` and `[[a#b]]` are whole names.
+    /// Like maenifold: `[[a|b]]` and `[[a#b]]` are whole names.
     Maenifold,
-    /// As Obsidian: what follows `|` or `#` is not part of the name.
+    /// Like Obsidian: the text after `|` or `#` is not part of the name.
     Obsidian,
 }
 
 named!(LinkStyle { Maenifold = "maenifold", Obsidian = "obsidian" });
 
-/// Where a value came from; later ones win.
+/// The origin of a value, in ascending precedence.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Origin {
     /// Built in.
@@ -35,9 +35,7 @@ pub enum Origin {
     UserFile(PathBuf),
     /// The project's `kgctx.toml`.
     ProjectFile(PathBuf),
-    /// An environment variable.
     Environment(&'static str),
-    /// A command-line flag.
     Flag(&'static str),
 }
 
@@ -52,12 +50,9 @@ impl fmt::Display for Origin {
     }
 }
 
-/// A value and its origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setting<T> {
-    /// The value in force.
     pub value: T,
-    /// Who set it.
     pub origin: Origin,
 }
 
@@ -67,7 +62,7 @@ impl<T> Setting<T> {
         Setting { value, origin: Origin::Default }
     }
 
-    /// Overrides the value, if there is one.
+    /// Overrides the value with `Some`; keeps it with `None`.
     pub fn set(&mut self, value: Option<T>, origin: Origin) {
         if let Some(value) = value {
             *self = Setting { value, origin };
@@ -75,20 +70,17 @@ impl<T> Setting<T> {
     }
 }
 
-/// A vault as it was asked for.
+/// A vault as configured.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VaultSpec {
-    /// The first part of its notes' addresses.
+    /// The first part of the addresses of its notes.
     pub name: String,
-    /// The folder.
     pub path: PathBuf,
 }
 
-/// A name for every folder at or below `path`.
+/// Assigns a channel to every folder at or below `path`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChannelRule {
-    /// The folder.
     pub path: PathBuf,
-    /// The channel's name.
     pub channel: String,
 }

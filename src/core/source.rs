@@ -10,30 +10,30 @@ use crate::core::named::named;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SourcePreference {
-    /// The database while it is up to date with its notes, else the program, else the index.
+    /// maenifold's database while it is up to date with its notes, otherwise maenifold's program, otherwise the
+    /// index.
     #[default]
     Auto,
-    /// The index alone.
+    /// Only the index.
     Index,
-    /// The database, even one that is behind its notes.
+    /// maenifold's database, even if it is behind its notes.
     Database,
-    /// The program.
+    /// maenifold's program.
     Cli,
 }
 
 named!(SourcePreference { Auto = "auto", Index = "index", Database = "database", Cli = "cli" });
 
 impl SourcePreference {
-    /// Whether the user asked for a source that may take long, and so waits for it to the end.
+    /// Whether the user chose a slow source, and therefore waits until it is done.
     pub fn insists_on_slow(self) -> bool {
         self == SourcePreference::Cli
     }
 }
 
-/// The source that answered, and why it was asked.
+/// The source that answered, and the reason for the choice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceChoice {
-    /// Its name.
     pub source: Cow<'static, str>,
     pub because: String,
 }

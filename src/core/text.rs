@@ -1,4 +1,4 @@
-//! Text for its readers: models, terminals, pages and reports.
+//! Sanitizes text for its readers: models, terminals, pages and reports.
 
 mod characters;
 pub mod for_html;

@@ -1,4 +1,4 @@
-//! Points and spans of time. Reads no clock: now is always an argument.
+//! Points and spans of time. Reads no clock: the current time is always an argument.
 
 use std::fmt;
 
@@ -18,19 +18,19 @@ pub struct Timestamp(pub i64);
 pub type Day = i32;
 
 impl Timestamp {
-    /// Takes whole seconds since 1970, held within the years that nanoseconds in 64 bits can name.
+    /// From whole seconds since 1970; saturates at the range of 64-bit nanoseconds.
     pub fn from_seconds(seconds: i64) -> Timestamp {
         Timestamp(seconds.saturating_mul(NANOS_PER_SECOND))
     }
 
-    /// Takes milliseconds since 1970, held within the same years.
+    /// From milliseconds since 1970; saturates likewise.
     pub fn from_milliseconds(milliseconds: i64) -> Timestamp {
         Timestamp(milliseconds.saturating_mul(NANOS_PER_SECOND / 1_000))
     }
 
-    /// Reads a date or a date with a time, as people write them in front matter; without a zone it is UTC.
+    /// Parses a date, or a date and time, in the forms that people write in front matter. Without a zone it is UTC.
     ///
-    /// UTC rather than local time: the same vault must give the same index on every machine.
+    /// UTC instead of local time: the same vault must give the same index on every machine.
     pub fn parse(text: &str) -> Option<Timestamp> {
         let text = text.trim();
         if let Ok(instant) = text.parse::<jiff::Timestamp>() {
@@ -54,22 +54,20 @@ impl Timestamp {
         self.0.div_euclid(NANOS_PER_SECOND / 1_000)
     }
 
-    /// The UTC day that holds this moment.
+    /// The UTC day of this time.
     pub fn day(self) -> Day {
         Day::try_from(self.seconds().div_euclid(SECONDS_PER_DAY)).unwrap_or(Day::MAX)
     }
 
-    /// The moment `span` before this one.
     pub fn before(self, span: Timespan) -> Timestamp {
         Timestamp(self.0.saturating_sub(span.0.saturating_mul(NANOS_PER_SECOND)))
     }
 
-    /// The moment that much later.
     pub fn after(self, span: Timespan) -> Timestamp {
         Timestamp(self.0.saturating_add(span.0.saturating_mul(NANOS_PER_SECOND)))
     }
 
-    /// How long ago this was, seen from `now`, in the largest unit that fits: `5 min ago`.
+    /// The distance to `now`, in the largest unit that fits: `5 min ago`.
     pub fn ago(self, now: Timestamp) -> String {
         let seconds = now.seconds() - self.seconds();
         match seconds {
@@ -108,7 +106,6 @@ impl<'de> Deserialize<'de> for Timestamp {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timespan(i64);
 
-/// Why a text is no [`Timespan`].
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error(
     "{text:?} is not a time span: {reason}; write 24h, 90m, 7d or 2w, or [days.]hours:minutes:seconds like 1.00:00:00"
@@ -119,9 +116,9 @@ pub struct TimespanError {
 }
 
 impl Timespan {
-    /// Reads `24h`, `7d` and the like, or .NET's `[d.]hh:mm[:ss]` as maenifold takes it.
+    /// Parses `24h`, `7d` and the like, or .NET's `[d.]hh:mm[:ss]`, which maenifold uses.
     ///
-    /// `24:00:00` is refused: .NET reads it as 24 days, everybody else as 24 hours.
+    /// Refuses `24:00:00`: .NET reads it as 24 days, other programs as 24 hours.
     pub fn parse(text: &str) -> Result<Timespan, TimespanError> {
         let fail = |reason| Err(TimespanError { text: text.to_owned(), reason });
         let trimmed = text.trim();
@@ -152,7 +149,7 @@ impl Timespan {
         }
     }
 
-    /// The span as .NET writes it, days first: `24:00:00` would be read as 24 days.
+    /// The span in .NET's format, with days: .NET would read `24:00:00` as 24 days.
     pub fn dot_net(self) -> String {
         let (days, rest) = (self.0 / SECONDS_PER_DAY, self.0 % SECONDS_PER_DAY);
         format!("{days}.{:02}:{:02}:{:02}", rest / 3_600, rest / 60 % 60, rest % 60)
@@ -165,7 +162,7 @@ impl Timespan {
     }
 }
 
-/// Reads `[d.]hh:mm[:ss[.fraction]]`; fractions of a second are dropped.
+/// Parses `[d.]hh:mm[:ss[.fraction]]`; drops fractions of a second.
 fn clock_seconds(text: &str) -> Result<i64, &'static str> {
     let (head, rest) = text.split_once(':').ok_or("it has no hours")?;
     let (days, hours) = head.split_once('.').unwrap_or(("0", head));

@@ -1,4 +1,5 @@
-//! All time limits in one table, by who waits, each with its cause. The tests show that they fit together.
+//! All time limits in one table, grouped by the waiting party, each with its cause. The tests check that they fit
+//! together.
 
 use std::time::Duration;
 
@@ -12,18 +13,19 @@ const fn seconds(seconds: u64) -> Duration {
 
 // A host waits at a prompt: `kgctx hook`.
 
-/// A hook answers within this time. The bridge waits a little longer and then goes on without an answer.
+/// The limit for the answer of a hook. The bridge waits a little longer and then continues without an answer.
 pub const HOOK: Duration = ms(1_000);
-/// Printing or sending the answer, on a busy machine.
+/// The time to print or send the answer, on a busy machine.
 pub const HOOK_REPLY: Duration = ms(50);
-/// A service that takes longer hangs or is too busy to help. The rest of the hook's time is mostly enough without it.
+/// A service that takes longer hangs or is too busy to help. The rest of the hook's time is usually enough without
+/// it.
 pub const HOOK_SERVICE: Duration = ms(600);
 /// One wait for another process that writes the state.
 pub const HOOK_STATE: Duration = ms(200);
-/// How often a prompt that waits for another delivery looks whether that is done.
+/// How often a prompt checks whether another delivery, for which it waits, is done.
 pub const HELD_POLL: Duration = ms(5);
-/// A context that was given longer ago and is no longer stored was undone, in another process of the host. One that was given
-/// more recently may have been stored after the bridge looked.
+/// A context that was delivered longer ago and is no longer stored was undone, in another process of the host. A more
+/// recent one may have been stored after the bridge looked.
 pub const UNDONE_AFTER: Duration = seconds(3);
 /// A compaction that is announced again within this time is the same one.
 pub const SAME_COMPACTION: Duration = seconds(5);
@@ -32,59 +34,59 @@ pub const SAME_COMPACTION: Duration = seconds(5);
 
 /// The default of the setting `deadline_ms`. Also limits the time until the settings have been read.
 pub const CONTEXT: Duration = ms(2_000);
-/// Packing, writing the receipt and printing, at the end.
+/// Reserved for packing, writing the receipt and printing.
 pub const CONTEXT_END: Duration = ms(150);
-/// Ending a program that does not answer.
+/// Reserved for killing a program that does not answer.
 pub const KILL_MARGIN: Duration = ms(100);
-/// Waiting for another process that writes the state, before a receipt is written.
+/// The wait for another process that writes the state, before a receipt is written.
 pub const RECEIPT_STATE: Duration = ms(100);
-/// Waiting for another process that writes the state, before a handoff is chosen.
+/// The wait for another process that writes the state, before a handoff is chosen.
 pub const HANDOFF_STATE: Duration = ms(100);
-/// Reading the files that a handoff lists. They may be on a network that does not answer.
+/// Reading the files that a handoff lists. They may be on a network drive that does not answer.
 pub const HANDOFF_FILES: Duration = ms(150);
-/// Waiting for maenifold, which writes its database.
+/// The wait for maenifold while it writes its database.
 pub const MAENIFOLD_DATABASE: Duration = ms(100);
-/// maenifold takes longer to start. A user who allows less has another unit in mind.
+/// maenifold needs longer than this to start. A smaller setting is probably in the wrong unit.
 pub const MAENIFOLD_SHORTEST_CALL: Duration = ms(100);
-/// After a failure, sessions do without maenifold's program for this long.
+/// How long sessions skip maenifold's program after a failure.
 pub const MAENIFOLD_FAILURE: Duration = seconds(3_600);
-/// A file that changes again within this time may keep its times.
+/// A file that changes twice within this time can keep its timestamps.
 pub const FILE_TIMES_TICK: Duration = seconds(2);
 
 // A person waits at a terminal.
 
-/// Waiting for another process that writes the state.
+/// The wait for another process that writes the state.
 pub const STATE: Duration = seconds(5);
-/// Waiting for another process that reads or writes the index.
+/// The wait for another process that reads or writes the index.
 pub const INDEX: Duration = seconds(5);
-/// All calls of maenifold's program for one question. Each call has a limit of its own, too.
+/// All calls of maenifold's program for one question. Each call has its own limit, too.
 pub const MAENIFOLD_QUESTION: Duration = seconds(600);
-/// How often `kgctx inject --wait` looks at a busy session.
+/// How often `kgctx inject --wait` checks a busy session.
 pub const BUSY_POLL: Duration = ms(200);
-/// The doctor reports a vault or a program that takes longer, and goes on.
+/// The doctor reports a vault or a program that takes longer, and continues.
 pub const DOCTOR: Duration = seconds(5);
 /// The doctor reports a server that takes longer.
 pub const DOCTOR_SERVER: Duration = seconds(2);
-/// A context in `kgctx check` takes as long as it needs.
+/// Practically no limit for a context in `kgctx check`.
 pub const CHECK: Duration = seconds(3_600);
-/// How often to look whether a program has ended that was asked for its version.
+/// How often to check whether a program that prints its version has ended.
 pub const VERSION_POLL: Duration = ms(5);
-/// How often to look whether a program has ended whose answer is complete.
+/// How often to check whether a program with a complete answer has ended.
 pub const ANSWER_POLL: Duration = ms(2);
 
-// Nobody waits: work in the background.
+// No one waits: work in the background.
 
-/// The summary of a session that has ended.
+/// The summary of an ended session.
 pub const SUMMARY: Duration = seconds(120);
-/// A vault that takes longer to open is left out.
+/// A vault that takes longer to open is skipped.
 pub const BACKGROUND_VAULT: Duration = seconds(5);
-/// The system does not report every change of a vault. This often, assume one.
+/// The system does not report every change of a vault, so one is assumed at this interval.
 pub const WATCH_TRUST: Duration = seconds(60);
-/// Changes come in bursts. A burst ends after this long without a change.
+/// Changes come in bursts. A burst ends after this time without a change.
 pub const BURST_END: Duration = ms(150);
-/// A burst that goes on is handled after this long.
+/// A burst that continues is handled after this time.
 pub const LONGEST_BURST: Duration = seconds(1);
-/// How often to look whether a vault's root was replaced, which the system does not report.
+/// How often to check whether a vault's root was replaced, which the system does not report.
 pub const ROOT_POLL: Duration = seconds(1);
 /// How long until vaults that cannot be watched are tried again.
 pub const WATCH_RETRY: Duration = seconds(60);
@@ -93,51 +95,51 @@ pub const WATCH_RETRY: Duration = seconds(60);
 
 /// Connecting to a server, even across a network.
 pub const CONNECT: Duration = seconds(3);
-/// One answer of a server. Its first message after a start takes seconds.
+/// One answer of a server. The first message after its start takes seconds.
 pub const SERVER_ANSWER: Duration = seconds(10);
 /// A fork is complete when no further message arrives within this time.
 pub const FORK_POLL: Duration = ms(500);
-/// How often OpenCode sends an event when nothing happens.
+/// How often OpenCode sends an event if nothing happens.
 pub const HEARTBEAT: Duration = seconds(10);
-/// A connection without events for this long is lost.
+/// A connection without events for this time is lost.
 pub const LONGEST_SILENCE: Duration = HEARTBEAT.saturating_mul(3);
-/// Waiting for another process that writes the state, in a delivery over HTTP.
+/// The wait for another process that writes the state, in a delivery over HTTP.
 pub const DELIVERY_STATE: Duration = seconds(2);
-/// A delivery by the service: longer than the slowest answers of a server.
+/// A delivery by the service; longer than the slowest answers of a server.
 pub const SERVICE_DELIVERY: Duration = seconds(60);
-/// The status of the service.
+/// The request for the status of the service.
 pub const SERVICE_STATUS: Duration = seconds(2);
-/// A caller that connects to the service and sends nothing is cut off.
+/// The service disconnects a caller that sends nothing for this time.
 pub const SERVICE_CALL: Duration = seconds(5);
-/// Work that is under way when the service stops.
+/// The time for unfinished work when the service stops.
 pub const SERVICE_STOP: Duration = seconds(3);
-/// A service that was just stopped or killed takes a moment to release its lock.
+/// A service that was just stopped or killed needs a moment to release its lock.
 pub const SERVICE_LOCK: Duration = seconds(1);
 pub const SERVICE_LOCK_POLL: Duration = ms(20);
-/// A server that is away is tried again after this long, then after twice as long, and so on up to the longest.
+/// The first pause before a lost server is tried again. Each further pause doubles, up to [`LONGEST_PAUSE`].
 pub const FIRST_PAUSE: Duration = ms(250);
 pub const LONGEST_PAUSE: Duration = seconds(10);
 /// OpenCode reports a connection a moment before it sends all events. A second look finds what happened in between.
 pub const SECOND_LOOK: Duration = seconds(2);
-/// Sessions without a prompt that are older get no context: their users have forgotten them.
+/// Older sessions without a prompt receive no context: their users have abandoned them.
 pub const OLDEST_SESSION: Duration = seconds(24 * 60 * 60);
-/// How often the service looks whether a session is due.
+/// How often the service checks whether a session is due.
 pub const DUE_POLL: Duration = ms(100);
-/// A bridge gets this long to deliver first: it certainly comes before the prompt.
+/// The head start of a bridge, which reliably delivers before the prompt.
 pub const BRIDGE_FIRST: Duration = seconds(5);
-/// A busy session reports that it is idle. This is for a report that was missed.
+/// A busy session reports when it becomes idle. This pause covers a missed report.
 pub const BUSY_PAUSE: Duration = seconds(5);
-/// How long until a claim that another process holds is looked at again.
+/// How long until a claim of another process is checked again.
 pub const CLAIMED_PAUSE: Duration = seconds(1);
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Starting the process, and ending it.
+    /// Starting and ending the process.
     const PROCESS: Duration = ms(200);
 
-    /// A number of milliseconds in the bridge's source.
+    /// The value of a constant in the bridge's source, in milliseconds.
     fn in_bridge(name: &str) -> Duration {
         let source = include_str!("../../bridges/opencode/kgctx.ts");
         let (_, behind) = source.split_once(&format!("const {name} = ")).unwrap();

@@ -1,4 +1,4 @@
-//! Blends the answers of two sources, each about notes of its own, into one.
+//! Blends the answers of two sources with disjoint notes into one.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::core::time::Timestamp;
 use crate::sources::local_index::LocalIndex;
 use crate::sources::source::{RecentElsewhere, SharedSource, Source, SourceAnswer};
 
-/// A source for some notes, and the index of all others. Either may be missing.
+/// A source for some notes, and the index of all others. Either can be missing.
 pub(crate) struct Blended {
     pub(crate) beside: Option<SharedSource>,
     pub(crate) index: Option<LocalIndex>,
@@ -55,14 +55,14 @@ impl Source for Blended {
     }
 }
 
-/// The best notes of two searches: by how they match, then by place, those of the first search before their equals.
+/// The best notes of two searches, ordered by kind of match, then by rank. Ties keep the first search first.
 pub(crate) fn searched(
     first: Vec<FoundNote>,
     second: Vec<FoundNote>,
     limit: usize,
 ) -> Vec<FoundNote> {
     let mut all: Vec<FoundNote> = first.into_iter().chain(second).collect();
-    // Names before words, as within one search; the sort is stable.
+    // Names before words, as within one search. The sort is stable.
     all.sort_by_key(|note| match note.signal {
         Signal::Search { place, matched } => (Some(matched), place),
         Signal::Recent { place } => (None, place),
@@ -76,7 +76,7 @@ pub(crate) fn searched(
     all
 }
 
-/// The newest notes of two lists; among equals by address.
+/// The newest notes of two lists; ties are ordered by address.
 pub(crate) fn recent(
     first: Vec<FoundNote>,
     second: Vec<FoundNote>,
@@ -91,7 +91,7 @@ pub(crate) fn recent(
     all
 }
 
-/// What two sources know about concepts. Their notes are different ones, so that their numbers add up.
+/// Merges what two sources know about concepts. Their notes are disjoint, so the numbers add up.
 pub(crate) fn details(
     mut first: ConceptDetails,
     second: ConceptDetails,
@@ -106,7 +106,7 @@ pub(crate) fn details(
     first
 }
 
-/// Adds the neighbours that only the second source knows.
+/// Copies the neighbours of a concept from `second` if `details` has none.
 pub(crate) fn add_missing_neighbours(details: &mut ConceptDetails, second: &ConceptDetails) {
     for (concept, detail) in second.iter().filter(|(_, known)| !known.neighbours.is_empty()) {
         let known = details.entry(concept.clone()).or_default();

@@ -1,4 +1,4 @@
-//! Answers "which concepts are around this one?".
+//! Answers "which concepts are around this one?" from the index.
 
 use std::collections::BTreeSet;
 
@@ -12,19 +12,18 @@ use crate::system::clock;
 use crate::workspace::refresh::{Refreshed, ask};
 use crate::workspace::{AppError, Workspace};
 
-/// From how many of a concept's neighbours a wider search goes on, as in maenifold.
+/// The number of direct neighbours from which a deeper search continues, as in maenifold.
 const EXPAND_FROM: usize = 5;
 
-/// What to look for.
 #[derive(Debug, Clone, Copy)]
 pub struct ContextQuestion<'a> {
-    /// The day on which weights are taken; the present one if none is named.
+    /// The time for which weights are computed; `None` reads the clock.
     pub now: Option<Timestamp>,
     /// The concept, in any spelling.
     pub concept: &'a str,
-    /// How many steps to go.
+    /// The number of steps from the concept.
     pub depth: u32,
-    /// How many concepts at most.
+    /// The maximum number of concepts.
     pub max_entities: usize,
 }
 
@@ -36,7 +35,7 @@ pub fn context(
     ask(workspace, |index| answer(workspace, index, question))
 }
 
-/// Finds the concepts around one in an index as it is.
+/// Finds the concepts around one, without a refresh.
 pub fn answer(
     workspace: &Workspace,
     index: &Index,
@@ -74,8 +73,8 @@ pub fn answer(
     Ok(answer)
 }
 
-/// Concepts further away than the direct neighbours, nearest first, each once. `around` tells the neighbours of a concept,
-/// which is known by a key.
+/// The concepts beyond the direct neighbours, nearest first, without duplicates. `around` returns the neighbours of
+/// the concept with a given key.
 pub(crate) fn expand<Key: Ord + Clone, Error>(
     start: Key,
     direct: Vec<Key>,

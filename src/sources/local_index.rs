@@ -12,8 +12,8 @@ use crate::sources::source::{RecentElsewhere, Source, SourceAnswer};
 use crate::store::index::{Index, IndexError, NoteCard, NoteId};
 use crate::workspace::Workspace;
 
-/// Words of the project's name in more notes than this are not ranked by: a session start has no time for that, and the
-/// newest notes with them are as good.
+/// Words of the project's name in this many notes or more do not rank: a session start has no time for that, and the
+/// newest notes with these words are just as good.
 const COMMON_FROM: i64 = 100;
 
 /// One state of a workspace's index.
@@ -89,8 +89,8 @@ fn found(
     Ok(FoundNote { uri, title, excerpt, concepts, modified, signal })
 }
 
-/// The concepts that share the most notes with one. Without the weights that fade from day to day: a context changes
-/// with the notes, not with the clock.
+/// The concepts that share the most notes with one. Ignores the weights that decay daily: a context changes with the
+/// notes, not with the clock.
 fn neighbours(index: &Index, concept: i64) -> Result<Vec<Link>, IndexError> {
     let mut links: Vec<Link> = index
         .neighbours(concept, NEIGHBOURS, 0)?

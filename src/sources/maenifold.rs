@@ -1,4 +1,4 @@
-//! maenifold as a source: which of its parts answers about the notes of its memory, and why.
+//! maenifold as a source: chooses which part of maenifold answers about the notes of its memory, and why.
 
 pub mod answers;
 pub mod call;
@@ -36,10 +36,8 @@ use crate::system::maenifold_places::Places;
 use crate::system::vault;
 use crate::workspace::Place;
 
-/// How faults name it.
-
-/// Chooses the preferred part; else the database if it is up to date with its notes, the program if there is one, and
-/// the index otherwise.
+/// Chooses the preferred part. For `auto`: the database if it is up to date with its notes, otherwise the program if
+/// it exists, otherwise the index.
 pub(super) fn choose(place: &Place, now: Option<Timestamp>, until: Instant) -> Chosen {
     let preference = &place.settings.source;
     let preferred = format!("{} says so", preference.origin);
@@ -102,7 +100,7 @@ fn best_available(
         }
     };
     let chosen = match program(place, places, until) {
-        // A program that is ended while it unpacks its assets would leave them half unpacked.
+        // Killing the program while it unpacks its assets would leave them half unpacked.
         Ok(_) if places.is_fresh() => {
             Chosen::index(format!("{because}, and maenifold has yet to run for the first time"))
         }
@@ -132,25 +130,25 @@ fn by_program(place: &Place, program: Cli, until: Instant, because: String) -> C
         source: Arc::new(program),
         rest: place.without_memory(),
         until,
-        // Without this, every session would wait for it again.
+        // Otherwise every session would wait for it again.
         remember_failure: |place| failure::remember(&place.directories.cache),
     };
     Chosen::new(Plan::Slow(Arc::new(slow)), "cli", because)
 }
 
-/// Why the index answered while it was not known yet whether maenifold can.
+/// Why the index answered before it was known whether maenifold can.
 pub(super) fn undecided(preference: SourcePreference) -> (String, Option<Fault>) {
     let because = "it took too long to find out what maenifold knows";
     let is_fault = preference != SourcePreference::Index;
     (because.to_owned(), is_fault.then(|| Fault::new(FaultSource::Maenifold, because)))
 }
 
-/// The database may be written without any note being changed.
+/// maenifold can write the database without a change of any note.
 pub(super) fn state_of(place: &Place) -> impl Debug + use<> {
     memory_of(place).map(|places| Stamp::of(&places.database))
 }
 
-/// The database as a source, which has found its notes already.
+/// The database as a source. It has already found the notes.
 struct FromDatabase {
     search: Vec<FoundNote>,
     recent: Vec<FoundNote>,
@@ -189,8 +187,8 @@ impl Source for FromDatabase {
     }
 }
 
-/// Asks the database, and asks again if it was written meanwhile: such an answer may mix two states, or be an error
-/// that is none.
+/// Queries the database, and repeats the query if the database was written meanwhile: such an answer can mix two
+/// states, or be a false error.
 fn consistently<T>(
     memory: &mut Memory,
     place: &Place,
@@ -204,7 +202,6 @@ fn consistently<T>(
     question(memory)
 }
 
-/// Why the database cannot be asked.
 enum NoDatabase {
     Missing,
     Broken(String),
@@ -219,13 +216,13 @@ impl NoDatabase {
     }
 }
 
-/// Opens the database, and tells why it is behind its notes if it is.
+/// Opens the database, with the reason if it is behind its notes.
 fn open_database(place: &Place, places: &Places) -> Result<(Memory, Option<String>), NoDatabase> {
     if !places.has_database() {
         return Err(NoDatabase::Missing);
     }
     let vault = Vault { name: String::new(), root: places.memory.clone() };
-    // Opening reads all rows, which takes as long as listing all files.
+    // Opening reads all rows, which takes as long as listing all files, so both run in parallel.
     let (memory, (listings, _)) = thread::scope(|scope| {
         let walk = || vault::walk(&[vault], place.settings.max_file_bytes.value);
         let listed = scope.spawn(walk);

@@ -1,4 +1,4 @@
-//! Answers "what changed lately?".
+//! Answers "what changed lately?" from the index.
 
 use crate::core::context::found::RECENT;
 use crate::core::search::answer::{RecentAnswer, RecentFilter, RecentItem};
@@ -9,7 +9,6 @@ use crate::system::clock;
 use crate::workspace::refresh::{Refreshed, ask};
 use crate::workspace::{AppError, Workspace};
 
-/// Which notes to list.
 #[derive(Debug, Clone, Copy)]
 pub struct RecentQuestion {
     /// The time from which `span` is counted back; `None` reads the clock.
@@ -20,13 +19,13 @@ pub struct RecentQuestion {
 }
 
 impl RecentQuestion {
-    /// What a context asks.
+    /// The question of a context.
     pub(crate) fn of_last_day(now: Option<Timestamp>) -> RecentQuestion {
         RecentQuestion { now, span: Timespan::DAY, limit: RECENT, filter: RecentFilter::Memory }
     }
 }
 
-/// Finds the notes whose files were written lately, newest first, after a refresh.
+/// Finds the notes whose files were written recently, newest first, after a refresh.
 pub fn recent(
     workspace: &Workspace,
     question: RecentQuestion,
@@ -34,7 +33,7 @@ pub fn recent(
     ask(workspace, |index| answer(workspace, index, question))
 }
 
-/// Finds the notes whose files were written lately in an index as it is.
+/// Finds the notes whose files were written recently, without a refresh.
 pub fn answer(
     workspace: &Workspace,
     index: &Index,
@@ -52,10 +51,10 @@ pub fn answer(
     Ok(RecentAnswer { now, items, newest_older })
 }
 
-/// A note with its address and what to show of it.
+/// A note with its address and its displayed data.
 pub(crate) type Card = (NoteId, String, NoteCard);
 
-/// The notes that are recent enough, newest first, and the newest of those that are not.
+/// The notes that are recent enough, newest first. Also the newest older note, if the filter admits it.
 pub(crate) fn newest(
     workspace: &Workspace,
     index: &Index,
@@ -66,7 +65,7 @@ pub(crate) fn newest(
     let mut found = Vec::new();
     let mut older = None;
     index.newest_first(|note, card| {
-        // At the given time, what came later had not happened yet.
+        // At the given time, later changes had not happened yet.
         let is_later = asked_for_now.is_some_and(|now| card.modified > now);
         let uri = uri(workspace, &card);
         if card.modified < since {
@@ -84,7 +83,7 @@ pub(crate) fn newest(
     Ok((found, older))
 }
 
-/// maenifold's filters, which go by address.
+/// maenifold's filters, which depend on the address.
 pub(crate) fn admits(filter: RecentFilter, uri: &str) -> bool {
     let thinking = uri.starts_with("memory://thinking/");
     let chat = uri.starts_with("memory://chat/");

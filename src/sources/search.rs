@@ -1,4 +1,4 @@
-//! Answers "which notes are about this?".
+//! Answers "which notes are about this?" from the index.
 
 use crate::core::note::NotePath;
 use crate::core::note::concept::Concept;
@@ -15,12 +15,12 @@ use crate::system::vault;
 use crate::workspace::refresh::{Refreshed, ask};
 use crate::workspace::{AppError, Workspace};
 
-/// A snippet is looked for in the first so many bytes of a note.
+/// The length of the part of a note in which a snippet is searched.
 const SNIPPET_SOURCE_BYTES: u64 = 256 * 1024;
 
-/// Words in more notes than this are not ranked by.
+/// Words in this many notes or more do not rank.
 const COMMON_FROM: i64 = 1_000;
-/// How many notes each way of searching offers at least, from which the best are chosen.
+/// The minimum number of candidates from each way of searching.
 const CANDIDATES: usize = 50;
 
 /// Finds the notes that match `query`, best first, after a refresh.
@@ -32,7 +32,7 @@ pub fn search(
     ask(workspace, |index| answer(workspace, index, query, limit))
 }
 
-/// Finds the notes that match `query` in an index as it is.
+/// Finds the notes that match `query`, without a refresh.
 pub fn answer(
     workspace: &Workspace,
     index: &Index,
@@ -45,7 +45,7 @@ pub fn answer(
     Ok(SearchAnswer { query: query.to_owned(), results: hits.collect::<Result<_, _>>()? })
 }
 
-/// The notes that match `query` best, not ranked by words that stand in `common_from` notes or more.
+/// The notes that match `query` best. Words in `common_from` notes or more do not rank.
 pub(crate) fn best(
     workspace: &Workspace,
     index: &Index,
@@ -78,7 +78,7 @@ fn reasons(
     }
     if let Some(name) = Concept::parse(query) {
         for (note, matched, title) in index.named(&name, limit)? {
-            // Two titles may be one name: the one that is spelt like the query was meant.
+            // Two titles can have the same name; the one with the spelling of the query is stronger.
             let spelt_alike = title.trim().to_lowercase() == trimmed.to_lowercase();
             reasons.push(Reason { note, matched, strength: if spelt_alike { 1.0 } else { 0.0 } });
         }
@@ -114,13 +114,12 @@ fn hit(
     })
 }
 
-/// The address of the note that a card shows.
 pub(crate) fn uri(workspace: &Workspace, card: &NoteCard) -> String {
     let name = workspace.vaults.get(card.vault).map_or("", |vault| vault.name.as_str());
     crate::core::note::vault::uri(name, &card.path)
 }
 
-/// The text around the first match; `None` where the file cannot be read any more.
+/// The text around the first match; `None` if the file can no longer be read.
 fn snippet_of(workspace: &Workspace, card: &NoteCard, terms: &[String]) -> Option<String> {
     let vault = workspace.vaults.get(card.vault)?;
     let path = NotePath::parse(&card.path).ok()?;

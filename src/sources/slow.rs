@@ -1,4 +1,4 @@
-//! A source that may take long: asked beside the index, which answers if the source is late or fails.
+//! A source that can take long: runs beside the index, which answers if the source is late or fails.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -17,18 +17,18 @@ use crate::workspace::refresh::{Mode, Patience, refresh};
 use crate::workspace::{Place, Workspace};
 
 pub(crate) struct SlowSource {
-    /// How faults name it.
+    /// The name of the source in faults.
     pub(crate) label: FaultSource,
     pub(crate) source: SharedSource,
     /// The place without the notes of the source.
     pub(crate) rest: Place,
-    /// When the source has to be done.
+    /// The time limit of the source.
     pub(crate) until: Instant,
-    /// Remembers that the source was asked in vain.
+    /// Remembers that the source failed.
     pub(crate) remember_failure: fn(&Place),
 }
 
-/// What a slow source found together with the index of the other notes, and why something is missing.
+/// The results of a slow source and of the index of the other notes, with the reason if something is missing.
 pub(crate) type SlowAnswer = (Found, Option<Fault>);
 
 impl SlowSource {
@@ -64,7 +64,7 @@ impl SlowSource {
         Ok((Found { search, recent, details }, fault))
     }
 
-    /// Remembers the failure, and tells that the index answered instead.
+    /// Remembers the failure, and reports that the index answered instead.
     pub(crate) fn fail(&self, asked: Option<SourceChoice>, reason: &str) -> (SourceChoice, Fault) {
         (self.remember_failure)(&self.rest);
         let asked = asked.map(|choice| format!("{}, but ", choice.because)).unwrap_or_default();

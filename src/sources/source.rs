@@ -1,4 +1,4 @@
-//! A source of notes, and what a context asks it.
+//! The interface of a source of notes: the questions that a context asks.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ pub(crate) trait Source {
     /// The notes that match the project's name, best first.
     fn search(&self, project: Option<&str>) -> SourceAnswer<Vec<FoundNote>>;
 
-    /// The notes of the last day, newest first.
+    /// The notes from the last day, newest first.
     fn recent(&self, now: Option<Timestamp>) -> SourceAnswer<Vec<FoundNote>>;
 
-    /// What is known about concepts, with the neighbours of the first `n_expanded`.
+    /// What the source knows about concepts, with the neighbours of the first `n_expanded`.
     fn around(&self, concepts: &[FoundConcept], n_expanded: usize) -> SourceAnswer<ConceptDetails>;
 
-    /// Both questions for notes. A source that can answers them side by side.
+    /// Both questions for notes; in parallel if the source can.
     fn search_and_recent(
         &self,
         project: Option<&str>,
@@ -25,7 +25,7 @@ pub(crate) trait Source {
         (self.search(project), self.recent(now))
     }
 
-    /// Whether its notes were found when it was chosen, so that asking for them takes no time.
+    /// Whether the notes were found when the source was chosen, so that asking for them takes no time.
     fn has_notes_ready(&self) -> bool {
         false
     }
@@ -43,13 +43,13 @@ pub(crate) type RecentElsewhere =
 
 pub(crate) type SourceAnswer<T> = Result<T, SourceError>;
 
-/// Why a question has no answer, or only a part of one.
+/// Why a question has no answer, or only a partial one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct SourceError {
     pub(crate) reason: String,
-    /// Whether the index has to be rebuilt.
+    /// Whether the index must be rebuilt.
     pub(crate) is_damage: bool,
-    /// What is known about concepts nevertheless.
+    /// The concept details that are known nevertheless.
     pub(crate) partial: ConceptDetails,
 }
 

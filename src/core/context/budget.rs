@@ -1,29 +1,28 @@
-//! How much room a session's context has: tokens as its model counts them, characters as its host does.
+//! The budget of a context: tokens as the model counts them, characters as the host counts them.
 
 use std::ops::{Add, AddAssign, Sub};
 
 use serde::{Deserialize, Serialize};
 
-/// The room for one context, which the whole of its text never exceeds.
+/// The upper limit for the text of one context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Budget {
     pub tokens: usize,
-    /// Only where the host counts characters.
+    /// `None` if the host does not count characters.
     pub chars: Option<usize>,
 }
 
 impl Budget {
-    /// Whether something of this size has room.
     pub fn holds(self, size: Size) -> bool {
         size.tokens <= self.tokens && self.chars.is_none_or(|chars| size.chars <= chars)
     }
 }
 
-/// What a text takes up.
+/// The size of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Size {
     pub tokens: usize,
-    /// Characters as hosts count them: UTF-16 units, never fewer than Unicode's own.
+    /// UTF-16 units, which is how hosts count; never fewer than the number of Unicode characters.
     pub chars: usize,
 }
 

@@ -1,4 +1,5 @@
-//! Builds a context from what was found: merge, rank, compose, pack, render. Pure: no thread, no file, no clock.
+//! Builds a context from what the sources found: merge, rank, compose, pack, render. Pure: no thread, no file, no
+//! clock.
 
 use crate::core::context::budget::{Budget, Size};
 use crate::core::context::compose::compose;
@@ -9,30 +10,28 @@ use crate::core::context::receipt::{Entry, PartUse};
 use crate::core::handoff::HandoffSection;
 use crate::core::tokens::encoding::Encoding;
 
-/// What a context is built for.
+/// The input of [`build`], apart from what the sources found.
 #[derive(Debug, Clone, Copy)]
 pub struct ContextRequest<'a> {
     pub project: Option<&'a str>,
-    /// What is said about handoffs, which comes first.
+    /// The handoff section, which comes first in the text.
     pub handoff: Option<&'a HandoffSection>,
     pub ranking: Ranking,
-    /// How tokens are counted.
     pub encoding: Encoding,
     pub budget: Budget,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Context {
-    /// Empty if there is nothing to say, or no room to say it.
+    /// Empty if there is no content, or if none of it fits.
     pub text: String,
-    /// The size of the whole text.
     pub used: Size,
     pub parts: Vec<PartUse>,
-    /// All candidates in the order in which they got room, shown or omitted.
+    /// All candidates, shown or omitted, in the order in which they get room.
     pub entries: Vec<Entry>,
 }
 
-/// Builds the context. The same values give the same bytes.
+/// Builds the context. Deterministic: equal inputs give equal bytes.
 pub fn build(request: &ContextRequest<'_>, found: &Found) -> Context {
     let ranked = rank(request.ranking, Evidence::of(&found.search, &found.recent, &found.details));
     let candidates = compose(&ranked, &found.details);

@@ -1,34 +1,30 @@
-//! A candidate: one line that a session's context could have, and everything that spoke for it.
+//! A candidate: one possible line of a context, with the signals that support it.
 
 use serde::{Deserialize, Serialize};
 
 use crate::core::context::found::{Link, Signal};
 use crate::core::note::concept::Concept;
 
-/// The parts of a context, in the order in which they stand there.
+/// The parts of a context, in the order of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Part {
-    /// What holds the others: heading, fence, footer.
+    /// Heading, fence and footer.
     Frame,
-    /// What the last session left for this one.
+    /// The handoff of the previous session.
     Handoff,
-    /// Related concepts.
     Concepts,
-    /// Recent activity.
     Recent,
-    /// Graph connections.
     Graph,
-    /// Files that the handoff lists.
+    /// The files that the handoff lists.
     Files,
 }
 
 impl Part {
-    /// Every part.
     pub const ALL: [Part; 6] =
         [Part::Frame, Part::Handoff, Part::Concepts, Part::Recent, Part::Graph, Part::Files];
 
-    /// The part's name.
+    /// The name in receipts and reports.
     pub fn name(self) -> &'static str {
         match self {
             Part::Frame => "frame",
@@ -40,7 +36,7 @@ impl Part {
         }
     }
 
-    /// The part's name above its lines.
+    /// The heading in reports.
     pub fn title(self) -> &'static str {
         match self {
             Part::Frame => "Frame",
@@ -53,35 +49,31 @@ impl Part {
     }
 }
 
-/// One line that a context could have.
+/// One possible line of a context.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Candidate {
-    /// Where it belongs.
     pub part: Part,
-    /// What it says.
     pub line: Line,
-    /// What speaks for it.
+    /// The reasons for this candidate.
     pub signals: Vec<Signal>,
 }
 
-/// What a candidate says, in pieces of which some may be left out where room is short.
+/// The content of a candidate. Some pieces are optional, so that the line can be shortened.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "kind")]
 pub enum Line {
-    /// A concept or a note with a sentence about it.
+    /// A concept or a note, with a sentence about it.
     Described {
-        /// What it is called.
         name: String,
-        /// A sentence that may be shortened; empty where there is none.
+        /// A sentence that can be shortened; empty if there is no description.
         description: String,
-        /// The note's address; empty where no note stands behind it.
+        /// The note's address; empty if there is no note.
         uri: String,
     },
-    /// A concept and the concepts around it, of which the last may be left out.
+    /// A concept and its neighbours. The last neighbours can be left out.
     Connected {
-        /// The concept.
         concept: Concept,
-        /// Those around it, strongest first, never none.
+        /// The neighbours, strongest first; never empty.
         to: Vec<Link>,
     },
 }

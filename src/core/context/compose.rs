@@ -1,4 +1,4 @@
-//! Composes what was found into candidates, in the order in which they are given room.
+//! Composes candidates from what the sources found, in the order in which they get room.
 
 use crate::core::context::candidate::{Candidate, Line, Part};
 use crate::core::context::found::{ConceptDetail, ConceptDetails, FoundConcept, FoundNote, Link};
@@ -7,17 +7,17 @@ use crate::core::context::rank::Ranked;
 use crate::core::note::concept::Concept;
 use crate::core::text::for_model;
 
-/// How many of the best concepts are shown with their neighbours.
+/// The number of best concepts that are shown with their neighbours.
 const EXPANDED: usize = 5;
 /// A longer name is a paragraph that was linked by mistake.
 const LONGEST_NAME_CHARS: usize = 100;
-/// A longer title is cut; the note is known by its address.
+/// A longer title is cut; the address still identifies the note.
 const LONGEST_TITLE_CHARS: usize = 120;
 
-/// Makes candidates of the ranked concepts and recent notes.
+/// Turns the ranked concepts and recent notes into candidates.
 ///
-/// Room is given in rounds, so that no part starves the next: the best concepts, recent notes and the connections of
-/// the best concepts come first, and the other concepts share what is left.
+/// Rounds keep one part from starving the next: the best concepts, the recent notes and the connections of the best
+/// concepts come first; the other concepts share the rest of the room.
 pub fn compose(
     Ranked { concepts, recent }: &Ranked<'_>,
     details: &ConceptDetails,
@@ -25,7 +25,7 @@ pub fn compose(
     let (best, others) = concepts.split_at(concepts.len().min(EXPANDED));
     let unknown = ConceptDetail::default();
     let detail = |concept: &Concept| details.get(concept).unwrap_or(&unknown);
-    // A note's sentence is worth its tokens once.
+    // The text shows the sentence of a note only once.
     let mut described: Vec<&str> = Vec::new();
     let mut candidates = Vec::new();
     for found in best {
@@ -85,7 +85,7 @@ fn once<'a>(uri: &'a str, excerpt: &str, described: &mut Vec<&'a str>) -> String
     for_model::one_line(excerpt)
 }
 
-/// Whether a concept has a name that can be shown: not empty, and no paragraph.
+/// Whether the name of a concept can be shown: not empty, and not a paragraph.
 pub fn is_name(concept: &Concept) -> bool {
     let name = concept.as_str();
     name.len() <= 4 * LONGEST_NAME_CHARS
@@ -93,7 +93,7 @@ pub fn is_name(concept: &Concept) -> bool {
         && !for_model::one_line(name).is_empty()
 }
 
-/// A concept under the name by which it is shown.
+/// The concept under its displayed name.
 fn shown(concept: &Concept) -> Concept {
     Concept::from_normal_form(for_model::one_line(concept.as_str()))
 }

@@ -10,7 +10,7 @@ use crate::core::context::receipt::{Receipt, Shown};
 use crate::core::text::number::counted;
 use crate::core::tokens;
 
-/// Explains a receipt. Packs again with larger budgets to tell which of them would let an omitted entry in.
+/// Explains a receipt. Packs again with larger budgets to find the one at which each omitted entry fits.
 pub fn explain(receipt: Receipt) -> Explanation {
     let candidates: Vec<Candidate> =
         receipt.entries.iter().map(|entry| entry.candidate.clone()).collect();
@@ -52,7 +52,7 @@ pub fn explain(receipt: Receipt) -> Explanation {
     Explanation { lines, near_misses, receipt }
 }
 
-/// Why a candidate is one.
+/// Why the candidate was found.
 pub fn reason(candidate: &Candidate) -> String {
     match (candidate.part, &candidate.line) {
         (Part::Recent, _) => match candidate.signals.first() {
@@ -61,7 +61,7 @@ pub fn reason(candidate: &Candidate) -> String {
             _ => String::new(),
         },
         (_, Line::Connected { concept, to }) => {
-            // The first one says what the numbers are.
+            // Only the first link carries the unit.
             let through: Vec<String> = to
                 .iter()
                 .enumerate()

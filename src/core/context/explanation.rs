@@ -1,17 +1,17 @@
-//! An explanation: a receipt in words, with the price of what was left out.
+//! An explanation: a receipt in words, with the budget that each omitted line would have needed.
 
 use serde::Serialize;
 
 use crate::core::context::candidate::Part;
 use crate::core::context::receipt::Receipt;
 
-/// Why a session was given what it was given.
+/// Why a session received this context.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Explanation {
-    /// Every line of the context, in the order of the text.
+    /// Every line of the context, in text order.
     pub lines: Vec<ExplainedLine>,
-    /// What was left out, the first in line first.
+    /// The omitted lines, in the order in which they would have got room.
     pub near_misses: Vec<NearMiss>,
     pub receipt: Receipt,
 }
@@ -21,12 +21,11 @@ pub struct ExplainedLine {
     pub part: Part,
     pub text: String,
     pub tokens: usize,
-    /// Whether it was shortened to fit.
     pub shortened: bool,
     pub reason: String,
 }
 
-/// A line that was left out.
+/// An omitted line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NearMiss {
@@ -34,7 +33,7 @@ pub struct NearMiss {
     pub text: String,
     pub tokens: usize,
     pub reason: String,
-    /// A budget at which it, perhaps shortened, is taken in, and one token less at which it is not; `None` where the host's
-    /// own limit keeps it out.
+    /// A budget in tokens at which the line fits, perhaps shortened, while one token less is too few. `None` if the
+    /// host's own limit keeps the line out.
     pub enters_at: Option<usize>,
 }

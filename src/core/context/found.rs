@@ -1,4 +1,4 @@
-//! What the sources found for a session: notes, the concepts that they mention, and the graph around those.
+//! The results of the sources for one session: notes, their concepts, and the graph around these concepts.
 
 use std::collections::BTreeMap;
 
@@ -8,19 +8,19 @@ use crate::core::note::concept::Concept;
 use crate::core::search::answer::Match;
 use crate::core::time::Timestamp;
 
-/// How many notes a search for the project's name adds.
+/// The number of notes that a search for the project's name adds.
 pub const SEARCHED: usize = 5;
-/// How many notes of the last day are added.
+/// The number of notes from the last day that are added.
 pub const RECENT: usize = 10;
-/// How many neighbours of a concept are read.
+/// The number of neighbours that are read per concept.
 pub const NEIGHBOURS: usize = 10;
 
-/// All answers of the sources: what a context is built from.
+/// All results of the sources: the input of a context.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Found {
     /// Notes that match the project's name, best first.
     pub search: Vec<FoundNote>,
-    /// Notes of the last day, newest first.
+    /// Notes from the last day, newest first.
     pub recent: Vec<FoundNote>,
     pub details: ConceptDetails,
 }
@@ -31,55 +31,55 @@ pub type ConceptDetails = BTreeMap<Concept, ConceptDetail>;
 pub struct FoundNote {
     pub uri: String,
     pub title: String,
-    /// Its first sentence.
+    /// The first sentence of the note.
     pub excerpt: String,
-    /// What it mentions.
+    /// The concepts that the note mentions.
     pub concepts: Vec<Concept>,
     pub modified: Timestamp,
-    /// Why it was found.
+    /// How the note was found.
     pub signal: Signal,
 }
 
-/// One thing that speaks for a concept or a note: a source found it.
+/// One reason for a concept or a note: a source found it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "by")]
 pub enum Signal {
     /// A search for the project's name.
     Search {
-        /// The note's place in the answer, from 1.
+        /// The rank in the result, from 1.
         place: usize,
         matched: Match,
     },
-    /// A look at what changed lately.
+    /// The list of recently changed notes.
     Recent {
-        /// The note's place in the answer, from 1, the newest first.
+        /// The rank in the result, from 1, newest first.
         place: usize,
     },
 }
 
-/// A concept that found notes mention.
+/// A concept that at least one found note mentions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundConcept {
     pub concept: Concept,
-    /// The signals of all found notes that mention it, in order, each once.
+    /// The signals of all found notes that mention the concept, sorted, without duplicates.
     pub signals: Vec<Signal>,
 }
 
-/// What a source knows about a concept itself.
+/// What a source knows about one concept.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ConceptDetail {
-    /// The note with its name: address and first sentence.
+    /// The note of the same name: address and first sentence.
     pub note: Option<(String, String)>,
-    /// How many notes mention it.
+    /// The number of notes that mention the concept.
     pub notes: u32,
-    /// The concepts that share the most notes with it; read for the best concepts only.
+    /// The concepts that share the most notes with this one; read only for the best concepts.
     pub neighbours: Vec<Link>,
 }
 
-/// A concept that shares notes with another.
+/// A concept that shares notes with another one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Link {
     pub concept: Concept,
-    /// How many notes mention both.
+    /// The number of notes that mention both.
     pub notes: u32,
 }

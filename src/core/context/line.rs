@@ -1,29 +1,28 @@
-//! Writes a candidate as one line of markdown, as long or as short as there is room.
+//! Writes a candidate as one line of markdown, shortened to the available room.
 
 use std::cell::OnceCell;
 
 use crate::core::context::candidate::Line;
 
-/// Less of a description than this says nothing.
+/// A shorter piece of a description carries no information.
 const LEAST_CHARS: usize = 20;
-/// Longer runs without a blank are cut anywhere: some scripts have none, and some words are no words.
+/// Longer runs without a blank are cut anywhere: some scripts have no blanks, and some runs are not words.
 const LONGEST_WORD_CHARS: usize = 24;
 
-/// A line in all its lengths: extent 0 is the shortest, [`Forms::most`] the whole.
+/// A line in all its lengths: extent 0 is the shortest, [`Forms::most`] the whole line.
 pub struct Forms<'a> {
     line: &'a Line,
-    /// Where name and description may end. Most lines are never cut.
+    /// The byte offsets at which the name and the description can end. Lazy, because most lines are never cut.
     cuts: OnceCell<(Vec<usize>, Vec<usize>)>,
 }
 
 impl<'a> Forms<'a> {
-    /// The lengths that a line may have.
     pub fn of(line: &'a Line) -> Forms<'a> {
         Forms { line, cuts: OnceCell::new() }
     }
 
-    /// The places to cut, of the name and of the description. A title may be cut, for the note's address follows; the
-    /// name of a concept may not.
+    /// The cut offsets of the name and of the description. A title can be cut because the note's address follows; the
+    /// name of a concept cannot.
     fn cuts(&self) -> (&[usize], &[usize]) {
         let (name, description) = self.cuts.get_or_init(|| match self.line {
             Line::Described { name, description, .. } if name.starts_with("[[") => {
@@ -35,7 +34,7 @@ impl<'a> Forms<'a> {
         (name, description)
     }
 
-    /// The extent at which nothing is left out.
+    /// The extent of the whole line.
     pub fn most(&self) -> usize {
         match self.line {
             Line::Described { description, .. } => {
@@ -70,12 +69,11 @@ impl<'a> Forms<'a> {
         }
     }
 
-    /// The line as it is shown: at an extent, or whole.
+    /// The line at an extent, or the whole line for `None`.
     pub fn shown(&self, extent: Option<usize>) -> String {
         extent.map_or_else(|| self.whole(), |extent| self.text(extent))
     }
 
-    /// The whole line.
     pub fn whole(&self) -> String {
         match self.line {
             Line::Described { name, description, .. } => {
@@ -100,13 +98,13 @@ impl<'a> Forms<'a> {
     }
 }
 
-/// A concept as a link.
+/// A concept as a wikilink.
 pub fn linked(concept: &str) -> String {
     format!("[[{}]]", crate::core::text::for_model::one_line(concept))
 }
 
-/// Where a description may end: after a word, never inside of brackets, never before a mark that belongs to the
-/// character before it.
+/// The offsets at which a description can end: after a word, never inside brackets, never before a mark that belongs
+/// to the preceding character.
 fn cuts(description: &str) -> Vec<usize> {
     let mut cuts = Vec::new();
     let mut open_brackets = 0usize;
@@ -131,7 +129,7 @@ fn cuts(description: &str) -> Vec<usize> {
     cuts
 }
 
-/// Whether a character only changes the look of the one before it: joiners, variation selectors, skin tones, marks.
+/// Whether a character only modifies the preceding one: joiners, variation selectors, skin tones, combining marks.
 fn belongs_to_the_character_before(c: char) -> bool {
     matches!(c,
         '\u{300}'..='\u{36f}' | '\u{483}'..='\u{489}' | '\u{591}'..='\u{5c7}' | '\u{610}'..='\u{61a}'

@@ -1,11 +1,11 @@
-//! Merges the notes that the sources found into one list of concepts, each once, with all that speaks for it.
+//! Merges the found notes into one list of concepts without duplicates, each with all its signals.
 
 use std::collections::BTreeMap;
 
 use crate::core::context::found::{FoundConcept, FoundNote, Signal};
 use crate::core::note::concept::Concept;
 
-/// Gathers the concepts of found notes, in the order of their names, whatever the order of the notes.
+/// Collects the concepts of the notes, sorted by name. The result does not depend on the order of the notes.
 pub fn merge<'a>(found: impl IntoIterator<Item = &'a FoundNote>) -> Vec<FoundConcept> {
     let mut concepts: BTreeMap<&Concept, Vec<Signal>> = BTreeMap::new();
     for note in found {

@@ -1,5 +1,5 @@
-//! Packs candidates into a budget. The law: the final text never exceeds its tokens and characters, whatever the
-//! candidates are and however small the budget is.
+//! Packs candidates into a budget. Invariant: the final text never exceeds its tokens and characters, for any
+//! candidates and any budget.
 
 use std::cell::OnceCell;
 
@@ -14,63 +14,60 @@ use crate::core::handoff::{HandoffSection, ListedFile};
 use crate::core::tokens;
 use crate::core::tokens::encoding::Encoding;
 
-/// The parts that are made of entries, in the order in which they stand in the text.
+/// The parts that consist of entries, in text order.
 pub(super) const SECTIONS: [Part; 3] = [Part::Concepts, Part::Recent, Part::Graph];
-/// No entry is shorter than this.
+/// A lower bound for the size of an entry.
 const SHORTEST_ENTRY_TOKENS: usize = 4;
-/// A handoff may always take this share of the budget, and more where the rest leaves room.
+/// The handoff always gets up to 1/`HANDOFF_SHARE` of the budget, and more if the other parts leave room.
 const HANDOFF_SHARE: usize = 2;
-/// When more than one part in so many of the budget is left, an entry is shortened to let another one in.
+/// If more than 1/`WASTED_SHARE` of the budget is left, one entry is shortened to make room for another.
 const WASTED_SHARE: usize = 20;
 
-/// A text within its budget.
+/// A text that fits its budget.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Packed {
     /// Empty if nothing fits.
     pub text: String,
-    /// The size of the whole text.
     pub used: Size,
     pub parts: Vec<PartUse>,
-    /// How each candidate is shown, in their order.
+    /// How each candidate is shown, in candidate order.
     pub shown: Vec<Option<Shown>>,
 }
 
-/// Packs as much as fits.
 pub fn pack(request: &ContextRequest<'_>, candidates: &[Candidate]) -> Packed {
     let packer = Packer::new(request, candidates);
     packer.finish(packer.fill_all(request.budget))
 }
 
-/// What is packed, with the sizes that are known so far.
+/// The input of packing, with a cache of sizes.
 pub(super) struct Packer<'a> {
     request: &'a ContextRequest<'a>,
     pub(super) candidates: &'a [Candidate],
     pub(super) forms: Vec<Forms<'a>>,
     whole: Vec<OnceCell<(Size, usize)>>,
     pub(super) opening: String,
-    /// Sizes of the headings of [`SECTIONS`], each with the blank line that ends its section.
+    /// The sizes of the headings of [`SECTIONS`], each with the blank line that ends its section.
     headings: [Size; 3],
 }
 
-/// An entry that has room.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Placed {
     pub(super) extent: Option<usize>,
     pub(super) size: Size,
 }
 
-/// A text while it is being filled.
+/// A text during packing.
 #[derive(Clone)]
 pub(super) struct Filling {
     pub(super) budget: Budget,
     used: Size,
-    /// The longest run of backticks inside of the fence.
+    /// The longest run of backticks inside the fence.
     pub(super) longest_run: usize,
     pub(super) handoff: Option<String>,
-    /// The files that the handoff lists: they get what is left.
+    /// The listed files of the handoff; they get the rest of the room.
     pub(super) files: Option<String>,
     pub(super) placed: Vec<Option<Placed>>,
-    /// How many entries each of [`SECTIONS`] has.
+    /// The number of entries in each of [`SECTIONS`].
     in_section: [usize; 3],
 }
 
@@ -98,7 +95,7 @@ impl<'a> Packer<'a> {
         measure(self.request.encoding, text)
     }
 
-    /// The size of a whole entry, measured once.
+    /// The size of a whole entry; cached.
     pub(super) fn whole(&self, candidate: usize) -> Size {
         self.whole_and_run(candidate).0
     }
@@ -121,12 +118,12 @@ impl<'a> Packer<'a> {
         if filling.n_omitted() == 0 {
             return filling;
         }
-        // The line that tells what was left out takes room, too; it is never longer than for all entries.
+        // The line about omitted entries needs room, too. It is longest if all entries are omitted.
         self.fill(budget, self.forms.len())
     }
 
-    /// Gives room to the handoff and to the candidates in their order, and keeps some to say that up to `omissions`
-    /// of them were left out.
+    /// Gives room to the handoff and then to the candidates, in order. Reserves room for a line about up to
+    /// `omissions` omitted entries.
     fn fill(&self, budget: Budget, omissions: usize) -> Filling {
         let mut filling = Filling {
             budget,
@@ -149,7 +146,7 @@ impl<'a> Packer<'a> {
         filling
     }
 
-    /// Gives what is left to the files that the handoff lists, if it is there itself.
+    /// Gives the rest of the room to the handoff's listed files, if the handoff itself fits.
     fn place_files(&self, filling: &mut Filling) {
         let files = self.listed_files();
         if files.is_empty() || filling.handoff.is_none() {
@@ -190,7 +187,7 @@ impl<'a> Packer<'a> {
             }
             others += self.whole(candidate);
         }
-        // Its share counts from all of the budget, and is never more than is there.
+        // The share is a fraction of the whole budget, limited to the free room.
         let room = |all: usize, used: usize, others: usize| {
             (all / HANDOFF_SHARE).max(all.saturating_sub(others)).min(all.saturating_sub(used))
         };
@@ -208,7 +205,7 @@ impl<'a> Packer<'a> {
         }
     }
 
-    /// Gives an entry as much room as there is.
+    /// Gives an entry as much room as possible, shortened if necessary.
     fn place(&self, filling: &mut Filling, candidate: usize) {
         if filling.used.tokens + SHORTEST_ENTRY_TOKENS > filling.budget.tokens {
             return;
@@ -236,7 +233,8 @@ impl<'a> Packer<'a> {
         }
     }
 
-    /// What an entry adds: itself, the heading of its section if it is the first there, and a longer fence.
+    /// The size that an entry adds: its text, the heading of its section if it is the first entry there, and a longer
+    /// fence.
     fn added(&self, filling: &Filling, candidate: usize, size: Size, run: usize) -> Size {
         let mut added = size;
         let section = self.section(candidate);
@@ -265,7 +263,7 @@ impl<'a> Packer<'a> {
         SECTIONS.iter().position(|&section| section == part).unwrap_or_default()
     }
 
-    /// Where much room is left, but too little for the next entry, shortens a description to let that entry in.
+    /// If much room is left, but too little for the next entry, shortens one description to make that entry fit.
     fn spend_the_rest(&self, filling: &mut Filling) {
         let Budget { tokens, chars } = filling.budget;
         let is_spent = |all: usize, used: usize| all.saturating_sub(used) <= all / WASTED_SHARE;
@@ -293,7 +291,7 @@ impl<'a> Packer<'a> {
                 self.put(&mut trial, newcomer, Placed { extent: Some(0), size }, run);
                 self.place(&mut trial, giver);
                 if trial.placed[giver].is_some() {
-                    // Its section has counted the giver all along.
+                    // The section already counts the giver.
                     trial.in_section[self.section(giver)] -= 1;
                     *filling = trial;
                     return;
@@ -303,7 +301,7 @@ impl<'a> Packer<'a> {
     }
 }
 
-/// What a text takes up.
+/// The size of a text.
 pub fn measure(encoding: Encoding, text: &str) -> Size {
     Size { tokens: tokens::count(encoding, text), chars: text.chars().map(char::len_utf16).sum() }
 }

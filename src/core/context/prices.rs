@@ -1,16 +1,16 @@
-//! What an omitted entry would have cost: the budget that would let it in.
+//! The price of an omitted entry: the budget at which it would fit.
 
 use crate::core::context::budget::Budget;
 use crate::core::context::build::ContextRequest;
 use crate::core::context::candidate::Candidate;
 use crate::core::context::pack::Packer;
 
-/// How many larger budgets are tried one by one.
+/// The number of larger budgets that are tried one by one.
 const TRIED_ONE_BY_ONE: usize = 300;
 
-/// For every omitted entry, a budget in tokens that would let it in: the first of the next few hundred, or a later one
-/// below which it would stay out. `None` for shown entries, and where more tokens do not help because the host has a
-/// limit of its own: `grant` narrows a number of tokens to what the host takes.
+/// For every omitted entry, a budget in tokens at which it fits: the smallest of the next few hundred, or a larger
+/// one such that one token less is too few. `None` for shown entries, and for entries that the host's own limit keeps
+/// out. `grant` turns a number of tokens into the budget that the host allows.
 pub fn prices(
     request: &ContextRequest<'_>,
     candidates: &[Candidate],
@@ -22,7 +22,7 @@ pub fn prices(
     let mut missing: Vec<bool> =
         packer.fill_all(request.budget).placed.iter().map(Option::is_none).collect();
     let mut prices = vec![None; missing.len()];
-    // An entry that fits one budget may not fit the next larger one, so these are tried one by one.
+    // An entry that fits one budget may not fit the next larger one, so bisection would miss the smallest.
     for tokens in (now + 1)..=(now + TRIED_ONE_BY_ONE) {
         if !missing.contains(&true) || grant(tokens).tokens < tokens {
             return prices;

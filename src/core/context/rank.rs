@@ -1,8 +1,8 @@
-//! Ranks what was found. Every ranking is a file of this folder and an arm of [`Ranking::method`]; receipts name the one
-//! that was used.
+//! Ranks what the sources found. Every ranking is a file of this folder and an arm of `Ranking::method`; receipts
+//! name the ranking.
 //!
-//! A ranking is asked twice: before the sources are asked about concepts, to tell them which ones matter, and again when
-//! the graph around these is known.
+//! A ranking runs twice: first without concept details, to decide which concepts the sources look up, and again when
+//! the graph around these concepts is known.
 
 mod frequency;
 
@@ -12,7 +12,7 @@ use crate::core::context::compose::is_name;
 use crate::core::context::found::{ConceptDetails, FoundConcept, FoundNote};
 use crate::core::context::merge::merge;
 
-/// How many concepts are kept: some notes link to thousands, and no context could hold all their names.
+/// The number of concepts that are kept: some notes link to thousands, and no context could hold all their names.
 const CONCEPTS: usize = 256;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -29,33 +29,32 @@ impl Ranking {
         }
     }
 
-    /// The ranking in words.
     pub fn description(self) -> &'static str {
         self.method().description
     }
 
-    /// Of how many of the best concepts the sources read the neighbours.
+    /// The number of best concepts whose neighbours the sources read.
     pub fn n_expanded(self) -> usize {
         self.method().n_expanded
     }
 }
 
-/// What a ranking consists of.
+/// The definition of a ranking.
 struct Method {
     description: &'static str,
-    /// At least as many as a context shows connections of.
+    /// At least the number of concepts whose connections a context shows.
     n_expanded: usize,
     order: for<'a> fn(Evidence<'a>) -> Ranked<'a>,
 }
 
-/// What a ranking sees: the found notes, their concepts, and the graph around these.
+/// The input of a ranking: the found notes, their concepts, and the graph around these.
 #[derive(Debug, Clone)]
 pub struct Evidence<'a> {
     pub search: &'a [FoundNote],
     pub recent: &'a [FoundNote],
-    /// Every concept of the notes once, by name.
+    /// Every concept of the notes once, sorted by name.
     pub concepts: Vec<FoundConcept>,
-    /// Empty until the sources were asked about the concepts.
+    /// Empty in the first run, before the sources have looked up the concepts.
     pub details: &'a ConceptDetails,
 }
 
@@ -76,14 +75,14 @@ pub struct Ranked<'a> {
     pub recent: Vec<&'a FoundNote>,
 }
 
-/// Ranks, and keeps the best concepts that have a name to show.
+/// Ranks, and keeps the best concepts that have a displayable name.
 pub fn rank(ranking: Ranking, evidence: Evidence<'_>) -> Ranked<'_> {
     let Ranked { concepts, recent } = (ranking.method().order)(evidence);
     let named = concepts.into_iter().filter(|found| is_name(&found.concept));
     Ranked { concepts: named.take(CONCEPTS).collect(), recent }
 }
 
-/// The concepts that the sources are asked about: the best by what is known without them.
+/// The concepts that the sources look up: the best ones, ranked without details.
 pub fn shortlist(
     ranking: Ranking,
     search: &[FoundNote],

@@ -1,4 +1,4 @@
-//! A receipt: what a session was given, why, and what was left out.
+//! A receipt: what a session received and why, and what was omitted.
 
 use std::time::Duration;
 
@@ -16,68 +16,57 @@ use crate::core::source::SourceChoice;
 use crate::core::time::Timestamp;
 use crate::core::tokens::encoding::Encoding;
 
-/// A context, ready to be delivered, and its receipt.
+/// A context, ready for delivery, and its receipt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Injection {
-    /// The very bytes; empty where there is nothing to say or no room to say it.
+    /// The exact bytes; empty if there is no content or none of it fits.
     pub text: String,
-    /// The number under which the receipt is kept, if it is.
+    /// The id of the stored receipt; `None` if it is not stored.
     pub id: Option<i64>,
-    /// When some of its recent activity will no longer be recent; `None` where there is none.
+    /// When the text becomes outdated: when the first of its recent notes stops being recent, or at once if a slow
+    /// source answered. `None` if it never does.
     pub good_until: Option<Timestamp>,
-    /// How it came about.
     pub receipt: Receipt,
 }
 
-/// How a context came about.
+/// How a context was built.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Receipt {
-    /// The session it was made for.
     pub session: String,
-    /// The moment of the session.
     #[serde(default)]
     pub moment: Moment,
-    /// The project's name; `None` outside of any.
+    /// The project's name; `None` outside a project.
     pub project: Option<String>,
-    /// The project's unique name.
     pub project_key: String,
-    /// When it was made.
     pub at: Timestamp,
-    /// Whether the session got it. A dry run delivers nothing.
+    /// Whether the session received it; `false` for a dry run.
     pub delivered: bool,
-    /// For which host.
     pub host: Host,
-    /// How candidates were ranked.
     pub ranking: Ranking,
-    /// How tokens were counted.
     pub encoding: Encoding,
-    /// Who answered about the notes of maenifold's memory, and why.
+    /// Which source answered about the notes of maenifold's memory, and why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<SourceChoice>,
-    /// How much room there was.
     pub budget: Budget,
-    /// What is said about handoffs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handoff: Option<HandoffSection>,
-    /// How much was used.
     pub used: Size,
-    /// The text's SHA-256, in hexadecimal.
+    /// The SHA-256 of the text, in hexadecimal.
     pub sha256: String,
-    /// What each part takes up; they add up to `used`.
+    /// The size of each part; they add up to `used`.
     pub parts: Vec<PartUse>,
-    /// The notes that the sources found, to which the candidates' signals refer.
+    /// The found notes, to which the candidates' signals refer.
     pub found: Vec<FoundRef>,
-    /// All candidates, in the order in which room was given to them, and what became of them.
+    /// All candidates, shown or omitted, in the order in which they got room.
     pub entries: Vec<Entry>,
-    /// What went wrong on the way.
     pub faults: Vec<Fault>,
-    /// How long each stage took. Stages may run side by side.
+    /// The duration of each stage. Stages can run in parallel.
     pub stages: Vec<Stage>,
 }
 
 impl Receipt {
-    /// The handoff that the session was given, if there was room for it.
+    /// The handoff that the session received; `None` if it did not fit.
     pub fn shown_handoff(&self) -> Option<&Handoff> {
         let has_room = self.parts.iter().any(|part| part.name == Part::Handoff);
         match &self.handoff {
@@ -86,12 +75,11 @@ impl Receipt {
         }
     }
 
-    /// The candidates for which there was no room.
     pub fn omitted(&self) -> impl Iterator<Item = &Entry> {
         self.entries.iter().filter(|entry| entry.shown.is_none())
     }
 
-    /// The handoff for which there was no room.
+    /// The handoff, if it did not fit.
     pub fn omitted_handoff(&self) -> Option<&Handoff> {
         match &self.handoff {
             Some(HandoffSection::Handoff(handoff)) if self.shown_handoff().is_none() => {
@@ -102,49 +90,43 @@ impl Receipt {
     }
 }
 
-/// What one part of a context takes up.
+/// The size of one part of a context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartUse {
-    /// The part.
     pub name: Part,
-    /// Its tokens.
     pub tokens: usize,
 }
 
-/// A note that a source found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FoundRef {
-    /// Which source, and where in its answer.
+    /// The source, and the rank in its result.
     #[serde(flatten)]
     pub signal: Signal,
-    /// The note's address.
     pub uri: String,
 }
 
-/// A candidate and what became of it.
+/// A candidate, with how it is shown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
-    /// The candidate.
     #[serde(flatten)]
     pub candidate: Candidate,
-    /// How it stands in the context; `None` for one that was left out.
+    /// `None` if it was omitted.
     pub shown: Option<Shown>,
 }
 
-/// How much of a candidate stands in a context.
+/// How much of a candidate is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shown {
-    /// Which of the line's lengths, 0 the shortest; `None` where nothing was left out of it.
+    /// One of the line's extents, 0 the shortest; `None` for the whole line.
     pub extent: Option<usize>,
-    /// What it takes up.
     pub tokens: usize,
 }
 
-/// Something that failed or came too late. The rest went on without it.
+/// A part of the work that failed or timed out. The rest continued without it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fault {
     pub source: FaultSource,
-    /// How, and where there is one, the way out.
+    /// The cause and, if there is one, the remedy.
     pub reason: String,
 }
 
@@ -183,11 +165,10 @@ impl Fault {
     }
 }
 
-/// How long one stage took.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Stage {
     pub name: String,
-    /// To the microsecond.
+    /// Rounded to microseconds.
     pub ms: f64,
 }
 

@@ -1,4 +1,4 @@
-//! Writes a filled context as text. Counts the whole, and drops entries if it should be too long after all.
+//! Writes a packed context as text. Measures the whole text, and drops entries if it is too long after all.
 
 use crate::core::context::budget::Size;
 use crate::core::context::candidate::Part;
@@ -6,11 +6,11 @@ use crate::core::context::frame;
 use crate::core::context::pack::{Filling, Packed, Packer, Placed, SECTIONS};
 use crate::core::context::receipt::{PartUse, Shown};
 
-/// A piece of the text. The tokens of all pieces add up to those of the whole.
+/// A piece of the text. The tokens of all pieces add up to the tokens of the whole text.
 struct Piece {
     part: Part,
     text: String,
-    /// If it is known.
+    /// `None` until measured.
     size: Option<Size>,
 }
 
@@ -64,7 +64,7 @@ impl Packer<'_> {
             pieces.extend(self.section_pieces(filling, part));
         }
         pieces.extend(filling.files.as_deref().map(|text| Piece::new(Part::Files, text)));
-        // There is no blank line before the end of the fence.
+        // No blank line precedes the closing fence.
         if let Some(last) = pieces.last_mut() {
             last.text.pop();
             last.size = None;
@@ -87,7 +87,7 @@ impl Packer<'_> {
                 Some(Piece { part, text: self.forms[n].shown(extent), size: Some(size) })
             })
             .collect();
-        // The blank line after a section belongs to its last entry, whose size changes with it.
+        // The blank line after a section belongs to its last entry, so the size of that entry changes.
         if let Some(last) = pieces.last_mut() {
             last.text.push('\n');
             last.size = None;

@@ -1,17 +1,17 @@
-//! Which handoff a session gets by itself.
+//! Chooses the handoff that a session receives automatically.
 
 use crate::core::handoff::record::HandoffRecord;
 use crate::core::handoff::{HandoffId, Occasion, Status};
 use crate::core::time::{Timespan, Timestamp};
 
-/// What a session asks for.
+/// The kind of request.
 #[derive(Debug, Clone, Copy)]
 pub enum HandoffRequest {
-    /// What was left for it, at its start.
+    /// At the start: the handoff that waits for the session.
     First,
-    /// What it had before its host forgot it.
+    /// After a compaction: the handoff that the session already had.
     Again,
-    /// What others left since this time, in milliseconds since 1970.
+    /// During the session: a handoff that another session left after this time, in milliseconds since 1970.
     Since(i64),
 }
 
@@ -20,11 +20,10 @@ pub struct HandoffQuery<'a> {
     pub scope: &'a str,
     pub session: &'a str,
     pub request: HandoffRequest,
-    /// How long a sticky handoff stays.
+    /// The maximum age of a sticky handoff.
     pub max_age: Timespan,
-    /// In milliseconds since 1970.
     pub now_ms: i64,
-    /// Handoffs whose documents turned out to be of no use.
+    /// Handoffs whose documents turned out to be unusable.
     pub unusable: &'a [HandoffId],
 }
 
@@ -33,16 +32,16 @@ pub enum HandoffChoice {
     Given(Box<HandoffRecord>),
     /// The session had this one before.
     Again(Box<HandoffRecord>),
-    /// None, because this one is too old.
+    /// No handoff, because this one is too old.
     TooOld(Box<HandoffRecord>),
-    /// None, because this one continues work that another live session is still doing.
+    /// No handoff, because this one continues work that another live session is still doing.
     Withheld(Box<HandoffRecord>),
-    /// None, because the date of this one is wrong.
+    /// No handoff, because the date of this one is wrong.
     Misdated(Box<HandoffRecord>),
     Nothing,
 }
 
-/// What the choice depends on. Each fact is asked for only where it decides, because a session waits for the answer.
+/// The facts behind the choice. Each one is queried only if it decides, because a session waits for the answer.
 pub trait ChoiceFacts {
     type Error;
     /// The handoff that the session received last.
@@ -50,15 +49,14 @@ pub trait ChoiceFacts {
     fn has_received(&self, id: &HandoffId) -> Result<bool, Self::Error>;
     /// The handoff that waits for the next session.
     fn waiting(&self) -> Result<Option<HandoffRecord>, Self::Error>;
-    /// Handoffs that were superseded, the newest first.
+    /// Superseded handoffs, newest first.
     fn superseded(&self) -> Result<Vec<HandoffRecord>, Self::Error>;
-    /// The newest handoff for sessions that was not put away.
+    /// The newest session handoff that was not cleared.
     fn newest(&self) -> Result<Option<HandoffRecord>, Self::Error>;
-    /// Whether another session of the scope lives in another process.
+    /// Whether another session of the scope is alive in another process.
     fn has_company(&self) -> Result<bool, Self::Error>;
 }
 
-/// Chooses the handoff for a session.
 pub fn choose<F: ChoiceFacts>(
     query: &HandoffQuery<'_>,
     facts: &F,
@@ -90,7 +88,7 @@ pub fn choose<F: ChoiceFacts>(
             HandoffChoice::Given(candidate)
         });
     }
-    // A session that starts learns of the last handoff that was too old before anybody got it.
+    // At its start, a session learns about the last handoff that expired before a session received it.
     Ok(match query.request {
         HandoffRequest::First => match facts.newest()? {
             Some(last) if last.status == Status::Expired => HandoffChoice::TooOld(Box::new(last)),
@@ -100,7 +98,7 @@ pub fn choose<F: ChoiceFacts>(
     })
 }
 
-/// The one that waits; where that is of no use, the one that it superseded, and so on. Older ones have had their time.
+/// The waiting handoff; if it is unusable, the one that it superseded, and so on. Older ones are never candidates.
 fn candidates<F: ChoiceFacts>(
     query: &HandoffQuery<'_>,
     facts: &F,
@@ -117,7 +115,7 @@ fn candidates<F: ChoiceFacts>(
     Ok(candidates)
 }
 
-/// Whether a handoff was written so that the very same work goes on, rather than for whichever session comes next.
+/// Whether the handoff continues one piece of work, instead of addressing any next session.
 fn continues_work(handoff: &HandoffRecord) -> bool {
     matches!(handoff.occasion, Occasion::Auto | Occasion::Rotation)
 }

@@ -1,25 +1,21 @@
-//! A conversation: what was said in a session, as much of it as the next one may have to know.
+//! A conversation: the part of a session's messages that the next session may need.
 
-/// What was said in a session.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Conversation {
-    /// How many prompts a person gave.
+    /// The number of prompts by a person.
     pub turns: usize,
-    /// The last of what was said, in order.
+    /// The last messages, in order.
     pub messages: Vec<Message>,
-    /// Files that were changed, each once, in the order of their first change.
+    /// Changed files without duplicates, in the order of their first change.
     pub files_changed: Vec<String>,
 }
 
-/// Something that was said.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
     pub role: Role,
-    /// The words.
     pub text: String,
 }
 
-/// Who speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// A person.
@@ -29,7 +25,6 @@ pub enum Role {
 }
 
 impl Role {
-    /// The name as it is written.
     pub fn as_str(self) -> &'static str {
         match self {
             Role::User => "user",

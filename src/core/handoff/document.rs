@@ -1,5 +1,5 @@
-//! A handoff's document: YAML front matter and markdown. Reads what any of the known writers left, writes one form only,
-//! and takes what people write by hand.
+//! A handoff's document: YAML front matter and markdown. Reads the output of every known writer and the input of
+//! people; writes a single form.
 
 mod comments;
 mod header;

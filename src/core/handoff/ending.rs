@@ -1,5 +1,5 @@
-//! The document that a session leaves when it ends: asks a summariser for it, checks its answer, and does without it where
-//! there is none. Runs nothing and writes nothing.
+//! The document that a session leaves when it ends: builds the question for a summariser, checks the answer, and
+//! falls back to a document without a summary. Pure: runs no program and writes no file.
 
 mod answer;
 
@@ -13,22 +13,22 @@ use crate::core::text::for_model;
 
 pub use answer::UnusableAnswer;
 
-/// A session with fewer prompts leaves nothing, unless the settings say otherwise.
+/// The default minimum of prompts; a shorter session leaves nothing.
 pub const MIN_TURNS: usize = 2;
-/// So many messages a summariser is shown.
+/// The number of messages in the question to the summariser.
 const SHOWN_MESSAGES: usize = 30;
-/// So many characters of each.
+/// The number of characters per message in the question.
 const SHOWN_CHARS: usize = 2_000;
-/// How many changed files a summariser sees.
+/// The number of changed files in the question, and in the head of the document.
 const SHOWN_FILES: usize = 20;
-/// So many are named without one.
+/// The number of changed files in the body of a document without a summary.
 const FALLBACK_FILES: usize = 10;
-/// So many characters are quoted without one.
+/// The number of characters that a document without a summary quotes per message.
 const QUOTED_CHARS: usize = 300;
-/// A goal or a next step is one line, and not longer.
+/// The maximum length of a goal or a next step.
 const LINE_CHARS: usize = 200;
 
-/// The sections of a document, in their order.
+/// The sections of a document, in order, with what each should contain.
 const SECTIONS: [(&str, &str); 4] = [
     ("## Accomplished", "what is done and works"),
     ("## In progress", "what was begun and is not done, with the files that it is in"),
@@ -36,7 +36,6 @@ const SECTIONS: [(&str, &str); 4] = [
     ("## Next steps", "what comes next, the first thing first"),
 ];
 
-/// Why a session leaves nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NothingLeft {
     #[error("the session has no id, so it leaves no handoff")]
@@ -49,7 +48,7 @@ pub enum NothingLeft {
     NothingSaid,
 }
 
-/// A session that has ended, and leaves something.
+/// An ended session that leaves a handoff.
 #[derive(Debug, Clone, Copy)]
 pub struct Ending<'a> {
     session: &'a str,
@@ -58,7 +57,7 @@ pub struct Ending<'a> {
 }
 
 impl<'a> Ending<'a> {
-    /// Finds out whether a session leaves something; `project` is the name under which it would be kept.
+    /// Checks whether a session leaves a handoff. `project` is the name under which the handoff would be stored.
     pub fn new(
         session: &'a str,
         project: &str,
@@ -80,7 +79,7 @@ impl<'a> Ending<'a> {
         }
     }
 
-    /// What a summariser is given.
+    /// The prompt for a summariser.
     pub fn question(&self) -> String {
         let mut question = String::from(
             "Sum up the coding session below for whoever goes on with it. Answer in markdown, with exactly these four \
@@ -111,13 +110,13 @@ impl<'a> Ending<'a> {
         question
     }
 
-    /// The document, from a summariser's answer.
+    /// The document with a summariser's answer as its body.
     pub fn with_summary(&self, answer: &str) -> Result<Document, UnusableAnswer> {
         let body = answer::check(answer)?;
         Ok(self.document(answer::next_step(&body), body))
     }
 
-    /// The document where there is no summariser, or none that is of use.
+    /// The document if there is no summariser, or no usable answer.
     pub fn without_summary(&self) -> Document {
         let Conversation { turns, messages, files_changed } = self.conversation;
         let prompts = if *turns == 1 { "1 prompt" } else { &format!("{turns} prompts") };
@@ -168,7 +167,7 @@ impl<'a> Ending<'a> {
         Document { head, body }
     }
 
-    /// What the session was begun for, if its first prompt is still known.
+    /// The first prompt, if it is still among the known messages.
     fn goal(&self) -> Option<String> {
         let mut prompts = self.conversation.messages.iter().filter(|said| said.role == Role::User);
         let first = prompts.next()?;
@@ -177,7 +176,7 @@ impl<'a> Ending<'a> {
     }
 }
 
-/// At most so many characters as a summariser is shown of a message; where it was cut can be seen.
+/// Cuts a message to [`SHOWN_CHARS`] characters, with a remark about the cut.
 fn cut(text: &str) -> String {
     match text.char_indices().nth(SHOWN_CHARS) {
         None => text.to_owned(),

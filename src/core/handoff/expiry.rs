@@ -1,14 +1,14 @@
-//! When a handoff is too old for a session, and when its date cannot be right.
+//! Decides when a handoff is too old for a session, and when its date must be wrong.
 
 use crate::core::handoff::record::HandoffRecord;
 use crate::core::handoff::{Consume, Head, Occasion};
 use crate::core::settings::HandoffSettings;
 use crate::core::time::{Timespan, Timestamp};
 
-/// Clocks differ by this much at most: a handoff from further in the future has a wrong date.
+/// The tolerated difference between clocks: a handoff from further in the future has a wrong date.
 pub const CLOCKS_DIFFER_MS: i64 = 5 * 60_000;
 
-/// From when on no session gets a handoff; `None` for never. A sticky one also ends after `max_age`.
+/// When a handoff becomes too old; `None` for never. A sticky handoff also ends after `max_age`.
 pub fn too_old_at(
     created: Timestamp,
     expires: Option<Timestamp>,
@@ -30,30 +30,30 @@ impl HandoffRecord {
     }
 }
 
-/// Whether a time is later than differing clocks explain.
+/// Whether a time is further in the future than a difference between clocks explains.
 pub fn is_in_future(time: Timestamp, now_ms: i64) -> bool {
     time.milliseconds() > now_ms.saturating_add(CLOCKS_DIFFER_MS)
 }
 
 impl HandoffSettings {
-    /// How long a sticky handoff stays.
+    /// The maximum age of a sticky handoff.
     pub fn max_age(&self) -> Timespan {
         Timespan::from_hours(self.max_age_days.value.saturating_mul(24))
     }
 }
 
 impl Head {
-    /// The occasion, or the one of a handoff that does not name it.
+    /// The occasion; [`Occasion::Manual`] if the document names none.
     pub fn occasion(&self) -> Occasion {
         self.occasion.clone().unwrap_or(Occasion::Manual)
     }
 
-    /// What the document says about its use, else what its occasion implies.
+    /// The document's own value, or the default of its occasion.
     pub fn consume(&self) -> Consume {
         self.consume.unwrap_or_else(|| self.occasion().consume())
     }
 
-    /// The end of its occasion's lifetime.
+    /// When the lifetime of the occasion ends; `None` for no limit.
     pub fn end_of_lifetime(&self, created: Timestamp) -> Option<Timestamp> {
         self.occasion().lifetime().map(|lifetime| created.after(lifetime))
     }

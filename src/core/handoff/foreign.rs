@@ -1,4 +1,4 @@
-//! Handoffs of other programs: the newest of theirs, and ours in the form that Amplifier reads.
+//! Handoffs of other programs: sorts theirs, and writes ours in Amplifier's format.
 
 use std::cmp::Reverse;
 use std::fmt::Write;
@@ -8,19 +8,20 @@ use crate::core::handoff::Document;
 use crate::core::handoff::document::{self, Read, exact, quote};
 use crate::core::time::Timestamp;
 
-/// The file of another program's handoff, not yet understood.
+/// The unparsed file of another program's handoff.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ForeignHandoff {
-    /// The session that left it, by the name of its folder.
+    /// The session that left it, from the name of its folder.
     pub session: String,
     pub path: PathBuf,
     pub bytes: Vec<u8>,
     pub modified: Timestamp,
 }
 
-/// Reads handoffs and puts the newest first. Leaves empty ones out, with a warning.
+/// Parses handoffs and sorts them, newest first. Skips empty and unreadable ones, with a warning each.
 ///
-/// The time in the document counts, so that an old file that was copied or touched does not win; without one, the file's.
+/// Sorts by the time in the document, so that an old file that was copied or touched does not win. Falls back to the
+/// file's modification time.
 pub fn newest_first(found: Vec<ForeignHandoff>) -> (Vec<(ForeignHandoff, Read)>, Vec<String>) {
     let mut usable = Vec::new();
     let mut warnings = Vec::new();
@@ -40,7 +41,7 @@ pub fn newest_first(found: Vec<ForeignHandoff>) -> (Vec<(ForeignHandoff, Read)>,
     (usable, warnings)
 }
 
-/// Writes a document with the front matter of Amplifier's handoffs. Without `turns`, the number in its head counts.
+/// Writes a document with Amplifier's front matter. `turns` overrides the number in the head.
 pub fn amplifier_text(document: &Document, project: &str, turns: Option<u64>) -> String {
     let head = &document.head;
     let stated = head.other.iter().find(|(key, _)| key == "duration_turns");
@@ -50,7 +51,7 @@ pub fn amplifier_text(document: &Document, project: &str, turns: Option<u64>) ->
         ("timestamp", head.created_at.map(exact)),
         ("project", Some(quote(project))),
         ("duration_turns", turns.map(|turns| turns.to_string())),
-        // Amplifier passes a document on as it is, so that its sessions see these.
+        // Amplifier passes the document on unchanged, so its sessions see these two keys.
         ("goal", head.goal.as_deref().map(quote)),
         ("next_step", head.next_step.as_deref().map(quote)),
     ];

@@ -1,4 +1,4 @@
-//! The name of a handoff.
+//! The id of a handoff.
 
 use std::fmt;
 
@@ -7,13 +7,13 @@ use thiserror::Error;
 
 use crate::core::time::Timestamp;
 
-/// How many characters of a session's id are part of a handoff's id.
+/// The number of characters of the session's id in a handoff's id.
 const PREFIX_CHARS: usize = 8;
-/// Takes their place for a handoff that no session wrote.
+/// Replaces the session's id if no session wrote the handoff.
 const NO_SESSION: &str = "nosess";
 const MAX_ID_BYTES: usize = 64;
 
-/// The name of a handoff, fit for a file name: `HO-20260131-120000-c74cc080`, or a foreign one by its time,
+/// The id of a handoff, safe as a file name: `HO-20260131-120000-c74cc080`, or the time-based id of another program,
 /// `2026-01-31_12-00-00`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -26,7 +26,7 @@ pub struct HandoffId(String);
 pub struct NoHandoffId(String);
 
 impl HandoffId {
-    /// Makes the `nth` id (from 1) of a second and a session.
+    /// The `nth` id (from 1) for a session within one second.
     pub fn new(created: Timestamp, session: Option<&str>, nth: u32) -> HandoffId {
         let digits: String = created.to_string().chars().filter(char::is_ascii_digit).collect();
         let (date, time) = digits.split_at(digits.len().min(8));

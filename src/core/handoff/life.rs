@@ -1,63 +1,63 @@
-//! A handoff's life as a pure function: which step may follow which, what gives way to what, and the line that each step
-//! leaves in the log. The store loads the rows, calls [`step`], and writes what it returns in one transaction.
+//! The life of a handoff as a pure function: the allowed steps, which handoff supersedes which, and the log line of
+//! each step. The store loads the rows, calls [`step`], and writes the result in one transaction.
 
 use crate::core::handoff::record::{HandoffRecord, LogLine};
 use crate::core::handoff::{Consume, HandoffId, Head, Kind, Occasion, Status};
 use crate::core::time::Timestamp;
 
-/// The reason of a handoff whose place another one took.
+/// The reason of a handoff that another one replaced.
 pub const SUPERSEDED: &str = "superseded";
 /// The reason of a handoff whose document is about to be removed.
 pub const CONDEMNED: &str = "being removed";
 
-/// Who does something to a handoff, and when.
+/// The cause of a step: a session, if any, and a time.
 #[derive(Debug, Clone)]
 pub struct Actor {
     pub session: Option<String>,
-    /// In milliseconds since 1970.
     pub now_ms: i64,
 }
 
-/// Where a handoff is left.
+/// The place of a handoff.
 #[derive(Debug, Clone)]
 pub struct Home<'a> {
-    /// A project's key, or `@` and a channel that was named: places with the same scope share their handoffs.
+    /// A project's key, or `@` and the name of a channel. Folders with the same scope share their handoffs.
     pub scope: &'a str,
     pub channel: &'a str,
 }
 
-/// What happens to a handoff. A reason goes into the log.
+/// An event in the life of a handoff. The text is the reason for the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HandoffEvent<'a> {
     /// Its document is written.
     Written,
     /// Its document could not be written.
     Abandoned,
-    /// Its document was found again, and is not to be given to a session.
+    /// Its document was found in the archive, without a row. It must not reach a session.
     Recovered,
-    /// A session gets it with its context.
+    /// A session's context will contain it.
     Offered,
-    /// A session has the context. `is_held`: the session's claim holds the handoff. `is_new`: the session did not have it.
+    /// The context reached the session. `is_held`: the session's claim holds the handoff. `is_new`: the session
+    /// receives it for the first time.
     Delivered { is_held: bool, is_new: bool },
-    /// A person or an agent takes it.
+    /// A person or an agent took it explicitly.
     PickedUp,
-    /// The claim on it ended without a delivery.
+    /// The claim ended without a delivery.
     GivenBack(&'a str),
-    /// A session came too late for it.
+    /// It was too old when a session asked for it.
     TooOld,
-    /// A person or an agent puts it away.
+    /// A person or an agent archived it.
     Archived(&'a str),
     /// Its document is about to be removed.
     Condemned,
-    /// Its document is gone.
+    /// Its document was removed.
     Removed(&'a str),
 }
 
-/// What a step depends on besides the handoff.
+/// The inputs of a step besides the handoff.
 #[derive(Debug, Clone, Copy)]
 pub struct Facts<'a> {
     pub actor: &'a Actor,
-    /// The process that takes the step.
+    /// The process that makes the step.
     pub pid: u32,
     /// The handoff that waits for the next session of the same scope.
     pub waiting: Option<&'a HandoffRecord>,
@@ -67,7 +67,7 @@ pub struct Facts<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HandoffChange {
     pub record: HandoffRecord,
-    /// `None` where only the reason changes.
+    /// `None` if only the reason changes.
     pub line: Option<LogLine>,
 }
 
@@ -76,13 +76,13 @@ impl HandoffChange {
         self.line.as_ref().is_some_and(|line| line.to.is_none())
     }
 
-    /// Whether only the log changes.
+    /// Whether the status stays the same, so that only the log grows.
     pub fn is_note(&self) -> bool {
         self.line.as_ref().is_some_and(|line| line.from == line.to)
     }
 }
 
-/// Makes the draft of a handoff whose document is not there yet.
+/// The draft of a handoff whose document does not exist yet.
 pub fn draft(
     id: HandoffId,
     home: &Home<'_>,
@@ -117,8 +117,8 @@ pub fn draft(
     HandoffChange { record, line: Some(line) }
 }
 
-/// The changes that an event makes, in the order in which they must be stored; none where the handoff's status rules the
-/// event out.
+/// The changes that an event causes, in the order in which they must be stored; empty if the status does not allow
+/// the event.
 pub fn step(
     handoff: &HandoffRecord,
     event: HandoffEvent<'_>,
@@ -137,7 +137,7 @@ pub fn step(
         }
         (HandoffEvent::Abandoned, Status::Draft) => remove("its document could not be written"),
         (HandoffEvent::Recovered, Status::Draft) => change(Status::Cleared, Some("recovered")),
-        // A sticky one waits on for further sessions.
+        // A sticky handoff keeps waiting for further sessions.
         (HandoffEvent::Offered, _) if handoff.consume == Consume::Once => {
             change(Status::Claimed, None)
         }
@@ -156,7 +156,7 @@ pub fn step(
         (HandoffEvent::Archived(reason), _) if !is_archived => {
             change(Status::Cleared, Some(reason))
         }
-        // One that is too old could still be picked up.
+        // An expired handoff could still be picked up, so it is cleared first.
         (HandoffEvent::Condemned, Status::Expired) => change(Status::Cleared, Some(CONDEMNED)),
         (HandoffEvent::Condemned, _) if is_archived => {
             let record = HandoffRecord { reason: Some(CONDEMNED.to_owned()), ..handoff.clone() };
@@ -167,8 +167,7 @@ pub fn step(
     }
 }
 
-/// The handoff waits, unless the one that waits already has a better right to it: of those for the next session only one
-/// does. The other one is put away.
+/// Makes the handoff wait. Only one session handoff of a scope can wait: the one with less precedence is superseded.
 fn take_place(
     handoff: &HandoffRecord,
     reason: Option<&str>,
@@ -193,7 +192,7 @@ fn take_place(
     changes
 }
 
-/// Whether a handoff only tells about a session that has ended, while the other one was left on purpose.
+/// Whether a handoff only records the end of a session, while the other one was left on purpose.
 fn gives_way(handoff: &HandoffRecord, other: &HandoffRecord) -> bool {
     handoff.occasion == Occasion::End && !matches!(other.occasion, Occasion::End | Occasion::Auto)
 }

@@ -1,5 +1,5 @@
-//! What `kgctx handoff pickup` prints: the document, and the files that it lists, between lines that nothing inside of
-//! them can imitate.
+//! The output of `kgctx handoff pickup`: the document and its listed files, between delimiters that no content can
+//! imitate.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -7,7 +7,7 @@ use std::fmt::Write;
 use crate::core::handoff::{FoundFile, HandoffId, ListedFile};
 use crate::core::text::for_terminal;
 
-/// How our own lines begin, where that alone tells them.
+/// The prefixes of those of our lines that a prefix identifies.
 const OPENINGS: [&str; 10] = [
     "[Warning: ",
     "[Truncated: ",
@@ -21,9 +21,9 @@ const OPENINGS: [&str; 10] = [
     "</SESSION_FILE>",
 ];
 
-/// Writes what was picked up: the document as it is stored, and what was found of its files.
+/// Writes a picked-up handoff: the stored document, and its listed files.
 ///
-/// `in_all` is how many bytes of files are shown at most.
+/// `in_all` is the limit in bytes for all files together.
 pub fn render(id: &HandoffId, document: &str, files: &[ListedFile], in_all: u64) -> String {
     let mut text = format!("Session claimed: {id}\n<PICKUP_ID>{id}</PICKUP_ID>\n\n");
     text.push_str("=== Session Content ===\n");
@@ -45,12 +45,12 @@ pub fn render(id: &HandoffId, document: &str, files: &[ListedFile], in_all: u64)
     text
 }
 
-/// What went wrong with listed files, one line each.
+/// The problems of the listed files, one line each.
 pub fn warnings(files: &[ListedFile], in_all: u64) -> Vec<String> {
     files.iter().filter_map(|file| remark(file, in_all)).collect()
 }
 
-/// What is to be said of a file that is not shown, or not as a whole.
+/// The remark about a file that is not shown, or not completely.
 pub(crate) fn remark(file: &ListedFile, in_all: u64) -> Option<String> {
     let path = one_line(&file.path);
     match &file.found {
@@ -68,7 +68,7 @@ pub(crate) fn remark(file: &ListedFile, in_all: u64) -> Option<String> {
     }
 }
 
-/// Adds a text so that it ends with its line.
+/// Appends a text and, if necessary, a line break.
 fn push_lines(text: &mut String, content: &str) {
     text.push_str(&escape_delimiters(content));
     if !content.is_empty() && !content.ends_with('\n') {
@@ -76,15 +76,15 @@ fn push_lines(text: &mut String, content: &str) {
     }
 }
 
-/// A path where one line belongs.
+/// A text on one line, for a terminal.
 fn one_line(text: &str) -> String {
     for_terminal::lines(text).replace('\n', "\\x0a").replace('\t', "\\x09")
 }
 
-/// Puts a backslash before each line that could be taken for one of ours, or for such a line with a backslash: taking one
-/// away again restores the text.
+/// Puts a backslash before each line that looks like one of our delimiters, or like an escaped one. Removing one
+/// backslash restores the text.
 ///
-/// Invisible characters hide a line from this, so remove them from text for a model first.
+/// Invisible characters defeat this check, so remove them first from text for a model.
 pub fn escape_delimiters(text: &str) -> Cow<'_, str> {
     if !lines(text).any(is_delimiter) {
         return Cow::Borrowed(text);
@@ -99,7 +99,7 @@ pub fn escape_delimiters(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// The lines of a text with their ends, by whatever some program takes for a line break.
+/// The lines of a text with their ends. Splits at every character that some program treats as a line break.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.split_inclusive(['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'])
 }
@@ -108,7 +108,7 @@ fn is_delimiter(line: &str) -> bool {
     let line = line.trim_start_matches(|c: char| c == '\\' || c.is_whitespace()).trim_end();
     let is_between = |mark: &str| {
         let inner = line.strip_prefix(mark).and_then(|rest| rest.strip_suffix(mark));
-        // A rule, an underline or the head of a table is no title.
+        // A rule, an underline or a table header is not a title.
         inner.is_some_and(|inner| inner.contains(|c: char| !" \t-=|:+".contains(c)))
     };
     is_between("===") || is_between("---") || OPENINGS.iter().any(|ours| line.starts_with(ours))

@@ -1,4 +1,4 @@
-//! A handoff as the store knows it, and the lines of its log.
+//! A handoff's row in the store, and the lines of its log.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -6,42 +6,38 @@ use serde_json::{Map, Value, json};
 use crate::core::handoff::{Consume, HandoffId, Kind, Occasion, Priority, Status};
 use crate::core::time::Timestamp;
 
-/// A row of the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HandoffRecord {
     pub id: HandoffId,
-    /// A project's key, or `@` and a channel that was named.
+    /// A project's key, or `@` and the name of a channel.
     pub scope: String,
-    /// The channel that it was left in.
     pub channel: String,
     pub kind: Kind,
     pub occasion: Occasion,
     pub consume: Consume,
     pub priority: Priority,
     pub status: Status,
-    /// Why it has this status.
+    /// The reason for the status.
     pub reason: Option<String>,
-    /// The session that wrote it.
+    /// The author.
     pub session: Option<String>,
-    /// Its id in the program that it was imported from.
+    /// The id in the program from which it was imported.
     pub source_id: Option<String>,
-    /// In one line.
     pub goal: Option<String>,
-    /// Where its author worked.
+    /// The author's working folder.
     pub working_dir: Option<String>,
     pub created: Timestamp,
     pub created_by_pid: u32,
     pub expires: Option<Timestamp>,
-    /// When it got its status.
+    /// When the status changed.
     pub changed: Timestamp,
     pub changed_by_pid: u32,
-    /// The session for which it got its status.
+    /// The session that caused the change.
     pub changed_by: Option<String>,
-    /// The handoff that took its place.
     pub superseded_by: Option<HandoffId>,
 }
 
-/// The names of the fields of [`HandoffRecord::to_json`], in the order of its values.
+/// The field names of [`HandoffRecord::to_json`], in the order of its values.
 pub const FIELDS: [&str; 22] = [
     "id",
     "kind",
@@ -72,7 +68,7 @@ impl HandoffRecord {
         matches!(self.status, Status::Consumed | Status::Expired | Status::Cleared)
     }
 
-    /// The record as flat JSON without paths: those of [`FIELDS`] that it has.
+    /// The record as flat JSON without paths: all [`FIELDS`] that have a value.
     pub fn to_json(&self) -> Map<String, Value> {
         let at = |status: Status| json!((self.status == status).then_some(self.changed));
         let by =
@@ -107,15 +103,15 @@ impl HandoffRecord {
     }
 }
 
-/// A line of the log: one step in a handoff's life.
+/// A line of the log: one step in the life of a handoff.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LogLine {
     pub at: Timestamp,
-    /// Which handoff.
+    /// The id of the handoff.
     pub id: String,
-    /// The status before; `None` where there was no handoff.
+    /// The status before the step; `None` if the step creates the handoff.
     pub from: Option<Status>,
-    /// The status after; `None` where there is no handoff any more.
+    /// The status after the step; `None` if the step removes the handoff.
     pub to: Option<Status>,
     pub pid: u32,
     pub session: Option<String>,

@@ -1,5 +1,5 @@
-//! A handoff in a context: cut to its share of the room by section, never inside of a line; what it is for and what comes
-//! next always first.
+//! A handoff in a context: shortened by section to its share of the room, never inside a line. Goal and next step
+//! have priority.
 
 use crate::core::context::budget::{Budget, Size};
 use crate::core::handoff::pickup::{escape_delimiters, remark};
@@ -9,18 +9,18 @@ use crate::core::handoff::{
 };
 use crate::core::text::for_model;
 
-/// A goal or a next step at the head is cut here, so that every host shows both.
+/// The length limit of the goal and the next step in the facts, so that every host shows both.
 const MAX_FACT_CHARS: usize = 500;
 /// A body up to this length is shown whole wherever its beginning is shown.
 const SHORT_BODY_CHARS: usize = 900;
-/// Names of sections that were left out are cut after this.
+/// The length limit of the list of omitted sections.
 const MAX_NAMED_CHARS: usize = 120;
-/// Headings of what to do next.
+/// Headings of sections about the next step.
 const NEXT: [&str; 4] = ["next step", "next", "todo", "to do"];
-/// Headings of what is to be reached.
+/// Headings of sections about the goal.
 const GOAL: [&str; 4] = ["goal", "objective", "purpose", "task"];
 
-/// Makes a handoff fit to be shown to a model.
+/// Sanitizes a handoff for a model.
 pub fn prepare(record: &HandoffRecord, document: &Document, files: Vec<ListedFile>) -> Handoff {
     let head = &document.head;
     let body = escape(for_model::lines(&document.body).trim_matches('\n'));
@@ -40,7 +40,7 @@ pub fn prepare(record: &HandoffRecord, document: &Document, files: Vec<ListedFil
     let line = |text: &Option<String>| text.as_deref().map(for_model::one_line);
     let is_short = body.chars().count() <= SHORT_BODY_CHARS;
     let told = |name: &str, said: &Option<String>, names: &[&str]| {
-        // What a short body says itself is not said twice.
+        // The facts do not repeat what a short body says.
         match section_below(&body, names) {
             Some(_) if is_short => None,
             below => fact(name, line(said).or(below)),
@@ -70,7 +70,8 @@ pub fn prepare(record: &HandoffRecord, document: &Document, files: Vec<ListedFil
     Handoff { id, facts, body, remark, files: files.into_iter().map(clean).collect() }
 }
 
-/// Says that a handoff is too old to be given. It names the day and not the age: the same words every day.
+/// The remark about a handoff that is too old. It names the day instead of the age, so that the text stays the same
+/// every day.
 pub fn too_old(record: &HandoffRecord) -> HandoffSection {
     let HandoffRecord { id, occasion, created, .. } = record;
     let limit = match occasion {
@@ -82,7 +83,7 @@ pub fn too_old(record: &HandoffRecord) -> HandoffSection {
     ))
 }
 
-/// Says that a handoff is for a session that still lives.
+/// The remark about a handoff for work that another live session is doing.
 pub fn withheld(record: &HandoffRecord) -> HandoffSection {
     let channel = for_model::one_line(&record.channel);
     HandoffSection::Remark(format!(
@@ -92,7 +93,7 @@ pub fn withheld(record: &HandoffRecord) -> HandoffSection {
     ))
 }
 
-/// Writes what a context says about handoffs, as much of it as `room` holds; `None` where that is nothing.
+/// Writes the handoff section within `room`; `None` if nothing fits.
 pub fn render(
     legacy: &HandoffSection,
     room: Budget,
@@ -107,8 +108,8 @@ pub fn render(
     }
 }
 
-/// Between its banners: facts, then whole sections in their order. Where not all fit, those about the goal and the next step
-/// are given room first, and what was left out is named.
+/// Writes the facts and the whole sections in order, between banners. If not all fit, the sections about the goal and
+/// the next step get room first, and the omitted ones are named.
 fn render_handoff(
     handoff: &Handoff,
     room: Budget,
@@ -117,7 +118,7 @@ fn render_handoff(
     let Handoff { id, facts, body, remark, .. } = handoff;
     let opening = format!("=== HANDOFF LOADED (ID: {id}) ===\n{}\n\n", facts.join("\n"));
     let closing = format!("=== END HANDOFF ===\n{remark}\n\n");
-    // One token more for each piece: blank lines are counted apart here and may not be in the whole.
+    // One extra token per piece: blank lines at the joints may tokenize differently in the whole text.
     let size = |piece: &str| measure(piece) + Size { tokens: 1, chars: 0 };
     let frame = size(&opening) + size(&closing);
     let sections = sections(body);
@@ -161,7 +162,7 @@ fn render_handoff(
     Some(format!("{opening}{text}{}{closing}", left_out(id, &missing)))
 }
 
-/// Writes the files that a handoff lists, as much of them as `room` holds; `None` where that is nothing.
+/// Writes the listed files of a handoff within `room`; `None` if nothing fits.
 pub fn render_files(
     files: &[ListedFile],
     room: Budget,
@@ -195,7 +196,7 @@ pub fn render_files(
     (text.len() > heading).then_some(text)
 }
 
-/// A file's text with its delimiter: all of it, or as many lines as there is room for.
+/// A file's text below its delimiter: the whole text, or as many lines as fit.
 fn file_within(
     path: &str,
     text: &str,
@@ -231,7 +232,7 @@ fn not_shown(path: &str, total: u64) -> String {
     format!("[Not shown: {path}, {total} bytes]\n\n")
 }
 
-/// Names what had no room, and says where all of it is.
+/// Names the omitted sections, and the command that prints the whole handoff.
 fn left_out(id: &str, titles: &[&str]) -> String {
     let named = shorten(&titles.join(", "), MAX_NAMED_CHARS);
     format!("[Left out for want of room: {named}; `kgctx handoff show {id}` prints all of it]\n")
@@ -258,7 +259,7 @@ fn section_below(body: &str, names: &[&str]) -> Option<String> {
     Some(for_model::one_line(text))
 }
 
-/// At most so many characters of a text; where it was cut can be seen.
+/// Cuts a text to `most` characters; an ellipsis marks the cut.
 pub(crate) fn shorten(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((at, _)) => format!("{}…", text[..at].trim_end()),
@@ -266,7 +267,7 @@ pub(crate) fn shorten(text: &str, most: usize) -> String {
     }
 }
 
-/// Splits markdown before each heading that is not inside of code.
+/// Splits markdown before each heading outside code.
 fn sections(body: &str) -> Vec<&str> {
     let mut sections = Vec::new();
     let mut start = 0;

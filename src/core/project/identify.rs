@@ -1,13 +1,13 @@
-//! Decides which project a folder belongs to. One answer for hook, command line and index.
+//! Decides to which project a folder belongs. Hook, command line and index share this answer.
 
 use std::path::Path;
 
 use crate::core::project::{FolderFacts, Layout, Project};
 use crate::core::settings::ChannelRule;
 
-/// The channel of sessions that belong to no project.
+/// The channel and key of sessions outside any project.
 const NO_PROJECT: &str = "global";
-/// How long names that become file names may be, in bytes.
+/// The maximum length of a slug, which becomes a file name.
 const MAX_SLUG_BYTES: usize = 40;
 const MAX_CHANNEL_BYTES: usize = 64;
 
@@ -24,10 +24,8 @@ const MACHINE_FOLDERS: &[&str] = &[
     ".cargo/git",
 ];
 
-/// Returns the project of a folder.
-///
-/// The repository decides where there is one: all its worktrees and subfolders are one project. The root of the
-/// file system, the home folder and the hosts' own folders are never a project, even where they are repositories.
+/// A repository decides, if there is one: all its worktrees and subfolders are one project. The root of the file
+/// system, the home folder and the hosts' own folders are never a project, even if they are repositories.
 pub fn project(facts: &FolderFacts, channel: Option<&str>, rules: &[ChannelRule]) -> Project {
     let home = facts.home.as_deref();
     let (root, notes_root, checkout, branch, because) = match &facts.repository {
@@ -50,7 +48,7 @@ pub fn project(facts: &FolderFacts, channel: Option<&str>, rules: &[ChannelRule]
                 Layout::Submodule => format!("the git submodule at {root}"),
                 Layout::Bare => format!("the bare git repository at {root}"),
             };
-            // A bare repository has no files of its own: the notes are those of the working tree.
+            // A bare repository has no files of its own: the notes are in the working tree.
             let notes_root = match repository.layout {
                 Layout::BareWorktree | Layout::Bare => &repository.checkout,
                 Layout::Main | Layout::Worktree | Layout::Submodule => &repository.root,
@@ -99,7 +97,7 @@ pub fn project(facts: &FolderFacts, channel: Option<&str>, rules: &[ChannelRule]
     }
 }
 
-/// The scope that all members of a channel share: no project's key begins like that.
+/// The scope of all members of a channel. No project's key begins with `@`.
 fn channel_scope(channel: &str) -> String {
     format!("@{channel}")
 }
@@ -120,7 +118,7 @@ fn no_project(folder: &Path, reason: &str, channel: Option<String>) -> Project {
     }
 }
 
-/// Why a folder can be no project; `None` where it can.
+/// Why a folder cannot be a project; `None` if it can.
 fn unfit(folder: &Path, home: Option<&Path>) -> Option<&'static str> {
     if folder.parent().is_none() {
         return Some("the root of the file system");
@@ -134,7 +132,7 @@ fn unfit(folder: &Path, home: Option<&Path>) -> Option<&'static str> {
     (machine_made || plugin_cache).then_some("a folder of a host or package manager")
 }
 
-/// The base name of the root; a bare repository's without `.git`.
+/// The base name of the root, without the `.git` of a bare repository.
 fn project_name(root: &Path) -> String {
     let base = root.file_name().unwrap_or_default().to_string_lossy();
     match base.strip_suffix(".git") {
@@ -143,10 +141,10 @@ fn project_name(root: &Path) -> String {
     }
 }
 
-/// The explicit channel, else the rule with the longest path at or above the folder.
+/// The explicit channel, otherwise the rule with the deepest path at or above the folder.
 ///
-/// Rules are tried on the folder and on the project's root, so that a rule for the main checkout also holds in
-/// a worktree elsewhere.
+/// Falls back to the rules for the project's root, so that a rule for the main checkout also applies to a worktree
+/// elsewhere.
 fn named_channel(
     folder: &Path,
     root: &Path,
@@ -157,7 +155,7 @@ fn named_channel(
     explicit.map(channel_name).or_else(ruled)
 }
 
-/// The channel of the rule whose path is the longest at or above a place.
+/// The channel of the rule with the deepest path at or above a place.
 fn longest_rule(place: &Path, rules: &[ChannelRule]) -> Option<String> {
     rules
         .iter()
@@ -166,7 +164,7 @@ fn longest_rule(place: &Path, rules: &[ChannelRule]) -> Option<String> {
         .map(|rule| channel_name(&rule.channel))
 }
 
-/// A channel's name, made safe for a file name; a hash marks names that had to change.
+/// A channel's name, made safe as a file name. A hash marks names that had to change.
 fn channel_name(wanted: &str) -> String {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     let is_plain = !wanted.is_empty()
@@ -180,7 +178,7 @@ fn channel_name(wanted: &str) -> String {
     }
 }
 
-/// Lower-case letters, digits and single hyphens; `project` where nothing is left.
+/// Lower-case ASCII letters, digits, dots, underscores and single hyphens; `project` if nothing is left.
 pub fn slug(name: &str) -> String {
     let mut slug = String::new();
     for c in name.chars().flat_map(char::to_lowercase) {
@@ -197,7 +195,7 @@ pub fn slug(name: &str) -> String {
     if slug.is_empty() { "project".to_owned() } else { slug.to_owned() }
 }
 
-/// Eight hex digits that tell equal names apart.
+/// Eight hex digits that distinguish equal names.
 pub fn short_hash(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex()[..8].to_owned()
 }

@@ -1,17 +1,17 @@
-//! The `settings!` macro: from one row per setting it makes the settings in force, the form of a settings file, and the
-//! reading of environment variables.
+//! The `settings!` macro: generates the effective settings, the form of a settings file, and the parsing of
+//! environment variables, from one row per setting.
 
 use thiserror::Error;
 
 use crate::core::named::Named;
 use crate::core::settings::{Origin, Setting};
 
-/// Declares a group of settings. A row is `key: type = default`, then, where they apply:
-/// `as T`: the type in a file, if it differs: paths are written as text;
-/// `env(NAME, expected)`: the environment variable, and what a message says about a wrong value;
-/// `not_for_project(why)`: a project's committed file may not set it.
+/// Declares a group of settings. A row is `key: type = default`, followed by any of these:
+/// `as T`: the type in a file, if it differs, because files hold paths as text;
+/// `env(NAME, expected)`: the environment variable, and the description of valid values for error messages;
+/// `not_for_project(why)`: the committed file of a project cannot set it.
 ///
-/// Rows are in the order in which `kgctx config` lists them. Brackets hold fields that only the file has.
+/// The order of the rows is the order of `kgctx config`. Brackets contain fields that exist only in the file.
 macro_rules! settings {
     (
         $(#[$about:meta])*
@@ -52,7 +52,7 @@ macro_rules! settings {
         }
 
         impl $settings {
-            /// Takes over what a file sets. `resolve` reads a path as written there.
+            /// Applies the settings of a file. `resolve` interprets a path as written there.
             pub fn set_from_file(
                 &mut self,
                 file: &mut $file,
@@ -67,7 +67,7 @@ macro_rules! settings {
                 )*)*
             }
 
-            /// Takes over what environment variables set. A wrong value is left out and returned.
+            /// Applies environment variables. Skips and returns wrong values.
             pub fn set_from_variables(
                 &mut self,
                 get: &dyn Fn(&str) -> Option<String>,
@@ -82,7 +82,7 @@ macro_rules! settings {
                 wrong
             }
 
-            /// Each setting of a row with its key, as JSON.
+            /// Every row of the table as JSON.
             pub(super) fn rows(&self) -> Vec<$crate::core::settings::ListedSetting> {
                 use $crate::core::settings::ListedSetting;
                 vec![$($(ListedSetting::new(concat!($section, stringify!($key)), &self.$key),)*)*]
@@ -90,7 +90,7 @@ macro_rules! settings {
         }
 
         impl $file {
-            /// Removes what a project may not set. Returns the keys, each with the reason.
+            /// Removes the settings that a project cannot set. Returns their keys, each with the reason.
             pub fn remove_forbidden(&mut self) -> Vec<(&'static str, &'static str)> {
                 let mut forbidden = Vec::new();
                 $($($(
@@ -111,7 +111,7 @@ macro_rules! settings {
 }
 pub(super) use settings;
 
-/// An environment variable with a value of the wrong kind.
+/// An environment variable with an invalid value.
 #[derive(Debug, Error)]
 #[error("{name}={value:?} is not {expected}; correct or unset it")]
 pub struct WrongVariable {
@@ -159,7 +159,7 @@ impl FromVariable for Vec<String> {
     }
 }
 
-/// Takes over the value of an environment variable, if it is set.
+/// Applies an environment variable, if it is set.
 pub(super) fn set_from_variable<T: FromVariable>(
     setting: &mut Setting<T>,
     name: &'static str,

@@ -1,4 +1,4 @@
-//! All settings in force, as `kgctx config` lists them.
+//! All effective settings, in the form that `kgctx config` prints.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::core::note::vault;
 use crate::core::settings::{Origin, Setting, Settings};
 
-/// A setting with its value and its origin in words.
+/// A setting with its value, and its origin in words.
 #[derive(Debug, Serialize)]
 pub struct ListedSetting {
     pub key: String,
@@ -25,7 +25,7 @@ impl ListedSetting {
 }
 
 impl Settings {
-    /// Every setting, in the order of the table; then channels and vaults.
+    /// Every setting in table order, then channels and vaults.
     pub fn list(&self) -> Vec<ListedSetting> {
         let mut list = self.rows();
         list.extend(self.handoff.rows());

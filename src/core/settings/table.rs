@@ -1,4 +1,4 @@
-//! The table of all settings: key, type, default, environment variable, and what a project may not set.
+//! The table of all settings: key, type, default, environment variable, and what a project cannot set.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -20,11 +20,11 @@ const TOKENS: &str = "a number of tokens";
 const MILLISECONDS: &str = "a number of milliseconds";
 
 settings! {
-    /// All settings in force.
+    /// All effective settings.
     Settings {
         /// The folders of notes, in order. They need not exist.
         vaults: Vec<Setting<VaultSpec>> = Vec::new(),
-        /// Names for folders, used by handoffs.
+        /// Channels of folders, used by handoffs.
         channels: Vec<Setting<ChannelRule>> = Vec::new(),
         /// A channel that overrides all rules. Only the environment sets it.
         channel: Setting<Option<String>> = Setting::default(None),
@@ -36,38 +36,38 @@ settings! {
         #[serde(default, rename = "vault")]
         pub vaults: Vec<VaultEntry>,
     ] {
-        /// Whether maenifold's memory and the project's own notes are vaults without being named.
+        /// Whether maenifold's memory and the project's own notes are vaults by default.
         default_vaults: bool = true, env("KGCTX_DEFAULT_VAULTS", SWITCH);
         /// How links become concepts.
         links: LinkStyle = LinkStyle::Maenifold, env("KGCTX_LINKS", LinkStyle::names());
-        /// Larger files are left out.
+        /// Larger files are skipped.
         max_file_bytes: u64 = 10 * 1024 * 1024, env("KGCTX_MAX_FILE_BYTES", BYTES);
     }
     [
         #[serde(default)]
         pub channels: BTreeMap<String, String>,
     ] {
-        /// How many tokens a session's context may have.
+        /// The maximum number of tokens in a session's context.
         token_limit: u32 = 4_000, env("TOKEN_LIMIT", TOKENS);
         /// Which source answers about the notes of maenifold's memory.
         source: SourcePreference = SourcePreference::Auto,
             env("KGCTX_SOURCE", SourcePreference::names()),
             not_for_project("which may start a program");
-        /// How long one call of the maenifold CLI may take.
+        /// The time limit of one call of the maenifold CLI.
         cli_timeout_ms: u64 = 5_000, env("CLI_TIMEOUT", MILLISECONDS);
         /// How tokens are counted.
         encoding: Encoding = Encoding::O200kBase, env("KGCTX_ENCODING", Encoding::names());
-        /// How long making a session's context may take.
+        /// The time limit for building a session's context.
         deadline_ms: u64 = time_limits::CONTEXT.as_millis() as u64, env("KGCTX_DEADLINE_MS", MILLISECONDS);
-        /// Whether sessions get context at all.
+        /// Whether sessions receive context at all.
         enabled: bool = true, env("SESSION_START_ENABLED", SWITCH);
-        /// How a bridge hands over the context.
+        /// How a bridge adds the context to a session.
         delivery: Delivery = Delivery::Auto, env("KGCTX_DELIVERY", Delivery::names());
-        /// How a bridge announces it.
+        /// How a bridge announces the context.
         notice: Announcement = Announcement::Toast, env("KGCTX_NOTICE", Announcement::names());
-        /// How many tokens a session gets again after a compaction.
+        /// The maximum number of tokens in the context after a compaction.
         compaction_token_limit: u32 = 1_000, env("KGCTX_COMPACTION_TOKEN_LIMIT", TOKENS);
-        /// The OpenCode servers that the service follows. The default is where OpenCode listens by default.
+        /// The OpenCode servers that the service follows. The default is OpenCode's own default address.
         servers: Vec<String> = vec!["http://127.0.0.1:4096".to_owned()],
             env("KGCTX_SERVERS", "a list of addresses"),
             not_for_project("to which your notes would be sent");
@@ -75,32 +75,31 @@ settings! {
     [
         #[serde(default)]
         pub handoff: HandoffFile,
-        /// Only `kgctx check` reads this section, by itself.
+        /// Only `kgctx check` reads this section, with its own parser.
         #[serde(rename = "check")]
         pub _check: Option<IgnoredAny>,
     ] {}
 }
 
 settings! {
-    /// The settings of handoffs.
     HandoffSettings {}
     /// The section `[handoff]` of a settings file.
     HandoffFile in "handoff."
     [] {
-        /// Whether they are written and given automatically.
+        /// Whether handoffs are written and delivered automatically.
         enabled: bool = true, env("KGCTX_HANDOFFS", SWITCH);
-        /// Whether a session gets one at its start.
+        /// Whether a session receives a handoff at its start.
         inject_on_start: bool = true;
-        /// Whether a session that its user cleared gets context again.
+        /// Whether a session receives context again after its user cleared it.
         inject_on_clear: bool = false;
-        /// How many days a sticky handoff is valid.
+        /// The maximum age of a sticky handoff, in days.
         max_age_days: u32 = 7;
-        /// A session with fewer prompts leaves none at its end.
+        /// A session with fewer prompts leaves no handoff at its end.
         min_turns: u32 = 2;
-        /// The program that sums a session up, with its arguments. Empty: none.
+        /// The program that summarises a session, with its arguments. Empty: no program.
         summariser: Vec<String> = Vec::new(),
             not_for_project("which would be run on your machine");
-        /// Folders outside of a project from which listed files may be read.
+        /// Folders outside the project from which listed files can be read.
         allow: Vec<PathBuf> = Vec::new(), as Vec<String>,
             not_for_project("from where your files would be read");
     }

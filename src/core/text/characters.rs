@@ -1,22 +1,22 @@
-//! Classes of characters that can mislead a reader: invisible ones, line breaks and marks of direction. One table for all
-//! readers in this room.
+//! Classes of characters that can mislead a reader: invisible characters, line breaks and direction controls. All
+//! modules of `text` share these tables.
 
-/// Whether a character makes the text after it run the other way: embeddings, overrides, isolates.
+/// Whether a character changes the direction of the following text: embeddings, overrides, isolates.
 pub(super) fn turns_direction(c: char) -> bool {
     matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Whether a character is an invisible letter of one direction. Right-to-left texts need them; a terminal does not.
+/// Whether a character is an invisible direction mark. Right-to-left text needs these marks; a terminal does not.
 pub(super) fn is_direction_mark(c: char) -> bool {
     matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}')
 }
 
-/// Whether Unicode calls it a separator of lines or paragraphs. Few programs do.
+/// Whether Unicode defines the character as a line or paragraph separator. Few programs treat it as one.
 pub(super) fn is_line_separator(c: char) -> bool {
     matches!(c, '\u{2028}' | '\u{2029}')
 }
 
-/// Whether a character shows nothing and takes no room.
+/// Whether a character is invisible and has no width.
 pub(super) fn is_invisible(c: char) -> bool {
     if c.is_ascii() {
         return c.is_ascii_control() && !c.is_whitespace();
@@ -41,7 +41,7 @@ pub(super) fn is_invisible(c: char) -> bool {
     )
 }
 
-/// Whether a character is drawn as a picture, or can be.
+/// Whether a character is, or can be, displayed as an emoji.
 pub(super) fn is_emoji(c: char) -> bool {
     matches!(c,
         '\u{a9}' | '\u{ae}' | '\u{203c}' | '\u{2049}' | '\u{2122}' | '\u{2139}'
@@ -50,12 +50,13 @@ pub(super) fn is_emoji(c: char) -> bool {
         | '\u{1f000}'..='\u{1faff}')
 }
 
-/// An emoji or its selector. Skin colours are emoji.
+/// Whether a character is an emoji or the emoji selector. Skin tones are emoji.
 pub(super) fn is_emoji_part(c: char) -> bool {
     is_emoji(c) || c == '\u{fe0f}'
 }
 
-/// Whether a script joins its letters: Arabic and its neighbours, the Indic scripts and their relatives.
+/// Whether a character belongs to a script with joined letters: Arabic and related scripts, the Indic scripts and
+/// their relatives.
 pub(super) fn is_joining(c: char) -> bool {
     matches!(c, '\u{600}'..='\u{8ff}' | '\u{900}'..='\u{dff}' | '\u{f00}'..='\u{109f}' | '\u{1780}'..='\u{18aa}'
         | '\u{1900}'..='\u{1cff}' | '\u{a800}'..='\u{abff}' | '\u{fb50}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}'

@@ -1,8 +1,8 @@
-//! Text inside HTML. Everything on a page that is not part of this program's source goes through here.
+//! Text inside HTML. Every string on a page that is not a literal of this program goes through here.
 
 use crate::core::text::characters::turns_direction;
 
-/// Text for an element or a quoted attribute.
+/// Escapes text for an element or a quoted attribute.
 pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,5 +1,5 @@
-//! Text for a model: nothing invisible, no tags that a host acts on, no secrets. Does not judge what a text says: the
-//! fence around it tells the model that this is data.
+//! Text for a model: no invisible characters, no tags that a host acts on, no secrets. The meaning of a text is not
+//! checked: the fence around it marks it as data.
 
 mod host_tags;
 mod visible;
@@ -25,8 +25,8 @@ pub fn one_line(text: &str) -> String {
     harmless(&line)
 }
 
-/// Returns `text` with its lines: line breaks of every kind become `\n`, tabs stay, other white space becomes blanks,
-/// and none stays at the end of a line or of the text.
+/// Returns `text` with its lines: line breaks of every kind become `\n`, tabs stay, other white space becomes blanks.
+/// Removes white space at the end of every line and of the text.
 pub fn lines(text: &str) -> String {
     let mut lines = String::with_capacity(text.len());
     let mut after_return = false;
@@ -47,10 +47,10 @@ pub fn lines(text: &str) -> String {
     harmless(&lines)
 }
 
-/// The places of invisible characters: what the functions above leave out. Neighbours are one place.
+/// The ranges of invisible characters: those that the functions above remove. Adjacent characters form one range.
 pub fn invisible_places(text: &str) -> Vec<Range<usize>> {
     let mut places = Vec::new();
-    // Most texts have none, and this test is cheap.
+    // A cheap test that covers most texts.
     if !text.contains(characters::is_invisible) {
         return places;
     }
@@ -70,7 +70,7 @@ pub fn invisible_places(text: &str) -> Vec<Range<usize>> {
     places
 }
 
-/// The places of tags that mean something to a host or to a model's template.
+/// The ranges of tags that a host or a model's template interprets.
 pub fn host_tag_places(text: &str) -> Vec<Range<usize>> {
     host_tags::places(text)
 }
@@ -79,7 +79,7 @@ fn is_blank(piece: &str) -> bool {
     piece.starts_with(char::is_whitespace)
 }
 
-/// Masks secrets last: they are recognised by their characters, which are all visible by now.
+/// Masks secrets last: the rules match visible characters, and all invisible ones are gone by now.
 fn harmless(text: &str) -> String {
     let text = host_tags::neutralised(text);
     match secrets::mask(&text) {
@@ -110,7 +110,7 @@ mod tests {
         );
         check("hi\u{e0049}\u{e0067}\u{e007f}\u{fff9}x\u{fffb}", "hix");
         check("a \u{200b} b", "a b");
-        // Selectors that carry bytes.
+        // Selectors that carry hidden bytes.
         check("a\u{fe0f}\u{fe01}b\u{e0101}", "ab");
         check("😀\u{fe0f}\u{fe0f}\u{e0101}\u{e0102}", "😀\u{fe0f}");
         // Joiners in a Latin word, at its ends, and in a row.
@@ -210,7 +210,7 @@ mod tests {
         check("PASSWORD=hun\u{200b}ter2x", "PASSWORD=[masked: env-assignment]");
     }
 
-    /// Pieces of which tags, emoji and hidden text are made.
+    /// The building blocks of tags, emoji and hidden text.
     const PIECES: &[&str] = &[
         "<",
         ">",
@@ -276,7 +276,7 @@ mod tests {
         ]
     }
 
-    /// Spelt out anew, so that the check does not lean on what it checks.
+    /// An independent implementation, so that the check does not rely on the code under test.
     fn check_shown(shown: &str) -> Result<(), TestCaseError> {
         let all: Vec<char> = shown.chars().collect();
         for (n, &c) in all.iter().enumerate() {

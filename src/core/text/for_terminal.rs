@@ -1,16 +1,17 @@
-//! Text for a terminal: nothing that moves the cursor, changes colours or turns the direction of a line.
+//! Text for a terminal: no cursor movement, no colours, no direction controls.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
 use crate::core::text::characters::{is_direction_mark, is_line_separator, turns_direction};
 
-/// Replaces what could change what the reader sees by blanks. Notes are other people's text.
+/// Replaces control characters and direction controls by blanks, because they could falsify the output. Notes are
+/// untrusted text.
 pub fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() || turns_direction(c) { ' ' } else { c }).collect()
 }
 
-/// Keeps line ends and tabs, and spells out every other control character.
+/// Keeps line ends and tabs. Escapes all other control characters, direction controls and line separators.
 pub fn lines(text: &str) -> Cow<'_, str> {
     if !text.contains(is_spelt_out) {
         return Cow::Borrowed(text);

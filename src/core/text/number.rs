@@ -1,6 +1,6 @@
-//! Numbers as people read them.
+//! Numbers in human-readable form.
 
-/// A number with its thousands set apart: 12,345.
+/// A number with thousands separators: 12,345.
 pub fn thousands(number: impl TryInto<i128>) -> String {
     let number = number.try_into().unwrap_or_default();
     let digits = number.unsigned_abs().to_string();
@@ -14,7 +14,7 @@ pub fn thousands(number: impl TryInto<i128>) -> String {
     if number < 0 { format!("-{text}") } else { text }
 }
 
-/// A number of things, like `1 note` or `1,200 notes`.
+/// A number with a noun, like `1 note` or `1,200 notes`.
 pub fn counted(number: usize, what: &str) -> String {
     format!("{} {what}{}", thousands(number as i128), if number == 1 { "" } else { "s" })
 }

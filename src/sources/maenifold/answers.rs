@@ -1,30 +1,30 @@
-//! What maenifold's program answers, in whichever form.
+//! The answers of maenifold's program, independent of their format.
 
 use crate::core::note::concept::Concept;
 use crate::core::time::Timestamp;
 
-/// A note as an answer names it.
+/// A note in an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AnsweredNote {
     pub place: NotePlace,
     pub title: Option<String>,
-    /// When it was last written, if the answer tells a moment: maenifold's text has local minutes without a zone.
+    /// When it was last written; `None` if the answer gives no exact time: maenifold's text shows local minutes
+    /// without a zone.
     pub modified: Option<Timestamp>,
-    /// Whether it has the words of a search, if the answer tells. Every search also finds notes that are only similar in
-    /// meaning: there is no floor.
+    /// Whether the note contains the words of a search, if the answer says so. Every search also returns notes that
+    /// are only similar in meaning, without a minimum similarity.
     pub has_words: Option<bool>,
-    /// The concepts that the answer names, or shows in pieces of the text; mostly not all that the note mentions.
+    /// The concepts that the answer names, or that its pieces of text link; usually not all concepts of the note.
     pub concepts: Vec<Concept>,
-    /// Whether `concepts` are all of them, as the answer says.
+    /// Whether the answer names all concepts of the note.
     pub names_all_concepts: bool,
 }
 
-/// How an answer names a note.
+/// How an answer identifies a note.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotePlace {
-    /// By its address.
     Uri(String),
-    /// By its file's name, without folder and `.md`. There may be several of that name.
+    /// The file name without folder and `.md`. Several notes can have the same one.
     Stem(String),
 }
 
@@ -34,12 +34,12 @@ impl Default for NotePlace {
     }
 }
 
-/// A concept that shares notes with the one that was asked for.
+/// A concept that shares notes with the requested one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Relation {
     pub concept: Concept,
-    /// How many notes mention both.
+    /// The number of notes that mention both.
     pub notes: u32,
-    /// Addresses of some of them.
+    /// The addresses of some of these notes.
     pub uris: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! A call of maenifold's program: one tool, one payload, what it said. What that means is not judged here: maenifold ends
+//! A call of maenifold's program: one tool, one payload, its output. Does not interpret the output: maenifold exits
 //! with success whatever happened.
 
 use std::ffi::{OsStr, OsString};
@@ -15,50 +15,47 @@ use crate::system::process::find;
 use crate::system::process::run;
 use crate::system::process::run::{Leftovers, Limits, RunError};
 
-/// Names the program, for those who have it in no usual place. `MAENIFOLD_ROOT` is the folder of its data.
+/// Names the program if it is in an unusual place. (`MAENIFOLD_ROOT` is the folder of its data.)
 const VARIABLE: &str = "KGCTX_MAENIFOLD_BIN";
-/// The program's usual name.
 const NAME: &str = "maenifold";
-/// How the names of all of maenifold's own variables begin.
+/// The prefix of all of maenifold's own variables.
 const OWN_VARIABLES: &str = "MAENIFOLD_";
-/// Those of them that name places, at which maenifold makes what is not there.
+/// Variables that name paths. maenifold creates what does not exist there.
 const PLACES: [&str; 2] = ["MAENIFOLD_ROOT", "MAENIFOLD_DATABASE_PATH"];
-/// With these, maenifold takes its database out of the mode in which others can read while it writes.
+/// With these variables, maenifold switches its database out of the mode in which others can read while it writes.
 const UNWELCOME: [&str; 2] = ["CI", "GITHUB_ACTIONS"];
-/// A longer answer is none that maenifold gives to our questions.
+/// maenifold never answers our questions at greater length.
 const MAX_ANSWER_BYTES: u64 = 1024 * 1024;
 
 /// The installed program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Program {
     file: PathBuf,
-    /// What it is to find in its environment in place of what is in ours.
+    /// Variables that override our own environment.
     variables: Vec<(OsString, OsString)>,
 }
 
-/// Why there is no program.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NotFound {
-    /// The one that was asked for is not there.
+    /// `KGCTX_MAENIFOLD_BIN` does not name a program.
     #[error("{} names {}, which is no program", VARIABLE, .0.display())]
     Named(PathBuf),
     #[error("no maenifold on the PATH, and none in ~/maenifold/bin")]
     Nowhere,
 }
 
-/// What can be asked of it. None of these changes a note, or the rank of one.
+/// The tools that kgctx calls. None of them changes a note, or its rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tool {
-    /// Which notes are about this?
+    /// "Which notes are about this?"
     SearchMemories,
-    /// What changed lately?
+    /// "What changed lately?"
     RecentActivity,
-    /// What stands around this concept?
+    /// "Which concepts are around this one?"
     BuildContext,
 }
 
 impl Tool {
-    /// The tool's name.
     pub fn name(self) -> &'static str {
         match self {
             Tool::SearchMemories => "SearchMemories",
@@ -68,7 +65,7 @@ impl Tool {
     }
 }
 
-/// Why it said nothing.
+/// Why a call has no output.
 #[derive(Debug, Error)]
 pub enum CallError {
     #[error("maenifold cannot be started: {0}")]
@@ -77,10 +74,10 @@ pub enum CallError {
     Late(Duration),
     #[error("maenifold's answer is longer than {} KiB", MAX_ANSWER_BYTES / 1024)]
     TooLong,
-    /// It failed. Whatever it handles it does not call a failure: this is a crash.
+    /// A crash: maenifold reports errors that it handles with success.
     #[error("maenifold crashed with {0}")]
     Failed(ExitStatus),
-    /// It would make folders wherever we happen to stand.
+    /// A relative path: maenifold would create folders in the current folder.
     #[error("{0} is {path}, which does not begin with a slash; maenifold was not started", path = .1.display())]
     Root(&'static str, PathBuf),
     #[error("maenifold's answer cannot be read: {0}")]
@@ -100,7 +97,8 @@ impl From<RunError> for CallError {
 }
 
 impl Program {
-    /// Finds it: the one that is named, else the first on the PATH, else the one that maenifold's own hooks look for.
+    /// Finds the program: the one in `KGCTX_MAENIFOLD_BIN`, otherwise the first on the PATH, otherwise the one that
+    /// maenifold's own hooks use.
     pub fn find(environment: &Environment) -> Result<Program, NotFound> {
         let file = match environment.get(VARIABLE) {
             Some(named) => find::find(named, environment)
@@ -112,21 +110,20 @@ impl Program {
                 })
                 .ok_or(NotFound::Nowhere)?,
         };
-        // A bare name, as an empty part of the PATH gives it, would be looked for once more.
+        // `Command` would search the PATH again for a bare name, which an empty part of the PATH yields.
         let file = std::path::absolute(&file).unwrap_or(file);
         let own = environment.beginning_with(OWN_VARIABLES);
         let own = own.map(|(name, value)| (name.clone(), value.clone()));
-        // Below the home folder are its data, if nothing else is said.
+        // maenifold's data is below the home folder by default.
         let home = environment.get("HOME").map(|home| ("HOME".into(), home.clone()));
         Ok(Program { variables: own.chain(home).collect(), file })
     }
 
-    /// Its file.
     pub fn file(&self) -> &Path {
         &self.file
     }
 
-    /// Calls a tool and returns all that it says. When time is up, it is ended with everything that it started.
+    /// Calls a tool and returns its output. At the time limit, kills the program and all processes that it started.
     pub fn call(&self, tool: Tool, payload: &Value, until: Instant) -> Result<Vec<u8>, CallError> {
         for place in PLACES {
             let value = self.variables.iter().find(|(name, _)| name == place);
@@ -162,7 +159,7 @@ mod tests {
     use std::thread;
     use tempfile::TempDir;
 
-    /// A folder with a script in it that stands for maenifold.
+    /// A folder with a script that plays maenifold.
     fn folder(script: &str) -> TempDir {
         let folder = tempfile::tempdir().unwrap();
         install(&folder.path().join(NAME), script);
@@ -173,8 +170,8 @@ mod tests {
         let text = file.with_extension("text");
         fs::write(&text, format!("#!/bin/sh\n{script}\n")).unwrap();
         fs::set_permissions(&text, fs::Permissions::from_mode(0o755)).unwrap();
-        // Copied by another process: one of ours that starts meanwhile would hold the file open, and nobody may run a
-        // file that is being written.
+        // A separate process copies the file: a process that a parallel test starts could inherit our open file, and
+        // a file that is open for writing cannot be executed.
         assert!(Command::new("/bin/cp").arg("-p").arg(&text).arg(file).status().unwrap().success());
     }
 
@@ -196,7 +193,7 @@ mod tests {
         program(&folder(script), &[]).call(Tool::RecentActivity, &json!({}), soon(5_000))
     }
 
-    /// Whether a process of this number is there, dead or alive.
+    /// Whether a process with this id exists, dead or alive.
     fn is_there(pid: &str) -> bool {
         Command::new("/bin/sh")
             .args(["-c", &format!("kill -0 {pid} 2>/dev/null")])
@@ -223,7 +220,7 @@ mod tests {
         let at_home = environment(&[("PATH", "/none"), ("HOME", home)]);
         assert_eq!(file(&at_home), Ok(Path::new(home).join("maenifold/bin").join(NAME)));
         assert_eq!(file(&environment(&[("PATH", "/none")])), Err(NotFound::Nowhere));
-        // One that is named and is not there is an error, whatever else there is.
+        // A named program that does not exist is an error, even if there are others.
         let missing = file(&all.with(VARIABLE, "/none/maenifold")).unwrap_err();
         assert_eq!(
             missing.to_string(),
@@ -248,7 +245,7 @@ mod tests {
     fn the_environment_is_ours_but_for_maenifolds_own_variables() {
         const AGAIN: &str = "KGCTX_TEST_OF_ENVIRONMENT";
         if std::env::var_os(AGAIN).is_none() {
-            // The environment of a process with threads must not change: this test runs again in another process.
+            // The environment of a process with threads must not change, so this test runs again in another process.
             let module = module_path!().trim_start_matches("kgctx::");
             let name = "the_environment_is_ours_but_for_maenifolds_own_variables";
             let test = format!("{module}::{name}");
@@ -335,7 +332,7 @@ mod tests {
             let late = program.call(Tool::RecentActivity, &json!({}), soon(300)).unwrap_err();
             assert!(matches!(late, CallError::Late(_)), "{name}: {late}");
             assert!(started.elapsed() < Duration::from_secs(5), "{name}");
-            // Whom init has to reap may take a moment.
+            // init may need a moment to reap orphans.
             thread::sleep(Duration::from_millis(200));
             let own = fs::read_to_string(folder.path().join("self")).unwrap();
             assert!(!is_there(own.trim()), "{name}: it is still there");
@@ -345,7 +342,7 @@ mod tests {
         }
     }
 
-    /// Whether a process runs that is not ours to reap: where nobody reaps orphans, a dead one stays listed.
+    /// Whether a process that is not our child runs: if orphans are not reaped, a dead one stays listed.
     fn is_running(pid: &str) -> bool {
         let status = fs::read_to_string(format!("/proc/{pid}/stat"));
         status.map_or_else(|_| is_there(pid), |stat| !stat.contains(") Z "))

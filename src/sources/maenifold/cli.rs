@@ -1,4 +1,4 @@
-//! maenifold's program, asked the three questions. What its answers leave out is read from the notes themselves.
+//! maenifold's program as a source. Reads from the notes themselves what its answers leave out.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -28,19 +28,20 @@ use crate::sources::source::{Source, SourceAnswer, SourceError};
 use crate::system::clock;
 use crate::system::maenifold_places::Places;
 
-/// How many notes a search is asked for. maenifold looks for words in six times as many files, and no further.
+/// The number of notes that a search requests. maenifold searches for words in six times as many files, and no
+/// further.
 const SEARCH_PAGE: usize = 50;
 
-/// No answer has more notes that are understood.
+/// The parser takes no more notes per answer.
 const LARGEST_PAGE: usize = 1_000;
 
-/// maenifold's program, and the notes that it speaks of.
+/// maenifold's program, and the notes to which its answers refer.
 pub(crate) struct Cli {
     program: Program,
     places: Places,
-    /// How long one call may take.
+    /// The limit of one call.
     timeout: Duration,
-    /// When all calls have to be done.
+    /// The limit of all calls together.
     until: Instant,
     links: LinkStyle,
     max_file_bytes: u64,
@@ -50,7 +51,7 @@ pub(crate) struct Cli {
 type FoundNotes = Result<Vec<FoundNote>, String>;
 
 impl Cli {
-    /// Makes ready to ask. Nothing is started yet.
+    /// Starts nothing yet.
     pub(crate) fn new(
         program: Program,
         places: &Places,
@@ -71,7 +72,7 @@ impl Cli {
         let payload = json!({ "query": query, "mode": "Hybrid", "pageSize": page });
         let said = self.asked_while_listing(Tool::SearchMemories, &payload)?;
         let told = replies::search(&said).map_err(|error| fault(Tool::SearchMemories, error))?;
-        // Every search fills its page with notes that are only akin to the query.
+        // Every search fills its page with notes that are only similar to the query.
         let with_words = told.into_iter().filter(|note| note.has_words != Some(false));
         let signal = Signal::Search { place: 0, matched: Match::Text };
         let (mut told, mut taken) = (BTreeSet::new(), Vec::new());
@@ -86,8 +87,8 @@ impl Cli {
             .collect())
     }
 
-    /// The notes that were written lately, newest first. The program counts back from its own clock: with a moment that is
-    /// asked for, those of its answer are left out that had not happened then, or were long over.
+    /// The recently written notes, newest first. The program counts back from its own clock, so notes outside the
+    /// span before `now` are removed from its answer.
     pub(super) fn changed_notes(&self, question: RecentQuestion) -> FoundNotes {
         let RecentQuestion { now, span, limit, filter } = question;
         let payload =
@@ -99,11 +100,11 @@ impl Cli {
         let mut found: Vec<FoundNote> =
             told.into_iter().filter_map(|note| self.note(note, signal, &mut taken)).collect();
         found.retain(|note| {
-            // What came after the moment that was asked for had not happened then.
+            // At the time `now`, later changes had not happened yet.
             let is_later = now.is_some_and(|now| note.modified > now);
             note.modified >= since && !is_later && admits(filter, &note.uri)
         });
-        // maenifold goes by the times at which it last saw the files.
+        // maenifold sorts by the times at which it last saw the files.
         found.sort_by_key(|note| std::cmp::Reverse(note.modified));
         let mut told = BTreeSet::new();
         found.retain(|note| told.insert(note.uri.clone()));
@@ -128,7 +129,7 @@ impl Cli {
         Ok(told.into_iter().filter(|relation| relation.concept != *concept).collect())
     }
 
-    /// The concepts around one, those with the most common notes first.
+    /// The concepts around one, most shared notes first.
     fn neighbours(&self, concept: &Concept) -> Result<Vec<Link>, String> {
         let mut links: Vec<Link> = self
             .relations(concept, NEIGHBOURS)?
@@ -142,7 +143,7 @@ impl Cli {
         Ok(links)
     }
 
-    /// The notes that go by the names of concepts. How many mention them, maenifold does not tell.
+    /// The notes with the names of concepts. maenifold does not tell how many notes mention a concept.
     fn own_notes(&self, ranked: &[FoundConcept]) -> ConceptDetails {
         let notes = self.notes();
         let going_by = notes.going_by(ranked.iter().map(|found| &found.concept));
@@ -155,10 +156,10 @@ impl Cli {
         in_time.filter_map(detail).collect()
     }
 
-    /// A note of an answer with what its file says; `taken` are the files of notes before it.
+    /// A note of an answer, completed from its file. `taken` are the files of the preceding notes.
     ///
-    /// A note without a listed file is gone, or one that the index ignores, too. It is left out unless the answer tells
-    /// everything about it, or the files of a search are on another machine.
+    /// A note without a listed file was removed, or the index ignores it as well. It is left out unless the answer is
+    /// complete, or unless a search found it and the files are on another machine.
     fn note<'a>(
         &'a self,
         answered: AnsweredNote,
@@ -177,7 +178,7 @@ impl Cli {
         }
         let NotePlace::Uri(uri) = place else { return None };
         let (is_enough, modified) = match signal {
-            // Nothing depends on the time of a note that a search found.
+            // No code uses the time of a note that a search found.
             Signal::Search { .. } => (names_all_concepts || !notes.are_here(), Timestamp(0)),
             Signal::Recent { .. } => (names_all_concepts, modified?),
         };
@@ -186,7 +187,7 @@ impl Cli {
         (is_enough && is_address(&note.uri)).then_some(note)
     }
 
-    /// Asks the program, and lists the notes meanwhile.
+    /// Calls the program, and lists the notes in parallel.
     fn asked_while_listing(&self, tool: Tool, payload: &Value) -> Result<Vec<u8>, String> {
         thread::scope(|scope| {
             let said = scope.spawn(|| self.asked(tool, payload));
@@ -222,7 +223,8 @@ impl Source for Cli {
         Ok(self.changed_notes(RecentQuestion::of_last_day(now))?)
     }
 
-    /// Side by side, unless maenifold has yet to unpack its assets: two processes that do so get in each other's way.
+    /// Runs both calls in parallel, unless maenifold has yet to unpack its assets: two processes would disturb each
+    /// other.
     fn search_and_recent(
         &self,
         project: Option<&str>,
@@ -237,7 +239,7 @@ impl Source for Cli {
         })
     }
 
-    /// A concept that fails takes nothing from the others.
+    /// A failure for one concept does not affect the others.
     fn around(&self, concepts: &[FoundConcept], n_expanded: usize) -> SourceAnswer<ConceptDetails> {
         let best = &concepts[..concepts.len().min(n_expanded)];
         thread::scope(|scope| {
@@ -266,7 +268,7 @@ fn is_address(uri: &str) -> bool {
     matches!(anywhere.resolve(uri), Some(Ok(_)))
 }
 
-/// A note as its file has it, which is newer than any answer.
+/// A note from its file, which is newer than any answer.
 fn of_file(
     listed: Listed<'_>,
     read: ReadNote,
@@ -278,7 +280,7 @@ fn of_file(
     FoundNote { uri, title: read.title, excerpt: read.excerpt, concepts, modified, signal }
 }
 
-/// How a note matches a query that stands in it somewhere.
+/// How a note matches a query that occurs somewhere in it.
 fn matched(note: &FoundNote, query: &str) -> Match {
     let query = Concept::parse(query);
     let is_query = |name: &str| query.is_some() && Concept::parse(name) == query;

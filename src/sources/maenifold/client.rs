@@ -17,11 +17,11 @@ use crate::sources::recent::RecentQuestion;
 use crate::system::clock;
 use crate::workspace::{AppError, Place, Request};
 
-/// A part of maenifold that answers a person's question.
+/// The part of maenifold that answers a person's question.
 pub struct MaenifoldClient {
     place: Place,
     part: MaenifoldPart,
-    /// What the reader of the answer has to know.
+    /// A remark for the reader of the answer.
     pub remark: Option<String>,
 }
 
@@ -31,7 +31,7 @@ enum MaenifoldPart {
 }
 
 impl MaenifoldClient {
-    /// Finds the part that a request prefers; `None` if that is the index.
+    /// Finds the part that a request prefers; `None` for the index.
     pub fn find(request: &Request) -> Result<Option<MaenifoldClient>, AppError> {
         let place = Place::find(request)?;
         let preference = place.settings.source.value;
@@ -75,7 +75,7 @@ impl MaenifoldClient {
         answer.map_err(AppError::Maenifold)
     }
 
-    /// The notes whose files were written lately, newest first.
+    /// The notes whose files were written recently, newest first.
     pub fn recent(self, question: RecentQuestion) -> Result<RecentAnswer, AppError> {
         let answer = match self.part {
             MaenifoldPart::Database(mut memory) => {
@@ -145,7 +145,7 @@ fn around(program: &Cli, question: ContextQuestion<'_>) -> Result<ContextAnswer,
     }
     Ok(ContextAnswer {
         concept: concept.map_or_else(|| wanted.to_owned(), |concept| concept.to_string()),
-        // It does not tell a concept without neighbours from one that it does not know.
+        // The program does not distinguish an unknown concept from one without neighbours.
         known: !relations.is_empty(),
         related_concepts: relations
             .into_iter()

@@ -1,4 +1,4 @@
-//! maenifold's database as a source: the three questions, answered from `memory.db` and from nothing that is staler.
+//! maenifold's database as a source: answers the three questions from `memory.db` alone.
 
 mod context;
 mod names;
@@ -30,23 +30,23 @@ use crate::system::vault;
 
 use names::Names;
 
-/// In so many characters of a note its first sentence is looked for.
+/// The length of the text in which the first sentence of a note is searched.
 const EXCERPT_SOURCE_CHARS: usize = 4 * 1024;
 
-/// maenifold's memory, as its database knows it at one moment. Made for one set of questions, and not to be kept.
+/// maenifold's memory as its database knows it at one moment. Serves one set of questions; do not keep it open.
 pub struct Memory {
     database: Database,
     vault: Vault,
     links: LinkStyle,
     decay: Decay,
-    /// From the oldest on: a note's place here is its place in time, as the index has it.
+    /// Oldest first: the position of a note is its position in time, as in the index.
     notes: Vec<KnownNote>,
     places: HashMap<String, Place>,
     by_row: HashMap<i64, Place>,
     names: Names,
 }
 
-/// The place of a note among all, in the order of time.
+/// The position of a note in [`Memory::notes`], in order of time.
 type Place = usize;
 
 /// A note that the database knows.
@@ -67,14 +67,14 @@ impl KnownNote {
         self.path.as_str().rsplit_once('/').map_or("", |(folder, _)| folder)
     }
 
-    /// When its file was last written, as far as the database knows; long ago where it does not.
+    /// When the file was last written, as far as the database knows; 1970 if it does not.
     fn modified(&self) -> Timestamp {
         self.row.last_indexed.unwrap_or(Timestamp(0))
     }
 }
 
 impl Memory {
-    /// Opens the database, and learns which notes it knows.
+    /// Opens the database, and reads which notes it knows.
     pub fn open(
         places: &Places,
         settings: &Settings,
@@ -112,12 +112,13 @@ impl Memory {
         })
     }
 
-    /// Whether all that was answered is one state. If not, the database was written meanwhile: open and ask again.
+    /// Whether all answers so far are from one state. If not, the database was written meanwhile: open it and ask
+    /// again.
     pub fn is_unchanged(&self) -> bool {
         self.database.is_unchanged()
     }
 
-    /// Why the database is staler than its files, of which these were listed; `None` where it knows all as they are.
+    /// Why the database is behind its files, compared with these listings; `None` if it is up to date.
     pub fn behind(&self, listings: &[FolderListing]) -> Option<String> {
         if self.database.is_behind_its_log() {
             return Some("its log cannot be read: its folder is not writable".to_owned());
@@ -147,7 +148,7 @@ impl Memory {
         }
         let others = self.notes.iter().zip(is_listed).filter(|(_, is_listed)| !is_listed);
         for (note, _) in others {
-            // Hidden files, and those that git ignores, are among maenifold's notes, and are not listed here.
+            // maenifold's notes include hidden files and those that git ignores, which are not listed here.
             gone += u64::from(!vault::has(&self.vault, &note.path));
         }
         let notes = |n: u64| if n == 1 { "1 note is".to_owned() } else { format!("{n} notes are") };
@@ -167,14 +168,14 @@ impl Memory {
         (!reasons.is_empty()).then(|| reasons.join(", "))
     }
 
-    /// The notes that were written lately, newest first.
+    /// The recently written notes, newest first.
     pub fn recent(&self, question: RecentQuestion) -> Result<Vec<FoundNote>, String> {
         let (newest, _) = self.newest(question);
         let found = newest.into_iter().enumerate();
         found.map(|(n, place)| self.found(place, Signal::Recent { place: n + 1 })).collect()
     }
 
-    /// The same, as an answer of its own.
+    /// Like [`Memory::recent`], in the form of an answer for a person.
     pub fn recent_answer(&self, question: RecentQuestion) -> Result<RecentAnswer, String> {
         let now = question.now.unwrap_or_else(clock::now);
         let (newest, older) = self.newest(question);
@@ -192,7 +193,7 @@ impl Memory {
         Ok(RecentAnswer { now, items, newest_older })
     }
 
-    /// The notes that are recent enough, newest first, and the newest of those that are not.
+    /// The notes that are recent enough, newest first. Also the newest older note, if the filter admits it.
     fn newest(&self, question: RecentQuestion) -> (Vec<Place>, Option<Place>) {
         let RecentQuestion { now: asked_for_now, span, limit, filter } = question;
         let since = asked_for_now.unwrap_or_else(clock::now).before(span);
@@ -203,7 +204,7 @@ impl Memory {
             if note.modified() < since {
                 return (found, is_admitted.then_some(place));
             }
-            // What came after the moment that was asked for had not happened then.
+            // At the given time, later changes had not happened yet.
             let is_later = asked_for_now.is_some_and(|now| note.modified() > now);
             if found.len() == limit {
                 break;
@@ -215,9 +216,9 @@ impl Memory {
         (found, None)
     }
 
-    /// What the database knows about found concepts, and what stands around the best of them.
+    /// What the database knows about found concepts, with the neighbours of the best ones.
     ///
-    /// Without the weights that fade from day to day: what a session is given changes with the notes, not with the clock.
+    /// Ignores the weights that decay daily: a context changes with the notes, not with the clock.
     pub fn details(
         &self,
         ranked: &[FoundConcept],
@@ -272,20 +273,20 @@ impl Memory {
         let note = &self.notes[place];
         let start = self.database.text_start(note.row.row, EXCERPT_SOURCE_CHARS).map_err(reason)?;
         let Some(start) = start else { return Ok(String::new()) };
-        // The text comes without its front matter, so that a rule at its start is no fence.
+        // The stored text has no front matter. The line break keeps a rule at its start from being read as one.
         let text = format!("\n{start}");
         let stem = note.path.stem();
         Ok(markdown::parse(&text, stem, self.links, Remarks::default()).excerpt)
     }
 }
 
-/// Whether a concept's name holds nothing that must not be told: maenifold takes any link for a concept.
+/// Whether a concept's name contains no secret: maenifold treats any link as a concept.
 fn is_no_secret(concept: &Concept) -> bool {
     !secrets::are_in_name(concept.as_str())
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` gives")]
 fn reason(error: DatabaseError) -> String {
-    // SQLite quotes what it finds in the file.
+    // SQLite quotes content of the file in its messages.
     secrets::mask(&for_model::one_line(&error.to_string())).into_owned()
 }

@@ -1,5 +1,5 @@
-//! A failure of maenifold's program, remembered for a while: who was not told to ask it waits for it once an hour, and not at
-//! every start.
+//! Remembers a failure of maenifold's program, so that `auto` waits for it once an hour instead of at every session
+//! start.
 
 use crate::core::time_limits;
 use std::fs;
@@ -7,13 +7,13 @@ use std::path::Path;
 
 const FILE: &str = "maenifold-failed";
 
-/// Remembers that it failed just now. If that cannot be written down, the next one waits, too.
+/// Records a failure. If the file cannot be written, the next session waits, too.
 pub fn remember(cache: &Path) {
     let _ = fs::create_dir_all(cache);
     let _ = fs::write(cache.join(FILE), "");
 }
 
-/// Whether it failed lately.
+/// Whether the program failed recently, so that `auto` skips it.
 pub fn is_remembered(cache: &Path) -> bool {
     let failed = fs::metadata(cache.join(FILE)).and_then(|there| there.modified());
     failed

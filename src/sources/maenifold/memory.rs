@@ -5,7 +5,7 @@ use crate::core::source::SourcePreference;
 use crate::system::maenifold_places::Places;
 use crate::workspace::Place;
 
-/// The paths of maenifold if it can be asked about its memory; else why only the index is asked.
+/// The paths of maenifold if it can answer about its memory, otherwise the reason why only the index answers.
 pub(super) fn memory_of(place: &Place) -> Result<Places, String> {
     let settings = &place.settings;
     let mut places = Places::locate(&place.environment).ok_or("there is no home folder")?;
@@ -28,7 +28,7 @@ pub(super) fn memory_of(place: &Place) -> Result<Places, String> {
                 None => Ok(places),
             }
         }
-        // Its program makes the folder when it is first asked.
+        // The program creates the folder when it is first called.
         None if settings.source.value == SourcePreference::Cli && has_default_vaults(place) => {
             Ok(places)
         }
@@ -37,7 +37,7 @@ pub(super) fn memory_of(place: &Place) -> Result<Places, String> {
     }
 }
 
-/// Whether the default vaults are in use, and no others in their place.
+/// Whether the default vaults are in use and not replaced by others.
 fn has_default_vaults(place: &Place) -> bool {
     let is_replaced =
         |origin: &Origin| matches!(origin, Origin::Flag(_) | Origin::Environment("KGCTX_VAULTS"));

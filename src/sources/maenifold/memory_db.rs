@@ -1,7 +1,7 @@
-//! maenifold's `memory.db`, read as it lies there. Never written, never migrated, never mapped into memory.
+//! maenifold's `memory.db`, read in place. Never written, never migrated, never mapped into memory.
 //!
-//! Nothing in it is trusted: it may be years old, half written, or made by somebody else. A row that makes no sense is
-//! passed over; a table that is not there is an error with its name.
+//! Its content is untrusted: it may be years old, half written, or from another author. Invalid rows are skipped; a
+//! missing table is an error that names it.
 
 mod edges;
 mod files;
@@ -26,12 +26,12 @@ use crate::core::note::concept::Concept;
 use open::Watch;
 use remembered::Remembered;
 
-/// Why the database cannot be asked.
+/// Why the database cannot be used.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum DatabaseError {
     #[error("there is no database at {}", .0.display())]
     Missing(PathBuf),
-    /// The file has no bytes: maenifold made it, and never filled it.
+    /// The file has no bytes: maenifold created it, and never filled it.
     #[error("maenifold's database is empty; run its Sync")]
     Empty,
     #[error("{} is no SQLite database", .0.display())]
@@ -56,23 +56,23 @@ impl From<rusqlite::Error> for DatabaseError {
 
 /// maenifold's database, open for reading.
 ///
-/// All questions are put to one state of it. Not to be kept: while it is open, its writers cannot shorten their log.
+/// All queries read one state. Do not keep it open: meanwhile, its writers cannot truncate their log.
 pub struct Database {
     connection: Connection,
     columns: Columns,
-    /// What the file looked like, where nothing but we ourselves can tell that it was written meanwhile.
+    /// Detects a write during an immutable read, which SQLite does not detect; `None` for other reads.
     watch: Option<Watch>,
     is_behind_its_log: bool,
-    /// Where its rows are remembered.
+    /// The cache of its rows.
     remembered: Option<Remembered>,
-    /// Concepts by the number of their notes, once somebody needs that.
+    /// Concepts with the number of their notes, computed on first use.
     frequencies: OnceCell<Vec<(u32, Concept)>>,
 }
 
-/// The tables that questions are put to, with their columns.
+/// The tables that are queried, with their columns.
 type Columns = HashMap<&'static str, Vec<String>>;
 
-/// What has to be there. Other columns came with later versions, and are done without.
+/// The required columns. Later versions added others, which are optional.
 const REQUIRED: [(&str, &[&str]); 4] = [
     ("file_content", &["file_path", "content", "last_indexed"]),
     ("concepts", &["concept_name"]),
@@ -81,18 +81,19 @@ const REQUIRED: [(&str, &[&str]); 4] = [
 ];
 
 impl Database {
-    /// Whether its latest rows could not be seen: they are in a log that only somebody who may write beside it can read.
+    /// Whether the latest rows are missing: they are in a log that only a process with write access to the folder can
+    /// read.
     pub fn is_behind_its_log(&self) -> bool {
         self.is_behind_its_log
     }
 
-    /// Whether all answers until now are those of one state. If not, it was written meanwhile, and has to be opened and
-    /// asked again.
+    /// Whether all answers so far are from one state. If not, the database was written meanwhile: open it and ask
+    /// again.
     pub fn is_unchanged(&self) -> bool {
         self.watch.as_ref().is_none_or(Watch::is_unchanged)
     }
 
-    /// All rows of a query that make sense to `read`.
+    /// All rows of a query for which `read` returns a value.
     fn select<T>(
         &self,
         sql: &str,
@@ -113,7 +114,7 @@ impl Database {
     }
 }
 
-/// Finds the columns of all tables that are needed.
+/// Reads the columns of all required tables.
 fn columns(connection: &Connection) -> Result<Columns, DatabaseError> {
     let mut columns = Columns::new();
     for (table, required) in REQUIRED {

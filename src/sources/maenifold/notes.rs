@@ -1,5 +1,5 @@
-//! The notes of maenifold's memory, as they lie there. What its program leaves out of its answers is read from the files:
-//! to have it read them would change how it ranks them.
+//! The note files of maenifold's memory. Supplies what the program's answers leave out: reading a note through the
+//! program would change its rank.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,18 +15,17 @@ use crate::core::time::Timestamp;
 use crate::system::maenifold_places::Places;
 use crate::system::vault;
 
-/// So many files of one name are read to find the one with a certain title.
+/// The number of files of one name that are read to find the one with a given title.
 const MOST_OF_ONE_NAME: usize = 10;
 
-/// The listed notes of a memory: no links, nothing hidden, nothing too large.
+/// The listed notes of a memory: no links, no hidden files, no files that are too large.
 pub(super) struct Notes {
-    /// `None` where the memory is not to be had, as when the program is the way to another machine.
+    /// `None` if the memory is not accessible, for example if the program connects to another machine.
     vault: Option<Vault>,
     listings: Vec<FolderListing>,
     links: LinkStyle,
 }
 
-/// A file of a memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Listed<'a> {
     folder: &'a str,
@@ -34,29 +33,26 @@ pub(super) struct Listed<'a> {
 }
 
 impl Listed<'_> {
-    /// The note's address.
     pub(super) fn uri(&self) -> String {
         let slash = if self.folder.is_empty() { "" } else { "/" };
         uri("", &format!("{}{slash}{}", self.folder, self.file.name))
     }
 
-    /// When it was last written.
     pub(super) fn modified(&self) -> Timestamp {
         self.file.stamp.mtime
     }
 
-    /// The file's name without its ending.
     pub(super) fn stem(&self) -> &str {
         self.file.name.strip_suffix(".md").unwrap_or(&self.file.name)
     }
 
-    /// Puts the oldest first, and no two in the same place.
+    /// A total order, oldest first.
     fn age(&self) -> (Timestamp, &str, &str) {
         (self.modified(), self.folder, &self.file.name)
     }
 }
 
-/// What a note's file says.
+/// The content of a note's file.
 pub(super) struct ReadNote {
     pub(super) title: String,
     pub(super) excerpt: String,
@@ -65,7 +61,7 @@ pub(super) struct ReadNote {
 }
 
 impl Notes {
-    /// Lists the notes of a memory, without opening one.
+    /// Lists the notes of a memory, without opening them.
     pub(super) fn list(places: &Places, links: LinkStyle, max_file_bytes: u64) -> Notes {
         let value = VaultSpec { name: String::new(), path: places.memory.clone() };
         let vault = vault::open(&Setting { value, origin: places.origin.clone() }).ok();
@@ -76,12 +72,12 @@ impl Notes {
         Notes { vault, listings, links }
     }
 
-    /// Whether the memory lies where this process can see it.
+    /// Whether this process can access the memory.
     pub(super) fn are_here(&self) -> bool {
         self.vault.is_some()
     }
 
-    /// The file that an address names.
+    /// The file of an address.
     pub(super) fn at(&self, uri: &str) -> Option<Listed<'_>> {
         let path: NotePath = self.vault.as_ref()?.resolve(uri)?.ok()?;
         let (folder, name) = path.as_str().rsplit_once('/').unwrap_or(("", path.as_str()));
@@ -90,10 +86,10 @@ impl Notes {
         Some(Listed { folder: &listing.folder, file: &listing.files[place] })
     }
 
-    /// The file that an answer names by its stem and its title: of several the one with that title, else the newest. Those
-    /// that other parts of the answer named are `taken`.
+    /// The file that an answer names by stem and title: the one with that title, otherwise the newest. Skips `taken`
+    /// files, which other parts of the answer named.
     ///
-    /// maenifold takes what follows the last dot of a stem for an ending, and leaves it out.
+    /// maenifold treats the text after the last dot of a stem as an extension, and leaves it out.
     pub(super) fn called(
         &self,
         stem: &str,
@@ -120,7 +116,7 @@ impl Notes {
         of_that_name.first().copied()
     }
 
-    /// For each concept the newest file that goes by its name.
+    /// For each concept, the newest file of that name.
     pub(super) fn going_by<'a>(
         &self,
         concepts: impl Iterator<Item = &'a Concept>,
@@ -140,7 +136,7 @@ impl Notes {
         found
     }
 
-    /// Opens a file; `None` for one that is gone, or holds no text.
+    /// Reads a file; `None` if it is gone or not text.
     pub(super) fn read(&self, note: Listed<'_>) -> Option<ReadNote> {
         let (bytes, _) = vault::read(self.vault.as_ref()?, note.folder, note.file).ok()?;
         let Decoded::Text(text, remarks) = decode::decode(bytes) else { return None };

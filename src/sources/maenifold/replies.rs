@@ -1,7 +1,7 @@
-//! What maenifold's program says, understood: text for people, JSON, and failures that end with success.
+//! Parses the output of maenifold's program: text for people, JSON, and failures that exit with success.
 //!
-//! Which of them it says depends on its version, on the tool, and on what went wrong: so it is looked at, and never
-//! expected. What is not understood is an error, and never an empty answer.
+//! The format depends on the version, on the tool, and on the error, so it is detected from the output. Unknown
+//! output is an error, never an empty answer.
 
 mod context;
 mod recent;
@@ -13,5 +13,5 @@ pub use recent::recent;
 pub use reply::ReplyError;
 pub use search::search;
 
-/// No answer has more notes or relations than this.
+/// The maximum number of notes or relations in an answer.
 const MOST: usize = 1_000;

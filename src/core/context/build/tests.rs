@@ -31,7 +31,7 @@ fn note(name: &str, concepts: &[String], signal: Signal) -> FoundNote {
     }
 }
 
-/// What two sources found: notes with these concepts, and a graph in which every concept is linked to the first.
+/// Notes with these concepts from both sources, and a graph that links every concept to the first one.
 fn found(searched: &[Vec<String>], recent: &[Vec<String>]) -> Found {
     let matched = Match::Text;
     let search = searched.iter().enumerate().map(|(n, concepts)| {

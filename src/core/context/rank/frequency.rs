@@ -1,4 +1,4 @@
-//! Ranks by frequency: the concepts that most found notes mention come first, names break ties.
+//! Ranks by frequency: the concepts that most found notes mention come first; names break ties.
 
 use super::{Evidence, Method, Ranked};
 

@@ -1,4 +1,4 @@
-//! Which handoff a session is given, case by case.
+//! Tests of the choice of a handoff, case by case.
 
 use std::convert::Infallible;
 
@@ -8,7 +8,7 @@ use crate::core::handoff::{Consume, Head};
 
 const HOUR_MS: i64 = 3_600_000;
 
-/// A handoff that was left at an hour, by its id.
+/// A handoff that was left at this hour.
 fn left(hour: i64, occasion: Occasion) -> HandoffRecord {
     let created = Timestamp::from_milliseconds(hour * HOUR_MS);
     let mut head = Head { occasion: Some(occasion), ..Head::default() };

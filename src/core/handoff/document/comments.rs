@@ -1,8 +1,8 @@
-//! The header of HTML comments that an earlier writer of handoffs put on top: `<!-- HANDOFF-ID: … -->` and so on.
+//! The header of HTML comments that an earlier handoff tool wrote: `<!-- HANDOFF-ID: … -->` and so on.
 
 use serde_json::Value;
 
-/// Splits a text into what its comments say, by our keys, and the rest; `None` where it does not begin with an id.
+/// Splits a text into the comments, under our key names, and the rest; `None` if the first comment is not an id.
 pub(super) fn split(text: &str) -> Option<(Vec<(String, Value)>, &str)> {
     let mut pairs: Vec<(String, Value)> = Vec::new();
     let mut rest = text;

@@ -1,5 +1,5 @@
-//! The keys at the head of a document: what they are called, and what may stand there. A key that is wrong is left out
-//! and complained about; whether that is a warning or an error is the caller's to say.
+//! The keys in the head of a document: their names and allowed values. A wrong value is left out and becomes a
+//! complaint; the caller decides whether that is a warning or an error.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -32,7 +32,7 @@ pub(super) const TEXTS: [&str; 14] = [
 ];
 /// Keys that hold a list of texts.
 pub(super) const LISTS: [&str; 4] = ["tags", "specs", "files", "files_changed"];
-/// Other names of keys, by earlier writers.
+/// Key names of earlier writers.
 const ALIASES: [(&str, &str); 4] = [
     ("branch", "git_ref"),
     ("working_directory", "working_dir"),
@@ -40,7 +40,7 @@ const ALIASES: [(&str, &str); 4] = [
     ("timestamp", "created_at"),
 ];
 
-/// The name under which a key is known here.
+/// The canonical name of a key.
 pub(super) fn canonical(key: &str) -> &str {
     ALIASES.iter().find(|(alias, _)| *alias == key).map_or(key, |(_, name)| name)
 }
@@ -50,7 +50,7 @@ pub(super) fn canonical(key: &str) -> &str {
 pub enum Complaint {
     #[error("{key} is {found}, where {wanted} belongs")]
     Type { key: String, found: &'static str, wanted: &'static str },
-    /// It is none of the names that there are.
+    /// The value is not one of the fixed names.
     #[error("{key} is {found:?}, which is unknown; write {wanted}")]
     Name { key: &'static str, found: String, wanted: &'static str },
     #[error("{key} is {found:?}, which is no time; write it like 2026-01-31T12:00:00Z")]
@@ -59,11 +59,11 @@ pub enum Complaint {
     Item { key: String, number: usize, found: &'static str },
 }
 
-/// The pairs of a map, in their order; of two with one key the later counts.
+/// The pairs of a map, in document order. The last value of a repeated key wins, in the place of the first.
 #[derive(Default)]
 pub(super) struct Entries {
     pub(super) pairs: Vec<(String, Value)>,
-    /// The first key that was there before.
+    /// The first key that occurs twice.
     pub(super) repeated: Option<String>,
 }
 
@@ -99,7 +99,7 @@ impl<'de> Deserialize<'de> for Entries {
     }
 }
 
-/// Makes a head of what was found, and says what did not fit.
+/// Builds a head from pairs, with a complaint for every value that does not fit.
 pub(super) fn head_of(pairs: Vec<(String, Value)>) -> (Head, Vec<Complaint>) {
     let mut head = Head::default();
     let mut complaints = Vec::new();
@@ -110,7 +110,7 @@ pub(super) fn head_of(pairs: Vec<(String, Value)>) -> (Head, Vec<Complaint>) {
     }
     for (key, value) in rest {
         let name = canonical(&key);
-        // Beside its own name, an alias is a key like any other: nothing is lost when the document is rewritten.
+        // An alias beside its canonical key counts as an unknown key, so that rewriting the document loses nothing.
         if name == key || is_set(&head, name) {
             head.other.push((key, value));
         } else {
@@ -124,7 +124,7 @@ fn is_set(head: &Head, name: &str) -> bool {
     texts(head).iter().any(|(key, _)| *key == name)
 }
 
-/// Sets the field `name` from the value at `key`.
+/// Sets the field `name` from the value of `key`.
 fn set(head: &mut Head, name: &str, key: &str, value: Value, complaints: &mut Vec<Complaint>) {
     if LISTS.contains(&name) {
         let items = list(key, value, complaints);
@@ -216,7 +216,7 @@ fn kind_of(value: &Value) -> &'static str {
     }
 }
 
-/// The texts of a head by their keys, in the order in which they are written; those that are absent left out.
+/// The text fields that are present, with their keys, in written order.
 pub(super) fn texts(head: &Head) -> Vec<(&'static str, String)> {
     let written = [
         head.id.clone(),
@@ -237,13 +237,13 @@ pub(super) fn texts(head: &Head) -> Vec<(&'static str, String)> {
     TEXTS.into_iter().zip(written).filter_map(|(key, text)| Some((key, text?))).collect()
 }
 
-/// The lists of a head by their keys, in the order in which they are written.
+/// The list fields with their keys, in written order.
 pub(super) fn lists(head: &Head) -> [(&'static str, &[String]); 4] {
     let [tags, specs, files, changed] = LISTS;
     [(tags, &head.tags), (specs, &head.specs), (files, &head.files), (changed, &head.files_changed)]
 }
 
-/// A head as JSON: the keys of the front matter, with every list there, even an empty one.
+/// A head as JSON: the keys of the front matter, including empty lists.
 pub fn to_json(head: &Head) -> Value {
     let mut json: Map<String, Value> = head.other.iter().cloned().collect();
     for (key, text) in texts(head) {

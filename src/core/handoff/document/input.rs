@@ -1,5 +1,5 @@
-//! A document as people type or pipe it: a JSON header and markdown, YAML front matter and markdown, or markdown.
-//! Strict, because its author is there to correct it.
+//! A document from the keyboard or a pipe: a JSON header and markdown, YAML front matter and markdown, or only
+//! markdown. Strict, because the author is present to correct it.
 
 use thiserror::Error;
 
@@ -9,32 +9,32 @@ use super::write::write;
 use crate::core::handoff::{Document, Head, Kind};
 use crate::core::note::front_matter;
 
-/// Keys that only kgctx fills in.
+/// Keys that only kgctx sets.
 const OWN: [&str; 3] = ["id", "created_at", "session_id"];
-/// Keys whose texts name files.
+/// Keys whose texts are paths.
 const PATHS: [&str; 3] = ["specs", "files", "files_changed"];
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Input {
-    /// The document, without the keys that only kgctx fills in.
+    /// The document, without the keys that only kgctx sets.
     pub document: Document,
-    /// The keys that were left out for that, as they were written.
+    /// The keys that were removed because only kgctx sets them, as written.
     pub ignored: Vec<String>,
 }
 
-/// Why a text is not taken as a handoff.
+/// Why a text is not accepted as a handoff.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum InputError {
     #[error(
         "the handoff is empty; write markdown, with a JSON header or YAML front matter if you like"
     )]
     Empty,
-    /// It begins like a JSON header and is none.
+    /// The text begins with `{`, but is not valid JSON.
     #[error(
         "the JSON header cannot be read: {0}; write one object, like {{\"goal\": \"…\"}}, and the text below it"
     )]
     Json(String),
-    /// The JSON header is followed by text on the same line.
+    /// Text follows the JSON header on the same line.
     #[error("the text begins on the line on which the JSON header ends; begin it on the next line")]
     SameLine,
     #[error(
@@ -43,7 +43,7 @@ pub enum InputError {
     Yaml(String),
     #[error("the front matter does not end; write a line --- behind its last key")]
     Unclosed,
-    /// A key is there twice, perhaps under two names.
+    /// A key occurs twice, perhaps under two names.
     #[error("{0} is there twice, or under two names; write it once")]
     Repeated(String),
     #[error(transparent)]
@@ -54,15 +54,14 @@ pub enum InputError {
     TooLarge,
 }
 
-/// What a task lacks.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("a task needs {}: whoever picks it up has nothing else to go by", .missing.join(" and "))]
 pub struct Incomplete {
-    /// The keys that have no text.
+    /// The keys without text.
     pub missing: Vec<&'static str>,
 }
 
-/// Reads typed or piped text.
+/// Reads a document from the keyboard or a pipe.
 pub fn input(text: &str) -> Result<Input, InputError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let from_first = text.trim_start();
@@ -88,7 +87,7 @@ pub fn input(text: &str) -> Result<Input, InputError> {
     }
     check_paths(&head)?;
     let document = Document { head, body: body.to_owned() };
-    // Whatever is taken can be kept: limits of the reader are found by reading.
+    // Every accepted document must be readable later; reading it back applies the limits of the reader.
     if !read(write(&document).as_bytes()).is_ok_and(|read| read.document == document) {
         return Err(InputError::TooLarge);
     }
@@ -116,7 +115,7 @@ fn yaml(text: &str) -> Result<(Entries, &str), InputError> {
     Ok((entries, body))
 }
 
-/// The key that is there twice, under one name or two.
+/// The key that occurs twice, under one name or two.
 fn repeated(entries: &Entries) -> Option<String> {
     let is_there = |name: &str| entries.pairs.iter().any(|(key, _)| key == name);
     let alias = entries.pairs.iter().map(|(key, _)| key.as_str()).find(|key| {
@@ -140,7 +139,7 @@ fn check_paths(head: &Head) -> Result<(), InputError> {
     Ok(())
 }
 
-/// Checks that a task says what it is about and how it goes on.
+/// Checks that a task has a goal and a next step.
 pub fn check_complete(head: &Head) -> Result<(), Incomplete> {
     let has_text =
         |text: &Option<String>| text.as_ref().is_some_and(|text| !text.trim().is_empty());

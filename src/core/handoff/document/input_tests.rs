@@ -1,4 +1,4 @@
-//! What is taken of what people and agents pipe in, and what they are told otherwise.
+//! Tests of piped input: what is accepted, and the errors for the rest.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! The laws of documents, on any text in any field and on any bytes.
+//! Property tests of documents, with arbitrary text in every field and arbitrary bytes.
 
 use proptest::prelude::*;
 use serde_json::Value;
@@ -7,7 +7,7 @@ use super::*;
 use crate::core::handoff::{Consume, Document, Head, Kind, Occasion, Priority};
 use crate::core::time::Timestamp;
 
-/// Text that YAML would like to take for something else.
+/// Text that YAML tends to misread.
 fn text() -> impl Strategy<Value = String> {
     let odd = [
         "#",

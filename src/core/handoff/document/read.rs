@@ -1,4 +1,5 @@
-//! Reads a document of any writer. Refuses only what is not text; any other mistake is a warning, and the body is kept.
+//! Reads a document of any writer. Refuses only bytes that are not UTF-8; any other mistake is a warning, and the
+//! body is kept.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -13,36 +14,33 @@ use super::header::{self, Entries};
 use crate::core::handoff::{Document, Head};
 use crate::core::note::front_matter;
 
-/// Longer front matter is not read: no session wrote it.
+/// Longer front matter is not read: no session writes that much.
 const MAX_YAML_BYTES: usize = 256 << 10;
 
-/// A document, as well as it could be read.
+/// A document, as far as it could be read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Read {
-    /// What was read.
     pub document: Document,
-    /// What was wrong with it.
     pub warnings: Vec<String>,
-    /// Whether it has no head that could be read, so that the whole text is its body.
+    /// Whether there is no readable head, so that the whole text is the body.
     pub is_raw: bool,
 }
 
 impl Read {
-    /// Whether there is nothing to hand over, whatever its head says.
+    /// Whether the body is blank, whatever the head says.
     pub fn is_empty(&self) -> bool {
         self.document.body.trim().is_empty()
     }
 }
 
-/// Bytes that are no text.
+/// Bytes that are not UTF-8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("not UTF-8 text (byte {at})")]
 pub struct NotText {
-    /// Where the text ends.
+    /// The offset of the first invalid byte.
     pub at: usize,
 }
 
-/// Reads a document.
 pub fn read(bytes: &[u8]) -> Result<Read, NotText> {
     let text = std::str::from_utf8(bytes).map_err(|error| NotText { at: error.valid_up_to() })?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -70,18 +68,18 @@ pub fn read(bytes: &[u8]) -> Result<Read, NotText> {
     })
 }
 
-/// Whether the first line is that of front matter.
+/// Whether the first line opens front matter.
 pub(super) fn is_opened(text: &str) -> bool {
     text.lines().next().is_some_and(|line| line.trim_end() == "---")
 }
 
-/// Reads YAML into its pairs. What looks like a number is a text as it is written where one text belongs (`0123`,
-/// `12e4567`), and everywhere else where the number would be written otherwise (`1.10`).
+/// Reads YAML into pairs. A value that looks like a number or a boolean stays the text as written if its key holds a
+/// text (`0123`, `12e4567`) or if rewriting it would change it (`1.10`).
 fn pairs(yaml: &str) -> Result<Vec<(String, Value)>, YamlError> {
     let mut pairs = entries(yaml)?.pairs;
     let is_plain = |value: &Value| match value {
         Value::Number(_) | Value::Bool(_) => true,
-        // What became of a number without end.
+        // A non-finite number, as the parser returns it.
         Value::String(text) => matches!(text.as_str(), ".inf" | "-.inf" | ".nan"),
         _ => false,
     };
@@ -98,7 +96,7 @@ fn pairs(yaml: &str) -> Result<Vec<(String, Value)>, YamlError> {
             AsWritten(&plain).deserialize(deserializer)
         })
     })
-    // A key that is there twice, once with a list: its number stays a number, and is complained about.
+    // Fails if a key occurs twice, once with a list; the number then stays a number and becomes a complaint.
     .unwrap_or_default();
     for (key, value) in &mut pairs {
         let Some(text) = written.remove(key.as_str()) else { continue };
@@ -110,7 +108,6 @@ fn pairs(yaml: &str) -> Result<Vec<(String, Value)>, YamlError> {
     Ok(pairs)
 }
 
-/// Why front matter cannot be read.
 #[derive(Debug, Error)]
 pub(super) enum YamlError {
     #[error("it is longer than 256 KiB")]
@@ -119,7 +116,7 @@ pub(super) enum YamlError {
     Broken(String),
 }
 
-/// Reads YAML as it says.
+/// Reads YAML without the correction of numbers that [`pairs`] makes.
 pub(super) fn entries(yaml: &str) -> Result<Entries, YamlError> {
     let entries: Option<Entries> = with_budget(yaml, serde_saphyr::from_str_with_options)?;
     Ok(entries.unwrap_or_default())
@@ -134,12 +131,12 @@ fn with_budget<'y, T>(
     }
     let options = serde_saphyr::options! {
         duplicate_keys: DuplicateKeyPolicy::LastWins,
-        // A key is a key: what one document says is not pieced together.
+        // `<<` is an ordinary key: one document is never assembled from parts.
         merge_keys: MergeKeyPolicy::AsOrdinary,
         non_finite_float_policy: NonFiniteFloatPolicy::AsString,
         strict_booleans: true,
         with_snippet: false,
-        // Enough for all that fits into so many bytes; a bomb of aliases stops here.
+        // Enough for any document within the byte limit; stops alias bombs.
         budget: serde_saphyr::budget! {
             max_events: 400_000,
             max_nodes: 200_000,
@@ -154,7 +151,7 @@ fn with_budget<'y, T>(
     })
 }
 
-/// The texts of some keys, as they are written.
+/// Reads the values of these keys as written.
 struct AsWritten<'k>(&'k HashSet<String>);
 
 impl<'de> DeserializeSeed<'de> for AsWritten<'_> {

@@ -1,4 +1,4 @@
-//! What is read of documents of every kind, and that what is written is read back.
+//! Tests of reading every kind of document, and of reading back what was written.
 
 use serde_json::json;
 
@@ -69,7 +69,7 @@ fn p_3_2_every_key_is_read_and_unknown_ones_are_kept_in_their_order() {
 
 #[test]
 fn p_3_2_other_names_of_keys_are_known() {
-    // P-3.2: the aliases, which give way to the key's own name and are kept then.
+    // P-3.2: a canonical key overrides its alias, which is then kept as an unknown key.
     let head = good(
         "---\nbranch: b\nworking_directory: /w\nagent_session_id: s\ntimestamp: 2026-01-31\n---\n",
     )

@@ -1,4 +1,4 @@
-//! Writes a document. Every text is quoted, so that no value can be taken for something else than a text.
+//! Writes a document. Quotes every text, so that YAML cannot read it as another type.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use super::header;
 use crate::core::handoff::Document;
 use crate::core::time::Timestamp;
 
-/// Writes a document: what is read from it is what it was, to the byte.
+/// Writes a document. Reading the result gives the same document, byte for byte.
 pub fn write(document: &Document) -> String {
     let mut text = String::from("---\n");
     for (key, value) in header::texts(&document.head) {
@@ -30,7 +30,7 @@ pub fn write(document: &Document) -> String {
     text
 }
 
-/// A point in time, to the nanosecond where it has one: of two handoffs within a second, one is newer.
+/// A time with its fraction of a second: it orders handoffs of the same second.
 pub fn exact(time: Timestamp) -> String {
     match jiff::Timestamp::from_nanosecond(i128::from(time.0)) {
         Ok(instant) => instant.to_string(),
@@ -38,7 +38,7 @@ pub fn exact(time: Timestamp) -> String {
     }
 }
 
-/// A text between double quotes, as YAML reads it back from one line.
+/// A text in double quotes that YAML reads back from one line.
 pub(crate) fn quote(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
@@ -48,7 +48,7 @@ pub(crate) fn quote(text: &str) -> String {
             '\n' => quoted.push_str("\\n"),
             '\r' => quoted.push_str("\\r"),
             '\t' => quoted.push_str("\\t"),
-            // YAML calls these line breaks, or does not allow them as they are.
+            // YAML treats these as line breaks, or forbids them unescaped.
             _ if c.is_control()
                 || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}') =>
             {

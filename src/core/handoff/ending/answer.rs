@@ -1,11 +1,10 @@
-//! What a summariser answers: whether it is what it was asked for, and what it says.
+//! The answer of a summariser: checks its form and extracts the next step.
 
 use thiserror::Error;
 
 use crate::core::handoff::ending::{LINE_CHARS, SECTIONS, shorten};
 use crate::core::text::for_model;
 
-/// Why a summariser's answer is not used.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum UnusableAnswer {
     #[error("the summariser said nothing")]
@@ -14,7 +13,7 @@ pub enum UnusableAnswer {
     Missing(&'static str),
 }
 
-/// A summariser's answer without what it may have put around it, if it has every section in order.
+/// Strips everything around the sections of an answer, and checks that all sections are present and in order.
 pub(super) fn check(answer: &str) -> Result<String, UnusableAnswer> {
     if answer.trim().is_empty() {
         return Err(UnusableAnswer::Empty);
@@ -24,7 +23,7 @@ pub(super) fn check(answer: &str) -> Result<String, UnusableAnswer> {
     let mut body = String::new();
     let mut fence = None;
     for line in answer.lines() {
-        // Before the first section there is chatter, and perhaps the beginning of one fence around all of it.
+        // Chatter precedes the first section, and perhaps the opening of one fence around the whole answer.
         let is_begun = !body.is_empty();
         match fence {
             Some(mark) if is_begun && line.trim() == mark => fence = None,
@@ -43,7 +42,7 @@ pub(super) fn check(answer: &str) -> Result<String, UnusableAnswer> {
     if let Some(heading) = next {
         return Err(UnusableAnswer::Missing(heading));
     }
-    // What is open at the very end is the end of the fence around all of it.
+    // A fence that is open at the end is the closing line of the fence around the whole answer.
     let body = body.trim_end();
     let body = if fence.is_some() { body.trim_end_matches('`').trim_end() } else { body };
     let is_empty = |line: &str| line.trim().is_empty() || line.starts_with("## ");
@@ -54,7 +53,7 @@ fn fence_of(line: &str) -> Option<&'static str> {
     ["```", "~~~"].into_iter().find(|mark| line.trim_start().starts_with(mark))
 }
 
-/// The first of the next steps in a checked answer.
+/// The first next step in a checked answer.
 pub(super) fn next_step(body: &str) -> Option<String> {
     let (heading, _) = SECTIONS[3];
     let steps = body.lines().skip_while(|line| *line != heading).skip(1);

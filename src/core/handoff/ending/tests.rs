@@ -1,4 +1,4 @@
-//! What an ended session leaves, with a summariser and without.
+//! Tests of the document that an ended session leaves, with and without a summariser.
 
 use proptest::prelude::*;
 
@@ -92,7 +92,7 @@ fn h_0_19_a_good_answer_becomes_a_document_with_four_sections() {
     assert_eq!(document.head.next_step.as_deref(), Some("Measure it with `bench`."));
     assert_eq!(document.head.goal.as_deref(), Some("prompt 1"));
     assert_eq!(document.head.files_changed, ["src/file1.rs", "src/file2.rs"]);
-    // What was said first is not among the last fifty messages of a long session.
+    // The last fifty messages of a long session do not include the first prompt.
     let long = conversation(40, 0);
     assert_eq!(ending(&long).with_summary(ANSWER).unwrap().head.goal, None);
 }

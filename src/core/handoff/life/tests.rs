@@ -1,4 +1,4 @@
-//! Laws and tables of a handoff's life.
+//! Transition tables and property tests of a handoff's life.
 
 use std::convert::Infallible;
 
@@ -34,22 +34,22 @@ fn of_two_the_one_with_the_better_right_waits() {
     use Occasion::{Auto, Bye, End, Manual, Rotation};
     let (old, new, later) = (MINUTE_MS, 2 * MINUTE_MS, 60 * MINUTE_MS);
     for (status, own, other, now_ms, is_active) in [
-        // The newer one waits, whether it is new or comes back.
+        // The newer one waits, whether it is written or given back.
         (Status::Draft, (Manual, new), (Manual, old), new, true),
         (Status::Draft, (Manual, old), (Manual, new), new, false),
         (Status::Claimed, (Manual, new), (Manual, old), new, true),
         (Status::Claimed, (Manual, old), (Manual, new), new, false),
-        // The end of a session gives way to what was left on purpose, but not to what came about by itself.
+        // The end of a session yields to a deliberate handoff, but not to an automatic one.
         (Status::Draft, (End, new), (Manual, old), new, false),
         (Status::Draft, (End, new), (Bye, old), new, false),
         (Status::Draft, (End, new), (Rotation, old), new, false),
         (Status::Draft, (End, new), (Auto, old), new, true),
         (Status::Draft, (End, new), (End, old), new, true),
-        // What comes back takes its place from the end of a session that came meanwhile.
+        // A handoff that is given back supersedes the end of a session that was written meanwhile.
         (Status::Claimed, (Manual, old), (End, new), new, true),
         (Status::Claimed, (Auto, old), (End, new), new, false),
         (Status::Claimed, (End, new), (Manual, old), new, true),
-        // A date in the future does not keep later handoffs out.
+        // A date in the future does not block later handoffs.
         (Status::Draft, (Manual, old), (Manual, later), old, true),
         (Status::Claimed, (Manual, old), (Manual, later), old, false),
     ] {
@@ -72,7 +72,7 @@ fn of_two_the_one_with_the_better_right_waits() {
         if let Some(second) = changes.get(1) {
             assert_eq!((&second.record.id, &second.record.status), (&handoff.id, &Status::Active));
         }
-        // A task waits beside all others.
+        // A task does not compete for the place.
         let task = HandoffRecord { kind: Kind::Task, ..handoff };
         let changes = step(&task, event, &facts);
         assert_eq!(changes.len(), 1);
@@ -149,14 +149,14 @@ fn each_status_allows_some_events() {
             assert_eq!(line.from.as_ref(), Some(&handoff.status), "{told}");
         }
     }
-    // A sticky one waits on.
+    // A sticky handoff keeps waiting.
     let sticky =
         HandoffRecord { consume: Consume::Sticky, ..record(Occasion::End, Status::Active, 0) };
     let actor = actor(None, 0);
     assert!(step(&sticky, Offered, &Facts { actor: &actor, pid: 1, waiting: None }).is_empty());
 }
 
-/// What people, sessions and processes may do, in any order.
+/// The actions of people, sessions and processes, in any order.
 #[derive(Debug, Clone)]
 enum Action {
     Leave {
@@ -168,7 +168,7 @@ enum Action {
         nth: usize,
         event: HandoffEvent<'static>,
     },
-    /// A session asks, and its context is delivered or not.
+    /// A session asks for a handoff, and its context is delivered or not.
     Start {
         scope: usize,
         session: usize,
@@ -222,13 +222,13 @@ fn actions() -> impl Strategy<Value = Action> {
     ]
 }
 
-/// A store in memory.
+/// An in-memory store.
 #[derive(Default)]
 struct World {
     now_ms: i64,
     records: Vec<HandoffRecord>,
     log: Vec<LogLine>,
-    /// Sessions and what they have.
+    /// Sessions and the handoffs that they received.
     receivers: Vec<(String, HandoffId)>,
     n_left: u32,
 }
@@ -383,7 +383,7 @@ impl World {
         }
     }
 
-    /// The statuses that the log tells of, which must follow one another without a gap.
+    /// Checks that the statuses in the log follow one another without a gap.
     fn check_log(&self) {
         for record in &self.records {
             let mut status = None;

@@ -1,4 +1,4 @@
-//! What a pickup prints, and that nothing in it imitates our own lines.
+//! Tests of the output of a pickup, and that no content imitates our own lines.
 
 use super::*;
 use proptest::prelude::*;
@@ -159,13 +159,13 @@ proptest! {
     fn p_3_17_no_content_makes_a_line_of_ours(
         document in texts(), path in texts(), content in texts(), why in texts(),
     ) {
-        // P-3.17; a name of dashes alone would not be taken for a title.
+        // P-3.17; a path that consists of dashes would not look like a title.
         let path = format!("p{path}");
         let found = FoundFile::Text { total: content.len() as u64 + 1, text: content };
         let files = [file(&path, found), file(&path, FoundFile::Unreadable { why })];
         let text = rendered(&document, &files);
         let n_ours = lines(&text).filter(|line| !line.starts_with('\\') && is_delimiter(line)).count();
-        // The claim, its id, two titles, one file, one cut, one warning.
+        // The claim, its id, two titles, one file, one truncation, one warning.
         prop_assert_eq!(n_ours, 7, "{}", text);
     }
 

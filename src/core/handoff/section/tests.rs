@@ -1,4 +1,4 @@
-//! A handoff cut to its share of a context.
+//! Tests of a handoff that is shortened to its share of a context.
 
 use super::*;
 
@@ -12,7 +12,7 @@ fn handoff(body: &str) -> Handoff {
     }
 }
 
-// A token for every character makes the arithmetic of these tests plain.
+// One token per character keeps the arithmetic simple.
 fn measure(text: &str) -> Size {
     Size { tokens: text.chars().count(), chars: 0 }
 }

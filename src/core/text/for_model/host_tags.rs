@@ -1,13 +1,13 @@
-//! Makes tags that mean something to an agent's host, or to a model's template, mean nothing: `<system>` → `‹system›`.
+//! Neutralises tags that an agent's host or a model's template interprets: `<system>` → `‹system›`.
 //!
-//! Angle quotes, because a reader still sees which tag it was, no host or template knows them, and they cost about what
-//! `<` does; entities (`&lt;`) would be turned back by whatever renders the text. Other tags stay: notes are
-//! full of HTML and generics. Where one reads like the other (`List<User>`) it counts as the tag.
+//! Angle quotes keep the tag readable, no host or template interprets them, and they cost about as many tokens as
+//! `<`. Entities (`&lt;`) would be decoded when the text is rendered. Other tags stay: notes are full of HTML and
+//! generics. An ambiguous one (`List<User>`) counts as the tag.
 
 use std::iter;
 use std::ops::Range;
 
-/// Names of tags, lower case, with `-` for `_`.
+/// Tag names in lower case, with `-` for `_`.
 const NAMES: &[&str] = &[
     "assistant",
     "available-skills",
@@ -66,21 +66,21 @@ const NAMES: &[&str] = &[
     "user-prompt-submit-hook",
     "user-query",
 ];
-/// Beginnings of names, likewise.
+/// Prefixes of tag names, in the same form.
 const FAMILIES: &[&str] = &["antml:", "system-", "local-command-"];
-/// Longer names are not in the table.
+/// Longer than any name in the table.
 const LONGEST_NAME: usize = 64;
-/// Attributes longer than this keep their `>`: without its `<` the tag is harmless.
+/// If the `>` is further away, it stays: without its `<` the tag is harmless.
 const LONGEST_TAG: usize = 512;
-/// Who may speak in a transcript. `User:` begins too many ordinary lines, and no model was trained to end its turn on it.
+/// Speakers in a transcript. `User:` begins too many ordinary lines, and no model was trained to end its turn on it.
 const SPEAKERS: &[&str] = &["Human", "Assistant", "System"];
 
-/// Returns `text` without the power of its tags and turn markers.
+/// Returns `text` with tags and turn markers neutralised.
 pub(super) fn neutralised(text: &str) -> String {
     without_tags(&without_turns(text))
 }
 
-/// `Human:` at the beginning of a line ends a turn in older transcripts; elsewhere it is a word and a colon.
+/// `Human:` at the beginning of a line ends a turn in older transcripts; elsewhere it is ordinary text.
 fn without_turns(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     for line in text.split_inclusive('\n') {
@@ -90,7 +90,7 @@ fn without_turns(text: &str) -> String {
         };
         match (SPEAKERS.iter().find(speaks), line.split_once(':')) {
             (Some(_), Some((before, after))) => {
-                // A letter that looks like a colon: the line reads as it did.
+                // A letter that looks like a colon, so that the line stays readable.
                 out.extend([before, "\u{a789}", after]);
             }
             _ => out.push_str(line),
@@ -116,13 +116,13 @@ fn without_tags(text: &str) -> String {
     out
 }
 
-/// The places of host tags: up to their `>`, or the `<` alone where that is far.
+/// The ranges of host tags, up to and including the `>`, or only the `<` if the `>` is too far away.
 pub(super) fn places(text: &str) -> Vec<Range<usize>> {
     let place = |tag: Tag| tag.open.start..tag.close.map_or(tag.open.end, |close| close.end);
     tags(text).map(place).collect()
 }
 
-/// A host's tag: the places of its `<` and of its `>`.
+/// A host tag: the ranges of its `<` and its `>`.
 struct Tag {
     open: Range<usize>,
     close: Option<Range<usize>>,
@@ -149,13 +149,13 @@ fn tags(text: &str) -> impl Iterator<Item = Tag> {
     })
 }
 
-/// The first character that can open a tag. The wide ones begin with the byte 0xef.
+/// The first character that can open a tag. The full-width forms begin with the byte 0xef.
 fn next_open(text: &str) -> Option<(usize, char)> {
     memchr::memchr2_iter(b'<', 0xef, text.as_bytes())
         .find_map(|at| text[at..].chars().next().filter(|c| is_open(*c)).map(|open| (at, open)))
 }
 
-/// Whether what follows a `<` makes it a host's tag, opening or closing.
+/// Whether the text after a `<` makes it a host tag, opening or closing.
 fn begins_host_tag(inner: &str) -> bool {
     if let Some(special) = inner.strip_prefix(is_bar) {
         let name = special.chars().take(LONGEST_NAME).take_while(|c| is_name(*c) || *c == '▁');
@@ -176,7 +176,7 @@ fn begins_host_tag(inner: &str) -> bool {
         let next = behind.chars().next();
         next.is_none_or(|c| c.is_whitespace() || is_open(c) || is_close(c) || is_slash(c))
     } else {
-        // `a < user` compares; `< user >` is a tag.
+        // `a < user` is a comparison; `< user >` is a tag.
         behind.trim_start().starts_with(|c| is_close(c) || is_slash(c))
     }
 }
@@ -201,7 +201,7 @@ fn is_name(c: char) -> bool {
     matches!(folded(c), 'a'..='z' | '0'..='9' | '-' | ':' | '.')
 }
 
-/// A character as the tables have it: narrow, lower case, `-` for `_`.
+/// Normalises a character as in the tables: half-width, lower case, `-` for `_`.
 fn folded(c: char) -> char {
     let narrow = match c {
         '！'..='～' => char::from_u32(c as u32 - 0xfee0).unwrap_or(c),

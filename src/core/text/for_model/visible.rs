@@ -1,5 +1,5 @@
-//! Drops invisible characters: controls, marks of direction, joiners and selectors where they do nothing. Visible ones
-//! stay, private and unassigned ones too.
+//! Removes invisible characters: controls, direction marks, and joiners and selectors without an effect. Visible
+//! characters stay, including private and unassigned ones.
 
 use crate::core::text::characters::{
     is_emoji, is_emoji_part, is_han, is_invisible, is_joining, is_mathematical,
@@ -8,11 +8,11 @@ use crate::core::text::characters::{
 const ZWNJ: char = '\u{200c}';
 const ZWJ: char = '\u{200d}';
 
-/// What a reader would see of a text, and the joiners that this needs: piece by piece, where a piece is a run of
-/// visible ASCII or one other character.
+/// The visible text, with the joiners and selectors that it needs. Yields pieces: a run of visible ASCII, or one
+/// other character.
 pub(super) struct Cleaned<'t> {
     rest: &'t str,
-    /// What was last let through.
+    /// The last character that was kept.
     before: Option<char>,
 }
 
@@ -21,20 +21,20 @@ impl<'t> Cleaned<'t> {
         Self { rest: text, before: None }
     }
 
-    /// How many bytes are still to come.
+    /// The number of bytes that are left.
     pub(super) fn rest(&self) -> usize {
         self.rest.len()
     }
 
-    /// Whether an invisible character does something for its neighbours.
+    /// Whether an invisible character affects its neighbours.
     fn is_needed(&self, c: char) -> bool {
         let (Some(before), after) = (self.before, self.rest.chars().next()) else { return false };
         let between = |test: fn(char) -> bool| test(before) && after.is_some_and(test);
         match c {
-            // 👩‍💻 is two emoji and a joiner. A selector or a skin colour may come before the joiner, never after it.
+            // 👩‍💻 is two emoji and a joiner. A selector or a skin tone can precede the joiner, but not follow it.
             ZWJ if is_emoji_part(before) && after.is_some_and(is_emoji) => true,
-            // The letters of these scripts take other shapes around a joiner, and mean other words. Nothing else
-            // needs one, and in Latin it only hides what is written.
+            // In these scripts, a joiner changes the shape of the letters and the meaning of the word. No other
+            // script needs one, and in Latin text it only hides content.
             ZWJ | ZWNJ => between(is_joining),
             // 1️⃣ is a digit, a selector and a frame.
             '\u{fe0f}' if matches!(before, '0'..='9' | '#' | '*') => after == Some('\u{20e3}'),

@@ -1,4 +1,4 @@
-//! maenifold's program, played by small scripts, and notes that lie where it would keep them.
+//! Tests with small scripts that play maenifold's program, and with notes where it would store them.
 
 #![expect(clippy::disallowed_methods, reason = "a test writes its own notes and scripts")]
 
@@ -13,16 +13,16 @@ use tempfile::TempDir;
 use super::*;
 use crate::system::environment::Environment;
 
-/// Seconds since 1970 at which the tests take place.
+/// The time of the tests, in seconds since 1970.
 const NOW: u64 = 1_771_600_000;
 
-/// A root of maenifold with a script that answers for it.
+/// A maenifold root, with a script that answers in place of maenifold.
 struct Lab {
     folder: TempDir,
 }
 
 impl Lab {
-    /// Each tool says what lies in the file of its name.
+    /// Each tool prints the file of its name.
     fn new() -> Lab {
         let lab = Lab { folder: tempfile::tempdir().unwrap() };
         fs::create_dir_all(lab.path("memory")).unwrap();
@@ -43,7 +43,8 @@ impl Lab {
         );
         fs::write(self.path("script"), script).unwrap();
         fs::set_permissions(self.path("script"), fs::Permissions::from_mode(0o755)).unwrap();
-        // Copied by another process: nobody may run a file that one of ours holds open for writing.
+        // A separate process copies the file: a file that one of our processes holds open for writing cannot be
+        // executed.
         let _ = fs::remove_file(self.path("maenifold"));
         let mut copy = Command::new("/bin/cp");
         copy.arg("-p").arg(self.path("script")).arg(self.path("maenifold"));
@@ -96,7 +97,7 @@ fn found_concept(name: &str) -> FoundConcept {
     FoundConcept { concept: Concept::parse(name).unwrap(), signals: Vec::new() }
 }
 
-/// What a search with `--json` says about notes: address and score of the words.
+/// The output of a search with `--json`, from addresses and text scores.
 fn search_reply(notes: &[(&str, f64)]) -> String {
     let results: Vec<Value> = notes
         .iter()
@@ -150,7 +151,7 @@ fn the_best_five_are_enough() {
     lab.says(Tool::SearchMemories, &search_reply(&told));
     let notes = lab.cli().notes_about("x", SEARCHED).unwrap();
     let uris: Vec<&str> = notes.iter().map(|note| note.uri.as_str()).collect();
-    // The file of the first is gone.
+    // The file of the first note does not exist.
     assert_eq!(uris, ["memory://n1", "memory://n2", "memory://n3", "memory://n4", "memory://n5"]);
 }
 
@@ -201,7 +202,7 @@ fn an_answer_that_tells_everything_needs_no_file() {
     assert_eq!(recent.iter().map(concepts).collect::<Vec<_>>(), ["one"]);
 }
 
-/// What RecentActivity says about files: stem and title.
+/// The output of RecentActivity, from stems and titles.
 fn recent_reply(notes: &[(&str, &str)]) -> String {
     let blocks = notes.iter().map(|(stem, title)| {
         format!(
@@ -251,7 +252,7 @@ fn recent_notes_are_found_by_their_names() {
     let earlier = Timestamp::from_seconds(NOW as i64 - 75);
     let then = lab.cli().changed_notes(of_the_day(Some(earlier))).unwrap();
     assert_eq!(then.iter().map(concepts).collect::<Vec<_>>(), ["one", "three", "day", "old"]);
-    // By the clock all of that was long ago.
+    // By the real clock, all of that was long ago.
     assert_eq!(lab.cli().changed_notes(of_the_day(None)), Ok(Vec::new()));
 }
 
@@ -305,7 +306,7 @@ fn one_context_that_fails_takes_nothing_from_the_others() {
     let ranked = ["good", "bad", "bad-too", "worse"].map(found_concept);
     let error = lab.cli().around(&ranked, 5).unwrap_err();
     assert_eq!(error.partial.keys().map(Concept::as_str).collect::<Vec<_>>(), ["good"]);
-    // Which of them comes first is the order of the concepts.
+    // The first failure in the order of the concepts is reported.
     let fault = error.reason;
     assert!(fault.starts_with("BuildContext: maenifold "), "{fault}");
     assert!(fault.ends_with(" concepts)"), "{fault}");
@@ -316,7 +317,7 @@ fn both_are_asked_side_by_side_but_where_the_root_is_fresh() {
     let lab = Lab::new();
     lab.says(Tool::SearchMemories, "No memories found in specified folder\n");
     lab.says(Tool::RecentActivity, "No recent activity found\n");
-    // Each tells when it begins and when it ends.
+    // Each call records its begin and its end.
     lab.plays("echo begin >> $d/order; sleep 0.3; echo end >> $d/order");
     let order = || fs::read_to_string(lab.path("order")).unwrap().replace('\n', " ");
     assert_eq!(lab.cli().search_and_recent(Some("x"), None), (Ok(Vec::new()), Ok(Vec::new())));

@@ -1,4 +1,4 @@
-//! "What stands around this concept?", as maenifold's BuildContext answers it: decay included.
+//! Answers "which concepts are around this one?" like maenifold's BuildContext, including decay.
 
 use std::collections::BTreeMap;
 
@@ -15,13 +15,13 @@ use crate::sources::maenifold::memory_db::Edge;
 use crate::system::clock;
 use crate::system::vault;
 
-/// A front matter is looked for in the first so many bytes of a file.
+/// The length of the part of a file in which front matter is searched.
 const FRONT_MATTER_BYTES: u64 = 64 * 1024;
-/// How many files of a relation are named, as maenifold has it.
+/// The number of files that are named per relation, as in maenifold.
 const SHOWN_FILES: usize = 3;
 const NANOS_PER_DAY: i64 = 86_400_000_000_000;
 
-/// A relation of a concept with what it weighs now.
+/// A relation of a concept, with its current weight.
 struct Related {
     edge: Edge,
     uris: Vec<String>,
@@ -62,7 +62,8 @@ impl Memory {
         Ok(answer)
     }
 
-    /// The relations of a concept: those on the most notes are taken, and only then ordered by what these weigh now.
+    /// The relations of a concept: selected by number of shared notes, and only then sorted by the current weight of
+    /// these notes.
     fn related(
         &self,
         concept: &Concept,
@@ -78,13 +79,13 @@ impl Memory {
             uris.truncate(SHOWN_FILES);
             related.push(Related { edge, uris, score });
         }
-        // Stable, so that ties stay by number of notes and by name.
+        // Stable, so that ties stay sorted by number of notes and by name.
         related.sort_by(|a, b| b.score.total_cmp(&a.score));
         Ok(related)
     }
 }
 
-/// What notes weigh at a moment, each looked at once.
+/// A cache of the weights of notes at one time.
 struct Weights<'a> {
     memory: &'a Memory,
     now: Timestamp,
@@ -96,7 +97,7 @@ impl<'a> Weights<'a> {
         Weights { memory, now, known: BTreeMap::new() }
     }
 
-    /// The mean weight of notes; 1 where there are none.
+    /// The mean weight of notes; 1 for an empty list.
     fn mean(&mut self, uris: &[String]) -> f64 {
         if uris.is_empty() {
             return 1.0;
@@ -115,7 +116,8 @@ impl<'a> Weights<'a> {
         weight
     }
 
-    /// maenifold's own: by whole days since the note was last read, else since it was created, else by none.
+    /// maenifold's own rule: whole days since the note was last read, otherwise since it was created; without either,
+    /// no decay.
     fn weight_of(&self, uri: &str, path: &NotePath) -> f64 {
         let place = self.memory.places.get(uri);
         let read = place.and_then(|&place| self.memory.notes[place].row.last_accessed);
@@ -125,7 +127,7 @@ impl<'a> Weights<'a> {
         self.memory.decay.weight(path, days)
     }
 
-    /// When a note was created, as its front matter says. The database does not know.
+    /// The creation time in a note's front matter. The database does not store it.
     fn created(&self, path: &NotePath) -> Option<Timestamp> {
         let bytes = vault::read_start(&self.memory.vault, path, FRONT_MATTER_BYTES).ok()?;
         let Decoded::Text(text, _) = decode::decode(bytes) else { return None };

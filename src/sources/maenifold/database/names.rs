@@ -1,4 +1,4 @@
-//! The names that the database's notes go by.
+//! The names of the database's notes.
 
 use std::collections::HashMap;
 
@@ -6,11 +6,11 @@ use super::{KnownNote, Place};
 use crate::core::note::concept::Concept;
 use crate::core::search::answer::Match;
 
-/// Which notes go by which name, in normal form.
+/// The notes by name, in normal form.
 pub(super) struct Names(HashMap<Concept, Vec<(Match, Place)>>);
 
 impl Names {
-    /// Gathers titles and file names of notes that come from the oldest on.
+    /// Collects the titles and file names of notes that are sorted oldest first.
     pub(super) fn of(notes: &[KnownNote]) -> Names {
         let mut names: HashMap<Concept, Vec<(Match, Place)>> = HashMap::with_capacity(notes.len());
         for (place, note) in notes.iter().enumerate().rev() {
@@ -29,12 +29,12 @@ impl Names {
         Names(names)
     }
 
-    /// The notes that go by a name: those with that title first, and the newest of them first.
+    /// The notes with a name: matching titles first, then file names, newest first within each.
     pub(super) fn named(&self, name: &Concept) -> &[(Match, Place)] {
         self.0.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// The note that goes by a name.
+    /// The first note with a name.
     pub(super) fn own_note(&self, name: &Concept) -> Option<Place> {
         self.named(name).first().map(|&(_, place)| place)
     }

@@ -1,6 +1,7 @@
-//! "Which notes are about this?", asked of maenifold's database and ranked as the index ranks.
+//! Answers "which notes are about this?" from maenifold's database, with the ranking of the index.
 //!
-//! maenifold's own search cannot be had from its database: it looks at the first 30 files of a folder, and at vectors.
+//! maenifold's own search cannot be reproduced from its database: it uses the first 30 files of a folder, and
+//! vectors.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -16,40 +17,40 @@ use crate::core::search::snippet;
 use crate::core::secrets;
 use crate::sources::maenifold::memory_db::rarity;
 
-/// Words of the project's name that stand in more notes than this are not ranked by, as in the index.
+/// Words of the project's name in this many notes or more do not rank, as in the index.
 const COMMON_FROM: usize = 100;
-/// The same for somebody who waits for the answer.
+/// The same limit if a person waits for the answer.
 const COMMON_FROM_FOR_PEOPLE: usize = 1_000;
-/// How many notes each way of searching offers at least, from which the best are chosen.
+/// The minimum number of candidates from each way of searching.
 const CANDIDATES: usize = 50;
-/// What it is worth when all words stand in the title, as in the index.
+/// The strength of a title that contains all words, as in the index.
 const TITLE_HAS_ALL: f64 = 3.0;
-/// Where there is no full-text index, so many of the newest notes are read.
+/// The number of newest notes that are read if there is no full-text index.
 const SCANNED: usize = 500;
-/// In so much of a note a word is looked for.
+/// The length of the part of a note in which words are searched.
 const TEXT_CHARS: usize = 256 * 1024;
 /// FTS5's own constant of bm25.
 const K1: f64 = 1.2;
-/// How much more a word in a title, or in the name of a folder, is worth than one in the text.
+/// The weights of a word in a title, or in the name of a folder, relative to one in the text.
 const TITLE_WEIGHT: f64 = 8.0;
 const FOLDER_WEIGHT: f64 = 4.0;
 
-/// What speaks for a note: words that the full-text index says it holds.
+/// A reason for a note: words that it contains according to the full-text index.
 struct TextReason {
     note: Place,
     strength: f64,
-    /// The words that have to be there indeed.
+    /// The words that must be verified in the note.
     words: Vec<Word>,
 }
 
-/// A word that is to be found, by its place in the query.
+/// A word of the query, by its position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Word {
     Whole(usize),
     Beginning(usize),
 }
 
-/// Notes that hold a word, with what bm25 gives them before it asks how rare the word is.
+/// The notes that contain a word, with their bm25 score before the factor for the rarity of the word.
 type Holders = BTreeMap<Place, f64>;
 
 impl Memory {
@@ -62,7 +63,7 @@ impl Memory {
         found.collect()
     }
 
-    /// The notes that match a query, best first, as an answer of its own.
+    /// The notes that match a query, best first, in the form of an answer for a person.
     pub fn search_answer(&self, query: &str, limit: usize) -> Result<SearchAnswer, String> {
         let terms = fulltext::terms(query);
         let ranked = self.best(query, limit, COMMON_FROM_FOR_PEOPLE)?;
@@ -93,7 +94,7 @@ impl Memory {
         let sure = self.sure_reasons(query, candidates)?;
         let mut texts = self.texts(&terms, candidates, common_from)?;
         let mut verified: HashSet<Place> = HashSet::new();
-        // Only what would be shown is read to see whether it holds its words: mostly all of it does.
+        // Verifies only notes that would be shown; usually all of them contain their words.
         loop {
             let text = |text: &TextReason| Reason {
                 note: text.note,
@@ -110,7 +111,7 @@ impl Memory {
         }
     }
 
-    /// Takes back the reasons that speak of words that a note does not hold.
+    /// Removes the reasons that rely on words that the note does not contain.
     fn verify(
         &self,
         place: Place,
@@ -134,7 +135,7 @@ impl Memory {
         Ok(())
     }
 
-    /// What speaks for notes beside their words: address, names, concepts.
+    /// The reasons that need no verification: address, names, concepts.
     fn sure_reasons(&self, query: &str, limit: usize) -> Result<Vec<Reason<Place>>, String> {
         let mut reasons = Vec::new();
         let trimmed = query.trim();
@@ -145,7 +146,7 @@ impl Memory {
         }
         let Some(name) = Concept::parse(query) else { return Ok(reasons) };
         for &(matched, note) in self.names.named(&name).iter().take(limit) {
-            // Two titles may be one name: the one that is spelt like the query was meant.
+            // Two titles can have the same name; the one with the spelling of the query is stronger.
             let title = self.notes[note].title().trim().to_lowercase();
             let strength = if title == trimmed.to_lowercase() { 1.0 } else { 0.0 };
             reasons.push(Reason { note, matched, strength });
@@ -164,8 +165,9 @@ impl Memory {
         Ok(reasons)
     }
 
-    /// The notes that hold the words of a query, by the rules of the index: ranked by words in fewer than `common_from`
-    /// notes, else the newest that have all words, else those that have any, else beginnings.
+    /// The notes that contain the words of a query, by the rules of the index: ranked by words in fewer than
+    /// `common_from` notes; otherwise the newest notes with all words; otherwise those with any word; otherwise those
+    /// with beginnings.
     fn texts(
         &self,
         terms: &[String],
@@ -248,7 +250,7 @@ impl Memory {
 
     fn by_beginnings(&self, terms: &[String], limit: usize) -> Vec<TextReason> {
         let mut found: BTreeMap<Place, Word> = BTreeMap::new();
-        // Of the same length as the index asks for, which counts two quotes.
+        // The same minimum length as in the index, which counts the two quotes.
         for (n, term) in terms.iter().enumerate().filter(|(_, term)| term.len() >= 3) {
             let rows = self.database.rows_with(&format!("{}*", quoted(term))).unwrap_or_default();
             for place in rows.iter().filter_map(|row| self.by_row.get(row)) {
@@ -259,9 +261,9 @@ impl Memory {
         newest(&notes, 0.5, limit, |place| found.get(&place).copied().into_iter().collect())
     }
 
-    /// For every word, the notes that hold it.
+    /// For every word, the notes that contain it.
     fn holders(&self, terms: &[String], common_from: usize) -> Vec<Holders> {
-        // FTS5 takes a whole sentence of Chinese or Japanese for one word.
+        // FTS5 treats a whole sentence of Chinese or Japanese as one word.
         let is_spaced = terms.iter().all(|t| matches!(fulltext::searchable(t), Cow::Borrowed(_)));
         let indexed: Option<Vec<Holders>> = if is_spaced {
             terms.iter().map(|term| self.indexed_holders(term, common_from)).collect()
@@ -269,7 +271,7 @@ impl Memory {
             None
         };
         let mut holders = indexed.unwrap_or_else(|| self.scanned_holders(terms));
-        // A folder often carries the project's name, which the notes in it do not repeat.
+        // A folder often has the name of the project, which its notes do not repeat.
         let mut folders: BTreeMap<&str, Vec<Place>> = BTreeMap::new();
         for (place, note) in self.notes.iter().enumerate() {
             folders.entry(note.folder()).or_default().push(place);
@@ -287,10 +289,11 @@ impl Memory {
         holders
     }
 
-    /// The notes that hold a word according to the database's full-text index; `None` where that is not there or broken.
+    /// The notes that contain a word according to the database's full-text index; `None` if that is missing or
+    /// broken.
     fn indexed_holders(&self, term: &str, common_from: usize) -> Option<Holders> {
         let rows = self.database.rows_with(&quoted(term)).ok()?;
-        // A common word is not ranked by, and what bm25 would give takes a look at each of its notes.
+        // A common word does not rank, and computing bm25 would touch each of its notes.
         let found = if rows.len() < common_from {
             self.database.strengths(&quoted(term)).ok()?
         } else {
@@ -320,7 +323,7 @@ impl Memory {
     }
 }
 
-/// The newest of `notes`, each a little weaker than the one before, as in the index.
+/// The newest of `notes`, each a little weaker than the previous one, as in the index.
 fn newest(
     notes: &BTreeSet<Place>,
     strength: f64,
@@ -337,7 +340,7 @@ fn newest(
     notes.into_iter().enumerate().map(reason).collect()
 }
 
-/// What bm25 gives for so many times in a note of average length, and the way back.
+/// The bm25 score of a word that occurs `times` in a note of average length; [`times_of`] is the inverse.
 fn share_of(times: f64) -> f64 {
     times * (K1 + 1.0) / (times + K1)
 }
@@ -346,7 +349,6 @@ fn times_of(share: f64) -> f64 {
     share * K1 / (K1 + 1.0 - share).max(0.01)
 }
 
-/// A term as an FTS5 string.
 fn quoted(term: &str) -> String {
     format!("\"{}\"", term.replace('"', "\"\""))
 }

@@ -1,4 +1,4 @@
-//! The edges of the database's graph. A strong concept has thousands, of which few are ever shown.
+//! The edges of the database's graph. A strong concept has thousands, but only a few are shown.
 
 use rusqlite::{OptionalExtension, Row};
 
@@ -10,15 +10,14 @@ use crate::core::note::concept::Concept;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edge {
     row: i64,
-    /// The other concept.
     pub concept: Concept,
-    /// How many notes mention both.
+    /// The number of notes that mention both.
     pub notes: u32,
 }
 
-/// From how many edges on a concept is a strong one.
+/// The number of edges that makes a concept strong.
 const STRONG_FROM: usize = 1_000;
-/// How often other concepts are tried before all edges of a strong one are looked at after all.
+/// The number of other concepts to try before falling back to a scan of all edges of a strong concept.
 const MOST_TRIES: usize = 3 * STRONG_FROM;
 
 /// The best edges found so far.
@@ -28,7 +27,7 @@ struct Best {
 }
 
 impl Best {
-    /// Whether an edge on so many notes could be among them. The weakest decides.
+    /// Whether an edge with this many notes could be among the best.
     fn has_room(&self, notes: u32) -> bool {
         self.edges.len() < self.limit || self.edges.last().is_some_and(|last| last.notes <= notes)
     }
@@ -45,8 +44,8 @@ impl Best {
 }
 
 impl Database {
-    /// The edges of a concept that stand on the most notes, at most `limit`, ties by name: as maenifold takes them, which
-    /// leaves ties to chance. Concepts that `admits` refuses take no place.
+    /// The edges of a concept with the most notes, at most `limit`; ties are sorted by name. maenifold selects the
+    /// same ones, with ties in random order. Concepts that `admits` refuses do not count.
     pub fn edges(
         &self,
         around: &Concept,
@@ -59,8 +58,8 @@ impl Database {
         {
             return Ok(edges);
         }
-        // The rows are looked up in the order in which they lie: else every one of thousands would be another page. Each
-        // is held against the best so far at once, and where the notes stand is not even read.
+        // Reads the rows in storage order: otherwise each of thousands would need another page. Compares each row
+        // with the best so far, and never reads the list of notes.
         let sql = "SELECT rowid, co_occurrence_count, concept_a, concept_b FROM concept_graph WHERE rowid IN \
                    (SELECT rowid FROM concept_graph WHERE concept_a = ?1 \
                     UNION ALL SELECT rowid FROM concept_graph WHERE concept_b = ?1)";
@@ -88,9 +87,9 @@ impl Database {
         Ok(edges == limit)
     }
 
-    /// The same for a concept with thousands of edges, each of which lies somewhere else: tries the concepts that stand in
-    /// the most notes, one after the other. Two concepts share no more notes than the rarer one has, so that all others can
-    /// be left out as soon as the best are stronger than that. `None` where that does not come about soon.
+    /// Like [`Database::edges`], for a concept with thousands of scattered edges: tries the concepts with the most
+    /// notes one by one. Two concepts share no more notes than the rarer one has, so the search ends as soon as the
+    /// best edges are stronger than that. `None` if that takes too many tries.
     fn edges_of_strong(
         &self,
         around: &Concept,
@@ -111,7 +110,7 @@ impl Database {
             if !best.has_room(*mentions) {
                 return Ok(Some(best.edges));
             }
-            // maenifold orders the two by UTF-16.
+            // maenifold orders the two names by UTF-16, so both orders are tried.
             for (a, b) in [(around, concept), (concept, around)] {
                 let mut rows = statement.query([a.as_str(), b.as_str()])?;
                 let Some(row) = rows.next()? else { continue };
@@ -125,9 +124,9 @@ impl Database {
         Ok(None)
     }
 
-    /// Counts the notes of all concepts that more than one mentions, the most first. Every mention is looked at.
+    /// The number of notes of all concepts with more than one, highest first. Scans all mentions.
     fn frequencies(&self) -> Result<Vec<(u32, Concept)>, DatabaseError> {
-        // Counted here: SQLite takes longer for that.
+        // Counting here is faster than in SQLite.
         let sql = "SELECT concept_name FROM concept_mentions ORDER BY concept_name";
         let mut statement = self.connection.prepare_cached(sql)?;
         let mut rows = statement.query([])?;
@@ -159,7 +158,7 @@ impl Database {
         Ok(frequencies)
     }
 
-    /// The addresses of all notes that an edge stands on, in the order in which they are kept; none where that is no list.
+    /// The addresses of all notes behind an edge, in stored order; empty if the column is not a list.
     pub fn notes_behind(&self, edge: &Edge) -> Result<Vec<String>, DatabaseError> {
         let sql = "SELECT source_files FROM concept_graph WHERE rowid = ?1";
         let mut statement = self.connection.prepare_cached(sql)?;

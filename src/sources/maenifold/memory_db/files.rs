@@ -1,4 +1,4 @@
-//! What the database knows of notes: their rows, their texts, and the concepts that they mention.
+//! The database's data about notes: rows, texts and concepts.
 
 use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension, Row, params};
@@ -8,28 +8,27 @@ use super::{Database, DatabaseError};
 use crate::core::note::concept::Concept;
 use crate::core::time::Timestamp;
 
-/// A longer text is not read: no person wrote it, and it would all have to be in memory.
+/// Longer texts are not read: no person wrote them, and they would have to fit into memory.
 const LONGEST_TEXT_BYTES: i64 = 8 * 1024 * 1024;
 
-/// What the database knows of a note, without its text.
+/// The database's row of a note, without the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileRow {
-    /// Its row.
+    /// The SQLite rowid.
     pub row: i64,
-    /// Its address.
     pub uri: String,
-    /// Its title, if it has one.
     pub title: Option<String>,
-    /// The time of its file when the row was written.
+    /// The modification time of the file when the row was written.
     pub last_indexed: Option<Timestamp>,
-    /// When maenifold was last asked to read it to somebody.
+    /// When maenifold last read the note for a user or an agent.
     pub last_accessed: Option<Timestamp>,
 }
 
 impl Database {
-    /// All notes, in no particular order; as they were read before where nothing was written since.
+    /// All notes, unordered. Uses the cached rows if nothing was written since.
     pub fn files(&self) -> Result<Vec<FileRow>, DatabaseError> {
-        // Looked at again now that the state is fixed: if it is the same as before, that state is the one that is read.
+        // Checks the stamp again now that the read transaction is open: if it is unchanged, the cache matches this
+        // state.
         let is_certain = |remembered: &&Remembered| remembered.is_still_so();
         let remembered = self.remembered.as_ref().filter(is_certain);
         if let Some(rows) = remembered.and_then(Remembered::rows) {
@@ -46,7 +45,7 @@ impl Database {
         let optional = |column: &'static str| {
             if self.has_column("file_content", column) { column } else { "NULL" }
         };
-        // By row, not by address: the rows lie in this order.
+        // In row order instead of address order: this is the storage order.
         let sql = format!(
             "SELECT rowid, file_path, {}, last_indexed, {} FROM file_content NOT INDEXED",
             optional("title"),
@@ -64,9 +63,9 @@ impl Database {
         })
     }
 
-    /// The beginning of a note's text, at most so many characters; `None` where it has none that is one.
+    /// The beginning of a note's text, at most `max_chars` characters; `None` if it has no valid text.
     pub fn text_start(&self, row: i64, max_chars: usize) -> Result<Option<String>, DatabaseError> {
-        // A text's length is told without a look at it.
+        // SQLite knows the length of a text without reading it.
         let sql = "SELECT CASE WHEN octet_length(content) <= ?2 THEN substr(content, 1, ?3) END \
                    FROM file_content WHERE rowid = ?1";
         let mut statement = self.connection.prepare_cached(sql)?;
@@ -78,7 +77,7 @@ impl Database {
         Ok(start.flatten())
     }
 
-    /// The concepts that a note mentions, most mentioned first, ties by name.
+    /// The concepts that a note mentions, most mentioned first; ties are sorted by name.
     pub fn concepts_of(&self, uri: &str) -> Result<Vec<Concept>, DatabaseError> {
         let sql = "SELECT concept_name, mention_count FROM concept_mentions WHERE source_file = ?1";
         let mut found = self.select(sql, [uri], |row| {
@@ -89,7 +88,7 @@ impl Database {
         Ok(found.into_iter().map(|(_, concept)| concept).collect())
     }
 
-    /// The addresses of all notes that mention a concept, in no particular order, with how often they do.
+    /// The addresses of all notes that mention a concept, unordered, with the number of mentions.
     pub fn mentioning(&self, concept: &Concept) -> Result<Vec<(String, u32)>, DatabaseError> {
         let sql = "SELECT source_file, mention_count FROM concept_mentions WHERE concept_name = ?1";
         self.select(sql, [concept.as_str()], |row| {
@@ -98,26 +97,25 @@ impl Database {
         })
     }
 
-    /// How many notes mention a concept.
+    /// The number of notes that mention a concept.
     pub fn notes_of(&self, concept: &Concept) -> Result<u32, DatabaseError> {
         let sql = "SELECT count(*) FROM concept_mentions WHERE concept_name = ?1";
         let mut statement = self.connection.prepare_cached(sql)?;
         Ok(statement.query_row([concept.as_str()], |row| row.get(0))?)
     }
 
-    /// Whether it knows a concept.
     pub fn knows(&self, concept: &Concept) -> Result<bool, DatabaseError> {
         let sql = "SELECT 1 FROM concepts WHERE concept_name = ?1";
         Ok(self.connection.prepare_cached(sql)?.exists([concept.as_str()])?)
     }
 
-    /// All concepts, in no particular order.
+    /// All concepts, unordered.
     pub fn concepts(&self) -> Result<Vec<Concept>, DatabaseError> {
         self.select("SELECT concept_name FROM concepts", [], |row| concept(row, 0))
     }
 }
 
-/// A column's text; `None` for anything else, and for bytes that are no UTF-8.
+/// The text of a column; `None` for other types, and for bytes that are not UTF-8.
 pub(super) fn text<'a>(
     row: &'a Row<'_>,
     column: usize,
@@ -132,7 +130,8 @@ pub(super) fn integer(row: &Row<'_>, column: usize) -> Result<Option<i64>, rusql
     Ok(row.get_ref(column)?.as_i64().ok())
 }
 
-/// A column's concept, if it is one in normal form: maenifold keeps `''` among them, and others may have written there.
+/// The concept of a column, if it is in normal form: maenifold stores `''`, and other programs may have written to
+/// the table.
 pub(super) fn concept(row: &Row<'_>, column: usize) -> Result<Option<Concept>, rusqlite::Error> {
     Ok(text(row, column)?.and_then(in_normal_form))
 }

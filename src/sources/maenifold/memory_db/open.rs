@@ -1,4 +1,4 @@
-//! How the database is opened: so that nothing changes beside it, and so that what is in its log is seen.
+//! Opens the database so that no file beside it changes, and so that the content of its log is visible.
 
 use std::cell::OnceCell;
 use std::fs::{self, File};
@@ -13,17 +13,17 @@ use super::remembered::Remembered;
 use super::stamp::Seen;
 use super::{Database, DatabaseError, columns};
 
-/// How every SQLite file begins.
+/// The first bytes of every SQLite file.
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
-/// A way to open it.
+/// A mode of opening the database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
-    /// As the file is, without a look at log or locks. Makes no file and changes none.
+    /// Only the file, without log and locks. Creates and changes no file.
     Still,
-    /// With its log, of which somebody else keeps the table of contents: it is only looked at.
+    /// With the log (`-wal`), through an existing log index (`-shm`) of another process, which stays unchanged.
     Beside,
-    /// With its log or with locks. If the log has no table of contents, one is made, and stays.
+    /// With log or locks. Creates a missing log index, which then stays.
     Shared,
 }
 
@@ -37,22 +37,21 @@ impl Way {
     }
 }
 
-/// What lies beside a database.
+/// The state of the files of a database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Surroundings {
-    /// Whether its writers keep a log.
+    /// Whether its writers use a log.
     has_log_mode: bool,
-    /// Whether there is something in the log.
     is_log_filled: bool,
-    /// Whether the log has a table of contents.
+    /// Whether the log has an index.
     has_contents: bool,
 }
 
 impl Surroundings {
-    /// The ways to open it, the best first.
+    /// The modes of opening it, best first.
     fn ways(self) -> &'static [Way] {
         match self {
-            // Without a log, a writer changes the file itself: only locks keep us from reading half of that.
+            // Without a log, a writer changes the file itself: only locks keep us from reading a half-written state.
             Surroundings { has_log_mode: false, .. } => &[Way::Shared],
             Surroundings { is_log_filled: false, .. } => &[Way::Still],
             Surroundings { has_contents: true, .. } => &[Way::Beside, Way::Shared, Way::Still],
@@ -61,7 +60,7 @@ impl Surroundings {
     }
 }
 
-/// Tells whether a file was written since it was opened.
+/// Detects whether a file was written since it was opened.
 pub(super) struct Watch {
     path: PathBuf,
     seen: Option<Seen>,
@@ -77,13 +76,13 @@ impl Watch {
 }
 
 impl Database {
-    /// Opens the database, and waits at most so long for a writer that keeps everybody out.
+    /// Opens the database. Waits at most `patience` for a writer with an exclusive lock.
     pub fn open(
         path: &Path,
         patience: Duration,
         cache: Option<&Path>,
     ) -> Result<Database, DatabaseError> {
-        // The log lies beside the file itself, not beside a link to it.
+        // The log is beside the file itself, not beside a link to it.
         let path = fs::canonicalize(path).map_err(|cause| unreadable(path, &cause))?;
         let surroundings = look(&path)?;
         let watch = Watch {
@@ -91,7 +90,7 @@ impl Database {
             is_log_filled: surroundings.is_log_filled,
             path: path.clone(),
         };
-        // Before the state is fixed that is read: whoever writes later does so under another stamp.
+        // Taken before the read transaction begins: a later write changes the stamp.
         let remembered = cache.and_then(|cache| Remembered::of(&path, cache));
         let mut refusal = DatabaseError::Missing(path.clone());
         for &way in surroundings.ways() {
@@ -104,7 +103,7 @@ impl Database {
                         columns,
                         watch: is_still.then_some(watch),
                         is_behind_its_log: is_still && surroundings.is_log_filled,
-                        // What is seen without its log is no state of it.
+                        // Without its log, the file is not a valid state to cache.
                         remembered: remembered.filter(|_| !is_still || !surroundings.is_log_filled),
                         frequencies: OnceCell::new(),
                     });
@@ -132,7 +131,7 @@ impl Database {
     }
 }
 
-/// Looks at the file's head, and at what lies beside it.
+/// Reads the header of the file, and checks the files beside it.
 fn look(path: &Path) -> Result<Surroundings, DatabaseError> {
     let metadata = fs::metadata(path).map_err(|cause| unreadable(path, &cause))?;
     if !metadata.is_file() {
@@ -167,17 +166,17 @@ fn connect(path: &Path, way: Way, patience: Duration) -> Result<Connection, rusq
     connection.busy_timeout(patience)?;
     connection.set_prepared_statement_cache_capacity(32);
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-    // A view or a default of somebody else's making may call nothing.
+    // Views and defaults from an untrusted schema must not call functions.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     connection.pragma_update(None, "query_only", true)?;
     connection.pragma_update(None, "cell_size_check", true)?;
-    // The first look takes the state that all others are put to.
+    // The first read fixes the state for all further queries.
     connection.execute_batch("BEGIN")?;
     connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
     Ok(connection)
 }
 
-/// The path as SQLite reads it where parameters follow.
+/// The path as a SQLite URI with parameters.
 fn uri(path: &Path, parameters: &str) -> String {
     let mut uri = String::from("file://");
     for &byte in path.as_os_str().as_encoded_bytes() {

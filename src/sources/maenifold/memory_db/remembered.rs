@@ -1,5 +1,5 @@
-//! The rows of notes as they were read before, remembered until the database is written again: to read through all of them
-//! takes as long as all questions together, because what is asked of them lies behind their texts. Kept in our own cache.
+//! A cache of the rows of notes, valid until the database is written again. Reading all rows takes as long as all
+//! queries together, because SQLite stores the small columns behind the texts. The file is in our own cache.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,22 +9,22 @@ use super::stamp::Stamp;
 use crate::core::time::Timestamp;
 use crate::core::time_limits;
 
-/// Stands for what is not there.
+/// Represents a missing value.
 const NONE: i64 = i64::MIN;
-/// Another form has another number.
+/// The version of the file format.
 const FORM: &str = "kgctx rows 1";
 
-/// Where the rows of one state of a database are remembered.
+/// The cached rows of one state of a database.
 pub(super) struct Remembered {
     database: PathBuf,
     file: PathBuf,
-    /// The form, and what tells this state from others.
+    /// The file format, and the identity of the state.
     head: String,
     is_settled: bool,
 }
 
 impl Remembered {
-    /// The place for the state that a database is in now; `None` where that cannot be told.
+    /// The cache for the current state of a database; `None` if the state cannot be determined.
     pub(super) fn of(database: &Path, cache: &Path) -> Option<Remembered> {
         let stamp = Stamp::of(database)?;
         let is_settled = stamp.is_older_than(time_limits::FILE_TIMES_TICK);
@@ -35,7 +35,7 @@ impl Remembered {
         Some(Remembered { database, file, head, is_settled })
     }
 
-    /// The rows of this state, if they were read before.
+    /// The rows of this state, if they are cached.
     pub(super) fn rows(&self) -> Option<Vec<FileRow>> {
         let bytes = fs::read(&self.file).ok()?;
         let mut rest = bytes.strip_prefix(self.head.as_bytes())?;
@@ -52,7 +52,7 @@ impl Remembered {
         Some(rows)
     }
 
-    /// Remembers the rows of this state. What cannot be written is read again next time.
+    /// Stores the rows of this state. If that fails, they are read again next time.
     pub(super) fn keep(&self, rows: &[FileRow]) {
         if !self.is_settled {
             return;
@@ -72,12 +72,12 @@ impl Remembered {
         let written = self.file.parent().map_or(Ok(()), fs::create_dir_all);
         let written = written.and_then(|()| fs::write(&part, bytes));
         if written.and_then(|()| fs::rename(&part, &self.file)).is_err() {
-            // Whatever is there of it.
+            // The partial file, if it exists.
             let _ = fs::remove_file(&part);
         }
     }
 
-    /// Whether nothing was written since.
+    /// Whether the database is still in this state.
     pub(super) fn is_still_so(&self) -> bool {
         let cache = self.file.ancestors().nth(2).unwrap_or(&self.file);
         Remembered::of(&self.database, cache).is_some_and(|now| now.head == self.head)
@@ -98,7 +98,7 @@ fn number(rest: &mut &[u8]) -> Option<i64> {
     Some(i64::from_le_bytes(*bytes))
 }
 
-/// A text, or none; the outer `None` where neither is there.
+/// An optional text; the outer `None` for invalid bytes.
 fn text(rest: &mut &[u8]) -> Option<Option<String>> {
     let length = number(rest)?;
     if length == NONE {
@@ -136,7 +136,7 @@ mod tests {
             assert!(!first.is_still_so() && next.rows().is_none(), "{file} {text:?}");
             next.keep(&[]);
         }
-        // What was just written may be written again within the same tick.
+        // A file that was just written can change again within the same tick.
         let fresh = Remembered::of(&folder.path().join("memory.db"), folder.path()).unwrap();
         fs::remove_dir_all(folder.path().join("maenifold")).unwrap();
         fresh.keep(&[]);

@@ -1,10 +1,10 @@
-//! A stamp: what tells states of the database apart without opening it.
+//! A stamp: identifies a state of the database without opening it.
 
 use std::fs::{self, Metadata};
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// What the file and its log look like.
+/// The metadata of the file and its log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stamp {
     file: Seen,
@@ -12,14 +12,14 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// What is there now; `None` where nothing is.
+    /// The current stamp; `None` if there is no database.
     pub fn of(database: &Path) -> Option<Stamp> {
         let mut log = database.to_path_buf().into_os_string();
         log.push("-wal");
         Some(Stamp { file: Seen::of(database)?, log: Seen::of(Path::new(&log)) })
     }
 
-    /// Whether nothing was changed for so long.
+    /// Whether the last change is longer ago than `age`.
     pub(super) fn is_older_than(&self, age: Duration) -> bool {
         let newest =
             self.log.as_ref().map_or(self.file.changed, |log| log.changed.max(self.file.changed));
@@ -27,19 +27,19 @@ impl Stamp {
     }
 }
 
-/// What one file looks like.
+/// The metadata of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Seen {
     bytes: u64,
     written: SystemTime,
-    /// When anything about it was changed: that time cannot be set.
+    /// When the file's data or metadata last changed (ctime). Programs cannot set it.
     changed: SystemTime,
-    /// Which file it is; 0 where the system does not say.
+    /// The inode; 0 if the system has none.
     number: u64,
 }
 
 impl Seen {
-    /// A file as it is now; `None` where there is none.
+    /// The current metadata; `None` if there is no file.
     pub(super) fn of(file: &Path) -> Option<Seen> {
         let there = fs::metadata(file).ok()?;
         let written = there.modified().ok()?;

@@ -1,26 +1,27 @@
-//! The database's full-text index, which maenifold fills and never asks.
+//! The database's full-text index, which maenifold fills and never queries.
 //!
-//! It holds rows of notes that are long gone: maenifold replaces a note's row behind its back. To fetch anything of
-//! such a row is an error ("malformed"), so that nothing but row numbers is ever taken from it, and a row number may by now
-//! be that of another note: whoever asks has to make sure that the note holds the word.
+//! It contains rows of removed notes: maenifold replaces the row of a note without updating the index. Reading any
+//! column of such a row is an error ("malformed"), so only row numbers are read. A row number can meanwhile belong to
+//! another note, so callers must verify that the note contains the word.
 
 use rusqlite::types::ValueRef;
 
 use super::{Database, DatabaseError};
 
-/// Title, text and summary: as the index of kgctx weighs title and text.
+/// The weights of title, text and summary; title and text as in the index of kgctx.
 const BM25: &str = "-bm25(file_search, 8.0, 1.0, 1.0)";
-/// Where FTS5 keeps how many rows it has.
+/// The row in which FTS5 stores its number of rows.
 const TOTALS: &str = "SELECT block FROM file_search_data WHERE id = 1";
 
 impl Database {
-    /// The rows that may hold what an FTS5 expression says.
+    /// The rows that may match an FTS5 expression.
     pub fn rows_with(&self, expression: &str) -> Result<Vec<i64>, DatabaseError> {
         let sql = "SELECT rowid FROM file_search WHERE file_search MATCH ?1";
         self.select(sql, [expression], |row| row.get(0))
     }
 
-    /// The rows that may hold a phrase, each with what bm25 gives it before it asks how rare the phrase is: 0 to 2.2.
+    /// The rows that may contain a phrase, each with its bm25 score before the factor for the rarity of the phrase: 0
+    /// to 2.2.
     pub fn strengths(&self, phrase: &str) -> Result<Vec<(i64, f64)>, DatabaseError> {
         let totals = |row: &rusqlite::Row<'_>| {
             Ok(match row.get_ref(0)? {
@@ -42,14 +43,14 @@ impl Database {
     }
 }
 
-/// What bm25 multiplies with for a word in `holding` of `all` rows, as FTS5 has it.
+/// The bm25 factor for a word in `holding` of `all` rows, as in FTS5.
 pub fn rarity(all: f64, holding: f64) -> f64 {
     let rarity = ((all - holding + 0.5) / (holding + 0.5)).ln();
-    // FTS5's own floor; no number at all comes from more rows than there are.
+    // FTS5's own floor. NaN, if `holding` exceeds `all`, gets it as well.
     if rarity > 0.0 { rarity } else { 1e-6 }
 }
 
-/// SQLite's own kind of number: seven bits a byte, the highest first.
+/// SQLite's variable-length integer: seven bits per byte, highest first.
 fn varint(bytes: &[u8]) -> Option<u64> {
     let mut value = 0_u64;
     for &byte in bytes.iter().take(8) {

@@ -1,4 +1,5 @@
-//! The answer of BuildContext: the concepts that share notes with one, strongest first. None for an unknown concept.
+//! Parses the answer of BuildContext: the concepts that share notes with one, strongest first; empty for an unknown
+//! concept.
 
 use serde_json::Value;
 
@@ -7,15 +8,15 @@ use super::reply::{self, ReplyError, named, unknown};
 use crate::core::note::vault::SCHEME;
 use crate::sources::maenifold::answers::Relation;
 
-/// A name may have line breaks, but not more than this.
+/// The maximum number of lines in a name.
 const MOST_NAME_LINES: usize = 8;
 
-/// Understands what was said about a concept.
+/// Parses the output of BuildContext.
 pub fn context(said: &[u8]) -> Result<Vec<Relation>, ReplyError> {
     reply::understand(said, of_object, of_text)
 }
 
-/// The seed's object, or that of maenifold's other interface.
+/// Accepts both known keys: `relatedConcepts`, and `directRelations` of maenifold's other interface.
 fn of_object(answer: &Value) -> Result<Vec<Relation>, ReplyError> {
     let listed = answer["relatedConcepts"].as_array().or(answer["directRelations"].as_array());
     let listed = listed.ok_or_else(|| unknown(&answer.to_string()))?;
@@ -69,7 +70,7 @@ fn of_text(text: &str) -> Result<Vec<Relation>, ReplyError> {
     });
     let Some(told): Option<usize> = told else { return Err(unknown(text)) };
     let mut relations: Vec<Relation> = Vec::new();
-    // Those with a name that does not count are counted, too.
+    // Also counts entries whose names are not accepted.
     let mut seen = 0;
     let mut lines = lines.peekable();
     while seen < told.min(MOST)
@@ -87,7 +88,7 @@ fn of_text(text: &str) -> Result<Vec<Relation>, ReplyError> {
             if let Some(counted) = name_and_count(&entry) {
                 break Some(counted);
             }
-            // A line break can be part of a name.
+            // A name can contain line breaks.
             let more = lines.next_if(|next| bulleted(next).is_none() && n_lines < MOST_NAME_LINES);
             let Some(more) = more else { break None };
             entry.push('\n');
@@ -106,14 +107,15 @@ fn of_text(text: &str) -> Result<Vec<Relation>, ReplyError> {
     Ok(relations)
 }
 
-/// What follows the bullet of a relation. Not which bullet: a terminal without it shows a question mark.
+/// The text after the bullet of a relation. Accepts any bullet: a terminal without the character shows a question
+/// mark.
 fn bulleted(line: &str) -> Option<&str> {
     let line = line.strip_prefix("  ")?;
     let bullet = line.chars().next().filter(|c| !c.is_alphanumeric() && *c != ' ')?;
     line[bullet.len_utf8()..].strip_prefix(' ')
 }
 
-/// Reads a relation from the right: its name may look like anything.
+/// Parses a relation from the right, because its name can contain anything.
 fn name_and_count(entry: &str) -> Option<(&str, u32)> {
     let entry = match entry.strip_suffix(']').and_then(|entry| entry.rsplit_once(" [community ")) {
         Some((before, community)) if community.parse::<i64>().is_ok() => before,
@@ -123,7 +125,7 @@ fn name_and_count(entry: &str) -> Option<(&str, u32)> {
     Some((name, count.parse().ok()?))
 }
 
-/// The addresses of a line of files. A path may have commas, too.
+/// The addresses in a line of files. Paths can contain commas, too.
 fn uris(line: &str) -> Vec<String> {
     let listed = line.trim_start().strip_prefix("Files: ").unwrap_or_default();
     let paths = listed.strip_prefix(SCHEME).unwrap_or_default().split(", memory://");
@@ -174,7 +176,7 @@ Community siblings (2 concepts in community 0):
         check(TEXT, &expect);
         check(&TEXT.replace('\n', "\r\n"), &expect);
         check(&TEXT.replace('•', "?"), &expect);
-        // Even where more are announced than there are.
+        // Even if the header announces more than follow.
         check(&TEXT.replace("(3 CONCEPTS)", "(9 CONCEPTS)"), &expect);
         let (start, rest) = TEXT.split_once("\nExpanded").unwrap();
         let siblings = &rest[rest.find("\nCommunity").unwrap()..];
@@ -194,7 +196,7 @@ Community siblings (2 concepts in community 0):
             let concept = Concept::parse(name).unwrap();
             check(&said(name), &[&format!("{concept} 2 memory://a"), "last 1 "]);
         }
-        // maenifold knows a concept without a name, and takes a secret for one.
+        // maenifold stores a concept without a name, and treats a secret as a concept.
         check(&said(""), &["last 1 "]);
         check(&said("password=hunter2xyz9"), &["last 1 "]);
     }

@@ -1,10 +1,10 @@
-//! The answer of RecentActivity: the notes that changed lately, newest first.
+//! Parses the answer of RecentActivity: the recently changed notes, newest first.
 
 use super::MOST;
 use super::reply::{self, ReplyError, linked, listed_note, listed_notes, unknown};
 use crate::sources::maenifold::answers::{AnsweredNote, NotePlace};
 
-/// Understands what a look at recent activity said.
+/// Parses the output of RecentActivity.
 pub fn recent(said: &[u8]) -> Result<Vec<AnsweredNote>, ReplyError> {
     reply::understand(said, |answer| listed_notes(answer, "items", listed_note), of_text)
 }
@@ -51,21 +51,21 @@ fn of_text(text: &str) -> Result<Vec<AnsweredNote>, ReplyError> {
     Ok(notes)
 }
 
-/// Gives the last note the concepts of its pieces of text.
+/// Assigns the concepts of the collected pieces to the last note.
 fn take_pieces(notes: &mut [AnsweredNote], pieces: &mut Vec<&str>) {
     if let Some(note) = notes.last_mut() {
         note.concepts = linked(pieces.drain(..));
     }
 }
 
-/// The file's name at the beginning of a block, read from the right: it may hold anything that a file's name may.
+/// The file name at the start of a block, parsed from the right, because a file name can contain almost anything.
 fn stem(line: &str) -> Option<&str> {
     let (stem, kind) = line.strip_prefix("**")?.strip_suffix(')')?.rsplit_once("** (")?;
     let is_kind = !kind.is_empty() && kind.bytes().all(|byte| byte.is_ascii_lowercase());
     (is_kind && !stem.is_empty()).then_some(stem)
 }
 
-/// Whether a line is the second of a block. It has local minutes, of a zone that is not told.
+/// Whether a line is the second of a block. It shows local minutes without a zone.
 fn is_time(line: &str) -> bool {
     line.strip_prefix("  Modified: ")
         .is_some_and(|time| time.starts_with(|c: char| c.is_ascii_digit()))
@@ -173,7 +173,7 @@ mod tests {
             let expect = format!("{odd} | {odd} | - | some: b");
             check(&block(odd, odd, &format!("{odd} [[b]]")), &[&expect]);
         }
-        // A title of several lines, one of which looks like the beginning of a block.
+        // A title of several lines, one of them like the start of a block.
         let two = block("a", "Two\n**lines** (memory)\n  Title: other", "[[b]]");
         check(&two, &["a | Two | - | some: b"]);
     }

@@ -1,4 +1,4 @@
-//! A reply: whether maenifold's program answered at all, and in which form. Knows no tool's answer.
+//! A reply: detects whether maenifold's program answered, and in which format. Independent of the tool.
 
 use std::collections::BTreeMap;
 
@@ -14,12 +14,12 @@ use crate::core::text::for_model;
 use crate::core::time::Timestamp;
 use crate::sources::maenifold::answers::{AnsweredNote, NotePlace};
 
-/// So much of what it said is shown.
+/// The length limit of output in error messages.
 const SHOWN_CHARS: usize = 120;
-/// So much of what it said is looked at for that.
+/// The length of the output from which an error message is made.
 const LOOKED_AT_BYTES: usize = 2_000;
 
-/// Why a reply is no answer. One line each, whatever was said.
+/// Why a reply is not an answer. Each message is one line, whatever the output was.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ReplyError {
     #[error("maenifold refused: {0}")]
@@ -32,22 +32,22 @@ pub enum ReplyError {
     Empty,
     #[error("maenifold's answer stops in the middle")]
     Truncated,
-    /// It said something that is none of its known answers.
+    /// The output is not a known answer.
     #[error("maenifold said something unexpected: {0}")]
     Unknown(String),
 }
 
-/// An answer, in the form in which it came.
+/// An answer in its original format.
 enum Reply {
-    /// An object, out of its envelope.
+    /// An object without its envelope.
     Json(Value),
-    /// A text for people, without blank lines around it.
+    /// Text for people, without blank lines around it.
     Text(String),
-    /// That there is nothing.
+    /// A message that nothing was found.
     Nothing,
 }
 
-/// Reads an answer in whichever form it came. None is an empty list.
+/// Parses an answer in any format. A message that nothing was found gives an empty list.
 pub(super) fn understand<T>(
     said: &[u8],
     of_object: impl Fn(&Value) -> Result<Vec<T>, ReplyError>,
@@ -74,7 +74,6 @@ pub(super) fn listed_notes(
     Ok(notes)
 }
 
-/// A note of a list.
 pub(super) fn listed_note(item: &Value) -> Option<AnsweredNote> {
     let uri = item["uri"].as_str().or(item["path"].as_str())?;
     let named = listed_concepts(item);
@@ -88,7 +87,7 @@ pub(super) fn listed_note(item: &Value) -> Option<AnsweredNote> {
     })
 }
 
-/// Looks at what was said.
+/// Detects the format of the output.
 fn read(bytes: &[u8]) -> Result<Reply, ReplyError> {
     let text = String::from_utf8_lossy(bytes);
     let text = text.trim_start_matches('\u{feff}').trim_matches(['\r', '\n', ' ', '\t']);
@@ -98,7 +97,7 @@ fn read(bytes: &[u8]) -> Result<Reply, ReplyError> {
     if !text.starts_with('{') {
         return of_text(text);
     }
-    // Whatever may follow the object is not for us.
+    // Ignores any text after the object.
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     match values.next() {
         Some(Ok(value)) => of_object(value),
@@ -107,7 +106,7 @@ fn read(bytes: &[u8]) -> Result<Reply, ReplyError> {
     }
 }
 
-/// An error that shows how something began that was not understood.
+/// An error that quotes the beginning of unknown output.
 pub(super) fn unknown(said: &str) -> ReplyError {
     ReplyError::Unknown(shown(said))
 }
@@ -128,7 +127,7 @@ fn of_object(mut value: Value) -> Result<Reply, ReplyError> {
     }
 }
 
-/// What the envelope of a failure means.
+/// Interprets the envelope of a failure.
 fn of_failure(error: &Value) -> Result<Reply, ReplyError> {
     let code = error["code"].as_str().unwrap_or_default();
     let message = error["message"].as_str().or(error.as_str()).unwrap_or_default();
@@ -149,7 +148,7 @@ fn of_text(text: &str) -> Result<Reply, ReplyError> {
         return verdict;
     }
     if REFUSALS.iter().any(|refusal| text.starts_with(refusal)) {
-        // A hint follows on further lines.
+        // Further lines contain a hint.
         return Err(ReplyError::Refused(shown(text.lines().next().unwrap_or_default())));
     }
     if text.starts_with("maenifold CLI") || text.starts_with("Usage:") {
@@ -158,12 +157,12 @@ fn of_text(text: &str) -> Result<Reply, ReplyError> {
     Ok(Reply::Text(text.to_owned()))
 }
 
-/// What the messages mean that can come as a text and as a failure.
+/// Interprets messages that can occur as text and as a failure.
 fn verdict(message: &str) -> Option<Result<Reply, ReplyError>> {
     const NOTHING: [&str; 4] = [
         "No memories found in specified folder",
         "No recent activity found",
-        // A project may be called `the`.
+        // A project can have the name `the`.
         "ERROR: Query contains no informative keywords",
         "Query contains no informative keywords",
     ];
@@ -174,7 +173,7 @@ fn verdict(message: &str) -> Option<Result<Reply, ReplyError>> {
     message.starts_with("No database found").then_some(Err(ReplyError::NoDatabase))
 }
 
-/// The beginning of what was said, on one line and without secrets.
+/// The beginning of the output, on one line and without secrets.
 fn shown(said: &str) -> String {
     let mut line = for_model::one_line(&said[..said.floor_char_boundary(LOOKED_AT_BYTES)]);
     if let Some((end, _)) = line.char_indices().nth(SHOWN_CHARS) {
@@ -184,8 +183,8 @@ fn shown(said: &str) -> String {
     line
 }
 
-/// The concepts to which pieces of a note's text link, most mentioned first. Only whole links count: a piece may begin or
-/// end inside of one.
+/// The concepts that pieces of a note's text link, most mentioned first. Only complete links count: a piece can begin
+/// or end inside one.
 pub(super) fn linked<'a>(pieces: impl IntoIterator<Item = &'a str>) -> Vec<Concept> {
     let mut mentions: BTreeMap<Concept, u32> = BTreeMap::new();
     for piece in pieces {
@@ -201,17 +200,17 @@ pub(super) fn linked<'a>(pieces: impl IntoIterator<Item = &'a str>) -> Vec<Conce
     mentions.into_iter().map(|(concept, _)| concept).collect()
 }
 
-/// A concept that is told by its name; `None` for one without a name, and for a secret.
+/// The concept of a name; `None` for an empty name, and for a secret.
 pub(super) fn named(name: &str) -> Option<Concept> {
     Concept::parse(name).filter(|_| may_be_told(name))
 }
 
-/// Whether a name is no secret, and arrived whole.
+/// Whether a name contains no secret and no broken character.
 fn may_be_told(name: &str) -> bool {
     !name.contains(char::REPLACEMENT_CHARACTER) && !secrets::are_in_name(name)
 }
 
-/// The concepts that an object lists by their names, each once, in their order; `None` where it lists none.
+/// The concepts that an object lists by name, in order, without duplicates; `None` if it has no list.
 fn listed_concepts(object: &Value) -> Option<Vec<Concept>> {
     let mut concepts: Vec<Concept> = Vec::new();
     for name in object["concepts"].as_array()?.iter().filter_map(Value::as_str).take(super::MOST) {

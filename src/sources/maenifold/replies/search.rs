@@ -1,4 +1,4 @@
-//! The answer of SearchMemories: the notes that a search found, best first.
+//! Parses the answer of SearchMemories: the notes that a search found, best first.
 
 use std::iter::Peekable;
 use std::str::Lines;
@@ -10,10 +10,10 @@ use super::reply::{self, ReplyError, linked, listed_note, listed_notes, unknown}
 use crate::core::note::vault::SCHEME;
 use crate::sources::maenifold::answers::{AnsweredNote, NotePlace};
 
-/// A title may have line breaks, but not more than this.
+/// The maximum number of lines in a title.
 const MOST_TITLE_LINES: usize = 8;
 
-/// Understands what a search said.
+/// Parses the output of SearchMemories.
 pub fn search(said: &[u8]) -> Result<Vec<AnsweredNote>, ReplyError> {
     reply::understand(said, of_object, of_text)
 }
@@ -57,7 +57,7 @@ fn of_text(text: &str) -> Result<Vec<AnsweredNote>, ReplyError> {
         if has_words.is_some() {
             lines.next();
         }
-        // What follows the scores is the piece of text, whatever it looks like.
+        // The line after the scores is the piece of text, whatever it looks like.
         let piece =
             lines.next_if(|line| line.starts_with("   ")).and_then(|line| marked(&line[3..]));
         notes.push(AnsweredNote {
@@ -74,14 +74,15 @@ fn of_text(text: &str) -> Result<Vec<AnsweredNote>, ReplyError> {
     Ok(notes)
 }
 
-/// What follows the mark at the beginning of a line. Not which mark: a terminal without them shows question marks.
+/// The text after the mark at the start of a line. Accepts any mark: a terminal without the characters shows question
+/// marks.
 fn marked(line: &str) -> Option<&str> {
     let (mark, rest) = line.split_once(' ')?;
     let is_mark = !mark.is_empty() && mark.len() <= 8 && !mark.contains(char::is_alphanumeric);
     is_mark.then_some(rest)
 }
 
-/// Reads a title and the address behind it, from the right: a title may look like anything, an address has no `//` inside.
+/// Parses a title and its address from the right: a title can contain anything, an address has no `//` inside.
 fn title_and_uri(start: &str, lines: &mut Peekable<Lines<'_>>) -> Option<(String, String)> {
     let mut head = start.to_owned();
     for _ in 0..MOST_TITLE_LINES {
@@ -96,7 +97,7 @@ fn title_and_uri(start: &str, lines: &mut Peekable<Lines<'_>>) -> Option<(String
     None
 }
 
-/// Whether a line tells scores, and what they say about the words of the query.
+/// Whether a line shows scores, and what they say about the words of the query.
 fn scores(line: &str) -> Option<Option<bool>> {
     let told = marked(line.strip_prefix("   ")?)?;
     if told.starts_with("Semantic similarity: ") {
@@ -115,7 +116,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Each note on a line: address, title, whether it has the words, concepts.
+    /// Each note on a line: address, title, whether it contains the words, concepts.
     fn shown(notes: &[AnsweredNote]) -> Vec<String> {
         let shown = |note: &AnsweredNote| {
             let concepts: Vec<&str> =
@@ -193,7 +194,7 @@ Text results: 2, Semantic results: 2
         ];
         check(TEXT, &expect);
         check(&TEXT.replace('\n', "\r\n"), &expect);
-        // Where the terminal has no such marks.
+        // As on a terminal without these characters.
         check(&TEXT.replace(['🔍', '📄', '📊', '📝', '💡'], "??"), &expect);
         let semantic = "🧠 **Semantic Search** (concept similarity)\nFound 1 matches (page 1):\n\n\
             📄 **A** (memory://a)\n   🎯 Semantic similarity: 0.512\n   📝 [[b]]\n\n";
