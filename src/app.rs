@@ -1,4 +1,4 @@
-//! What one can ask for: one file per use case. Wires adapters and engine together; prints nothing.
+//! The use cases: one file each. Connects adapters and core; prints nothing.
 
 mod deadline;
 pub mod deliver;

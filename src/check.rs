@@ -1,15 +1,18 @@
-//! `kgctx check`: from a checkout of a repository to a report. Nothing of the user's or the machine's takes part.
+//! `kgctx check`: from a checkout of a repository to a report. Uses no settings of the user or the
+//! machine.
 //!
 //! - `settings`: the `[check]` section of `kgctx.toml`
-//! - `repository`: the working tree and its history, by git
-//! - `snapshot`: a version of the repository in memory: the working tree, or the base that it is compared with
-//! - `contexts`: what sessions would be given of a snapshot, built in a temporary checkout
-//! - `facts`: what rules may ask about both snapshots
-//! - `sessions`, `growth`, `baseline`: the contexts of all sessions, and how they differ from the base, or from what was agreed on
+//! - `repository`: the working tree and its history, read with git
+//! - `snapshot`: a version of the repository in memory: the working tree, or the base of the
+//!   comparison
+//! - `contexts`: the contexts that sessions would get, built in a temporary checkout
+//! - `facts`: what rules can query about both snapshots
+//! - `sessions`, `growth`, `baseline`: the contexts of all sessions, compared with the base or the
+//!   baseline
 //! - `rules`: pure functions that return findings
-//! - `report` and `reports`: all of it as one value, and its six formats
+//! - `report` and `reports`: the result as one value, and its six formats
 //!
-//! Only `repository` and `contexts` touch files.
+//! Only `repository` and `contexts` access files.
 
 mod baseline;
 mod contexts;
@@ -49,16 +52,15 @@ use facts::Facts;
 use sessions::Sessions;
 use snapshot::base::Base;
 
-/// What is to be checked.
 #[derive(Debug, Clone, Default)]
 pub struct CheckRequest {
     /// A folder of the repository; the current one by default.
     pub dir: Option<PathBuf>,
-    /// The revision to compare with; the baseline by default.
+    /// The revision to compare with; without one, the baseline.
     pub base: Option<String>,
-    /// The moment that counts as now; that of the newest commit by default.
+    /// The time that counts as now; by default that of the newest commit.
     pub now: Option<Timestamp>,
-    /// Whether the baseline is written instead of compared with.
+    /// Whether to write the baseline instead of comparing with it.
     pub updates_baseline: bool,
 }
 
@@ -88,7 +90,6 @@ impl CheckError {
     }
 }
 
-/// Checks a repository.
 pub fn check(request: &CheckRequest) -> Result<CheckReport, CheckError> {
     let repository = Repository::find(request)?;
     let baseline = Baseline::new(&repository);
@@ -100,7 +101,7 @@ pub fn check(request: &CheckRequest) -> Result<CheckReport, CheckError> {
     let sandbox = Sandbox::new(&repository, base.as_ref())?;
     let facts = Facts::read(&repository, &sandbox, base.as_ref())?;
     let input = facts.input(&facts.head);
-    // Both take about as long, and neither needs the other.
+    // Both take about the same time and are independent.
     let (sessions, findings) = thread::scope(|scope| {
         let findings = scope.spawn(|| rules::find_all(&input));
         let sessions = Sessions::build(request, &baseline, &facts, &sandbox);
@@ -139,7 +140,8 @@ pub fn check(request: &CheckRequest) -> Result<CheckReport, CheckError> {
     Ok(report)
 }
 
-/// Sets severities, drops what is off, and puts each finding once into the order of its place.
+/// Sets severities, drops findings of rules that are off, sorts by position, and removes
+/// duplicates.
 fn in_order(mut findings: Vec<Finding>, settings: &CheckSettings) -> Vec<Finding> {
     for finding in &mut findings {
         finding.severity = settings.severity(finding.rule);

@@ -1,4 +1,4 @@
-//! Words and exit codes: the only layer that prints.
+//! The command line: texts and exit codes. The only layer that prints.
 
 mod check;
 mod config;
@@ -75,7 +75,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             screen.complain(&for_terminal::lines(&error.render().to_string()));
             return outcome::USAGE.into();
         }
-        // Help and version are what was asked for.
+        // The user asked for help or the version.
         Err(help) => {
             screen.print(&help.render().to_string());
             return screen.finish();
@@ -110,7 +110,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     match done {
         Ok(()) => screen.finish(),
         Err(Failure { code, message }) => {
-            // A message can quote what somebody else wrote.
+            // A message can quote text by others.
             screen.complain(&format!("kgctx: {}\n", for_terminal::lines(&message)));
             code.into()
         }

@@ -1,4 +1,4 @@
-//! The programs in which agents run: their files, their JSON and their servers.
+//! The programs that agents run in: their files, their JSON and their servers.
 
 #![expect(clippy::disallowed_methods, reason = "this room is behind the I/O fence")]
 

@@ -1,5 +1,5 @@
-//! The service: one process per user that watches the vaults, follows OpenCode's servers, and answers for processes that live only
-//! for one question.
+//! The service: one process per user that watches the vaults, follows OpenCode servers, and answers
+//! for short-lived processes.
 
 mod bridged;
 mod check;

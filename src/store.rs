@@ -1,4 +1,4 @@
-//! What kgctx keeps: the index, the state and the documents of handoffs.
+//! kgctx's own data: the index, the state and the documents of handoffs.
 
 #![expect(clippy::disallowed_methods, reason = "this room is behind the I/O fence")]
 

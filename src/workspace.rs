@@ -1,4 +1,4 @@
-//! A workspace: the project of a folder with its settings, its vaults and the index over them.
+//! A workspace: the project of a folder with its settings, its vaults and their index.
 
 #![expect(clippy::disallowed_methods, reason = "this room is behind the I/O fence")]
 
@@ -27,7 +27,6 @@ use crate::workspace::vaults::{open_all, open_reachable};
 /// A place with notes.
 #[derive(Debug, Clone)]
 pub struct Workspace {
-    /// The settings in force.
     pub settings: Settings,
     /// The vaults, all of which exist.
     pub vaults: Vec<Vault>,
@@ -36,7 +35,6 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Opens the vaults of a place.
     pub fn open(place: Place) -> Result<Workspace, AppError> {
         if place.settings.vaults.is_empty() {
             return Err(place.without_vault());
@@ -45,8 +43,8 @@ impl Workspace {
         Ok(Workspace::over(vaults, place))
     }
 
-    /// Opens those vaults of a place that can be opened, and says what is wrong with the others. With `patience`,
-    /// only those that answer within it.
+    /// Opens the vaults of a place that can be opened, and returns the errors of the others. With
+    /// `patience`, skips vaults that do not answer within it.
     pub(crate) fn open_reachable(
         place: Place,
         patience: Option<Duration>,
@@ -68,12 +66,13 @@ impl Workspace {
         }
     }
 
-    /// Finds and opens what a request is about.
+    /// Finds and opens the workspace of a request.
     pub fn find(request: &Request) -> Result<Workspace, AppError> {
         Workspace::open(Place::find(request)?)
     }
 
-    /// Finds what a request is about, with maenifold's memory or without, and opens what can be opened of it.
+    /// Finds the workspace of a request, with or without maenifold's memory, and opens the vaults
+    /// that can be opened.
     pub fn find_reachable(request: &Request, has_memory: bool) -> Result<Workspace, AppError> {
         let place = Place::find(request)?;
         let place = if has_memory { place } else { place.without_memory() };
@@ -87,13 +86,12 @@ impl Workspace {
         self.store.open(&self.fingerprint)
     }
 
-    /// Where the index is kept.
     pub fn index_path(&self) -> PathBuf {
         self.store.path()
     }
 }
 
-/// One index per set of vaults: readable, and never shared by two sets.
+/// The name of the index: one index per set of vaults. Readable, and never shared by two sets.
 fn store_key(specs: &[Setting<VaultSpec>], vaults: &[Vault]) -> String {
     let mut set = Vec::new();
     for vault in vaults {

@@ -1,14 +1,16 @@
-//! Delivers a session's context exactly once. All doors lead through `deliver`: the bridge inside of OpenCode, hooks whose standard
-//! output the host reads, and OpenCode servers over HTTP, with the service or without it.
+//! Delivers a session's context exactly once. All doors lead through `deliver`: the bridge in
+//! OpenCode, hooks whose standard output the host reads, and OpenCode servers over HTTP, with or
+//! without the service.
 //!
-//! What holds for all of them:
-//! - Only the process that won the claim to a session's moment gives it a context.
-//! - The session is remembered with its folder and its process: from then on it counts as live.
-//! - Its handoff is claimed under that claim, consumed when the claim is settled, and waits again when it is released.
+//! Rules for all of them:
+//! - Only the process that won the claim to a session's moment delivers a context.
+//! - The session is recorded with its folder and its process: from then on it counts as live.
+//! - Its handoff is claimed under that claim, consumed when the claim is settled, and available
+//!   again when it is released.
 //! - The receipt is recorded under that claim, too.
-//! - A claim is settled when the session has the context, released when it does not (on every early return, error, panic and
-//!   missed deadline), and left to lapse where nobody can know.
-//! - A handoff that the session was not shown is never consumed.
+//! - A claim is settled when the session has the context, released when it does not (on every early
+//!   return, error, panic and missed deadline), and left to expire if the outcome is unknown.
+//! - A handoff that the session did not see is never consumed.
 
 mod claim;
 mod door;
@@ -38,22 +40,22 @@ use crate::system::breakpoint;
 use crate::system::process::identity::Process;
 use crate::workspace::{AppError, Place};
 
-/// A session that wants the context of a moment.
+/// A session that needs the context of a moment.
 pub struct DeliveryRequest<'a> {
     pub door: Door,
     pub session: Session,
-    /// The place that the session's request leads to.
+    /// The place that the session's request resolves to.
     pub place: &'a Place,
     /// Which handoff goes with the context.
     pub wanted: HandoffRequest,
-    /// The process that the session lives in, if known.
+    /// The process that the session runs in, if known.
     pub process: Option<Process>,
-    /// When the context is of no use any more.
+    /// The time after which the context is useless.
     pub until: Option<Instant>,
     pub warm: Option<&'a Warm>,
 }
 
-/// Claims the session's moment, builds its context and returns it with the claim.
+/// Claims the session's moment, builds its context, and returns it with the claim.
 pub fn deliver(request: DeliveryRequest<'_>) -> Result<PendingDelivery<Injection>, NotDelivered> {
     let DeliveryRequest { door, ref session, place, until, .. } = request;
     if !place.settings.enabled.value {
@@ -75,7 +77,8 @@ pub fn deliver(request: DeliveryRequest<'_>) -> Result<PendingDelivery<Injection
     let mut injection = request.inject(handoff, recording)?;
     breakpoint::reach("load:composed");
     if door.is_bridge() && injection.id.is_none() && injection.receipt.handoff.is_some() {
-        // The bridge settles by receipt, so it could never settle this one: the handoff waits again when the claim has lapsed.
+        // The bridge settles by receipt id, so it could never settle this one: the handoff becomes
+        // available again when the claim expires.
         injection = request.inject(SessionHandoff::default(), Recording::Off)?;
     }
     if injection.text.is_empty() {
@@ -85,7 +88,7 @@ pub fn deliver(request: DeliveryRequest<'_>) -> Result<PendingDelivery<Injection
 }
 
 impl DeliveryRequest<'_> {
-    /// Remembers the session and claims its handoff.
+    /// Records the session and claims its handoff.
     fn claim_handoff(&self, state: &mut State, token: Token) -> SessionHandoff {
         let DeliveryRequest { session, place, process, .. } = self;
         let folder = session.place.dir.as_deref().unwrap_or(Path::new(""));
@@ -108,7 +111,7 @@ impl DeliveryRequest<'_> {
     }
 }
 
-/// Remembers where a session lives. Others need that, not this session, so an error is ignored.
+/// Records where a session runs. Only other sessions need that, so an error is ignored.
 pub(super) fn remember(
     state: &mut State,
     session: &str,
@@ -127,7 +130,8 @@ pub(super) fn remember(
     let _ = state.remember_session(session, &origin, process);
 }
 
-/// Why a context is empty: the notes could not be read in time, which passes, or there are none, which does not.
+/// Why a context is empty: the notes could not be read in time, which is transient, or there are
+/// none, which is not.
 fn nothing_to_say(faults: &[Fault]) -> NotDelivered {
     use FaultSource::{Graph, Index, Project, Recent, Search};
     let said = |fault: &Fault| format!("{}: {}", fault.source, fault.reason);

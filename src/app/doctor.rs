@@ -1,5 +1,5 @@
-//! Checks everything between the notes and a session, and says what to do about what is wrong. Changes
-//! nothing, except that the trial brings the index up to date, as every context does.
+//! Checks everything between the notes and a session, with hints. Changes nothing, except that the
+//! trial updates the index, as every context does.
 
 mod handoffs;
 mod host_program;
@@ -17,9 +17,9 @@ use crate::core::settings::Origin;
 use crate::system::process::find;
 use crate::workspace::{AppError, Place, Request, Strictness, Surroundings};
 
-/// Checks the set-up of a place, and a server where one is named, here or in the settings.
+/// Checks the setup of a place, and the servers that are named here or in the settings.
 pub fn diagnose(request: &Request, named_server: Option<&str>) -> Result<Diagnosis, AppError> {
-    // As for a session: a wrong setting does not keep the rest from being looked at.
+    // Lenient, as for a session: an invalid setting must not prevent the other checks.
     let request = Request { strictness: Strictness::Lenient, ..request.clone() };
     let surroundings = Surroundings::find(&request)?;
     let place = Place::find(&request)?;
@@ -39,7 +39,7 @@ pub fn diagnose(request: &Request, named_server: Option<&str>) -> Result<Diagnos
     Ok(checks.into())
 }
 
-/// Checks a host into which kgctx can be installed.
+/// Checks a host that kgctx supports.
 fn host_checks(surroundings: &Surroundings, host: Host) -> Vec<Check> {
     let environment = &surroundings.environment;
     let HostFacts { tried_versions, install, .. } = host.facts();
@@ -59,7 +59,7 @@ fn host_checks(surroundings: &Surroundings, host: Host) -> Vec<Check> {
     checks
 }
 
-/// The servers to check. The default one need not run.
+/// The servers to check. Skips the default one, which need not run.
 fn servers(place: &Place, named: Option<&str>) -> Vec<String> {
     let configured = &place.settings.servers;
     match named {

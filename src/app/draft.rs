@@ -1,4 +1,4 @@
-//! A draft: the context of what was found so far. Mostly it is the final one.
+//! A draft: the context of the results so far. It usually becomes the final one.
 
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,7 @@ pub(super) struct Draft {
     pub(super) took: Duration,
 }
 
-/// Makes drafts of a session's context, and prepares what the final one needs.
+/// Builds drafts of a session's context, and prepares what the final one needs.
 pub(super) struct Drafter<'a> {
     session: &'a Session,
     pub(super) recorder: Recorder,

@@ -7,15 +7,14 @@ use crate::store::handoff_files::MAX_BYTES;
 use crate::system::user_input;
 use crate::system::user_input::UserInputError;
 
-/// What an editor is opened with.
+/// The initial text in an editor.
 const TEMPLATE: &str = "---\n# kind: task\ngoal: \"\"\nnext_step: \"\"\nspecs: []\nfiles: []\n---\n\
     ## Accomplished\n\n## In progress\n\n## Decisions\n\n## Next steps\n";
 
 #[derive(Debug)]
 pub struct WrittenText {
-    /// The text.
     pub text: String,
-    /// The file that an editor was opened with, as long as the text is nowhere else.
+    /// The editor's file, kept until the text is stored elsewhere.
     pub kept: Option<PathBuf>,
 }
 
@@ -26,7 +25,7 @@ impl From<String> for WrittenText {
 }
 
 impl WrittenText {
-    /// The text is stored, or not worth to be.
+    /// Removes the editor's file, because the text is stored or worthless.
     pub fn discard(self) {
         if let Some(path) = self.kept {
             user_input::discard(&path);
@@ -34,7 +33,7 @@ impl WrittenText {
     }
 }
 
-/// The text from a file, from standard input where it is no terminal, else from an editor.
+/// Reads the text from a file, from standard input if it is not a terminal, else from an editor.
 pub fn read_text(file: Option<&Path>) -> Result<WrittenText, HandoffError> {
     let failed = |error: UserInputError| HandoffError::Editor(error.to_string());
     match file {

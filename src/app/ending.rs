@@ -1,4 +1,4 @@
-//! Writes the handoffs of sessions that have ended, in a process of its own for which no host waits.
+//! Writes the handoffs of ended sessions, in a separate process that no host waits for.
 
 use std::path::PathBuf;
 
@@ -16,8 +16,8 @@ use crate::system::environment::Environment;
 use crate::system::summariser;
 use crate::workspace::Request;
 
-/// Writes the handoffs of all sessions that have ended without one, and of `just_ended`, which the hook could not note. What fails
-/// is tried again when the next session starts.
+/// Writes the handoffs of all sessions that ended without one, and of `just_ended`, which the hook
+/// could not record. Failures are retried when the next session starts.
 pub fn finish_all(just_ended: Option<Ended>) {
     let Ok(directories) = Directories::locate(&Environment::of_process()) else { return };
     let now_ms = || clock::now().milliseconds();
@@ -40,7 +40,6 @@ pub fn finish_all(just_ended: Option<Ended>) {
     }
 }
 
-/// A session that has just ended.
 pub struct Ended {
     pub session: String,
     pub folder: PathBuf,
@@ -54,7 +53,7 @@ fn finish(ended: &Ending) -> Result<(), HandoffError> {
         return Ok(());
     }
     let Some(mut document) = document(&handoffs, ended) else { return Ok(()) };
-    // The session may have written one itself while it was summarised.
+    // The session may have written one itself during the summary.
     if handoffs.has_written(ended)? {
         return Ok(());
     }
@@ -64,7 +63,7 @@ fn finish(ended: &Ending) -> Result<(), HandoffError> {
     Ok(())
 }
 
-/// What a session leaves; `None` where it is too short to leave anything.
+/// The handoff of a session; `None` if the session was too short.
 fn document(handoffs: &Handoffs, ended: &Ending) -> Option<Document> {
     let file = ended.transcript.as_ref();
     let conversation = file.and_then(|file| transcript::read(file).ok()).unwrap_or_default();
@@ -87,8 +86,9 @@ fn document(handoffs: &Handoffs, ended: &Ending) -> Option<Document> {
 }
 
 impl Handoffs {
-    /// Whether the session has written a handoff itself since it was last resumed, or one of its handoffs still waits: that is
-    /// better than a summary. Tasks do not count, nor does the summary of an earlier end.
+    /// Whether the session has written a handoff itself since it was last resumed, or one of its
+    /// handoffs still waits: either is better than a summary. Ignores tasks, and the summary of an
+    /// earlier end.
     fn has_written(&self, ended: &Ending) -> Result<bool, HandoffError> {
         let since = self.resumed_at()?.unwrap_or(i64::MIN);
         let of_this_end = |record: &HandoffRecord| {

@@ -1,4 +1,4 @@
-//! Explains what a session was given, or would be given.
+//! Explains which context a session got, or would get.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::store::state::State;
 use crate::system::atomic_file;
 use crate::workspace::{AppError, Place, Request};
 
-/// Explains the last context of a project, or the last one of a session; `None` where there is none.
+/// Explains the last context of a project or of a session; `None` if there is none.
 pub fn last(request: &Request, session: Option<&str>) -> Result<Option<Explanation>, AppError> {
     let place = Place::find(request)?;
     let state = State::open(&place.directories.state, time_limits::STATE)?;
@@ -24,12 +24,12 @@ pub fn last(request: &Request, session: Option<&str>) -> Result<Option<Explanati
     Ok(receipt.map(explain::explain))
 }
 
-/// Explains what a session would be given now, and writes nothing down.
+/// Explains which context a session would get now, and records nothing.
 pub fn dry_run(session: &Session) -> Result<Explanation, AppError> {
     Ok(explain::explain(inject(session, Recording::Off)?.receipt))
 }
 
-/// Writes an explanation to a file, as a page for a browser.
+/// Writes an explanation to a file as an HTML page.
 pub fn write_page(explanation: &Explanation, file: &Path) -> Result<(), AppError> {
     Ok(atomic_file::save(file, &page(explanation))?)
 }

@@ -1,8 +1,8 @@
-//! Gathers what a session's context is made of, under a deadline. What fails or comes too late is a fault beside the
-//! rest.
+//! Gathers the content of a session's context under a deadline. A failure or a late answer is a
+//! fault beside the rest.
 //!
-//! Workers do everything that touches the outside, and report events. This thread only listens, and goes on with what it
-//! has when the time is over: a thread that hangs on a dead network folder ends with the process.
+//! Workers do all I/O and report events. This thread only listens, and continues with what it has
+//! when the time is over: a thread that hangs on a dead network folder ends with the process.
 
 mod answers;
 
@@ -28,37 +28,37 @@ use crate::sources::slow::{SlowAnswer, SlowSource};
 use crate::workspace::{AppError, Place};
 
 const FIRST: usize = 0;
-/// The worker that is started when the first one hangs. It asks the index alone.
+/// The worker that starts if the first one hangs. It only asks the index.
 const SECOND: usize = 1;
 const LATE: &str = "it did not answer in time";
 
-/// What was found in time.
+/// The results that arrived in time.
 #[derive(Default)]
 pub(super) struct Gathered {
     /// `None` if even the project took too long.
     pub(super) place: Option<Place>,
     pub(super) found: Found,
-    /// The source that answered, if it was chosen.
+    /// The source that answered, if one was chosen.
     pub(super) source: Option<SourceChoice>,
     pub(super) is_from_slow_source: bool,
-    /// The context of `found`, if there was time for it.
+    /// The context of `found`, if there was time to build it.
     pub(super) draft: Option<Draft>,
     pub(super) faults: Vec<Fault>,
     pub(super) stages: Vec<Stage>,
     pub(super) unfinished: Option<UnfinishedIndex>,
 }
 
-/// An index for which notes were being read when the time was over.
+/// An index whose notes were still being read when the time was over.
 pub(super) struct UnfinishedIndex {
-    /// Whether it covers all vaults, or not those of another source.
+    /// Whether it covers all vaults, or excludes those of another source.
     pub(super) covers_all: bool,
-    /// Whether the context misses something without it.
+    /// Whether the context lacks something without it.
     pub(super) is_missed: bool,
 }
 
 /// Gathers as much as possible in time. Only wrong usage or configuration is an error.
 ///
-/// While the vaults are still being listed, a draft is made of what the last index answered.
+/// Builds a draft from the last index's answers while the vaults are still being listed.
 pub(super) fn gather(
     session: &Session,
     deadline: &mut Deadline,
@@ -91,18 +91,18 @@ pub(super) fn gather(
     gathering.listen(&events, &worker, deadline, drafter)
 }
 
-/// How far the workers have come.
+/// The progress of the workers.
 #[derive(Clone, Copy)]
 enum Phase {
     /// The place is not known yet.
     Finding,
     /// No worker has opened a vault yet.
     Opening { has_second_worker: bool },
-    /// The last index answers while the vaults are listed, and changed notes are read.
+    /// The last index answers while the vaults are listed and changed notes are read.
     Listing { reading: Option<Reading> },
-    /// The index is up to date, or as good as it gets.
+    /// The index is up to date, or as current as possible.
     Refreshed,
-    /// No more events come, except from a slow source.
+    /// No more events follow, except from a slow source.
     Done,
 }
 
@@ -111,7 +111,7 @@ struct Reading {
     covers_all: bool,
 }
 
-/// A slow source, and its answer if it is there.
+/// A slow source, and its answer if it has arrived.
 struct Slow {
     source: Arc<SlowSource>,
     answer: Option<Result<Box<SlowAnswer>, String>>,
@@ -120,9 +120,9 @@ struct Slow {
 struct Gathering {
     phase: Phase,
     n_working: usize,
-    /// The worker that opened a vault first; the events of the other one are ignored then.
+    /// The worker that opened a vault first; from then on, events of the other one are ignored.
     active: Option<usize>,
-    /// What was wrong for a worker that could open no vault.
+    /// The faults of a worker that could not open any vault.
     idle_faults: Vec<Fault>,
     slow: Option<Slow>,
     last: Answers,
@@ -155,11 +155,11 @@ impl Gathering {
         Ok(self.finish())
     }
 
-    /// Whether nothing is left to wait for.
+    /// Whether there is nothing left to wait for.
     fn is_complete(&self) -> bool {
         match &self.slow {
             Some(Slow { answer: None, .. }) => false,
-            // The index adds what the slow source could not tell.
+            // The index adds what the slow source does not know.
             Some(Slow { answer: Some(Ok(answer)), .. })
                 if answer.1.is_none() || self.last.are_complete() || self.fresh.are_complete() =>
             {
@@ -169,7 +169,7 @@ impl Gathering {
         }
     }
 
-    /// Whether the last index has answered and only newer answers are awaited.
+    /// Whether the last index has answered and only newer answers are missing.
     fn has_last_answers(&self) -> bool {
         matches!(self.phase, Phase::Listing { .. }) && self.last.are_complete()
     }
@@ -183,7 +183,7 @@ impl Gathering {
         }
     }
 
-    /// Until when to wait for the next event.
+    /// The end of waiting for the next event.
     fn until(&self, deadline: &Deadline) -> Instant {
         let awaits_slow = matches!(self.slow, Some(Slow { answer: None, .. }));
         match self.phase {
@@ -251,7 +251,7 @@ impl Gathering {
         Ok(())
     }
 
-    /// An event of the active worker, or of any while there is none.
+    /// Handles an event of the active worker, or of any worker if none is active yet.
     fn on_index_event(&mut self, event: WorkerEvent) {
         match event {
             WorkerEvent::Search(state, answer) => self.answers(state).search = Some(answer),
@@ -285,7 +285,7 @@ impl Gathering {
         }
     }
 
-    /// Takes the best answers, and tells what is missing.
+    /// Takes the best answers, and reports the missing ones.
     fn finish(mut self) -> Gathered {
         if self.active == Some(SECOND) && self.slow.is_none() {
             let (choice, fault) = index_instead(self.gathered.source.take(), self.preference());
@@ -308,7 +308,7 @@ impl Gathering {
         }
     }
 
-    /// What the slow source found, with the neighbours that only the index knows if something is missing.
+    /// Uses the slow source's results, and adds neighbours from the index if some are missing.
     fn with_slow_answer(self, (mut found, fault): SlowAnswer) -> Gathered {
         let of_index = self.fresh.known_details().or_else(|| self.last.known_details());
         if let (Some(details), Some(_)) = (of_index, &fault) {

@@ -1,4 +1,4 @@
-//! What people and agents do with handoffs: one file per kind of command.
+//! The commands for handoffs: one file per group of commands.
 
 mod create;
 mod keep;
@@ -29,7 +29,7 @@ use crate::system::clock;
 use crate::system::environment::Environment;
 use crate::workspace::{AppError, Place, Request};
 
-/// Why something could not be done to a handoff.
+/// Why a command for handoffs failed.
 #[derive(Debug, Error)]
 pub enum HandoffError {
     #[error(transparent)]
@@ -86,7 +86,6 @@ pub fn now() -> Timestamp {
     clock::now()
 }
 
-/// The handoffs of one project or channel.
 pub struct Handoffs {
     place: Place,
     scope: String,
@@ -96,7 +95,8 @@ pub struct Handoffs {
 }
 
 impl Handoffs {
-    /// Opens the handoffs of a place. A named channel counts, else the one where the session was started, else the folder's.
+    /// Opens the handoffs of a place. The channel is the named one, else the one where the session
+    /// started, else the folder's.
     pub fn open(
         request: &Request,
         channel: Option<&str>,
@@ -116,7 +116,7 @@ impl Handoffs {
         Handoffs::open_at(&request, session, !is_named)
     }
 
-    /// Opens the handoffs of the place where a session was started.
+    /// Opens the handoffs of the place where a session started.
     pub(super) fn open_for(request: &Request, session: &str) -> Result<Handoffs, HandoffError> {
         Handoffs::open_at(request, Some(session.to_owned()), true)
     }
@@ -134,7 +134,7 @@ impl Handoffs {
             && let Some(origin) = state.session_origin(session)?
         {
             (scope, channel) = (origin.scope, origin.channel);
-            // Listed files are where the session works, not where a shell has gone.
+            // Listed files are relative to the session's folder, not to the shell's current one.
             let there = Request { dir: Some(origin.folder), ..request.clone() };
             place = Place::find(&there).unwrap_or(place);
         }
@@ -147,12 +147,11 @@ impl Handoffs {
         &self.place.settings.handoff
     }
 
-    /// Whether kgctx is switched on here at all.
     pub(super) fn is_on(&self) -> bool {
         self.place.settings.enabled.value
     }
 
-    /// When the session began or was last resumed, in milliseconds since 1970.
+    /// The time when the session started or was last resumed, in milliseconds since 1970.
     pub(super) fn resumed_at(&self) -> Result<Option<i64>, HandoffError> {
         let origin = self.session.as_deref().map(|session| self.state.session_origin(session));
         Ok(origin.transpose()?.flatten().map(|origin| origin.seen_ms))
@@ -166,18 +165,18 @@ impl Handoffs {
         &self.channel
     }
 
-    /// Why this place is what it is, where it is no repository.
+    /// Why this place is not in a git repository.
     pub fn outside_of_git(&self) -> Option<&str> {
         let project = &self.place.project;
         project.is_outside_of_git.then_some(project.because.as_str())
     }
 
-    /// Where a handoff's document is.
     pub fn path(&self, record: &HandoffRecord) -> PathBuf {
         self.files(&record.scope).path(&record.id)
     }
 
-    /// Claimed handoffs, then those that wait, then archived ones; each group by priority, and then the newest first.
+    /// Claimed handoffs, then active ones, then archived ones; each group by priority, then newest
+    /// first.
     pub fn list(&self, with_archive: bool) -> Result<Vec<HandoffRecord>, HandoffError> {
         let mut records = self.state.list_handoffs(&self.scope)?;
         records.retain(|record| with_archive || !record.is_archived());
@@ -186,12 +185,12 @@ impl Handoffs {
             "active" => 1,
             _ => 2,
         };
-        // The newest come first already, and stay so within their group.
+        // The list is already sorted by age, and the sort is stable.
         records.sort_by_key(|record| (group(record), record.priority));
         Ok(records)
     }
 
-    /// One handoff, or the one that waits for the next session. Changes nothing.
+    /// Finds a handoff, or the one that waits for the next session. Changes nothing.
     pub fn find(&self, id: Option<&HandoffId>) -> Result<HandoffRecord, HandoffError> {
         match id {
             Some(id) => self.state.handoff(&self.scope, id)?.ok_or_else(|| self.unknown(id)),
@@ -202,7 +201,7 @@ impl Handoffs {
         }
     }
 
-    /// A handoff's document as it is stored.
+    /// The document as stored.
     pub fn text(&self, record: &HandoffRecord) -> Result<String, HandoffError> {
         let bytes = self.files(&record.scope).read(&record.id);
         let bytes = bytes.map_err(|cause| HandoffError::document(self.path(record), cause))?;
@@ -210,13 +209,13 @@ impl Handoffs {
             .map_err(|_| HandoffError::document(self.path(record), "it is not UTF-8 text"))
     }
 
-    /// A handoff's document, parsed.
+    /// The parsed document.
     pub fn document(&self, record: &HandoffRecord) -> Result<Read, HandoffError> {
         document::read(self.text(record)?.as_bytes())
             .map_err(|cause| HandoffError::document(self.path(record), cause))
     }
 
-    /// The last log lines, the newest first.
+    /// The last log lines, newest first.
     pub fn log(&self, id: Option<&HandoffId>, limit: usize) -> Result<Vec<LogLine>, HandoffError> {
         let lines = self.state.handoff_log(&self.scope, id, limit)?;
         match id {
@@ -234,14 +233,14 @@ impl Handoffs {
         Actor { session: self.session.clone(), now_ms: clock::now().milliseconds() }
     }
 
-    /// Finishes what processes that are gone had begun: drafts become handoffs or are forgotten, what they claimed waits
-    /// again, and what they were about to remove is removed.
+    /// Finishes the work of processes that have ended: activates or forgets their drafts, releases
+    /// their claims, and completes their removals.
     fn recover(&mut self) -> Result<(), HandoffError> {
         let actor = self.actor();
         self.files(&self.scope).finish_drafts(&mut self.state, &self.scope, &actor)?;
         self.state.release_void_handoffs(&self.scope, &actor)?;
         for record in self.state.condemned_handoffs(&self.scope)? {
-            // A disk that refuses again must not block the other handoffs.
+            // A file that still cannot be removed must not block the other handoffs.
             let _ = self.remove(&record, "its removal had begun");
         }
         Ok(())

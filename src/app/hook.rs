@@ -1,5 +1,5 @@
-//! Answers the bridge inside of OpenCode: whether a session lacks context, and which one it gets. Whatever goes wrong is an answer,
-//! never an error.
+//! Answers the bridge in OpenCode: whether a session lacks a context, and which one it gets. Every
+//! failure is a reply, never an error.
 
 mod direct;
 
@@ -29,13 +29,13 @@ use crate::workspace::{Place, Request};
 
 /// The process that asks on behalf of a bridge.
 pub struct Caller<'a> {
-    /// Its environment, if it is not this process.
+    /// Its environment, if it is another process.
     pub environment: Option<Environment>,
     /// Contexts that a service keeps ready.
     pub warm: Option<&'a Warm>,
     /// The host's process, if known.
     pub host: Option<Process>,
-    /// When the answer is of no use any more.
+    /// The time after which the reply is useless.
     pub until: Instant,
 }
 
@@ -46,12 +46,11 @@ impl Caller<'_> {
     }
 }
 
-/// Answers the bridge inside of OpenCode.
 pub fn opencode(question: &[u8], caller: &Caller<'_>) -> PendingDelivery<BridgeReply> {
     let reply = match Question::parse(question) {
         Ok(Question::Created(session)) => match unsuitable(&session) {
             Some(reason) => BridgeReply::none(reason),
-            // The messages that it takes over arrive after this event.
+            // OpenCode copies the messages of a fork after this event.
             None if session.is_fork() => BridgeReply::ask("a fork may have its context already"),
             None => return give(caller, &session, Moment::Start, Door::BridgeEvent),
         },
@@ -76,12 +75,12 @@ pub fn opencode(question: &[u8], caller: &Caller<'_>) -> PendingDelivery<BridgeR
     PendingDelivery::unclaimed(reply)
 }
 
-/// Whether this session only summarises another one: then it gets nothing, and leaves nothing.
+/// Whether this session only summarises another one: it then gets no context and leaves no handoff.
 pub fn is_summariser() -> bool {
     summariser::is_at_work()
 }
 
-/// The session that a question is about, and its folder.
+/// The session of a question, and its folder.
 pub fn subject(question: &[u8]) -> Option<(String, String)> {
     match Question::parse(question).ok()? {
         Question::Created(session) | Question::Prompted { session, .. } => {
@@ -102,7 +101,7 @@ fn unsuitable(session: &opencode::Session) -> Option<&'static str> {
     }
 }
 
-/// Writes down what became of a context.
+/// Records what happened to a context.
 fn noted(caller: &Caller<'_>, note: impl FnOnce(&Path) -> Result<(), StateError>) -> BridgeReply {
     let environment = caller.environment.clone().unwrap_or_else(Environment::of_process);
     match Directories::locate(&environment).map(|directories| note(&directories.state)) {
@@ -112,7 +111,7 @@ fn noted(caller: &Caller<'_>, note: impl FnOnce(&Path) -> Result<(), StateError>
     }
 }
 
-/// Gives a session the context of a moment, unless another process does.
+/// Delivers the context of a moment, unless another process does.
 fn give(
     caller: &Caller<'_>,
     session: &opencode::Session,
@@ -157,7 +156,7 @@ fn now_ms() -> i64 {
     clock::now().milliseconds()
 }
 
-/// What the bridge gets of an injection.
+/// Converts an injection into the reply for the bridge.
 fn given(place: &Place, injection: Injection) -> Given {
     let Injection { text, id, receipt, .. } = injection;
     let how = place.settings.notice.value;
@@ -166,7 +165,7 @@ fn given(place: &Place, injection: Injection) -> Given {
     Given { receipt: id, text, delivery: place.settings.delivery.value, metadata, notice }
 }
 
-/// One line for a person.
+/// The one-line notice for the user.
 pub fn notice(receipt: &Receipt) -> String {
     let after = match receipt.moment {
         Moment::Start => "",

@@ -1,4 +1,4 @@
-//! Makes a session's context: the whole path on one screen.
+//! Builds a session's context: the whole path on one screen.
 
 use crate::app::deadline::Deadline;
 use crate::app::draft::{Draft, Drafter};
@@ -10,8 +10,8 @@ use crate::core::context::receipt::{Injection, Stage};
 use crate::core::time_limits;
 use crate::workspace::AppError;
 
-/// Makes a session's context, and delivers nothing. Only wrong usage or configuration is an error; everything else that
-/// goes wrong is a fault in the receipt.
+/// Builds a session's context and delivers nothing. Only wrong usage or configuration is an error;
+/// any other failure is a fault in the receipt.
 pub fn inject(session: &Session, recording: Recording) -> Result<Injection, AppError> {
     let mut deadline = Deadline::start(time_limits::CONTEXT, session.within);
     let mut drafter = Drafter::new(session, recording);

@@ -1,4 +1,4 @@
-//! Puts kgctx into a host, and takes it out again so that everything is as it was before.
+//! Installs kgctx into a host, and uninstalls it so that everything is as before.
 
 pub(super) mod json_hooks;
 pub(super) mod plugin_file;
@@ -19,10 +19,10 @@ use crate::system::atomic_file;
 use crate::system::folders;
 use crate::workspace::{AppError, Request, Surroundings};
 
-/// The version that is installed: this program's.
+/// The version to install: this program's.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Why a bridge was not installed or removed.
+/// Why an installation or removal failed.
 #[derive(Debug, Error)]
 pub enum InstallError {
     #[error(transparent)]
@@ -47,7 +47,7 @@ pub enum InstallError {
     Io { path: PathBuf, cause: io::Error },
 }
 
-/// A host, and where kgctx would be installed for it.
+/// A host, and the folder for its installation.
 pub(super) struct Target<'a> {
     pub(super) surroundings: &'a Surroundings,
     pub(super) install: &'static Install,
@@ -76,30 +76,29 @@ impl<'a> Target<'a> {
         Ok(Target { surroundings, install, folder, scope })
     }
 
-    /// The state, if there is one.
     fn state(&self) -> Result<Option<State>, InstallError> {
         Ok(State::open_if_there(&self.surroundings.directories.state, time_limits::STATE)?)
     }
 }
 
-/// What installing would do.
+/// The plan of an installation.
 #[derive(Debug)]
 pub struct InstallPlan {
-    /// What changes, in order; nothing where this version is installed already.
+    /// The changes in order; empty if this version is already installed.
     pub changes: Vec<Change>,
-    /// The file that is written.
+    /// The file to write.
     pub file: PathBuf,
-    /// Other copies of a plugin that the host would load here.
+    /// Other copies of the plugin that the host would load here.
     pub other_copies: Vec<String>,
-    /// This program, if the plugin would not find any under its name.
+    /// This program, if the plugin would not find a kgctx.
     pub unfound_program: Option<PathBuf>,
     text: String,
-    /// What uninstalling is to restore, unless that is kept already.
+    /// The content that an uninstallation restores, unless it is already backed up.
     original: Option<String>,
     state: PathBuf,
 }
 
-/// Finds out what installing would do, and changes nothing.
+/// Plans an installation and changes nothing.
 pub fn plan_install(
     request: &Request,
     host: Host,
@@ -121,13 +120,14 @@ impl InstallPlan {
         InstallPlan { changes, file, other_copies, unfound_program, text, original, state }
     }
 
-    /// Plans a new file, with the folders above it that are missing.
+    /// Plans a new file and its missing parent folders.
     fn make_file(&mut self, change: fn(PathBuf) -> Change) {
         self.changes.extend(folders::missing(&self.file).into_iter().map(Change::MakeFolder));
         self.changes.push(change(self.file.clone()));
     }
 
-    /// Remembers what was there before, so that whatever happens next can be undone, and writes the file.
+    /// Records the former state first, so that the installation can always be undone, then writes
+    /// the file.
     pub fn apply(&self) -> Result<(), InstallError> {
         if self.changes.is_empty() {
             return Ok(());
@@ -141,7 +141,7 @@ impl InstallPlan {
         let new_folders: Vec<PathBuf> = self.changes.iter().filter_map(folder).collect();
         let state = State::open(&self.state, time_limits::STATE)?;
         let before = state.installation(&self.file)?;
-        // If our file was removed by hand, its folders are not ours any more.
+        // If a user removed our file, its folders no longer belong to us.
         let made_before = before.as_ref().filter(|_| !is_new).map_or(0, |known| known.folders_made);
         let now = Installation {
             version: VERSION.to_owned(),
@@ -174,21 +174,21 @@ impl InstallPlan {
     }
 }
 
-/// What removing would do.
+/// The plan of a removal.
 pub struct UninstallPlan {
-    /// What changes, in order; nothing where kgctx is not installed.
+    /// The changes in order; empty if kgctx is not installed.
     pub changes: Vec<Change>,
-    /// The folder or file that was searched for it.
+    /// The folder or file that was searched.
     pub searched: PathBuf,
-    /// Copies of a plugin that the host would still load here.
+    /// Copies of the plugin that the host would still load here.
     pub other_copies: Vec<String>,
-    /// What stays of the settings.
+    /// The settings without our hooks.
     rest: Option<String>,
     files: Vec<PathBuf>,
     state: Option<State>,
 }
 
-/// Finds out what removing would do, and changes nothing.
+/// Plans a removal and changes nothing.
 pub fn plan_uninstall(
     request: &Request,
     host: Host,
@@ -230,7 +230,7 @@ impl UninstallPlan {
     }
 }
 
-/// The folders that were made for a file, and whether each can go.
+/// The folders that were created for a file, and whether each can be removed.
 fn folders_to_go(file: &Path, folders_made: u32) -> Result<Vec<Change>, InstallError> {
     let mut changes = Vec::new();
     let mut gone = file;
@@ -241,7 +241,7 @@ fn folders_to_go(file: &Path, folders_made: u32) -> Result<Vec<Change>, InstallE
                 changes.push(Change::KeepFolder(folder.to_path_buf()));
                 break;
             }
-            // Somebody has removed it.
+            // Already removed.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(cause) => return Err(InstallError::Io { path: folder.to_path_buf(), cause }),
         }

@@ -1,4 +1,4 @@
-//! What commands need of the system's processes.
+//! Process functions for commands.
 
 use crate::system::process::identity;
 #[cfg(unix)]
@@ -9,7 +9,7 @@ pub fn peak_memory() -> Option<u64> {
     identity::peak_memory()
 }
 
-/// Kills the programs of the process that started this one, once that has ended.
+/// Kills the programs of the process that started this one, once that process has ended.
 #[cfg(unix)]
 pub fn reap() {
     reaper::run();

@@ -1,4 +1,4 @@
-//! Assembles what is known about a context into its receipt.
+//! Assembles a context's receipt.
 
 use sha2::{Digest, Sha256};
 
@@ -16,7 +16,7 @@ use crate::system::clock;
 use crate::system::process::detach;
 use crate::workspace::{Place, Request};
 
-/// Assembles a context and its receipt, which is not recorded yet.
+/// Assembles a context and its receipt. Does not record the receipt.
 pub(super) fn assemble(
     session: &Session,
     gathered: Gathered,
@@ -54,13 +54,13 @@ pub(super) fn assemble(
         receipt.faults.push(Fault::new(FaultSource::Handoff, reason));
     }
     receipt.faults.extend(place.into_iter().flat_map(faults_of));
-    // A slow source may give another answer next time.
+    // A slow source can give another answer next time.
     let good_until = if is_from_slow_source { Some(at) } else { good_until(&found) };
     receipt.found = references(found);
     Injection { text, id: None, good_until, receipt }
 }
 
-/// The first moment at which a recent note is no longer recent.
+/// The first time at which a recent note is no longer recent.
 fn good_until(found: &Found) -> Option<Timestamp> {
     found.recent.iter().map(|note| note.modified.after(Timespan::DAY)).min()
 }
@@ -74,7 +74,7 @@ fn references(found: Found) -> Vec<FoundRef> {
     notes.map(reference).collect()
 }
 
-/// What the receipt tells about the settings of a place.
+/// The faults of a place's settings.
 fn faults_of(place: &Place) -> Vec<Fault> {
     let mut faults = place.faults.clone();
     let enabled = &place.settings.enabled;
@@ -85,7 +85,8 @@ fn faults_of(place: &Place) -> Vec<Fault> {
     faults
 }
 
-/// Lets another process finish the index, and tells so if the context misses something without it.
+/// Starts another process to finish the index, and reports that if the context lacks something
+/// without it.
 pub(super) fn finish_index(session: &Session, unfinished: UnfinishedIndex) -> Option<Fault> {
     let Request { dir, vaults, .. } = &session.place;
     let UnfinishedIndex { covers_all, is_missed } = unfinished;

@@ -1,4 +1,4 @@
-//! Writes a context's receipt, in a thread that opens the state while the context is still being made.
+//! Writes a context's receipt, in a thread that opens the state while the context is being built.
 
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -10,10 +10,10 @@ use crate::core::time_limits;
 use crate::store::state::{State, StateError, Token};
 use crate::workspace::Place;
 
-/// Whether the receipt is recorded.
+/// Whether and how to record the receipt.
 pub enum Recording {
     New,
-    /// In this state, under the claim that was made.
+    /// In this state, under this claim.
     UnderClaim(State, Token),
     Off,
 }
@@ -33,7 +33,8 @@ impl Recorder {
         Recorder { recording, writer: None }
     }
 
-    /// Starts the thread, if the settings of the place allow a context. Without this, nothing is recorded.
+    /// Starts the thread, if the place's settings allow a context. Without this call, nothing is
+    /// recorded.
     pub(super) fn prepare(&mut self, place: &Place) {
         if self.writer.is_some() || !place.settings.enabled.value {
             return;
@@ -50,8 +51,8 @@ impl Recorder {
         };
     }
 
-    /// Records a receipt and returns its number. Gives up when the time is over: a context without a receipt is better
-    /// than none.
+    /// Records a receipt and returns its id. Gives up when the time is over: a context without a
+    /// receipt is better than none.
     pub(super) fn record(self, receipt: Receipt, left: Duration) -> (Receipt, Option<i64>) {
         let Some(writer) = self.writer else { return (receipt, None) };
         let started = Instant::now();
@@ -82,7 +83,8 @@ impl Writer {
                 Ok(state) => state.record(&receipt, claim).map_err(|error| error.to_string()),
                 Err(error) => Err(error.to_string()),
             };
-            // Dropped first, so that the caller need not copy it; sent before the database closes, which takes a while.
+            // Drops the receipt first, so that the caller need not copy it; sends the result before
+            // the database closes, which takes a while.
             drop(receipt);
             let _ = sender.send(written);
         });

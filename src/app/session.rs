@@ -1,4 +1,4 @@
-//! A session that needs a context, and the limits on making it.
+//! A session that needs a context, and the limits on building it.
 
 use std::time::Duration;
 
@@ -13,20 +13,20 @@ use crate::workspace::{Place, Request};
 pub struct Session {
     pub id: String,
     pub moment: Moment,
-    /// Where it runs.
+    /// Where the session runs.
     pub place: Request,
-    /// The place that the request leads to, if it was found before.
+    /// The place that the request resolves to, if it is already known.
     pub found: Option<Place>,
     pub host: Host,
-    /// Tokens at most; `None` takes the limit of the settings.
+    /// The most tokens; `None` uses the limit of the settings.
     pub budget: Option<usize>,
     /// The time that counts as now; `None` reads the clock.
     pub now: Option<Timestamp>,
-    /// How long making the context may take; `None` takes the deadline of the settings.
+    /// The time limit for building the context; `None` uses the deadline of the settings.
     pub within: Option<Duration>,
     /// Whether a watcher guarantees that the index is up to date.
     pub is_watched: bool,
-    /// The handoff for it; `None` previews the one that it would get now, without claiming it.
+    /// The handoff; `None` previews the one that the session would get now, without claiming it.
     pub handoff: Option<SessionHandoff>,
 }
 
@@ -47,7 +47,7 @@ impl Session {
         }
     }
 
-    /// The room for its context. There is none while the settings are unknown.
+    /// The budget of the context; zero while the settings are unknown.
     pub(super) fn budget_in(&self, place: Option<&Place>) -> Budget {
         let limit = place.map_or(0, |Place { settings, .. }| match self.moment {
             Moment::Start => settings.token_limit.value as usize,

@@ -1,5 +1,5 @@
-//! The handoff of a session that starts or goes on: previewed or claimed, read, and made fit to be shown. A broken handoff
-//! is a fault beside the context, and never keeps a session from starting.
+//! The handoff of a session that starts or continues: previews or claims it, reads it, and prepares
+//! it. A broken handoff is a fault beside the context, and never prevents a session from starting.
 
 use std::path::PathBuf;
 
@@ -25,19 +25,19 @@ use crate::system::process::identity::Process;
 use crate::system::within::within;
 use crate::workspace::Place;
 
-/// How many unusable handoffs are passed over at most.
+/// The number of unusable handoffs to skip before giving up.
 const MAX_UNUSABLE: usize = 8;
-/// How much of listed files is read.
+/// How much of the listed files is read.
 pub(crate) const LIMITS: Limits = Limits { per_file: 32 * 1024, in_all: 256 * 1024 };
 
-/// What a session is told about handoffs, and the faults of those that it did not get.
+/// A context's handoff section, and the faults of handoffs that the session did not get.
 #[derive(Debug, Clone, Default)]
 pub struct SessionHandoff {
     pub section: Option<HandoffSection>,
     pub faults: Vec<Fault>,
 }
 
-/// What a session asks for at a moment.
+/// The handoff request of a moment.
 pub(crate) fn request_at(moment: &Moment) -> HandoffRequest {
     match moment {
         Moment::Start => HandoffRequest::First,
@@ -46,12 +46,11 @@ pub(crate) fn request_at(moment: &Moment) -> HandoffRequest {
     }
 }
 
-/// Whether sessions get handoffs here.
 pub(crate) fn is_on(settings: &HandoffSettings) -> bool {
     settings.enabled.value && settings.inject_on_start.value
 }
 
-/// What a session would get. Changes nothing.
+/// The handoff that a session would get. Changes nothing.
 pub(crate) fn preview_handoff(
     place: &Place,
     session: &str,
@@ -61,7 +60,7 @@ pub(crate) fn preview_handoff(
     if !place.settings.enabled.value || !is_on(&place.settings.handoff) {
         return SessionHandoff::default();
     }
-    // The recorder reports a state that cannot be used.
+    // The recorder reports an unusable state.
     let Ok(Some(state)) = State::look(&place.directories.state, time_limits::HANDOFF_STATE) else {
         return SessionHandoff::default();
     };
@@ -85,7 +84,7 @@ pub(crate) fn claim_handoff(
     let now_ms = clock::now().milliseconds();
     let actor = Actor { session: Some(session.to_owned()), now_ms };
     let scope = &place.project.scope;
-    // Before this session chooses, what others left must be there.
+    // Finishes drafts of other processes first, so that this session can choose them.
     let _ = HandoffFiles::new(&place.directories, scope).finish_drafts(state, scope, &actor);
     let source = Source::Claim { state, token, host, actor };
     let search = HandoffSearch { place, session, now_ms, source, faults: Vec::new() };
@@ -94,7 +93,6 @@ pub(crate) fn claim_handoff(
     found
 }
 
-/// Where a handoff comes from.
 enum Source<'a> {
     Preview(&'a State),
     Claim { state: &'a mut State, token: Token, host: Option<Process>, actor: Actor },
@@ -118,7 +116,6 @@ impl Source<'_> {
     }
 }
 
-/// The search for a handoff that a session can use.
 struct HandoffSearch<'a> {
     place: &'a Place,
     session: &'a str,
@@ -129,9 +126,9 @@ struct HandoffSearch<'a> {
 
 /// Why a session does not get a document.
 enum Refused {
-    /// It is of no use; the one before may be.
+    /// It is unusable; an earlier handoff may be usable.
     Unusable(String),
-    /// It contradicts its record: the session starts without any.
+    /// It contradicts its record: the session starts without a handoff.
     Invalid(String),
 }
 
@@ -144,7 +141,7 @@ impl HandoffSearch<'_> {
         SessionHandoff { section, faults: self.faults }
     }
 
-    /// Chooses until a document can be used.
+    /// Tries handoffs until one is usable.
     fn find(&mut self, request: HandoffRequest) -> Result<Option<HandoffSection>, StateError> {
         let mut unusable: Vec<HandoffId> = Vec::new();
         loop {
@@ -188,7 +185,7 @@ impl HandoffSearch<'_> {
         self.faults.push(Fault::new(FaultSource::Handoff, format!("{}: {reason}", record.id)));
     }
 
-    /// Reads a document and makes sure that it belongs to the record.
+    /// Reads a document and checks that it belongs to the record.
     fn read(&mut self, record: &HandoffRecord) -> Result<Document, Refused> {
         let files = HandoffFiles::new(&self.place.directories, &record.scope);
         let bytes = files
@@ -238,7 +235,7 @@ impl HandoffSearch<'_> {
     }
 }
 
-/// Where listed files are: among those that the session works on.
+/// The root of listed files: the checkout that the session works on.
 pub(crate) fn root_of_files(project: &Project) -> Option<PathBuf> {
     project.checkout.clone().or_else(|| project.root.clone())
 }

@@ -1,5 +1,5 @@
-//! Contexts that the service keeps ready: it watches the notes of a place, so a context stays the same as long as no note changes and
-//! none grows too old.
+//! Contexts that the service keeps ready. It watches the notes of a place, so a context stays valid
+//! until a note changes or becomes too old.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -18,9 +18,9 @@ use crate::workspace::refresh::Refreshed;
 use crate::workspace::watch::{Freshness, watch};
 use crate::workspace::{AppError, Place, Workspace};
 
-/// How many sets of vaults are watched. Each takes a thread and the system's watches.
+/// The number of watched sets of vaults. Each takes a thread and the system's watches.
 const MAX_WATCHED: usize = 32;
-/// How many contexts of one set of vaults are kept: one per project, budget and kind of moment.
+/// The number of contexts to keep per set of vaults: one per project, budget and kind of moment.
 const MAX_MADE: usize = 100;
 
 #[derive(Debug, Default)]
@@ -28,11 +28,10 @@ pub struct Warm {
     watched: Arc<Mutex<HashMap<String, Arc<Watched>>>>,
 }
 
-/// A set of vaults.
 #[derive(Debug, Default)]
 struct Watched {
     freshness: Freshness,
-    /// Contexts, and how many changes there had been when they were made.
+    /// Contexts, each with the number of changes at the time when it was built.
     made: Mutex<HashMap<String, (u64, Injection)>>,
 }
 
@@ -66,12 +65,11 @@ impl Warm {
         Ok(injection)
     }
 
-    /// How many sets of vaults are watched.
     pub fn n_watched(&self) -> usize {
         unpoisoned(&self.watched).len()
     }
 
-    /// The vaults of a place. If they are not watched yet, begins to.
+    /// The watched vaults of a place. Starts watching if necessary, and then returns `None`.
     fn watched(&self, place: &Place) -> Option<Arc<Watched>> {
         let mut all = unpoisoned(&self.watched);
         let name = vaults_name(place);
@@ -85,7 +83,7 @@ impl Warm {
             let all = Arc::clone(&self.watched);
             thread::spawn(move || {
                 watch_place(place, &watched.freshness);
-                // They could not be watched. A later request tries again.
+                // Watching failed. A later request tries again.
                 thread::sleep(time_limits::WATCH_RETRY);
                 unpoisoned(&all).remove(&name);
             });
@@ -111,7 +109,7 @@ impl Watched {
     }
 }
 
-/// Gives a context to another session, with a receipt of its own.
+/// Reuses a context for another session, with its own receipt.
 fn reused(mut injection: Injection, session: &Session, recording: Recording) -> Injection {
     let started = Instant::now();
     let receipt = &mut injection.receipt;
@@ -130,7 +128,7 @@ fn reused(mut injection: Injection, session: &Session, recording: Recording) -> 
     injection
 }
 
-/// Watches for as long as the process lives, if that can begin.
+/// Watches until the process ends, or returns if watching fails.
 fn watch_place(place: Place, freshness: &Freshness) {
     let project = place.project.key.clone();
     let workspace = match Workspace::open(place) {
@@ -152,7 +150,7 @@ fn watch_place(place: Place, freshness: &Freshness) {
     tracing::warn!(%project, "{error}");
 }
 
-/// Identifies a set of vaults, with all that an index depends on.
+/// Identifies a set of vaults, with everything that an index depends on.
 fn vaults_name(place: &Place) -> String {
     let settings = &place.settings;
     let mut name = format!(

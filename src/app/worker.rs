@@ -1,10 +1,11 @@
 //! A worker: the threads that find and open the notes, ask the sources, and report events.
 //!
-//! The last index is asked while the vaults are still being listed: mostly nothing has changed, and its answers are the
-//! right ones. If something has changed, the questions are asked again; if listing takes too long, the first answers do.
+//! It asks the last index while the vaults are still being listed: usually nothing has changed, and
+//! the answers are right. If something has changed, it asks again; if listing takes too long, the
+//! first answers are used.
 //!
-//! A source beside the index answers about its own notes, and the index about the rest. A slow source is asked beside
-//! all this, and the index covers all notes, because the slow source may be late.
+//! A source beside the index answers for its own notes, and the index for the rest. A slow source
+//! is asked in parallel, and the index covers all notes, because the slow source may be late.
 
 pub(super) mod event;
 mod questions;
@@ -30,28 +31,28 @@ use crate::system::within::{self, Started};
 use crate::workspace::refresh::{Listed, Mode, Patience, Refreshed, list, refresh_listed};
 use crate::workspace::{Place, Request, Workspace};
 
-/// The reason of a thread that panicked.
+/// The error of a thread that panicked.
 const OUR_FAULT: &str = "a fault of this program ended it; please report it";
 
 #[derive(Clone)]
 pub(super) struct Worker {
-    /// Tells workers apart.
+    /// Distinguishes workers.
     pub(super) number: usize,
     pub(super) request: Request,
-    /// The place that the request leads to, if it was found before.
+    /// The place that the request resolves to, if it is already known.
     pub(super) found: Option<Place>,
     pub(super) now: Option<Timestamp>,
     pub(super) ranking: Ranking,
-    /// Whether there are more cores than listing and searching take.
+    /// Whether there are more cores than listing and searching need.
     pub(super) has_spare_core: bool,
-    /// Whether the index is known to be up to date, so that no file needs to be looked at.
+    /// Whether the index is known to be up to date, so that no file needs to be checked.
     pub(super) is_watched: bool,
     /// The time limit until the settings are read.
     pub(super) deadline: Deadline,
     pub(super) events: Sender<(usize, WorkerEvent)>,
 }
 
-/// An open workspace, and the source for the notes that its index does not cover.
+/// An open workspace, and the source of the notes that its index does not cover.
 #[derive(Clone)]
 struct Opened {
     workspace: Arc<Workspace>,
@@ -67,7 +68,7 @@ impl Opened {
 }
 
 impl Worker {
-    /// Reports to the listener, if it still listens.
+    /// Reports an event; does nothing if the listener has stopped.
     fn report(&self, event: WorkerEvent) {
         let _ = self.events.send((self.number, event));
     }
@@ -79,7 +80,7 @@ impl Worker {
         done
     }
 
-    /// Works in a thread of its own. With `patience`, vaults that do not answer within it are left out.
+    /// Starts a thread. With `patience`, skips vaults that do not answer within it.
     pub(super) fn start(&self, patience: Option<Duration>) {
         let worker = self.clone();
         thread::spawn(move || {
@@ -89,7 +90,7 @@ impl Worker {
                 worker.report(WorkerEvent::Failed(Fault::new(FaultSource::Index, OUR_FAULT)));
             }
             worker.report(WorkerEvent::Done);
-            // Freeing a long listing takes time, for which the listener must not wait.
+            // Freeing a long listing takes time, and the listener must not wait for it.
             drop(listed);
         });
     }
@@ -101,7 +102,7 @@ impl Worker {
         self.report(WorkerEvent::Place(Box::new(place)));
         let Some(place) = found.filter(|place| place.settings.enabled.value) else { return };
         if patience.is_some() {
-            // The first worker hangs, perhaps at the folder of another source.
+            // The first worker hangs, perhaps on the folder of another source.
             return self.follow(place, None, patience, listed);
         }
         let until = self.slow_work_until(&place);
@@ -135,7 +136,8 @@ impl Worker {
         });
     }
 
-    /// Asks the last index of a place, lists the vaults meanwhile, and asks again if that is needed.
+    /// Asks the last index of a place, lists the vaults in the meantime, and asks again if
+    /// necessary.
     fn follow(
         &self,
         place: Place,
@@ -158,7 +160,7 @@ impl Worker {
         }
         let asked = self.ask_last_index(&opened);
         let listed = listed.insert(list(&opened.workspace));
-        // There is no result if the thread panicked.
+        // `None` if the thread panicked.
         let (asked, last) = asked.wait().unwrap_or_else(|| (None, opened.workspace.last_index()));
         let fresh = self.refresh(&opened, listed, last, Mode::Incremental);
         let Some((index, refreshed)) = fresh else { return };
@@ -175,7 +177,7 @@ impl Worker {
         let (Err(damage), Some(LocalIndex { index, .. })) = (answered, sources.index) else {
             return;
         };
-        // A damaged index is rebuilt, and asked once more.
+        // Rebuilds a damaged index, and asks once more.
         let fault = Fault::new(FaultSource::Index, format!("it was made anew: {damage}"));
         self.report(WorkerEvent::Rebuilding(fault));
         *listed = list(&opened.workspace);
@@ -199,7 +201,7 @@ impl Worker {
         workspace
     }
 
-    /// Asks an index that is known to be up to date. Returns whether that was enough.
+    /// Asks an index that is known to be up to date. Returns whether that succeeded.
     fn ask_watched(&self, opened: &Opened) -> bool {
         let Ok(index) = opened.workspace.last_index() else { return false };
         let sources = opened.sources(Some(index));
@@ -210,7 +212,7 @@ impl Worker {
         is_answered
     }
 
-    /// Opens the last index and asks it, in a thread of its own, which then hands the index over.
+    /// Opens the last index and asks it, in a separate thread that then returns the index.
     fn ask_last_index(
         &self,
         opened: &Opened,
@@ -223,7 +225,7 @@ impl Worker {
             };
             let version = index.as_ref().and_then(|index| index.version().ok());
             let sources = opened.sources(index);
-            // Without an index there may still be another source.
+            // Without an index, there can still be another source.
             let answered = (version.is_some() || sources.beside.is_some())
                 .then(|| worker.ask(IndexState::Last, &sources, opened.project.as_deref()));
             let earlier =
@@ -266,13 +268,13 @@ impl Worker {
     }
 }
 
-/// The answers of an index, and the version it had.
+/// The answers of an index, and its version at that time.
 struct Earlier {
     version: i64,
     answered: Answered,
 }
 
-/// Whether all questions were asked, or what is damaged.
+/// Whether all questions were asked, or the reason why the index is damaged.
 type Answered = Result<(), String>;
 
 #[cfg(test)]
@@ -281,7 +283,7 @@ mod tests {
     use super::*;
     use std::sync::mpsc;
 
-    /// All answers about a vault, however the threads took turns.
+    /// All answers about a vault, in any order of the threads.
     fn reported(request: &Request, has_spare_core: bool) -> Vec<String> {
         let (events, reported) = mpsc::channel();
         let ranking = Ranking::default();
@@ -311,7 +313,7 @@ mod tests {
                 _ => None,
             })
             .collect();
-        // A note that was just written is read again, and the questions are then put twice.
+        // A note that was just written is read again, and the questions are then asked twice.
         answers.sort();
         answers.dedup();
         answers
@@ -324,7 +326,8 @@ mod tests {
         std::fs::create_dir_all(vault.join(".kgctx")).unwrap();
         std::fs::write(vault.join("mast.md"), "# Mast\n\nOf zephyr, its [[Sail]] and [[Keel]].")
             .unwrap();
-        // Found by no search, so that only recent activity can have brought its concept into the details.
+        // No search finds this note, so only recent activity can have added its concept to the
+        // details.
         std::fs::write(vault.join("hull.md"), "# Hull\n\nMade of [[Planks]].").unwrap();
         let home = Some(folder.path().join("home"));
         let request =

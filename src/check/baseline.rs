@@ -1,5 +1,5 @@
-//! The baseline: what was agreed on, in a committed file. One entry per line and in order, so that a review can read a
-//! change of it.
+//! The baseline: the agreed contexts, in a committed file. One entry per line and sorted, so that a
+//! reviewer can read its diff.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +32,7 @@ struct Written {
 #[serde(deny_unknown_fields)]
 struct WrittenSession {
     tokens: usize,
-    /// In alphabetical order, as all keys.
+    /// Sorted by name, like all keys.
     parts: BTreeMap<String, usize>,
     shown: BTreeMap<String, Vec<String>>,
 }
@@ -42,7 +42,7 @@ impl Baseline {
         Baseline { path: repository.file.settings.baseline.clone() }
     }
 
-    /// What was agreed on; `None` without a baseline.
+    /// Reads the agreed contexts; `None` without a baseline.
     pub(crate) fn read(&self, repository: &Repository) -> Result<Option<Before>, CheckError> {
         // The target of a link is not part of the repository, and may exist on one machine only.
         let is_plain = repository.tree.may_write(&self.path).is_ok();
@@ -75,7 +75,7 @@ impl Baseline {
         Ok(Some(before))
     }
 
-    /// Writes what sessions get now. Returns whether that is new.
+    /// Writes the current contexts. Returns whether the file changed.
     pub(crate) fn write(
         &self,
         repository: &Repository,
@@ -109,7 +109,7 @@ impl Baseline {
         Ok(true)
     }
 
-    /// Whether it may be written: a file that is no baseline must not be replaced.
+    /// Whether the baseline may be written: it must not replace another file.
     pub(crate) fn may_write(&self, repository: &Repository) -> Result<(), CheckError> {
         let tree = &repository.tree;
         tree.may_write(&self.path)?;

@@ -1,7 +1,8 @@
-//! What sessions would be given of a snapshot: their contexts, built in a sandbox by the code that builds all contexts.
+//! The contexts that sessions would get from a snapshot, built in a sandbox by the code that builds
+//! all contexts.
 //!
-//! Settings, ignore rules and listed files lie on disk. Notes stay in memory: to write and remove thousands of files takes
-//! longer than everything else.
+//! Settings, ignore rules and listed files are on disk. Notes stay in memory: writing and removing
+//! thousands of files takes longer than everything else.
 
 pub(crate) mod sandbox;
 pub(crate) mod session;
@@ -19,7 +20,7 @@ use crate::workspace::refresh::refresh_from_memory;
 use sandbox::Sandbox;
 use session::SessionContext;
 
-/// In which order notes are indexed.
+/// The order in which notes are indexed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
     AsListed,
@@ -30,13 +31,13 @@ pub(crate) struct ContextBuilder<'a> {
     pub(crate) facts: &'a Facts<'a>,
     pub(crate) sandbox: &'a Sandbox<'a>,
     order: Order,
-    /// The version that sessions find.
+    /// The version that sessions see.
     pub(crate) snapshot: &'a Snapshot<'a>,
     on_disk: BTreeSet<String>,
 }
 
 impl<'a> ContextBuilder<'a> {
-    /// Builds contexts of the working tree, until another snapshot is switched to.
+    /// Starts with the working tree.
     pub(crate) fn new(
         facts: &'a Facts<'a>,
         sandbox: &'a Sandbox<'a>,
@@ -63,20 +64,20 @@ impl<'a> ContextBuilder<'a> {
         Ok(())
     }
 
-    /// The context of every session.
+    /// Builds the context of every session.
     pub(crate) fn build(&self) -> Result<Vec<SessionContext>, CheckError> {
         self.index(None)?;
         self.build_indexed()
     }
 
-    /// The texts of the same contexts.
+    /// Builds only the texts of the same contexts.
     pub(crate) fn build_texts(&self) -> Result<Vec<String>, CheckError> {
         self.index(None)?;
         self.facts.repository.sessions.iter().map(|session| self.text(session)).collect()
     }
 
-    /// The context of every session as if all notes had been changed on one day. Time alone makes notes less recent, so a
-    /// baseline must not depend on their ages.
+    /// Builds the context of every session as if all notes had been changed on the same day. Notes
+    /// become less recent over time, and a baseline must not depend on their ages.
     pub(crate) fn build_of_one_day(&self) -> Result<Vec<SessionContext>, CheckError> {
         let repository = self.facts.repository;
         let starts = repository.sessions.iter().map(|session| repository.now_of(session));
@@ -88,7 +89,8 @@ impl<'a> ContextBuilder<'a> {
         self.facts.repository.sessions.iter().map(|session| self.context(session)).collect()
     }
 
-    /// Updates the index before any session starts, so that none has to hurry. With `day`, all notes are of that day.
+    /// Updates the index before any session starts, so that no session runs into its deadline. With
+    /// `day`, all notes have that date.
     fn index(&self, day: Option<Timestamp>) -> Result<(), CheckError> {
         let notes = self.notes(day);
         let mut seen = HashSet::new();
@@ -97,7 +99,7 @@ impl<'a> ContextBuilder<'a> {
             if !is_new || !place.settings.enabled.value {
                 continue;
             }
-            // Without notes there is no index, and the session shows that.
+            // Without notes there is no index, and the session reports that.
             let request = self.sandbox.request(dir);
             if let Ok(workspace) = Workspace::find_reachable(&request, true) {
                 refresh_from_memory(&workspace, &notes)?;
@@ -115,7 +117,7 @@ impl<'a> ContextBuilder<'a> {
         }
         for file in notes {
             let Some(text) = &file.text else { continue };
-            // A handoff without a history has a time of its own, which it does not have as a note.
+            // Without a history, a handoff has its own time, but as a note it must not.
             let at = repository.tree.newest.map_or_else(|| repository.undated(), |_| file.modified);
             vault.add(&file.path, text, day.unwrap_or(at));
         }

@@ -1,4 +1,4 @@
-//! What rules, remarks and growth may ask about the repository: both of its versions, read once.
+//! What rules, remarks and growth can query about the repository: both of its versions, read once.
 
 use std::cell::OnceCell;
 use std::cmp::Reverse;
@@ -62,7 +62,6 @@ impl<'r> Facts<'r> {
         }
     }
 
-    /// The static files of the base.
     pub(crate) fn base_static_files(&self) -> Vec<StaticFile> {
         let base = self.base.as_ref();
         base.map(|base| static_context::files(&self.input(base))).unwrap_or_default()
@@ -80,8 +79,8 @@ impl<'r> Facts<'r> {
         self.notes(&self.head).count()
     }
 
-    /// Whether the working tree has the entry, shown or not. Collects notes and concepts on the first question: to read all
-    /// notes once more takes time.
+    /// Whether the working tree has the entry, shown or not. Collects notes and concepts at the
+    /// first call, because reading all notes again is slow.
     pub(crate) fn has_entry(&self, EntryName { part, name }: &EntryName) -> bool {
         let mut handoffs = self.head.handoffs.iter();
         match part {
@@ -107,7 +106,8 @@ impl<'r> Facts<'r> {
         concepts.collect()
     }
 
-    /// Files that are left out because they are too large, with their bytes and the rule that they break.
+    /// Files that are too large to be read, with their sizes in bytes and the rules that they
+    /// break.
     pub(crate) fn too_large(&self) -> Vec<(&str, u64, Rule)> {
         let unread = self.head.files.iter().filter(|file| file.text.is_none());
         let too_large = unread.filter_map(|file| {
@@ -123,7 +123,7 @@ impl<'r> Facts<'r> {
         too_large.collect()
     }
 
-    /// The first changed line of a file that was written after it was read.
+    /// The first changed line of a file that was written during the check.
     pub(crate) fn written_meanwhile(&self) -> Option<Spot> {
         self.head.files.iter().find_map(|RepositoryFile { path, text: read, .. }| {
             let read = read.as_deref()?;
@@ -134,7 +134,8 @@ impl<'r> Facts<'r> {
         })
     }
 
-    /// The note or handoff that grew most; without a base the largest that is newer than the baseline, else the largest.
+    /// The note or handoff that grew most. Without a base: the largest that is newer than the
+    /// baseline, else the largest.
     pub(crate) fn most_grown(&self) -> Option<&str> {
         let settings = self.roles.settings;
         let baseline = self.head.files.iter().find(|file| file.path == settings.baseline);
@@ -153,7 +154,7 @@ impl<'r> Facts<'r> {
         most.map(|(file, _)| file.path.as_str())
     }
 
-    /// How many bytes a file gained since the base.
+    /// The number of bytes that a file gained since the base.
     fn growth(&self, file: &RepositoryFile, size: usize) -> usize {
         let Some(base) = &self.base else { return 0 };
         let found = base.files.binary_search_by(|other| other.path.cmp(&file.path));

@@ -1,14 +1,12 @@
-//! The rules that a repository is held to, and a place where one of them is broken.
+//! The rules, and a finding: a place where one of them is broken.
 
 use serde::{Deserialize, Serialize};
 
-/// How much a broken rule matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     Off,
     Warn,
-    /// The check fails.
     Error,
 }
 
@@ -25,17 +23,16 @@ macro_rules! rules {
             /// All rules, in the order of the guide.
             pub const ALL: [Rule; [$($id),+].len()] = [$(Rule::$name),+];
 
-            /// Its name in settings and reports.
+            /// The name in settings and reports.
             pub const fn id(self) -> &'static str {
                 match self { $(Rule::$name => $id,)+ }
             }
 
-            /// How much it matters by default.
             pub fn default_severity(self) -> Severity {
                 match self { $(Rule::$name => Severity::$severity,)+ }
             }
 
-            /// What it asks for, in one sentence.
+            /// What the rule requires, in one sentence.
             pub fn summary(self) -> &'static str {
                 match self { $(Rule::$name => $summary,)+ }
             }
@@ -63,41 +60,37 @@ rules! {
     ConfigUnknownKey = "config-unknown-key", Error, "Every key in kgctx.toml is one that kgctx knows.";
 }
 
-/// A place in a file of the repository.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Spot {
-    /// The file's path from the top of the repository, `/` between parts.
+    /// The path from the top of the repository, with `/` as separator.
     pub path: String,
-    /// Counted from 1.
+    /// Starts at 1.
     pub line: usize,
-    /// Counted from 1, in characters.
+    /// Starts at 1; counts characters.
     pub column: usize,
-    /// How many characters it is long, within the line; 0 where the whole line or file is meant.
+    /// The number of characters within the line; 0 for the whole line or file.
     pub length: usize,
 }
 
 impl Spot {
-    /// The first line of a file.
+    /// The start of a file.
     pub(crate) fn top_of(path: &str) -> Spot {
         Spot { path: path.to_owned(), line: 1, column: 1, length: 0 }
     }
 }
 
-/// A rule that is broken somewhere.
+/// A place where a rule is broken.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// The rule.
     pub rule: Rule,
-    /// How much that matters here.
     pub severity: Severity,
-    /// Where.
     pub spot: Spot,
-    /// The line of that place, as it may be shown anywhere: one line, harmless, secrets masked.
+    /// The text of the line, safe to show: one line, no control characters, secrets masked.
     pub excerpt: Option<String>,
-    /// What is wrong, in one line without a final stop.
+    /// The problem, in one line without a full stop.
     pub message: String,
-    /// The way out, in one line without a final stop.
+    /// How to fix it, in one line without a full stop.
     pub hint: String,
-    /// The session in which it shows, if it is about one.
+    /// The affected session, if the finding is about one.
     pub session: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! How the contexts of sessions grow: compared with a revision, or with the baseline.
+//! How contexts grow, compared with a revision or the baseline.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::check::report::{EntryName, Growth, SessionReport, StaticFile, part_to
 use crate::core::context::candidate::Part;
 use crate::core::context::receipt::PartUse;
 
-/// What sessions and hosts were given before.
+/// The contexts and static files before the change.
 #[derive(Debug, Default)]
 pub(crate) struct Before {
     pub(crate) sessions: BTreeMap<String, SessionBefore>,
@@ -35,8 +35,8 @@ impl Before {
         }
     }
 
-    /// Sets the growth of sessions. A baseline was measured with notes of one day, so it is compared with contexts that are
-    /// measured in the same way.
+    /// Sets the growth of sessions. A baseline was measured with notes of one day, so it is
+    /// compared with contexts that are measured the same way.
     pub(crate) fn compare(
         &self,
         facts: &Facts<'_>,
@@ -56,11 +56,11 @@ impl Before {
         }
     }
 
-    /// Sets what static files had before, and adds those that are gone.
+    /// Sets the former tokens of static files, and adds those that were removed.
     pub(crate) fn compare_static_files(&self, files: &mut Vec<StaticFile>) {
         let mut gone = self.static_files.clone();
         for file in files.iter_mut() {
-            // A file that is new had no tokens.
+            // A new file had no tokens.
             file.tokens_before = Some(gone.remove(&file.path).unwrap_or(0));
         }
         files.extend(gone.into_iter().map(|(path, before)| StaticFile {
@@ -90,8 +90,8 @@ impl SessionBefore {
 }
 
 impl Growth {
-    /// Moves a growth that was measured with notes of one day to a session whose notes have their own days: the difference
-    /// stays.
+    /// Transfers a growth that was measured with notes of one day to a session with the notes' real
+    /// dates: the difference stays the same.
     fn moved_to(mut self, measured: &SessionReport, shown: &SessionReport) -> Growth {
         let moved = |before: usize, measured: usize, shown: usize| {
             shown.saturating_add(before).saturating_sub(measured)
@@ -106,7 +106,7 @@ impl Growth {
             Part::ALL.into_iter().map(part).filter(|part| part.tokens > 0).collect();
         parts.sort_by_key(|part| part.name);
         self.parts_before = parts;
-        // Which notes are recent was never agreed on.
+        // The baseline does not record which notes were recent.
         self.pushed_out.retain(|entry| entry.part != Part::Recent);
         self
     }

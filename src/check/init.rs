@@ -26,7 +26,7 @@ pub fn init(request: &CheckRequest) -> Result<Initialized, CheckError> {
         let reason = "it is there already, and git ignores it, or it is a link or too large; make it a plain file that git knows";
         return Err(CheckError::refused(SETTINGS, reason));
     }
-    // Before the first file is written: either both are written, or none.
+    // Checks this before writing the first file: it writes both files or none.
     Baseline::new(&repository).may_write(&repository)?;
     let old = repository.text.as_deref().unwrap_or_default();
     let gap = match old {
@@ -42,7 +42,8 @@ pub fn init(request: &CheckRequest) -> Result<Initialized, CheckError> {
     Ok(Initialized { is_new: repository.text.is_none(), baseline, report })
 }
 
-/// The section, with the defaults in comments. Only the project's name is set: the folder may have another name elsewhere.
+/// The section with the defaults as comments. Sets only the project's name, because clones can have
+/// other folder names.
 fn section(project: &str) -> String {
     let project = format!("project = {}", quoted(project));
     let rules: String = Rule::ALL

@@ -1,4 +1,4 @@
-//! Remarks on the check itself, with the way out: no git, no settings, no notes, no history.
+//! Remarks about the check itself, with hints: no git, no settings, no notes, no history.
 
 use crate::check::contexts::session::SessionContext;
 use crate::check::facts::Facts;
@@ -11,7 +11,7 @@ use crate::core::context::candidate::Part;
 use crate::core::context::receipt::{Fault, FaultSource};
 use crate::core::text::for_model;
 
-/// All remarks, in the order in which a reader would mend them.
+/// All remarks, in the order in which a reader would fix their causes.
 pub(crate) fn all(
     facts: &Facts<'_>,
     contexts: &[SessionContext],
@@ -115,7 +115,7 @@ fn on_handoffs(contexts: &[SessionContext]) -> Option<String> {
     ))
 }
 
-/// Sessions that were never agreed on are compared with nothing.
+/// A session that is missing from the baseline has nothing to compare with.
 fn on_baseline(contexts: &[SessionContext], agreed: Option<&Before>) -> Option<String> {
     let agreed = agreed?;
     let is_new = |name: &&String| !agreed.sessions.contains_key(*name);
@@ -130,7 +130,7 @@ fn on_baseline(contexts: &[SessionContext], agreed: Option<&Before>) -> Option<S
 }
 
 fn on_faults(facts: &Facts<'_>, contexts: &[SessionContext]) -> Vec<String> {
-    // Another remark says that there are no notes.
+    // Another remark already says this.
     let is_known = |fault: &&Fault| {
         facts.n_notes() == 0
             && fault.source == FaultSource::Vault

@@ -1,5 +1,5 @@
-//! The six formats of a report. None of them names the machine or the time: the same checkout gives the same bytes
-//! everywhere.
+//! The six formats of a report. No format contains the machine's name or the time: the same
+//! checkout gives the same bytes everywhere.
 
 mod github;
 mod json;
@@ -15,17 +15,17 @@ use crate::core::named::named;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReportFormat {
-    /// A person at a terminal.
+    /// For a terminal.
     Text,
-    /// A program.
+    /// For programs.
     Json,
-    /// GitHub's runner, which shows findings at the changed lines.
+    /// For GitHub's runner, which shows findings at the changed lines.
     Github,
-    /// A collector of findings, like GitHub's code scanning.
+    /// For tools that collect findings, such as GitHub's code scanning.
     Sarif,
-    /// A collector of test results, like Jenkins or GitLab.
+    /// For tools that collect test results, such as Jenkins or GitLab.
     Junit,
-    /// A reviewer, as a comment on a pull request.
+    /// For a comment on a pull request.
     Markdown,
 }
 
@@ -38,22 +38,21 @@ named!(ReportFormat {
     Markdown = "markdown",
 });
 
-/// What a piece of the text is, so that it can get a colour.
+/// The meaning of a piece of text, which decides its colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
-    /// The name of a broken rule that fails the check, or its place.
+    /// An error, or its carets.
     Bad,
-    /// The name of a broken rule that does not, or its place.
+    /// A warning, or its carets.
     Doubtful,
-    /// That all is well.
+    /// Success.
     Good,
-    /// A heading.
     Strong,
-    /// What holds the rest together.
+    /// Frames and labels.
     Faint,
 }
 
-/// The report in a format. It ends with a line break.
+/// Renders the report in a format, with a final line break.
 pub fn render(report: &CheckReport, format: ReportFormat) -> String {
     match format {
         ReportFormat::Text => render_text(report, &|_, text| text.to_owned()),
@@ -65,7 +64,7 @@ pub fn render(report: &CheckReport, format: ReportFormat) -> String {
     }
 }
 
-/// The report for people, each piece of it as `paint` returns it.
+/// Renders the report as text, with each piece passed through `paint`.
 pub fn render_text(report: &CheckReport, paint: &dyn Fn(Tone, &str) -> String) -> String {
     text::render(report, paint)
 }

@@ -1,4 +1,5 @@
-//! The repository that is checked: its working tree, its settings, and what they decide for all sessions.
+//! The checked repository: its working tree, its settings, and the values that they set for all
+//! sessions.
 
 pub mod error;
 mod git;
@@ -35,12 +36,12 @@ const MAX_EXCERPT_CHARS: usize = 160;
 
 pub(crate) struct Repository {
     pub(crate) tree: WorkingTree,
-    /// All files, in order.
+    /// Sorted.
     pub(crate) paths: Vec<String>,
-    /// Files that git does not know yet.
+    /// Files that git does not track.
     pub(crate) untracked: HashSet<String>,
     pub(crate) unread: Vec<Unread>,
-    /// The text of the settings, if there are any.
+    /// The text of the settings file, if it was read.
     pub(crate) text: Option<String>,
     pub(crate) file: CheckFile,
     pub(crate) project: String,
@@ -53,7 +54,7 @@ impl Repository {
     pub(crate) fn find(request: &CheckRequest) -> Result<Repository, CheckError> {
         let dir = request.dir.clone().or_else(|| Environment::of_process().current_dir().ok());
         let dir = dir.unwrap_or_else(|| PathBuf::from("."));
-        // Without the environment: in which home the repository lies does not matter.
+        // Without the environment: the user's home folder must not matter.
         let facts = system::git::facts(&dir, &Environment::default())
             .map_err(|cause| RepositoryError::Dir { dir, cause })?;
         let repository = facts.repository.as_ref();
@@ -101,7 +102,8 @@ impl Repository {
         self.asked_now.or(session.now).unwrap_or(self.now)
     }
 
-    /// The time of a file that the history does not know: now if there is a history, else so long ago that it is not recent.
+    /// The time of a file that the history does not have: now if there is a history, else long
+    /// enough ago not to be recent.
     pub(crate) fn undated(&self) -> Timestamp {
         match self.tree.newest {
             Some(_) => self.now,
@@ -109,24 +111,25 @@ impl Repository {
         }
     }
 
-    /// Whether there is a git repository, so that its top is the project.
+    /// Whether there is a git repository; its top is then the project.
     pub(crate) fn has_repository(&self) -> bool {
         self.tree.history != History::NoRepository
     }
 
-    /// Whether there is a settings file that is not read: ignored by git, a link, or too large.
+    /// Whether a settings file exists that is not read: ignored by git, a link, or too large.
     pub(crate) fn has_unread_settings(&self) -> bool {
         self.text.is_none() && self.tree.exists(SETTINGS)
     }
 
-    /// The place of the first of these keys that is set, else the first line. `None` without settings.
+    /// The position of the first of these keys that is set, else the first line; `None` without
+    /// settings.
     pub(crate) fn spot(&self, keys: &[String]) -> Option<Spot> {
         self.text.as_ref()?;
         let set = keys.iter().find_map(|key| self.file.places.get(key)).cloned();
         Some(set.unwrap_or_else(|| Spot::top_of(SETTINGS)))
     }
 
-    /// The line of a place in the settings, as it may be shown.
+    /// The line of a spot in the settings, safe to show.
     pub(crate) fn excerpt(&self, spot: &Spot) -> Option<String> {
         let text = self.text.as_ref().filter(|_| spot.path == SETTINGS)?;
         let line = secrets::mask(text.lines().nth(spot.line.checked_sub(1)?)?).into_owned();
@@ -149,7 +152,6 @@ fn settings_text(tree: &WorkingTree) -> Result<Option<String>, CheckError> {
     })
 }
 
-/// A session at the top of the repository.
 fn at_the_top(host: Host) -> SessionSpec {
     SessionSpec {
         name: host.to_string(),

@@ -1,36 +1,34 @@
-//! The files of a repository as a check sees them: those that it reads, and what it cannot read.
+//! The files of a repository: those that a check reads, and those that it cannot read.
 
 use crate::core::time::Timestamp;
 
-/// A file of the repository as it is checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RepositoryFile {
-    /// Its path from the top of the repository, `/` between parts.
+    /// The path from the top of the repository, with `/` as separator.
     pub path: String,
-    /// What it holds, if it was read: notes, handoffs, static context and settings are.
+    /// The content, if it was read: notes, handoffs, static context and settings are read.
     pub text: Option<String>,
-    /// When it was last changed: the time of its last commit, or now if it is changed since.
+    /// The time of the last commit that changed it, or now if it has uncommitted changes.
     pub modified: Timestamp,
 }
 
-/// What is in the repository, and cannot be read as a file of it.
+/// A path that a check cannot read as a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unread {
     /// A file that is not checked out.
     File(String),
-    /// A folder that is another repository: whatever is said to be in there may be.
+    /// A folder that is another repository. Any path in it may exist.
     Repository(String),
-    /// A symbolic link, and what it says, if that is known.
+    /// A symbolic link and its target, if the target is known.
     Link {
-        /// Its path from the top.
         path: String,
-        /// Where it leads, from its folder.
+        /// Relative to the link's folder.
         target: Option<String>,
     },
 }
 
 impl Unread {
-    /// Its path from the top.
+    /// The path from the top of the repository.
     pub fn path(&self) -> &str {
         match self {
             Unread::File(path) | Unread::Repository(path) | Unread::Link { path, .. } => path,

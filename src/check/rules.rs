@@ -1,7 +1,7 @@
-//! The rules. A rule about files is a pure function of `CheckedFiles`, in a file of its own that is named after it:
-//! `orphan_note`, `stale_note`. `links` and `handoffs` each hold the rules that read the same thing. Rules about sessions
-//! are `budget` and `unstable_output`. What the rules share: `checked_files`, `text_file`, `spans`, `names`, `tree`, `roles`,
-//! `pattern`, `session_finding`.
+//! The rules. A rule about files is a pure function of `CheckedFiles`, in a file that is named
+//! after it: `orphan_note`, `stale_note`. `links` and `handoffs` each hold several rules about the
+//! same data. Rules about sessions are `budget` and `unstable_output`. Shared by the rules:
+//! `checked_files`, `text_file`, `spans`, `names`, `tree`, `roles`, `pattern`, `session_finding`.
 
 pub(crate) mod budget;
 mod checked_files;
@@ -35,24 +35,21 @@ use checked_files::CheckedFiles;
 use links::ResolvedLinks;
 use roles::Roles;
 
-/// A repository, as the rules see it.
+/// The input of the rules.
 #[derive(Debug, Clone, Copy)]
 pub struct RuleInput<'a> {
-    /// All files of the repository; those that matter with their text.
+    /// All files of the repository; those that the rules need have their text.
     pub files: &'a [RepositoryFile],
-    /// Links, other repositories, and what is not checked out.
+    /// Links, other repositories, and files that are not checked out.
     pub unread: &'a [Unread],
-    /// The folders of notes.
     pub vaults: &'a [CheckedVault],
-    /// What `[[links]]` mean.
+    /// The meaning of `[[links]]`.
     pub links: LinkStyle,
-    /// What is asked of the repository.
     pub settings: &'a CheckSettings,
-    /// The moment that counts as now.
+    /// The time that counts as now.
     pub now: Timestamp,
-    /// How tokens are counted.
     pub encoding: Encoding,
-    /// How many days a handoff is good for that stays for further sessions.
+    /// The age limit in days of a sticky handoff.
     pub max_age_days: u32,
 }
 
@@ -62,16 +59,17 @@ impl<'a> RuleInput<'a> {
     }
 }
 
-/// A folder of notes inside of the repository.
+/// A folder of notes in the repository.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CheckedVault {
-    /// The first part of its notes' addresses.
+    /// The first part of the notes' addresses.
     pub name: String,
-    /// Its path from the top of the repository, without a slash at the end; empty for the top itself.
+    /// The path from the top of the repository, without a final slash; empty for the top.
     pub folder: String,
 }
 
-/// Findings of all rules about files, in the order of path, line, column and rule. Skips rules that are off.
+/// The findings of all rules about files, sorted by path, line, column and rule. Skips rules that
+/// are off.
 pub fn find_all(input: &RuleInput<'_>) -> Vec<Finding> {
     let checked = CheckedFiles::new(input);
     let links = ResolvedLinks::new(&checked);

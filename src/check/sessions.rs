@@ -1,4 +1,4 @@
-//! The contexts of all sessions, and what they are compared with.
+//! The contexts of all sessions, and those to compare them with.
 
 use crate::check::baseline::Baseline;
 use crate::check::contexts::sandbox::Sandbox;
@@ -12,10 +12,10 @@ use crate::system::breakpoint;
 
 pub(crate) struct Sessions {
     pub(crate) contexts: Vec<SessionContext>,
-    /// The texts of the same contexts, built again; empty where `unstable-output` is off.
+    /// The texts of a second build; empty if `unstable-output` is off.
     pub(crate) again: Vec<String>,
     pub(crate) before: Option<Before>,
-    /// The same contexts measured as a baseline is, where there is one or one is to be written.
+    /// The same contexts measured like a baseline, if there is one or one is to be written.
     pub(crate) agreed: Option<Vec<SessionContext>>,
 }
 
@@ -35,7 +35,7 @@ impl Sessions {
             let before = Before::of_base(facts, builder.build()?);
             if builds_twice {
                 breakpoint::reach("check:again");
-                // The same notes by another way: what the base left in the index would show.
+                // The same notes in another way: leftovers of the base in the index would show up.
                 builder.switch_to(&facts.head)?;
                 again = builder.build_texts()?;
             }

@@ -1,5 +1,5 @@
-//! What a repository asks of its own context: the `[check]` section of its `kgctx.toml`, with defaults. `file` reads it
-//! from text.
+//! A repository's requirements for its own context: the `[check]` section of its `kgctx.toml`, with
+//! defaults. `file` reads it from text.
 
 pub mod file;
 mod known_keys;
@@ -15,54 +15,49 @@ use crate::core::context::candidate::Part;
 use crate::core::host::Host;
 use crate::core::time::Timestamp;
 
-/// What a repository asks of its own context.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CheckSettings {
-    /// The project's name; where none is set, that of its origin, else that of the folder.
+    /// The project's name; the default is that of the origin, else that of the folder.
     pub project: Option<String>,
-    /// The file that holds what was agreed on, from the top of the repository.
+    /// The baseline's path from the top of the repository.
     pub baseline: String,
-    /// Folders of handoffs, from the top of the repository.
+    /// Handoff folders, from the top of the repository.
     pub handoffs: Vec<String>,
-    /// How much each rule matters, where that is not the default.
+    /// Severities that differ from the default.
     pub severities: BTreeMap<Rule, Severity>,
     /// Limits for the parts of a context, in all hosts.
     pub limits: Limits,
-    /// Limits for the parts of a context in one host: they replace those for all.
+    /// Limits for the parts of a context in one host: they override those for all hosts.
     pub host_limits: BTreeMap<Host, Limits>,
-    /// How many tokens a change may add to a session's context.
+    /// The tokens that a change may add to a session's context.
     pub growth_tokens: usize,
-    /// Which files hosts read by themselves, as patterns from the top of the repository, and how many tokens each may have.
+    /// Patterns for the files that hosts read on their own, from the top of the repository, with
+    /// the most tokens that each may have.
     pub static_limits: Vec<(String, usize)>,
     /// The share of all notes' tokens that one note may have, in percent.
     pub giant_percent: usize,
-    /// The sessions; where none is set, one per host at the top of the repository.
+    /// The sessions; the default is one per host at the top of the repository.
     pub sessions: Vec<SessionSpec>,
 }
 
-/// A session to be checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionSpec {
-    /// What it is called in reports.
     pub name: String,
-    /// Where it starts, from the top of the repository; empty for the top.
+    /// The folder where it starts, from the top of the repository; empty for the top.
     pub dir: String,
-    /// In which host.
     pub host: Host,
-    /// How many tokens it may have, if not as many as `token_limit` says.
+    /// The most tokens of its context, if not `token_limit`.
     pub budget: Option<usize>,
-    /// The moment at which it starts, if not that of the check.
+    /// The time when it starts, if not that of the check.
     pub now: Option<Timestamp>,
-    /// The branch that is checked out.
     pub branch: Option<String>,
 }
 
-/// Limits for the parts of a context, in tokens.
+/// Limits for a context, in tokens.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Limits {
     /// For all parts together.
     pub total: Option<usize>,
-    /// For single parts.
     pub parts: BTreeMap<Part, usize>,
 }
 
@@ -87,7 +82,6 @@ impl Default for CheckSettings {
 }
 
 impl CheckSettings {
-    /// How much a rule matters here.
     pub fn severity(&self, rule: Rule) -> Severity {
         self.severities.get(&rule).copied().unwrap_or_else(|| rule.default_severity())
     }
@@ -96,7 +90,6 @@ impl CheckSettings {
         self.severity(rule) != Severity::Off
     }
 
-    /// The limits for a context in a host.
     pub fn limits_in(&self, host: Host) -> Limits {
         let mut limits = self.limits.clone();
         if let Some(of_host) = self.host_limits.get(&host) {
@@ -107,7 +100,7 @@ impl CheckSettings {
     }
 }
 
-/// Whether a text can name a project and its folder.
+/// Whether a text is usable as the name of a project and its folder.
 pub fn is_project_name(text: &str) -> bool {
     let is_odd = |c: char| matches!(c, '/' | '\\') || c.is_control();
     !text.trim().is_empty() && !matches!(text, "." | ".." | ".git") && !text.contains(is_odd)

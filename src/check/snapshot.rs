@@ -1,4 +1,5 @@
-//! A snapshot: one version of the repository in memory, either the working tree or the base that it is compared with.
+//! A snapshot: one version of the repository in memory, either the working tree or the base of the
+//! comparison.
 
 pub(crate) mod base;
 pub(crate) mod handoff;
@@ -15,17 +16,15 @@ use crate::core::time::Timestamp;
 use base::{Base, Version};
 use handoff::CommittedHandoff;
 
-/// One version of the repository.
 pub(crate) struct Snapshot<'r> {
     pub(crate) version: Version<'r>,
-    /// All files in the order of their paths; those that a check reads have a text.
+    /// All files, sorted by path; those that a check reads have a text.
     pub(crate) files: Vec<RepositoryFile>,
     pub(crate) handoffs: Vec<CommittedHandoff>,
     /// Files that differ from the newest commit.
     pub(crate) uncommitted: HashSet<String>,
 }
 
-/// Reads a snapshot.
 #[derive(Clone, Copy)]
 pub(crate) struct SnapshotReader<'r> {
     pub(crate) repository: &'r Repository,
@@ -46,14 +45,14 @@ impl<'r> SnapshotReader<'r> {
         let read: Vec<&str> = paths().filter(is_read).collect();
         let baseline = Some(repository.file.settings.baseline.as_str());
         let dated = read.iter().copied().chain(baseline.filter(|path| repository.has(path)));
-        // The history has no time for what is not committed, however long it is searched.
+        // The history has no time for uncommitted changes; git would search all of it in vain.
         let dated = dated.filter(|path| !uncommitted.contains(*path)).collect();
         let times = repository.tree.times(None, &dated)?;
         let version = Version::WorkingTree;
         let mut texts = self.texts(version, &read)?;
         self.read_imports(version, &mut texts)?;
         let modified = |path: &str| {
-            // Without a history the age of a handoff is unknown, so it is not too old.
+            // Without a history, the age of a handoff is unknown, so it does not count as too old.
             let is_ageless = repository.tree.newest.is_none() && self.roles.is_handoff(path);
             let undated = if is_ageless { repository.now } else { repository.undated() };
             times.get(path).copied().unwrap_or(undated)
@@ -83,8 +82,8 @@ impl<'r> SnapshotReader<'r> {
         self.read_imports(version, &mut texts)?;
         let removed = read.into_iter().filter(|path| !now.contains_key(path)).collect();
         let times = self.repository.tree.times(Some(&base.commit), &removed)?;
-        // A file of both versions has the time that it has now, moved or not: an edit or a move makes an old note recent, but
-        // adds nothing.
+        // A file in both versions keeps its current time, renamed or not: an edit or a rename makes
+        // an old note recent, but adds nothing.
         let modified = |path: &str| {
             let file = now.get(path).or_else(|| now.get(base.renamed.get(path)?.as_str()));
             let at = file.map(|file| file.modified).or_else(|| times.get(path).copied());
@@ -116,7 +115,7 @@ impl<'r> SnapshotReader<'r> {
         Ok(read.into_iter().map(|(path, bytes)| (path, text(bytes))).collect())
     }
 
-    /// Reads the files of the repository that static files import, and what those import.
+    /// Reads the files that static files import, directly or indirectly.
     fn read_imports(self, version: Version<'_>, texts: &mut Texts) -> Result<(), CheckError> {
         let is_static = |path: &&String| self.roles.static_limit(path).is_some();
         let mut importers: Vec<String> = texts.keys().filter(is_static).cloned().collect();
@@ -138,7 +137,7 @@ impl<'r> SnapshotReader<'r> {
 }
 
 impl Snapshot<'_> {
-    /// The files that a session finds on disk: ignore rules, and what handoffs list.
+    /// The files that a session reads from disk: ignore rules, and the files that handoffs list.
     pub(crate) fn files_on_disk(&self, repository: &Repository) -> BTreeSet<String> {
         let ignore_rules = self.files.iter().map(|file| &file.path);
         let ignore_rules = ignore_rules.filter(|path| is_gitignore(path)).cloned();
@@ -152,8 +151,8 @@ fn is_gitignore(path: &str) -> bool {
     path == ".gitignore" || path.ends_with("/.gitignore")
 }
 
-/// A file as text. Prefers the bytes as they are, so that columns are those that an editor shows. Files that sessions skip
-/// as binary are checked all the same, because hosts read them.
+/// Decodes a file. Keeps valid UTF-8 unchanged, so that columns match those in an editor. Also
+/// decodes files that sessions skip as binary, because hosts read them.
 pub(crate) fn text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| {
         let lossy = String::from_utf8_lossy(error.as_bytes()).into_owned();

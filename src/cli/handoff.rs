@@ -71,7 +71,7 @@ pub(super) fn run(place: &PlaceArgs, args: &HandoffArgs, screen: &mut Screen) ->
     let open =
         || Handoffs::open(&place.request(), args.channel.as_deref(), args.session.as_deref());
     match &args.command {
-        // Complains about wrong input before anything is opened.
+        // Reports invalid input before opening anything.
         HandoffCommand::Create(args) => {
             let draft = create::read_draft(args)?;
             create::run(&mut open()?, args, draft, screen)

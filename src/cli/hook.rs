@@ -1,5 +1,5 @@
-//! `kgctx hook`: the one command that must never disturb its caller. It ends with 0, says nothing on standard error, and answers in
-//! time.
+//! `kgctx hook`: the one command that must never disturb its caller. It ends with 0, prints nothing
+//! to standard error, and answers in time.
 
 use std::io::{self, Read};
 use std::panic;
@@ -33,7 +33,7 @@ pub(super) struct HookArgs {
 }
 
 pub(super) fn run(args: &HookArgs, mut screen: Screen) -> ExitCode {
-    // A fault of this program is an answer to the host, not a message on a terminal.
+    // A panic leads to a reply without a context, and prints nothing.
     panic::set_hook(Box::new(|_| {}));
     let until = Instant::now() + time_limits::HOOK;
     let is_summariser = hook::is_summariser();
@@ -48,7 +48,7 @@ pub(super) fn run(args: &HookArgs, mut screen: Screen) -> ExitCode {
     let answered = if is_summariser { None } else { in_time(until, args.host) };
     if let Some(pending) = answered.or_else(|| nothing.map(PendingDelivery::unclaimed)) {
         screen.line(&pending.content);
-        // Not delivered before the last byte is written.
+        // Counts as delivered only after the last byte was written.
         if screen.written().is_ok() {
             pending.sent();
         }
@@ -86,7 +86,7 @@ fn in_time(until: Instant, host: Host) -> Option<PendingDelivery<String>> {
     thread::spawn(move || {
         let mut question = Vec::new();
         let read = io::stdin().take(LONGEST_QUESTION).read_to_end(&mut question);
-        // An answer that comes too late is dropped, and with it its claim.
+        // A late answer is dropped together with its claim.
         let _ = sender.send(answer(host, read.map(|_| question), until - time_limits::HOOK_REPLY));
     });
     receiver.recv_timeout(until.saturating_duration_since(Instant::now())).ok().flatten()

@@ -61,7 +61,7 @@ pub(super) fn run(place: &PlaceArgs, args: &IndexArgs, screen: &mut Screen) -> O
     };
     let (summary, refreshed) = index(&workspace, mode, &mut progress)?;
     bar.finish_and_clear();
-    // A question can be answered from an old index, but here the new one is what was asked for.
+    // A question can be answered from an old index, but here the user asked for a new one.
     if let Some(Notice::Stale(reason)) = refreshed.notice {
         return Err(Failure::new(UNAVAILABLE, reason));
     }
@@ -81,7 +81,7 @@ pub(super) fn run(place: &PlaceArgs, args: &IndexArgs, screen: &mut Screen) -> O
 
 fn progress_bar() -> ProgressBar {
     let bar = ProgressBar::new(0);
-    // The template is fixed, and the default bar serves as well.
+    // The template is fixed; the default bar would do as well.
     if let Ok(style) =
         ProgressStyle::with_template("{bar:40} {human_pos}/{human_len} notes {elapsed}")
     {

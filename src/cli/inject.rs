@@ -117,7 +117,7 @@ pub(super) fn run(place: &PlaceArgs, args: &InjectArgs, screen: &mut Screen) -> 
         Format::Markdown => screen.print(&injection.text),
         Format::Json => screen.json(&answer(&injection, None)),
     }
-    // The text is there before anything is said about it.
+    // Prints the text before any remarks about it.
     screen.flush();
     remark(&injection, args, screen);
     Ok(())

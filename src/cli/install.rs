@@ -74,7 +74,7 @@ pub(super) fn install(place: &PlaceArgs, args: &InstallArgs, screen: &mut Screen
     } else if args.dry_run {
         screen.line("Nothing was changed.");
     } else {
-        // Shows what is about to change even if it should fail.
+        // Shows the planned changes even if they fail.
         screen.flush();
         plan.apply()?;
         print_what_now(args.host, args.scope.scope(), screen);

@@ -1,4 +1,4 @@
-//! What went wrong, as exit code and message. The only place that knows the codes.
+//! Failures as exit code and message. The only place that knows the codes.
 
 use std::fmt::Display;
 
@@ -71,7 +71,7 @@ impl From<CheckError> for Failure {
             | CheckError::Refused { .. }
             | CheckError::AlreadyInitialized => USAGE,
         };
-        // It may quote what the repository's settings say.
+        // The message can quote the repository's settings.
         Failure { code, message: for_terminal::one_line(&error.to_string()) }
     }
 }

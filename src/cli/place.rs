@@ -1,4 +1,4 @@
-//! Which folder and which notes a command is about.
+//! The folder and the notes of a command.
 
 use std::path::PathBuf;
 

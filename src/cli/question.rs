@@ -1,4 +1,4 @@
-//! Which source answers a question about the notes: the index, or maenifold.
+//! The source that answers a question about the notes: the index, or maenifold.
 
 use clap::Args as ClapArgs;
 

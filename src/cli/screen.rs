@@ -1,4 +1,4 @@
-//! The terminal: answers go to standard output, everything said about them to standard error.
+//! The terminal: answers go to standard output, all other messages to standard error.
 
 use std::fmt::Display;
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -105,7 +105,7 @@ impl Screen {
     /// Says something about the answer.
     pub(super) fn complain(&mut self, text: &str) {
         self.flush();
-        // Nobody is left to be told when standard error is closed.
+        // If standard error is closed, the message is lost.
         let _ = io::stderr().write_all(text.as_bytes());
     }
 

@@ -1,4 +1,5 @@
-//! Amplifier: its folders of handoffs, and what its hook says. Does not judge what a handoff says.
+//! Amplifier: the folders that hold its handoffs, and its hook. Does not interpret a handoff's
+//! text.
 
 mod hook;
 
@@ -14,25 +15,23 @@ use crate::system::atomic_file;
 use crate::system::directories;
 use crate::system::environment::Environment;
 
-/// The name of a handoff in its session's folder.
 const FILE: &str = "handoff.md";
-/// A project's name where its folder has none.
+/// The project name for a folder without a name.
 const NO_NAME: &str = "unknown";
-/// A larger file is no handoff.
+/// Larger files are not read.
 const MAX_BYTES: u64 = 4 << 20;
-/// No name in a file system is longer.
+/// The longest file name that common file systems allow.
 const MAX_NAME_BYTES: usize = 255;
 
-/// What becomes of a handoff that is there already, and says something else.
+/// What to do with an existing handoff that has another text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Existing {
-    /// It stays, and the new one is refused.
+    /// Keeps it and refuses the new one.
     Keep,
-    /// It is replaced.
     Replace,
 }
 
-/// The folder in which Amplifier keeps its projects.
+/// The folder that holds Amplifier's projects.
 pub fn projects_folder(environment: &Environment) -> Option<PathBuf> {
     environment
         .path("AMPLIFIER_PROJECTS_DIR")
@@ -40,18 +39,18 @@ pub fn projects_folder(environment: &Environment) -> Option<PathBuf> {
         .or_else(|| Some(environment.home()?.join(".amplifier/projects")))
 }
 
-/// The name under which Amplifier's own handoffs of a folder are kept: the folder's, without those above it.
+/// The project name that Amplifier uses for its own handoffs: the last part of the folder's path.
 pub fn slug(dir: &Path) -> String {
     base_name(&resolved(dir)).unwrap_or_else(|| NO_NAME.to_owned())
 }
 
-/// The name under which Amplifier's command line keeps a folder's sessions: all of its path.
+/// The project name that Amplifier's command line uses: the whole path.
 fn path_slug(dir: &Path) -> String {
     let path = resolved(dir).to_string_lossy().replace(['/', '\\'], "-").replace(':', "");
     if path.starts_with('-') { path } else { format!("-{path}") }
 }
 
-/// A folder without links; the path as it is where there is none.
+/// Resolves links; returns the path unchanged if that fails.
 fn resolved(dir: &Path) -> PathBuf {
     fs::canonicalize(dir).unwrap_or_else(|_| dir.to_path_buf())
 }
@@ -60,12 +59,12 @@ fn base_name(dir: &Path) -> Option<String> {
     dir.file_name().map(|name| name.to_string_lossy().into_owned())
 }
 
-/// Finds the handoffs of a project in both of Amplifier's layouts, in no order that means anything, and says what could
-/// not be read. Makes no folder.
+/// Finds a project's handoffs in both of Amplifier's layouts, in no defined order, and warns about
+/// unreadable files. Creates no folder.
 pub fn find(projects: &Path, project_root: &Path) -> (Vec<ForeignHandoff>, Vec<String>) {
     let mut found = Vec::new();
     let mut warnings = Vec::new();
-    // A folder without a name is not looked for: handoffs of any project can be under `unknown`.
+    // Skips a folder without a name: `unknown` can hold the handoffs of any project.
     let short = base_name(&resolved(project_root));
     for slug in short.into_iter().chain([path_slug(project_root)]) {
         let sessions = projects.join(slug).join("sessions");
@@ -98,7 +97,7 @@ fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// Reads a handoff; `None` where a session left none.
+/// Reads a handoff; `None` if the session has none.
 fn read(path: &Path) -> io::Result<Option<(Vec<u8>, Timestamp)>> {
     match fs::metadata(path) {
         Ok(metadata) if metadata.is_file() => {}
@@ -108,7 +107,8 @@ fn read(path: &Path) -> io::Result<Option<(Vec<u8>, Timestamp)>> {
     }
     let mut options = OpenOptions::new();
     options.read(true);
-    // Should it have become a pipe by now, nobody waits for its writer.
+    // The file can have become a pipe by now; without this flag, opening it would wait for a
+    // writer.
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
     let file = options.open(path)?;
@@ -126,7 +126,7 @@ fn read(path: &Path) -> io::Result<Option<(Vec<u8>, Timestamp)>> {
     Ok(Some((bytes, Timestamp(nanos))))
 }
 
-/// Writes a handoff to where Amplifier looks for it, all of it or nothing, and returns where that is.
+/// Writes a handoff atomically to the path where Amplifier looks for it, and returns that path.
 pub fn export(
     projects: &Path,
     slug: &str,
@@ -143,7 +143,7 @@ pub fn export(
     let folder = projects.join(slug).join("sessions").join(session);
     let path = folder.join(FILE);
     match fs::symlink_metadata(&path) {
-        // Where a link leads is not ours to write to.
+        // A link can point outside Amplifier's folder, so it is never written through.
         Ok(there) if !there.is_file() => {
             let why = format!("{} is no plain file", path.display());
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, why));
@@ -161,7 +161,7 @@ pub fn export(
     Ok(path)
 }
 
-/// Whether a name leads to one folder below and nowhere else, on any system.
+/// Whether a name is a single path component on every operating system.
 fn is_one_name(name: &str) -> bool {
     let mut parts = Path::new(name).components();
     matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None))

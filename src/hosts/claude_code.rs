@@ -1,4 +1,4 @@
-//! Claude Code: what its hooks are told and may answer, and the transcripts that it writes.
+//! Claude Code: its hooks and its transcripts.
 
 mod env_file;
 mod event;
@@ -8,14 +8,14 @@ pub use event::{ClaudeCodeEvent, StartSource, additional_context, fits};
 
 use crate::hosts::words::{HostWords, SessionEnd, SessionEvent, SessionStart, StartCause};
 
-/// The reason for an end that leaves no handoff.
+/// The end reason after which a session leaves no handoff.
 const CLEARED: &str = "clear";
 
 pub struct ClaudeCode;
 
 impl HostWords for ClaudeCode {
     fn read(&self, json: &[u8]) -> Option<SessionEvent> {
-        // A session without an id cannot be told from another one.
+        // Without an id, sessions cannot be distinguished.
         let is_known =
             |session: &str, is_subagent: bool| !is_subagent && !session.trim().is_empty();
         match ClaudeCodeEvent::parse(json).ok()? {

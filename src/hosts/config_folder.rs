@@ -1,4 +1,4 @@
-//! The folder in which a host looks for its configuration: the user's, and a project's.
+//! A host's configuration folder: the user's and a project's.
 
 use std::fs;
 use std::io;
@@ -8,12 +8,12 @@ use crate::core::installation::{Install, UserFolder};
 use crate::system::environment::Environment;
 use crate::system::folders::settled;
 
-/// The user's folder, for all projects; `None` where there is no home.
+/// The user's folder for all projects; `None` without a home folder.
 pub fn global(install: &Install, environment: &Environment) -> Option<PathBuf> {
     environment.path(install.variable).or_else(|| usual(install, environment)).map(settled)
 }
 
-/// The user's folder where no variable names another.
+/// The user's folder if no variable overrides it.
 pub fn usual(install: &Install, environment: &Environment) -> Option<PathBuf> {
     let in_home = |path: &str| Some(environment.home()?.join(path));
     match install.folder {
@@ -25,12 +25,10 @@ pub fn usual(install: &Install, environment: &Environment) -> Option<PathBuf> {
     }
 }
 
-/// A project's folder.
 pub fn project(install: &Install, checkout: &Path) -> PathBuf {
     settled(checkout.join(install.project_folder))
 }
 
-/// Removes a file from a host's folder.
 pub fn remove(file: &Path) -> io::Result<()> {
     fs::remove_file(file)
 }

@@ -1,4 +1,4 @@
-//! A host's settings file in JSON: which of its hooks are kgctx's, and the file with or without them.
+//! A host's settings file in JSON: finds, adds and removes kgctx's hooks.
 
 use std::fs;
 use std::io;
@@ -10,7 +10,7 @@ use thiserror::Error;
 use crate::core::installation::JsonHooks;
 use crate::hosts::json_text::{JsonText, Node};
 
-/// Why a settings file was left alone.
+/// Why a settings file was not changed.
 #[derive(Debug, Error)]
 pub enum SettingsFileError {
     #[error("cannot read {}: {cause}; check its permissions", path.display())]
@@ -23,26 +23,24 @@ pub enum SettingsFileError {
     Shape { path: PathBuf, what: String },
 }
 
-/// A settings file as it was found, or as it should be.
+/// A settings file, as read or as edited.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SettingsFile {
     wanted: &'static JsonHooks,
     path: PathBuf,
-    /// The very bytes.
+    /// The file's exact content.
     text: String,
     json: JsonText,
 }
 
-/// A hook that runs kgctx.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OurHook {
-    /// The event at which it is run.
     pub event: String,
-    /// The program, as it is named there.
+    /// The program, as the hook names it.
     pub program: String,
 }
 
-/// A hook, as much of it as tells whose it is.
+/// The fields of a hook that show which program it runs.
 #[derive(Deserialize)]
 struct RawHook {
     command: String,
@@ -63,14 +61,14 @@ struct NewGroup<'a> {
 }
 
 impl<'a> NewHook<'a> {
-    // The program and its arguments apart from each other: then no shell reads them.
+    // Separate arguments: the host then runs the program without a shell.
     fn new(program: &'a str, wanted: &JsonHooks) -> NewHook<'a> {
         let JsonHooks { arguments: args, timeout_seconds: timeout, .. } = *wanted;
         NewHook { r#type: "command", command: program, args, timeout }
     }
 }
 
-/// One of our hooks, and where it is: in an event's list of groups, in a group's list of hooks.
+/// One of our hooks and its position: in an event's list of groups, and in a group's list of hooks.
 struct FoundHook<'a> {
     hook: OurHook,
     is_exec: bool,
@@ -81,7 +79,7 @@ struct FoundHook<'a> {
 }
 
 impl SettingsFile {
-    /// Reads a file; `None` where there is none.
+    /// Reads a file; `None` if it does not exist.
     pub fn read(
         path: &Path,
         wanted: &'static JsonHooks,
@@ -98,7 +96,7 @@ impl SettingsFile {
         }
     }
 
-    /// A file that says nothing.
+    /// A settings file with an empty object.
     pub fn empty(
         path: &Path,
         wanted: &'static JsonHooks,
@@ -106,7 +104,8 @@ impl SettingsFile {
         SettingsFile::parse(path, wanted, b"{}\n".to_vec())
     }
 
-    /// The settings before an installation, kept beside the file; `None` where there are none, or none in JSON.
+    /// Reads the backup from before an installation; `None` if it does not exist or is not a valid
+    /// settings file.
     pub fn read_backup(
         file: &Path,
         wanted: &'static JsonHooks,
@@ -127,7 +126,7 @@ impl SettingsFile {
             what: what.to_owned(),
         };
         let text = String::from_utf8(bytes).map_err(|_| shape("it is not UTF-8"))?;
-        // Hosts read an empty file as one that says nothing.
+        // Hosts read an empty file as an empty object.
         let json = if text.trim().is_empty() { "{}\n".to_owned() } else { text.clone() };
         let json = JsonText::parse(json)
             .map_err(|cause| SettingsFileError::Broken { path: path.to_path_buf(), cause })?;
@@ -150,28 +149,27 @@ impl SettingsFile {
         &self.text
     }
 
-    /// Whether it says nothing.
     pub fn is_empty(&self) -> bool {
         self.json.root.len() == 0
     }
 
-    /// An event at which kgctx does not run.
+    /// The first wanted event without a hook that runs kgctx.
     pub fn missing_event(&self) -> Option<&'static str> {
         let hooks = self.our_hooks();
         let is_missing = |event: &&&str| hooks.iter().all(|hook| hook.event != **event);
         self.wanted.events.iter().find(is_missing).copied()
     }
 
-    /// The hooks that run kgctx, whatever program of that name it is.
+    /// The hooks that run a program called kgctx, at any path.
     pub fn our_hooks(&self) -> Vec<OurHook> {
         self.found().into_iter().map(|found| found.hook).collect()
     }
 
-    /// The file with a hook for each of our events, which runs `program`; all else stays as it is.
+    /// Returns the file with one hook per wanted event that runs `program`; every other byte stays.
     pub fn with_hooks(&self, program: &str) -> Result<SettingsFile, SettingsFileError> {
         let mut file = self.clone();
         for event in self.wanted.events {
-            // One is enough.
+            // Removes duplicates.
             while let [_, .., last] = file.found_at(event).as_slice() {
                 file = file.edited(|json| Some(removed(json, last, |_| true)))?;
             }
@@ -204,7 +202,8 @@ impl SettingsFile {
         })
     }
 
-    /// The file without our hooks, and without the lists that held nothing else; those that are in `before` stay.
+    /// Returns the file without our hooks and without the lists that this leaves empty; lists that
+    /// exist in `before` stay.
     pub fn without_hooks(
         &self,
         before: Option<&SettingsFile>,
@@ -260,7 +259,7 @@ impl SettingsFile {
     }
 }
 
-/// Where a settings file is kept as it was before an installation.
+/// The path of a settings file's backup.
 pub fn backup(file: &Path) -> PathBuf {
     let mut name = file.file_name().unwrap_or_default().to_os_string();
     name.push(".kgctx-backup");
@@ -271,14 +270,14 @@ pub fn has_backup(file: &Path) -> bool {
     backup(file).exists()
 }
 
-/// Keeps what a settings file was. The copy has the file's permissions, because it may hold secrets.
+/// Writes the backup. It gets the file's permissions, because it can hold secrets.
 pub fn write_backup(file: &Path, original: &str) -> io::Result<()> {
     let backup = backup(file);
     fs::copy(file, &backup)?;
     fs::write(&backup, original)
 }
 
-/// Takes out a hook, and whatever held nothing else and may go.
+/// Removes a hook and every list that this leaves empty, unless the list existed before.
 fn removed(
     json: &JsonText,
     found: &FoundHook<'_>,
@@ -301,7 +300,7 @@ fn removed(
     }
 }
 
-/// Which program a hook runs, if that is kgctx, and whether no shell is in between.
+/// The program that a hook runs, if that is kgctx, and whether the hook runs it without a shell.
 fn ours(hook: RawHook, wanted: &[&str]) -> Option<(String, bool)> {
     let is_kgctx = |program: &str| {
         Path::new(program.rsplit('\\').next()?).file_stem()?.to_str().map(|stem| stem == "kgctx")
@@ -310,7 +309,7 @@ fn ours(hook: RawHook, wanted: &[&str]) -> Option<(String, bool)> {
         let is_ours = is_kgctx(&hook.command)? && arguments == wanted;
         return is_ours.then_some((hook.command, true));
     }
-    // As a person may have written it, for a shell.
+    // A person may have written the hook as a shell command.
     let mut rest = hook.command.trim_end();
     for argument in wanted.iter().rev() {
         rest = rest.strip_suffix(argument)?;
@@ -408,7 +407,7 @@ mod tests {
             assert!(error.contains("left alone"), "{error}");
         }
         assert!(parse(&[0xff]).is_err());
-        // What others may do with hooks is theirs.
+        // Other programs' hooks may have any shape.
         let odd =
             file(r#"{"hooks":{"SessionStart":[1,{"hooks":3},{"hooks":[null,{"command":7}]}]}}"#);
         assert!(odd.our_hooks().is_empty());

@@ -1,4 +1,4 @@
-//! JSON as a person wrote it: an edit in one place leaves every other byte as it was. Knows no key.
+//! JSON that people edit by hand: an edit in one place keeps every other byte. Knows no settings.
 
 use jsonc_parser::ast;
 use jsonc_parser::common::Ranged;
@@ -10,14 +10,12 @@ use serde_json::ser::{PrettyFormatter, Serializer};
 
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// A text that is JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct JsonText {
     pub(super) text: String,
     pub(super) root: Node,
 }
 
-/// A value, and its range in the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Node {
     start: usize,
@@ -66,15 +64,15 @@ impl Node {
         matches!(self.content, Content::Array(_))
     }
 
-    /// The member of an object, with its place among the members. Of several with one name the last counts, as for every
-    /// host.
+    /// Finds an object's member and its position. The last of several with the same name wins, as
+    /// in every host.
     pub(super) fn member(&self, name: &str) -> Option<(usize, &Node)> {
         let Content::Object(members) = &self.content else { return None };
         let place = members.iter().rposition(|member| member.name == name)?;
         Some((place, &members[place].value))
     }
 
-    /// The names of an object's members that count, each with its value.
+    /// An object's members without those that a later one overrides.
     pub(super) fn members(&self) -> impl Iterator<Item = (&str, &Node)> {
         let members = match &self.content {
             Content::Object(members) => members.as_slice(),
@@ -87,7 +85,7 @@ impl Node {
         named.map(|(_, member)| (member.name.as_str(), &member.value))
     }
 
-    /// What is in an array.
+    /// An array's elements; empty for other values.
     pub(super) fn elements(&self) -> &[Node] {
         match &self.content {
             Content::Array(elements) => elements,
@@ -95,12 +93,12 @@ impl Node {
         }
     }
 
-    /// How many members or elements there are.
+    /// The number of members or elements.
     pub(super) fn len(&self) -> usize {
         self.spans().len()
     }
 
-    /// Where each member or element begins and ends.
+    /// The byte range of each member or element.
     fn spans(&self) -> Vec<(usize, usize)> {
         match &self.content {
             Content::Object(members) => {
@@ -115,7 +113,7 @@ impl Node {
 impl JsonText {
     pub(super) fn parse(text: String) -> serde_json::Result<JsonText> {
         let json = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&text);
-        // Its messages name line and column, and it refuses what is nested too deeply.
+        // serde_json's errors name line and column, and it rejects deep nesting.
         let _: Value = serde_json::from_str(json)?;
         let offset = text.len() - json.len();
         let parsed = parse_to_ast(json, &CollectOptions::default(), &ParseOptions::default())
@@ -125,12 +123,11 @@ impl JsonText {
         Ok(JsonText { text, root })
     }
 
-    /// What a part of it says.
     pub(super) fn read<T: DeserializeOwned>(&self, node: &Node) -> Option<T> {
         serde_json::from_str(&self.text[node.start..node.end]).ok()
     }
 
-    /// The text with another value in a place.
+    /// Returns the text with a node's value replaced.
     pub(super) fn replaced(
         &self,
         node: &Node,
@@ -141,7 +138,7 @@ impl JsonText {
         self.spliced(node.start, node.end, &value)
     }
 
-    /// The text without one member or element.
+    /// Returns the text without one member or element.
     pub(super) fn removed(&self, container: &Node, place: usize) -> serde_json::Result<JsonText> {
         let spans = container.spans();
         let (start, end) = match (spans.len(), place) {
@@ -152,7 +149,7 @@ impl JsonText {
         self.spliced(start, end, "")
     }
 
-    /// The text with one more element in an array, or one more member in an object, as its last one.
+    /// Returns the text with one element or member appended to a container.
     pub(super) fn added(
         &self,
         container: &Node,
@@ -178,7 +175,7 @@ impl JsonText {
         self.spliced(last_end, last_end, &format!(",{space}{item}"))
     }
 
-    /// The text with a first member or element in an empty container.
+    /// Returns the text with a first element or member in an empty container.
     fn filled(
         &self,
         container: &Node,
@@ -201,7 +198,8 @@ impl JsonText {
         JsonText::parse([&self.text[..start], by, &self.text[end..]].concat())
     }
 
-    /// A value, or a member, in the manner of this text: over several lines where it has such.
+    /// Formats a value or a member in the style of this text: with line breaks if the text has
+    /// them.
     fn rendered(
         &self,
         name: Option<&str>,
@@ -217,12 +215,12 @@ impl JsonText {
         let formatter = PrettyFormatter::with_indent(self.unit().as_bytes());
         value.serialize(&mut Serializer::with_formatter(&mut written, formatter))?;
         let value = String::from_utf8(written).map_err(serde_json::Error::custom)?;
-        // Within a string JSON has no line break.
+        // A JSON string holds no raw line break, so these are all between tokens.
         let value = value.replace('\n', &format!("{}{indentation}", self.line_break()));
         Ok(name.map_or(value.clone(), |name| format!("{name}: {value}")))
     }
 
-    /// Whether it is written over several lines. What says nothing yet should be.
+    /// Whether the text has line breaks between members. An empty object counts as one that has.
     fn has_lines(&self) -> bool {
         self.root.len() == 0 || self.first_space().contains('\n')
     }
@@ -231,13 +229,12 @@ impl JsonText {
         if self.text.contains("\r\n") { "\r\n" } else { "\n" }
     }
 
-    /// One step of indentation.
     fn unit(&self) -> &str {
         let space = self.first_space();
         space.rsplit_once('\n').map_or("  ", |(_, indentation)| indentation)
     }
 
-    /// What is between the first bracket and what follows it.
+    /// The white space between the first bracket and the first member.
     fn first_space(&self) -> &str {
         match self.root.spans().first() {
             Some(&(start, _)) => &self.text[self.root.start + 1..start],

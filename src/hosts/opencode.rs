@@ -1,4 +1,4 @@
-//! OpenCode: its folders and configuration files, the bridge that runs inside of it, and its server.
+//! OpenCode: its folders and configuration files, the bridge that runs in it, and its server.
 
 mod address;
 mod error;

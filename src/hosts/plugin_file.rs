@@ -1,4 +1,5 @@
-//! A plugin file of ours in a host's folder: which version it is, or whose file is there instead. Decides nothing.
+//! Our plugin file in a host's folder: reads its version, or detects another file in its place.
+//! Makes no decisions.
 
 use std::fs;
 use std::io;
@@ -8,33 +9,33 @@ use sha2::{Digest, Sha256};
 
 use crate::core::installation::PluginFile;
 
-/// Our file in some version.
+/// A copy of our plugin file, of any version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PluginCopy {
-    /// Which version it says it is.
+    /// The version that the file states.
     pub version: Option<String>,
-    /// Whether it is this version's, byte for byte.
+    /// Whether it equals this kgctx's file, byte for byte.
     pub is_original: bool,
-    /// Of its bytes.
+    /// The hash of the file's bytes.
     pub sha256: Vec<u8>,
 }
 
-/// What is where the plugin belongs.
+/// What is at the plugin's path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PluginSlot {
     Empty,
     Ours(PluginCopy),
-    /// Wherever it leads: `install` makes none.
+    /// A link to any target: `install` never creates one.
     Link,
     Foreign,
 }
 
-/// Every file below one of the host's folders that could be the plugin.
+/// The possible paths of the plugin below one of the host's folders.
 pub fn candidates(folder: &Path, plugin: &PluginFile) -> Vec<PathBuf> {
     plugin.folders.iter().map(|below| folder.join(below).join(plugin.file_name)).collect()
 }
 
-/// Finds out what is where the plugin belongs.
+/// Checks what is at the plugin's path.
 pub fn look(file: &Path, plugin: &PluginFile) -> io::Result<PluginSlot> {
     match fs::symlink_metadata(file) {
         Ok(there) if there.is_symlink() => Ok(PluginSlot::Link),
@@ -45,7 +46,7 @@ pub fn look(file: &Path, plugin: &PluginFile) -> io::Result<PluginSlot> {
     }
 }
 
-/// Reads a copy of the plugin, links followed; `None` for another file.
+/// Reads a copy of the plugin and follows links; `None` for another file.
 pub fn read(file: &Path, plugin: &PluginFile) -> io::Result<Option<PluginCopy>> {
     Ok(recognise(&fs::read(file)?, plugin))
 }

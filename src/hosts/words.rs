@@ -1,4 +1,4 @@
-//! What hosts that read our standard output say to their hook, and how they are answered.
+//! Events and replies of the hosts that read our standard output.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -7,29 +7,29 @@ use crate::core::host::Host;
 use crate::hosts::amplifier::Amplifier;
 use crate::hosts::claude_code::ClaudeCode;
 
-/// The words of one host.
+/// The event and reply formats of one host.
 pub trait HostWords: Sync {
-    /// Reads what the host says; `None` for what needs no answer and leaves nothing to note.
+    /// Parses an event; `None` for one that needs no reply and no record.
     fn read(&self, json: &[u8]) -> Option<SessionEvent>;
 
-    /// The answer that gives a session its context.
+    /// The reply that injects a context.
     fn context(&self, text: &str) -> String;
 
-    /// The answer without a context, if the host needs one.
+    /// The reply without a context, if the host needs one.
     fn nothing(&self) -> Option<String> {
         None
     }
 
-    /// Tells the shells of a session its id, if the host has a way.
+    /// Exports a session's id to its shells, if the host supports that.
     fn name_session(&self, _session: &str) {}
 }
 
-/// Something that happened to a session.
+/// An event of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SessionEvent {
-    /// It begins, or goes on.
+    /// The session starts or continues.
     Started(SessionStart),
-    /// A prompt waits for the answer.
+    /// A prompt waits for our reply.
     Prompted {
         session: String,
         folder: PathBuf,
@@ -42,9 +42,9 @@ pub struct SessionStart {
     pub session: String,
     pub folder: PathBuf,
     pub cause: StartCause,
-    /// The file may not be there yet.
+    /// The file may not exist yet.
     pub transcript: Option<PathBuf>,
-    /// How long ago something was last said in it, in whole seconds.
+    /// The time since the last response, in whole seconds.
     pub silence: Option<Duration>,
 }
 
@@ -52,11 +52,11 @@ pub struct SessionStart {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StartCause {
     New,
-    /// An earlier session, or a copy of one, goes on.
+    /// An earlier session, or a copy of one, continues.
     Resumed,
-    /// The user wanted everything forgotten.
+    /// The user cleared the session.
     Cleared,
-    /// A summary replaces what was said.
+    /// A summary replaced the conversation.
     Compacted,
 }
 
@@ -64,12 +64,12 @@ pub enum StartCause {
 pub struct SessionEnd {
     pub session: String,
     pub folder: PathBuf,
-    /// Whether the user wanted everything forgotten.
+    /// Whether the user cleared the session.
     pub is_cleared: bool,
     pub transcript: Option<PathBuf>,
 }
 
-/// The words of a host that reads our standard output.
+/// The formats of a host; `None` for a host that does not read our standard output.
 pub fn words(host: Host) -> Option<&'static dyn HostWords> {
     match host {
         Host::ClaudeCode => Some(&ClaudeCode),

@@ -1,4 +1,4 @@
-//! The service's part of a diagnosis.
+//! Checks the service, for a diagnosis.
 
 use crate::core::diagnosis::Check;
 use crate::service::client;

@@ -1,4 +1,5 @@
-//! Asks the service, where there is one. Without a reply, or with one of another version, the caller does the work itself.
+//! Asks the service, if it runs. Without a reply, or with one of another version, the caller does
+//! the work itself.
 
 use std::collections::BTreeMap;
 use std::path;
@@ -15,7 +16,7 @@ use crate::system::directories::Directories;
 use crate::system::environment::{Environment, Secrets};
 use crate::system::process::identity::Process;
 
-/// Asks a bridge's question; `None` where the service does not answer.
+/// Asks a bridge's question; `None` if the service does not answer.
 pub fn hook(question: &[u8]) -> Option<BridgeReply> {
     let question = String::from_utf8(question.to_vec()).ok()?;
     let environment = Environment::of_process();
@@ -29,10 +30,10 @@ pub fn hook(question: &[u8]) -> Option<BridgeReply> {
     }
 }
 
-/// Has the service deliver; `None` where it does not answer.
+/// Delivers through the service; `None` if it does not answer.
 pub fn deliver(url: &str, request: &ServerDelivery) -> Option<Result<Delivered, NotDelivered>> {
     let mut request = request.clone();
-    // The service works in another folder.
+    // The service has another working folder.
     let place = &mut request.place;
     place.dir = place.dir.take().and_then(|dir| path::absolute(dir).ok());
     place.vaults = place.vaults.iter().filter_map(|vault| path::absolute(vault).ok()).collect();
@@ -46,7 +47,7 @@ pub fn deliver(url: &str, request: &ServerDelivery) -> Option<Result<Delivered, 
     }
 }
 
-/// Asks how the service is; `None` where there is none.
+/// Asks for the service's status; `None` if it does not run.
 pub fn status() -> Option<Result<Status, String>> {
     match ask(Question::Status, time_limits::SERVICE_STATUS, BTreeMap::new())? {
         Reply::Status(status) => Some(Ok(status)),

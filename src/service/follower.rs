@@ -1,5 +1,6 @@
-//! Follows one OpenCode server and gives its sessions their context. Looks for missed sessions after every connect. `app::deliver`
-//! decides which session gets something, so nothing here can deliver twice.
+//! Follows one OpenCode server and delivers contexts to its sessions. Looks for missed sessions
+//! after every connect. `app::deliver` decides which session gets a context, so nothing here can
+//! deliver twice.
 
 use std::collections::{HashMap, HashSet};
 use std::panic::AssertUnwindSafe;
@@ -23,30 +24,28 @@ use crate::system::clock;
 use crate::workspace::{Request, Strictness};
 
 const MAX_FAILURES: u32 = 10;
-/// How many sessions are served at once: the server has other work to do.
+/// The number of parallel deliveries: the server has other work to do.
 const AT_ONCE: usize = 4;
-/// Beyond this, finished sessions are forgotten and looked at again.
+/// Above this number, finished sessions are forgotten and checked again.
 const MAX_REMEMBERED: usize = 10_000;
 
-/// A session that waits for its context.
 #[derive(Debug, Clone, Copy)]
 struct Waiting {
     due: Instant,
     to: Recipients,
     n_failures: u32,
-    /// When it last changed, if it was listed.
+    /// The time of its last change, if it was listed.
     updated: Option<u64>,
 }
 
-/// Follows one server.
 pub(super) struct Follower {
     server: OpencodeServer,
     address: String,
     shared: Arc<Shared>,
     waiting: HashMap<String, Waiting>,
-    /// Sessions whose delivery is under way.
+    /// Sessions with a delivery in progress.
     under_way: HashSet<String>,
-    /// Finished sessions and when they last changed, so that a further look skips them.
+    /// Finished sessions with the times of their last changes, so that the next look skips them.
     finished: HashMap<String, u64>,
     deliveries: JoinSet<(String, Waiting, Result<Delivered, NotDelivered>)>,
 }
@@ -65,7 +64,7 @@ impl Follower {
         }
     }
 
-    /// Follows until the service stops, then waits for deliveries under way.
+    /// Follows until the service stops, then waits for deliveries in progress.
     pub(super) async fn follow(mut self, mut is_stopping: watch::Receiver<bool>) {
         tokio::select! {
             () = self.keep_connected() => {}
@@ -78,7 +77,7 @@ impl Follower {
         }
     }
 
-    /// Connects again and again.
+    /// Connects, and reconnects after every failure.
     async fn keep_connected(&mut self) {
         let mut pause = time_limits::FIRST_PAUSE;
         let mut last_error = None;
@@ -94,7 +93,7 @@ impl Follower {
                 }
                 Err(error) => {
                     let error = error.to_string();
-                    // Logged once, not with every attempt.
+                    // Logged once, not at every attempt.
                     if last_error.as_ref() != Some(&error) {
                         tracing::warn!(server = self.address, "not connected: {error}");
                     }
@@ -102,7 +101,7 @@ impl Follower {
                     last_error = Some(error);
                 }
             }
-            // Only a connection that lasted was a good one.
+            // Only a connection that lasted resets the pause.
             if began.elapsed() > time_limits::LONGEST_PAUSE {
                 pause = time_limits::FIRST_PAUSE;
                 last_error = None;
@@ -118,7 +117,8 @@ impl Follower {
         });
     }
 
-    /// The events of the server's own folder, none of which is missed, and those of all other folders. Ends when one ends.
+    /// The events of the server's own folder, which are complete, and those of all other folders.
+    /// Ends when either stream ends.
     async fn connect(
         &self,
     ) -> Result<impl Stream<Item = Option<Result<Event, ServerError>>> + use<>, ServerError> {
@@ -130,7 +130,7 @@ impl Follower {
         Ok(stream::select(until_end(own.boxed()), until_end(all.boxed())))
     }
 
-    /// Acts on events until they end. Returns why they did.
+    /// Handles events until they end. Returns the reason.
     async fn listen(
         &mut self,
         events: impl Stream<Item = Option<Result<Event, ServerError>>>,
@@ -207,7 +207,7 @@ impl Follower {
         }
     }
 
-    /// Puts a session on the list. A session that was seen being created stays among all recipients.
+    /// Adds a session to the list. A session whose creation was seen keeps `Recipients::All`.
     fn expect(&mut self, id: String, to: Recipients, pause: Duration, updated: Option<u64>) {
         if self.under_way.contains(&id) {
             return;
@@ -219,7 +219,6 @@ impl Follower {
         }
     }
 
-    /// Starts the deliveries that are due.
     fn start_due(&mut self) {
         let now = Instant::now();
         let due = self.waiting.iter().filter(|(_, waiting)| waiting.due <= now);
@@ -229,7 +228,7 @@ impl Follower {
         due.truncate(AT_ONCE.saturating_sub(self.deliveries.len()));
         for (id, waiting) in due {
             self.waiting.remove(&id);
-            // A bridge that asked about a session serves it, in the way that its user chose.
+            // A session that a bridge has asked about is left to the bridge, as its user chose.
             if self.shared.bridged.knows(&id) {
                 continue;
             }
@@ -256,7 +255,7 @@ impl Follower {
         self.finished.extend(updated.map(|updated| (id, updated)));
     }
 
-    /// Notes the outcome, and tries again where that may help.
+    /// Records the outcome, and retries if that can help.
     fn done(&mut self, id: String, waiting: Waiting, done: Result<Delivered, NotDelivered>) {
         self.under_way.remove(&id);
         let refusal = match done {

@@ -1,4 +1,5 @@
-//! The one service of a user: a lock that ends with its process, and a socket that only the user can reach.
+//! The single service of a user: a lock that ends with its process, and a socket that only the user
+//! can access.
 
 #![expect(clippy::disallowed_methods, reason = "this room is behind the I/O fence")]
 
@@ -16,10 +17,10 @@ use thiserror::Error;
 use crate::core::time_limits;
 use crate::system::directories::{self, Directories};
 
-/// A reply is never longer: a context has some thousand tokens.
+/// An upper limit for replies: a context has a few thousand tokens.
 const LONGEST_REPLY: u64 = 64 * 1024 * 1024;
 
-/// Why this process is not the service.
+/// Why this process cannot become the service.
 #[derive(Debug, Error)]
 pub enum InstanceError {
     #[error("kgctx serve is running already; `kgctx serve --status` tells more")]
@@ -28,7 +29,7 @@ pub enum InstanceError {
     Io { path: PathBuf, cause: io::Error },
 }
 
-/// The right to be the service. It ends with the process.
+/// The lock of the service. It ends with the process.
 #[derive(Debug)]
 pub struct Instance {
     _lock: File,
@@ -36,7 +37,7 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// Becomes the service, if there is none.
+    /// Becomes the service, if none is running.
     pub fn become_one(directories: &Directories) -> Result<Instance, InstanceError> {
         let path = directories.state.join("service.lock");
         let io = |cause| InstanceError::Io { path: path.clone(), cause };
@@ -55,21 +56,21 @@ impl Instance {
         }
     }
 
-    /// Begins to listen. Replaces a socket that a killed service left behind.
+    /// Starts listening. Replaces a socket that a killed service left behind.
     pub fn listen(&self) -> Result<UnixListener, InstanceError> {
         let io = |cause| InstanceError::Io { path: self.socket.clone(), cause };
         match fs::remove_file(&self.socket) {
             Err(cause) if cause.kind() != io::ErrorKind::NotFound => return Err(io(cause)),
             _ => {}
         }
-        // Only this user can enter the folder, so nobody can connect before the socket's own permissions are set.
+        // Only this user can enter the folder, so no other user can connect before the socket's own
+        // permissions are set.
         let listener = UnixListener::bind(&self.socket).map_err(io)?;
         fs::set_permissions(&self.socket, Permissions::from_mode(0o600)).map_err(io)?;
         listener.set_nonblocking(true).map_err(io)?;
         Ok(listener)
     }
 
-    /// Where it listens.
     pub fn socket(&self) -> &Path {
         &self.socket
     }
@@ -81,13 +82,12 @@ impl Drop for Instance {
     }
 }
 
-/// Where the service listens, if there is one.
 fn socket(directories: &Directories) -> PathBuf {
     directories.state.join("service.sock")
 }
 
-/// Sends a question to the service and returns its reply. An error means that there is none, or that it has not answered
-/// within `limit`.
+/// Sends a question to the service and returns its reply. An error means that no service runs, or
+/// that it has not answered within `limit`.
 pub fn ask(directories: &Directories, question: &[u8], limit: Duration) -> io::Result<Vec<u8>> {
     let mut stream = UnixStream::connect(socket(directories))?;
     stream.set_write_timeout(Some(limit))?;

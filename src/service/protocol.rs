@@ -1,5 +1,6 @@
-//! The messages on the service's socket: one question, one reply, as JSON, ended by closing. Both sides must be of the same version;
-//! a caller that meets another one does the work itself.
+//! The messages on the service's socket: one question and one reply as JSON, each ended by closing
+//! that direction. Both sides must have the same version; with another version, the caller does the
+//! work itself.
 
 use std::collections::BTreeMap;
 
@@ -14,15 +15,13 @@ use crate::system::process::identity::Process;
 /// The version of the program, and of this protocol.
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// What a process asks of the service.
+/// A question with its caller's data.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Call {
     pub(super) version: String,
     /// How long the caller waits.
     pub(super) patience_ms: u64,
-    /// The caller's environment.
     pub(super) environment: BTreeMap<String, String>,
-    /// The host's process.
     pub(super) host: Option<Process>,
     pub(super) question: Question,
 }
@@ -30,9 +29,8 @@ pub(super) struct Call {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Question {
-    /// A question of the bridge inside of OpenCode, as it sent it.
+    /// A question of the bridge in OpenCode, as sent.
     Hook(String),
-    /// Deliver to a session of a server.
     Deliver {
         server: String,
         request: ServerDelivery,
@@ -46,6 +44,6 @@ pub(super) enum Reply {
     Hook(BridgeReply),
     Delivered(Result<Box<Delivered>, ServiceRefusal>),
     Status(Status),
-    /// The service is of another version.
+    /// The service has another version.
     Other(String),
 }

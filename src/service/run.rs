@@ -1,4 +1,5 @@
-//! The service: one thread listens, follows servers and stops in good order; slow work has threads of its own.
+//! The service: one thread listens, follows servers and stops cleanly; slow work has its own
+//! threads.
 
 use std::io;
 use std::path::PathBuf;
@@ -32,10 +33,9 @@ use crate::system::environment::Environment;
 use crate::system::log_file::LogFile;
 use crate::workspace::{AppError, Place, Request};
 
-/// Longer questions are cut off, and so not understood.
+/// Longer questions are cut off, and then fail to parse.
 const LONGEST_CALL: u64 = 8 * 1024 * 1024;
 
-/// Why the service cannot run.
 #[derive(Debug, Error)]
 pub enum ServeError {
     #[error(transparent)]
@@ -51,13 +51,11 @@ pub enum ServeError {
 }
 
 impl ServeError {
-    /// Whether another service runs already.
     pub fn is_running_already(&self) -> bool {
         matches!(self, ServeError::Instance(InstanceError::Running))
     }
 }
 
-/// A service that has begun.
 #[derive(Debug, Clone)]
 pub struct Serving {
     pub socket: PathBuf,
@@ -66,7 +64,7 @@ pub struct Serving {
     pub servers: Vec<String>,
 }
 
-/// What all of the service's tasks share.
+/// Data that all tasks of the service share.
 pub(super) struct Shared {
     pub(super) warm: Arc<Warm>,
     pub(super) bridged: Bridged,
@@ -148,7 +146,7 @@ async fn run(
                 Ok((stream, _)) => {
                     calls.spawn(answer(stream, Arc::clone(shared)));
                 }
-                // Probably out of file descriptors, for a while.
+                // Probably a temporary lack of file descriptors.
                 Err(error) => {
                     tracing::warn!("cannot accept: {error}");
                     tokio::time::sleep(Duration::from_millis(100)).await;
@@ -159,7 +157,7 @@ async fn run(
     }
     tracing::info!("stopping");
     drop(listener);
-    // Answers open calls, and notes messages that are being stored.
+    // Answers open calls, and records messages that are being stored.
     stopping.send_replace(true);
     let all_done = async {
         while calls.join_next().await.is_some() {}
@@ -169,7 +167,6 @@ async fn run(
     Ok(())
 }
 
-/// Answers one call.
 async fn answer(mut stream: UnixStream, shared: Arc<Shared>) {
     let mut call = Vec::new();
     let read = async { (&mut stream).take(LONGEST_CALL).read_to_end(&mut call).await };
@@ -190,7 +187,7 @@ async fn answer(mut stream: UnixStream, shared: Arc<Shared>) {
         stream.shutdown().await
     });
     let is_sent = matches!(sent.await, Ok(Ok(())));
-    // A context that did not reach the caller is released, which may wait for the state.
+    // A context that did not reach the caller is released, which can wait for the state.
     let _ = spawn_blocking(move || is_sent.then(|| pending.sent())).await;
 }
 
@@ -209,7 +206,7 @@ async fn reply(call: Call, asked_at: Instant, shared: &Arc<Shared>) -> PendingDe
         }),
         Question::Hook(question) => {
             let (shared, host) = (Arc::clone(shared), call.host);
-            // A later answer is of no use: the caller does the work itself then.
+            // A later answer is useless: the caller has started to do the work itself.
             let until = asked_at
                 + Duration::from_millis(call.patience_ms).saturating_sub(time_limits::HOOK_REPLY);
             let answered = spawn_blocking(move || {

@@ -1,4 +1,4 @@
-//! The state of the service.
+//! The status of the service.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -13,7 +13,7 @@ pub struct Status {
     pub version: String,
     pub pid: u32,
     pub since: Timestamp,
-    /// How many sets of vaults it watches.
+    /// The number of watched sets of vaults.
     pub watched: usize,
     pub answered: u64,
     pub servers: Vec<ServerStatus>,
@@ -24,13 +24,12 @@ pub struct Status {
 pub struct ServerStatus {
     pub address: String,
     pub connected: bool,
-    /// How many sessions got their context.
+    /// The number of sessions that got their context.
     pub delivered: u64,
-    /// The last error.
     pub error: Option<String>,
 }
 
-/// What is counted while the service runs.
+/// Counters of a running service.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
     answered: AtomicU64,
@@ -46,7 +45,7 @@ impl Counts {
         self.answered.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Notes something about a server.
+    /// Updates the status of a server.
     pub(super) fn note(&self, address: &str, note: impl FnOnce(&mut ServerStatus)) {
         let mut servers = self.servers.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let status = servers.entry(address.to_owned()).or_default();

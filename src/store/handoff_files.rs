@@ -1,4 +1,5 @@
-//! The documents of handoffs: one file each, below the state's folder. Written once and whole, and never changed.
+//! The documents of handoffs: one file each, below the state's folder. Written once and atomically,
+//! and never changed.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -10,32 +11,29 @@ use crate::store::state::{State, StateError};
 use crate::system::breakpoint;
 use crate::system::directories::{self, Directories};
 
-/// No document is longer.
+/// The longest document.
 pub const MAX_BYTES: u64 = 1024 * 1024;
 
-/// The documents of one project or channel.
 #[derive(Debug, Clone)]
 pub struct HandoffFiles {
     folder: PathBuf,
 }
 
 impl HandoffFiles {
-    /// Where the documents of a scope are.
     pub fn new(directories: &Directories, scope: &str) -> HandoffFiles {
         HandoffFiles { folder: directories.state.join("handoffs").join(scope) }
     }
 
-    /// Where a document is.
     pub fn path(&self, id: &HandoffId) -> PathBuf {
         self.folder.join(format!("{id}.md"))
     }
 
-    /// Whether anything has this name.
+    /// Whether the path exists, even as a link.
     pub fn is_there(&self, id: &HandoffId) -> bool {
         fs::symlink_metadata(self.path(id)).is_ok()
     }
 
-    /// Writes a document, all of it or nothing, and never over another one. It survives a loss of power.
+    /// Writes a document atomically and durably, and never over another one.
     pub fn write(&self, id: &HandoffId, text: &str) -> io::Result<()> {
         directories::create_private(&self.folder)?;
         let temporary = self.temporary(id);
@@ -44,16 +42,17 @@ impl HandoffFiles {
             file.sync_all()
         });
         breakpoint::reach("create:written");
-        // A link in place of a move, because that never replaces anything.
+        // A link instead of a rename, because a link never replaces a file.
         let linked = written.and_then(|()| fs::hard_link(&temporary, self.path(id)));
         breakpoint::reach("create:linked");
-        // One that stays behind is removed with its draft.
+        // If this fails, the file is removed with its draft.
         let _ = fs::remove_file(&temporary);
         linked?;
         File::open(&self.folder)?.sync_all()
     }
 
-    /// Finishes the drafts of writers that are gone: one whose document is there becomes a handoff, any other is forgotten.
+    /// Finishes the drafts of writers that have ended: a draft with a document becomes a handoff,
+    /// any other is forgotten.
     pub fn finish_drafts(
         &self,
         state: &mut State,
@@ -71,7 +70,7 @@ impl HandoffFiles {
         Ok(())
     }
 
-    /// Reads a document. Nothing but a plain file of a sensible size is one.
+    /// Reads a document. Rejects anything but a regular file of a sensible size.
     pub fn read(&self, id: &HandoffId) -> io::Result<Vec<u8>> {
         let mut options = OpenOptions::new();
         options.read(true);
@@ -93,7 +92,7 @@ impl HandoffFiles {
         Ok(bytes)
     }
 
-    /// Removes a document. One that is gone already is as good.
+    /// Removes a document. A missing one is not an error.
     pub fn remove(&self, id: &HandoffId) -> io::Result<()> {
         match fs::remove_file(self.path(id)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -101,7 +100,7 @@ impl HandoffFiles {
         }
     }
 
-    /// All documents that are there; none where there is no folder.
+    /// All documents; empty if the folder does not exist.
     pub fn all(&self) -> io::Result<Vec<HandoffId>> {
         let entries = match fs::read_dir(&self.folder) {
             Ok(entries) => entries,

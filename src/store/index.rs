@@ -1,4 +1,5 @@
-//! The graph index: one SQLite file per set of vaults, derived from the notes and never the only copy of anything.
+//! The graph index: one SQLite file per set of vaults, derived from the notes and never the only
+//! copy of anything.
 
 mod build;
 mod bulk;
@@ -23,21 +24,20 @@ use crate::core::settings::Settings;
 
 /// Identifies our files among all SQLite files: "kgcx" in ASCII.
 const APPLICATION_ID: i32 = 0x6b67_6378;
-/// Raised with every change of the schema, or of the meaning of what is stored.
+/// Increases with every change of the schema, or of the meaning of stored data.
 const SCHEMA_VERSION: i32 = 2;
 const TABLES: &str = include_str!("../../schema/index/0001_index.sql");
 const LOOKUPS: &str = include_str!("../../schema/index/0002_lookups.sql");
 
-/// What SQLite's own errors know of the place.
+/// The place in errors that come from SQLite, which do not name it.
 const CACHE: &str = "the cache folder (see `kgctx config`)";
 
-/// The id of a note in the index: its place in time.
+/// The id of a note in the index; ids are in the order of time.
 pub type NoteId = i64;
 
-/// Why the index could not do what was asked.
 #[derive(Debug, Error)]
 pub enum IndexError {
-    /// The file is broken; it has to be made again.
+    /// The file is damaged and must be rebuilt.
     #[error("the index is damaged: {0}")]
     Damaged(String),
     #[error("the index is busy: another process is writing it")]
@@ -48,7 +48,7 @@ pub enum IndexError {
         "cannot use the index in {place}: {cause}; check the disk, or set KGCTX_HOME to another one"
     )]
     Io { place: String, cause: std::io::Error },
-    /// A note has no room between its neighbours in time; the index has to be made again.
+    /// There is no free id between two notes; the index must be rebuilt.
     #[error("the index has no room between two notes")]
     Crowded,
 }
@@ -71,7 +71,7 @@ impl From<rusqlite::Error> for IndexError {
     }
 }
 
-/// How many things the index holds.
+/// The numbers of items in the index.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Totals {
     pub notes: i64,
@@ -82,9 +82,10 @@ pub struct Totals {
     pub remarked: i64,
 }
 
-/// Sums up what an index is made from; an index with another fingerprint is made again.
+/// Identifies the inputs of an index; an index with another fingerprint is rebuilt.
 ///
-/// The program's version is part of it: a release may read notes differently, and an index takes a second.
+/// Includes the program's version: a release may parse notes differently, and a rebuild takes a
+/// second.
 pub fn fingerprint(vaults: &[Vault], settings: &Settings) -> String {
     let vaults: Vec<String> =
         vaults.iter().map(|vault| format!("{}={}", vault.name, vault.root.display())).collect();

@@ -1,5 +1,5 @@
-//! The state database: receipts, claims, handoffs, sessions and installations. Unlike the index it cannot be rebuilt, so
-//! it is only ever migrated.
+//! The state database: receipts, claims, handoffs, sessions and installations. Unlike the index, it
+//! cannot be rebuilt, so it is only ever migrated.
 
 mod claims;
 mod handoffs;
@@ -21,7 +21,6 @@ pub use crate::store::state::sessions::{Ending, SessionOrigin};
 use crate::store::state::schema::{APPLICATION_ID, STEPS};
 use crate::system::directories;
 
-/// Why the state could not be read or written.
 #[derive(Debug, Error)]
 pub enum StateError {
     #[error("cannot use {}: {cause}; check its permissions and the disk", path.display())]
@@ -37,7 +36,7 @@ pub enum StateError {
 }
 
 impl StateError {
-    /// Whether another process is only in the way at the moment.
+    /// Whether another process only blocks the database at the moment.
     pub fn is_transient(&self) -> bool {
         let StateError::Database { cause, .. } = self else { return false };
         matches!(
@@ -47,7 +46,6 @@ impl StateError {
     }
 }
 
-/// The state database, open.
 pub struct State {
     connection: Connection,
     path: PathBuf,
@@ -55,17 +53,18 @@ pub struct State {
 }
 
 impl State {
-    /// Opens the database in `folder` and makes it if need be. Waits at most so long for another process.
+    /// Opens the database in `folder`, and creates it if necessary. Waits up to `patience` for
+    /// another process.
     pub fn open(folder: &Path, patience: Duration) -> Result<State, StateError> {
         let path = folder.join("state.db");
         let io = |cause| StateError::Io { path: path.clone(), cause };
-        // One look tells that everything is there, as it nearly always is.
+        // One check is enough in the usual case, where the file exists.
         if !path.exists() {
             directories::create_private(folder).map_err(io)?;
             directories::private_file(&path).map_err(io)?;
         }
         let database = |cause| StateError::Database { path: path.clone(), cause };
-        // One thread at a time has it.
+        // Only one thread at a time uses the connection.
         let access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut connection = Connection::open_with_flags(&path, access).map_err(database)?;
         let (application, version) = schema::prepare(&connection, patience).map_err(database)?;
@@ -84,19 +83,20 @@ impl State {
         Ok(State { connection, path, patience })
     }
 
-    /// What is written from now on survives a loss of power as soon as it is said to be written.
+    /// From now on, every commit survives a loss of power.
     pub fn make_durable(&mut self) -> Result<(), StateError> {
         let set = self.connection.pragma_update(None, "synchronous", "FULL");
         set.map_err(|cause| self.failed(cause))
     }
 
-    /// Opens the database in `folder`; `None` where there is none.
+    /// Opens the database in `folder`; `None` if it does not exist.
     pub fn open_if_there(folder: &Path, patience: Duration) -> Result<Option<State>, StateError> {
         let is_there = folder.join("state.db").exists();
         is_there.then(|| State::open(folder, patience)).transpose()
     }
 
-    /// Opens the database in `folder` for a look at it; `None` where there is none. Neither makes nor migrates it.
+    /// Opens the database in `folder` read-only; `None` if it does not exist. Neither creates nor
+    /// migrates it.
     pub fn look(folder: &Path, patience: Duration) -> Result<Option<State>, StateError> {
         let path = folder.join("state.db");
         if !path.exists() {
@@ -122,12 +122,12 @@ impl State {
         write: impl FnOnce(&mut Connection) -> Result<T, rusqlite::Error>,
     ) -> Result<T, StateError> {
         let written = write(&mut self.connection).map_err(|cause| self.failed(cause))?;
-        // The data is written, whatever happens to the log: the next write tries again.
+        // The data is committed even if this fails; the next write tries again.
         let _ = schema::empty_long_log(&self.connection, self.patience);
         Ok(written)
     }
 
-    /// Writes all of it or nothing, with the lock from the beginning.
+    /// Writes in one transaction that takes the lock at its start.
     fn transaction<T>(
         &mut self,
         write: impl FnOnce(&Transaction<'_>) -> Result<T, rusqlite::Error>,

@@ -1,4 +1,4 @@
-//! Writes a file completely or not at all, so that no reader ever sees half of it.
+//! Writes a file atomically, so that no reader ever sees half of it.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -13,19 +13,19 @@ pub struct WriteError {
     cause: io::Error,
 }
 
-/// Writes a file that the user named. The error says which file, and what to do.
+/// Writes a file that the user named. The error names the file, and how to fix it.
 pub fn save(path: &Path, text: &str) -> Result<(), WriteError> {
     write(path, text).map_err(|cause| WriteError { path: path.to_path_buf(), cause })
 }
 
-/// Writes a file, and leaves the message to the caller.
+/// Writes a file, and leaves the error message to the caller.
 pub fn write(path: &Path, text: &str) -> io::Result<()> {
     match fs::metadata(path) {
         Ok(there) if there.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
         // Replaces the target of a link, not the link.
         Ok(there) if there.is_file() => fs::canonicalize(path)
             .and_then(|target| replace(&target, text, Some(there.permissions()))),
-        // A pipe or a terminal gets the text; a file must not replace it.
+        // Writes to a pipe or a terminal: a file must not replace it.
         Ok(_) => OpenOptions::new()
             .write(true)
             .open(path)
@@ -42,14 +42,14 @@ fn replace(target: &Path, text: &str, permissions: Option<fs::Permissions>) -> i
     beside.push(name);
     beside.push(format!(".{}.tmp", std::process::id()));
     let temporary = target.with_file_name(beside);
-    // Fails if the file exists: it belongs to another process, or is a link that leads elsewhere.
+    // Fails if the file exists: it belongs to another process, or is a link to another place.
     let mut file = OpenOptions::new().write(true).create_new(true).open(&temporary)?;
     let written = file
         .write_all(text.as_bytes())
         .and_then(|()| permissions.map_or(Ok(()), |kept| file.set_permissions(kept)))
         .and_then(|()| fs::rename(&temporary, target));
     if written.is_err() {
-        // The error to report is the first one.
+        // The first error is the one to report.
         let _ = fs::remove_file(&temporary);
     }
     written

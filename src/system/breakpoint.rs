@@ -1,7 +1,8 @@
-//! Points at which tests kill this process, as if the power had failed, or stop it while they change files. Not in release
-//! builds.
+//! Points at which tests kill this process, as in a power failure, or stop it while they change
+//! files. Not in release builds.
 
-/// Kills the process if `KGCTX_TEST_KILL_AT` names this point. Stops it until a test continues it if `KGCTX_TEST_HOLD_AT` does.
+/// Kills the process if `KGCTX_TEST_KILL_AT` names this point. Stops it until a test continues it
+/// if `KGCTX_TEST_HOLD_AT` does.
 #[cfg(all(debug_assertions, unix))]
 pub fn reach(point: &str) {
     use rustix::process::{Signal, getpid, kill_process};
@@ -14,6 +15,5 @@ pub fn reach(point: &str) {
     }
 }
 
-/// Does nothing.
 #[cfg(not(all(debug_assertions, unix)))]
 pub fn reach(_point: &str) {}

@@ -4,7 +4,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::core::time::Timestamp;
 
-/// Returns the present moment.
 pub fn now() -> Timestamp {
     let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Timestamp(i64::try_from(since_1970.as_nanos()).unwrap_or(i64::MAX))

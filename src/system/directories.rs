@@ -1,4 +1,4 @@
-//! Where kgctx keeps its own files.
+//! The folders for kgctx's own files.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
@@ -8,14 +8,13 @@ use thiserror::Error;
 
 use crate::system::environment::Environment;
 
-/// The folders of one user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Directories {
     /// Contains `config.toml`.
     pub config: PathBuf,
-    /// Contains files that can be made again.
+    /// Contains files that can be rebuilt.
     pub cache: PathBuf,
-    /// Contains files that cannot.
+    /// Contains files that cannot be rebuilt.
     pub state: PathBuf,
 }
 
@@ -26,14 +25,14 @@ pub struct Directories {
 pub struct NoDirectories;
 
 impl Directories {
-    /// Everything below one folder.
+    /// All folders below one.
     pub fn below(home: &Path) -> Directories {
         // Makes a relative path absolute, so that every folder finds the same index.
         let home = std::path::absolute(home).unwrap_or_else(|_| home.to_path_buf());
         Directories { cache: home.join("cache"), state: home.join("state"), config: home }
     }
 
-    /// `KGCTX_HOME` for everything, else the XDG folders.
+    /// Uses `KGCTX_HOME` for everything, else the XDG folders.
     pub fn locate(environment: &Environment) -> Result<Directories, NoDirectories> {
         if let Some(home) = environment.path("KGCTX_HOME") {
             return Ok(Directories::below(&home));
@@ -54,12 +53,12 @@ impl Directories {
     }
 }
 
-/// Makes a folder, with its parents, that only the user may enter, because notes are private.
+/// Creates a folder and its parents that only the user can enter, because notes are private.
 pub(crate) fn create_private(path: &Path) -> io::Result<()> {
     private().recursive(true).create(path)
 }
 
-/// Makes a folder that only the user may enter. Fails if it exists.
+/// Creates a folder that only the user can enter. Fails if it exists.
 pub(crate) fn create_new_private(path: &Path) -> io::Result<()> {
     private().create(path)
 }
@@ -71,7 +70,7 @@ fn private() -> DirBuilder {
     builder
 }
 
-/// Opens a file that only the user may read. Makes it if necessary.
+/// Opens a file that only the user can read. Creates it if necessary.
 pub(crate) fn private_file(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);

@@ -1,4 +1,4 @@
-//! The environment that the process was started in, read once.
+//! The environment of the process, read once.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -6,7 +6,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-/// Whether the passwords of servers are included.
+/// Whether to include the passwords of servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Secrets {
     Included,
@@ -23,7 +23,7 @@ impl Environment {
         std::env::vars_os().collect()
     }
 
-    /// A variable's value, unless it is empty.
+    /// A variable's value; `None` if it is empty.
     pub fn get(&self, name: &str) -> Option<&OsString> {
         self.variables.get(&OsString::from(name)).filter(|value| !value.is_empty())
     }
@@ -32,7 +32,7 @@ impl Environment {
         self.get(name).map(PathBuf::from)
     }
 
-    /// All variables whose names start like this.
+    /// All variables whose names start with `start`.
     pub fn beginning_with<'a>(
         &'a self,
         start: &'a str,
@@ -41,7 +41,7 @@ impl Environment {
         self.variables.iter().filter(move |(name, _)| begins(name))
     }
 
-    /// The same with another value for one variable.
+    /// Returns the environment with another value for one variable.
     pub fn with(mut self, name: &str, value: &str) -> Environment {
         self.variables.insert(name.into(), value.into());
         self
@@ -51,9 +51,10 @@ impl Environment {
         self.path("HOME").filter(|home| home.is_absolute())
     }
 
-    /// The variables that settings and projects depend on, for a process that works for this one; `None` if one is not UTF-8.
+    /// The variables that settings and projects depend on, for a process that works on behalf of
+    /// this one; `None` if one is not UTF-8.
     pub fn relevant(&self, secrets: Secrets) -> Option<BTreeMap<String, String>> {
-        // PATH, because it is searched for maenifold's program.
+        // PATH, because maenifold's program is searched there.
         const NAMES: [&str; 5] =
             ["HOME", "PATH", "TOKEN_LIMIT", "CLI_TIMEOUT", "SESSION_START_ENABLED"];
         let is_relevant = |name: &str| {
@@ -75,7 +76,7 @@ impl Environment {
     }
 }
 
-/// Without values, which may be secret.
+/// Omits the values, which can be secret.
 impl fmt::Debug for Environment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.variables.keys()).finish()

@@ -1,4 +1,4 @@
-//! Folders that are made for a file, and removed with it.
+//! Folders that are created for a file, and removed with it.
 
 use std::fs;
 use std::io;
@@ -13,7 +13,7 @@ pub fn missing(file: &Path) -> Vec<PathBuf> {
     missing
 }
 
-/// Makes folders, outermost first, all or none.
+/// Creates folders, outermost first; all or none.
 pub fn make(folders: &[PathBuf]) -> io::Result<()> {
     for (n, folder) in folders.iter().enumerate() {
         if let Err(error) = fs::create_dir(folder) {
@@ -30,7 +30,7 @@ pub fn remove<'a>(folders: impl IntoIterator<Item = &'a PathBuf>) {
     let _ = folders.into_iter().try_for_each(fs::remove_dir);
 }
 
-/// Whether a folder contains nothing, or only `entry`.
+/// Whether a folder is empty or contains only `entry`.
 pub fn holds_only(folder: &Path, entry: &Path) -> io::Result<bool> {
     let mut entries = fs::read_dir(folder)?;
     entries.try_fold(true, |only, found| Ok(only && found?.path() == entry))
@@ -40,7 +40,7 @@ pub fn is_folder(path: &Path) -> bool {
     path.is_dir()
 }
 
-/// The canonical name of a folder that may not exist yet: follows links as far as the path exists.
+/// The canonical name of a folder that may not exist yet: resolves links as far as the path exists.
 pub fn settled(folder: PathBuf) -> PathBuf {
     let folder = std::path::absolute(&folder).unwrap_or(folder);
     let canonical = folder.ancestors().find_map(|there| {

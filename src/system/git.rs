@@ -8,12 +8,11 @@ use std::process::{Command, Stdio};
 use crate::core::project::{FolderFacts, Layout, RepositoryFacts};
 use crate::system::environment::Environment;
 
-/// Collects the facts about `folder`.
 pub fn facts(folder: &Path, environment: &Environment) -> io::Result<FolderFacts> {
     facts_below(None, folder, environment)
 }
 
-/// Collects the facts about `folder`, without looking at the ceiling or above it.
+/// Collects the facts about `folder`, without looking at `ceiling` or above it.
 pub fn facts_below(
     ceiling: Option<&Path>,
     folder: &Path,
@@ -35,12 +34,11 @@ pub fn facts_below(
     })
 }
 
-/// Whether git knows a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reference {
     Known,
     Unknown,
-    /// There is no repository, or no git.
+    /// There is no repository, or git is not installed.
     NoRepository,
 }
 

@@ -1,5 +1,5 @@
-//! Reads the files that a handoff lists, as they are now: only inside of the project and the folders that the user allowed, none
-//! with a secret name, and none that would block.
+//! Reads the current contents of the files that a handoff lists: only in the project and the
+//! folders that the user allowed, none with a secret name, and none that would block.
 
 mod sandbox;
 mod secret_name;
@@ -26,17 +26,17 @@ impl Default for Limits {
     }
 }
 
-/// Whether a listed file is as the handoff says.
+/// Whether a listed file matches the handoff.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileStatus {
     Confirmed,
-    /// It is missing, or may not be listed.
+    /// It is missing, or must not be listed.
     Discrepant(String),
-    /// It exists and cannot be read.
+    /// It exists, but cannot be read.
     Unverifiable(String),
 }
 
-/// Reads the specs of a handoff, then its files, each path once.
+/// Reads a handoff's specs, then its files, each path once.
 pub fn read_listed(
     root: &Path,
     allowed: &[PathBuf],
@@ -80,7 +80,7 @@ pub fn status(root: &Path, allowed: &[PathBuf], path: &str) -> FileStatus {
     }
 }
 
-/// Drops `.` and doubled slashes: `./a//b` is `a/b`.
+/// Removes `.` and doubled slashes: `./a//b` becomes `a/b`.
 fn normal_spelling(path: &str) -> PathBuf {
     Path::new(path).components().filter(|part| *part != Component::CurDir).collect()
 }
@@ -88,7 +88,7 @@ fn normal_spelling(path: &str) -> PathBuf {
 fn read(opened: Opened, limit: u64) -> FoundFile {
     let Opened { file, total } = opened;
     let mut bytes = Vec::new();
-    // One byte more than fits shows whether the file goes on, even if its size has changed since.
+    // One extra byte shows whether the file continues, even if its size has changed since.
     if let Err(error) = file.take(limit.saturating_add(1)).read_to_end(&mut bytes) {
         return FoundFile::Unreadable { why: error.kind().to_string() };
     }

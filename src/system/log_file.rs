@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::system::directories;
 
 const MAX_BYTES: u64 = 1024 * 1024;
-/// How many full files are kept.
+/// The number of full files to keep.
 const KEPT: usize = 3;
 
 #[derive(Debug)]
@@ -20,7 +20,6 @@ pub struct LogFile {
 }
 
 impl LogFile {
-    /// Opens a log, to append to it.
     pub fn open(path: &Path) -> io::Result<LogFile> {
         LogFile::with_limit(path, MAX_BYTES)
     }
@@ -36,7 +35,7 @@ impl LogFile {
 
     fn rotate(&mut self) -> io::Result<()> {
         for n in (1..KEPT).rev() {
-            // Fails while there are fewer files.
+            // Fails as long as there are fewer files.
             let _ = fs::rename(self.numbered(n), self.numbered(n + 1));
         }
         fs::rename(&self.path, self.numbered(1))?;
@@ -56,7 +55,7 @@ impl Write for LogFile {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         let length = line.len() as u64;
         if self.n_bytes > 0 && self.n_bytes + length > self.max_bytes {
-            // If that fails, the log goes on in the same file.
+            // If rotating fails, the log continues in the same file.
             let _ = self.rotate();
         }
         let written = self.file.write(line)?;
@@ -86,9 +85,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log/service.log");
         for n in 0..20 {
-            // Opened anew each time, as by a service that was started again.
+            // Reopened each time, as after a restart of the service.
             let mut log = LogFile::with_limit(&path, 25).unwrap();
-            // As a subscriber does it: a line at a time.
+            // One line at a time, as a subscriber writes.
             log.write_all(format!("line {n:>4}\n").as_bytes()).unwrap();
         }
         let read = |ending: &str| fs::read_to_string(format!("{}{ending}", path.display()));

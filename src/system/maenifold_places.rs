@@ -1,4 +1,4 @@
-//! Where maenifold keeps its files, by the same rules as maenifold.
+//! The paths of maenifold's files, by maenifold's own rules.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,17 +11,17 @@ use crate::system::environment::Environment;
 pub struct Places {
     /// The folder of all its data.
     pub root: PathBuf,
-    /// What set the root.
+    /// The setting that defined the root.
     pub origin: Origin,
     pub memory: PathBuf,
     pub database: PathBuf,
-    /// Where kgctx may cache what it read.
+    /// The folder in which kgctx can cache what it read.
     pub cache: Option<PathBuf>,
     pub decay: Decay,
 }
 
 impl Places {
-    /// Finds the paths, whether or not they exist. Does not expand `~`, because maenifold does not.
+    /// Finds the paths, existing or not. Does not expand `~`, because maenifold does not.
     pub fn locate(environment: &Environment) -> Option<Places> {
         let (root, origin) = match environment.path("MAENIFOLD_ROOT") {
             Some(root) => (root, Origin::Environment("MAENIFOLD_ROOT")),
@@ -34,7 +34,7 @@ impl Places {
         Some(Places { memory, database, cache, decay, origin, root })
     }
 
-    /// Whether the folder is inside of the memory or around it, links followed.
+    /// Whether the folder is in the memory folder or contains it; resolves links.
     pub fn shares_notes_with(&self, folder: &Path) -> bool {
         let canonical = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
         let (memory, folder) = (canonical(&self.memory), canonical(folder));
@@ -45,14 +45,15 @@ impl Places {
         self.database.exists()
     }
 
-    /// Whether maenifold has not unpacked its files yet. If two of its processes unpack at once, one of them dies.
+    /// Whether maenifold has not unpacked its files yet. If two of its processes unpack at the same
+    /// time, one of them dies.
     pub fn is_fresh(&self) -> bool {
         let assets = fs::read_dir(self.root.join("assets"));
         !assets.is_ok_and(|mut assets| assets.next().is_some())
     }
 }
 
-/// From maenifold's own variables. Like maenifold, uses the default for a value that cannot be read.
+/// Reads maenifold's own variables. Like maenifold, uses the default for an invalid value.
 fn decay(environment: &Environment) -> Decay {
     let text = |name: &str| environment.get(name).and_then(|value| value.to_str());
     let days =

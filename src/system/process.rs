@@ -1,4 +1,4 @@
-//! Other processes: found, run, detached, told apart and ended.
+//! Other processes: finds, runs, detaches, identifies and kills them.
 
 pub mod detach;
 pub mod find;

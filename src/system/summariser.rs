@@ -1,4 +1,5 @@
-//! The summariser: a command that the user chose. It reads a question on standard input and answers on standard output.
+//! The summariser: a command that the user chose. It reads a question from standard input and
+//! writes its answer to standard output.
 
 use std::io;
 use std::process::{Command, ExitStatus};
@@ -10,11 +11,10 @@ use crate::system::process::run;
 use crate::system::process::run::{Leftovers, Limits, RunError};
 
 const MAX_ANSWER_BYTES: u64 = 256 * 1024;
-/// Set for the command and its children. If a host sums up a session, it runs our hooks, and those must neither give context to
-/// that session nor keep anything of it.
+/// Set for the command and its children. If a host writes the summary, it runs our hooks, and those
+/// must neither give a context to that session nor record anything about it.
 const MARK: &str = "KGCTX_SUMMARISER";
 
-/// Why there is no summary.
 #[derive(Debug, Error)]
 pub enum SummariserError {
     #[error("no summariser is named")]
@@ -31,13 +31,13 @@ pub enum SummariserError {
     Read(#[from] io::Error),
 }
 
-/// Whether this process belongs to a session that only sums up another one.
+/// Whether this process belongs to a session that only summarises another one.
 pub fn is_at_work() -> bool {
     std::env::var_os(MARK).is_some()
 }
 
-/// Runs a command (the program, then its arguments) with a question and returns the answer. Kills it with all its children
-/// when the time is up.
+/// Runs a command (the program, then its arguments) with a question and returns the answer. Kills
+/// it with all its children when the time is over.
 pub fn ask(
     command: &[String],
     question: &str,
@@ -79,7 +79,7 @@ mod tests {
         let question = "é\n".repeat(200_000);
         assert_eq!(shell("wc -c", &question).unwrap().trim(), "600000");
         assert_eq!(shell("echo first; cat >/dev/null; echo é", "q").unwrap(), "first\né\n");
-        // Who does not listen may answer all the same.
+        // A command can answer without reading the question.
         assert_eq!(shell("echo known", &question).unwrap(), "known\n");
         assert_eq!(shell(&format!("echo ${MARK}"), "").unwrap(), "1\n");
         assert_eq!(shell("printf '\\377'", "").unwrap(), "\u{fffd}");
@@ -103,7 +103,7 @@ mod tests {
     fn when_time_is_up_nobody_is_left() {
         let folder = tempfile::tempdir().unwrap();
         let alive = folder.path().join("alive");
-        // Its child holds the line open, and says every so often that it is there.
+        // Its child holds the pipe open, and writes a sign of life regularly.
         for ending in ["wait", "exit 0"] {
             let script = format!(
                 "(while :; do echo x >> '{}'; sleep 0.02; done) & {ending}",

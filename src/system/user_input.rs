@@ -9,7 +9,6 @@ use thiserror::Error;
 
 use crate::system::directories;
 
-/// Why there is no text.
 #[derive(Debug, Error)]
 pub enum UserInputError {
     #[error("cannot read {from}: {cause}")]
@@ -24,7 +23,7 @@ pub enum UserInputError {
     Editor(String, String),
 }
 
-/// Whether the user types, instead of a program.
+/// Whether a person types the input, and not a program.
 pub fn is_terminal() -> bool {
     io::stdin().is_terminal()
 }
@@ -52,8 +51,8 @@ fn text(from: String, source: impl Read, limit: u64) -> Result<String, UserInput
     String::from_utf8(bytes).map_err(|_| UserInputError::NotText(from))
 }
 
-/// Opens a template in `$VISUAL` or `$EDITOR`. Returns the edited text and its file, which stays until [`discard`], so that no
-/// text is lost when a later step fails.
+/// Opens a template in `$VISUAL` or `$EDITOR`. Returns the edited text and its file, which stays
+/// until [`discard`], so that no text is lost if a later step fails.
 pub fn edit(template: &str, limit: u64) -> Result<(String, PathBuf), UserInputError> {
     let named = ["VISUAL", "EDITOR"].into_iter().find_map(|name| std::env::var(name).ok());
     let editor = named.filter(|name| !name.trim().is_empty()).unwrap_or_else(|| "vi".to_owned());
@@ -61,7 +60,7 @@ pub fn edit(template: &str, limit: u64) -> Result<(String, PathBuf), UserInputEr
     let folder = own_folder().map_err(|error| failed(error.to_string()))?;
     let path = folder.join("HANDOFF.md");
     let edited = fs::write(&path, template).and_then(|()| {
-        // Like git: the variable may contain arguments.
+        // Like git: the variable can contain arguments.
         let mut words = editor.split_whitespace();
         Command::new(words.next().unwrap_or("vi")).args(words).arg(&path).status()
     });
@@ -76,7 +75,8 @@ pub fn edit(template: &str, limit: u64) -> Result<(String, PathBuf), UserInputEr
     Err(failed(why))
 }
 
-/// Makes a new private folder: handoffs may be private, and an existing folder may belong to another user.
+/// Creates a new private folder: handoffs can be private, and an existing folder can belong to
+/// another user.
 fn own_folder() -> io::Result<PathBuf> {
     let mut n = 0;
     loop {
@@ -92,6 +92,6 @@ fn own_folder() -> io::Result<PathBuf> {
 
 /// Removes the file of [`edit`].
 pub fn discard(path: &Path) {
-    // If that fails, the file is in the system's temporary folder.
+    // If this fails, the file is in the system's temporary folder.
     let _ = path.parent().map(fs::remove_dir_all);
 }

@@ -20,7 +20,7 @@ use crate::core::settings::{Setting, VaultSpec};
 use crate::core::time::Timestamp;
 use crate::system::vault::walk::VaultFolder;
 
-/// A vault that cannot be used.
+/// Why a vault cannot be used.
 #[derive(Debug, Error)]
 pub enum VaultError {
     #[error("no such vault: {path} (from {origin}); create that folder or name another one")]
@@ -31,7 +31,7 @@ pub enum VaultError {
     Unreadable { path: PathBuf, origin: String, cause: io::Error },
 }
 
-/// Checks that a vault can be read, and finds its canonical root.
+/// Checks that a vault is readable, and finds its canonical root.
 pub fn open(spec: &Setting<VaultSpec>) -> Result<Vault, VaultError> {
     let path = spec.value.path.clone();
     let origin = spec.origin.to_string();
@@ -53,12 +53,13 @@ pub fn open(spec: &Setting<VaultSpec>) -> Result<Vault, VaultError> {
     }
 }
 
-/// The folder called `name` at the root of a vault, if there is one.
+/// The folder `name` at the root of a vault; `None` if it does not exist.
 pub fn folder_in(vault: &Vault, name: &str) -> Option<PathBuf> {
     Some(vault.root.join(name)).filter(|folder| folder.is_dir())
 }
 
-/// Lists the markdown files of all vaults. Folders come in no particular order, files sorted by name.
+/// Lists the markdown files of all vaults. The order of folders is undefined; files are sorted by
+/// name.
 pub fn walk(vaults: &[Vault], max_file_bytes: u64) -> (Vec<FolderListing>, Skipped) {
     let roots = vaults.iter().enumerate().map(|(n, vault)| VaultFolder::root(n, vault)).collect();
     walkers::walk(roots, max_file_bytes)
@@ -88,7 +89,8 @@ fn stamp(metadata: &Metadata) -> Stamp {
     }
 }
 
-/// Reads a listed file. Also returns its stamp afterwards, which shows whether it changed meanwhile.
+/// Reads a listed file. Also returns its stamp afterwards, which shows whether it changed in the
+/// meantime.
 pub fn read(vault: &Vault, folder: &str, file: &ListedFile) -> io::Result<(Vec<u8>, Stamp)> {
     let mut path = vault.root.join(folder);
     path.push(&file.name);
@@ -112,7 +114,8 @@ pub fn read(vault: &Vault, folder: &str, file: &ListedFile) -> io::Result<(Vec<u
     }
 }
 
-/// Opens a file that was listed as a plain one. Does not follow a link or block on a pipe that has replaced it.
+/// Opens a file that was listed as a regular one. Does not follow a link or block on a pipe that
+/// has replaced it.
 pub(crate) fn open_file(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.read(true);
@@ -129,7 +132,7 @@ pub fn has(vault: &Vault, path: &NotePath) -> bool {
     vault.root.join(path.as_str()).is_file()
 }
 
-/// Reads the start of a note, to show it. Refuses a link that leads out of the vault.
+/// Reads the start of a note, to show it. Rejects a link that leads out of the vault.
 pub fn read_start(vault: &Vault, path: &NotePath, max_bytes: u64) -> io::Result<Vec<u8>> {
     let place = fs::canonicalize(vault.root.join(path.as_str()))?;
     if !place.starts_with(&vault.root) {
@@ -143,7 +146,7 @@ pub fn read_start(vault: &Vault, path: &NotePath, max_bytes: u64) -> io::Result<
     Ok(bytes)
 }
 
-/// The size of a plain file in bytes; `None` for anything else.
+/// The size of a regular file in bytes; `None` for anything else.
 pub fn size(path: &Path) -> Option<u64> {
     let there = fs::symlink_metadata(path).ok()?;
     there.is_file().then_some(there.len())

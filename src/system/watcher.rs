@@ -1,4 +1,4 @@
-//! Waits until something in a vault may have changed. A refresh finds out what.
+//! Waits until something in a vault may have changed. A refresh finds the changes.
 
 use crate::core::time_limits;
 use std::fs;
@@ -27,7 +27,7 @@ struct Root {
 type FolderIdentity = (u64, u64);
 
 impl VaultWatcher {
-    /// Starts watching. A folder that cannot be watched is checked again and again.
+    /// Starts watching. A folder that cannot be watched is polled.
     pub fn new(roots: impl IntoIterator<Item = PathBuf>) -> notify::Result<VaultWatcher> {
         let (sender, events) = mpsc::channel();
         let n_changes = Arc::new(AtomicU64::new(0));
@@ -51,13 +51,14 @@ impl VaultWatcher {
         Arc::clone(&self.n_changes)
     }
 
-    /// Whether the system reports every change in the vaults. It does not report changes that another machine makes.
+    /// Whether the system reports every change in the vaults. It does not report changes by other
+    /// machines.
     pub fn sees_everything(&self) -> bool {
         self.roots.iter().all(|root| root.watched.is_some() && is_local(&root.path))
     }
 
-    /// Blocks until something may have changed. Now and then assumes a change, because a system without free watches does not
-    /// report changes in new folders.
+    /// Blocks until something may have changed. Assumes a change from time to time, because a
+    /// system without free watches does not report changes in new folders.
     pub fn wait(&mut self) {
         let until = Instant::now() + time_limits::WATCH_TRUST;
         while Instant::now() < until {
@@ -73,7 +74,8 @@ impl VaultWatcher {
                 }
                 Err(RecvTimeoutError::Timeout) if self.follow_roots() => return,
                 Err(RecvTimeoutError::Timeout) => {}
-                // Impossible while the watcher exists. Sleeps, so that this can never become a busy loop.
+                // Impossible while the watcher exists. Sleeps, so that this can never become a busy
+                // loop.
                 Err(RecvTimeoutError::Disconnected) => {
                     std::thread::sleep(time_limits::ROOT_POLL);
                     return;
@@ -92,7 +94,7 @@ impl VaultWatcher {
             }
             let was_watched = root.watched.take().is_some();
             if was_watched {
-                // Fails if the system knows already that the folder is gone.
+                // Fails if the system already knows that the folder was removed.
                 let _ = self.watcher.unwatch(&root.path);
             }
             if present.is_some() {
@@ -111,7 +113,8 @@ impl VaultWatcher {
 /// Whether a folder is on a disk of this machine.
 #[cfg(target_os = "linux")]
 fn is_local(path: &Path) -> bool {
-    /// The kernel's numbers of file systems that other machines write to: NFS, SMB, CIFS, SMB2, FUSE, 9P, Ceph, AFS.
+    /// The kernel's numbers of file systems that other machines can write to: NFS, SMB, CIFS, SMB2,
+    /// FUSE, 9P, Ceph, AFS.
     const SHARED: [u64; 8] = [
         0x6969,
         0x517b,

@@ -1,10 +1,12 @@
-//! Work with a time limit: it runs on a thread of its own, which is left behind when the time is up.
+//! Work with a time limit: it runs on a separate thread, which is left behind when the time is
+//! over.
 
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Does some work. Returns `None` if it takes too long or panics; the thread may then still be running.
+/// Runs some work. Returns `None` if it takes too long or panics; the thread may then still be
+/// running.
 pub fn within<T: Send + 'static>(
     patience: Duration,
     work: impl FnOnce() -> T + Send + 'static,
@@ -12,15 +14,15 @@ pub fn within<T: Send + 'static>(
     start(work).by(Instant::now() + patience)
 }
 
-/// Starts some work, for callers that have something else to do meanwhile.
+/// Starts some work, for callers that do something else in the meantime.
 pub fn start<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Started<T> {
     let (sender, result) = mpsc::channel();
-    // Sending fails after a timeout, when the receiver is gone.
+    // Sending fails after a timeout, when the receiver has been dropped.
     thread::spawn(move || drop(sender.send(work())));
     Started { result }
 }
 
-/// Work that is under way.
+/// Work in progress.
 #[derive(Debug)]
 pub struct Started<T> {
     result: Receiver<T>,
@@ -32,7 +34,8 @@ impl<T> Started<T> {
         self.result.recv().ok()
     }
 
-    /// Waits for the result until then. A result that is there already is returned even if the time is up.
+    /// Waits for the result until the given time. Returns an available result even if the time is
+    /// over.
     pub fn by(self, until: Instant) -> Option<T> {
         self.result.recv_timeout(until.saturating_duration_since(Instant::now())).ok()
     }

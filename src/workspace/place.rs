@@ -16,47 +16,46 @@ use crate::system::maenifold_places::Places;
 use crate::workspace::AppError;
 use crate::workspace::settings::{self, Loaded, Sources};
 
-/// Where to work, as asked for. What is not sent to the service is skipped.
+/// Where to work. Fields that are not sent to the service are skipped.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Request {
-    /// The folder; the current one if none is named.
+    /// The folder; by default the current one.
     pub dir: Option<PathBuf>,
-    /// Vaults that stand instead of all others.
+    /// Vaults that replace all others.
     pub vaults: Vec<PathBuf>,
-    /// Where kgctx keeps its own files, if not where the environment says.
+    /// The folder for kgctx's own files, if not the one from the environment.
     #[serde(skip)]
     pub home: Option<PathBuf>,
-    /// The environment that counts, if not that of this process.
+    /// The environment, if not that of this process.
     #[serde(skip)]
     pub environment: Option<Environment>,
-    /// What becomes of wrong settings.
     #[serde(skip)]
     pub strictness: Strictness,
-    /// Who is asked about maenifold's memory, if not as the settings say.
+    /// The source for maenifold's memory, if not the one in the settings.
     pub source: Option<SourcePreference>,
-    /// A folder that the project lies in, and that nothing is looked for in or above of.
+    /// A folder around the project. Nothing in it or above it is searched.
     #[serde(skip)]
     pub ceiling: Option<PathBuf>,
 }
 
 impl Request {
-    /// A session's folder, where wrong settings must not keep the session from starting.
+    /// A session's folder. Invalid settings must not prevent the session from starting.
     pub fn lenient(dir: PathBuf) -> Request {
         Request { dir: Some(dir), strictness: Strictness::Lenient, ..Request::default() }
     }
 }
 
-/// What becomes of wrong settings.
+/// What happens to invalid settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Strictness {
-    /// They are an error: a person can mend them.
+    /// They are an error: a person can fix them.
     #[default]
     Strict,
-    /// What they would replace stands, and a fault tells of them: a session must not suffer.
+    /// They are ignored and reported as faults: a session must not suffer.
     Lenient,
 }
 
-/// What a request is about, before any setting is read.
+/// The folder and project of a request, before any setting is read.
 pub(crate) struct Surroundings {
     pub(crate) environment: Environment,
     pub(crate) directories: Directories,
@@ -84,7 +83,6 @@ impl Surroundings {
         Ok(Surroundings { environment, directories, facts, project })
     }
 
-    /// Where the settings of this place are.
     pub(crate) fn sources<'a>(&'a self, request: &'a Request) -> Sources<'a> {
         Sources {
             environment: &self.environment,
@@ -96,25 +94,22 @@ impl Surroundings {
     }
 }
 
-/// A folder's project and settings, with notes or without.
+/// A folder's project and settings, with or without notes.
 #[derive(Debug, Clone)]
 pub struct Place {
-    /// The project.
     pub project: Project,
-    /// The settings in force.
     pub settings: Settings,
-    /// kgctx's own folders.
     pub directories: Directories,
-    /// What is wrong with the settings, where that is let pass.
+    /// The invalid settings that were ignored.
     pub faults: Vec<Fault>,
-    /// The environment that counts.
     pub(crate) environment: Environment,
 }
 
 impl Place {
     pub fn find(request: &Request) -> Result<Place, AppError> {
         let surroundings = Surroundings::find(request)?;
-        // The root decides which settings hold, and the settings name the channel: hence two steps.
+        // Two steps, because the root decides which settings apply, and the settings name the
+        // channel.
         let Loaded { settings, faults } = settings::load(surroundings.sources(request));
         let Surroundings { environment, directories, facts, mut project } = surroundings;
         let faults = match request.strictness {
@@ -133,7 +128,7 @@ impl Place {
         Ok(Place { project, settings, directories, faults, environment })
     }
 
-    /// The same without maenifold's memory, about which another source answers.
+    /// The same place without maenifold's memory, for which another source answers.
     pub(crate) fn without_memory(&self) -> Place {
         let mut others = self.clone();
         if let Some(places) = Places::locate(&self.environment) {

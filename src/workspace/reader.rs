@@ -1,4 +1,4 @@
-//! Reads single files: bytes from the vault, or text that is held in memory, understood by the engine.
+//! Reads single files: bytes from a vault or text in memory, and parses them.
 
 use std::io;
 use std::sync::{Mutex, PoisonError};
@@ -17,23 +17,22 @@ use crate::system::vault;
 use crate::system::vault::MemoryVault;
 use crate::workspace::Workspace;
 
-/// Files from this size on are understood one at a time: a parser's tree can take sixty times the text.
+/// Files from this size on are parsed one at a time: a parser's tree can take sixty times the size
+/// of the text.
 const LARGE_FILE_BYTES: u64 = 1024 * 1024;
-/// A change within this time after another can leave no trace in the file's times: clocks of file systems tick.
+/// A change within this time after another can leave the file's times unchanged, because of the
+/// granularity of file system clocks.
 const TICK_NS: i64 = 20_000_000;
-/// The same for file systems that keep whole seconds.
+/// The same for file systems that store whole seconds.
 const COARSE_TICK_NS: i64 = 2_000_000_000;
 
 /// Where the notes of a listing are.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Notes<'a> {
-    /// In their folders.
     OnDisk,
-    /// In memory.
     InMemory(&'a MemoryVault<'a>),
 }
 
-/// Reads and understands single files.
 pub(crate) struct FileReader<'a> {
     workspace: &'a Workspace,
     listings: &'a [FolderListing],
@@ -42,7 +41,6 @@ pub(crate) struct FileReader<'a> {
 }
 
 impl<'a> FileReader<'a> {
-    /// Reads files of these listings.
     pub(crate) fn new(
         workspace: &'a Workspace,
         listings: &'a [FolderListing],
@@ -51,7 +49,7 @@ impl<'a> FileReader<'a> {
         FileReader { workspace, listings, notes, one_large_file: Mutex::new(()) }
     }
 
-    /// Opens a listed file and takes in what it holds.
+    /// Reads and parses a listed file.
     pub(crate) fn read(&self, folder: usize, file: &ListedFile) -> Reading {
         let listing = &self.listings[folder];
         let (content, settled) = self.content(&self.workspace.vaults[listing.vault], listing, file);
@@ -96,7 +94,8 @@ impl<'a> FileReader<'a> {
     }
 }
 
-/// What an opened file holds, and whether its stamp is sure to belong to that; else what is to be said of it.
+/// The bytes of a file, and whether its stamp certainly belongs to them; or the reason why there
+/// are none.
 fn opened(
     vault: &Vault,
     listing: &FolderListing,
@@ -106,7 +105,8 @@ fn opened(
     let (bytes, stamp) =
         vault::read(vault, &listing.folder, file).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => (Content::Gone, false),
-            // A closed door stays closed until its stamp changes; any other trouble may pass, so it is tried again.
+            // Missing permission lasts until the stamp changes; any other error may be transient,
+            // so the file is tried again.
             kind => {
                 let settled = kind == io::ErrorKind::PermissionDenied;
                 (Content::Rejected(Rejection::Unreadable), settled)

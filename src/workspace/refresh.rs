@@ -1,4 +1,4 @@
-//! Brings the index up to date with the vaults. The only way to an index, so that it is always fresh.
+//! Updates the index to match the vaults, so that answers are fresh.
 
 mod write;
 
@@ -11,37 +11,34 @@ use crate::workspace::reader::Notes;
 use crate::workspace::refresh::write::write;
 use crate::workspace::{AppError, Workspace};
 
-/// What to do while another process is writing the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Patience {
-    /// Wait for it to end.
+    /// Wait for it to finish.
     Wait,
     /// Answer from the index as it is.
     Skip,
 }
 
-/// How to bring the index up to date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// Read only what changed.
+    /// Read only changed files.
     Incremental,
-    /// Read everything.
     Full,
 }
 
-/// Something that a person may want to know, and a hook does not say.
+/// Information for a person that a hook does not show.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Notice {
-    /// The old index could not be used.
+    /// The old index was unusable.
     Rebuilt(String),
-    /// Another process is writing: the answer may be a moment old.
+    /// Another process is writing: the answer can be slightly outdated.
     Busy,
-    /// The index could not be brought up to date: the answer may be old.
+    /// The index could not be updated: the answer can be outdated.
     Stale(String),
 }
 
 impl Notice {
-    /// In words, with a name for the index, like "it".
+    /// Formats the notice, with a name for the index, such as "it".
     pub fn about(&self, index: &str) -> String {
         match self {
             Notice::Rebuilt(reason) => format!("{index} was made anew: {reason}"),
@@ -53,22 +50,21 @@ impl Notice {
     }
 }
 
-/// What was done.
+/// The result of a refresh.
 #[derive(Debug, Clone)]
 pub struct Refreshed {
-    /// What changed.
     pub outcome: Outcome,
-    /// What was passed over while listing.
+    /// Files and folders that were skipped while listing.
     pub skipped: Skipped,
-    /// What a person may want to know.
     pub notice: Option<Notice>,
-    /// Whether the index is the one that was there before: nothing changed, or nothing could be written.
+    /// Whether the index is unchanged: nothing has changed, or nothing could be written.
     pub is_as_before: bool,
-    /// How long it took to list the vaults' files.
+    /// The time for listing the vaults' files.
     pub listed_in: Duration,
 }
 
-/// Brings the index up to date and opens it. `progress` hears of files done and files in all.
+/// Updates the index and opens it. Calls `progress` with the number of finished files and of all
+/// files.
 pub fn refresh(
     workspace: &Workspace,
     mode: Mode,
@@ -79,7 +75,7 @@ pub fn refresh(
     refresh_listed(workspace, &mut listed, workspace.last_index(), mode, patience, progress)
 }
 
-/// Brings the index up to date with notes that are held in memory, as if they lay in the vaults.
+/// Updates the index from notes in memory, as if they were in the vaults.
 pub(crate) fn refresh_from_memory(
     workspace: &Workspace,
     notes: &MemoryVault<'_>,
@@ -90,7 +86,7 @@ pub(crate) fn refresh_from_memory(
     Ok(())
 }
 
-/// The vaults' files, as far as that is known without opening any.
+/// The listed files of the vaults. No file was opened.
 pub(crate) struct Listed<'a> {
     pub(crate) listings: Vec<FolderListing>,
     notes: Notes<'a>,
@@ -111,13 +107,12 @@ impl<'a> Listed<'a> {
     }
 }
 
-/// Lists the files of all vaults.
 pub(crate) fn list(workspace: &Workspace) -> Listed<'static> {
     Listed::of(workspace, Notes::OnDisk)
 }
 
-/// Brings an index up to date that is open already, or could not be opened. What was listed stays with the caller: to
-/// free a hundred thousand names takes time, for which nobody should have to wait.
+/// Updates an index that is already open, or that could not be opened. The caller keeps the
+/// listing: freeing a hundred thousand names takes time, and no answer should wait for it.
 pub(crate) fn refresh_listed(
     workspace: &Workspace,
     listed: &mut Listed<'_>,
@@ -156,7 +151,7 @@ pub(crate) fn refresh_listed(
                 return Ok((index, refreshed));
             }
             _ => workspace.store.lock().and_then(|lock| {
-                // What was listed before the wait may be older than what the other process wrote.
+                // The listing from before the wait can be older than the other process's index.
                 *listed = Listed::of(workspace, listed.notes);
                 refreshed.skipped = listed.skipped;
                 write(workspace, &lock, listed, mode, progress)
@@ -183,7 +178,7 @@ pub(crate) fn refresh_listed(
     }
 }
 
-/// Puts a question to a fresh index, without waiting for another process that is writing it.
+/// Asks a fresh index, without waiting for another process that is writing it.
 pub(crate) fn ask<T>(
     workspace: &Workspace,
     question: impl Fn(&Index) -> Result<T, IndexError>,
@@ -192,7 +187,7 @@ pub(crate) fn ask<T>(
     ask_of(workspace, fresh, |index, _| question(index))
 }
 
-/// Puts a question to an index. One that turns out to be damaged is made again, and asked once more.
+/// Asks an index. Rebuilds a damaged one and asks once more.
 pub(super) fn ask_of<T>(
     workspace: &Workspace,
     (index, refreshed): (Index, Refreshed),
@@ -216,7 +211,7 @@ fn rebuild_notice(unusable: &Unusable) -> Option<Notice> {
         Unusable::Foreign | Unusable::Outdated | Unusable::Failed(IndexError::Damaged(_)) => {
             Some(Notice::Rebuilt(unusable.to_string()))
         }
-        // Nothing was there, or nothing is known to be wrong with it.
+        // There was no index, or it is not known to be damaged.
         Unusable::Missing | Unusable::Failed(_) => None,
     }
 }

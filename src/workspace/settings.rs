@@ -1,4 +1,5 @@
-//! Settings from files and environment: what was written becomes [`Settings`], each value with its origin.
+//! Settings from files and the environment: converts them to [`Settings`], each value with its
+//! origin.
 
 mod file;
 mod registry;
@@ -15,11 +16,10 @@ use crate::core::source::SourcePreference;
 use crate::system::directories::Directories;
 use crate::system::environment::Environment;
 
-/// A setting that cannot be used.
 #[derive(Debug, Error)]
 pub enum SettingsError {
     #[error("{}:{line}:{column}: {message}", path.display())]
-    /// Line and column count from 1, the column in characters.
+    /// Line and column start at 1; the column counts characters.
     Invalid { path: PathBuf, line: usize, column: usize, message: String },
     #[error("cannot read {}: {cause}", path.display())]
     Unreadable { path: PathBuf, cause: io::Error },
@@ -48,12 +48,12 @@ pub enum SettingsError {
     VaultName { name: String, path: PathBuf },
 }
 
-/// Everything that settings depend on.
+/// The inputs of the settings.
 #[derive(Debug, Clone, Copy)]
 pub struct Sources<'a> {
     pub environment: &'a Environment,
     pub directories: &'a Directories,
-    /// The folder that holds the project's notes and its `kgctx.toml`.
+    /// The folder that contains the project's notes and its `kgctx.toml`.
     pub notes_root: Option<&'a Path>,
     /// Vaults given on the command line; they replace all others.
     pub vault_flags: &'a [PathBuf],
@@ -61,7 +61,7 @@ pub struct Sources<'a> {
     pub source_flag: Option<SourcePreference>,
 }
 
-/// Settings, and the faults of what was written. A faulty value is ignored.
+/// Settings and the faults in their sources. A faulty value is ignored.
 #[derive(Debug, Default)]
 pub struct Loaded {
     pub settings: Settings,
@@ -92,7 +92,8 @@ impl Loaded {
         }
     }
 
-    /// Reads the committed file of a project. It may neither reach outside of the project nor choose what is run.
+    /// Reads the committed file of a project. It must neither reach outside of the project nor
+    /// choose what is run.
     fn read_project_file(&mut self, root: &Path, user_file: &Path) {
         let file = root.join("kgctx.toml");
         let Some(mut written) = file::read(&file, &mut self.faults) else { return };

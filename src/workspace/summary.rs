@@ -13,36 +13,35 @@ use crate::workspace::{AppError, Workspace};
 #[serde(rename_all = "camelCase")]
 pub struct Summary {
     pub notes: i64,
-    /// Distinct concepts.
     pub concepts: i64,
     /// Links that count.
     pub links: i64,
     /// Pairs of concepts that share a note.
     pub edges: i64,
-    /// Notes that are new or whose content is; all of them after a full build.
+    /// Notes that are new or have new content; all notes after a full build.
     pub changed: usize,
-    /// Notes that are gone; none is counted by a full build.
+    /// Removed notes; always 0 after a full build.
     pub removed: usize,
-    /// Files and folders that were passed over.
+    /// Files and folders that were skipped.
     pub skipped: u64,
     /// Notes with remarks.
     pub remarks: i64,
     pub ms: f64,
-    /// The passed-over, by reason.
+    /// The skipped files and folders, by reason.
     pub skipped_by: Skipped,
-    /// What was odd about which notes.
+    /// Remarks on notes.
     pub remarked: Vec<Remarked>,
     pub index: String,
 }
 
-/// A note and what was odd about it.
+/// A note and a remark on it.
 #[derive(Debug, Clone, Serialize)]
 pub struct Remarked {
     pub uri: String,
     pub remark: String,
 }
 
-/// Brings the index up to date and sums it up.
+/// Updates the index and summarises it.
 pub fn index(
     workspace: &Workspace,
     mode: Mode,

@@ -8,7 +8,7 @@ use crate::system::vault;
 use crate::system::within::{self, Started};
 use crate::workspace::AppError;
 
-/// Opens vaults. Every note has to be in one of them only, under one address.
+/// Opens vaults. Every note must be in exactly one of them, with one address.
 pub(super) fn open_all(specs: &[Setting<VaultSpec>]) -> Result<Vec<Vault>, AppError> {
     let mut vaults: Vec<Vault> = Vec::new();
     for spec in specs {
@@ -20,8 +20,8 @@ pub(super) fn open_all(specs: &[Setting<VaultSpec>]) -> Result<Vec<Vault>, AppEr
     }
 }
 
-/// Opens the vaults that can be opened, and tells why the others cannot. With `patience`, leaves out those that take
-/// longer.
+/// Opens the vaults that can be opened, and returns the errors of the others. With `patience`,
+/// skips vaults that take longer.
 pub(super) fn open_reachable(
     specs: &[Setting<VaultSpec>],
     patience: Option<Duration>,
@@ -45,7 +45,8 @@ pub(super) fn open_reachable(
     (vaults, errors)
 }
 
-/// Opens each vault on a thread of its own, so that a folder on a network that does not answer holds up only itself.
+/// Opens each vault on a separate thread, so that a network folder that does not answer delays only
+/// itself.
 fn open_within(specs: &[Setting<VaultSpec>], patience: Duration) -> Vec<Result<Vault, AppError>> {
     let until = Instant::now() + patience;
     let opening: Vec<_> = specs
@@ -62,13 +63,13 @@ fn open_within(specs: &[Setting<VaultSpec>], patience: Duration) -> Vec<Result<V
     opening.into_iter().map(result).collect()
 }
 
-/// A folder that is listed twice has its later name.
+/// A folder that is listed twice gets its later name.
 fn add(vaults: &mut Vec<Vault>, vault: Vault) {
     vaults.retain(|other| other.root != vault.root);
     vaults.push(vault);
 }
 
-/// Finds a vault that conflicts with another, and why.
+/// Finds a vault that conflicts with another one, and the reason.
 fn conflict(vaults: &[Vault]) -> Option<(usize, AppError)> {
     for (n, inner) in vaults.iter().enumerate() {
         let outer = vaults

@@ -1,4 +1,4 @@
-//! Keeps the index up to date for as long as the process lives.
+//! Keeps the index up to date until the process ends.
 
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,20 +10,21 @@ use crate::system::watcher::VaultWatcher;
 use crate::workspace::refresh::{Mode, Notice, Patience, Refreshed, refresh};
 use crate::workspace::{AppError, Workspace};
 
-/// The system cannot watch folders.
 #[derive(Debug, Error)]
 #[error("cannot watch the vaults: {0}; run `kgctx index` from time to time instead")]
 pub struct WatchError(String);
 
-/// Whether the index of watched vaults is up to date. Asked by others than the one who watches.
+/// Whether the index of watched vaults is up to date. Shared with threads other than the watching
+/// one.
 #[derive(Debug, Default)]
 pub struct Freshness {
-    /// How many changes there have been, and how many of them the index knows of; `None` where changes may go unnoticed.
+    /// The number of changes so far, and of those that the index includes; `None` if changes can be
+    /// missed.
     known: Mutex<Option<(Arc<AtomicU64>, u64)>>,
 }
 
 impl Freshness {
-    /// How many changes there have been in all, if the index knows of every one of them.
+    /// The number of changes so far, if the index includes all of them.
     pub fn certain(&self) -> Option<u64> {
         let known = self.known.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let (n_changes, seen) = known.as_ref()?;
@@ -35,8 +36,8 @@ impl Freshness {
     }
 }
 
-/// Refreshes whenever a vault changes, and tells `report` what came of it, and others through `freshness`. Only ends if
-/// watching cannot begin.
+/// Refreshes whenever a vault changes, and passes the result to `report` and `freshness`. Returns
+/// only if watching cannot start.
 pub fn watch(
     workspace: &Workspace,
     freshness: &Freshness,
@@ -53,7 +54,8 @@ pub fn watch(
         });
         let is_known = is_good && watcher.sees_everything();
         freshness.set(is_known.then(|| (Arc::clone(&n_changes), seen)));
-        // A refresh fails when the disk is full or another process has the index; the next change tries again.
+        // A refresh fails if the disk is full or another process locks the index; the next change
+        // tries again.
         report(refreshed.map(|(_, refreshed)| refreshed));
         watcher.wait();
     }

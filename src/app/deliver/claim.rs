@@ -1,4 +1,4 @@
-//! A claim to a session's moment that releases itself when it is dropped.
+//! A claim to a session's moment. Dropping it releases the claim.
 
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -11,7 +11,8 @@ use crate::core::time_limits;
 use crate::store::state::{Claim, State, StateError, Token};
 use crate::system::clock;
 
-/// A claim that this process won. Unless it is settled or held open, dropping it frees the moment and its handoff.
+/// A claim that this process won. Unless it is settled or held open, dropping it frees the moment
+/// and its handoff.
 #[derive(Debug)]
 pub(super) struct SessionClaim {
     folder: PathBuf,
@@ -22,7 +23,7 @@ pub(super) struct SessionClaim {
 }
 
 impl SessionClaim {
-    /// Claims a moment; `None` where the door gives a context without a usable state.
+    /// Claims a moment; `None` if the state is unusable and the door delivers without it.
     pub(super) fn take(
         folder: &Path,
         session: &str,
@@ -46,7 +47,7 @@ impl SessionClaim {
                 Ok(Claim::Settled) => return Err(NotDelivered::Has(session.to_owned())),
                 Ok(Claim::Held) => {}
                 Err(error) if door.is_stopped_by(&error) => return Err(error.into()),
-                // The process that writes the state may be the one that gives this context.
+                // The process that locks the state may be delivering this very context.
                 Err(error) if error.is_transient() => {}
                 Err(_) => return Ok(None),
             }
@@ -63,7 +64,7 @@ impl SessionClaim {
         self.token
     }
 
-    /// Extends the claim, unless another process has taken it over.
+    /// Extends the claim; fails if another process has taken it over.
     pub(super) fn renew(&self) -> Result<(), NotDelivered> {
         match self.write(self.patience, |state| state.renew_claim(self.token, now_ms()))? {
             true => Ok(()),
@@ -71,12 +72,14 @@ impl SessionClaim {
         }
     }
 
-    /// From now on the session may have the context: only a certain outcome ends the claim, or its lease.
+    /// From now on the session may have the context: only a definite outcome or the end of its
+    /// lease ends the claim.
     pub(super) fn hold_open(&mut self) {
         self.is_held_open = true;
     }
 
-    /// The session has the context. Waits up to `left`, since a settlement that is not written down delivers twice.
+    /// Records that the session has the context. Waits up to `left`, because an unrecorded
+    /// settlement leads to a second delivery.
     pub(super) fn settle(mut self, receipt: Option<i64>, left: Duration) {
         self.is_held_open = true;
         let _ = self.write(left.max(self.patience), |state| match receipt {
@@ -85,7 +88,7 @@ impl SessionClaim {
         });
     }
 
-    /// The session surely does not have the context.
+    /// Records that the session does not have the context.
     pub(super) fn release(mut self) {
         self.is_held_open = false;
     }
@@ -102,7 +105,7 @@ impl SessionClaim {
 impl Drop for SessionClaim {
     fn drop(&mut self) {
         if !self.is_held_open {
-            // A claim that cannot be released lapses.
+            // If releasing fails, the claim expires.
             let _ = self.write(self.patience, |state| state.release_claim(self.token, now_ms()));
         }
     }
@@ -120,20 +123,20 @@ fn try_claim(
         None => opened.insert(State::open(folder, door.state_patience())?),
     };
     let (now_ms, again) = (now_ms(), door.again());
-    // A bridge looks without a lock first, so that waiting prompts do not block the holder.
+    // A bridge first looks without a lock, so that waiting prompts do not block the holder.
     if door.is_bridge() && !state.is_claimable(session, moment, now_ms, again)? {
         return Ok(Claim::Held);
     }
     state.claim_for(door.owner(), session, moment, now_ms, again)
 }
 
-/// The bridge says that the session has the context of this receipt.
+/// Handles the bridge's message that the session has the context of this receipt.
 pub fn settle_receipt(folder: &Path, receipt: i64) -> Result<(), StateError> {
     let mut state = State::open(folder, Door::BridgeEvent.state_patience())?;
     state.settle_receipt(receipt, now_ms()).map(drop)
 }
 
-/// The bridge says that the context of this receipt was not used.
+/// Handles the bridge's message that the context of this receipt was not used.
 pub fn release_receipt(folder: &Path, receipt: i64) -> Result<(), StateError> {
     let mut state = State::open(folder, Door::BridgeEvent.state_patience())?;
     state.release_receipt(receipt, now_ms())

@@ -1,4 +1,5 @@
-//! A door: one of the ways a context takes into a session, with its rules of waiting and settling.
+//! A door: one of the ways by which a context enters a session, with its rules for waiting and
+//! settling.
 
 use std::time::Duration;
 
@@ -6,21 +7,21 @@ use crate::core::time_limits;
 use crate::store::state::StateError;
 use crate::system::process::identity::Process;
 
-/// A way into a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Door {
-    /// The bridge inside of OpenCode saw a new session. It can ask again at the first prompt.
+    /// The bridge in OpenCode saw a new session. It can ask again at the first prompt.
     BridgeEvent,
-    /// The bridge holds a prompt back. `is_undone`: it saw an undo remove the context that was given before.
+    /// The bridge holds back a prompt. `is_undone`: it saw an undo remove the earlier context.
     BridgePrompt { is_undone: bool },
     /// The host reads our standard output: the context is delivered with its last byte.
     Stdout,
-    /// We store a message through an OpenCode server's API.
+    /// kgctx stores a message through an OpenCode server's API.
     Http,
 }
 
 impl Door {
-    /// Whether the claim outlives this process, and the bridge settles or releases it by the receipt's number.
+    /// Whether the claim outlives this process, and the bridge settles or releases it by the
+    /// receipt's id.
     pub(super) fn is_bridge(self) -> bool {
         matches!(self, Door::BridgeEvent | Door::BridgePrompt { .. })
     }
@@ -35,7 +36,8 @@ impl Door {
         (self == Door::Stdout).then(Process::this)
     }
 
-    /// After how long a moment that was settled may be claimed again, because the session no longer has its context.
+    /// The time after which a settled moment may be claimed again, because the session no longer
+    /// has its context.
     pub(super) fn again(self) -> Option<Duration> {
         match self {
             Door::BridgePrompt { is_undone: true } => Some(Duration::ZERO),
@@ -51,8 +53,9 @@ impl Door {
         }
     }
 
-    /// Whether a state with this error forbids to give anything. A hook is called once per moment and gives the context without a
-    /// handoff. A bridge does not, where a newer version may hold a claim that this one cannot read.
+    /// Whether this error of the state forbids any delivery. A hook runs once per moment, so it
+    /// delivers the context without a handoff. A bridge does not if a newer version may hold a
+    /// claim that this version cannot read.
     pub(super) fn is_stopped_by(self, error: &StateError) -> bool {
         match self {
             Door::Http => true,

@@ -1,5 +1,6 @@
-//! Gives a session of a running OpenCode server its context, over HTTP. The server cannot be made to wait, so only an idle
-//! session is given anything: a message that arrives while the model works would be answered.
+//! Delivers contexts to sessions of a running OpenCode server, over HTTP. The server cannot be made
+//! to wait, so only an idle session gets a context: the model would answer a message that arrives
+//! while it works.
 
 use std::sync::Arc;
 
@@ -27,32 +28,30 @@ use crate::system::environment::Environment;
 use crate::system::process::identity::Process;
 use crate::workspace::{Place, Request};
 
-/// How many of a session's last messages are read.
+/// The number of a session's last messages to read.
 const MESSAGES: usize = 100;
 
 const FORK_LOOKS: usize = 20;
 
-/// A server by its address, with its credentials from `environment`.
+/// Creates a client for a server, with credentials from `environment`.
 pub fn server(url: &str, environment: &Environment) -> Result<OpencodeServer, AddressError> {
     let address: ServerAddress = url.parse()?;
     let credentials = address.credentials(environment);
     Ok(OpencodeServer::new(address, credentials, time_limits::SERVER_ANSWER))
 }
 
-/// A delivery to a session of a server.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ServerDelivery {
     pub session: String,
-    /// Where to look for notes. Without a folder, in the session's own.
+    /// The place to look for notes. Without a folder, the session's own.
     pub place: Request,
-    /// Tokens at most; `None` takes the limit of the settings.
+    /// The most tokens; `None` uses the limit of the settings.
     pub budget: Option<usize>,
     /// The time that counts as now; `None` reads the clock.
     pub now: Option<Timestamp>,
     pub to: Recipients,
 }
 
-/// A context that is stored in its session.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Delivered {
     pub injection: Injection,
@@ -60,11 +59,12 @@ pub struct Delivered {
     pub message: String,
 }
 
-/// The server of a delivery: the named one, or the first one in the settings. Fails early where contexts are switched off.
+/// The server of a delivery: the named one, or the first in the settings. Fails early if contexts
+/// are switched off.
 pub fn server_of(request: &ServerDelivery, named: Option<&String>) -> Result<String, NotDelivered> {
     let settings = Place::find(&request.place)?.settings;
     let enabled = settings.enabled;
-    // The settings of another project than the session's do not count.
+    // Ignores the settings of another project than the session's.
     let is_elsewhere =
         matches!(enabled.origin, Origin::ProjectFile(_)) && request.place.dir.is_none();
     if !enabled.value && !is_elsewhere {
@@ -73,18 +73,17 @@ pub fn server_of(request: &ServerDelivery, named: Option<&String>) -> Result<Str
     named.or(settings.servers.value.first()).cloned().ok_or(NotDelivered::NoServer)
 }
 
-/// Delivers to the server at `url`.
 pub fn run(url: &str, request: &ServerDelivery) -> Result<Delivered, NotDelivered> {
     let server = server(url, &Environment::of_process())?;
     let runtime =
         Builder::new_current_thread().enable_all().build().map_err(NotDelivered::Runtime)?;
     let done = runtime.block_on(deliver_to(&server, request, None));
-    // Does not wait for a lookup of the host's name.
+    // Does not wait for the lookup of the host's name.
     runtime.shutdown_background();
     done
 }
 
-/// Delivers at once, or says why not.
+/// Delivers at once, or returns the reason why not.
 pub async fn deliver_to(
     server: &OpencodeServer,
     request: &ServerDelivery,
@@ -93,20 +92,21 @@ pub async fn deliver_to(
     let session = suitable(server, &request.session).await?;
     let moment = lacking(server, request, &session).await?;
     let pending = prepare(request, &session, moment, warm).await?;
-    // Checked last, to keep the time short until the message is stored.
+    // Checked last, to keep the time until the message is stored short.
     let checked = async {
         known(server, &session).await?;
         lacking(server, request, &session).await?;
         suitable(server, &session.id).await.map(drop)
     };
     let checked = checked.await;
-    // All of that takes time, in which the claim may have lapsed.
+    // All of that takes time, in which the claim can expire.
     let pending = blocking(move || checked.and_then(|()| pending.renewed())).await??;
     let metadata = json!(Metadata::of(pending.content.id, &pending.content.receipt));
     let message = NoReply::echoing(&session, pending.content.text.clone(), metadata.clone());
     let message = match server.inject(&session.id, &message).await {
         Ok(message) => message,
-        // No answer does not mean that it is not stored. Where nobody can tell, the claim lapses.
+        // Without a reply, the message may be stored nevertheless. If that cannot be determined,
+        // the claim expires.
         Err(error @ (ServerError::Silent { .. } | ServerError::Broken { .. })) => {
             find_stored(server, &session.id, &metadata).await.ok_or(error)?
         }
@@ -128,14 +128,14 @@ async fn find_stored(server: &OpencodeServer, session: &str, metadata: &Value) -
     messages.iter().find(is_ours).map(|message| message.info.id.clone())
 }
 
-/// Works on the state, which may have to wait for another process, without holding up the other tasks.
+/// Runs work on the state, which can wait for another process, without blocking other tasks.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, NotDelivered> {
     task::spawn_blocking(work).await.map_err(|_| NotDelivered::Fault)
 }
 
-/// The session, if it may be given something now.
+/// The session, if it can get a context now.
 async fn suitable(server: &OpencodeServer, id: &str) -> Result<opencode::Session, NotDelivered> {
     let session = server.session(id).await?;
     let id = session.id.clone();
@@ -152,14 +152,14 @@ async fn suitable(server: &OpencodeServer, id: &str) -> Result<opencode::Session
     Ok(session)
 }
 
-/// The moment for which the session lacks context.
+/// The moment for which the session lacks a context.
 async fn lacking(
     server: &OpencodeServer,
     request: &ServerDelivery,
     session: &opencode::Session,
 ) -> Result<Moment, NotDelivered> {
     let mut stored = look(server, &session.id).await?;
-    // The messages that a fork takes over arrive one after the other.
+    // OpenCode copies the messages of a fork one by one.
     for _ in 0..FORK_LOOKS {
         if !session.is_fork() || !stored.marks.is_empty() {
             break;
@@ -182,7 +182,7 @@ async fn look(server: &OpencodeServer, session: &str) -> Result<Stored, NotDeliv
     Ok(stored(&server.messages(session, MESSAGES).await?))
 }
 
-/// The marks in a session's messages.
+/// Collects the marks in a session's messages.
 fn stored(messages: &[Message]) -> Stored {
     let marks = messages.iter().flat_map(|message| {
         message.parts.iter().filter_map(|part| match part.kind.as_str() {
@@ -214,7 +214,8 @@ async fn prepare(
             place: &Place::find(&session.place)?,
             wanted: request_at(&session.moment),
             session,
-            // A server does not tell its process. A session that the service feeds lives as long as the service.
+            // A server does not report its process. The service's own process represents a
+            // session that the service feeds.
             process: warm.is_some().then(Process::this),
             until: None,
             warm: warm.as_deref(),
@@ -223,7 +224,7 @@ async fn prepare(
     .await?
 }
 
-/// Makes sure that the server knows what the message will name.
+/// Checks that the server has the session's agent and model.
 async fn known(server: &OpencodeServer, session: &opencode::Session) -> Result<(), NotDelivered> {
     let unknown = |kind, name: &str| NotDelivered::Unknown {
         session: session.id.clone(),

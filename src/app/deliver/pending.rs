@@ -1,4 +1,4 @@
-//! A context on its way into a session, with the claim to give it.
+//! A context on its way into a session, with its claim.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use crate::app::deliver::refusal::NotDelivered;
 use crate::core::context::receipt::Injection;
 use crate::system::breakpoint;
 
-/// Dropped, it counts as not delivered: its claim is released.
+/// Dropping it counts as not delivered: the claim is released.
 #[derive(Debug)]
 pub struct PendingDelivery<T> {
     pub content: T,
@@ -17,13 +17,13 @@ pub struct PendingDelivery<T> {
     until: Option<Instant>,
 }
 
-/// What happens to the claim when the context is out.
+/// What happens to the claim after the context was sent.
 #[derive(Debug)]
 enum WhenSent {
     Settle {
         receipt: Option<i64>,
     },
-    /// The bridge settles or releases it by the receipt's number.
+    /// The bridge settles or releases it by the receipt's id.
     LeaveToBridge,
     /// The handoff did not fit, and no receipt has put it back: settling would consume it unseen.
     Release,
@@ -46,18 +46,18 @@ impl PendingDelivery<Injection> {
 }
 
 impl<T> PendingDelivery<T> {
-    /// An answer that delivers nothing.
+    /// A reply that delivers nothing.
     pub fn unclaimed(content: T) -> PendingDelivery<T> {
         PendingDelivery { content, claim: None, when_sent: WhenSent::Release, until: None }
     }
 
-    /// The same delivery in the host's words.
+    /// Converts the content into the host's format.
     pub fn map<U>(self, words: impl FnOnce(T) -> U) -> PendingDelivery<U> {
         let PendingDelivery { content, claim, when_sent, until } = self;
         PendingDelivery { content: words(content), claim, when_sent, until }
     }
 
-    /// Extends the claim before the context is sent. From then on, only a certain outcome ends it.
+    /// Extends the claim before the context is sent. From then on, only a definite outcome ends it.
     pub(super) fn renewed(mut self) -> Result<PendingDelivery<T>, NotDelivered> {
         if let Some(claim) = &mut self.claim {
             claim.renew()?;
@@ -66,14 +66,14 @@ impl<T> PendingDelivery<T> {
         Ok(self)
     }
 
-    /// The context surely did not reach the session.
+    /// Records that the context did not reach the session.
     pub(super) fn not_sent(self) {
         if let Some(claim) = self.claim {
             claim.release();
         }
     }
 
-    /// The context is out. Returns the content.
+    /// Records that the context was sent. Returns the content.
     pub fn sent(self) -> T {
         let Some(mut claim) = self.claim else { return self.content };
         breakpoint::reach("load:printed");

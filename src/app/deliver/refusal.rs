@@ -1,4 +1,4 @@
-//! A refusal: why a session did not get its context, and what a person or a script can do about it.
+//! A refusal: why a session did not get its context, and what a person or a script can do.
 
 use std::io;
 
@@ -9,7 +9,6 @@ use crate::hosts::opencode::{AddressError, ServerError};
 use crate::store::state::StateError;
 use crate::workspace::AppError;
 
-/// Why nothing was delivered.
 #[derive(Debug, Error)]
 pub enum NotDelivered {
     #[error(
@@ -34,10 +33,10 @@ pub enum NotDelivered {
     Off(String),
     #[error("there is nothing to say: {0}")]
     Nothing(String),
-    /// There may be notes, but they could not be read in time.
+    /// There may be notes, but reading them took too long.
     #[error("the notes are not ready: {0}; try again in a moment")]
     Unready(String),
-    /// The session names an agent or a model that the server does not have.
+    /// The session uses an agent or a model that the server does not have.
     #[error(
         "{session} uses the {kind} {name:?}, which the server does not have; a message would make its next prompt \
          fail: choose another {kind} in the session"
@@ -63,7 +62,7 @@ pub enum NotDelivered {
     ByService(ServiceRefusal),
 }
 
-/// A refusal of the service, as it crosses the socket.
+/// A refusal of the service, as sent over the socket.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ServiceRefusal {
     kind: Refusal,
@@ -78,21 +77,20 @@ impl From<NotDelivered> for ServiceRefusal {
     }
 }
 
-/// The kind of a refusal, which decides the exit code.
+/// The kind of a refusal, which determines the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Refusal {
-    /// As the user wants it.
+    /// Not an error: contexts are switched off.
     Fine,
-    /// The session cannot get a context, or not now.
+    /// The session cannot get a context, at least not now.
     No,
-    /// Wrong usage.
     Usage,
-    /// Something that is needed is missing.
+    /// A requirement is missing.
     Unavailable,
 }
 
 impl NotDelivered {
-    /// Whether asking again soon may help.
+    /// Whether a retry can succeed soon.
     pub fn is_transient(&self) -> bool {
         matches!(
             self,

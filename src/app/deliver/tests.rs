@@ -1,4 +1,5 @@
-//! Every way out of a delivery, on a real state: the claim is released, settled, or left to lapse, and never anything else.
+//! Every outcome of a delivery, on a real state: the claim is released, settled, or left to expire,
+//! and nothing else.
 
 #![expect(clippy::disallowed_methods, reason = "a test writes its own files")]
 
@@ -19,7 +20,7 @@ use crate::workspace::{Request, Strictness};
 const DOORS: [Door; 4] =
     [Door::BridgeEvent, Door::BridgePrompt { is_undone: false }, Door::Stdout, Door::Http];
 
-/// A project without any notes, and a state of its own.
+/// A project without notes, with its own state.
 struct Lab(tempfile::TempDir);
 
 impl Lab {
@@ -69,7 +70,7 @@ impl Lab {
         claimed.unwrap().unwrap().0
     }
 
-    /// A context that waits to be sent, with or without a receipt.
+    /// A context that is ready to be sent, with or without a receipt.
     fn pending(&self, door: Door, is_recorded: bool) -> PendingDelivery<Injection> {
         let claim = self.claim(door);
         let receipt: Receipt = serde_json::from_value(serde_json::json!({
@@ -85,7 +86,7 @@ impl Lab {
         PendingDelivery::of(injection, Some(claim), door, None)
     }
 
-    /// What another process would find.
+    /// The claim as another process sees it.
     fn standing(&self) -> &'static str {
         match self.state().claim_for(None, "s", &Moment::Start, now_ms(), None).unwrap() {
             Claim::Won(_) => "free",

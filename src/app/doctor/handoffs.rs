@@ -1,4 +1,4 @@
-//! What waits in the place's channel, and whether the state knows all of it.
+//! Checks the handoffs that wait in the place's channel, and whether the state knows all documents.
 
 use crate::core::diagnosis::Check;
 use crate::core::handoff::document;
@@ -10,7 +10,7 @@ use crate::store::handoff_files::HandoffFiles;
 use crate::store::state::State;
 use crate::workspace::Place;
 
-/// What is wrong with the document of the handoff that waits.
+/// The problem with the document of the waiting handoff, if any.
 fn trouble(place: &Place, known: &[HandoffRecord]) -> Option<String> {
     let is_current =
         |record: &&HandoffRecord| record.kind == Kind::Session && record.status == Status::Active;
@@ -33,12 +33,12 @@ fn trouble(place: &Place, known: &[HandoffRecord]) -> Option<String> {
         .then(|| format!("{id} waits and its document has the id {named}"))
 }
 
-/// Looks at the handoffs of a place; nothing where there are none.
+/// Checks the handoffs of a place; `None` if there are none.
 pub(super) fn look(place: &Place) -> Option<Check> {
     let name = "handoffs";
     let scope = &place.project.scope;
     let documents = HandoffFiles::new(&place.directories, scope).all().unwrap_or_default();
-    // A state that cannot be used has a check of its own.
+    // An unusable state has its own check.
     let state = State::look(&place.directories.state, time_limits::DOCTOR).ok()?;
     let known = match state {
         Some(state) if state.has_handoffs() => state.list_handoffs(scope).ok()?,

@@ -8,7 +8,7 @@ use crate::system::environment::Environment;
 use crate::system::process::find;
 use crate::workspace::Surroundings;
 
-/// Which version of the host there is, and whether the plugin was tried with it.
+/// Checks the host's version, and whether the plugin was tested with it.
 pub(super) fn host_program(
     environment: &Environment,
     host: Host,
@@ -54,7 +54,7 @@ pub(super) fn host_program(
     }
 }
 
-/// The kgctx that a host's plugin starts, which need not be this one.
+/// Checks the kgctx that a host's plugin starts, which can differ from this one.
 pub(super) fn kgctx(surroundings: &Surroundings, host: Host) -> Check {
     let (name, title) = ("program", host.facts().title);
     let named = surroundings.environment.get("KGCTX_BIN");

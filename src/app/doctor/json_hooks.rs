@@ -1,4 +1,5 @@
-//! The settings files of a host that runs kgctx by hooks. Says nothing about a host into which kgctx was not installed.
+//! Checks the settings files of a host that runs kgctx as a hook. Reports nothing for a host
+//! without an installation.
 
 use crate::app::install::Target;
 use crate::app::install::json_hooks::settings_file;
@@ -11,7 +12,7 @@ use crate::store::state::State;
 use crate::system::process::find;
 use crate::workspace::Surroundings;
 
-/// Checks the settings for all projects, and for this one.
+/// Checks the settings for all projects and for this one.
 pub(super) fn settings(
     surroundings: &Surroundings,
     host: Host,

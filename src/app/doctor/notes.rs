@@ -1,4 +1,4 @@
-//! The way from the settings over vaults and index to a context.
+//! Checks the path from the settings through vaults and index to a context.
 
 use std::path::Path;
 
@@ -17,10 +17,10 @@ use crate::system::within::within;
 use crate::workspace::refresh::list;
 use crate::workspace::{AppError, Place, Request, Workspace};
 
-/// The name of the check of settings, and of what is wrong with them in a context's receipt.
+/// The name of the settings check, and of the same faults in a receipt.
 const SETTINGS: &str = "settings";
 
-/// Checks all of it. What cannot be told because something before it is wrong is left out.
+/// Runs all checks. Skips those that depend on a failed one.
 pub(super) fn all(request: &Request, place: Place) -> Vec<Check> {
     let mut checks = settings(&place);
     checks.push(enabled(&place));
@@ -78,7 +78,7 @@ fn vaults(workspace: Option<&Workspace>, errors: &[AppError]) -> Vec<Check> {
     checks
 }
 
-/// The index as it is. Checking whether it is up to date lists all notes, which may hang.
+/// Reports the index. Checking whether it is up to date lists all notes, which can hang.
 fn index(workspace: Workspace) -> Check {
     let name = "index";
     let check = within(time_limits::DOCTOR, move || match workspace.last_index() {
@@ -114,12 +114,12 @@ fn state(folder: &Path) -> Check {
     match n_receipts {
         Ok(None) => Check::ok("state", "none yet; the first context makes it"),
         Ok(Some(n)) => Check::ok("state", counted(n as usize, "receipt")),
-        // Sessions get their context without a receipt, too.
+        // Sessions also get their context without a receipt.
         Err(error) => Check::of_error("state", Verdict::Warn, error, "check the file and the disk"),
     }
 }
 
-/// Makes a context as a session would get it, and keeps no receipt.
+/// Builds a context as a session would get it, without a receipt.
 fn trial(request: &Request) -> Vec<Check> {
     let name = "context";
     let mut session = Session::new("doctor", request.clone(), Host::Opencode);
@@ -134,7 +134,7 @@ fn trial(request: &Request) -> Vec<Check> {
     source.into_iter().chain([made(&receipt)]).collect()
 }
 
-/// What became of a trial.
+/// Reports the result of a trial.
 fn made(receipt: &Receipt) -> Check {
     let name = "context";
     let ms = receipt.stages.iter().find(|stage| stage.name == "all").map_or(0.0, |stage| stage.ms);
@@ -143,7 +143,7 @@ fn made(receipt: &Receipt) -> Check {
         thousands(receipt.used.tokens as i64),
         thousands(receipt.budget.tokens as i64)
     );
-    // Those of the settings have a line of their own.
+    // The faults of the settings have their own check.
     let is_new = |fault: &&Fault| fault.source != FaultSource::Settings;
     if receipt.faults.iter().any(|fault| is_new(&fault)) {
         let faults = receipt.faults.iter().filter(is_new);

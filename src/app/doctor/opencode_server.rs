@@ -1,4 +1,4 @@
-//! A running OpenCode server, to which contexts go without the plugin.
+//! Checks a running OpenCode server, which gets contexts without the plugin.
 
 use std::error::Error;
 
@@ -25,7 +25,7 @@ pub(super) fn server(url: &str, environment: &Environment) -> Check {
         Err(error) => return refused(&error),
     };
     let health = runtime.block_on(server.health());
-    // Does not wait for the look-up of a name.
+    // Does not wait for the lookup of the host's name.
     runtime.shutdown_background();
     let address = server.address();
     match health {

@@ -1,4 +1,4 @@
-//! The plugin of a host that loads one.
+//! Checks the plugin of a host that loads one.
 
 use crate::app::install::VERSION;
 use crate::app::install::plugin_file::loaded;
@@ -9,7 +9,7 @@ use crate::hosts::opencode::plugins::LoadedPlugin;
 use crate::system::environment::Environment;
 use crate::workspace::Surroundings;
 
-/// Checks that the plugin is there once, and of this version.
+/// Checks that the plugin is installed once, in this version.
 pub(super) fn plugins(
     surroundings: &Surroundings,
     host: Host,
@@ -70,7 +70,6 @@ fn plugin(host: Host, found: &LoadedPlugin) -> Check {
     }
 }
 
-/// Checks whether the host loads plugins at all.
 pub(super) fn plugins_allowed(environment: &Environment, host: Host, off_switch: &str) -> Check {
     let (name, title) = ("plugins", host.facts().title);
     let switch = environment.get(off_switch).map(|value| value.to_string_lossy());

@@ -1,10 +1,10 @@
-//! The answers of one state of the index.
+//! The answers from one state of the index.
 
 use crate::core::context::found::{ConceptDetails, Found, FoundNote};
 use crate::core::context::receipt::{Fault, FaultSource};
 use crate::sources::source::SourceAnswer;
 
-/// As far as they have come in.
+/// The answers so far.
 #[derive(Default)]
 pub(super) struct Answers {
     pub(super) search: Option<SourceAnswer<Vec<FoundNote>>>,
@@ -21,7 +21,7 @@ impl Answers {
         self.search.is_some() && self.recent.is_some() && self.details.is_some()
     }
 
-    /// What was found, if there are all answers and no error.
+    /// The results, if all answers have arrived without an error.
     pub(super) fn found(&self) -> Option<Found> {
         let search = self.search.as_ref()?.as_ref().ok()?.clone();
         let recent = self.recent.as_ref()?.as_ref().ok()?.clone();
@@ -33,7 +33,8 @@ impl Answers {
         self.details.as_ref()?.as_ref().ok()
     }
 
-    /// What was found. The reason for a missing answer is `missing`; without one, a worker has reported it.
+    /// The results. `missing` is the reason for missing answers; without one, a worker has already
+    /// reported it.
     pub(super) fn into_found(self, missing: Option<&str>, faults: &mut Vec<Fault>) -> Found {
         Found {
             search: answer_or_fault(FaultSource::Search, self.search, missing, faults),

@@ -1,5 +1,5 @@
-//! Writes a handoff: an id is reserved, the document written, and then it waits, in this order. Whoever is ended in between
-//! leaves a draft, which the next one brings to an end.
+//! Writes a handoff: reserves an id, writes the document, and activates the handoff, in this order.
+//! A process that is killed in between leaves a draft, which the next process finishes.
 
 use std::path::PathBuf;
 
@@ -14,12 +14,11 @@ use crate::system::breakpoint;
 use crate::system::clock;
 use crate::system::listed_files;
 
-/// A handoff that is to be written.
+/// A handoff to write.
 #[derive(Debug, Clone)]
 pub struct Draft {
-    /// What it says.
     pub document: Document,
-    /// Who wrote it, if not the session of these handoffs.
+    /// The author, if not the session of these handoffs.
     pub author: Option<String>,
 }
 
@@ -29,35 +28,30 @@ impl From<Document> for Draft {
     }
 }
 
-/// A handoff that was written.
 #[derive(Debug)]
 pub struct Created {
-    /// Its id.
     pub id: HandoffId,
-    /// Where its document is.
     pub path: PathBuf,
-    /// Whom it is for.
     pub kind: Kind,
-    /// Its status: mostly it waits.
+    /// Usually active.
     pub status: Status,
-    /// The one whose place it took.
+    /// The handoff that it replaced.
     pub superseded: Option<HandoffId>,
-    /// From when on it is too old.
+    /// The time from which on it is too old.
     pub expires: Option<Timestamp>,
 }
 
 impl Handoffs {
-    /// Writes a handoff.
     pub fn create(&mut self, draft: Draft) -> Result<Created, HandoffError> {
         let Draft { mut document, author } = draft;
         self.complete(&mut document, author)?;
         let created = self.store(document)?;
-        // What is too old to be kept goes with the next one, if not with this one.
+        // If this fails, the next handoff removes the outdated ones.
         let _ = self.tidy();
         Ok(created)
     }
 
-    /// Fills in what only kgctx knows, and makes sure that the rest is there.
+    /// Fills in what only kgctx knows, and checks that the rest is complete.
     fn complete(
         &self,
         document: &mut Document,
@@ -99,11 +93,11 @@ impl Handoffs {
         }
     }
 
-    /// Writes a document that is complete but for its id.
+    /// Writes a document that lacks only its id.
     pub(super) fn store(&mut self, mut document: Document) -> Result<Created, HandoffError> {
         let (actor, files) = (self.actor(), self.files(&self.scope));
         let is_free = |id: &HandoffId| !files.is_there(id);
-        // The id is the last thing that is missing, and all are of about the same length.
+        // Only the id is missing, and all ids have about the same length.
         let n_bytes = document::write(&document).len();
         if n_bytes as u64 + 100 > MAX_BYTES {
             return Err(HandoffError::TooLong(n_bytes));
@@ -113,7 +107,7 @@ impl Handoffs {
         breakpoint::reach("create:reserved");
         document.head.id = Some(id.to_string());
         if let Err(error) = files.write(&id, &document::write(&document)) {
-            // If it cannot be forgotten now, it will be when this process is gone.
+            // If abandoning fails, the draft is forgotten after this process has ended.
             let _ = self.state.abandon_draft(&id, &actor);
             return Err(HandoffError::document(files.path(&id), error));
         }
@@ -131,7 +125,7 @@ impl Handoffs {
     }
 }
 
-/// A text for a handoff that says in its head all there is to say.
+/// Builds the text of a handoff whose front matter says everything.
 fn body_of(head: &Head) -> Option<String> {
     let section = |title: &str, text: &Option<String>| {
         let text = text.as_deref().map(str::trim).filter(|text| !text.is_empty())?;

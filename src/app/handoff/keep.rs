@@ -1,22 +1,23 @@
-//! Gives handoffs back, puts them away, and removes what is done with. What waits or is claimed is never removed.
+//! Releases and archives handoffs, and removes archived ones. Never removes an active or claimed
+//! handoff.
 
 use crate::app::handoff::{HandoffError, Handoffs};
 use crate::core::handoff::record::HandoffRecord;
 use crate::core::handoff::{HandoffId, Status};
 use crate::system::breakpoint;
 
-/// What was removed, or would be.
+/// The handoffs that were removed, or would be in a dry run.
 #[derive(Debug)]
 pub struct Pruned {
-    /// The handoffs, the oldest first.
+    /// Oldest first.
     pub removed: Vec<HandoffRecord>,
-    /// How many that are done with are left.
+    /// The number of archived handoffs that are left.
     pub n_kept: usize,
 }
 
 impl Handoffs {
-    /// Gives back what was picked up; without an id, what this session picked up last. Returns its status now: another one may
-    /// have taken its place.
+    /// Releases a claimed handoff; without an id, the one that this session claimed last. Returns
+    /// its new status: another handoff may have replaced it.
     pub fn release(&mut self, id: Option<&HandoffId>) -> Result<(HandoffId, Status), HandoffError> {
         let id = match id {
             Some(id) => id.clone(),
@@ -46,7 +47,6 @@ impl Handoffs {
             .ok_or_else(|| HandoffError::NothingClaimed(self.channel.clone()))
     }
 
-    /// Puts a handoff away.
     pub fn archive(&mut self, id: &HandoffId) -> Result<HandoffRecord, HandoffError> {
         let actor = self.actor();
         match self.state.archive_handoff(&self.scope, id, "archived", &actor)? {
@@ -59,18 +59,18 @@ impl Handoffs {
         }
     }
 
-    /// Puts away what waits for the next session, if something does.
+    /// Archives the handoff that waits for the next session, if there is one.
     pub fn clear(&mut self) -> Result<Option<HandoffRecord>, HandoffError> {
         let Some(current) = self.state.current_handoff(&self.scope)? else { return Ok(None) };
         breakpoint::reach("clear:begun");
         let actor = self.actor();
         let cleared = self.state.archive_handoff(&self.scope, &current.id, "cleared", &actor)?;
         breakpoint::reach("clear:done");
-        // Somebody may have been faster.
+        // Another process may have been faster.
         Ok(cleared.filter(|record| !record.is_archived()))
     }
 
-    /// Removes all that is done with but the newest.
+    /// Removes all archived handoffs except the newest ones.
     pub fn prune(&mut self, keep: usize, is_dry_run: bool) -> Result<Pruned, HandoffError> {
         let mut archived = self.state.archived_handoffs(&self.scope)?;
         let n_kept = archived.len().min(keep);
@@ -83,18 +83,18 @@ impl Handoffs {
         Ok(Pruned { removed: archived, n_kept })
     }
 
-    /// Removes what was done with long ago, and forgets sessions that are long over.
+    /// Removes handoffs that were archived long ago, and forgets sessions that ended long ago.
     pub(super) fn tidy(&mut self) -> Result<(), HandoffError> {
         let now_ms = self.actor().now_ms;
         for record in self.state.outdated_handoffs(now_ms)? {
-            // A disk that refuses one of them is asked again next time.
+            // A file that cannot be removed is tried again next time.
             let _ = self.remove(&record, "too old to be kept");
         }
         Ok(self.state.forget_old_sessions(now_ms)?)
     }
 
-    /// Removes a handoff that is done with. The file goes before the record: without it, there is nothing that could come
-    /// back.
+    /// Removes an archived handoff. Removes the file before the record: without the file, the
+    /// handoff cannot reappear.
     pub(super) fn remove(
         &mut self,
         record: &HandoffRecord,

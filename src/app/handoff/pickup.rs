@@ -1,4 +1,5 @@
-//! Takes a handoff up: claims it, reads what it lists, and keeps it claimed once its text has been seen.
+//! Picks up a handoff: claims it, reads the files that it lists, and keeps it claimed after its
+//! text was shown.
 
 use serde_json::Value;
 
@@ -13,53 +14,52 @@ use crate::store::state::TakeOutcome;
 use crate::system::breakpoint;
 use crate::system::listed_files;
 
-/// Which handoff is taken up.
+/// The handoff to pick up.
 #[derive(Debug, Clone)]
 pub enum Which {
-    /// This one.
     Named(HandoffId),
-    /// The most urgent task, and of those the oldest.
+    /// The task with the highest priority; among equals, the oldest.
     Next,
 }
 
-/// A handoff that was taken up, but is not kept yet.
+/// A handoff that was picked up, but is not confirmed yet.
 #[derive(Debug)]
 pub struct Picked {
-    /// The handoff, as it was before.
+    /// The handoff's record from before the claim.
     pub record: HandoffRecord,
-    /// Its document as it is stored.
+    /// The document as stored.
     pub text: String,
-    /// Its document, understood.
+    /// The parsed document.
     pub read: Read,
-    /// The files that it lists, as they are now.
+    /// The current contents of the files that it lists.
     pub files: Vec<ListedFile>,
 }
 
 impl Picked {
-    /// What is printed of it.
+    /// The text to print.
     pub fn render(&self) -> String {
         let text = pickup::render(&self.record.id, &self.text, &self.files, LIMITS.in_all);
         secrets::mask(&text).into_owned()
     }
 
-    /// Its head as JSON, without secrets.
+    /// The front matter as JSON, with secrets masked.
     pub fn head(&self) -> Value {
         mask_json(document::to_json(&self.read.document.head))
     }
 
-    /// Its body without secrets.
+    /// The body with secrets masked.
     pub fn body(&self) -> String {
         secrets::mask(&self.read.document.body).into_owned()
     }
 
-    /// What was wrong with the files that it lists.
+    /// The problems with the listed files.
     pub fn warnings(&self) -> Vec<String> {
         pickup::warnings(&self.files, LIMITS.in_all)
     }
 }
 
 impl Handoffs {
-    /// Takes a handoff up. Without `with_files`, no listed file is opened.
+    /// Picks up a handoff. Without `with_files`, opens no listed file.
     pub fn pick_up(&mut self, which: &Which, with_files: bool) -> Result<Picked, HandoffError> {
         let mut broken: Vec<HandoffId> = Vec::new();
         loop {
@@ -105,7 +105,7 @@ impl Handoffs {
         Ok(Picked { record, text, read, files: files.into_iter().map(mask_file).collect() })
     }
 
-    /// Its text has been seen: it stays claimed.
+    /// Confirms the claim, because the text was shown.
     pub fn keep(&mut self, id: &HandoffId) -> Result<(), HandoffError> {
         breakpoint::reach("pickup:printed");
         let actor = self.actor();
@@ -114,7 +114,7 @@ impl Handoffs {
         Ok(())
     }
 
-    /// Its text could not be shown: it waits again.
+    /// Releases the handoff, because its text could not be shown.
     pub fn put_back(&mut self, id: &HandoffId, reason: &str) -> Result<(), HandoffError> {
         let actor = self.actor();
         self.state.release_handoff(&self.scope, id, reason, &actor)?;
@@ -122,7 +122,7 @@ impl Handoffs {
     }
 }
 
-/// A value whose texts carry no secrets.
+/// Masks secrets in all strings of a value.
 fn mask_json(value: Value) -> Value {
     match value {
         Value::String(text) => Value::String(secrets::mask(&text).into_owned()),
@@ -132,7 +132,7 @@ fn mask_json(value: Value) -> Value {
     }
 }
 
-/// What is read for a model is not to carry secrets to it.
+/// Masks secrets, because the model reads the file.
 fn mask_file(file: ListedFile) -> ListedFile {
     let found = match file.found {
         FoundFile::Text { text, total } => {

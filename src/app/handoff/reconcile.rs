@@ -1,5 +1,5 @@
-//! Compares what handoffs say with what is there. Changes nothing, unless it is asked to take in documents that the state
-//! has lost.
+//! Compares handoffs with the repository and the file system. Changes nothing, unless asked to
+//! adopt documents that the state has lost.
 
 use std::path::Path;
 
@@ -15,53 +15,46 @@ use crate::store::handoff_files::HandoffFiles;
 use crate::system::git::{self, Reference};
 use crate::system::listed_files::{self, FileStatus};
 
-/// What a comparison found out.
+/// The result of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// It is as the handoff says.
+    /// The handoff is right.
     Confirmed,
-    /// It is not.
+    /// The handoff is wrong.
     Discrepant,
-    /// Nothing here can confirm or refute it.
+    /// Nothing here confirms or refutes it.
     Unverifiable,
 }
 
-/// One thing that was compared.
+/// One compared item.
 #[derive(Debug, Serialize)]
 pub struct Finding {
-    /// What kind of thing: `git_ref`, `spec`, `file` or `document`.
+    /// The kind of item: `git_ref`, `spec`, `file` or `document`.
     pub what: &'static str,
-    /// Its name.
     pub name: String,
-    /// How it is.
     pub verdict: Verdict,
-    /// Why.
     pub why: String,
 }
 
-/// A handoff and what it says.
+/// A handoff with the result of its comparison.
 #[derive(Debug)]
 pub struct Checked {
-    /// The handoff.
     pub record: HandoffRecord,
-    /// What it says, compared with what is there.
     pub findings: Vec<Finding>,
 }
 
-/// All documents, compared with what the state knows.
+/// The result of comparing all documents with the state.
 #[derive(Debug, Default)]
 pub struct Reconciled {
-    /// What is wrong.
     pub findings: Vec<Finding>,
-    /// Documents that were taken in.
+    /// Documents that were adopted.
     pub adopted: Vec<HandoffId>,
-    /// How many are as they should be.
     pub n_confirmed: usize,
 }
 
 impl Handoffs {
-    /// Compares what one handoff says with what is there.
+    /// Compares one handoff with the repository and the file system.
     pub fn check(&self, id: &HandoffId) -> Result<Checked, HandoffError> {
         let record = self.find(Some(id))?;
         let head = self.document(&record)?.document.head;
@@ -86,7 +79,7 @@ impl Handoffs {
         Ok(Checked { record, findings })
     }
 
-    /// Compares all documents with what the state knows. With `repair`, takes in what the state has lost.
+    /// Compares all documents with the state. With `repair`, adopts those that the state has lost.
     pub fn reconcile(&mut self, repair: bool) -> Result<Reconciled, HandoffError> {
         let files = self.files(&self.scope);
         let known = self.state.list_handoffs(&self.scope)?;
@@ -111,7 +104,7 @@ impl Handoffs {
         let folder = self.place.directories.state.join("handoffs");
         let listed = files.all().map_err(|cause| HandoffError::document(folder, cause))?;
         let lost: Vec<HandoffId> = listed.into_iter().filter(|id| !is_known(id)).collect();
-        // The newest first: then those before it are superseded, as they were.
+        // Newest first: the older ones are then superseded, as they were before.
         for id in lost.into_iter().rev() {
             if !repair {
                 let why =
@@ -129,8 +122,9 @@ impl Handoffs {
         Ok(reconciled)
     }
 
-    /// Takes in a document that the state has lost. What came about by itself, or is too old, is put away; what was left on
-    /// purpose waits again, though it may have been delivered: the state no longer knows.
+    /// Adopts a document that the state has lost. Archives it if it was written automatically or is
+    /// too old. Otherwise it becomes active again, although it may have been delivered: the state
+    /// no longer knows.
     fn adopt(&mut self, files: &HandoffFiles, id: &HandoffId) -> Result<(), HandoffError> {
         let path = files.path(id);
         let bytes = files.read(id).map_err(|cause| HandoffError::document(&path, cause))?;

@@ -1,4 +1,4 @@
-//! Handoffs of other tools: taken in, and written for them.
+//! Imports handoffs of other tools, and exports handoffs for them.
 
 use std::path::{Path, PathBuf};
 
@@ -15,41 +15,36 @@ use crate::system::atomic_file;
 use crate::system::environment::Environment;
 use crate::system::user_input;
 
-/// What was taken in.
+/// The result of an import.
 #[derive(Debug, Default)]
 pub struct Imported {
-    /// The handoffs, the oldest first.
+    /// Oldest first.
     pub handoffs: Vec<ImportedHandoff>,
-    /// How many were taken in before.
+    /// The number of handoffs that were imported earlier.
     pub n_known: usize,
-    /// What was odd about some.
     pub warnings: Vec<String>,
-    /// What could not be taken in, and why.
+    /// The handoffs that could not be imported, with reasons.
     pub failed: Vec<String>,
 }
 
-/// A handoff that was taken in.
 #[derive(Debug)]
 pub struct ImportedHandoff {
-    /// Its id here.
     pub id: HandoffId,
-    /// What it was called elsewhere.
+    /// The id in the other tool.
     pub source_id: String,
-    /// Its status.
     pub status: Status,
 }
 
-/// Where a handoff was written to.
+/// The destination of an exported handoff.
 #[derive(Debug)]
 pub enum Exported {
-    /// Nowhere yet.
+    /// The document itself, for standard output.
     Text(String),
-    /// Into this file.
     File(PathBuf),
 }
 
 impl Handoffs {
-    /// Takes in files with any of the known headers.
+    /// Imports files with any of the known headers.
     pub fn import(&mut self, paths: &[PathBuf]) -> Result<Imported, HandoffError> {
         let mut imported = Imported::default();
         for path in paths {
@@ -72,7 +67,7 @@ impl Handoffs {
         Ok(imported)
     }
 
-    /// Takes in what Amplifier has left for this project.
+    /// Imports Amplifier's handoffs for this project.
     pub fn import_amplifier(&mut self) -> Result<Imported, HandoffError> {
         let mut imported = Imported::default();
         let root = self.place.project.root.clone();
@@ -82,7 +77,7 @@ impl Handoffs {
         imported.warnings.extend(warnings);
         let (readable, warnings) = foreign::newest_first(found);
         imported.warnings.extend(warnings);
-        // The oldest first, so that each takes the place of the one before.
+        // Oldest first, so that each supersedes the one before.
         for (handoff, mut read) in readable.into_iter().rev() {
             let head = &mut read.document.head;
             head.occasion.get_or_insert(Occasion::End);
@@ -101,7 +96,7 @@ impl Handoffs {
         name: &str,
         imported: &mut Imported,
     ) -> Result<(), HandoffError> {
-        // A document of our own that comes back is known by its own id.
+        // One of our own documents has an id that the state knows.
         let own = HandoffId::parse(&source_id).ok();
         let is_own = match own {
             Some(id) => self.state.handoff(&self.scope, &id)?.is_some(),
@@ -124,7 +119,7 @@ impl Handoffs {
                 imported.handoffs.push(ImportedHandoff { id, source_id, status });
                 Ok(())
             }
-            // One that is too long does not keep the others out.
+            // A handoff that is too long does not block the others.
             Err(error @ HandoffError::TooLong(_)) => {
                 imported.failed.push(format!("{name}: {error}"));
                 Ok(())
@@ -133,12 +128,10 @@ impl Handoffs {
         }
     }
 
-    /// A handoff's document, for standard output.
     pub fn export_text(&self, id: Option<&HandoffId>) -> Result<String, HandoffError> {
         self.text(&self.find(id)?)
     }
 
-    /// Writes a handoff's document to a file.
     pub fn export_to(&self, id: Option<&HandoffId>, to: &Path) -> Result<Exported, HandoffError> {
         let text = self.export_text(id)?;
         let fail = |cause| HandoffError::document(to, cause);
@@ -146,7 +139,7 @@ impl Handoffs {
         Ok(Exported::File(to.to_path_buf()))
     }
 
-    /// Writes a handoff where Amplifier looks for it, in its form.
+    /// Writes a handoff in Amplifier's format to the path where Amplifier looks for it.
     pub fn export_to_amplifier(&self, id: Option<&HandoffId>) -> Result<Exported, HandoffError> {
         let record = self.find(id)?;
         let read = self.document(&record)?;
@@ -163,8 +156,8 @@ impl Handoffs {
     }
 }
 
-/// What a document without an id is known by: its name, where that is an id. Else many files have the same name, and only
-/// what stands in them tells them apart.
+/// Identifies a document without an id: by its file name if that is an id, else by its file name
+/// and a hash, because many files share a name.
 fn name_of(path: &Path, text: &str) -> String {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     if HandoffId::parse(&stem).is_ok() {

@@ -1,4 +1,5 @@
-//! Answers hosts that read our standard output: gives a session its context, and notes its end.
+//! Answers hosts that read our standard output: delivers contexts to sessions, and records their
+//! ends.
 
 use std::time::{Duration, Instant};
 
@@ -16,7 +17,7 @@ use crate::system::process::detach;
 use crate::system::process::identity::Process;
 use crate::workspace::{Place, Request};
 
-/// Answers a hook; `None` where there is nothing to say.
+/// Answers a hook; `None` if there is nothing to print.
 pub fn direct(host: Host, question: &[u8], until: Instant) -> Option<PendingDelivery<String>> {
     let words = words(host)?;
     match words.read(question)? {
@@ -33,7 +34,7 @@ pub fn direct(host: Host, question: &[u8], until: Instant) -> Option<PendingDeli
     }
 }
 
-/// Gives a session its context, in the words of its host.
+/// Delivers a context in the host's format.
 fn give(
     words: &dyn HostWords,
     place: &Place,
@@ -53,7 +54,7 @@ fn give(
     Some(pending.ok()?.map(|injection| words.context(&injection.text)))
 }
 
-/// A session that begins.
+/// A session that starts.
 struct Starting {
     host: Host,
     words: &'static dyn HostWords,
@@ -63,13 +64,13 @@ struct Starting {
 
 impl Starting {
     fn answer(self) -> Option<PendingDelivery<String>> {
-        // Commands in the session's own shell then know their session.
+        // Commands in the session's shells then know their session.
         self.words.name_session(&self.start.session);
         let here = Place::find(&Request::lenient(self.start.folder.clone())).ok()?;
         let state = State::open(&here.directories.state, time_limits::HOOK_STATE).ok();
         let known =
             state.as_ref().and_then(|state| state.session_origin(&self.start.session).ok()?);
-        // The folder counts in which the session was started, not its current one.
+        // Uses the folder where the session started, not its current one.
         let folder =
             known.as_ref().map_or_else(|| self.start.folder.clone(), |known| known.folder.clone());
         let at = Request::lenient(folder);
@@ -83,7 +84,7 @@ impl Starting {
         if place.settings.handoff.enabled.value
             && state.as_ref().is_some_and(|state| state.has_free_ending(now_ms()).unwrap_or(false))
         {
-            // The process that should have written it is gone.
+            // The process that should have written the handoff has ended.
             let _ = detach::finish_endings();
         }
         let (moment, wanted) = self.moment(&place, state, known)?;
@@ -91,7 +92,7 @@ impl Starting {
         give(self.words, &place, session, wanted, self.until)
     }
 
-    /// The session's moment; `None` where it gets nothing.
+    /// The session's moment; `None` if it gets no context.
     fn moment(
         &self,
         place: &Place,
@@ -121,7 +122,7 @@ impl Starting {
                 let query = HandoffQuery {
                     scope: &place.project.scope,
                     session: &self.start.session,
-                    // Without a known age, no handoff counts as newer.
+                    // With an unknown age, no handoff counts as newer.
                     request: HandoffRequest::Since(since.unwrap_or(i64::MAX)),
                     max_age: place.settings.handoff.max_age(),
                     now_ms: now_ms(),
@@ -140,9 +141,10 @@ impl Starting {
         }
     }
 
-    /// When something was last said in the session, in milliseconds since 1970.
+    /// The time of the last response in the session, in milliseconds since 1970.
     fn last_said(&self) -> Option<i64> {
-        // A fork has no transcript yet. Its silence comes in whole seconds: better twice than never.
+        // A fork has no transcript yet. Its silence is rounded to whole seconds: delivering twice
+        // is better than never.
         let silence = || {
             let silence = self.start.silence?.saturating_add(Duration::from_secs(1));
             i64::try_from(silence.as_millis()).ok()
@@ -151,7 +153,7 @@ impl Starting {
         written.or_else(|| Some(now_ms().saturating_sub(silence()?)))
     }
 
-    /// Remembers a session that gets nothing.
+    /// Records a session that gets no context.
     fn remember(&self, place: &Place, state: Option<State>) {
         if let Some(mut state) = state {
             remember(&mut state, &self.start.session, place, &self.start.folder, Process::host());
@@ -159,7 +161,8 @@ impl Starting {
     }
 }
 
-/// Notes that a session has ended. Its handoff is written by a process of its own, for which the host does not wait.
+/// Records that a session has ended. A separate process writes the handoff, so that the host does
+/// not wait.
 fn note_end(end: SessionEnd) {
     let SessionEnd { session, folder, is_cleared, transcript } = end;
     let Ok(place) = Place::find(&Request::lenient(folder.clone())) else { return };
@@ -173,7 +176,8 @@ fn note_end(end: SessionEnd) {
             }
             state.end_session(&ending.session, leaves_one.then_some(&ending), ending.at_ms)
         });
-    // If the process cannot be started, the next session's start tries again. An end that was not noted is passed as arguments.
+    // If the process cannot be started, the next session's start tries again. An end that could not
+    // be recorded is passed as arguments.
     if leaves_one {
         let _ = match noted {
             Ok(()) => detach::finish_endings(),

@@ -1,4 +1,4 @@
-//! Plans for hooks in a host's settings file, of which every other byte stays as it is.
+//! Plans for hooks in a host's settings file. Every other byte of the file stays.
 
 use std::io;
 use std::path::PathBuf;
@@ -29,7 +29,8 @@ pub(super) fn plan_install(
         return Ok(plan);
     }
     let known = remembered(target.state()?.as_ref(), &plan.file)?;
-    // The backup is still right if the file is as we left it. Otherwise it must hold what others wrote since.
+    // The backup is still right if the file is as kgctx left it. Otherwise it must include the
+    // changes since then.
     if !known.is_some_and(|known| is_as_left(&found, &known)) {
         let kept = SettingsFile::read_backup(&plan.file, hooks)?;
         let original = found.without_hooks(kept.as_ref())?;
@@ -95,7 +96,7 @@ fn is_as_left(found: &SettingsFile, known: &Installation) -> bool {
     known.sha256 == sha256(found.text())
 }
 
-/// How the settings name this program: shortly, where the PATH leads to it.
+/// The program in the settings: `kgctx` if the PATH finds this program, else its path.
 fn program(surroundings: &Surroundings) -> Result<String, InstallError> {
     let found = find::find("kgctx".as_ref(), &surroundings.environment);
     let this = find::this();

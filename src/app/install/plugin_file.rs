@@ -1,4 +1,4 @@
-//! Plans for a plugin: one file of ours in a folder from which the host loads it.
+//! Plans for a plugin: one file in a folder from which the host loads it.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -67,7 +67,8 @@ pub(in crate::app) fn program(surroundings: &Surroundings) -> Option<PathBuf> {
     find::find(name, environment)
 }
 
-/// Where the plugin goes: where it is already, else where plugins are, else into the first folder.
+/// The plugin's path: where it already is, else in the first existing plugin folder, else in the
+/// first folder.
 fn place(folder: &Path, plugin: &PluginFile) -> Result<PathBuf, InstallError> {
     let files = candidates(folder, plugin);
     for file in &files {

@@ -1,4 +1,4 @@
-//! What a worker reports to the thread that gathers.
+//! The events that a worker reports to the gathering thread.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,10 +10,10 @@ use crate::sources::slow::{SlowAnswer, SlowSource};
 use crate::sources::source::SourceAnswer;
 use crate::workspace::{AppError, Place};
 
-/// Which state of the index was asked.
+/// The state of the index that answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum IndexState {
-    /// As it was left.
+    /// The last index, before the vaults were listed.
     Last,
     /// After the vaults were listed.
     Fresh,
@@ -21,26 +21,26 @@ pub(crate) enum IndexState {
 
 pub(crate) enum WorkerEvent {
     Place(Box<Result<Place, AppError>>),
-    /// Which source answers, what is wrong with the others, and the source itself if it is slow.
+    /// The chosen source, the faults of the others, and the source itself if it is slow.
     Chosen(SourceChoice, Vec<Fault>, Option<Arc<SlowSource>>),
-    /// Whether there is a source to ask, and what is wrong with the vaults that cannot be used.
+    /// Whether there is a source to ask, and the faults of unusable vaults.
     Opened(bool, Vec<Fault>),
     /// Notes are being read for the index: those of all vaults, or without those of another source.
     Reading {
         covers_all: bool,
     },
-    /// The index is up to date, or as good as it gets.
+    /// The index is up to date, or as current as possible.
     Refreshed(Option<Fault>),
-    /// The index turned out to be damaged, and is rebuilt.
+    /// The index is damaged and is being rebuilt.
     Rebuilding(Fault),
     /// There is no usable index.
     Failed(Fault),
     Search(IndexState, SourceAnswer<Vec<FoundNote>>),
     Recent(IndexState, SourceAnswer<Vec<FoundNote>>),
     Details(IndexState, SourceAnswer<ConceptDetails>),
-    /// What the slow source answered, or why it did not.
+    /// The slow source's answer, or why it did not answer.
     Slow(Result<Box<SlowAnswer>, String>),
     Took(&'static str, Duration),
-    /// Nothing more will come, except from a slow source.
+    /// No more events follow, except from a slow source.
     Done,
 }

@@ -1,4 +1,4 @@
-//! The questions that a worker asks its sources.
+//! A worker's questions to its sources.
 
 use super::{Answered, OUR_FAULT, Worker};
 use crate::app::worker::event::{IndexState, WorkerEvent};
@@ -49,8 +49,9 @@ impl Worker {
         }
     }
 
-    /// Asks for recent notes beside the search, if there is a core for that. Opening another connection takes longer than
-    /// the answer: with two cores, of which listing has one, the answer comes sooner after the search.
+    /// Asks for recent notes in parallel with the search, if there is a spare core. Opening another
+    /// connection takes longer than the answer: with two cores, one of them busy with listing, the
+    /// answer is faster after the search.
     fn start_recent(&self, source: &Blended) -> Option<Started<SourceAnswer<Vec<FoundNote>>>> {
         let recent = source.recent_elsewhere().filter(|_| self.has_spare_core)?;
         let worker = self.clone();

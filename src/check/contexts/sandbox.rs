@@ -1,5 +1,5 @@
-//! The sandbox: a temporary checkout in which sessions start, and the place that each of them finds. Nothing of the user's
-//! is in reach.
+//! The sandbox: a temporary checkout in which sessions start, and the place of each session. The
+//! user's files are out of reach.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -18,20 +18,19 @@ use crate::system::environment::Environment;
 use crate::system::vault;
 use crate::workspace::{AppError, Place, Request};
 
-/// A slow machine must not change what is found.
+/// A slow machine must not change the findings.
 const PATIENCE_MS: &str = "3600000";
-/// The branch of a session that names none.
+/// The branch of a session that does not set one.
 const BRANCH: &str = "main";
 const MAX_SETTINGS_BYTES: u64 = 1024 * 1024;
 
 pub(crate) struct Sandbox<'r> {
     repository: &'r Repository,
     pub(crate) checkout: TempCheckout,
-    /// By the folder of the session.
+    /// By the session's folder.
     pub(crate) places: BTreeMap<String, Place>,
-    /// Those at the top.
+    /// The settings at the top of the repository.
     pub(crate) settings: Settings,
-    /// The folders of notes of all sessions.
     pub(crate) vaults: Vec<CheckedVault>,
 }
 
@@ -41,7 +40,8 @@ impl<'r> Sandbox<'r> {
         base: Option<&Base>,
     ) -> Result<Sandbox<'r>, CheckError> {
         let checkout = TempCheckout::new(&repository.project)?;
-        // The folders of both versions: a vault that one of them lacks is empty there.
+        // The folders of both versions: a vault that exists in only one of them is empty in the
+        // other.
         let of_base = base.iter().flat_map(|base| base.files.keys());
         for path in repository.paths.iter().chain(of_base) {
             checkout.make_folder_of(path)?;
@@ -57,7 +57,7 @@ impl<'r> Sandbox<'r> {
         Ok(Sandbox { repository, checkout, places, settings, vaults })
     }
 
-    /// Checks out the session's branch. Returns what the session asks for, and its place.
+    /// Checks out the session's branch. Returns the session's request and place.
     pub(crate) fn enter(&self, session: &SessionSpec) -> Result<(Request, &Place), CheckError> {
         if self.repository.has_repository() {
             self.checkout.check_out(session.branch.as_deref().unwrap_or(BRANCH))?;
@@ -75,7 +75,7 @@ impl<'r> Sandbox<'r> {
     }
 }
 
-/// Writes the settings at the top, and those of packages where there is no repository around them.
+/// Writes the settings at the top and, without a repository, those of packages.
 fn write_settings(repository: &Repository, checkout: &TempCheckout) -> Result<(), CheckError> {
     if repository.text.is_some() {
         checkout.write(SETTINGS, repository.file.without_unknown.as_bytes())?;
@@ -126,7 +126,7 @@ fn request(checkout: &TempCheckout, dir: &str) -> Request {
         home: Some(checkout.home()),
         environment: Some(Environment::from_iter([patience])),
         source: Some(SourcePreference::Index),
-        // The temporary folder may lie inside of a repository.
+        // The temporary folder can be in a repository.
         ceiling: Some(checkout.folder().to_path_buf()),
         ..Request::default()
     }

@@ -1,4 +1,5 @@
-//! A session of a check: its context, made by the path that makes all contexts, and what is reported of it.
+//! A session of a check: builds its context with the code that builds all contexts, and the report
+//! about it.
 
 use crate::app::inject::inject;
 use crate::app::recorder::Recording;
@@ -14,38 +15,37 @@ use crate::core::handoff::HandoffSection;
 use crate::core::host::Host;
 use crate::core::time_limits;
 
-/// More than any context could have.
+/// More than any context needs.
 const UNLIMITED: usize = 100_000_000;
 
-/// A session and what it would be given.
+/// A session and its context.
 pub(crate) struct SessionContext {
     pub(crate) report: SessionReport,
     pub(crate) text: String,
-    /// Whether there is something to say and no room to say anything.
+    /// Whether there is content, but the budget has no room for any of it.
     pub(crate) is_shut_out: bool,
-    /// What there is no room for of the handoff.
+    /// The part of the handoff that does not fit.
     pub(crate) cut: Option<Cut>,
     pub(crate) faults: Vec<Fault>,
 }
 
-/// A handoff that is not given whole.
+/// A handoff that does not fit whole.
 pub(crate) struct Cut {
-    /// What it is called.
     pub(crate) handoff: String,
-    /// How many of its tokens have room, and how many it has.
+    /// The tokens that fit, and all tokens of the handoff.
     pub(crate) shown: usize,
     pub(crate) wanted: usize,
 }
 
 impl SessionContext {
-    /// All entries, with room or without.
+    /// Whether the context has the entry, shown or omitted.
     pub(crate) fn has(&self, entry: &EntryName) -> bool {
         self.report.shown.contains(entry) || self.report.omitted.contains(entry)
     }
 }
 
 impl ContextBuilder<'_> {
-    /// Builds the session's context, and another one without limits to know what it lacks.
+    /// Builds the session's context, and a second one without limits to find what does not fit.
     pub(super) fn context(&self, session: &SessionSpec) -> Result<SessionContext, CheckError> {
         let handoff = self.handoff(session)?;
         let Injection { text, receipt, .. } =
@@ -55,7 +55,7 @@ impl ContextBuilder<'_> {
         let (shown, omitted) = names(&receipt, &handoff);
         let tokens = |receipt: &Receipt| part_tokens(&receipt.parts, Part::Handoff);
         let cut = Cut { handoff, shown: tokens(&receipt), wanted: tokens(&unlimited) };
-        // A handoff that has no room is a finding, not a fault.
+        // A handoff that does not fit is a finding, not a fault.
         let faults =
             receipt.faults.into_iter().filter(|fault| fault.source != FaultSource::Handoff);
         let faults = faults.map(|Fault { source, reason }| Fault {
@@ -112,7 +112,7 @@ impl ContextBuilder<'_> {
     }
 }
 
-/// The names of what is shown, and of what is not.
+/// The names of the shown and of the omitted entries.
 fn names(receipt: &Receipt, handoff_name: &str) -> (Vec<EntryName>, Vec<EntryName>) {
     let (mut shown, mut omitted) = (Vec::new(), Vec::new());
     if let Some(HandoffSection::Handoff(handoff)) = &receipt.handoff {

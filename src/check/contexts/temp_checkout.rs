@@ -1,5 +1,5 @@
-//! A temporary checkout: a private folder with the settings of a repository as its sessions would find them. It removes
-//! itself when it is dropped.
+//! A temporary checkout: a private folder with a repository's settings as its sessions would find
+//! them. Dropping it removes the folder.
 
 #![expect(clippy::disallowed_methods, reason = "this module is behind the I/O fence")]
 
@@ -13,21 +13,21 @@ use crate::check::CheckError;
 use crate::system::directories::create_new_private;
 use crate::system::process::identity::Process;
 
-/// How folder names begin; the number of the process follows.
+/// The prefix of folder names; the process id follows.
 const PREFIX: &str = "kgctx-check-";
-/// The file that is locked while the folder is in use.
+/// Locked while the folder is in use.
 const LOCK: &str = "lock";
 
 #[derive(Debug)]
 pub(crate) struct TempCheckout {
     folder: PathBuf,
     project: PathBuf,
-    /// Held as long as the folder is in use.
+    /// Held while the folder is in use.
     _lock: File,
 }
 
 impl TempCheckout {
-    /// Makes an empty checkout for a project of that name.
+    /// Creates an empty checkout for a project of that name.
     pub(crate) fn new(project: &str) -> Result<TempCheckout, CheckError> {
         TempCheckout::create(project).map_err(failed)
     }
@@ -42,7 +42,7 @@ impl TempCheckout {
             let folder = temporary.join(format!("{PREFIX}{}-{number}", std::process::id()));
             match create_new_private(&folder) {
                 Ok(()) => break folder,
-                // A killed process left it, or it is a trap.
+                // A killed process left it, or an attacker created it.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
             }
@@ -51,12 +51,13 @@ impl TempCheckout {
         let _ = lock.try_lock();
         let checkout = TempCheckout { project: folder.join(project), folder, _lock: lock };
         fs::create_dir(&checkout.project)?;
-        // A search for ignore rules stops here, and does not climb into a repository around this folder.
+        // Stops the search for ignore rules, which could otherwise reach a repository around this
+        // folder.
         fs::create_dir(checkout.folder.join(".git"))?;
         Ok(checkout)
     }
 
-    /// The folder around the project: nothing in it or above it belongs to the project.
+    /// The folder around the project. Nothing in it or above it belongs to the project.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
@@ -65,7 +66,7 @@ impl TempCheckout {
         &self.project
     }
 
-    /// Where kgctx may keep its own files.
+    /// The folder for kgctx's own files.
     pub(crate) fn home(&self) -> PathBuf {
         self.folder.join("home")
     }
@@ -79,7 +80,7 @@ impl TempCheckout {
         fs::create_dir_all(self.project.join(folder)).map_err(failed)
     }
 
-    /// Makes the project a repository with this branch checked out.
+    /// Turns the project into a repository with this branch checked out.
     pub(crate) fn check_out(&self, branch: &str) -> Result<(), CheckError> {
         let git = self.project.join(".git");
         let head = format!("ref: refs/heads/{branch}\n");
@@ -90,7 +91,7 @@ impl TempCheckout {
         fs::write(self.project.join(path), bytes).map_err(failed)
     }
 
-    /// Removes a file. One that was too large was never written.
+    /// Removes a file. It can be missing: files that are too large were never written.
     pub(crate) fn remove(&self, path: &str) -> Result<(), CheckError> {
         match fs::remove_file(self.project.join(path)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed(error)),
@@ -98,7 +99,7 @@ impl TempCheckout {
         }
     }
 
-    /// A message with the paths that its files have in the repository.
+    /// Replaces paths of the checkout in a message with those of the repository.
     pub(crate) fn as_in_repository(&self, message: &str) -> String {
         let project = self.project.display().to_string();
         let home = self.home().display().to_string();
@@ -108,7 +109,7 @@ impl TempCheckout {
 
 impl Drop for TempCheckout {
     fn drop(&mut self) {
-        // The system's own cleaning gets what cannot be removed here.
+        // The system's own cleanup removes the rest.
         let _ = fs::remove_dir_all(&self.folder);
     }
 }
@@ -117,7 +118,7 @@ fn failed(cause: io::Error) -> CheckError {
     CheckError::Write { path: "a temporary folder".to_owned(), cause }
 }
 
-/// Removes the folders of processes that were killed.
+/// Removes the folders of killed processes.
 fn sweep(temporary: &Path) {
     for entry in fs::read_dir(temporary).into_iter().flatten().flatten() {
         let name = entry.file_name();
@@ -125,13 +126,14 @@ fn sweep(temporary: &Path) {
         let Some((pid, number)) = numbers else { continue };
         let (Ok(pid), Ok(_)) = (pid.parse(), number.parse::<u32>()) else { continue };
         if Process::of_number(pid).is_gone() && is_unused(&entry.path()) {
-            // A folder of another user stays.
+            // Fails for a folder of another user.
             let _ = fs::remove_dir_all(entry.path());
         }
     }
 }
 
-/// Whether the folder is unused: the number of a process in another container means nothing here, but its lock does.
+/// Whether the folder is unused. The process id can come from another container and mean nothing
+/// here, but the lock is valid.
 fn is_unused(folder: &Path) -> bool {
     let is_folder = fs::symlink_metadata(folder).is_ok_and(|metadata| metadata.is_dir());
     let lock = folder.join(LOCK);

@@ -1,16 +1,17 @@
-//! The report as commands for GitHub's runner, which shows them beside the changed lines. One command is one line.
+//! The report as commands for GitHub's runner, which shows them beside the changed lines. One
+//! command per line.
 
 use crate::check::finding::{Finding, Severity};
 use crate::check::report::CheckReport;
 use crate::check::reports::words::{broken, change, session, severity, use_of_budget, verdict};
 use crate::core::text::for_report::one_line;
 
-/// How many errors and how many warnings of a step GitHub shows; its log has all of them.
+/// GitHub shows this many errors and this many warnings per step; the log has all of them.
 const SHOWN: usize = 10;
 
 pub(super) fn render(report: &CheckReport) -> String {
     let mut commands: Vec<String> = Vec::new();
-    // Errors first: GitHub does not show more than ten.
+    // Errors first, because GitHub shows at most ten of each kind.
     for kind in [Severity::Error, Severity::Warn] {
         let findings = report.findings.iter().filter(|finding| finding.severity == kind);
         commands.extend(findings.map(annotation));
@@ -53,12 +54,12 @@ fn summary(report: &CheckReport) -> String {
     lines.join("\n")
 }
 
-/// A command's text.
+/// Escapes a command's text.
 fn data(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// The value of one of a command's properties.
+/// Escapes the value of a command's property.
 fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }

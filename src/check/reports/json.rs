@@ -1,10 +1,10 @@
-//! The report for programs: all that is known, as `schema/json/check.schema.json` describes it.
+//! The report as JSON, described by `schema/json/check.schema.json`.
 
 use serde::Serialize;
 
 use crate::check::report::CheckReport;
 
-/// Raised when a field changes its meaning or goes; a new one is no reason.
+/// Increases when a field changes its meaning or is removed, not when one is added.
 const VERSION: u32 = 1;
 
 #[derive(Serialize)]
@@ -19,9 +19,9 @@ pub(super) fn render(report: &CheckReport) -> String {
     pretty(&Answer { version: VERSION, ok: !report.fails(), report })
 }
 
-/// A value as JSON for eyes and programs, with a line break at its end.
+/// Formats a value as indented JSON with a final line break.
 pub(super) fn pretty(value: &impl Serialize) -> String {
-    // Nothing here has keys that are not text, which is all that could fail.
+    // Only keys that are not strings can fail, and there are none.
     let text = serde_json::to_string_pretty(value).unwrap_or_default();
     format!("{text}\n")
 }

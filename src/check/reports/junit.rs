@@ -1,7 +1,8 @@
-//! The report as JUnit's XML, for collectors of test results: a suite per rule, a case per finding.
+//! The report as JUnit XML, for tools that collect test results: a suite per rule, a case per
+//! finding.
 //!
-//! Keeps to what the schemas of both Jenkins and Apache Ant allow. The latter asks for a time and a host: the time is that
-//! of the check, which does not come from a clock, and the host is always `localhost`.
+//! Follows the schemas of both Jenkins and Apache Ant. The latter requires a time and a host: the
+//! time is the check's `now`, which comes from no clock, and the host is always `localhost`.
 
 use crate::check::finding::{Finding, Rule, Severity};
 use crate::check::report::{CheckReport, SessionReport};
@@ -78,7 +79,7 @@ fn case(rule: Rule, name: &str, content: &str) -> String {
     }
 }
 
-/// A finding in lines.
+/// A finding as several lines.
 fn details(finding: &Finding) -> String {
     let mut lines = vec![format!("{}: {}", place(finding), one_line(&finding.message))];
     lines.extend(finding.excerpt.as_deref().map(|excerpt| format!("  | {}", one_line(excerpt))));
@@ -87,7 +88,7 @@ fn details(finding: &Finding) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// A session's numbers.
+/// The sizes of a session's context as properties.
 fn budget(session: &SessionReport) -> String {
     let name = |what: &str| format!("session {}: {what}", one_line(&session.name));
     let mut xml = property(&name("tokens"), &session.used.tokens.to_string());
@@ -106,7 +107,8 @@ fn property(name: &str, value: &str) -> String {
     format!("      <property name=\"{}\" value=\"{}\"/>\n", escaped(name), escaped(value))
 }
 
-/// Text for an element or a quoted attribute. XML allows some characters in no form.
+/// Escapes text for an element or a quoted attribute, and replaces the characters that XML does not
+/// allow.
 fn escaped(text: &str) -> String {
     let mut xml = String::with_capacity(text.len());
     for c in text.chars() {

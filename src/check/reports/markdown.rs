@@ -1,5 +1,5 @@
-//! The report as a comment on a pull request. Texts of notes appear only as code, where nothing is a link, a mention or
-//! markup.
+//! The report as a comment on a pull request. Text of notes appears only as code, so it cannot
+//! contain links, mentions or markup.
 
 use crate::check::report::{CheckReport, SessionReport, StaticFile};
 use crate::check::reports::text;
@@ -10,9 +10,9 @@ use crate::check::reports::words::{
 use crate::core::text::for_report::one_line;
 use crate::core::text::number::{counted, thousands};
 
-/// Finds the comment again that was posted before.
+/// Identifies an earlier comment.
 const MARKER: &str = "<!-- kgctx check -->";
-/// Forges refuse longer comments: GitHub's limit is 65,536 characters.
+/// Longer comments are rejected: GitHub's limit is 65,536 characters.
 const MOST_BYTES: usize = 60_000;
 
 pub(super) fn render(report: &CheckReport) -> String {
@@ -29,7 +29,7 @@ pub(super) fn render(report: &CheckReport) -> String {
     comment.text
 }
 
-/// The comment as far as it is written.
+/// A comment under construction.
 struct Comment {
     text: String,
 }
@@ -39,7 +39,7 @@ impl Comment {
         self.text.push_str(&format!("\n{}\n", block.trim_end()));
     }
 
-    /// Writes as many blocks as there is room for, and how many are missing.
+    /// Writes the blocks that fit, and the number of those that do not.
     fn blocks(&mut self, blocks: impl ExactSizeIterator<Item = String>, what: &str) {
         let mut left = blocks.len();
         for block in blocks {
@@ -100,7 +100,7 @@ fn static_files(report: &CheckReport, comment: &mut Comment) {
     table(comment, head, report.static_files.iter().map(row));
 }
 
-/// Rows as far as they take half of the room: findings matter more.
+/// Writes rows up to half of the limit: findings are more important.
 fn table(comment: &mut Comment, head: &str, rows: impl Iterator<Item = String>) {
     let mut table = head.to_owned();
     let mut left_out = 0;
@@ -155,10 +155,10 @@ fn findings(report: &CheckReport, comment: &mut Comment) {
     comment.block("</details>");
 }
 
-/// A text in which nothing is markup.
+/// Formats text as inline code.
 fn code(text: &str) -> String {
     let ticks = "`".repeat(longest_run(text) + 1);
-    // A blank at each end lets the text begin or end with a backtick, and is not shown.
+    // A space at each end allows a backtick as the first or last character, and is not shown.
     let blank = if text.starts_with(['`', ' ']) || text.ends_with(['`', ' ']) || text.is_empty() {
         " "
     } else {
@@ -167,12 +167,13 @@ fn code(text: &str) -> String {
     format!("{ticks}{blank}{text}{blank}{ticks}")
 }
 
-/// The same inside of a table, whose cells end at a bar, code or not; so that it becomes one that only looks like it.
+/// Formats text as code in a table cell. A bar ends a cell even in code, so it becomes a similar
+/// character.
 fn cell(text: &str) -> String {
     code(text).replace('|', "│")
 }
 
-/// Lines in which nothing is markup.
+/// Formats lines as a code block.
 fn fenced(text: &str) -> String {
     let ticks = "`".repeat(longest_run(text).max(2) + 1);
     format!("{ticks}text\n{}\n{ticks}", text.trim_end())

@@ -1,4 +1,4 @@
-//! The report in SARIF 2.1.0, for collectors of findings.
+//! The report in SARIF 2.1.0, for tools that collect findings.
 
 use std::collections::HashMap;
 
@@ -11,9 +11,9 @@ use crate::core::text::for_report::one_line;
 
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
-/// The base of all paths. The reader knows where that is; no path of this machine is written.
+/// The base of all paths. The reader defines it, so the report contains no path of this machine.
 const TOP: &str = "SRCROOT";
-/// Raised when fingerprints are made in another way.
+/// Increases when the algorithm of fingerprints changes.
 const FINGERPRINT: &str = "kgctxFinding/v1";
 const FINGERPRINT_CHARS: usize = 32;
 
@@ -47,7 +47,7 @@ pub(super) fn render(report: &CheckReport) -> String {
     }))
 }
 
-/// The program and its rules, with links where the program's repository is known.
+/// The program and its rules, with links if the program's repository is known.
 fn driver(repository: &str) -> Value {
     let repository = Some(repository.trim_end_matches('/')).filter(|address| !address.is_empty());
     let rules = Rule::ALL.into_iter().map(|rule| descriptor(rule, repository));
@@ -89,7 +89,7 @@ fn result(finding: &Finding, fingerprint: &str) -> Value {
     }))
 }
 
-/// Without columns it is the whole line.
+/// The whole line if there are no columns.
 fn region(finding: &Finding) -> Value {
     let spot = &finding.spot;
     let start = Some(spot.column.max(1)).filter(|_| spot.length > 0);
@@ -128,7 +128,8 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
-/// The identity of each finding, even if its line moves: the rule, the file, the excerpt, and its number among equal ones.
+/// Identifies each finding even if its line moves: by rule, file, excerpt, session, and its number
+/// among equal ones.
 fn fingerprints(findings: &[Finding]) -> Vec<String> {
     let mut seen: HashMap<String, usize> = HashMap::new();
     let of = findings.iter().map(|finding| {
@@ -144,18 +145,18 @@ fn fingerprints(findings: &[Finding]) -> Vec<String> {
     of.collect()
 }
 
-/// A message with a stop at its end.
+/// Ends a message with a full stop.
 fn sentence(text: &str) -> String {
     let text = without_links(text);
     if text.ends_with(['.', '?', '!']) { text } else { format!("{text}.") }
 }
 
-/// A text without links: in a message, `[words](address)` is one.
+/// Breaks links: in a SARIF message, `[words](address)` is one.
 fn without_links(text: &str) -> String {
     one_line(text).replace("](", "] (")
 }
 
-/// A path as a relative reference. A colon in its first part would be taken for a scheme.
+/// Encodes a path as a relative reference. A colon in its first part would be read as a scheme.
 fn percent_encoded(path: &str) -> String {
     let mut uri = String::with_capacity(path.len());
     for &byte in path.as_bytes() {
@@ -169,7 +170,7 @@ fn percent_encoded(path: &str) -> String {
     uri
 }
 
-/// `dangling-link` as `DanglingLink`.
+/// Converts `dangling-link` to `DanglingLink`.
 fn pascal_case(id: &str) -> String {
     let words = id.split('-').map(|word| {
         let (first, rest) = word.split_at(word.len().min(1));

@@ -1,4 +1,4 @@
-//! The report for people: every finding as a compiler shows it, then what the sessions would be given.
+//! The report for people: findings in the style of a compiler, then the contexts of sessions.
 
 mod excerpt;
 mod tables;
@@ -10,10 +10,10 @@ use crate::check::reports::width::wrapped;
 use crate::check::reports::words::{self, place};
 use crate::core::text::for_report::one_line;
 
-/// No line is longer, unless it holds a word that is.
+/// The longest line, unless a single word is longer.
 pub(super) const COLUMNS: usize = 100;
 
-/// Gives pieces of text a colour, or not.
+/// Colours a piece of text, or returns it unchanged.
 pub(super) type Paint<'a> = &'a dyn Fn(Tone, &str) -> String;
 
 pub(super) fn render(report: &CheckReport, paint: Paint<'_>) -> String {
@@ -32,7 +32,7 @@ pub(super) fn render(report: &CheckReport, paint: Paint<'_>) -> String {
     blocks.join("\n")
 }
 
-/// A finding: rule and message, place, excerpt, way out.
+/// A finding: rule and message, spot, excerpt, hint.
 pub(super) fn finding(finding: &Finding, paint: Paint<'_>) -> String {
     let tone = tone(finding.severity);
     let name = format!("{}[{}]:", words::severity(finding.severity), finding.rule.id());

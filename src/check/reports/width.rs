@@ -1,4 +1,4 @@
-//! How many columns a text takes in a terminal, and how it is made to fit.
+//! The width of text in a terminal, and how to fit text into columns.
 
 use unicode_width::UnicodeWidthChar;
 
@@ -10,7 +10,7 @@ pub(super) fn width(text: &str) -> usize {
     text.chars().map(columns).sum()
 }
 
-/// Shortens the text to so many columns, with an ellipsis at the end.
+/// Shortens the text to `room` columns, with an ellipsis at the end.
 pub(super) fn shortened(text: &str, room: usize) -> String {
     if width(text) <= room {
         return text.to_owned();
@@ -34,13 +34,13 @@ pub(super) fn align_right(text: &str, columns: usize) -> String {
     format!("{}{text}", " ".repeat(columns.saturating_sub(width(text))))
 }
 
-/// Wraps the text between words, in lines of at most so many columns. A longer word stays whole, so that it can be copied.
-/// All lines but the first begin with `indent`, which is not counted.
+/// Wraps the text between words into lines of at most `room` columns. A longer word stays whole, so
+/// that it can be copied. All lines but the first start with `indent`, which does not count.
 pub(super) fn wrapped(text: &str, room: usize, indent: &str) -> String {
     let mut lines = String::new();
     let mut used = 0;
     for word in text.split(' ').filter(|word| !word.is_empty()) {
-        // At the start of a line `::` is a command to GitHub's runner.
+        // At the start of a line, `::` is a command to GitHub's runner.
         if used > 0 && used + 1 + width(word) > room && !word.starts_with("::") {
             lines.push('\n');
             lines.push_str(indent);

@@ -1,4 +1,4 @@
-//! Words that several formats share.
+//! Phrases that several formats share.
 
 use crate::check::finding::{Finding, Severity};
 use crate::check::report::{CheckReport, EntryName, SessionReport, part_tokens};
@@ -7,24 +7,23 @@ use crate::core::context::candidate::Part;
 use crate::core::text::for_report::one_line;
 use crate::core::text::number::{counted, thousands};
 
-/// How many names are listed; the others are counted.
+/// The number of names to list; the others are counted.
 const NAMES: usize = 5;
 /// Longer names are cut.
 const NAME_COLUMNS: usize = 60;
 
-/// `path:line:column`, as editors and terminals take it.
+/// `path:line:column`, as editors and terminals expect it.
 pub(super) fn place(finding: &Finding) -> String {
     let spot = &finding.spot;
     format!("{}:{}:{}", one_line(&spot.path), spot.line, spot.column)
 }
 
-/// The session in which a finding shows, where its message does not name it.
+/// The finding's session, unless its message already names it.
 pub(super) fn session(finding: &Finding) -> Option<String> {
     let name = finding.session.as_deref()?;
     (!finding.message.contains(name)).then(|| one_line(name))
 }
 
-/// What a finding is called by its severity.
 pub(super) fn severity(severity: Severity) -> &'static str {
     match severity {
         Severity::Off => "note",
@@ -33,7 +32,7 @@ pub(super) fn severity(severity: Severity) -> &'static str {
     }
 }
 
-/// What came out, in one line without a final stop.
+/// The result in one line without a full stop.
 pub(super) fn verdict(report: &CheckReport) -> String {
     let seen =
         [counted(report.notes, "note"), counted(report.sessions.len(), "session")].join(", ");
@@ -43,7 +42,7 @@ pub(super) fn verdict(report: &CheckReport) -> String {
     }
 }
 
-/// How many errors and warnings there are, if there are any.
+/// The number of errors and warnings; `None` without any.
 pub(super) fn broken(report: &CheckReport) -> Option<String> {
     let kinds = [Severity::Error, Severity::Warn]
         .map(|kind| (report.n(kind), severity(kind)))
@@ -54,12 +53,11 @@ pub(super) fn broken(report: &CheckReport) -> Option<String> {
     (!kinds.is_empty()).then(|| kinds.join(", "))
 }
 
-/// How much a session uses of what it may.
 pub(super) fn use_of_budget(session: &SessionReport) -> String {
     of(session.used.tokens, Some(session.budget.tokens))
 }
 
-/// A number of how many there may be.
+/// A number, with its limit if there is one.
 pub(super) fn of(number: usize, limit: Option<usize>) -> String {
     let number = thousands(number);
     match limit {
@@ -68,7 +66,7 @@ pub(super) fn of(number: usize, limit: Option<usize>) -> String {
     }
 }
 
-/// How many tokens a session's parts gained and lost, if there is a base: `+120 −30`.
+/// The tokens that a session's parts gained and lost, if there is a base: `+120 −30`.
 pub(super) fn change(session: &SessionReport) -> Option<String> {
     let growth = session.growth.as_ref()?;
     let (mut gained, mut lost) = (0, 0);
@@ -81,7 +79,7 @@ pub(super) fn change(session: &SessionReport) -> Option<String> {
     Some(gain_and_loss(gained, lost))
 }
 
-/// How many tokens were gained or lost: `+120`.
+/// The tokens gained or lost: `+120`.
 pub(super) fn difference(now: usize, before: usize) -> String {
     gain_and_loss(now.saturating_sub(before), before.saturating_sub(now))
 }
@@ -107,7 +105,7 @@ pub(super) fn moves(session: &SessionReport) -> Vec<(&'static str, &[EntryName])
     all.into_iter().filter(|(_, entries)| !entries.is_empty()).collect()
 }
 
-/// The first names, each as `show` returns it, and how many more there are.
+/// The first names, each formatted with `show`, and the number of the others.
 pub(super) fn names(entries: &[EntryName], show: impl Fn(&str) -> String) -> String {
     let shown = entries.iter().take(NAMES);
     let shown = shown.map(|entry| show(&shortened(&one_line(&entry.name), NAME_COLUMNS)));

@@ -1,4 +1,4 @@
-//! The program `git`, run without the user's configuration, so that it says the same on every machine.
+//! Runs `git` without the user's configuration, so that its output is the same on every machine.
 
 #![expect(clippy::disallowed_methods, reason = "this room is behind the I/O fence")]
 
@@ -11,20 +11,19 @@ use std::thread;
 use super::error::RepositoryError;
 use crate::core::time::Timestamp;
 
-/// Marks the time of a commit: no path begins with it.
+/// Starts the line with a commit's time: no path starts with this byte.
 const COMMIT: u8 = 1;
 
-/// git in a working tree.
 #[derive(Debug)]
 pub(super) struct Git {
     top: PathBuf,
-    /// Folders of other users that this user trusts. Nothing else is taken from the user's configuration: this decides whether
-    /// there is an answer, not which.
+    /// Folders of other users that this user trusts. This is the only user setting: it decides
+    /// whether git answers, not what it answers.
     trusted: Vec<String>,
 }
 
 impl Git {
-    /// git in a working tree; `None` where it is not installed.
+    /// Finds git for a working tree; `None` if git is not installed.
     pub(super) fn at(top: &Path) -> Result<Option<Git>, RepositoryError> {
         let mut git = Git { top: top.to_path_buf(), trusted: Vec::new() };
         for is_last in [false, true] {
@@ -67,7 +66,7 @@ impl Git {
         let path = std::env::var_os("PATH").unwrap_or_default();
         command.args(arguments).env_clear().env("PATH", path).env("LC_ALL", "C");
         command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null");
-        // Objects that a partial clone lacks would be fetched from a network.
+        // Git would fetch the objects that a partial clone lacks from the network.
         command.env("GIT_NO_LAZY_FETCH", "1").env("GIT_TERMINAL_PROMPT", "0");
         command.stdin(Stdio::null()).stderr(Stdio::piped());
         command
@@ -83,7 +82,7 @@ impl Git {
         command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().map(Running)
     }
 
-    /// The output without its last line break; `None` where git fails.
+    /// The output without the last line break; `None` if git fails.
     pub(super) fn query(&self, arguments: &[&str]) -> Result<Option<String>, RepositoryError> {
         let output = self.run(arguments)?;
         let text = String::from_utf8_lossy(&output.stdout).trim_end_matches('\n').to_owned();
@@ -99,7 +98,8 @@ impl Git {
         }
     }
 
-    /// When files were last changed before a commit. Reads the history until all of them have been seen.
+    /// The times of the last changes to files, up to a commit. Reads the history until it has seen
+    /// all of the files.
     pub(super) fn times(
         &self,
         commit: &str,
@@ -136,7 +136,7 @@ impl Git {
         Ok(times)
     }
 
-    /// Reads blobs with one process. Skips those that are too large.
+    /// Reads blobs with one process. Skips blobs that are too large.
     pub(super) fn blobs(
         &self,
         blobs: &[&str],
@@ -150,7 +150,7 @@ impl Git {
         let (Some(mut stdin), Some(stdout)) = (stdin, stdout) else { return Ok(()) };
         let question: String = blobs.iter().map(|blob| format!("{blob}\n")).collect();
         thread::scope(|scope| {
-            // Both pipes hold little: to write everything before reading would block for ever.
+            // Pipes have small buffers: writing everything before reading would block forever.
             scope.spawn(move || drop(stdin.write_all(question.as_bytes())));
             let mut answers = BufReader::new(stdout);
             for n in 0..blobs.len() {
@@ -178,7 +178,7 @@ impl Git {
     }
 }
 
-/// A process that is killed when this is dropped.
+/// A process that dropping kills.
 struct Running(Child);
 
 impl Drop for Running {
@@ -188,10 +188,9 @@ impl Drop for Running {
     }
 }
 
-/// The folders that the user trusts.
 fn trusted() -> Vec<String> {
     let question = ["config", "--null", "--get-all", "safe.directory"];
-    // From the root: a repository cannot vouch for itself.
+    // Run in the root folder: a repository must not declare itself trusted.
     let output = Command::new("git").args(question).current_dir("/").stdin(Stdio::null()).output();
     let output = output.map(|output| output.stdout).unwrap_or_default();
     texts(&output).map(str::to_owned).collect()
@@ -206,7 +205,7 @@ fn failed(arguments: &[&str], message: &str) -> RepositoryError {
     }
 }
 
-/// The texts between zeros. Skips names that are not UTF-8: no address could have them.
+/// Splits the output at zero bytes. Skips names that are not UTF-8, which no address can contain.
 pub(super) fn texts(output: &[u8]) -> impl Iterator<Item = &str> {
     let names = output.split(|&byte| byte == 0).filter_map(|name| std::str::from_utf8(name).ok());
     names.filter(|name| !name.is_empty())

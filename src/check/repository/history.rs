@@ -1,4 +1,4 @@
-//! The history of a working tree: when files were changed, and the files of a commit.
+//! The history of a working tree: the times of changes, and the files of a commit.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,7 +10,7 @@ use crate::core::time::Timestamp;
 /// A file of a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TreeFile {
-    /// From the top.
+    /// From the top of the repository.
     pub(crate) path: String,
     blob: String,
 }
@@ -20,7 +20,8 @@ impl WorkingTree {
         self.git.as_ref().filter(|_| self.history == History::Commits)
     }
 
-    /// When `wanted` files were last changed, by the history of a commit; of `HEAD` without one.
+    /// The times of the last changes to the `wanted` files, in the history of a commit or of
+    /// `HEAD`.
     pub(crate) fn times(
         &self,
         commit: Option<&str>,
@@ -32,7 +33,7 @@ impl WorkingTree {
         }
     }
 
-    /// The files that differ from a commit; from `HEAD` without one.
+    /// The files that differ from a commit, or from `HEAD`.
     pub(crate) fn changed_since(
         &self,
         commit: Option<&str>,
@@ -44,7 +45,7 @@ impl WorkingTree {
         Ok(texts(&output).map(str::to_owned).collect())
     }
 
-    /// The old and new paths of files that were moved since a commit.
+    /// The old and new paths of files that were renamed since a commit.
     pub(crate) fn renamed_since(
         &self,
         commit: &str,
@@ -54,7 +55,7 @@ impl WorkingTree {
         let how = ["--no-ext-diff", "--no-textconv", "--ignore-submodules", commit, "--"];
         let output = git.output(&[&moves[..], &how].concat())?;
         let words: Vec<&[u8]> = output.split(|&byte| byte == 0).collect();
-        // Three words each: the similarity, the old name, the new name.
+        // Three fields each: similarity, old name, new name.
         let renamed = words.as_chunks::<3>().0.iter().filter_map(|[_, old, new]| {
             let name = |name: &[u8]| Some(std::str::from_utf8(name).ok()?.to_owned());
             Some((name(old)?, name(new)?))
@@ -62,8 +63,8 @@ impl WorkingTree {
         Ok(renamed.collect())
     }
 
-    /// The commit to compare with, as for a pull request: where the branch left the revision. If they have nothing in common
-    /// it is the revision itself, and the second value is false.
+    /// The commit to compare with, as for a pull request: the merge base. Without one, it is the
+    /// revision itself, and the second value is false.
     pub(crate) fn base(&self, revision: &str) -> Result<(String, bool), RepositoryError> {
         let Some(git) = self.git_with_commits() else {
             let why = match self.history {
@@ -96,7 +97,7 @@ impl WorkingTree {
         }
     }
 
-    /// The plain files of a commit, in order.
+    /// The regular files of a commit, sorted.
     pub(crate) fn tree(&self, commit: &str) -> Result<Vec<TreeFile>, RepositoryError> {
         let Some(git) = &self.git else { return Ok(Vec::new()) };
         let output = git.output(&["ls-tree", "-r", "-z", "--full-tree", commit])?;
@@ -112,7 +113,7 @@ impl WorkingTree {
         Ok(files)
     }
 
-    /// Reads files of a commit, one after the other. Skips those that are too large.
+    /// Reads files of a commit one by one. Skips files that are too large.
     pub(crate) fn read_tree(
         &self,
         files: &[&TreeFile],

@@ -14,16 +14,16 @@ use crate::check::repository_file::Unread;
 
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
-    /// In order.
+    /// Sorted.
     pub(crate) paths: Vec<String>,
-    /// Files that git does not know yet.
+    /// Files that git does not track.
     pub(crate) untracked: HashSet<String>,
-    /// Links, other repositories, and what is not checked out.
+    /// Links, other repositories, and files that are not checked out.
     pub(crate) unread: Vec<Unread>,
 }
 
 impl WorkingTree {
-    /// The plain files that are not ignored.
+    /// Lists the regular files that are not ignored.
     pub(crate) fn files(&self) -> Result<Listing, RepositoryError> {
         let mut listing = Listing::default();
         if let Some(git) = &self.git {
@@ -37,7 +37,7 @@ impl WorkingTree {
             listing.unread = links.into_iter().map(|path| self.link(path)).collect();
         }
         listing.paths.sort_unstable();
-        // A file that is being merged is listed once per side.
+        // A file with a merge conflict is listed once per side.
         listing.paths.dedup();
         listing.unread.sort_unstable_by(|a, b| a.path().cmp(b.path()));
         listing.unread.dedup();
@@ -52,7 +52,7 @@ impl WorkingTree {
         };
         let found = fs::symlink_metadata(self.top.join(path)).ok();
         let path = path.to_owned();
-        // Another repository may not be checked out at all, so nothing in it is listed.
+        // Another repository may not be checked out, so none of its files are listed.
         if mode == Some("160000") || is_untracked && path.ends_with('/') {
             let path = path.trim_end_matches('/').to_owned();
             listing.unread.push(Unread::Repository(path));
@@ -78,8 +78,8 @@ impl WorkingTree {
     }
 }
 
-/// Not `--exclude-standard`: what one user ignores everywhere does not concern the repository. What this clone alone ignores
-/// is never committed.
+/// Does not use `--exclude-standard`: a user's global ignore rules do not belong to the repository.
+/// Files that this clone's `info/exclude` ignores are never committed.
 fn list_files(git: &Git) -> Result<Vec<u8>, RepositoryError> {
     let exclude = ["rev-parse", "--path-format=absolute", "--git-path", "info/exclude"];
     let exclude = git.query(&exclude)?.filter(|path| Path::new(path).is_file());

@@ -1,10 +1,11 @@
-//! The files of a folder that is in no repository.
+//! Lists the files of a folder outside of any repository.
 
 use std::path::Path;
 
 use ignore::WalkBuilder;
 
-/// All plain files that no `.gitignore` below `top` excludes, and all links. Links are not followed.
+/// All regular files that no `.gitignore` in or below `top` excludes, and all links. Does not
+/// follow links.
 pub(super) fn files(top: &Path) -> (Vec<String>, Vec<String>) {
     let walk = WalkBuilder::new(top)
         .hidden(false)

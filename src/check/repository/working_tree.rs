@@ -1,5 +1,6 @@
-//! The working tree of a repository: its facts, and its files read and written. `listing` finds its files, `history` reads
-//! its commits. Asks `git` without the user's configuration; without git, looks at the folder alone.
+//! The working tree of a repository: its properties, and how to read and write its files. `listing`
+//! lists its files, `history` reads its commits. Runs `git` without the user's configuration;
+//! without git, uses only the folder.
 
 #![expect(clippy::disallowed_methods, reason = "this module is behind the I/O fence")]
 
@@ -15,14 +16,12 @@ use crate::core::time::Timestamp;
 use crate::system::atomic_file;
 use crate::system::vault;
 
-/// What is known about the history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum History {
     Commits,
-    /// A repository without a commit.
     NoCommit,
     NoRepository,
-    /// A repository, but no `git` to ask.
+    /// A repository, but `git` is not installed.
     NoProgram,
 }
 
@@ -30,17 +29,17 @@ pub(crate) enum History {
 pub(crate) struct WorkingTree {
     pub(crate) top: PathBuf,
     pub(crate) history: History,
-    /// Whether some of the history is missing.
+    /// Whether the clone lacks a part of the history.
     pub(crate) is_shallow: bool,
-    /// When the newest commit was made.
+    /// The time of the newest commit.
     pub(crate) newest: Option<Timestamp>,
-    /// The name of the repository that it came from.
+    /// The name of the origin's repository.
     pub(crate) origin: Option<String>,
     pub(super) git: Option<Git>,
 }
 
 impl WorkingTree {
-    /// Finds out about the working tree with its top at `top`, which has a repository or not.
+    /// Reads the properties of the working tree at `top`.
     pub(crate) fn find(top: &Path, has_repository: bool) -> Result<WorkingTree, RepositoryError> {
         let mut tree = WorkingTree {
             top: top.to_path_buf(),
@@ -68,7 +67,7 @@ impl WorkingTree {
         Ok(tree)
     }
 
-    /// The bytes of a file; `None` if it is too large, or no plain file any more.
+    /// Reads a file; `None` if it is too large or not a regular file.
     pub(crate) fn read(&self, path: &str, max_bytes: u64) -> Option<Vec<u8>> {
         let file = vault::open_file(&self.top.join(path)).ok()?;
         let metadata = file.metadata().ok()?;
@@ -80,13 +79,13 @@ impl WorkingTree {
         (bytes.len() as u64 <= max_bytes).then_some(bytes)
     }
 
-    /// Whether anything has this name.
+    /// Whether the path exists, even as a broken link.
     pub(crate) fn exists(&self, path: &str) -> bool {
         fs::symlink_metadata(self.top.join(path)).is_ok()
     }
 
-    /// Whether a file may be written there: a foreign repository must not lead out of itself by a link, nor into git's own
-    /// files.
+    /// Whether a file may be written: the path must not leave the repository through a link, nor
+    /// reach git's own files, because the repository may not be trusted.
     pub(crate) fn may_write(&self, path: &str) -> Result<(), CheckError> {
         let refuse = |reason: &str| Err(CheckError::refused(path, reason));
         let mut place = self.top.clone();
@@ -115,7 +114,7 @@ impl WorkingTree {
         Ok(())
     }
 
-    /// Writes a file, all of it or nothing, with the folders above it.
+    /// Writes a file atomically, and creates its parent folders.
     pub(crate) fn write(&self, path: &str, text: &str) -> Result<(), CheckError> {
         self.may_write(path)?;
         let file = self.top.join(path);
@@ -125,7 +124,7 @@ impl WorkingTree {
     }
 }
 
-/// The repository's name in an address: `git@host:team/atlas.git` is `atlas`.
+/// The repository's name in a URL: `git@host:team/atlas.git` gives `atlas`.
 fn name_in(url: &str) -> Option<String> {
     let path = url.trim_end_matches('/');
     let name = path.rsplit(['/', ':', '\\']).next()?;

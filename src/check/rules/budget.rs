@@ -1,4 +1,5 @@
-//! **budget-total**, **budget-part** and **budget-growth**: how much sessions are given, and how much more than before.
+//! **budget-total**, **budget-part** and **budget-growth**: the sizes of contexts, and how much
+//! they grow.
 
 use crate::check::contexts::session::SessionContext;
 use crate::check::facts::Facts;
@@ -9,7 +10,7 @@ use crate::check::rules::text_file::name_shown;
 use crate::core::context::candidate::Part;
 use crate::core::text::number::thousands;
 
-/// How many entries a message names.
+/// The number of entries that a message names.
 const MAX_NAMES: usize = 5;
 
 pub(crate) fn find(facts: &Facts<'_>, contexts: &[SessionContext]) -> Vec<Finding> {
@@ -31,7 +32,6 @@ pub(crate) fn find(facts: &Facts<'_>, contexts: &[SessionContext]) -> Vec<Findin
 }
 
 impl CheckedSession<'_> {
-    /// A context over its limit.
     fn total(&self) -> Option<SessionFinding> {
         let report = &self.context.report;
         let (used, limit) = (report.used.tokens, report.limits.total?);
@@ -41,7 +41,7 @@ impl CheckedSession<'_> {
         Some(self.finding(spot, Rule::BudgetTotal, used - limit, message, hint))
     }
 
-    /// A budget without room for anything, or for all of the handoff.
+    /// A budget without room for any content, or for the whole handoff.
     fn room(&self) -> Option<SessionFinding> {
         let report = &self.context.report;
         let mut room = format!("a budget of {} tokens", thousands(report.budget.tokens));
@@ -67,7 +67,6 @@ impl CheckedSession<'_> {
         Some(self.finding(self.spot(&keys), Rule::BudgetTotal, excess, message, hint))
     }
 
-    /// Parts over their limits.
     fn parts(&self) -> Vec<SessionFinding> {
         let report = &self.context.report;
         let findings = report.parts.iter().filter_map(|part| {
@@ -109,12 +108,12 @@ impl CheckedSession<'_> {
                 "shorten what is new, raise `growth_tokens` in [check], or agree with `kgctx check --update-baseline`"
             }
         };
-        // In the change itself: the settings may not be part of it.
+        // Points to the changed file, because the change may not touch the settings.
         let spot = self.facts.most_grown().map(Spot::top_of);
         Some(self.finding(spot, Rule::BudgetGrowth, grown - limit, message, hint))
     }
 
-    /// The keys that may have set a limit, the host's own first.
+    /// The keys that can set a limit, the host's own first.
     fn limit_keys(&self, name: &str) -> [String; 2] {
         let host = self.spec.host;
         [format!("check.budget.{host}.{name}"), format!("check.budget.{name}")]
@@ -127,7 +126,7 @@ fn more_than(tokens: usize, limit: usize) -> Option<String> {
     Some(format!("{tokens} tokens, {more} more than the {limit} agreed on"))
 }
 
-/// The first names, and how many more there are. A concept that is in two parts is named once.
+/// The first names, and the number of the others. Names a concept once even if two parts have it.
 fn names(entries: &[EntryName]) -> String {
     let mut names: Vec<String> = Vec::new();
     for entry in entries {

@@ -14,26 +14,25 @@ use crate::check::repository_file::RepositoryFile;
 use crate::core::note::front_matter::{self, FrontMatter};
 use crate::core::time::Timestamp;
 
-/// Names of files that describe their folder.
+/// The names of files that describe their folder.
 const INDEX_NAMES: [&str; 6] = ["readme", "index", "agents", "claude", "gemini", "_index"];
 
 pub(super) struct CheckedFiles<'a> {
     pub(super) input: &'a RuleInput<'a>,
     pub(super) tree: Tree<'a>,
-    /// All files that reach a prompt, in the order of their paths.
+    /// Sorted by path.
     pub(super) files: Vec<CheckedFile<'a>>,
     pub(super) names: Names,
 }
 
-/// A file that reaches a prompt.
 pub(super) struct CheckedFile<'a> {
     pub(super) file: TextFile<'a>,
     pub(super) spans: Spans,
-    /// The vault that it is a note of.
+    /// The vault that the note belongs to.
     pub(super) vault: Option<&'a CheckedVault>,
     pub(super) is_handoff: bool,
     pub(super) front_matter: FrontMatter,
-    /// When it was last changed.
+    /// The time of the last change.
     pub(super) modified: Timestamp,
 }
 
@@ -46,12 +45,11 @@ impl<'a> CheckedFiles<'a> {
         CheckedFiles { input, tree: Tree::new(input.files, input.unread), files, names }
     }
 
-    /// The notes, each with its number among all files.
+    /// The notes, each with its index among all files.
     pub(super) fn notes(&self) -> impl Iterator<Item = (usize, &CheckedFile<'a>)> {
         self.files.iter().enumerate().filter(|(_, file)| file.vault.is_some())
     }
 
-    /// A rule that is broken at a place of a file.
     pub(super) fn finding(
         &self,
         file: &CheckedFile<'_>,
@@ -73,7 +71,7 @@ impl<'a> CheckedFiles<'a> {
 }
 
 impl<'a> CheckedFile<'a> {
-    /// The file, if it is one that reaches a prompt.
+    /// Parses a file; `None` if it does not reach a prompt.
     fn new(input: &RuleInput<'a>, file: &'a RepositoryFile) -> Option<CheckedFile<'a>> {
         let (path, text) = (file.path.as_str(), file.text.as_deref()?);
         let roles = input.roles();
@@ -94,30 +92,29 @@ impl<'a> CheckedFile<'a> {
         })
     }
 
-    /// The title of a note, as in the index.
+    /// The note's title, as in the index.
     pub(super) fn title(&self) -> &str {
         let heading = self.spans.headings.first().map(|(_, heading)| heading.trim());
         let title = self.front_matter.title.as_deref().map(str::trim).or(heading);
         title.filter(|title| !title.is_empty()).unwrap_or_else(|| self.stem())
     }
 
-    /// The file's name without its ending.
     pub(super) fn stem(&self) -> &'a str {
         let name = tree::name_of(self.file.path);
         name.strip_suffix(".md").unwrap_or(name)
     }
 
-    /// The text behind the front matter.
+    /// The text after the front matter.
     pub(super) fn body(&self) -> &'a str {
         &self.file.text[self.spans.body..]
     }
 
-    /// Whether it describes its folder.
+    /// Whether the file describes its folder.
     pub(super) fn is_index(&self) -> bool {
         INDEX_NAMES.iter().any(|name| self.stem().eq_ignore_ascii_case(name))
     }
 
-    /// The place of a key in the front matter.
+    /// The position of a key in the front matter.
     pub(super) fn key(&self, key: &str) -> Option<Range<usize>> {
         let mut at = 0;
         for line in self.file.text[..self.spans.body].split_inclusive('\n') {

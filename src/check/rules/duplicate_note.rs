@@ -1,9 +1,9 @@
-//! **duplicate-note**: two notes with the same text below the front matter, however it is broken into lines, or with
-//! nearly the same: nine tenths of all runs of five words are in both. Told at the later path. Notes of a few words say
-//! too little to be the same.
+//! **duplicate-note**: two notes with the same text below the front matter, regardless of line
+//! breaks, or with nearly the same text: at least nine tenths of all runs of five words are in
+//! both. Reported at the later path. Very short notes are ignored.
 //!
-//! Notes that could be nearly the same are found by what the smallest hashes of their runs are (MinHash, in bands), so that
-//! the time grows with the text and not with the number of pairs.
+//! Candidates are found by the smallest hashes of their runs (MinHash, in bands), so that the time
+//! grows with the amount of text and not with the number of pairs.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,23 +13,22 @@ use super::checked_files::{CheckedFile, CheckedFiles};
 use super::text_file;
 use crate::check::finding::{Finding, Rule};
 
-/// Shorter notes are never the same.
+/// Shorter notes never count as equal.
 const MIN_WORDS: usize = 10;
-/// Shorter notes are never nearly the same.
+/// Shorter notes never count as nearly equal.
 const MIN_WORDS_NEARLY: usize = 50;
-/// How many words make a run.
+/// The number of words in a run.
 const RUN: usize = 5;
-/// How many smallest hashes are kept, and how many make a band. Notes that share nine tenths have a band in common in all
-/// but one of ten thousand cases.
+/// The number of smallest hashes to keep, and the number per band. Notes that share nine tenths
+/// have a band in common in all but one of ten thousand cases.
 const MINIMA: usize = 32;
 const BAND: usize = 4;
-/// How many notes of a band are compared.
+/// The number of notes per band to compare.
 const MAX_COMPARED: usize = 4;
 
-/// The fingerprint of a note.
 struct Fingerprint {
     n_words: usize,
-    /// Equal for equal texts; others may have it by chance.
+    /// Equal for equal texts; different texts can collide.
     whole: u64,
     minima: [u64; MINIMA],
 }
@@ -94,7 +93,7 @@ fn fingerprint(body: &str) -> Fingerprint {
         n_words += 1;
         whole = mixed(whole ^ word);
     });
-    // The smallest hash of each class of runs. A class without any takes that of the next one.
+    // The smallest hash of each class of runs. An empty class takes the hash of the next one.
     let mut minima = [u64::MAX; MINIMA];
     for hash in runs(words) {
         let minimum = &mut minima[hash as usize % MINIMA];
@@ -108,12 +107,12 @@ fn fingerprint(body: &str) -> Fingerprint {
     Fingerprint { n_words, whole, minima }
 }
 
-/// The hash of each run of a text's words.
+/// The hash of each run of words in a text.
 fn runs_of(body: &str) -> impl Iterator<Item = u64> {
     runs(body.split_whitespace().map(|word| hash_of(word.as_bytes())))
 }
 
-/// The hash of each run of words that are known by their hashes.
+/// The hash of each run of words, given the hashes of the words.
 fn runs(words: impl Iterator<Item = u64>) -> impl Iterator<Item = u64> {
     let mut last = [0u64; RUN];
     words.enumerate().filter_map(move |(n, word)| {
@@ -123,14 +122,14 @@ fn runs(words: impl Iterator<Item = u64>) -> impl Iterator<Item = u64> {
     })
 }
 
-/// FNV-1a, the same on every machine.
+/// FNV-1a: gives the same hash on every machine.
 fn hash_of(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     })
 }
 
-/// Spreads a number over all bits (the end of MurmurHash3).
+/// Spreads a number over all bits (the finaliser of MurmurHash3).
 fn mixed(number: u64) -> u64 {
     let number = (number ^ (number >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
     let number = (number ^ (number >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);

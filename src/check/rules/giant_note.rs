@@ -1,5 +1,5 @@
-//! **giant-note**: a note that has more than its share (`giant_percent`) of the tokens of all notes. Skips repositories with
-//! fewer than five notes, and notes of at most a thousand tokens.
+//! **giant-note**: a note that has more than its share (`giant_percent`) of the tokens of all
+//! notes. Skips repositories with fewer than five notes, and notes of at most a thousand tokens.
 
 use rayon::prelude::*;
 
@@ -7,12 +7,12 @@ use super::checked_files::CheckedFiles;
 use crate::check::finding::{Finding, Rule};
 use crate::core::tokens;
 
-/// With fewer notes a share means nothing.
+/// With fewer notes, a share is meaningless.
 const FEWEST_NOTES: usize = 5;
-/// A note of this size is never too large.
+/// Notes up to this size are never too large.
 const FINE_TOKENS: usize = 1_000;
-/// How many times as many tokens per byte one text may have as another. To count all tokens of a large vault takes longer
-/// than all other rules, and usually no note comes near its share by bytes.
+/// The largest ratio between the tokens per byte of two texts. Counting all tokens of a large vault
+/// takes longer than all other rules, and usually no note comes near its share by bytes.
 const DENSEST: usize = 4;
 
 pub(super) fn giants(checked: &CheckedFiles<'_>) -> Vec<Finding> {

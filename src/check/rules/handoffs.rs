@@ -1,15 +1,17 @@
-//! Rules about committed handoffs: all markdown files below the folders of handoffs, except a README.
+//! Rules about committed handoffs: all markdown files below the handoff folders, except a README.
 //!
-//! **handoff-invalid**: the head follows `schema/json/handoff.schema.json`. It can be read, no key is repeated, `kind`, `type`,
-//! `priority` and `consume` have known values, times are times, lists are lists of texts, `id` is one that kgctx makes and
-//! the name of the file, a task has a goal and a next step, and there is a text below the head.
+//! **handoff-invalid**: the front matter follows `schema/json/handoff.schema.json`. It parses, no
+//! key is repeated, `kind`, `type`, `priority` and `consume` have known values, times are times,
+//! lists are lists of strings, `id` has kgctx's format and equals the file's name, a task has a
+//! goal and a next step, and there is text below the front matter.
 //!
-//! **handoff-missing-file**: the files in `specs` and `files` exist, seen from the top of the repository or from the folder
-//! that holds `.kgctx`.
+//! **handoff-missing-file**: the files in `specs` and `files` exist, relative to the top of the
+//! repository or to the folder that holds `.kgctx`.
 //!
-//! **handoff-expired**: a handoff for the next session is not too old at the moment of the check: `expires_at`, else what its
-//! type allows (`auto`, `rotation`: 2 hours; `end`: 7 days), and `max_age_days` for those that stay. Its age counts from
-//! `created_at`, else from the last change of the file.
+//! **handoff-expired**: a handoff for the next session is not too old at the time of the check. The
+//! limit is `expires_at`, else the lifetime of its type (`auto`, `rotation`: 2 hours; `end`: 7
+//! days), and `max_age_days` for sticky handoffs. Its age counts from `created_at`,
+//! else from the last change of the file.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -23,10 +25,10 @@ use crate::core::handoff::expiry::too_old_at;
 use crate::core::handoff::{Document, HandoffId, Kind, Occasion};
 use crate::core::time::Timespan;
 
-/// Other names of keys, as they may be written.
+/// Alternative names of keys.
 const ALIASES: [(&str, &str); 2] =
     [("created_at", "timestamp"), ("session_id", "agent_session_id")];
-/// The hint for a head, where nothing better is known.
+/// The default hint for an invalid front matter.
 const MEND: &str = "mend it as docs/handoffs.md says";
 
 struct CheckedHandoff<'c, 'a> {
@@ -52,7 +54,7 @@ fn is_json(text: &str) -> bool {
     text.trim_start_matches('\u{feff}').trim_start().starts_with('{')
 }
 
-/// A place, what is wrong there, and the way out.
+/// A position, the problem, and how to fix it.
 type Problem = (Range<usize>, String, String);
 
 /// Finds handoffs whose head does not follow the schema.
@@ -79,7 +81,7 @@ pub(super) fn invalid(checked: &CheckedFiles<'_>) -> Vec<Finding> {
     findings
 }
 
-/// A warning of the parser, at the key that it names or the line.
+/// A warning of the parser, at the key or the line that it names.
 fn warning(file: &CheckedFile<'_>, text: &str) -> Problem {
     let (message, hint) = split(file, text);
     let key = text.split(' ').next().unwrap_or_default();
@@ -87,12 +89,12 @@ fn warning(file: &CheckedFile<'_>, text: &str) -> Problem {
     (place.unwrap_or_default(), message, hint)
 }
 
-/// Why `kgctx handoff import` would refuse the file, and whether nothing else can be said about it.
+/// Why `kgctx handoff import` would reject the file, and whether the other checks are pointless.
 fn unreadable(file: &CheckedFile<'_>) -> Option<(Problem, bool)> {
     let error = document::input(file.file.text).err()?;
     let (message, hint) = split(file, &error.to_string());
     let is_fatal = match error {
-        // The parser warned about these.
+        // The parser already warned about these.
         InputError::Yaml(_) | InputError::Unclosed => return None,
         InputError::Value(_) if !is_json(file.file.text) => return None,
         InputError::Repeated(_) | InputError::Path { .. } => false,
@@ -196,7 +198,7 @@ pub(super) fn expired(checked: &CheckedFiles<'_>) -> Vec<Finding> {
     findings
 }
 
-/// The place of a key, by any of its names; else the start of the file.
+/// The position of a key, by any of its names; else the start of the file.
 fn key_place(file: &CheckedFile<'_>, key: &str) -> Range<usize> {
     let alias =
         || ALIASES.iter().find(|(name, _)| *name == key).and_then(|(_, alias)| file.key(alias));
@@ -208,7 +210,7 @@ fn key_place(file: &CheckedFile<'_>, key: &str) -> Range<usize> {
     file.key(key).or_else(alias).or_else(in_json).unwrap_or_default()
 }
 
-/// The place of a path in its list; else the key of the list.
+/// The position of a path in its list; else that of the list's key.
 fn listed_at(file: &CheckedFile<'_>, key: &str, path: &str) -> Range<usize> {
     let place = key_place(file, key);
     let text = file.file.text;
@@ -229,13 +231,14 @@ fn place_in(file: &CheckedFile<'_>, message: &str) -> Option<Range<usize>> {
     let digits: String = behind.chars().take_while(char::is_ascii_digit).collect();
     let line: usize = digits.parse().ok()?;
     let n_lines = file.file.text[..file.spans.body].lines().count();
-    // The fence comes before. An unclosed value is found at the end, so take the last line at most.
+    // The fence comes before. An unclosed value is reported at the end, so the last line is the
+    // limit.
     let line = line.min(n_lines.checked_sub(2)?);
     let start: usize = file.file.text.split_inclusive('\n').take(line).map(str::len).sum();
     Some(start..start)
 }
 
-/// The problem and the way out.
+/// Splits a message into the problem and the hint.
 fn split(file: &CheckedFile<'_>, message: &str) -> (String, String) {
     let (message, hint) = match message.rsplit_once("; ") {
         Some((message, hint)) => (message, hint),

@@ -1,14 +1,15 @@
-//! Where links lead: `dangling-link` and `ambiguous-link`.
+//! Rules about link targets: `dangling-link` and `ambiguous-link`.
 //!
-//! **dangling-link** checks notes, handoffs and static files. A markdown link, an image or the definition of a link dangles
-//! when the repository has no such file or folder, seen from the file's folder, from the top (`/path`), or from the vault. The
-//! ending `.md` may be omitted. Skips links with a scheme, links that leave the repository (`../../issues`), headings
-//! (`#part`), placeholders, and links inside of code or HTML. A `memory://` address dangles when it names a vault of this
-//! repository and no note in it. A `[[link]]` dangles only under `links = "obsidian"`, when no note has that title, alias, file
-//! name or path, and no other file that name: to maenifold, a concept needs no note.
+//! **dangling-link** checks notes, handoffs and static files. A markdown link, an image or a link
+//! definition dangles if the repository has no such file or folder, relative to the file's folder,
+//! the top (`/path`), or the vault. The ending `.md` can be omitted. Skips links with a scheme,
+//! links that leave the repository (`../../issues`), headings (`#part`), placeholders, and links in
+//! code or HTML. A `memory://` address dangles if it names a vault of this repository and no note
+//! in it. A `[[link]]` dangles only under `links = "obsidian"`, if no note has that title, alias,
+//! file name or path, and no other file has that name: in maenifold, a concept needs no note.
 //!
-//! **ambiguous-link** checks `[[links]]` in the same files: two or more notes have that name, and none has it by a better
-//! kind of name. The kinds, best first: path, title, alias, file name.
+//! **ambiguous-link** checks `[[links]]` in the same files: two or more notes have that name, and
+//! none has it as a better kind of name. The kinds, best first: path, title, alias, file name.
 
 mod resolver;
 
@@ -20,18 +21,17 @@ use crate::check::finding::{Finding, Rule};
 pub(super) use resolver::LinkTarget;
 use resolver::{LinkKind, ResolvedLink, Resolver};
 
-/// How many findings of a rule one file may have.
+/// The most findings of a rule per file.
 const MAX_PER_FILE: usize = 200;
-/// Endings of files that a link without a folder may name.
+/// Endings of files that a link without a folder can name.
 const FILE_ENDINGS: [&str; 12] = [
     ".md", ".mdx", ".txt", ".png", ".jpg", ".jpeg", ".svg", ".gif", ".pdf", ".json", ".yaml",
     ".html",
 ];
 
-/// The links of all files.
 #[derive(Debug)]
 pub(super) struct ResolvedLinks {
-    /// By the number of the file, in the order of the text.
+    /// One list per file, sorted by position.
     pub(super) of_files: Vec<Vec<ResolvedLink>>,
 }
 
@@ -41,7 +41,8 @@ impl ResolvedLinks {
         ResolvedLinks { of_files: checked.files.iter().map(|file| resolver.links(file)).collect() }
     }
 
-    /// Findings about the targets that `pick` picks, with the message and hint of `describe`.
+    /// Creates findings for the targets that `pick` selects, with the message and hint from
+    /// `describe`.
     fn findings<'l, T>(
         &'l self,
         checked: &CheckedFiles<'_>,
@@ -68,7 +69,6 @@ impl ResolvedLinks {
     }
 }
 
-/// Finds links that lead to nothing.
 pub(super) fn dangling(checked: &CheckedFiles<'_>, links: &ResolvedLinks) -> Vec<Finding> {
     let pick = |target: &LinkTarget| match target {
         LinkTarget::Missing { kind, similar } => Some((*kind, similar.clone())),
@@ -84,7 +84,7 @@ pub(super) fn dangling(checked: &CheckedFiles<'_>, links: &ResolvedLinks) -> Vec
             LinkKind::Wiki => format!("no note or file is called {target}"),
         };
         let hint = match similar {
-            // It was written as if it began at the top.
+            // The link was written as if it started at the top.
             Some(path) if file.file.text.get(range.clone()) == Some(path) => format!(
                 "links begin at the file's own folder; write /{}, or the way from there",
                 text_file::shown(path)
@@ -101,7 +101,6 @@ pub(super) fn dangling(checked: &CheckedFiles<'_>, links: &ResolvedLinks) -> Vec
     })
 }
 
-/// Finds links that lead to several notes.
 pub(super) fn ambiguous(checked: &CheckedFiles<'_>, links: &ResolvedLinks) -> Vec<Finding> {
     let pick = |target: &'_ LinkTarget| match target {
         LinkTarget::Notes(numbers) => Some(numbers.clone()),
@@ -121,7 +120,7 @@ pub(super) fn ambiguous(checked: &CheckedFiles<'_>, links: &ResolvedLinks) -> Ve
     })
 }
 
-/// Whether a target begins with the name of a host: `docs.rs/serde`, `slack.example.ai`.
+/// Whether a target starts with a host name: `docs.rs/serde`, `slack.example.ai`.
 fn begins_with_host(target: &str) -> bool {
     let (first, rest) = target.split_once('/').unwrap_or((target, ""));
     let is_label = |label: &str| {
@@ -134,7 +133,7 @@ fn begins_with_host(target: &str) -> bool {
     labels.next().is_some_and(is_domain)
         && first.contains('.')
         && labels.all(is_label)
-        // `notes.md` is a file, and `notes.md/x` is nothing.
+        // `notes.md` is a file, but `notes.md/x` cannot be one.
         && !(rest.is_empty() && FILE_ENDINGS.iter().any(|ending| first.ends_with(ending)))
 }
 

@@ -1,4 +1,4 @@
-//! The names under which notes are known to `[[links]]`, and which of them a link means.
+//! The names of notes for `[[links]]`, and which note a link means.
 
 use std::collections::HashMap;
 
@@ -7,12 +7,11 @@ use super::tree;
 use crate::core::note::concept::Concept;
 use crate::core::settings::LinkStyle;
 
-/// The names under which notes are known.
 #[derive(Debug)]
 pub(super) struct Names {
     style: LinkStyle,
-    /// By path from the vault or from the top, by title, by alias, by the file's name, and by the end of the path. An
-    /// earlier kind of name means a note better than a later one.
+    /// By path from the vault or the top, title, alias, file name, and suffix of the path. An
+    /// earlier kind takes precedence over a later one.
     kinds: [HashMap<String, Vec<usize>>; 5],
 }
 
@@ -62,7 +61,7 @@ impl Names {
         }
     }
 
-    /// The notes that a name means, by their numbers: those with the best kind of name.
+    /// The indexes of the notes with that name, by the best kind of name.
     pub(super) fn find(&self, name: &str) -> &[usize] {
         let Some(key) = self.key(name) else { return &[] };
         let found = self.kinds.iter().find_map(|names| names.get(&key));
@@ -70,13 +69,13 @@ impl Names {
     }
 }
 
-/// What of a link's inner text is the name that it looks for.
+/// The name in a link's inner text.
 pub(super) fn target(inner: &str, style: LinkStyle) -> &str {
     match style {
         LinkStyle::Maenifold => inner,
         LinkStyle::Obsidian => {
             let target = inner.split(['|', '#', '^']).next().unwrap_or(inner);
-            // Inside a table the bar is written `\|`.
+            // In a table, the bar is written as `\|`.
             target.strip_suffix('\\').unwrap_or(target).trim()
         }
     }

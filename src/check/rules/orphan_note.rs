@@ -1,5 +1,6 @@
-//! **orphan-note**: a note without ties. It links to no other note, shares no concept with another note, and no note, handoff
-//! or static file links to it. Skips files that describe their folder (README, index, AGENTS, CLAUDE) and a single note.
+//! **orphan-note**: an unconnected note. It links to no other note, shares no concept with another
+//! note, and no note, handoff or static file links to it. Skips files that describe their folder
+//! (README, index, AGENTS, CLAUDE), and a repository with one note.
 
 use std::collections::HashMap;
 
@@ -27,7 +28,7 @@ pub(super) fn find(checked: &CheckedFiles<'_>, links: &ResolvedLinks) -> Vec<Fin
             }
         }
     }
-    // A concept that two notes mention ties both.
+    // A concept that two notes mention connects both.
     let mut first_with: HashMap<Concept, usize> = HashMap::new();
     for (number, file) in checked.notes() {
         for link in &file.spans.wiki_links {

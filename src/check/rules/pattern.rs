@@ -1,8 +1,9 @@
-//! Patterns of paths: `*` and `?` inside of a part, `**/` for any folders. (In `globset`, `?` is a byte and not a character.)
+//! Path patterns: `*` and `?` within a part, `**/` for any folders. (In `globset`, `?` matches a
+//! byte and not a character.)
 
 /// Whether a pattern matches a path from the top of the repository.
 pub(super) fn fits(pattern: &str, path: &str) -> bool {
-    // Fast, because hardly any path ends like the pattern.
+    // Fast rejection: hardly any path ends like the pattern.
     let end = pattern.rsplit(['*', '?']).next().unwrap_or_default();
     if !path.ends_with(end.trim_start_matches('/')) {
         return false;
@@ -18,8 +19,8 @@ fn part_fits(pattern: &&str, part: &&str) -> bool {
     all_fit(&pattern, &part, |c| *c == '*', |wanted, c| *wanted == '?' || wanted == c)
 }
 
-/// Whether a text fits a pattern with wildcards for any number of items. Goes back to the last wildcard only, so that no
-/// pattern takes long.
+/// Whether a text matches a pattern with wildcards for any number of items. Backtracks only to the
+/// last wildcard, so that no pattern is slow.
 fn all_fit<T>(
     pattern: &[T],
     text: &[T],

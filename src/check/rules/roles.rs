@@ -1,11 +1,11 @@
-//! The roles of files: which are notes, which are handoffs, and which are static, that is read by hosts themselves.
+//! The roles of files: notes, handoffs, and static files, which hosts read on their own.
 
 use super::{CheckedVault, pattern, tree};
 use crate::check::repository::SETTINGS;
 use crate::check::settings::CheckSettings;
 use crate::core::note::vault::uri;
 
-/// Tells the roles of files by their paths.
+/// Finds the roles of files by their paths.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Roles<'a> {
     pub(crate) settings: &'a CheckSettings,
@@ -13,7 +13,7 @@ pub(crate) struct Roles<'a> {
 }
 
 impl<'a> Roles<'a> {
-    /// The innermost vault that the file is a note of. As in a walk of the vault, hidden files and folders do not count.
+    /// The innermost vault of a note. Like a walk of the vault, skips hidden files and folders.
     pub(crate) fn vault_of(self, path: &str) -> Option<&'a CheckedVault> {
         let is_hidden = |below: &str| below.split('/').any(|part| part.starts_with('.'));
         let holds = |vault: &&CheckedVault| {
@@ -28,14 +28,14 @@ impl<'a> Roles<'a> {
         self.vault_of(path).is_some()
     }
 
-    /// The addresses of a note: one in each vault that holds it.
+    /// The addresses of a note: one in each vault that contains it.
     pub(crate) fn addresses(self, path: &str) -> Vec<String> {
         let holding = self.vaults.iter().filter(|_| self.is_note(path));
         let below = holding.filter_map(|vault| Some((vault, tree::below(&vault.folder, path)?)));
         below.map(|(vault, path)| uri(&vault.name, path)).collect()
     }
 
-    /// A README in a folder of handoffs describes the folder.
+    /// Whether the file is a handoff. A README in a handoff folder is not: it describes the folder.
     pub(crate) fn is_handoff(self, path: &str) -> bool {
         let is_below = |folder: &String| tree::below(folder.trim_matches('/'), path).is_some();
         path.ends_with(".md")
@@ -43,7 +43,7 @@ impl<'a> Roles<'a> {
             && self.settings.handoffs.iter().any(is_below)
     }
 
-    /// How many tokens a static file may have: the last pattern that fits counts.
+    /// The most tokens that a static file may have: the last matching pattern wins.
     pub(crate) fn static_limit(self, path: &str) -> Option<usize> {
         let mut limits = self.settings.static_limits.iter().rev();
         limits.find(|(pattern, _)| pattern::fits(pattern, path)).map(|(_, limit)| *limit)

@@ -1,5 +1,5 @@
-//! **secret**: text that would be masked in a context, in notes, handoffs and static files, in front matter and in code.
-//! A finding names the kind of secret, never the secret.
+//! **secret**: text that would be masked in a context, in notes, handoffs and static files,
+//! including front matter and code. A finding names the kind of secret, never the secret.
 
 use rayon::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Findings about sessions: where they are, and one finding for all sessions with the same cause.
+//! Findings about sessions: their positions, and how findings with the same cause are merged.
 
 use crate::check::contexts::session::SessionContext;
 use crate::check::facts::Facts;
@@ -7,24 +7,22 @@ use crate::check::repository::SETTINGS;
 use crate::check::rules::text_file::name_shown;
 use crate::check::settings::SessionSpec;
 
-/// How many sessions a message names.
+/// The number of sessions that a message names.
 const MAX_NAMES: usize = 5;
 
-/// A session that rules look at.
 pub(crate) struct CheckedSession<'a> {
     pub(crate) facts: &'a Facts<'a>,
     pub(crate) spec: &'a SessionSpec,
     pub(crate) context: &'a SessionContext,
-    /// Its position in the settings.
+    /// The session's position in the settings.
     pub(crate) n: usize,
 }
 
-/// A finding about one session.
 pub(crate) struct SessionFinding {
-    /// Its message does not name the session yet.
+    /// The message does not name the session yet.
     finding: Finding,
     session: String,
-    /// By how many tokens a limit is broken.
+    /// The tokens above the limit.
     excess: usize,
 }
 
@@ -37,7 +35,8 @@ impl<'a> CheckedSession<'a> {
         sessions.map(move |(n, (spec, context))| CheckedSession { facts, spec, context, n })
     }
 
-    /// The first of these keys that is set, else the session's own, else the file that grew most.
+    /// The position of the first key that is set, else that of the session, else the file that grew
+    /// most.
     pub(crate) fn spot(&self, keys: &[String]) -> Option<Spot> {
         let session = format!("check.session.{}", self.n);
         let places = &self.facts.repository.file.places;
@@ -67,7 +66,7 @@ impl<'a> CheckedSession<'a> {
     }
 }
 
-/// Merges findings that have the same rule, place and hint: one change mends them all.
+/// Merges findings with the same rule, spot and hint: one change fixes them all.
 pub(crate) fn merge(findings: Vec<SessionFinding>) -> Vec<Finding> {
     let mut groups: Vec<Vec<SessionFinding>> = Vec::new();
     for SessionFinding { finding, session, excess } in findings {
@@ -85,7 +84,7 @@ pub(crate) fn merge(findings: Vec<SessionFinding>) -> Vec<Finding> {
     groups.into_iter().filter_map(merge_group).collect()
 }
 
-/// The worst of a group, with the sessions of all.
+/// The worst finding of a group, with the names of all of its sessions.
 fn merge_group(group: Vec<SessionFinding>) -> Option<Finding> {
     let names: Vec<String> = group.iter().map(|found| name_shown(&found.session)).collect();
     let first = group.first()?.finding.message.clone();
@@ -104,7 +103,7 @@ fn merge_group(group: Vec<SessionFinding>) -> Option<Finding> {
     Some(finding)
 }
 
-/// `a, b and c`; of many the first ones, and how many more there are.
+/// `a, b and c`; for a long list the first names and the number of the others.
 fn enumerated(names: &[String]) -> String {
     match names {
         [names @ .., last] if names.len() < MAX_NAMES => format!("{} and {last}", names.join(", ")),

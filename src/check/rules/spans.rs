@@ -1,5 +1,5 @@
-//! The links, `[[links]]`, code and headings of a markdown text, with their places. Reads it as the index does, so that
-//! both see the same links.
+//! The links, `[[links]]`, code and headings of a markdown text, with their positions. Parses it
+//! like the index, so that both see the same links.
 
 use std::ops::Range;
 
@@ -10,22 +10,22 @@ use crate::core::note::markdown::{InlineRun, is_block_border};
 use crate::core::note::vault::SCHEME;
 use crate::core::note::wikilink;
 
-/// All places are in the whole text, front matter included.
+/// All positions refer to the whole text, front matter included.
 #[derive(Debug, Default)]
 pub(super) struct Spans {
-    /// Where the front matter ends.
+    /// The end of the front matter.
     pub(super) body: usize,
-    /// Links and images, and definitions of links.
+    /// Links, images and link definitions.
     pub(super) links: Vec<Link>,
     /// `[[links]]`.
     pub(super) wiki_links: Vec<WikiLink>,
     /// `memory://` addresses in plain text.
     pub(super) addresses: Vec<Range<usize>>,
-    /// Code in a line, with its backticks.
+    /// Inline code with its backticks.
     pub(super) code: Vec<Range<usize>>,
-    /// Code, HTML and comments, in order.
+    /// Code, HTML and comments, sorted.
     not_text: Vec<(Range<usize>, NotText)>,
-    /// Where headings begin, and their texts.
+    /// The starts of headings, and their texts.
     pub(super) headings: Vec<(usize, String)>,
 }
 
@@ -35,25 +35,22 @@ enum NotText {
     Html,
 }
 
-/// A link or an image.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Link {
-    /// The place of its target; of the whole link if that cannot be found.
+    /// The position of the target, or of the whole link if the target cannot be located.
     pub(super) range: Range<usize>,
     /// With entities and backslashes resolved.
     pub(super) target: String,
 }
 
-/// A `[[link]]`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct WikiLink {
-    /// With its brackets.
+    /// With the brackets.
     pub(super) range: Range<usize>,
     pub(super) inner: String,
 }
 
 impl Spans {
-    /// Reads a text.
     pub(super) fn of(text: &str) -> Spans {
         let unmarked = text.strip_prefix('\u{feff}').unwrap_or(text);
         let (_, body) = front_matter::split(unmarked);
@@ -64,7 +61,7 @@ impl Spans {
         }
         let definitions = events.reference_definitions();
         for (label, definition) in definitions.iter() {
-            // CommonMark takes a footnote for the definition of a link.
+            // CommonMark reads a footnote as a link definition.
             if !label.starts_with('^') {
                 reader.add_link(definition.span.clone(), &definition.dest);
             }
@@ -72,12 +69,10 @@ impl Spans {
         reader.finish()
     }
 
-    /// Whether a byte is outside of code, HTML and comments.
     pub(super) fn is_text(&self, at: usize) -> bool {
         self.not_text_at(at).is_none()
     }
 
-    /// Whether a byte is inside of code.
     pub(super) fn is_code(&self, at: usize) -> bool {
         self.not_text_at(at) == Some(NotText::Code)
     }
@@ -90,7 +85,7 @@ impl Spans {
 
 struct Reader<'t> {
     text: &'t str,
-    /// Where the body begins.
+    /// The start of the body.
     offset: usize,
     spans: Spans,
     run: InlineRun<'t>,
@@ -209,7 +204,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// Formulas, `$…$` on a line and `$$…$$` over many: they hold no links.
+/// Formulas, `$…$` on one line and `$$…$$` over several: they contain no links.
 fn formulas(text: &str) -> Vec<Range<usize>> {
     let mut formulas = Vec::new();
     let mut at = 0;
@@ -220,7 +215,7 @@ fn formulas(text: &str) -> Vec<Range<usize>> {
         };
         let start = open + mark.len();
         let opens = mark.len() == 2 || !rest.starts_with(char::is_whitespace);
-        // Between two prices there is a blank before the second sign.
+        // Between two prices, a space precedes the second sign.
         let closes = |end: &usize| mark.len() == 2 || !rest[..*end].ends_with(char::is_whitespace);
         match rest.find(mark).filter(closes).filter(|_| opens) {
             Some(end) => {

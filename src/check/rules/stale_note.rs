@@ -1,9 +1,11 @@
-//! **stale-note**: an outdated note. Its front matter says that it is over (`status: done`, `completed`, `obsolete`,
-//! `superseded` or `archived`; `superseded_by`), or it names in backticks a file that is gone: a path with a known ending,
-//! below a folder that the repository has, while no file ends like it. (`dangling-link` finds links to such files.)
+//! **stale-note**: an outdated note. Its front matter says so (`status: done`, `completed`,
+//! `obsolete`, `superseded` or `archived`; `superseded_by`), or it names in backticks a missing
+//! file: a path with a known ending, below a folder of the repository, although no file's path ends
+//! like it. (`dangling-link` finds links to such files.)
 //!
-//! Skips paths that are examples, placeholders, patterns, generated or ignored by git, paths in lines about what was removed
-//! or is to come, and all paths of notes that are over or tell a history (CHANGELOG, `done/`, …).
+//! Skips paths that are examples, placeholders, patterns, generated or ignored by git, paths in
+//! lines about past or future changes, and all paths in notes that are outdated or historical
+//! (CHANGELOG, `done/`, …).
 
 use std::ops::Range;
 
@@ -14,7 +16,7 @@ use super::text_file;
 use super::tree;
 use crate::check::finding::{Finding, Rule};
 
-/// Statuses that say that a note is over.
+/// Statuses of outdated notes.
 const OVER: &str = "done completed complete obsolete superseded archived deprecated outdated";
 /// Endings of files that people write and keep.
 const ENDINGS: &str = "\
@@ -31,11 +33,11 @@ const PLACEHOLDERS: &str = "\
     yyyy mm placeholder";
 /// Parts of names that are placeholders for a time or a number.
 const TIME_PLACEHOLDERS: &str = "YYYY YYYYMMDD MM DD HH N NN NNN NNNN X XX XXX Y Z";
-/// Names of notes and folders that tell a history.
+/// Names of historical notes and folders.
 const HISTORIES: &str = "\
     archive archived changelog changelogs changes completed done history journal log logs progress \
     superseded";
-/// Words of lines about the past, the future, or what could be.
+/// Words in lines about the past, the future, or possibilities.
 const OTHER_TIMES: &str = "\
     add added adding adds become became changed converted could create created creates creating delete \
     deleted deletes drop dropped earlier example extracted formerly future generate generated generates \
@@ -51,7 +53,7 @@ pub(super) fn find(checked: &CheckedFiles<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (_, file) in checked.notes() {
         let over = is_over(checked, file).or_else(|| is_superseded(checked, file));
-        // A note that is over may name files that are gone.
+        // An outdated note can name removed files.
         if over.is_none() && !is_history(file) {
             let code = file.spans.code.iter();
             findings.extend(code.filter_map(|range| gone_path(checked, file, range, &ignored)));
@@ -72,7 +74,7 @@ fn is_history(file: &CheckedFile<'_>) -> bool {
 
 fn is_over(checked: &CheckedFiles<'_>, file: &CheckedFile<'_>) -> Option<Finding> {
     let place = file.key("status").or_else(|| file.key("Status"));
-    // The front matter knows the key in lower case only.
+    // The front matter only has the key in lower case.
     let written = place.as_ref().and_then(|place| file.file.text[place.end..].lines().next());
     let written = written.unwrap_or_default().trim_matches(['"', '\'', ' ', ':', '\t']);
     let status = file.front_matter.status.as_deref().unwrap_or(written).trim();
@@ -130,10 +132,10 @@ fn gone_path(
     Some(checked.finding(file, Rule::StaleNote, place, message, hint))
 }
 
-/// The path of a file, if the code is nothing else.
+/// The path of a file, if the code contains nothing else.
 fn path_in(code: &str) -> Option<&str> {
     let code = code.strip_prefix("./").unwrap_or(code);
-    // A line in the file: `src/main.rs:12:3`, `src/main.rs#L12`.
+    // Removes a line number: `src/main.rs:12:3`, `src/main.rs#L12`.
     let code = code.split(['#', ':']).next().unwrap_or(code);
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+@".contains(c);
     let ending = tree::name_of(code).rsplit_once('.').map(|(_, ending)| ending)?;
@@ -162,7 +164,7 @@ fn line_around(text: &str, at: usize) -> &str {
     &text[start..end]
 }
 
-/// Whether a line is about something else than the present. Ignores words in other code.
+/// Whether a line is about something else than the present. Ignores words in other inline code.
 fn is_about_other_times(line: &str) -> bool {
     let prose = line.split('`').step_by(2);
     let mut words = prose.flat_map(|piece| piece.split(|c: char| !c.is_alphanumeric()));
@@ -175,7 +177,7 @@ fn ignored(checked: &CheckedFiles<'_>) -> Gitignore {
     let mut rules = GitignoreBuilder::new("");
     let file = checked.input.files.iter().find(|file| file.path == ".gitignore");
     for line in file.and_then(|file| file.text.as_deref()).unwrap_or_default().lines() {
-        // A line that is no pattern ignores nothing.
+        // Skips invalid patterns.
         let _ = rules.add_line(None, line);
     }
     rules.build().unwrap_or_else(|_| Gitignore::empty())

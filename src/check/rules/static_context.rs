@@ -1,6 +1,7 @@
-//! **static-context**: files that hosts read by themselves at every start have limits of their own, in tokens, by patterns
-//! of paths; the last pattern that fits counts. What `CLAUDE.md`, `AGENTS.md` and `GEMINI.md` import (`@path`, outside of code) counts with them: five
-//! imports deep, each file once, inside of the repository alone.
+//! **static-context**: files that hosts read on their own at every start have token limits, set by
+//! path patterns; the last matching pattern wins. Files that `CLAUDE.md`, `AGENTS.md` and
+//! `GEMINI.md` import (`@path`, outside of code) count as well: up to five imports deep, each file
+//! once, only within the repository.
 
 use std::collections::HashMap;
 
@@ -14,10 +15,10 @@ use crate::core::host::Host;
 use crate::core::tokens;
 use crate::core::tokens::encoding::Encoding;
 
-/// How deep hosts follow imports.
+/// The depth to which hosts follow imports.
 pub(crate) const MAX_IMPORT_DEPTH: usize = 5;
 
-/// The static files with their sizes, in the order of their paths.
+/// The static files with their sizes, sorted by path.
 pub fn files(input: &RuleInput<'_>) -> Vec<StaticFile> {
     let own_files = Host::own_files();
     let has_imports = |path: &str| {
@@ -71,7 +72,7 @@ fn imported_tokens(
     sum
 }
 
-/// The paths behind `@` in the text of a file, from the top of the repository; they may not exist.
+/// The paths after `@` in a file, from the top of the repository; they may not exist.
 pub fn imports(path: &str, text: &str) -> Vec<String> {
     let spans = Spans::of(text);
     let mut paths = Vec::new();
@@ -91,7 +92,6 @@ pub fn imports(path: &str, text: &str) -> Vec<String> {
     paths
 }
 
-/// Finds files that are larger than they may be.
 pub(super) fn too_large(checked: &CheckedFiles<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for StaticFile { path, tokens: n_tokens, limit, .. } in files(checked.input) {

@@ -1,5 +1,5 @@
-//! What the tests of rules share, a repository made of a few texts; and laws that hold for any repository: no text stops
-//! the rules, and no secret leaves its file.
+//! A test repository made of a few texts, and properties of all rules: no text makes them panic,
+//! and no secret appears in a finding.
 
 use proptest::prelude::*;
 
@@ -48,7 +48,7 @@ impl TestRepository {
         self
     }
 
-    /// A file that nobody read.
+    /// A file whose content was not read.
     pub(super) fn with_file(self, path: &str) -> TestRepository {
         let mut repository = self.with(path, "");
         repository.files.last_mut().unwrap().text = None;
@@ -76,7 +76,8 @@ impl TestRepository {
         self.all().into_iter().filter(|finding| finding.rule == rule).collect()
     }
 
-    /// Where a rule is broken, as `path:line:column+length`; and that it is silent once it is off.
+    /// Asserts where a rule is broken, as `path:line:column+length`, and that it finds nothing when
+    /// it is off.
     #[track_caller]
     pub(super) fn check(mut self, rule: Rule, expect: &[&str]) {
         let found: Vec<String> = self
@@ -101,13 +102,13 @@ impl TestRepository {
     }
 }
 
-/// A table below `fixtures/secrets`, without the marks that break its samples.
+/// A table in `fixtures/secrets`, without the marks that break up its samples.
 fn table(text: &'static str) -> impl Iterator<Item = String> {
     let rows = text.lines().filter(|line| !line.starts_with("# "));
     rows.map(|line| line.split_once('\t').unwrap().1.replace('⏎', "\n").replace('¦', ""))
 }
 
-/// All that a reader of a report sees.
+/// All text that a report shows.
 fn shown(findings: &[Finding]) -> String {
     let parts = findings.iter().flat_map(|finding| {
         [finding.excerpt.as_deref().unwrap_or_default(), &finding.message, &finding.hint]
@@ -156,7 +157,7 @@ fn what_only_looks_like_a_secret_is_none() {
     }
 }
 
-/// Pieces that mean something to a rule.
+/// Texts that rules react to.
 const PIECES: &[&str] = &[
     "---\n",
     "kind: task\n",
@@ -206,7 +207,7 @@ proptest! {
             let repository = repository
                 .with("docs/a.md", &note)
                 .with("docs/b.md", &handoff)
-                // No path is there twice.
+                // The prefix avoids duplicate paths.
                 .with(&format!("docs/x{path}.md"), &note)
                 .with(".kgctx/handoffs/h.md", &handoff)
                 .with("AGENTS.md", &agents)

@@ -1,4 +1,4 @@
-//! The text of a file: from a place in it to the line, column and excerpt of a finding.
+//! The text of a file: converts a byte range into the spot and excerpt of a finding.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -8,11 +8,11 @@ use crate::core::secrets;
 use crate::core::text::for_model;
 
 const EXCERPT_CHARS: usize = 160;
-/// How many of them come before the place, in a longer line.
+/// The number of these characters before the spot, in a longer line.
 const CHARS_BEFORE: usize = 40;
-/// How far an excerpt looks: some lines are whole files.
+/// The bytes around the spot that an excerpt considers: some lines are whole files.
 const NEAR_BYTES: usize = 4_096;
-/// How many secrets of a file are searched for elsewhere in it.
+/// The number of a file's secrets that are searched for elsewhere in it.
 const MOST_SECRETS: usize = 100;
 /// Longer texts are cut in a message.
 const SHOWN_CHARS: usize = 120;
@@ -30,12 +30,11 @@ impl<'a> TextFile<'a> {
         TextFile { path, text, line_starts: OnceLock::new(), secrets: OnceLock::new() }
     }
 
-    /// Where the secrets are.
     pub(super) fn secrets(&self) -> &[secrets::Found] {
         self.secrets.get_or_init(|| secrets::find(self.text))
     }
 
-    /// The line of a byte: its start, its number from 0, and its end.
+    /// The line at a byte: its start, its number from 0, and its end.
     fn line(&self, at: usize) -> (usize, usize, usize) {
         let starts = self.line_starts.get_or_init(|| {
             let breaks = memchr::memchr_iter(b'\n', self.text.as_bytes()).map(|at| at + 1);
@@ -62,7 +61,8 @@ impl<'a> TextFile<'a> {
         }
     }
 
-    /// The line of a place, safe to show. Keeps the columns of the file, unless the line is too long or has something to hide.
+    /// The line at a range, safe to show. Keeps the columns of the file, unless the line is too
+    /// long or contains masked text.
     pub(super) fn excerpt(&self, range: &Range<usize>) -> String {
         let (start, _, end) = self.line(range.start);
         let near = self.text.ceil_char_boundary(range.start.saturating_sub(NEAR_BYTES));
@@ -83,8 +83,8 @@ impl<'a> TextFile<'a> {
         format!("{skipped}{shown}{rest}")
     }
 
-    /// A part of the text on one line, without deceptive characters. Masks secrets by their place in the whole text: one line
-    /// of a key does not look like a secret.
+    /// A part of the text on one line, without deceptive characters. Masks secrets by their
+    /// position in the whole text: a single line of a key does not look like a secret.
     fn harmless(&self, range: Range<usize>) -> String {
         let mut masked = String::new();
         let mut at = range.start;
@@ -99,11 +99,12 @@ impl<'a> TextFile<'a> {
         self.without_known_secrets(clean)
     }
 
-    /// Masks what is a secret elsewhere in the file: a password is known by the word before it, which may be missing here.
+    /// Masks text that is a secret elsewhere in the file: a password is recognised by the word
+    /// before it, which can be missing here.
     fn without_known_secrets(&self, mut text: String) -> String {
         for found in self.secrets().iter().take(MOST_SECRETS) {
             let secret = self.text.get(found.range.clone()).unwrap_or_default();
-            // A heading or a status may have it in lower case.
+            // A heading or a status can contain it in lower case.
             for secret in [secret, &secret.to_lowercase()] {
                 if text.contains(secret) {
                     text = text.replace(secret, &format!("[masked: {}]", found.kind));
@@ -113,14 +114,14 @@ impl<'a> TextFile<'a> {
         text
     }
 
-    /// A part of the text for a message.
+    /// Prepares a part of the text for a message.
     pub(super) fn shown(&self, range: Range<usize>) -> String {
         let range =
             range.start..self.text.floor_char_boundary(range.end.min(range.start + NEAR_BYTES));
         shortened(&for_model::one_line(&self.harmless(range)))
     }
 
-    /// A text that came from the file, for a message.
+    /// Prepares text that came from the file for a message.
     pub(super) fn shown_text(&self, text: &str) -> String {
         let text =
             self.without_known_secrets(text[..text.floor_char_boundary(NEAR_BYTES)].to_owned());
@@ -128,12 +129,12 @@ impl<'a> TextFile<'a> {
     }
 }
 
-/// A text from elsewhere, for a message.
+/// Prepares other text for a message.
 pub(super) fn shown(text: &str) -> String {
     shortened(&for_model::one_line(&text[..text.floor_char_boundary(NEAR_BYTES)]))
 }
 
-/// A name for a message.
+/// Prepares a name for a message.
 pub(super) fn name_shown(name: &str) -> String {
     for_model::one_line(&secrets::mask(name))
 }

@@ -1,4 +1,5 @@
-//! Notes, handoffs and static files that are too large to be read. Each breaks the rule of its role: no other rule sees it.
+//! Notes, handoffs and static files that are too large to be read. Each breaks the rule of its
+//! role, because no other rule sees it.
 
 use crate::check::facts::Facts;
 use crate::check::finding::{Finding, Severity, Spot};

@@ -1,21 +1,21 @@
-//! The files of a repository by their paths: whether a file or folder exists, or a file whose path ends like that.
+//! The paths of a repository: finds files and folders, and files by the end of their path.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::check::repository_file::{RepositoryFile, Unread};
 
-/// More links that follow each other are a ring.
+/// A longer chain of links counts as a loop.
 const MAX_LINKS: usize = 40;
 
 #[derive(Debug)]
 pub(super) struct Tree<'a> {
     files: HashSet<&'a str>,
     folders: HashSet<&'a str>,
-    /// Folders that are repositories of their own.
+    /// Folders that are other repositories.
     repositories: HashSet<&'a str>,
-    /// Links, and their targets if known.
+    /// Links, with their targets if known.
     links: HashMap<&'a str, Option<&'a str>>,
-    /// Every end of a path that begins at a part, with the first path that has it.
+    /// Every suffix of a path that starts at a part, with the first path that has it.
     ends: HashMap<&'a str, &'a str>,
 }
 
@@ -73,13 +73,13 @@ impl<'a> Tree<'a> {
         self.has_file(path) || self.has_folder(path)
     }
 
-    /// Whether a file lies somewhere in such a folder.
+    /// Whether a file is in or below this folder.
     pub(super) fn has_folder(&self, path: &str) -> bool {
         let path = path.trim_end_matches('/');
         self.folders.contains(path) || self.leads(path, &|tree, path| tree.folders.contains(path))
     }
 
-    /// Whether a path leads to something through links. A path into what cannot be read counts, too.
+    /// Whether a path exists when links are followed. A path into an unreadable target also counts.
     fn leads(&self, path: &str, exists: &dyn Fn(&Tree<'_>, &str) -> bool) -> bool {
         if self.links.is_empty() && self.repositories.is_empty() {
             return false;
@@ -103,28 +103,26 @@ impl<'a> Tree<'a> {
         false
     }
 
-    /// A file whose path ends with these parts.
     pub(super) fn ending_with(&self, parts: &str) -> Option<&'a str> {
         self.ends.get(parts).copied()
     }
 
-    /// All ends of paths, each with the first path that has it.
+    /// All suffixes of paths, each with the first path that has it.
     pub(super) fn ends(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
         self.ends.iter().map(|(end, path)| (*end, *path))
     }
 }
 
-/// The folder of a file; empty for the top.
+/// The folder of a file; empty at the top.
 pub(super) fn folder_of(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-/// The name of a file without its folder.
 pub(super) fn name_of(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// The rest of a path below a folder; `None` if it is not in there.
+/// The part of a path below a folder; `None` if the path is not in it.
 pub(super) fn below<'p>(folder: &str, path: &'p str) -> Option<&'p str> {
     if folder.is_empty() {
         return Some(path);
@@ -132,7 +130,7 @@ pub(super) fn below<'p>(folder: &str, path: &'p str) -> Option<&'p str> {
     path.strip_prefix(folder)?.strip_prefix('/')
 }
 
-/// A relative path seen from a folder, in its plain form; `None` where it leaves the repository.
+/// Resolves a relative path from a folder; `None` if it leaves the repository.
 pub(super) fn joined(folder: &str, path: &str) -> Option<String> {
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     for part in path.split('/') {

@@ -1,4 +1,4 @@
-//! **config-unknown-key**: a key of `kgctx.toml` that does nothing.
+//! **config-unknown-key**: a key of `kgctx.toml` that has no effect.
 
 use crate::check::finding::{Finding, Rule, Severity};
 use crate::check::repository::Repository;

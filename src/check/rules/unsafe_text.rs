@@ -1,7 +1,9 @@
-//! **unsafe-text**: what a context would leave out or change, one finding a line: invisible characters (zero width,
-//! direction marks, controls; not the joiners and selectors that emoji and some scripts need, nor a byte order mark at the
-//! start of a file), tags that hosts take for their own (`<system-reminder>`; outside of code, in notes and handoffs), and
-//! text that breaks out of its frame: lines like kgctx's own banners, and fences long enough to close another fence.
+//! **unsafe-text**: text that a context would drop or change, one finding per line: invisible
+//! characters (zero-width characters, direction marks, control characters; not the joiners and
+//! selectors that emoji and some scripts need, nor a byte order mark at the start of a file), tags
+//! that hosts read as their own (`<system-reminder>`; outside of code, in notes and handoffs), and
+//! text that breaks out of its frame: lines like kgctx's own banners, and fences long enough to
+//! close another fence.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,7 +14,7 @@ use super::checked_files::{CheckedFile, CheckedFiles};
 use crate::check::finding::{Finding, Rule};
 use crate::core::text::for_model;
 
-/// How lines begin that kgctx puts around the parts of a context.
+/// Prefixes of the lines that kgctx puts around the parts of a context.
 const BANNERS: [&str; 5] = [
     "=== END HANDOFF",
     "=== HANDOFF LOADED",
@@ -20,10 +22,10 @@ const BANNERS: [&str; 5] = [
     "=== PARALLEL SESSION",
     "## Knowledge Graph Context",
 ];
-/// A fence this long is made to close another one.
+/// A fence of this length can close another one.
 const BREAKING_TICKS: usize = 8;
 
-/// Tags of hosts that are as often placeholders.
+/// Tags of hosts that are just as often placeholders.
 const PLACEHOLDERS: [&str; 6] = ["user", "env", "environment", "tool", "function", "parameter"];
 
 pub(super) fn find(checked: &CheckedFiles<'_>) -> Vec<Finding> {
@@ -52,7 +54,7 @@ fn find_in(checked: &CheckedFiles<'_>, file: &CheckedFile<'_>) -> Vec<Finding> {
     let is_instruction = file.vault.is_none() && !file.is_handoff;
     if !is_instruction {
         for place in for_model::host_tag_places(text) {
-            // Contexts show all of a handoff, and a note without its code.
+            // Contexts show all of a handoff, but a note without its code.
             let is_shown = file.is_handoff || !file.spans.is_code(place.start);
             if is_shown && !is_placeholder(text, &place) {
                 let tag = file.file.shown(place.clone());
@@ -66,7 +68,7 @@ fn find_in(checked: &CheckedFiles<'_>, file: &CheckedFile<'_>) -> Vec<Finding> {
         }
         harms.extend(breakers(file));
     }
-    // One a line: the others are seen with it.
+    // One per line: the reader sees the others with it.
     let mut of_lines = BTreeMap::new();
     harms.sort_by_key(|(place, ..)| place.start);
     for (place, message, hint) in harms {
@@ -76,17 +78,18 @@ fn find_in(checked: &CheckedFiles<'_>, file: &CheckedFile<'_>) -> Vec<Finding> {
     of_lines.into_values().collect()
 }
 
-/// Whether invisible characters are in their right place.
+/// Whether invisible characters are used legitimately.
 fn is_harmless(text: &str, place: &Range<usize>) -> bool {
     let hidden = &text[place.clone()];
     // Editors leave variation selectors behind.
     let is_selector = |c: char| matches!(c, '\u{fe0e}' | '\u{fe0f}');
-    // The flags of England, Scotland and Wales are a black flag with the letters of a region behind it.
+    // The flags of England, Scotland and Wales are a black flag followed by the letters of a
+    // region.
     let is_tag = |c: char| matches!(c, '\u{e0030}'..='\u{e0039}' | '\u{e0061}'..='\u{e007a}');
     let region = hidden.strip_suffix('\u{e007f}').filter(|_| text[..place.start].ends_with('🏴'));
     let is_region =
         |region: &str| (4..=6).contains(&region.chars().count()) && region.chars().all(is_tag);
-    // Text from right to left needs marks around numbers and names.
+    // Right-to-left text needs marks around numbers and names.
     let is_mark = |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{61c}');
     let is_rtl = |c: char| matches!(c, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}');
     let line = || {
@@ -99,7 +102,8 @@ fn is_harmless(text: &str, place: &Range<usize>) -> bool {
         || hidden.chars().all(is_mark) && line().contains(|c| is_rtl(c) && !is_mark(c))
 }
 
-/// Whether a tag is a placeholder, as in `ssh <user>@<host>`: one word, never closed, inside of a sentence.
+/// Whether a tag is a placeholder, as in `ssh <user>@<host>`: one word, never closed, within a
+/// sentence.
 fn is_placeholder(text: &str, place: &Range<usize>) -> bool {
     let tag = &text[place.clone()];
     let name = tag.strip_prefix('<').and_then(|tag| tag.strip_suffix('>')).unwrap_or_default();
@@ -125,7 +129,7 @@ fn breakers(file: &CheckedFile<'_>) -> Vec<(Range<usize>, String, &'static str)>
                 "a fence of three backticks is enough",
             ));
         } else if BANNERS.iter().any(|banner| words.starts_with(banner))
-            // Contexts show all of a handoff, and a note without its code.
+            // Contexts show all of a handoff, but a note without its code.
             && (file.is_handoff || !file.spans.is_code(place.start))
         {
             let message = "this line is like those that kgctx puts around a context".to_owned();
@@ -172,7 +176,7 @@ mod tests {
         ] {
             TestRepository::new().with("docs/a.md", text).check(UnsafeText, expect);
         }
-        // Flags, selectors twice, marks among letters that go from right to left.
+        // Flags, repeated selectors, and marks in right-to-left text.
         for text in [
             "🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}",
             "❤\u{fe0f}\u{fe0f}",
@@ -216,7 +220,7 @@ mod tests {
         TestRepository::new()
             .with(".kgctx/handoffs/h.md", "```\n<system-reminder>\n```\n")
             .check(UnsafeText, &[".kgctx/handoffs/h.md:2:1+17"]);
-        // What a repository tells its agents is theirs to write.
+        // A repository may use any tags in the instructions for its own agents.
         TestRepository::new()
             .with("AGENTS.md", "<important>Be brief.</important>")
             .check(UnsafeText, &[]);

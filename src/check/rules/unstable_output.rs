@@ -5,7 +5,7 @@ use crate::check::facts::Facts;
 use crate::check::finding::{Finding, Rule};
 use crate::check::rules::session_finding::{CheckedSession, merge};
 
-/// Compares contexts with the texts of the same contexts, built again.
+/// Compares contexts with the texts of a second build.
 pub(crate) fn find(
     facts: &Facts<'_>,
     contexts: &[SessionContext],

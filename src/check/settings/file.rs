@@ -1,4 +1,5 @@
-//! Reads `kgctx.toml` for a check, with the place of every key. Reports unknown keys and skips them.
+//! Reads `kgctx.toml` for a check, with the position of every key. Reports unknown keys and skips
+//! them.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -17,11 +18,11 @@ use crate::workspace::settings::{SettingsError, invalid, position};
 /// The nearest known key is suggested if it is at least this similar.
 const MIN_SIMILARITY: f64 = 0.8;
 
-/// What `kgctx.toml` says, for a check.
+/// The content of `kgctx.toml`, for a check.
 #[derive(Debug, Clone, Default)]
 pub struct CheckFile {
     pub settings: CheckSettings,
-    /// Where each key is: `token_limit`, `check.budget.total`, `check.session.0`.
+    /// The position of each key: `token_limit`, `check.budget.total`, `check.session.0`.
     pub places: BTreeMap<String, Spot>,
     pub unknown: Vec<UnknownKey>,
     /// The file without unknown keys and without `[check]`.
@@ -29,18 +30,18 @@ pub struct CheckFile {
     pub has_check: bool,
 }
 
-/// A key that does nothing.
+/// A key that has no effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownKey {
     pub key: String,
     pub spot: Spot,
-    /// The keys that are known there.
+    /// The keys that are valid at this position.
     pub known: Vec<String>,
     /// The known key that may be meant.
     pub nearest: Option<String>,
 }
 
-/// Reads `kgctx.toml`. A value that cannot be used is an error, with its place.
+/// Reads `kgctx.toml`. An invalid value is an error with its position.
 pub fn read(path: &str, text: &str) -> Result<CheckFile, SettingsError> {
     let wrong = |error: toml::de::Error| invalid(Path::new(path), text, &error);
     let whole = DeTable::parse(text).map_err(wrong)?;

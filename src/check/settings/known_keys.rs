@@ -1,4 +1,4 @@
-//! Reads a TOML table without the keys that it should not have, and reports those.
+//! Reads a TOML table without its unexpected keys, and reports those.
 
 use std::ops::Range;
 
@@ -6,14 +6,15 @@ use serde::Deserialize;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// A key that was not expected, and those that were.
+/// An unexpected key, and the expected ones.
 pub(super) struct UnexpectedKey {
     pub(super) span: Range<usize>,
     pub(super) key: String,
     pub(super) known: Vec<String>,
 }
 
-/// Reads a table. Takes unexpected keys out of it, one after the other: the type that is read knows best which keys it has.
+/// Reads a table. Removes unexpected keys one by one, because only the target type defines which
+/// keys are valid.
 pub(super) fn read<T: for<'de> Deserialize<'de>>(
     table: &mut DeTable<'_>,
     span: &Range<usize>,
@@ -40,7 +41,7 @@ pub(super) fn read<T: for<'de> Deserialize<'de>>(
     }
 }
 
-/// Removes the key at a place. Returns whether there is one.
+/// Removes the key at a position. Returns whether it was found.
 fn remove(table: &mut DeTable<'_>, at: &Range<usize>) -> bool {
     let found = table.keys().find(|key| key.span() == *at).cloned();
     match found {
@@ -57,7 +58,7 @@ fn remove_from(value: &mut DeValue<'_>, at: &Range<usize>) -> bool {
     }
 }
 
-/// Calls `found` with the place of each key, and of each item of a list.
+/// Calls `found` with the position of each key and of each list item.
 pub(super) fn places(
     table: &DeTable<'_>,
     above: &str,

@@ -1,4 +1,4 @@
-//! The `[check]` section as it is written, and the settings that it means.
+//! The raw `[check]` section, and its conversion to settings.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -40,7 +40,7 @@ pub(super) struct RawCheck {
     sessions: Vec<RawSession>,
 }
 
-/// Limits for all hosts; at the top level also for single hosts, in tables of their own.
+/// Limits for all hosts; at the top level, single hosts can have their own tables.
 #[derive(Debug, Default)]
 struct RawBudget<const TOP: bool> {
     all: Limits,
@@ -79,7 +79,6 @@ impl<'de, const TOP: bool> Visitor<'de> for BudgetVisitor<TOP> {
     }
 }
 
-/// A key of `[check.budget]`.
 enum BudgetKey<const TOP: bool> {
     Total,
     Part(Part),
@@ -103,7 +102,7 @@ impl<'de, const TOP: bool> Deserialize<'de> for BudgetKey<TOP> {
         let names = ["total"].into_iter().chain(parts().map(Part::name));
         let names: Vec<&str> = names.chain(hosts().map(Host::name)).collect();
         let names = names.join("`, `");
-        // Worded as serde words it for a struct: `known_keys` reads the names from it.
+        // Uses serde's wording for a struct: `known_keys` reads the names from it.
         Err(Error::custom(format!("unknown field `{key}`, expected one of `{names}`")))
     }
 }
@@ -115,12 +114,12 @@ struct RawSession {
     dir: Option<Spanned<String>>,
     host: Option<Host>,
     budget: Option<usize>,
-    /// As a text, or as TOML writes times.
+    /// A string, or a TOML time.
     now: Option<Spanned<toml::Value>>,
     branch: Option<Spanned<String>>,
 }
 
-/// Why a value cannot be used, and where it is.
+/// Why a value is invalid, and its position.
 pub(super) type Refusal = (Range<usize>, String);
 
 fn refuse<T>(span: Range<usize>, message: &str) -> Result<T, Refusal> {
@@ -178,7 +177,7 @@ impl RawSession {
         let span = self.name.as_ref().map(Spanned::span).unwrap_or_default();
         let numbered = || format!("session {}", others.len() + 1);
         let name = self.name.map_or_else(numbered, Spanned::into_inner);
-        // Reports and the baseline know sessions by their names.
+        // Reports and the baseline identify sessions by name.
         if others.iter().any(|other| other.name == name) {
             let message =
                 format!("there is a session {name:?} already; give this one another name");
@@ -210,7 +209,7 @@ fn inside(path: &Spanned<String>) -> Result<String, Refusal> {
     plain.map_or_else(|| refuse(path.span(), "this is no path inside of the repository"), Ok)
 }
 
-/// A path below the top, with `/` between its parts; `None` for one that leads elsewhere.
+/// Normalises a path below the top, with `/` as separator; `None` for one that leaves it.
 fn plain_path(path: &str) -> Option<String> {
     let leads_elsewhere = |part: &str| {
         part == ".." || part.eq_ignore_ascii_case(".git") || part.contains(['\\', ':', '\0'])

@@ -1,4 +1,4 @@
-//! TOML written anew from a table that was read, one key per line.
+//! Writes a parsed table as TOML, one key per line.
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -37,7 +37,7 @@ fn inline(value: &DeValue<'_>) -> String {
     }
 }
 
-/// A text in quotes: TOML has the escapes of JSON.
+/// Quotes a text: TOML has JSON's escapes.
 pub(crate) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007F")
 }

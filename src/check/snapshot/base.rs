@@ -1,4 +1,4 @@
-//! The commit that the working tree is compared with, and where the files of either version are read.
+//! The commit to compare the working tree with, and how to read the files of either version.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -9,15 +9,14 @@ use crate::check::repository::error::RepositoryError;
 use crate::check::repository::history::TreeFile;
 use crate::check::repository::working_tree::WorkingTree;
 
-/// A commit to compare with.
 pub(crate) struct Base {
     pub(crate) commit: String,
-    /// Whether the working tree descends from it.
+    /// Whether `HEAD` descends from it.
     pub(crate) is_related: bool,
     pub(crate) files: BTreeMap<String, TreeFile>,
-    /// Files whose content in the working tree is different.
+    /// Files that differ in the working tree.
     pub(crate) differing: HashSet<String>,
-    /// From the old to the new path of files that were moved.
+    /// The old and new paths of renamed files.
     pub(crate) renamed: HashMap<String, String>,
 }
 
@@ -28,7 +27,7 @@ impl Base {
         let files: BTreeMap<String, TreeFile> =
             files.into_iter().map(|file| (file.path.clone(), file)).collect();
         let differing = tree.changed_since(Some(&commit))?;
-        // A file can only have moved to a path that is new.
+        // A file can only be renamed to a new path.
         let has_new = differing.iter().any(|path| !files.contains_key(path));
         let renamed = if has_new { tree.renamed_since(&commit)? } else { HashMap::new() };
         Ok(Base { commit, is_related, files, differing, renamed })
@@ -49,7 +48,7 @@ impl Version<'_> {
         }
     }
 
-    /// The bytes of files, without those that are too large.
+    /// Reads files. Skips those that are too large.
     pub(crate) fn read(
         self,
         tree: &WorkingTree,

@@ -1,4 +1,4 @@
-//! Committed handoffs, and the one that a session would be given.
+//! Committed handoffs, and which one a session would get.
 
 use crate::app::session_handoff::{LIMITS, SessionHandoff, is_on, root_of_files};
 use crate::check::repository_file::RepositoryFile;
@@ -11,7 +11,6 @@ use crate::core::time::Timestamp;
 use crate::system::listed_files;
 use crate::workspace::Place;
 
-/// A handoff for the next session.
 pub(crate) struct CommittedHandoff {
     path: String,
     document: Document,
@@ -19,7 +18,7 @@ pub(crate) struct CommittedHandoff {
 }
 
 impl CommittedHandoff {
-    /// `None` for files that no session could load.
+    /// Reads a handoff; `None` for a file that no session could load.
     pub(crate) fn read(file: &RepositoryFile) -> Option<CommittedHandoff> {
         let read = document::read(file.text.as_ref()?.as_bytes()).ok()?;
         let is_usable = !read.is_raw && !read.is_empty();
@@ -29,7 +28,7 @@ impl CommittedHandoff {
         is_for_sessions.then(|| CommittedHandoff { path: file.path.clone(), document, created })
     }
 
-    /// The files that it lists, by their paths from the top.
+    /// The files that it lists, as paths from the top.
     pub(crate) fn listed(&self) -> Vec<String> {
         let head = &self.document.head;
         let plain = |path: &String| {
@@ -40,14 +39,14 @@ impl CommittedHandoff {
         head.specs.iter().chain(&head.files).map(plain).collect()
     }
 
-    /// Its name in reports: the id, else the path.
+    /// The name in reports: the id, else the path.
     pub(crate) fn name(&self) -> String {
         let stem = self.path.rsplit('/').next().unwrap_or_default().trim_end_matches(".md");
         let id = HandoffId::parse(self.document.head.id.as_deref().unwrap_or(stem));
         id.map_or_else(|_| self.path.clone(), |id| id.to_string())
     }
 
-    /// The record that an import would make of it.
+    /// The record that an import would create.
     fn record(&self, place: &Place) -> HandoffRecord {
         let head = &self.document.head;
         let channel = head.channel.as_deref().unwrap_or(&place.project.channel);
@@ -61,7 +60,7 @@ impl CommittedHandoff {
     }
 }
 
-/// The newest handoff that is not too old.
+/// Chooses the newest handoff that is not too old.
 pub(crate) fn choose<'h>(
     handoffs: &'h [CommittedHandoff],
     place: &Place,
@@ -73,14 +72,14 @@ pub(crate) fn choose<'h>(
     }
     let is_good = |handoff: &&CommittedHandoff| {
         let record = handoff.record(place);
-        // A session asks for its own channel alone. One that is newer than `now`, the time of the newest commit, is not in the
-        // future: it was written after that.
+        // A session only gets handoffs of its own channel. A handoff newer than `now`, the time of
+        // the newest commit, is valid: it was written after that commit.
         record.channel == place.project.channel && !record.is_too_old(settings.max_age(), now)
     };
     handoffs.iter().filter(is_good).max_by_key(|handoff| (handoff.created, &handoff.path))
 }
 
-/// The handoff as a session gets it, with its files from the sandbox.
+/// Loads the handoff as a session gets it, with its files from the sandbox.
 pub(crate) fn load(chosen: Option<&CommittedHandoff>, place: &Place) -> SessionHandoff {
     let section = chosen.map(|handoff| {
         let head = &handoff.document.head;

@@ -78,7 +78,7 @@ pub(super) struct TypedDraft {
 pub(super) fn read_draft(args: &CreateArgs) -> Result<TypedDraft, Failure> {
     let written = match &args.body {
         Some(body) => Some(WrittenText::from(body.clone())),
-        // With a goal there is no need to wait for standard input.
+        // With a goal, there is no need to wait for standard input.
         None if args.file.is_none() && args.goal.is_some() => None,
         None => Some(editor::read_text(args.file.as_deref())?),
     };
@@ -112,7 +112,7 @@ fn parse(
         None => (Document::default(), Vec::new()),
     };
     let head = &mut document.head;
-    // It is decided by where the handoff is left, or by --channel.
+    // The folder or --channel decides the channel.
     ignored.extend(head.channel.take().map(|_| "channel".to_owned()));
     head.kind = if args.task { Kind::Task } else { head.kind };
     head.occasion = args.occasion.clone().or(head.occasion.take());

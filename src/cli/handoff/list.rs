@@ -1,4 +1,4 @@
-//! `kgctx handoff list`, `show` and `log`: what can be seen without a change.
+//! `kgctx handoff list`, `show` and `log`: commands that change nothing.
 
 use clap::Args as ClapArgs;
 use serde_json::{Value, json};
@@ -127,7 +127,7 @@ fn remark(record: &HandoffRecord, now: Timestamp) -> String {
         .map(|session| format!(" by {}", short(session, SESSION_CHARS)));
     let gap = if record.goal.is_some() { "  " } else { "" };
     let whom = whom.unwrap_or_default();
-    // Why it was put away says more than that it was.
+    // The reason why it was archived is more informative than the status.
     let reason = record.reason.as_deref().map(for_terminal::one_line);
     match &record.status {
         Status::Active => format!("{gap}({})", record.created.ago(now)),

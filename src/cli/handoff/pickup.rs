@@ -43,7 +43,7 @@ pub(super) fn run(handoffs: &mut Handoffs, args: &PickupArgs, screen: &mut Scree
         let text = picked.render();
         screen.foreign(&text);
     }
-    // Counts as picked up only after it is printed.
+    // Counts as picked up only after it was printed.
     if let Err(error) = screen.written() {
         let reason = format!("its text could not be printed: {error}");
         handoffs.put_back(&record.id, &reason)?;

@@ -1,6 +1,6 @@
-//! What Amplifier says to its hook, and how it is answered.
+//! Amplifier's hook: its events and the replies to them.
 //!
-//! Only an answer to a prompt reaches the model: Amplifier discards the answer to a session's start.
+//! Only a reply to a prompt reaches the model: Amplifier discards the reply to a session's start.
 
 use std::path::PathBuf;
 
@@ -9,25 +9,20 @@ use serde_json::json;
 
 use crate::hosts::words::{HostWords, SessionEvent};
 
-/// What happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum AmplifierEventKind {
-    /// A prompt is about to be sent.
     PromptSubmitted,
-    /// A session has begun.
     SessionStarted,
-    /// No concern of ours.
     Other,
 }
 
-/// An event of Amplifier. Any part of it may be missing.
+/// An event of Amplifier. Every field can be missing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct AmplifierEvent {
     pub kind: AmplifierEventKind,
     pub session_id: Option<String>,
-    /// The session that started this one, which is its helper then.
+    /// The session that started this one; set for a sub-agent.
     pub parent_id: Option<String>,
-    /// The folder that the session works in.
     pub directory: Option<PathBuf>,
 }
 
@@ -42,7 +37,6 @@ struct RawEvent {
 }
 
 impl AmplifierEvent {
-    /// Reads what the hook sent.
     pub(super) fn parse(json: &[u8]) -> Result<AmplifierEvent, serde_json::Error> {
         let raw: RawEvent = serde_json::from_slice(json)?;
         let told = |text: Option<String>| text.filter(|text| !text.is_empty());
@@ -61,17 +55,14 @@ impl AmplifierEvent {
     }
 }
 
-/// The answer to the hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum AmplifierReply {
-    /// Give the session this text.
     Inject(String),
-    /// Go on.
     Continue,
 }
 
 impl AmplifierReply {
-    /// The answer as one line of JSON.
+    /// Formats the reply as one line of JSON.
     pub(super) fn to_json(&self) -> String {
         match self {
             AmplifierReply::Inject(text) => json!({

@@ -1,9 +1,9 @@
-//! The file by which a hook gives variables to the shells of its session.
+//! The file through which a hook sets variables for its session's shells.
 
 use std::fs::OpenOptions;
 use std::io::Write;
 
-/// Tells the session's shells its id. Where that cannot be done, they do not know it.
+/// Exports the session's id to its shells. Ignores failures: the shells then lack the variable.
 pub(super) fn append(session: &str) {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     let Some(file) = std::env::var_os("CLAUDE_ENV_FILE").filter(|file| !file.is_empty()) else {

@@ -1,8 +1,8 @@
-//! What Claude Code tells a hook on standard input, and what a hook may answer. Decides nothing.
+//! The input of a Claude Code hook and the output that Claude Code accepts. Makes no decisions.
 //!
-//! Three things are easily got wrong, and were seen on the real program: an envelope without `hookEventName` is dropped in
-//! silence, standard output that is one JSON object is never shown as text, and a text of more than 10,000 UTF-16 units is
-//! put into a file, of which the model is shown the first 2,000.
+//! The real program shows three surprises: it silently drops an envelope without `hookEventName`,
+//! it never shows standard output that is one JSON object as text, and it moves a text of more than
+//! 10,000 UTF-16 units into a file and shows the model the first 2,000.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,59 +10,53 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// A longer text does not reach the model whole. JavaScript counts: a character beyond the first plane is two units.
+/// The longest text that reaches the model whole. Claude Code counts UTF-16 units: a character
+/// beyond the first plane counts as two.
 const MAX_CONTEXT_UNITS: usize = 10_000;
 
-/// Something that happened to a session.
+/// An event of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClaudeCodeEvent {
-    /// It begins, or goes on.
+    /// The session starts or continues.
     Start {
-        /// Its id; a cleared session has a new one.
+        /// A cleared session gets a new id.
         session: String,
-        /// The folder that it works in.
         cwd: PathBuf,
-        /// Why it begins.
         source: StartSource,
-        /// Where what is said is written down. The file may not be there yet.
+        /// The transcript's path. The file may not exist yet.
         transcript: Option<PathBuf>,
-        /// How long ago something was last said in it, in whole seconds.
+        /// The time since the last response, in whole seconds.
         silence: Option<Duration>,
-        /// Whether it happened to a sub-agent of the session.
+        /// Whether the event is about a sub-agent of the session.
         is_subagent: bool,
     },
-    /// It has ended.
     End {
-        /// Its id.
         session: String,
-        /// The folder that it worked in.
         cwd: PathBuf,
-        /// Why it ended: `clear`, `resume`, `logout`, `prompt_input_exit` or `other`, and what newer versions say.
+        /// `clear`, `resume`, `logout`, `prompt_input_exit`, `other`, or a reason of a newer
+        /// version.
         reason: String,
-        /// Where what was said is written down.
         transcript: Option<PathBuf>,
-        /// Whether it happened to a sub-agent of the session.
+        /// Whether the event is about a sub-agent of the session.
         is_subagent: bool,
     },
-    /// Something else, by its `hook_event_name`.
+    /// Another event, by its `hook_event_name`.
     Other(String),
 }
 
-/// Why a session begins.
+/// Why a session starts.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(from = "String")]
 pub enum StartSource {
-    /// Claude Code was started. In the VS Code extension also after `/clear`, it is said.
+    /// Claude Code was started. The VS Code extension is said to report this after `/clear`, too.
     Startup,
-    /// An earlier session goes on.
     Resume,
-    /// The user wanted everything forgotten.
+    /// The user ran `/clear`.
     Clear,
-    /// What was said was replaced by a summary.
+    /// A summary replaced the conversation.
     Compact,
-    /// A copy of an earlier session goes on.
     Fork,
-    /// What newer versions say.
+    /// A source of a newer version.
     Other(String),
 }
 
@@ -79,7 +73,6 @@ impl From<String> for StartSource {
     }
 }
 
-/// Why an event cannot be understood.
 #[derive(Debug, Error)]
 #[error("what Claude Code told the hook cannot be read: {0}")]
 pub struct EventError(#[from] serde_json::Error);
@@ -113,7 +106,7 @@ struct Ended {
 }
 
 impl ClaudeCodeEvent {
-    /// Reads what is on a hook's standard input.
+    /// Parses a hook's standard input.
     pub fn parse(json: &[u8]) -> Result<ClaudeCodeEvent, EventError> {
         let Named { hook_event_name } = serde_json::from_slice(json)?;
         Ok(match hook_event_name.as_str() {
@@ -141,7 +134,8 @@ fn named(path: Option<PathBuf>) -> Option<PathBuf> {
     path.filter(|path| !path.as_os_str().is_empty())
 }
 
-/// The answer to a session's start that gives it `text`: one line of JSON, without a line break at its end.
+/// Formats the reply to a session's start that injects `text`: one line of JSON without a line
+/// break.
 pub fn additional_context(text: &str) -> String {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
@@ -156,13 +150,12 @@ pub fn additional_context(text: &str) -> String {
     }
     let hook_specific_output =
         Specific { hook_event_name: "SessionStart", additional_context: text };
-    // Text has nothing that JSON could refuse.
+    // Serialising strings cannot fail.
     let json = serde_json::to_string(&Output { hook_specific_output }).unwrap_or_default();
-    // Whoever takes these for the end of a line still sees one line.
+    // Some readers treat these characters as line breaks.
     json.replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
 }
 
-/// Whether a text reaches the model whole.
 pub fn fits(text: &str) -> bool {
     text.encode_utf16().count() <= MAX_CONTEXT_UNITS
 }
@@ -285,7 +278,8 @@ mod tests {
 
     fn check_envelope(text: &str) {
         let json = additional_context(text);
-        // Without the name the text would be dropped; anything around the object would make all of it plain text.
+        // Without the name Claude Code drops the text; any byte around the object turns all of it
+        // into plain text.
         let read: Value = serde_json::from_str(&json).unwrap();
         let expected = serde_json::json!({"hookSpecificOutput":
             {"hookEventName": "SessionStart", "additionalContext": text}});

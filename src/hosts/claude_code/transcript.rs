@@ -1,5 +1,5 @@
-//! A transcript: what was said in a session, as Claude Code writes it down, line by line. The format is nobody's promise:
-//! whatever is not understood is passed over, one line at a time.
+//! A Claude Code transcript: JSON lines that record a conversation. The format is undocumented, so
+//! lines that do not parse are skipped one by one.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -11,24 +11,24 @@ use serde_json::Value;
 
 use crate::core::handoff::conversation::{Conversation, Message, Role};
 
-/// So many messages are kept: the last ones.
+/// The last messages are kept.
 const MAX_MESSAGES: usize = 50;
-/// So many changed files are named: the first ones.
+/// The first files are kept.
 const MAX_FILES: usize = 20;
-/// A line that is longer holds more than words. A prompt with a picture in it is shorter.
+/// Longer lines hold more than text. A prompt with an image is shorter.
 const MAX_LINE_BYTES: u64 = 8 * 1024 * 1024;
-/// Of a longer file the end is read.
+/// Only the end of a longer file is read.
 const MAX_FILE_BYTES: u64 = 256 * 1024 * 1024;
-/// So much of a message is kept: many times of what anybody is shown of it.
+/// Far more of a message than is ever shown.
 const MAX_TEXT_BYTES: usize = 16 * 1024;
-/// Tools that change a file, and under which name they are given it.
+/// Tools that change a file, each with the name of its path argument.
 const CHANGING_TOOLS: [(&str, &str); 4] = [
     ("Edit", "file_path"),
     ("MultiEdit", "file_path"),
     ("Write", "file_path"),
     ("NotebookEdit", "notebook_path"),
 ];
-/// How a text in a user's name begins that no person wrote.
+/// Prefixes of user messages that no person typed.
 const NOT_TYPED: [&str; 6] = [
     "<local-command-",
     "<task-notification>",
@@ -64,14 +64,13 @@ struct RawMessage {
     content: Value,
 }
 
-/// When something was last said, in milliseconds since 1970.
+/// The time of the last write, in milliseconds since 1970.
 pub fn last_written(file: &Path) -> Option<i64> {
     let modified = file.metadata().ok()?.modified().ok()?;
     let since_1970 = modified.duration_since(std::time::UNIX_EPOCH).ok()?;
     i64::try_from(since_1970.as_millis()).ok()
 }
 
-/// Reads a transcript.
 pub fn read(file: &Path) -> io::Result<Conversation> {
     let mut opened = File::open(file)?;
     let there = opened.metadata()?;
@@ -84,7 +83,7 @@ pub fn read(file: &Path) -> io::Result<Conversation> {
     if skipped > 0 {
         reader.skip_until(b'\n')?;
     }
-    // Whoever is still writing to it does not keep us here.
+    // Limits the read: Claude Code may still be appending.
     understand(reader.take(MAX_FILE_BYTES))
 }
 
@@ -105,15 +104,16 @@ fn understand(mut lines: impl BufRead) -> io::Result<Conversation> {
     }
 }
 
-/// Hears one line after the other.
+/// Collects a conversation line by line.
 #[derive(Default)]
 struct Listener {
     turns: usize,
     messages: VecDeque<Message>,
     files_changed: Vec<String>,
-    /// A command that was typed. Whether it is answered by the model or by Claude Code itself is yet to be seen.
+    /// A command that was typed. The next lines show whether the model or Claude Code itself
+    /// answers it.
     command: Option<String>,
-    /// The message that the model is in the middle of: each of its blocks is a line.
+    /// The id of the message that the model is writing: each of its blocks is one line.
     speaking: Option<String>,
 }
 
@@ -216,7 +216,7 @@ fn blocks(content: &Value) -> impl Iterator<Item = &Value> {
     content.as_array().into_iter().flatten()
 }
 
-/// The texts of a content that are wanted, which is one text, or blocks of which some are.
+/// Joins the wanted texts of a message's content, which is a string or a list of blocks.
 fn words(content: &Value, is_wanted: impl Fn(&str) -> bool) -> String {
     let texts = blocks(content).filter(|block| block["type"] == "text");
     let texts = texts.filter_map(|block| block["text"].as_str()).chain(content.as_str());
@@ -228,7 +228,7 @@ fn words(content: &Value, is_wanted: impl Fn(&str) -> bool) -> String {
     texts.join("\n")
 }
 
-/// The command that a text is the record of, as it was typed.
+/// Parses the record of a command into the text that was typed.
 fn command(text: &str) -> Option<String> {
     let is_record = text.starts_with("<command-name>") || text.starts_with("<command-message>");
     let between = |tag: &str| {
@@ -302,7 +302,7 @@ mod tests {
         );
         assert_eq!(conversation.turns, 4);
         assert_eq!(conversation.files_changed, ["/home/ada/atlas/one.txt"]);
-        // A sub-agent's own transcript is none of a session's.
+        // A sub-agent's own transcript holds nothing that a session said.
         assert_eq!(recorded("claude-code-2.1.325-subagent.jsonl"), Conversation::default());
     }
 
@@ -415,7 +415,7 @@ mod tests {
         let mut bytes = lines.into_bytes();
         bytes.splice(0..0, *b"\xff\xfe\n");
         assert_eq!(said(&understand(bytes.as_slice()).unwrap()), ["user: good", "user: good"]);
-        // What is behind the longest line's end belongs to it.
+        // The text after the longest line's limit belongs to that line.
         let absurd = format!("{}{good}\n{good}", " ".repeat(MAX_LINE_BYTES as usize));
         assert_eq!(said(&understand(absurd.as_bytes()).unwrap()), ["user: good"]);
         let long = user("é".repeat(MAX_TEXT_BYTES));
@@ -426,7 +426,7 @@ mod tests {
     fn a_huge_file_with_absurd_lines_costs_neither_time_nor_memory() {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         writeln!(file, "{}", user("before")).unwrap();
-        // One line of 200 million zeros, which takes no room on the disk.
+        // One line of 200 million zeros, stored as a sparse file.
         let end = file.as_file().metadata().unwrap().len() + 200_000_000;
         file.as_file().set_len(end).unwrap();
         file.seek(SeekFrom::End(0)).unwrap();
@@ -436,7 +436,7 @@ mod tests {
         assert_eq!(said(&conversation), ["user: before", "user: after"]);
         assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
 
-        // Of more than anybody reads the end counts.
+        // Only the end of a file over the limit is read.
         file.as_file().set_len(MAX_FILE_BYTES * 4).unwrap();
         file.seek(SeekFrom::End(0)).unwrap();
         writeln!(file, "\n{}", user("last")).unwrap();

@@ -1,4 +1,4 @@
-//! Where a server is, and what it wants to hear before it answers.
+//! A server's address and credentials.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,47 +10,46 @@ use thiserror::Error;
 
 use crate::system::environment::Environment;
 
-/// The user that OpenCode expects unless it was told another.
+/// OpenCode's default user.
 const DEFAULT_USER: &str = "opencode";
 
-/// A text that names no server. Quotes it without what may be a secret.
+/// Why a text is not a server address. The message leaves out possible secrets.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{text:?} is no address of an OpenCode server: {reason}")]
 pub struct AddressError {
-    /// The text, without credentials and query.
+    /// The text without credentials and query.
     text: String,
-    /// What is wrong and what would be right.
+    /// The mistake and how to correct it.
     reason: &'static str,
 }
 
-/// The address of an OpenCode server: `http://host[:port][/base]`. Shows itself without credentials.
+/// The address of an OpenCode server: `http://host[:port][/base]`. `Display` omits credentials.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerAddress {
     host: String,
     port: u16,
-    /// Empty, or begins with a slash and does not end in one.
+    /// Empty, or starts with a slash and does not end with one.
     base: String,
     credentials: Option<Credentials>,
 }
 
 impl ServerAddress {
-    /// The host's name or number, an IPv6 one without brackets.
+    /// The host's name or IP address; an IPv6 address has no brackets.
     pub fn host(&self) -> &str {
         &self.host
     }
 
-    /// The port.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// The path below which the server's routes are; empty when it has the host for itself.
+    /// The path prefix of the server's routes; empty without a prefix.
     pub fn base(&self) -> &str {
         &self.base
     }
 
-    /// What to say to this server: what the address itself holds, else `OPENCODE_SERVER_PASSWORD` with
-    /// `OPENCODE_SERVER_USERNAME`, else nothing.
+    /// The credentials for this server: those in the address, else `OPENCODE_SERVER_PASSWORD` with
+    /// `OPENCODE_SERVER_USERNAME`, else `None`.
     pub fn credentials(&self, environment: &Environment) -> Option<Credentials> {
         let variable =
             |name| environment.get(name).map(|value| value.to_string_lossy().into_owned());
@@ -63,7 +62,7 @@ impl ServerAddress {
         })
     }
 
-    /// Host and port, as the `Host` header has them.
+    /// Host and port in the format of the `Host` header.
     pub(super) fn authority(&self) -> String {
         let bracketed = self.host.contains(':');
         let (open, close) = if bracketed { ("[", "]") } else { ("", "") };
@@ -99,7 +98,7 @@ fn parse(text: &str) -> Result<ServerAddress, &'static str> {
     }
     let (authority, base) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
     let base = base.trim_end_matches('/');
-    // More likely the end of a password than of a path; taken for a path it would be shown.
+    // An `@` here is more likely the end of a password than part of a path; a path would be shown.
     if base.contains('@') {
         return Err("percent-encode `/`, `:` and `@` in a password or a path");
     }
@@ -156,7 +155,7 @@ fn split_port(place: &str) -> Result<(&str, Option<&str>), &'static str> {
     Ok((host, port))
 }
 
-/// A user without a password says nothing that the environment could not say better.
+/// Ignores a user without a password: the environment may have both.
 fn credentials_in(user_info: &str) -> Result<Option<Credentials>, &'static str> {
     let Some((user, password)) = user_info.split_once(':') else { return Ok(None) };
     let decoded =
@@ -184,7 +183,7 @@ fn percent_decoded(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// Encodes a value for the query of a URL.
+/// Encodes a value for a URL's query.
 pub(super) fn percent_encoded(value: &str) -> String {
     let mut encoded = String::with_capacity(value.len());
     for byte in value.bytes() {
@@ -197,7 +196,7 @@ pub(super) fn percent_encoded(value: &str) -> String {
     encoded
 }
 
-/// Everything before the last `@` may be a password, wherever it stands; so may be a query.
+/// Everything before the last `@` can be a password; a query can hold one, too.
 fn without_secrets(text: &str) -> String {
     let text = text.split(['?', '#']).next().unwrap_or_default();
     let (scheme, rest) = match text.split_once("://") {
@@ -210,7 +209,7 @@ fn without_secrets(text: &str) -> String {
     }
 }
 
-/// Who we say we are. Shows nothing of itself.
+/// The user and password for a server. `Debug` shows neither.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Credentials {
     user: String,
@@ -218,7 +217,6 @@ pub struct Credentials {
 }
 
 impl Credentials {
-    /// The value of the `Authorization` header.
     pub(super) fn header(&self) -> String {
         format!("Basic {}", STANDARD.encode(format!("{}:{}", self.user, self.password)))
     }

@@ -1,4 +1,4 @@
-//! Why a server did not do what it was asked, and the way out.
+//! Why a request to a server failed, and how to fix it.
 
 use std::error::Error;
 use std::io;
@@ -9,117 +9,103 @@ use thiserror::Error as ThisError;
 use super::http::Answer;
 use super::wire::Refusal;
 
-/// So much of a server's own words is quoted.
+/// The longest quotation of a server's message.
 const MAX_QUOTED_CHARS: usize = 300;
 
-/// Why a server did not do what it was asked.
 #[derive(Debug, ThisError)]
 pub enum ServerError {
-    /// No connection: nobody listens, or the host is not to be found.
+    /// No connection: no process listens, or the host cannot be resolved.
     #[error(
         "no OpenCode server at {address}: {cause}; start one there (`opencode serve --port …`), or correct the address"
     )]
     Unreachable {
-        /// The server.
         address: String,
-        /// What the system said.
+        /// The system's error.
         cause: io::Error,
     },
-    /// No answer in time. A message that was being stored may be stored nevertheless.
+    /// No reply in time. A message that was being stored may be stored nevertheless.
     #[error(
         "{address} gave no answer within {limit:?}; a server that is still starting accepts connections and never \
          answers them: try again once it says that it is listening"
     )]
     Silent {
-        /// The server.
         address: String,
-        /// How long it had.
+        /// The time that the server had.
         limit: Duration,
     },
-    /// Events stopped coming: the server was ended, or the way to it is cut.
+    /// The event stream stopped: the server ended, or the connection broke.
     #[error("the events of {address} stopped: {cause}; connect again")]
     Lost {
-        /// The server.
         address: String,
-        /// What happened.
+        /// Why the stream stopped.
         cause: String,
     },
-    /// The password is missing or another one.
+    /// The password is missing or wrong.
     #[error(
         "{address} wants a password, or another one; set OPENCODE_SERVER_PASSWORD (and OPENCODE_SERVER_USERNAME, if it \
          has one) as they are set for the server"
     )]
     Unauthorized {
-        /// The server.
+        /// Without credentials, like every address here.
         address: String,
     },
-    /// There is no such session.
     #[error("{address} says: {message}; it may have been deleted")]
     NotFound {
-        /// The server.
         address: String,
-        /// What it said.
+        /// The server's own message.
         message: String,
     },
-    /// The session is at work.
     #[error("{address} says: {message}; try again when it is idle")]
     Busy {
-        /// The server.
         address: String,
-        /// What it said.
+        /// The server's own message.
         message: String,
     },
-    /// The server does not take what we sent.
+    /// The server rejected the request.
     #[error(
         "{address} does not take this request ({status}): {message}; its version may not fit this kgctx: update the \
          older one"
     )]
     Rejected {
-        /// The server.
         address: String,
-        /// The status.
         status: u16,
-        /// What it said.
+        /// The server's own message.
         message: String,
     },
-    /// The server itself failed. It answers so to an agent that it does not know, too.
+    /// The server failed. OpenCode also reports an unknown agent this way.
     #[error("{address} failed ({status}, {reference}); its log says why")]
     Failed {
-        /// The server.
         address: String,
-        /// The status.
         status: u16,
-        /// Under which name its log tells more, such as `ref err_1a2b3c4d`.
+        /// The server's log entry, such as `ref err_1a2b3c4d`.
         reference: String,
     },
-    /// An answer, but not from OpenCode's API: its web page, or another program.
+    /// A reply that is not from OpenCode's API: its web page, or another program.
     #[error(
         "{address} answers with {content} instead of OpenCode's API; check host, port and path, or update OpenCode"
     )]
     NotApi {
-        /// The server.
         address: String,
-        /// What kind of answer it was.
+        /// The reply's content type.
         content: String,
     },
-    /// An answer that broke off or cannot be understood.
+    /// A reply that is incomplete or cannot be parsed.
     #[error("the answer of {address} is broken: {cause}; try again, or see the server's log")]
     Broken {
-        /// The server.
         address: String,
-        /// What is wrong with it.
+        /// What broke: the connection, or the JSON.
         cause: String,
     },
-    /// A text that is no session's id. It was not sent.
+    /// A text that is not a session id. It was not sent.
     #[error("{id:?} is no id of an OpenCode session; one looks like ses_1a2B3c4D")]
     NoSessionId {
-        /// The text.
+        /// The rejected text.
         id: String,
     },
 }
 
 impl ServerError {
-    /// What an answer that is not the one asked for means; `None` when it is JSON and means success.
+    /// Maps a reply to an error; `None` for a success with JSON.
     pub(super) fn of_answer(address: String, answer: &Answer) -> Option<ServerError> {
         let Answer { status, content_type, body } = answer;
         let is_json = is_kind(content_type, "application/json");
@@ -148,7 +134,7 @@ impl ServerError {
         })
     }
 
-    /// An answer of another kind than OpenCode's API gives.
+    /// The error for a reply of another content type than OpenCode's API uses.
     pub(super) fn not_api(address: String, content_type: &str) -> ServerError {
         let content = match content_type {
             "" => "nothing that it names".to_owned(),
@@ -158,7 +144,7 @@ impl ServerError {
     }
 }
 
-/// The outer causes say only that something happened; the inner ones say what.
+/// Joins an error with its sources: hyper's outer errors are vague, the inner ones name the cause.
 pub(super) fn chain(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut inner = error.source();
@@ -169,13 +155,13 @@ pub(super) fn chain(error: &(dyn Error + 'static)) -> String {
     text
 }
 
-/// Whether a content type is `kind`, whatever parameters follow it.
+/// Whether a content type is `kind`; ignores its parameters.
 pub(super) fn is_kind(content_type: &str, kind: &str) -> bool {
     let named = content_type.split(';').next().unwrap_or_default();
     named.trim().eq_ignore_ascii_case(kind)
 }
 
-/// A server's words on one line, without what could play with a terminal.
+/// Puts a server's message on one line, without control characters that could affect a terminal.
 fn quoted(text: &str) -> String {
     let words: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let line = words.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -1,4 +1,4 @@
-//! What happens on a server, as it happens.
+//! The event stream of a server.
 
 use std::io;
 use std::sync::Arc;
@@ -15,20 +15,19 @@ use super::error::{ServerError, chain};
 use super::http::{Connection, MAX_BODY_BYTES, OpenAnswer};
 use super::wire::Event;
 
-/// Whose events are wanted.
+/// The folders whose events are wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Scope {
-    /// Those of all folders. The server says `server.connected` a moment before it listens itself, so that what
-    /// happens at once may be missed.
+    /// All folders. The server sends `server.connected` just before it subscribes itself, so events
+    /// of that moment can be missed.
     Everywhere,
-    /// Those of the folder that the server was started in.
+    /// The folder that the server was started in.
     OwnFolder,
-    /// Those of one folder.
     Folder(String),
 }
 
-/// Reads the events of an answer that goes on for ever. Heartbeats are among them. A fault is the last item; a
-/// server that closes the connection in good order just ends the stream.
+/// Reads the events of a reply that never ends, heartbeats included. An error is the last item; if
+/// the server closes the connection properly, the stream just ends.
 pub(super) fn read(
     answer: OpenAnswer,
     address: String,
@@ -39,7 +38,7 @@ pub(super) fn read(
     let counter = Arc::clone(&unread);
     let chunks = body.into_data_stream().map(move |chunk| -> io::Result<Bytes> {
         let chunk = chunk.map_err(io::Error::other)?;
-        // Without end an event would fill the memory.
+        // Without this limit an endless event would fill the memory.
         if counter.fetch_add(chunk.len(), Ordering::Relaxed) > MAX_BODY_BYTES {
             return Err(io::Error::other("an event is too long"));
         }
@@ -63,7 +62,7 @@ pub(super) fn read(
 
 struct Feed<S> {
     blocks: S,
-    /// How many bytes came since the last event.
+    /// The number of bytes since the last event.
     unread: Arc<AtomicUsize>,
     address: String,
     longest_silence: Duration,
@@ -71,7 +70,7 @@ struct Feed<S> {
 }
 
 impl<S: Stream<Item = Result<Sse, sse_stream::Error>> + Unpin> Feed<S> {
-    /// Waits for the next event; `None` when the server closed the connection.
+    /// Waits for the next event; `None` after the server closed the connection.
     async fn next(&mut self) -> Result<Option<Event>, ServerError> {
         loop {
             let Ok(block) = timeout(self.longest_silence, self.blocks.next()).await else {
@@ -121,7 +120,7 @@ mod tests {
     const HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
     const LIMIT: Duration = Duration::from_secs(20);
 
-    /// What came until the end: kinds of events, and the fault at the end.
+    /// Collects the kinds of all events, and the final error.
     async fn heard(
         silence: Duration,
         mut say: impl FnMut(&mut TcpStream) + Send + 'static,

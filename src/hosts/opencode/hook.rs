@@ -1,4 +1,5 @@
-//! What the bridge inside of OpenCode asks, and what it is told; the latter as `schema/json/hook-opencode.schema.json` has it.
+//! The bridge's requests and the replies to them; `schema/json/hook-opencode.schema.json` describes
+//! the replies.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -7,34 +8,30 @@ use crate::core::context::receipt::Receipt;
 use crate::core::session::{Announcement, Delivery, Mark, Moment, Stored};
 use crate::hosts::opencode::wire::{MARK, Session};
 
-/// The version of this agreement. A bridge of another one is told so.
+/// The version of this protocol. A bridge with another version gets an error.
 pub const PROTOCOL: u32 = 1;
 
-/// What the bridge asks.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Question {
-    /// A session was created: shall it be given context?
+    /// A session was created: does it get context?
     Created(Session),
-    /// A prompt waits in a session of which the bridge knows nothing, or was told to ask again.
+    /// A prompt waits in a session that the bridge does not know, or for which the reply was `Ask`.
     Prompted {
-        /// The session.
         session: Session,
-        /// Whether the bridge saw it being created.
+        /// Whether the bridge saw the session's creation.
         is_new: bool,
-        /// Whether the bridge saw the message being removed that carried its context.
+        /// Whether the bridge saw the removal of the message that carried the context.
         is_undone: bool,
-        /// What is stored of it.
         stored: Stored,
     },
-    /// The session has the context of this receipt.
+    /// The context of this receipt is in the session.
     Delivered(i64),
     /// The context of this receipt was not used.
     Released(i64),
-    /// Something that concerns nobody.
+    /// An event that needs no action.
     Other,
 }
 
-/// Why a question cannot be understood.
 #[derive(Debug, Error)]
 pub enum QuestionError {
     #[error("the bridge's question cannot be read: {0}")]
@@ -103,7 +100,6 @@ impl From<RawStored> for Stored {
 }
 
 impl Question {
-    /// Reads what the bridge sent.
     pub fn parse(json: &[u8]) -> Result<Question, QuestionError> {
         let envelope: Envelope = serde_json::from_slice(json)?;
         if envelope.protocol != PROTOCOL {
@@ -124,36 +120,31 @@ impl Question {
     }
 }
 
-/// What the bridge is told.
+/// The reply to the bridge.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "action", rename_all = "lowercase")]
 pub enum BridgeReply {
-    /// Do nothing.
     None {
-        /// Why.
         reason: String,
     },
-    /// Ask again when the first prompt is there.
+    /// Ask again at the first prompt.
     Ask {
-        /// Why.
         reason: String,
     },
-    /// Give the session this.
+    /// Inject this context.
     Inject(Box<Given>),
 }
 
 impl BridgeReply {
-    /// Tells the bridge to do nothing.
     pub fn none(reason: impl ToString) -> BridgeReply {
         BridgeReply::None { reason: reason.to_string() }
     }
 
-    /// Tells the bridge to ask again when the first prompt is there.
     pub fn ask(reason: impl ToString) -> BridgeReply {
         BridgeReply::Ask { reason: reason.to_string() }
     }
 
-    /// The answer as one line of JSON.
+    /// Formats the reply as one line of JSON.
     pub fn to_json(&self) -> Result<String, serde_json::Error> {
         #[derive(Serialize)]
         struct Enveloped<'a> {
@@ -168,35 +159,31 @@ impl BridgeReply {
 /// A context on its way into a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Given {
-    /// The receipt's number, by which the bridge says that the context arrived; `None` where none could be written.
+    /// The receipt's id, with which the bridge confirms the delivery; `None` if no receipt could be
+    /// written.
     pub receipt: Option<i64>,
-    /// The very bytes.
+    /// The exact text.
     pub text: String,
-    /// Which way.
     pub delivery: Delivery,
-    /// What is stored beside the text, by which it is recognised.
+    /// Stored beside the text to recognise it later.
     pub metadata: Metadata,
-    /// What a person is told.
+    /// The notice for the user.
     pub notice: Option<Notice>,
 }
 
-/// What is stored beside a context, under `kgctx`.
+/// The metadata of a context, stored under the key `kgctx`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Metadata {
     /// The version of this metadata.
     pub v: u32,
-    /// The moment that the context was for.
+    /// The moment of the session that the context is for.
     pub moment: Moment,
-    /// The receipt's number.
     pub receipt: Option<i64>,
-    /// How long the text is.
     pub tokens: usize,
-    /// The text's SHA-256.
     pub sha256: String,
 }
 
 impl Metadata {
-    /// The metadata of a context with this receipt.
     pub fn of(id: Option<i64>, receipt: &Receipt) -> Metadata {
         Metadata {
             v: 1,
@@ -208,13 +195,11 @@ impl Metadata {
     }
 }
 
-/// What a person is told of an injection.
+/// What the user sees of an injection.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notice {
-    /// Where.
     #[serde(rename = "as")]
     pub how: Announcement,
-    /// What.
     pub text: String,
 }
 

@@ -1,4 +1,4 @@
-//! One HTTP request over a connection of its own. Nothing waits longer than it was told to.
+//! One HTTP request per connection. Every wait has a limit.
 
 use std::error::Error;
 use std::time::Duration;
@@ -18,27 +18,25 @@ use super::address::{Credentials, ServerAddress};
 use super::error::{ServerError, chain};
 use crate::core::time_limits;
 
-/// A hundred long messages are a few megabytes.
+/// A hundred long messages take a few megabytes.
 pub(super) const MAX_BODY_BYTES: usize = 64 * 1024 * 1024;
 
-/// What is asked.
 pub(super) struct Request<'a> {
-    /// How.
     pub(super) method: Method,
-    /// Path and query, below the server's base.
+    /// Path and query, relative to the server's base.
     pub(super) path: &'a str,
-    /// JSON to send along.
+    /// A JSON body.
     pub(super) body: Option<Vec<u8>>,
 }
 
-/// An answer that has been read to its end.
+/// A reply with its whole body.
 pub(super) struct Answer {
     pub(super) status: StatusCode,
     pub(super) content_type: String,
     pub(super) body: Bytes,
 }
 
-/// An answer whose body is still to come.
+/// A reply whose body has not been read yet.
 pub(super) struct OpenAnswer {
     pub(super) status: StatusCode,
     pub(super) content_type: String,
@@ -46,7 +44,8 @@ pub(super) struct OpenAnswer {
     pub(super) connection: Connection,
 }
 
-/// Keeps a connection going; dropping it closes the connection, also one whose other side takes nothing in.
+/// The task that drives a connection. Dropping it closes the connection, even if the other side has
+/// stopped reading.
 pub(super) struct Connection(JoinHandle<()>);
 
 impl Drop for Connection {
@@ -55,7 +54,7 @@ impl Drop for Connection {
     }
 }
 
-/// Asks, and reads the whole answer, all within `limit`.
+/// Sends a request and reads the whole reply within `limit`.
 pub(super) async fn ask(
     address: &ServerAddress,
     credentials: Option<&Credentials>,
@@ -69,7 +68,7 @@ pub(super) async fn ask(
     within(limit, address, exchange).await
 }
 
-/// Asks, and waits within `limit` until the answer begins.
+/// Sends a request and waits up to `limit` for the reply's head.
 pub(super) async fn open(
     address: &ServerAddress,
     credentials: Option<&Credentials>,
@@ -80,7 +79,7 @@ pub(super) async fn open(
 }
 
 impl OpenAnswer {
-    /// Reads the rest within `limit`.
+    /// Reads the body within `limit`.
     pub(super) async fn read(
         self,
         address: &ServerAddress,
@@ -110,12 +109,12 @@ async fn send(
             .map_err(|cause| ServerError::Unreachable { address: address.to_string(), cause })
     };
     let stream = within(time_limits::CONNECT, address, connecting).await?;
-    // Only makes it faster.
+    // Only a speed-up, so a failure does not matter.
     let _ = stream.set_nodelay(true);
     let (mut sender, driver) =
         http1::handshake(TokioIo::new(stream)).await.map_err(|cause| broken(address, &cause))?;
     let connection = Connection(tokio::spawn(async {
-        // Whoever waits for the answer hears of the fault, too.
+        // The task that waits for the reply gets the same error.
         let _ = driver.await;
     }));
     let answer = sender.send_request(request).await.map_err(|cause| broken(address, &cause))?;
@@ -229,7 +228,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_listener_that_never_answers_is_silent_within_the_limit() {
-        // Its queue takes the connection; nobody ever accepts it.
+        // The listener's queue takes the connection, but no code accepts it.
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = loopback::address_of(&listener);
         let began = Instant::now();

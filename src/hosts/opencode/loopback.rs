@@ -1,4 +1,4 @@
-//! A server for tests: it answers as it is told, on loopback, one connection at a time.
+//! A test server on loopback: gives prepared replies, one connection at a time.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -7,7 +7,7 @@ use std::thread;
 
 use super::address::ServerAddress;
 
-/// Hands every request with its connection to `answer`, after which the connection is closed.
+/// Calls `answer` with each request and its connection, then closes the connection.
 pub(super) fn serving(
     mut answer: impl FnMut(&str, &mut TcpStream) + Send + 'static,
 ) -> ServerAddress {
@@ -23,7 +23,7 @@ pub(super) fn serving(
     address
 }
 
-/// Always gives the same answer, and tells what was asked.
+/// Gives every request the same reply, and sends each request to the receiver.
 pub(super) fn recording(kind: &str, body: &str) -> (ServerAddress, Receiver<String>) {
     let (sender, requests) = mpsc::channel();
     let answer = answer(200, kind, body);
@@ -34,7 +34,7 @@ pub(super) fn recording(kind: &str, body: &str) -> (ServerAddress, Receiver<Stri
     (address, requests)
 }
 
-/// Begins its answer so, and tells when the other side has closed the connection.
+/// Starts each reply with `beginning`, and signals when the client has closed the connection.
 pub(super) fn watching_for_close(beginning: &'static str) -> (ServerAddress, Receiver<()>) {
     let (sender, closed) = mpsc::channel();
     let address = serving(move |_, stream| {
@@ -46,7 +46,7 @@ pub(super) fn watching_for_close(beginning: &'static str) -> (ServerAddress, Rec
     (address, closed)
 }
 
-/// A whole answer as it goes over the wire.
+/// Formats a whole HTTP reply.
 pub(super) fn answer(status: u16, kind: &str, body: &str) -> String {
     let length = body.len();
     format!(
@@ -58,7 +58,7 @@ pub(super) fn address_of(listener: &TcpListener) -> ServerAddress {
     format!("http://{}", listener.local_addr().unwrap()).parse().unwrap()
 }
 
-/// Reads the head, and as much of a body as the head announces.
+/// Reads the head, and a body of the length that the head announces.
 fn read(stream: &mut TcpStream) -> String {
     let mut bytes = Vec::new();
     let mut buffer = [0; 4096];

@@ -1,4 +1,4 @@
-//! A message that the model will read and is not asked to answer.
+//! A message that the model reads but does not answer.
 
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
@@ -6,28 +6,27 @@ use serde_json::Value;
 
 use super::wire::{MARK, Session, SessionModel};
 
-/// A message to store in a session: hidden from the user, read by the model with the next prompt.
+/// A message to store in a session: hidden from the user; the model reads it with the next prompt.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NoReply {
-    /// What it says.
     pub text: String,
-    /// The session's agent. Without it OpenCode switches the session to the default one.
+    /// The session's agent. Without it, OpenCode switches the session to the default agent.
     pub agent: Option<String>,
-    /// The session's model with its variant. OpenCode stores any, also one that it does not have: the next prompt
-    /// would fail.
+    /// The session's model and variant. OpenCode stores any model, even one that it does not have;
+    /// the next prompt would then fail.
     pub model: Option<SessionModel>,
-    /// What is kept beside the text, for [`super::Part::mark`] to find.
+    /// Stored beside the text; [`super::Part::mark`] reads it.
     pub mark: Value,
 }
 
 impl NoReply {
-    /// Leaves agent and model of the session as they are.
+    /// Keeps the session's agent and model.
     pub fn echoing(session: &Session, text: String, mark: Value) -> NoReply {
         NoReply { text, agent: session.agent.clone(), model: session.model.clone(), mark }
     }
 }
 
-/// As `POST /session/{id}/message` takes it.
+/// The body of `POST /session/{id}/message`.
 impl Serialize for NoReply {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut prompt = serializer.serialize_map(None)?;

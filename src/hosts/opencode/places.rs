@@ -1,4 +1,4 @@
-//! Where OpenCode looks for plugins and configuration.
+//! The folders where OpenCode looks for plugins and configuration.
 
 use std::path::{Path, PathBuf};
 
@@ -7,9 +7,10 @@ use crate::hosts::config_folder;
 use crate::system::environment::Environment;
 use crate::system::folders::settled;
 
-/// Every folder that OpenCode reads when it runs in `folder`, each once.
+/// The folders that OpenCode reads when it runs in `folder`, without duplicates.
 ///
-/// Between the working tree's top and the folder that is every `.opencode`; without a repository there is no top.
+/// They include every `.opencode` from `folder` up to `top`, the top of the working tree; outside
+/// of a repository, up to the file system's root.
 pub(super) fn all(
     environment: &Environment,
     install: &Install,
@@ -34,7 +35,7 @@ pub(super) fn all(
     found
 }
 
-/// Every configuration file that OpenCode reads when it runs in `folder`, whether or not it is there.
+/// The configuration files that OpenCode reads when it runs in `folder`, existing or not.
 pub(super) fn configurations(
     environment: &Environment,
     install: &Install,

@@ -1,4 +1,5 @@
-//! Which plugins of ours OpenCode would load: files in its folders, and what its configuration names.
+//! Finds the copies of the bridge that OpenCode would load: files in its folders, and plugins that
+//! its configuration names.
 
 use std::fs;
 use std::io;
@@ -12,10 +13,10 @@ use crate::hosts::opencode::places;
 use crate::hosts::plugin_file::{self, PluginCopy};
 use crate::system::environment::Environment;
 
-/// The bridge's name as an npm package.
+/// The bridge's npm package.
 const PACKAGE: &str = "opencode-kgctx";
 
-/// What OpenCode takes for JSON in its configuration.
+/// The JSON dialect of OpenCode's configuration.
 const JSON_WITH_COMMENTS: ParseOptions = ParseOptions {
     allow_comments: true,
     allow_trailing_commas: true,
@@ -29,25 +30,23 @@ const JSON_WITH_COMMENTS: ParseOptions = ParseOptions {
     allow_extended_string_escapes: false,
 };
 
-/// Something that OpenCode would load, or something that keeps us from telling.
+/// A plugin that OpenCode would load, or the reason why that is unknown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LoadedPlugin {
     /// A copy of the bridge.
     Bridge { file: PathBuf, copy: PluginCopy },
-    /// The bridge's npm package.
     Package {
-        /// As it is named, perhaps with a version.
+        /// The package as the configuration names it; can include a version.
         name: String,
-        /// The configuration that names it.
         named_in: PathBuf,
     },
-    /// A plugin with the bridge's name that is not it, or that a configuration names and that cannot be read.
+    /// A plugin that has the bridge's file name and is not the bridge, or that cannot be read.
     Stranger { file: PathBuf },
-    /// A configuration that cannot be understood.
+    /// A configuration that cannot be parsed.
     Unclear { file: PathBuf, reason: String },
 }
 
-/// Looks for everything that OpenCode would load as the bridge when it runs in `folder`.
+/// Finds everything that OpenCode would load as the bridge when it runs in `folder`.
 pub fn find(
     environment: &Environment,
     (install, plugin_file): (&Install, &PluginFile),
@@ -91,7 +90,7 @@ pub fn find(
     bridges
 }
 
-/// The plugins that a configuration names; none where there is no such file.
+/// The plugins that a configuration names; empty if the file does not exist.
 fn plugins_in(configuration: &Path) -> Result<Vec<String>, String> {
     let text = match fs::read_to_string(configuration) {
         Ok(text) => text,
@@ -108,7 +107,7 @@ fn plugins_in(configuration: &Path) -> Result<Vec<String>, String> {
     );
     let value = parsed.map_err(|error| error.to_string())?.value.ok_or("it holds no value")?;
     let Value::Object(settings) = value else { return Ok(Vec::new()) };
-    // Of several members with one name the last counts.
+    // The last of several members with the same name wins.
     let plugins = settings.properties.into_iter().rfind(|member| member.name.as_str() == "plugin");
     let Some(Value::Array(plugins)) = plugins.map(|member| member.value) else {
         return Ok(Vec::new());
@@ -124,7 +123,8 @@ fn plugins_in(configuration: &Path) -> Result<Vec<String>, String> {
     Ok(plugins.elements.iter().filter_map(name).collect())
 }
 
-/// The file that a configuration means: relative paths start at its folder, or beside that if it is `.opencode`.
+/// Resolves a plugin's path: relative to the configuration's folder. If that is `.opencode`, its
+/// parent comes first.
 fn named(plugin: &str, configuration: &Path) -> PathBuf {
     let plugin = plugin.strip_prefix("file://").unwrap_or(plugin);
     let folder = configuration.parent().unwrap_or(Path::new(""));

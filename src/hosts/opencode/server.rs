@@ -1,4 +1,4 @@
-//! A running OpenCode server, asked over its HTTP API.
+//! A client for OpenCode's HTTP API.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -15,13 +15,13 @@ use super::no_reply::NoReply;
 use super::wire::{Agent, Event, Health, Message, Provider, Providers, Session, SessionStatus};
 use crate::core::time_limits;
 
-/// So many sessions are asked for at once, the last changed ones first.
+/// The most sessions per request; the server sends the last changed ones first.
 const MAX_SESSIONS: usize = 1_000;
 
-/// An OpenCode server. Every request has a connection of its own and the same time to be answered in.
+/// A client of one OpenCode server. Every request has its own connection and the same time limit.
 ///
-/// Needs a tokio runtime with time and I/O. A host that is a name is looked up on a thread of that runtime, which
-/// may outlive the limit: give such a runtime up with `shutdown_background`.
+/// Needs a tokio runtime with time and I/O. A host name is resolved on a blocking thread of that
+/// runtime, which can outlive the limit: end such a runtime with `shutdown_background`.
 #[derive(Debug, Clone)]
 pub struct OpencodeServer {
     address: ServerAddress,
@@ -30,7 +30,7 @@ pub struct OpencodeServer {
 }
 
 impl OpencodeServer {
-    /// A server that has `limit` to answer each request, or to begin its events.
+    /// `limit` is the time for each reply, or for the start of an event stream.
     pub fn new(
         address: ServerAddress,
         credentials: Option<Credentials>,
@@ -39,27 +39,25 @@ impl OpencodeServer {
         OpencodeServer { address, credentials, limit }
     }
 
-    /// Where it is.
     pub fn address(&self) -> &ServerAddress {
         &self.address
     }
 
-    /// Asks whether it is well, and for its version.
     pub async fn health(&self) -> Result<Health, ServerError> {
         self.get("/global/health").await
     }
 
-    /// Asks for a session, in whatever folder it works.
+    /// Fetches a session of any folder.
     pub async fn session(&self, id: &str) -> Result<Session, ServerError> {
         self.get(&session_path(id)?).await
     }
 
-    /// Asks for a session's last `limit` messages, the oldest of them first.
+    /// Fetches a session's last `limit` messages, oldest first.
     pub async fn messages(&self, id: &str, limit: usize) -> Result<Vec<Message>, ServerError> {
         self.get(&format!("{}/message?limit={limit}", session_path(id)?)).await
     }
 
-    /// Asks what the sessions of a folder are doing. Who is not in the answer is idle.
+    /// Fetches the states of a folder's sessions. A session that is missing from the reply is idle.
     pub async fn statuses(
         &self,
         directory: &str,
@@ -67,19 +65,19 @@ impl OpencodeServer {
         self.get(&in_folder("/session/status", directory)).await
     }
 
-    /// Asks for the agents that a prompt in a folder may name.
+    /// Fetches the agents that a prompt in a folder may name.
     pub async fn agents(&self, directory: &str) -> Result<Vec<Agent>, ServerError> {
         self.get(&in_folder("/agent", directory)).await
     }
 
-    /// Asks for the providers and models that a prompt in a folder may name.
+    /// Fetches the providers and models that a prompt in a folder may name.
     pub async fn providers(&self, directory: &str) -> Result<Vec<Provider>, ServerError> {
         let answer: Providers = self.get(&in_folder("/config/providers", directory)).await?;
         Ok(answer.providers)
     }
 
-    /// Asks for the sessions of all folders that changed since `ms` (milliseconds since 1970) and are nobody's
-    /// children. An OpenCode that cannot tell of all folders tells of its own one.
+    /// Fetches the sessions without a parent that changed since `ms` (milliseconds since 1970), in
+    /// all folders. An older OpenCode only returns those of its own folder.
     pub async fn sessions_since(&self, ms: u64) -> Result<Vec<Session>, ServerError> {
         let query = format!("start={ms}&roots=true&limit={MAX_SESSIONS}");
         let mut sessions: Vec<Session> =
@@ -89,12 +87,13 @@ impl OpencodeServer {
                 }
                 answer => answer?,
             };
-        // An OpenCode that does not know a part of the query leaves it out of account.
+        // OpenCode ignores query parameters that it does not know.
         sessions.retain(|session| session.parent_id.is_none() && session.time.updated >= ms);
         Ok(sessions)
     }
 
-    /// Stores a message and returns its id. [`ServerError::Silent`] leaves open whether it is stored.
+    /// Stores a message and returns its id. After [`ServerError::Silent`] the message may or may
+    /// not be stored.
     pub async fn inject(&self, id: &str, message: &NoReply) -> Result<String, ServerError> {
         let path = format!("{}/message", session_path(id)?);
         let body = serde_json::to_vec(message).map_err(|cause| self.broken(cause.to_string()))?;
@@ -103,8 +102,9 @@ impl OpencodeServer {
         Ok(stored.info.id)
     }
 
-    /// Listens to what happens. Heartbeats are among the events; without any for long the connection is
-    /// [`ServerError::Lost`]. A fault is the last item, and the stream ends when the server ends it.
+    /// Opens the event stream, heartbeats included. Without an event for too long, the stream
+    /// yields [`ServerError::Lost`]. An error is the last item; if the server closes the connection
+    /// properly, the stream just ends.
     pub async fn events(
         &self,
         scope: &Scope,
@@ -146,7 +146,7 @@ impl OpencodeServer {
     }
 }
 
-/// An id goes into a path only when it cannot be anything else there.
+/// Accepts only ids that cannot change the meaning of the path.
 fn session_path(id: &str) -> Result<String, ServerError> {
     let random = id.strip_prefix("ses_").unwrap_or_default();
     if random.is_empty() || !random.bytes().all(|byte| byte.is_ascii_alphanumeric()) {

@@ -1,4 +1,4 @@
-//! JSON exactly as OpenCode sends it. What kgctx does not need is passed over, and so is what a newer OpenCode adds.
+//! OpenCode's JSON. Ignores fields that kgctx does not need, and those that a newer OpenCode adds.
 
 use std::collections::BTreeMap;
 
@@ -6,38 +6,36 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-/// The key of a part's metadata under which kgctx keeps its own.
+/// The metadata key under which kgctx stores its own data.
 pub(super) const MARK: &str = "kgctx";
 
-/// A session, as `session.created`, `session.updated` and the session routes give it.
+/// A session, as in `session.created`, `session.updated` and the session routes.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Session {
     /// `ses_…`, unique among all servers of one user.
     pub id: String,
-    /// The session that started this one; only a subagent's session has it, a fork has not.
+    /// The session that started this one. Only a sub-agent's session has it, a fork does not.
     #[serde(default, rename = "parentID")]
     pub parent_id: Option<String>,
-    /// The folder that the session works in.
     pub directory: String,
-    /// `New session - <time>` until OpenCode has made a better one; a fork's ends in `(fork #N)`.
+    /// `New session - <time>` until OpenCode generates a title; a fork's title ends in `(fork #N)`.
     #[serde(default)]
     pub title: String,
-    /// The agent that was chosen; a session made through the API may have none.
+    /// The chosen agent; a session created through the API can lack one.
     #[serde(default)]
     pub agent: Option<String>,
-    /// The model that was chosen; a session made through the API may have none.
+    /// The chosen model; a session created through the API can lack one.
     #[serde(default, deserialize_with = "known_or_none")]
     pub model: Option<SessionModel>,
-    /// What an undo that is not settled yet would take back. Any message settles it for good.
+    /// What a pending undo would remove. Any message makes the undo final.
     #[serde(default)]
     pub revert: Option<Value>,
-    /// When it was made and last changed.
     #[serde(default)]
     pub time: SessionTime,
 }
 
 impl Session {
-    /// Whether it began as a copy of another one, which only its title tells.
+    /// Whether the session started as a copy of another one. Only its title shows that.
     pub fn is_fork(&self) -> bool {
         let number =
             self.title.rsplit_once(" (fork #").and_then(|(_, rest)| rest.strip_suffix(')'));
@@ -45,115 +43,106 @@ impl Session {
     }
 }
 
-/// The model of a session. A prompt names the same model differently: see [`MessageModel`].
+/// A session's model. A prompt names the same model differently: see [`MessageModel`].
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct SessionModel {
-    /// The model, as its provider calls it.
+    /// The provider's name for the model.
     pub id: String,
-    /// The provider.
     #[serde(rename = "providerID")]
     pub provider_id: String,
-    /// A variant of the model, such as how long it thinks.
+    /// A variant of the model, such as its reasoning effort.
     #[serde(default)]
     pub variant: Option<String>,
 }
 
-/// When a session was made and last changed, in milliseconds since 1970.
+/// Times in milliseconds since 1970.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct SessionTime {
-    /// When it was made.
     pub created: u64,
-    /// When it was last changed; a stored message changes it.
+    /// Storing a message updates it.
     pub updated: u64,
 }
 
-/// A stored message with its parts.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Message {
-    /// What is known of the message as a whole.
     pub info: MessageInfo,
-    /// Its parts; for a moment after it was stored a message may have none yet.
+    /// Can be empty for a moment after the message was stored.
     #[serde(default)]
     pub parts: Vec<Part>,
 }
 
-/// What is known of a message as a whole.
+/// The fields of a message that do not belong to a part.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct MessageInfo {
     /// `msg_…`.
     pub id: String,
     /// `user` or `assistant`.
     pub role: String,
-    /// The agent that it was written to or by.
+    /// The agent that the message is addressed to, or that wrote it.
     #[serde(default)]
     pub agent: Option<String>,
-    /// The model that it was written to; an answer names its model elsewhere.
+    /// The model that the message is addressed to; a reply has its model in other fields.
     #[serde(default, deserialize_with = "known_or_none")]
     pub model: Option<MessageModel>,
-    /// When it was made.
     #[serde(default)]
     pub time: MessageTime,
 }
 
-/// The model of a message. A session names the same model differently: see [`SessionModel`].
+/// A message's model. A session names the same model differently: see [`SessionModel`].
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct MessageModel {
-    /// The provider.
     #[serde(rename = "providerID")]
     pub provider_id: String,
-    /// The model, as its provider calls it.
+    /// The provider's name for the model.
     #[serde(rename = "modelID")]
     pub model_id: String,
-    /// A variant of the model.
     #[serde(default)]
     pub variant: Option<String>,
 }
 
-/// When a message was made, in milliseconds since 1970.
+/// Times in milliseconds since 1970.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct MessageTime {
-    /// Messages are ordered by it.
+    /// Defines the order of messages.
     pub created: u64,
 }
 
-/// A part of a message.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Part {
     /// `text`, `tool`, `compaction` and others.
     #[serde(rename = "type")]
     pub kind: String,
-    /// What a text part says.
+    /// The text of a text part.
     #[serde(default)]
     pub text: Option<String>,
-    /// Whether it was not written by the user: hidden from the user, shown to the model.
+    /// Whether a program wrote the part: the user does not see it, the model does.
     #[serde(default)]
     pub synthetic: Option<bool>,
-    /// What programs have put beside it.
+    /// Data that programs store with the part.
     #[serde(default)]
     pub metadata: Option<Value>,
 }
 
 impl Part {
-    /// What kgctx put beside its own text, if this is one.
+    /// The data that kgctx stored with its own text.
     pub fn mark(&self) -> Option<&Value> {
         self.metadata.as_ref()?.get(MARK)
     }
 }
 
-/// Something that happened on a server.
+/// An event of a server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
     /// `session.created`, `session.idle`, `server.heartbeat` and others.
     pub kind: String,
-    /// What is known of it.
     pub properties: Value,
-    /// The folder that it happened in; only the route for all folders says so.
+    /// The event's folder; only the route for all folders provides it.
     pub directory: Option<String>,
 }
 
-/// An event in either form: bare, or wrapped by the route for all folders.
+/// An event in either form: plain, or wrapped by the route for all folders.
 #[derive(Deserialize)]
 struct RawEvent {
     #[serde(default, rename = "type")]
@@ -167,7 +156,8 @@ struct RawEvent {
 }
 
 impl Event {
-    /// Reads an event in either form. What is no event for us, such as the `sync` of OpenCode's own clients, is `None`.
+    /// Parses an event in either form. Returns `None` for events that kgctx ignores, such as
+    /// `sync`, which is for OpenCode's own clients.
     pub fn parse(json: &str) -> Result<Option<Event>, serde_json::Error> {
         let mut event: RawEvent = serde_json::from_str(json)?;
         let directory = event.directory.take();
@@ -178,28 +168,24 @@ impl Event {
         Ok(Some(Event { kind, properties: event.properties, directory }))
     }
 
-    /// The session that it is about.
     pub fn session_id(&self) -> Option<&str> {
         self.properties.get("sessionID")?.as_str()
     }
 
-    /// The session as it is now, for `session.created` and `session.updated`.
+    /// The current session, for `session.created` and `session.updated`.
     pub fn session(&self) -> Option<Session> {
         Session::deserialize(self.properties.get("info")?).ok()
     }
 }
 
-/// What a server says of itself.
+/// The reply to a health request.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Health {
-    /// Whether it is well.
     pub healthy: bool,
-    /// OpenCode's version.
     #[serde(default)]
     pub version: String,
 }
 
-/// What a session is doing.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct SessionStatus {
     /// `idle`, `busy` or `retry`.
@@ -208,39 +194,36 @@ pub struct SessionStatus {
 }
 
 impl SessionStatus {
-    /// Whether a model is at work, or about to be: a message stored now would be answered.
+    /// Whether a model is running or about to run: it would answer a message that is stored now.
     pub fn is_busy(&self) -> bool {
         self.kind != "idle"
     }
 }
 
-/// An agent that a prompt may name.
+/// An agent that a prompt can name.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Agent {
-    /// Its name.
     pub name: String,
     /// `primary`, `subagent` or `all`.
     #[serde(default)]
     pub mode: String,
 }
 
-/// A provider of models. What else OpenCode tells of it, keys among it, is not kept.
+/// A provider of models. Drops its other fields, which include API keys.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Provider {
-    /// Its name in a prompt.
     pub id: String,
-    /// The names of its models.
     #[serde(default, deserialize_with = "keys")]
     pub models: Vec<String>,
 }
 
-/// The answer of `GET /config/providers`.
+/// The reply of `GET /config/providers`.
 #[derive(Deserialize)]
 pub(super) struct Providers {
     pub(super) providers: Vec<Provider>,
 }
 
-/// Why a request was not served. Routes disagree on where they put it.
+/// The body of an error reply. Its shape differs between routes.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Refusal {
@@ -257,18 +240,18 @@ struct RefusalData {
 }
 
 impl Refusal {
-    /// What is wrong.
     pub(super) fn message(&self) -> Option<&str> {
         self.data.message.as_deref().or(self.message.as_deref())
     }
 
-    /// Under which name the server's log tells more.
+    /// The id of the entry in the server's log.
     pub(super) fn reference(&self) -> Option<&str> {
         self.data.reference.as_deref()
     }
 }
 
-/// Takes a value of another shape for none: a session is worth more than the name of its model.
+/// Reads a value of an unknown shape as `None`: an unknown model must not make a session
+/// unreadable.
 fn known_or_none<'de, D: Deserializer<'de>, T: DeserializeOwned>(
     input: D,
 ) -> Result<Option<T>, D::Error> {

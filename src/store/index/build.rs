@@ -1,4 +1,5 @@
-//! The builder: makes a whole index in a new file, in one pass over the notes, and swaps it in at the end.
+//! The builder: writes a whole index to a new file, in one pass over the notes, and swaps it in at
+//! the end.
 
 use std::collections::HashMap;
 use std::fs;
@@ -20,7 +21,7 @@ use crate::store::index::{
     APPLICATION_ID, IndexError, LOOKUPS, NoteId, SCHEMA_VERSION, TABLES, Totals,
 };
 
-/// How many batches of edges may wait to be written.
+/// The number of edge batches that may wait to be written.
 const EDGE_BATCHES_AHEAD: usize = 32;
 
 /// A file that was added, until its row is written.
@@ -31,7 +32,6 @@ struct BuiltFile {
     held: Held,
 }
 
-/// Writes an index from nothing.
 pub struct Builder<'a> {
     lock: &'a WriterLock,
     connection: Connection,
@@ -42,30 +42,31 @@ pub struct Builder<'a> {
     restless: Vec<bool>,
     last_id: NoteId,
     concept_ids: HashMap<Concept, u32>,
-    /// Notes and links of each concept, by its id.
+    /// The numbers of notes and links of each concept, by its id.
     concept_counts: Vec<(u32, u64)>,
     names: Vec<(Concept, NameKind, NoteId)>,
-    /// Note, concept, links; in the order in which they are stored.
+    /// Note, concept, links; in storage order.
     mentions: Vec<(NoteId, u32, u32)>,
     files: Vec<BuiltFile>,
     edges: EdgeCollector,
 }
 
 impl<'a> Builder<'a> {
-    /// Begins a new index beside the one in use.
+    /// Starts a new index beside the one in use.
     pub fn begin(lock: &'a WriterLock, n_folders: usize) -> Result<Builder<'a>, IndexError> {
         let file = lock.new_file()?;
         let access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(&file, access)?;
         connection.execute_batch(
-            // Nobody sees this file before it is finished, so nothing guards against its loss.
+            // No other process sees this file before it is finished, so it needs no protection
+            // against loss.
             "PRAGMA page_size = 8192; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;
              PRAGMA cache_size = -32768; PRAGMA temp_store = MEMORY;",
         )?;
         connection.set_prepared_statement_cache_capacity(32);
         connection.execute_batch(TABLES)?;
-        // Words are gathered in memory and written in large runs; the default of one megabyte writes, and then
-        // merges, dozens of small ones.
+        // FTS5 collects words in memory and writes them in large runs; with the default of one
+        // megabyte, it writes and then merges dozens of small runs.
         connection.execute_batch(
             "INSERT INTO fulltext (fulltext, rank) VALUES ('hashsize', 33554432); BEGIN",
         )?;
@@ -86,7 +87,7 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// Adds a file. Files come in the order of their ids: by time, then by place.
+    /// Adds a file. Files must come in the order of their ids: by time, then by path.
     pub fn add(&mut self, reading: &Reading) -> Result<(), IndexError> {
         self.restless[reading.folder] |= !reading.settled || reading.content == Content::Gone;
         let held = match &reading.content {
@@ -140,7 +141,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// Writes what is known only now, and puts the new index in the place of the old one.
+    /// Writes the remaining tables, and replaces the old index with the new one.
     pub fn finish(
         mut self,
         folders: &[FolderListing],
@@ -148,7 +149,7 @@ impl<'a> Builder<'a> {
     ) -> Result<Totals, IndexError> {
         let n_concepts = self.concept_counts.len();
         let edges = std::mem::take(&mut self.edges);
-        // Edges are counted by another thread while this one writes the rest.
+        // Another thread counts edges while this one writes the rest.
         thread::scope(|scope| {
             let (sender, counted) = mpsc::sync_channel(EDGE_BATCHES_AHEAD);
             scope.spawn(move || edges.count(n_concepts, |batch| sender.send(batch).is_ok()));
@@ -169,7 +170,8 @@ impl<'a> Builder<'a> {
         self.connection.pragma_update(None, "application_id", APPLICATION_ID)?;
         self.connection.pragma_update(None, "user_version", SCHEMA_VERSION)?;
         self.connection.execute_batch("PRAGMA locking_mode = NORMAL; PRAGMA journal_mode = WAL")?;
-        // The log that the last step made belongs to this connection; it must be gone before readers come.
+        // The last step's log belongs to this connection; it must be gone before readers open the
+        // file.
         let connection = std::mem::replace(&mut self.connection, Connection::open_in_memory()?);
         connection.close().map_err(|(_, error)| error)?;
         self.lock.publish(&self.file)?;
@@ -261,13 +263,12 @@ impl<'a> Builder<'a> {
 impl Drop for Builder<'_> {
     fn drop(&mut self) {
         if !self.published {
-            // What is left of an unfinished index; the next builder sweeps what stays.
+            // Removes an unfinished index; the next builder removes it if this fails.
             let _ = fs::remove_file(&self.file);
         }
     }
 }
 
-/// The row of the n-th folder.
 fn folder_row(n: usize) -> i64 {
     n as i64 + 1
 }

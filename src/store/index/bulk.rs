@@ -1,11 +1,12 @@
-//! Writes many rows of one table, several with each statement.
+//! Inserts many rows into one table, several per statement.
 
 use rusqlite::{Connection, Error, Statement};
 
-/// Half of the time for a single row is spent on starting and ending its statement.
+/// Starting and ending a statement takes half of the time of a single row.
 const ROWS_PER_STATEMENT: usize = 32;
 
-/// Inserts `rows` of `N` columns into `table`. `bind` binds one row's values from the given parameter on.
+/// Inserts `rows` of `N` columns into `table`. `bind` binds one row's values, starting at the given
+/// parameter.
 pub(super) fn insert_all<T, const N: usize>(
     connection: &Connection,
     table: &str,

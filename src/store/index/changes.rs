@@ -1,4 +1,4 @@
-//! Changes: what differs between vaults as they are listed and an index. Reads no file and writes nothing.
+//! Changes: the differences between listed vaults and an index. Reads no file and writes nothing.
 
 use std::collections::HashMap;
 
@@ -8,27 +8,25 @@ use crate::core::note::listing::{Digest, FolderListing};
 use crate::store::index::IndexError;
 use crate::store::index::rows;
 
-/// What differs between the vaults and the index.
 #[derive(Debug, Default)]
 pub struct Changes {
-    /// Folders to be looked at, as places in the list of folders.
+    /// Folders to check, as positions in the list of folders.
     pub(super) folders: Vec<usize>,
-    /// Files to be read: place of the folder, place of the file in it.
+    /// Files to read: the position of the folder, and that of the file in it.
     pub to_read: Vec<(usize, usize)>,
-    /// Files of these folders that are gone: the folder's row and the file's name.
+    /// Removed files in these folders: the folder's row and the file's name.
     pub(super) gone_files: Vec<(i64, String)>,
-    /// Rows of folders that hold no notes any more.
+    /// Rows of folders that no longer contain notes.
     pub(super) gone_folders: Vec<i64>,
 }
 
 impl Changes {
-    /// Whether the index is up to date.
     pub fn is_empty(&self) -> bool {
         self.folders.is_empty() && self.gone_folders.is_empty()
     }
 }
 
-/// Whether the index is up to date: the short form of [`changes`].
+/// Whether the index is up to date: a faster form of [`changes`].
 pub(super) fn is_current(
     connection: &Connection,
     listings: &[FolderListing],
@@ -51,7 +49,7 @@ pub(super) fn is_current(
     Ok(n_same == listings.len())
 }
 
-/// Compares listings with what the index knows.
+/// Compares listings with the index.
 pub(super) fn changes(
     connection: &Connection,
     listings: &[FolderListing],
@@ -94,7 +92,7 @@ impl Changes {
         let sql = "SELECT name, settled, mtime_ns, ctime_ns, size FROM files WHERE folder = ?1 ORDER BY name";
         let mut statement = connection.prepare_cached(sql)?;
         let mut rows = statement.query([row])?;
-        // Both sides are in the order of names, so that one pass tells them apart.
+        // Both sides are sorted by name, so one pass finds all differences.
         while let Some(row_of_file) = rows.next()? {
             let name = row_of_file.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
             while let Some((new, _)) = files.next_if(|(_, file)| file.name.as_str() < name) {

@@ -1,8 +1,8 @@
-//! Counts the edges of a whole vault: which concepts share how many notes.
+//! Counts the edges of a whole vault: pairs of concepts with the number of notes that they share.
 
 use crate::core::note::freshness::{FadingDays, FreshUntil};
 
-/// How many edges are handed over at a time.
+/// The number of edges per batch.
 const BATCH: usize = 1_024;
 
 /// Two concepts that share notes, `a < b`.
@@ -14,14 +14,14 @@ pub(super) struct Edge {
     pub(super) fading: Vec<u8>,
 }
 
-/// The concepts of every note, from which all edges are made at the end.
+/// The concepts of every note, from which all edges are counted at the end.
 ///
-/// Edges are counted one concept at a time, in the order in which they are stored. The pairs of all notes
-/// together would not fit into memory; those of one concept do.
+/// Edges are counted one concept at a time, in storage order. The pairs of all notes together would
+/// not fit into memory; those of one concept do.
 #[derive(Default)]
 pub(super) struct EdgeCollector {
     concepts: Vec<u32>,
-    /// Where each note's concepts end.
+    /// The end of each note's concepts.
     ends: Vec<usize>,
     fresh_until: Vec<FreshUntil>,
 }
@@ -59,7 +59,7 @@ impl EdgeCollector {
         (starts, notes)
     }
 
-    /// Counts all edges, in the order in which they are stored; ends early when `take` returns `false`.
+    /// Counts all edges in storage order; stops when `take` returns `false`.
     pub(super) fn count(&self, n_concepts: usize, mut take: impl FnMut(Vec<Edge>) -> bool) {
         let (starts, notes) = self.notes_by_concept(n_concepts);
         let mut shared: Vec<(u32, FreshUntil)> = Vec::new();

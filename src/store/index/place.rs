@@ -4,10 +4,10 @@ use rusqlite::{Connection, OptionalExtension, Row};
 
 use crate::store::index::{IndexError, NoteId};
 
-/// The distance between two ids of a fresh index: room for notes that come in between, with old times.
+/// The distance between two ids of a new index: room for later notes with old times.
 pub(super) const GAP: NoteId = 1_024;
 
-/// What orders notes: by time, equal times by place.
+/// The sort order of notes: by time, equal times by path.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct PlaceInTime {
     pub(super) mtime_ns: i64,
@@ -18,7 +18,6 @@ pub(super) struct PlaceInTime {
 
 const NOTE: &str = "SELECT n.id, n.mtime_ns, f.vault, f.path, n.name FROM notes n JOIN folders f ON f.id = n.folder";
 
-/// Returns a free id for a note at `wanted`.
 pub(super) fn free_id(connection: &Connection, wanted: &PlaceInTime) -> Result<NoteId, IndexError> {
     let last = connection
         .prepare_cached(&format!("{NOTE} ORDER BY n.id DESC LIMIT 1"))?
@@ -30,7 +29,7 @@ pub(super) fn free_id(connection: &Connection, wanted: &PlaceInTime) -> Result<N
     }
     let mut next_from =
         connection.prepare_cached(&format!("{NOTE} WHERE n.id >= ?1 ORDER BY n.id LIMIT 1"))?;
-    // The smallest id from which on every note is younger.
+    // The smallest id from which on every note is newer.
     let mut low: NoteId =
         connection.prepare_cached("SELECT min(id) FROM notes")?.query_row([], |row| row.get(0))?;
     let mut high = last_id;
@@ -49,7 +48,7 @@ pub(super) fn free_id(connection: &Connection, wanted: &PlaceInTime) -> Result<N
         .query_row([next], |row| row.get(0))?;
     let Some(previous) = previous else { return Ok(next - GAP) };
     let room = next - previous;
-    // Close to the previous note: what comes next most likely comes after this one.
+    // Close to the previous note: the next insertion most likely comes after this one.
     if room < 2 { Err(IndexError::Crowded) } else { Ok(previous + (room / 16).max(1)) }
 }
 

@@ -1,4 +1,5 @@
-//! The reader: answers questions about notes from an index, and never writes. Words and the graph have files of their own.
+//! The reader: answers questions about notes from an index, and never writes. Words and the graph
+//! have their own files.
 
 mod graph;
 mod words;
@@ -17,20 +18,19 @@ use crate::store::index::changes;
 use crate::store::index::rows::NameKind;
 use crate::store::index::{IndexError, NoteId, Totals};
 
-/// An index, open for reading.
 pub struct Index {
     connection: Connection,
 }
 
-/// What an answer shows of a note.
+/// The data of a note that answers show.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoteCard {
-    /// The place of the vault in the list of vaults.
+    /// The vault's position in the list of vaults.
     pub vault: usize,
     /// The path below the vault's root.
     pub path: String,
     pub title: String,
-    /// When the file was last written.
+    /// The time when the file was last written.
     pub modified: Timestamp,
     pub excerpt: String,
 }
@@ -41,7 +41,8 @@ impl Index {
         Index { connection }
     }
 
-    /// Asks several things of one and the same state of the index, whatever others write meanwhile.
+    /// Asks several questions about the same state of the index, even if others write in the
+    /// meantime.
     pub fn consistently<T>(
         &self,
         question: impl FnOnce(&Index) -> Result<T, IndexError>,
@@ -57,17 +58,16 @@ impl Index {
         Ok(self.connection.pragma_query_value(None, "data_version", |row| row.get(0))?)
     }
 
-    /// Whether the index knows all that is listed, and no more.
+    /// Whether the index matches the listings.
     pub fn is_current(&self, listings: &[FolderListing]) -> Result<bool, IndexError> {
         changes::is_current(&self.connection, listings)
     }
 
-    /// How many things the index holds.
     pub fn totals(&self) -> Result<Totals, IndexError> {
         read_totals(&self.connection)
     }
 
-    /// How many files turned out to be no notes.
+    /// The number of files that are not notes, by reason.
     pub fn rejected(&self) -> Result<Skipped, IndexError> {
         let count = |reason: i64| {
             let sql = "SELECT count(*) FROM files WHERE rejected = ?1";
@@ -88,7 +88,7 @@ impl Index {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// The note at a place.
+    /// The note at a path.
     pub fn note_at(&self, vault: usize, path: &str) -> Result<Option<NoteId>, IndexError> {
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
         let sql = "SELECT i.note FROM folders f JOIN files i ON i.folder = f.id \
@@ -100,7 +100,7 @@ impl Index {
         Ok(note.flatten())
     }
 
-    /// The newest notes that go by a name, at most `limit`, best kind of name first, with their titles.
+    /// The newest notes with a name, at most `limit`, best kind of name first, with their titles.
     pub fn named(
         &self,
         name: &Concept,
@@ -120,10 +120,11 @@ impl Index {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// The note that goes by a name: the newest of those that have it as title, else as alias, else as file name.
+    /// The note with a name: the newest one that has it as its title, else as an alias, else as its
+    /// file name.
     pub fn own_note(&self, name: &Concept) -> Result<Option<NoteCard>, IndexError> {
-        // In the table's own order, and the best taken here: to sort in SQLite makes a table of its own each time. A
-        // name like `readme` may be that of thousands.
+        // Reads in the table's own order and selects the best here: sorting in SQLite would build a
+        // temporary table each time. Thousands of notes can share a name like `readme`.
         let sql = "SELECT kind, note FROM names WHERE name = ?1 ORDER BY note DESC LIMIT 100";
         let mut statement = self.connection.prepare_cached(sql)?;
         let rows = statement.query_map([name.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -137,7 +138,8 @@ impl Index {
         best.map(|(_, note)| self.card(note)).transpose()
     }
 
-    /// The newest notes that mention a concept, at most `limit`, with the number of their links to it.
+    /// The newest notes that mention a concept, at most `limit`, with the number of their links to
+    /// it.
     pub fn mentioning(
         &self,
         concept: &Concept,
@@ -152,13 +154,12 @@ impl Index {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// What to show of a note.
     pub fn card(&self, note: NoteId) -> Result<NoteCard, IndexError> {
         let sql = format!("{CARD} WHERE n.id = ?1");
         Ok(self.connection.prepare_cached(&sql)?.query_row([note], |row| Ok(card(row)?.1))?)
     }
 
-    /// Calls `take` with notes from the newest on, until it returns `false`.
+    /// Calls `take` with notes, newest first, until it returns `false`.
     pub fn newest_first(
         &self,
         mut take: impl FnMut(NoteId, NoteCard) -> bool,
@@ -222,7 +223,7 @@ pub(super) fn read_totals(connection: &Connection) -> Result<Totals, IndexError>
     })
 }
 
-/// Reads a JSON array of texts from a column.
+/// Reads a JSON array of strings from a column.
 pub(super) fn string_list(row: &Row<'_>, column: usize) -> Result<Vec<String>, rusqlite::Error> {
     let text: String = row.get(column)?;
     serde_json::from_str(&text).map_err(|error| {

@@ -1,4 +1,4 @@
-//! The rows that a note becomes, the same for a full build and for an update.
+//! The rows of a note, the same for a full build and for an update.
 
 use std::collections::HashSet;
 
@@ -25,7 +25,7 @@ pub(super) const INSERT_NAME: &str = "INSERT INTO names (name, kind, note) VALUE
 pub(super) const INSERT_EDGE: &str =
     "INSERT INTO edges (a, b, notes, fading) VALUES (?1, ?2, ?3, ?4)";
 
-/// What kind of name leads to a note. The numbers are stored.
+/// The kind of a note's name. The numbers are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NameKind {
     Title = 1,
@@ -33,7 +33,6 @@ pub(super) enum NameKind {
     File = 3,
 }
 
-/// The row of a file.
 pub(super) struct FileRow<'a> {
     pub(super) folder: i64,
     pub(super) file: &'a ListedFile,
@@ -41,14 +40,14 @@ pub(super) struct FileRow<'a> {
     pub(super) held: Held,
 }
 
-/// What a file was found to hold.
+/// What a file contains.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Held {
     Note(NoteId, [u8; 16]),
     Nothing(Rejection),
 }
 
-/// Writes the row of a file, in the place of what was known of it.
+/// Writes the row of a file; replaces an existing one.
 pub(super) fn put_file(connection: &Connection, row: &FileRow<'_>) -> Result<(), Error> {
     let sql = format!("INSERT OR REPLACE INTO {FILES} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
     let mut statement = connection.prepare_cached(&sql)?;
@@ -57,7 +56,7 @@ pub(super) fn put_file(connection: &Connection, row: &FileRow<'_>) -> Result<(),
     Ok(())
 }
 
-/// Binds the values of a file's row, from the parameter `at` on.
+/// Binds the values of a file's row, starting at the parameter `at`.
 pub(super) fn bind_file(
     statement: &mut Statement<'_>,
     at: usize,
@@ -117,12 +116,12 @@ pub(super) fn insert_note(
     Ok(())
 }
 
-/// How many links of a note count.
+/// The number of a note's links that count.
 pub(super) fn link_count(read: &ReadNote) -> i64 {
     read.note.mentions.values().map(|&n| i64::from(n)).sum()
 }
 
-/// Every name that a note goes by, in normal form, each once with its best kind.
+/// All names of a note in normal form, each once with its best kind.
 pub(super) fn names(title: &str, aliases: &[String], file_name: &str) -> Vec<(Concept, NameKind)> {
     let stem = file_name.strip_suffix(".md").unwrap_or(file_name);
     let title = [(title, NameKind::Title)];
@@ -139,7 +138,7 @@ pub(super) fn names(title: &str, aliases: &[String], file_name: &str) -> Vec<(Co
     names
 }
 
-/// Sets a value of the index itself.
+/// Sets a property of the index itself.
 pub(super) fn set_meta(connection: &Connection, key: &str, value: impl ToSql) -> Result<(), Error> {
     connection
         .prepare_cached("INSERT OR REPLACE INTO meta (key, value) VALUES (?1, ?2)")?
@@ -147,7 +146,7 @@ pub(super) fn set_meta(connection: &Connection, key: &str, value: impl ToSql) ->
     Ok(())
 }
 
-/// Reads a stamp from three columns, the first of which is `first`.
+/// Reads a stamp from three columns, starting at `first`.
 pub(super) fn stamp(row: &rusqlite::Row<'_>, first: usize) -> Result<Stamp, Error> {
     Ok(Stamp {
         mtime: Timestamp(row.get(first)?),

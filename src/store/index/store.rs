@@ -1,8 +1,9 @@
-//! The store: where an index is, which process may write it, and how a new one replaces the old one.
+//! The store: where an index is, which process may write it, and how a new one replaces the old
+//! one.
 //!
-//! `index.db` is a link to a file with a name of its own, and a new index is swapped in by renaming a new link
-//! over it. A rename of the database itself would leave the old one's write-ahead log behind under the new
-//! one's name.
+//! `index.db` is a link to a file with a unique name, and a new index is swapped in by renaming a
+//! new link over it. Renaming the database itself would leave the old one's write-ahead log behind
+//! under the new one's name.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -18,25 +19,24 @@ use crate::store::index::read::Index;
 use crate::store::index::{APPLICATION_ID, IndexError, SCHEMA_VERSION};
 use crate::system::directories;
 
-/// How much of an index is mapped into memory.
+/// The limit for memory-mapping an index.
 const MAPPED_BYTES: i64 = 1 << 30;
 const LINK: &str = "index.db";
 const FILE_PREFIX: &str = "index-";
 
-/// The folder that holds one index.
 #[derive(Debug, Clone)]
 pub struct Store {
     folder: PathBuf,
 }
 
-/// Why there is no index to be read.
+/// Why there is no readable index.
 #[derive(Debug, Error)]
 pub enum Unusable {
     #[error("there was no index yet")]
     Missing,
     #[error("index.db is not an index of kgctx")]
     Foreign,
-    /// It was made by another version or from other vaults or settings.
+    /// Another version wrote it, or it was built from other vaults or settings.
     #[error("it was made by another version or with other settings")]
     Outdated,
     #[error("{0}")]
@@ -51,22 +51,20 @@ pub struct WriterLock {
 }
 
 impl Store {
-    /// The store called `key` in the cache folder.
+    /// The store `key` in the cache folder.
     pub fn new(cache: &Path, key: &str) -> Store {
         Store { folder: cache.join("index").join(key) }
     }
 
-    /// Where the index is found.
     pub fn path(&self) -> PathBuf {
         self.folder.join(LINK)
     }
 
-    /// Opens the index for reading.
     pub fn open(&self, fingerprint: &str) -> Result<Index, Unusable> {
         let path = self.path();
         match self.connect(&path, fingerprint, OpenFlags::SQLITE_OPEN_READ_ONLY) {
-            // Even a reader writes its position in the log, beside the database. On a full disk, or where it may
-            // not, the database alone is read: as it was when the log was last copied into it.
+            // Even a reader writes its position in the log, beside the database. If it cannot, as
+            // on a full disk, it reads the database alone, in its state at the last checkpoint.
             Err(Unusable::Failed(IndexError::Io { .. } | IndexError::Full(_))) => {
                 let access = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
                 self.connect(&immutable(&path), fingerprint, access)
@@ -90,12 +88,14 @@ impl Store {
                 .map_err(IndexError::from)?;
         let prepare = || -> Result<(String, i32), rusqlite::Error> {
             connection.busy_timeout(time_limits::INDEX)?;
-            // Else SQLite compiles a statement again whenever another value is bound to it, to plan by that value.
+            // Otherwise SQLite recompiles a statement whenever another value is bound to it, to
+            // plan for that value.
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-            // Checks that every page's cells are inside it: a damaged file is an error, not an odd answer.
+            // Checks that every page's cells are within it: a damaged file is then an error and not
+            // a wrong answer.
             connection.pragma_update(None, "cell_size_check", true)?;
-            // Pages are looked at where the system has them, not copied: a session start reads each page once. An index
-            // never becomes shorter, so that no page can vanish while it is looked at.
+            // Maps pages instead of copying them: a session start reads each page once. An index
+            // never shrinks, so no page can vanish while it is being read.
             connection.pragma_update(None, "mmap_size", MAPPED_BYTES)?;
             let sql = "SELECT value FROM meta WHERE key = 'fingerprint'";
             let made_from = connection.query_row(sql, [], |row| row.get(0))?;
@@ -111,7 +111,7 @@ impl Store {
         }
     }
 
-    /// Takes the right to write, waiting for another writer to end.
+    /// Takes the right to write, and waits for another writer to finish.
     pub fn lock(&self) -> Result<WriterLock, IndexError> {
         let file = self.lock_file()?;
         file.lock().map_err(|cause| self.io_error(cause))?;
@@ -144,13 +144,12 @@ impl Store {
 }
 
 impl WriterLock {
-    /// Opens the index for writing.
     pub(super) fn open(&self, fingerprint: &str) -> Result<Connection, Unusable> {
         let access = OpenFlags::SQLITE_OPEN_READ_WRITE;
         let connection = self.store.connect(&self.store.path(), fingerprint, access)?;
         let prepare = || -> Result<(), rusqlite::Error> {
-            // The log is emptied when it is long, not with every process: a session start that found one
-            // changed note does not wait for the disk. A commit is whole either way.
+            // Empties the log when it is long, not with every process: a session start with one
+            // changed note does not wait for the disk. A commit is atomic either way.
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
             connection.pragma_update(None, "wal_autocheckpoint", 0)?;
             connection.pragma_update(None, "synchronous", "NORMAL")?;
@@ -171,10 +170,10 @@ impl WriterLock {
         Ok(path)
     }
 
-    /// Puts a finished file in the place of the index in use.
+    /// Replaces the index in use with a finished file.
     pub(super) fn publish(&self, file: &Path) -> Result<(), IndexError> {
         let publish = || -> io::Result<()> {
-            // Only what has reached the disk is shown: after a power cut the link never leads to half a file.
+            // Syncs the file first: after a power cut, the link never leads to half a file.
             File::open(file)?.sync_all()?;
             let name = file.file_name().unwrap_or_default();
             let link = self.store.folder.join(format!("{}.link", name.to_string_lossy()));
@@ -187,8 +186,8 @@ impl WriterLock {
         publish().map_err(|cause| self.store.io_error(cause))
     }
 
-    /// Removes files that no reader can come to want: all but the one in use. Called before a new one is made,
-    /// so that the one that goes out of use stays until the next time, for readers that just found its name.
+    /// Removes all index files except the one in use. Called before a new index is built, so that a
+    /// replaced one stays until the next time, for readers that have just resolved its name.
     fn sweep(&self) {
         let in_use = fs::read_link(self.store.path()).unwrap_or_default();
         let in_use = in_use.file_name().unwrap_or_default().as_encoded_bytes().to_owned();
@@ -197,14 +196,15 @@ impl WriterLock {
             let name = entry.file_name();
             let is_in_use = !in_use.is_empty() && name.as_encoded_bytes().starts_with(&in_use);
             if is_ours(&name) && !is_in_use {
-                // Another process's leftovers may go at any time; what stays is tried again next time.
+                // Another process may remove its leftovers at any time; failures are retried next
+                // time.
                 let _ = fs::remove_file(entry.path());
             }
         }
     }
 }
 
-/// What a database is that cannot be used, if that can be told.
+/// Why a database is unusable, if that can be determined.
 fn told_apart(connection: &Connection) -> Option<Unusable> {
     let pragma = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
     match (pragma("application_id"), pragma("user_version")) {

@@ -1,4 +1,4 @@
-//! The updater: brings an index up to date in one transaction, to exactly what a new build would hold.
+//! The updater: updates an index in one transaction, to exactly the content of a new build.
 
 mod edit;
 
@@ -16,39 +16,36 @@ use crate::store::index::read::read_totals;
 use crate::store::index::store::{Unusable, WriterLock};
 use crate::store::index::update::edit::Edit;
 
-/// A log of a few megabytes is read in a few milliseconds.
+/// Reading a log of a few megabytes takes a few milliseconds.
 const LONG_LOG_PAGES: i64 = 1_000;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// Notes that are new or whose content is.
+    /// Notes that are new or have new content.
     pub changed: usize,
     pub removed: usize,
     pub read: usize,
 }
 
-/// Writes changes into the index in use.
 pub struct Updater {
     connection: Connection,
 }
 
 impl Updater {
-    /// Opens the index for writing.
     pub fn open(lock: &WriterLock, fingerprint: &str) -> Result<Updater, Unusable> {
         Ok(Updater { connection: lock.open(fingerprint)? })
     }
 
-    /// Compares listings with the index, which no other process can write now.
+    /// Compares listings with the index. The lock prevents other writers.
     pub fn changes(&self, listings: &[FolderListing]) -> Result<Changes, IndexError> {
         changes(&self.connection, listings)
     }
 
-    /// How many notes the index holds.
     pub fn n_notes(&self) -> Result<i64, IndexError> {
         Ok(read_totals(&self.connection)?.notes)
     }
 
-    /// Applies changes, with what was read of the files in them, all or nothing.
+    /// Applies changes, with the contents of their files, in one transaction.
     pub fn apply(
         &mut self,
         changes: &Changes,
@@ -76,7 +73,7 @@ impl Updater {
         for &folder_idx in &changes.folders {
             folder_rows.insert(folder_idx, edit.folder_row(&listings[folder_idx])?);
         }
-        // In the order of time, as a build has it; also what makes most new ids the largest ones.
+        // In the order of time, as in a build; most new ids are then the largest ones.
         readings.sort_by(|a, b| {
             let key =
                 |reading: &Reading| (reading.file.stamp.mtime, listings[reading.folder].vault);
@@ -111,15 +108,16 @@ impl Updater {
         Ok(outcome)
     }
 
-    /// Copies the log back into the database once it is long: the next process to open the index reads all of it.
+    /// Copies a long log back into the database, because the next process that opens the index
+    /// reads all of it.
     ///
-    /// SQLite's own rule would do so after every commit from then on, because what was copied is forgotten
-    /// when the last process closes the index.
+    /// SQLite's own rule would do so after every commit from then on, because it forgets what it
+    /// has copied when the last process closes the index.
     fn empty_long_log(&self) -> Result<(), IndexError> {
         let copied = "PRAGMA wal_checkpoint(NOOP)";
         let pages: i64 = self.connection.query_row(copied, [], |row| row.get(1))?;
         if pages > LONG_LOG_PAGES {
-            // Readers of the old state may hold it back; then the next update tries again.
+            // Readers of an old state can block this; the next update then tries again.
             self.connection.busy_timeout(Duration::ZERO)?;
             self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
         }

@@ -1,4 +1,4 @@
-//! Claims: of all processes that want to give a session its context, exactly one may.
+//! Claims: of all processes that want to deliver a session's context, exactly one may.
 
 use std::time::Duration;
 
@@ -10,29 +10,28 @@ use crate::store::state::handoffs::{consume, give_back};
 use crate::store::state::{State, StateError};
 use crate::system::process::identity::Process;
 
-/// How long an open claim lasts: longer than building and storing a context takes at worst.
+/// The lifetime of an open claim: longer than building and storing a context can take.
 const LEASE_MS: i64 = 15_000;
-/// A process may have read the clock this long before it got the lock, and find a claim that is newer than its own time.
+/// A process can read the clock this long before it gets the lock, and then find a claim that is
+/// newer than its own time.
 const WAITED_MS: i64 = 10_000;
 
-/// How a claim went.
+/// The result of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Claim {
     Won(Token),
-    /// Another process is about to give the context, or died trying: then the claim lapses.
+    /// Another process is about to deliver the context, or died trying: the claim then expires.
     Held,
-    /// The session has its context.
     Settled,
 }
 
-/// Identifies one claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Token(pub(super) i64);
 
 impl State {
-    /// Claims a moment of a session, for the process `owner` if there is one: the claim is void when that ends before it is
-    /// settled. With `again`, also claims a moment that was settled longer ago than that, because the session no longer has its
-    /// context.
+    /// Claims a moment of a session, for the process `owner` if there is one: the claim is void if
+    /// that process ends before it is settled. With `again`, also claims a moment that was settled
+    /// longer ago than that, because the session no longer has its context.
     pub fn claim_for(
         &mut self,
         owner: Option<Process>,
@@ -58,7 +57,7 @@ impl State {
         })
     }
 
-    /// Whether a moment could be claimed now. Takes no lock, so that it can be asked often.
+    /// Whether a moment could be claimed now. Takes no lock, so that it can be polled.
     pub fn is_claimable(
         &self,
         session: &str,
@@ -71,7 +70,8 @@ impl State {
         Ok(held != Some(Claim::Held))
     }
 
-    /// How many compactions of a session were followed by a context, and when the last one was.
+    /// The number of a session's compactions that were followed by a context, and the time of the
+    /// last one.
     pub fn compactions(&self, session: &str) -> Result<(u32, Option<i64>), StateError> {
         let sql = "SELECT count(*), max(settled) FROM claims \
                    WHERE session = ?1 AND moment LIKE 'compaction:%' AND settled IS NOT NULL";
@@ -79,7 +79,7 @@ impl State {
         self.read(|connection| connection.query_row(sql, [session], found))
     }
 
-    /// Extends a claim; `false` where it is no longer ours.
+    /// Extends a claim; `false` if another process has taken it over.
     pub fn renew_claim(&mut self, Token(token): Token, now_ms: i64) -> Result<bool, StateError> {
         self.write(|connection| {
             let sql = "UPDATE claims SET until = ?2 WHERE token = ?1 AND settled IS NULL";
@@ -87,7 +87,7 @@ impl State {
         })
     }
 
-    /// The session has the context of this receipt. Returns whether there was a claim to it.
+    /// Records that the session has the context of this receipt. Returns whether there was a claim.
     pub fn settle_receipt(&mut self, receipt: i64, now_ms: i64) -> Result<bool, StateError> {
         self.transaction(|transaction| {
             let token = claim_of_receipt(transaction, receipt)?;
@@ -103,12 +103,13 @@ impl State {
         })
     }
 
-    /// The session has the context of this claim, which has no receipt.
+    /// Records that the session has the context of this claim, which has no receipt.
     pub fn settle_claim(&mut self, Token(token): Token, now_ms: i64) -> Result<(), StateError> {
         self.transaction(|transaction| settle(transaction, token, now_ms))
     }
 
-    /// The context of this receipt was not given: its moment is free again, and so is its handoff.
+    /// Records that the context of this receipt was not delivered: its moment and its handoff are
+    /// free again.
     pub fn release_receipt(&mut self, receipt: i64, now_ms: i64) -> Result<(), StateError> {
         self.transaction(|transaction| match claim_of_receipt(transaction, receipt)? {
             Some(token) => release(transaction, token, now_ms),
@@ -116,13 +117,14 @@ impl State {
         })
     }
 
-    /// The context of this claim was not given: its moment is free again, and so is its handoff.
+    /// Records that the context of this claim was not delivered: its moment and its handoff are
+    /// free again.
     pub fn release_claim(&mut self, Token(token): Token, now_ms: i64) -> Result<(), StateError> {
         self.transaction(|transaction| release(transaction, token, now_ms))
     }
 }
 
-/// The claim under which a receipt was made, if it is not settled yet.
+/// The claim of a receipt, if it is not settled yet.
 fn claim_of_receipt(
     transaction: &Transaction<'_>,
     receipt: i64,
@@ -161,15 +163,16 @@ pub(super) fn stands(
     Ok(connection.query_row(sql, [token], held).optional()?.unwrap_or(false))
 }
 
-/// A clock that was set back must not hold a claim much longer than its lease. A little longer: a process that waited for the lock
-/// asks with a time before the claim was made.
+/// Whether an open claim is still valid. A clock that was set back must not extend it much beyond
+/// its lease; slightly is allowed, because a process that waited for the lock asks with an earlier
+/// time.
 fn is_held(until: i64, owner: Option<Process>, now_ms: i64) -> bool {
     until > now_ms
         && until - now_ms <= LEASE_MS + WAITED_MS
         && owner.is_none_or(|owner| !owner.is_gone())
 }
 
-/// A process as two columns hold it.
+/// Reads a process from two columns.
 pub(super) fn process(pid: Option<u32>, started: Option<i64>) -> Option<Process> {
     Some(Process { pid: pid?, started: started.unwrap_or_default() })
 }

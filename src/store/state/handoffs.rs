@@ -1,5 +1,5 @@
-//! Handoffs in the state: loads rows, asks the rules of [`life`], and writes every change and its log line in one
-//! transaction. Reads no document.
+//! Handoffs in the state: loads rows, applies the rules of [`life`], and writes every change and
+//! its log line in one transaction. Reads no document.
 
 mod delivery;
 mod pickup;
@@ -21,20 +21,20 @@ use crate::store::state::{State, StateError};
 use crate::system::breakpoint;
 use crate::system::process::identity::Process;
 
-/// A process of which the system cannot say whether it lives counts as gone after this long.
+/// A process whose end the system cannot determine counts as gone after this time.
 const OWNER_LEASE_MS: u64 = 60_000;
 
-/// A handoff whose document is there.
+/// The result of an activation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Activated {
-    /// Its status now: one that is older than the one that waits is put away at once.
+    /// The new status: a handoff that is older than the waiting one is archived at once.
     pub status: Status,
-    /// The one whose place it took.
+    /// The handoff that it replaced.
     pub superseded: Option<HandoffId>,
 }
 
 impl State {
-    /// Whether this state can hold handoffs: one that is open for reading may be of an older version.
+    /// Whether this state can hold handoffs: a read-only one can have an older version.
     pub fn has_handoffs(&self) -> bool {
         let sql = "SELECT 1 FROM sqlite_schema WHERE name = 'handoffs'";
         self.connection.query_row(sql, [], |_| Ok(())).is_ok()
@@ -51,7 +51,7 @@ impl State {
         self.handoffs(|transaction| {
             let created = created(head, actor);
             let session = head.session_id.as_deref();
-            // A removed one has its log, which no other id may share.
+            // A removed handoff keeps its log, so its id must not be reused.
             let sql = "SELECT 1 FROM handoffs WHERE id = ?1 \
                        UNION ALL SELECT 1 FROM handoff_events WHERE handoff = ?1 LIMIT 1";
             let mut nth = 1;
@@ -67,7 +67,8 @@ impl State {
         })
     }
 
-    /// Lets a handoff wait whose document is written. Of those for the next session only the newest waits.
+    /// Activates a handoff whose document is written. Of those for the next session, only the
+    /// newest stays active.
     pub fn activate_handoff(
         &mut self,
         id: &HandoffId,
@@ -79,7 +80,7 @@ impl State {
         })
     }
 
-    /// Takes in a document that the state does not know.
+    /// Adopts a document that the state does not know.
     pub fn adopt_handoff(
         &mut self,
         home: &Home<'_>,
@@ -98,9 +99,9 @@ impl State {
         })
     }
 
-    /// Gives back what gone processes and sessions claimed.
+    /// Releases the claims of processes and sessions that have ended.
     pub fn release_void_handoffs(&mut self, scope: &str, actor: &Actor) -> Result<(), StateError> {
-        // Mostly there is none: looks without a lock first.
+        // Looks without a lock first, because usually there are none.
         let void = self.read(|connection| rows::void_claims(connection, scope, actor.now_ms))?;
         if void.is_empty() {
             return Ok(());
@@ -113,7 +114,7 @@ impl State {
         self.change_handoff(id, HandoffEvent::Abandoned, actor).map(drop)
     }
 
-    /// Drafts whose writer is gone.
+    /// Drafts whose writer has ended.
     pub fn orphaned_drafts(&self, scope: &str, now_ms: i64) -> Result<Vec<HandoffId>, StateError> {
         let sql = "SELECT id, owner_pid, owner_started, changed FROM handoffs \
                    WHERE scope = ?1 AND status = 'draft'";
@@ -129,7 +130,7 @@ impl State {
         })
     }
 
-    /// The handoff with this id, which may also be the one that it had elsewhere.
+    /// Finds a handoff by its id, or by its id in the tool that it was imported from.
     pub fn handoff(
         &self,
         scope: &str,
@@ -138,7 +139,7 @@ impl State {
         self.read(|connection| find_in_scope(connection, scope, id))
     }
 
-    /// Whether an imported handoff is known already, by its id elsewhere.
+    /// Whether an imported handoff is already known, by its id in the other tool.
     pub fn has_source(&self, scope: &str, source_id: &str) -> Result<bool, StateError> {
         let sql = "SELECT 1 FROM handoffs WHERE scope = ?1 AND source_id = ?2 LIMIT 1";
         self.read(|connection| {
@@ -151,13 +152,13 @@ impl State {
         self.read(|connection| rows::waiting(connection, scope))
     }
 
-    /// All handoffs of a scope but drafts, the newest first.
+    /// All handoffs of a scope except drafts, newest first.
     pub fn list_handoffs(&self, scope: &str) -> Result<Vec<HandoffRecord>, StateError> {
         let condition = "scope = ?1 AND status <> 'draft' ORDER BY created DESC, id DESC";
         self.read(|connection| select(connection, condition, [scope]))
     }
 
-    /// The last lines of the log, the newest first; of one handoff or of all in a scope.
+    /// The last log lines, newest first, of one handoff or of all in a scope.
     pub fn handoff_log(
         &self,
         scope: &str,
@@ -185,7 +186,7 @@ impl State {
         })
     }
 
-    /// Applies an event to a handoff, if there is one with this id. Returns its changes.
+    /// Applies an event to a handoff, if it exists. Returns its changes.
     fn change_handoff(
         &mut self,
         id: &HandoffId,
@@ -198,7 +199,7 @@ impl State {
         })
     }
 
-    /// Does something to handoffs, all of it or nothing.
+    /// Runs work on handoffs in one transaction.
     fn handoffs<T>(
         &mut self,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, rusqlite::Error>,
@@ -211,7 +212,7 @@ impl State {
     }
 }
 
-/// Takes a step in a handoff's life, as its rules say, and writes it down.
+/// Applies an event to a handoff by the rules of its life, and writes the changes.
 fn apply(
     transaction: &Transaction<'_>,
     handoff: &HandoffRecord,
@@ -247,7 +248,7 @@ fn insert(
     Ok(draft.record)
 }
 
-/// When a handoff was written, as precisely as the state stores it.
+/// The creation time, rounded to the state's precision.
 fn created(head: &Head, actor: &Actor) -> Timestamp {
     Timestamp::from_milliseconds(head.created_at.map_or(actor.now_ms, Timestamp::milliseconds))
 }
@@ -259,12 +260,12 @@ fn activate(
 ) -> Result<Activated, rusqlite::Error> {
     let changes = apply(transaction, draft, HandoffEvent::Written, Hold::Free, actor)?;
     let mut records = changes.into_iter().map(|change| change.record).rev();
-    // Without a change, another process took its writer for dead and was faster.
+    // Without a change, another process considered its writer dead and was faster.
     let status = records.next().map_or_else(|| draft.status.clone(), |now| now.status);
     Ok(Activated { status, superseded: records.next().map(|other| other.id) })
 }
 
-/// Gives back what gone processes and sessions claimed.
+/// Releases the claims of processes and sessions that have ended.
 fn release_void(
     transaction: &Transaction<'_>,
     scope: &str,
@@ -277,12 +278,13 @@ fn release_void(
     Ok(())
 }
 
-/// Whether no process can still be at work on what it began at `since`.
+/// Whether the process that started work at `since` has certainly ended.
 fn is_owner_gone(owner: Option<Process>, since: i64, now_ms: i64) -> bool {
     match owner {
         Some(owner) if owner.is_gone() => true,
-        // Where the system cannot tell a process from a later one with the same number, time decides. A process that waited
-        // for the lock asks with a time that is a little before what happened meanwhile.
+        // If the system cannot distinguish a process from a later one with the same id, time
+        // decides. A process that waited for the lock asks with a time slightly before that of the
+        // latest changes.
         Some(Process { started: 0, .. }) => now_ms.abs_diff(since) >= OWNER_LEASE_MS,
         _ => false,
     }

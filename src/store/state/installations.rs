@@ -1,4 +1,4 @@
-//! Installations: which bridges were put where, and which folders were made for them.
+//! Installations: the files that were installed, and the folders that were created for them.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::core::installation::Installation;
 use crate::store::state::{State, StateError};
 
 impl State {
-    /// What is known about the bridge at `file`.
+    /// The record of the installation at `file`.
     pub fn installation(&self, file: &Path) -> Result<Option<Installation>, StateError> {
         let sql = "SELECT version, sha256, folders_made FROM installations WHERE file = ?1";
         let installation = |row: &rusqlite::Row<'_>| {
@@ -24,7 +24,7 @@ impl State {
             .map_err(|cause| self.failed(cause))
     }
 
-    /// Remembers the bridge at `file`, instead of what was known about it.
+    /// Records the installation at `file`; replaces an existing record.
     pub fn remember_installation(
         &self,
         file: &Path,
@@ -39,7 +39,6 @@ impl State {
             .map_err(|cause| self.failed(cause))
     }
 
-    /// Forgets the bridge at `file`.
     pub fn forget_installation(&self, file: &Path) -> Result<(), StateError> {
         self.connection
             .execute("DELETE FROM installations WHERE file = ?1", [key(file)])

@@ -1,4 +1,4 @@
-//! Receipts in the state: what each session was given, or would have been.
+//! Receipts in the state: the contexts that sessions got, or would have got.
 
 use rusqlite::{OptionalExtension, params};
 
@@ -6,22 +6,22 @@ use crate::core::context::receipt::Receipt;
 use crate::core::handoff::life::Actor;
 use crate::store::state::{State, StateError, Token, handoffs};
 
-/// The last dry runs are kept: they are soon of no interest.
+/// The number of dry runs to keep: they soon lose their value.
 const DRY_RUNS_KEPT: i64 = 200;
-/// The last delivered ones are kept. That a session has its context is kept by its claim.
+/// The number of delivered receipts to keep. The claim still records that a session has its
+/// context.
 const DELIVERED_KEPT: i64 = 1_000;
-/// Older ones are removed with every so many-th context, so that the others do not wait for it.
+/// Old receipts are removed at every 50th context, so that the others do not wait for it.
 const SWEEP_EVERY: i64 = 50;
 
 impl State {
-    /// How many receipts there are.
     pub fn n_receipts(&self) -> Result<i64, StateError> {
         let sql = "SELECT count(*) FROM injections";
         self.read(|connection| connection.query_row(sql, [], |row| row.get(0)))
     }
 
-    /// Stores a receipt, links it to the claim that it was made under, and returns its number. Old ones make room for new
-    /// ones.
+    /// Stores a receipt, links it to its claim, and returns its id. Removes old receipts from time
+    /// to time.
     pub fn record(&mut self, receipt: &Receipt, claim: Option<Token>) -> Result<i64, StateError> {
         let json = serde_json::to_string(receipt)
             .map_err(|cause| StateError::Receipt { path: self.path.clone(), cause })?;
@@ -68,7 +68,6 @@ impl State {
         })
     }
 
-    /// The last receipt of a session.
     pub fn last_of_session(&self, session: &str) -> Result<Option<Receipt>, StateError> {
         self.last_receipt("session = ?1", session)
     }
@@ -122,7 +121,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut state = State::open(folder.path(), PATIENCE).unwrap();
         let token = claimed(&mut state, "s");
-        // A dry run for the same session has nothing to do with it.
+        // A dry run for the same session is unrelated.
         state.record(&receipt("s", false), None).unwrap();
         let id = state.record(&receipt("s", false), Some(token)).unwrap();
         state.record(&receipt("s", false), None).unwrap();

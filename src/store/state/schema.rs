@@ -1,4 +1,4 @@
-//! The schema of the state database, its steps from empty to today's, and its write-ahead log.
+//! The schema of the state database, its migrations, and its write-ahead log.
 
 use std::time::Duration;
 
@@ -7,46 +7,48 @@ use rusqlite::{Connection, TransactionBehavior};
 
 /// Identifies our files among all SQLite files: "kgst" in ASCII.
 pub(super) const APPLICATION_ID: i32 = 0x6b67_7374;
-/// Every step from an empty database to today's. A released step is never changed.
+/// The migrations from an empty database to the current schema. A released migration never changes.
 pub(super) const STEPS: &[&str] = &[
     include_str!("../../../schema/state/0001_receipts.sql"),
     include_str!("../../../schema/state/0002_claims.sql"),
     include_str!("../../../schema/state/0003_installations.sql"),
     include_str!("../../../schema/state/0004_handoffs.sql"),
 ];
-/// A log longer than this is copied back into the database. Every process that finds a log reads all of it once, and
-/// copying it back waits for the disk: this many pages keep both small.
+/// The length above which the log is copied back into the database. Every process that finds a log
+/// reads all of it once, and copying it back waits for the disk: this number of pages keeps both
+/// short.
 const LOG_PAGES: i64 = 250;
 
-/// Sets a connection up. Returns what [`identify`] does.
+/// Sets up a connection. Returns the result of [`identify`].
 pub(super) fn prepare(
     connection: &Connection,
     patience: Duration,
 ) -> Result<(i32, i64), rusqlite::Error> {
     connection.busy_timeout(patience)?;
-    // A session start does not wait for the disk: a commit is whole either way.
+    // A session start does not wait for the disk: a commit is atomic either way.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     identify(connection)
 }
 
-/// The application that the database belongs to, and the number of steps that it has taken.
+/// The application id of the database, and the number of its migrations.
 pub(super) fn identify(connection: &Connection) -> Result<(i32, i64), rusqlite::Error> {
     let application = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
     let version = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     Ok((application, version))
 }
 
-/// Copies a long log back into the database, and empties it. SQLite's own rule would copy it again with every commit:
-/// what was copied is forgotten when the last process closes the database.
+/// Copies a long log back into the database, and empties it. SQLite's own rule would copy it again
+/// with every commit, because it forgets what it has copied when the last process closes the
+/// database.
 pub(super) fn empty_long_log(
     connection: &Connection,
     patience: Duration,
 ) -> Result<(), rusqlite::Error> {
     let pages: i64 = connection.query_row("PRAGMA wal_checkpoint(NOOP)", [], |row| row.get(1))?;
     if pages > LOG_PAGES {
-        // Does not wait for readers of an old state, which may hold it back.
+        // Does not wait for readers of an old state, which can block this.
         connection.busy_timeout(Duration::ZERO)?;
         let emptied = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         connection.busy_timeout(patience)?;
@@ -55,7 +57,7 @@ pub(super) fn empty_long_log(
     Ok(())
 }
 
-/// Takes the steps that are missing, all or none; `false` for the database of another program.
+/// Runs the missing migrations in one transaction; `false` for the database of another program.
 pub(super) fn migrate(connection: &mut Connection) -> Result<bool, rusqlite::Error> {
     connection.pragma_update(None, "journal_mode", "WAL")?;
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Exclusive)?;

@@ -1,4 +1,5 @@
-//! Sessions in the state: where each was started, in which process it lives, and which of them ended without a handoff.
+//! Sessions in the state: where each started, which process it runs in, and which of them ended
+//! without a handoff.
 
 use std::path::{Path, PathBuf};
 
@@ -8,43 +9,40 @@ use crate::store::state::claims::process;
 use crate::store::state::{State, StateError};
 use crate::system::process::identity::Process;
 
-/// Where a session was started is known for this long after its process has ended.
+/// The age from which on an ended session is forgotten.
 const KEPT_MS: i64 = 2 * 3_600_000;
-/// An ending that could not be written in this long never will be.
+/// An ending that was not written within this time is dropped.
 const ENDING_KEPT_MS: i64 = 24 * 3_600_000;
-/// Whoever writes an ending has this long.
+/// The time limit for writing an ending.
 const ENDING_LEASE_MS: i64 = 10 * 60_000;
 
-/// Where a session was started.
+/// Where a session started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionOrigin {
-    /// Who shares its handoffs.
+    /// Sessions of the same scope share handoffs.
     pub scope: String,
-    /// The channel's name.
     pub channel: String,
-    /// The folder.
     pub folder: PathBuf,
     /// In milliseconds since 1970.
     pub at_ms: i64,
-    /// When it was last taken up again, in milliseconds since 1970.
+    /// The time when it last started or was resumed, in milliseconds since 1970.
     pub seen_ms: i64,
 }
 
-/// A session that ended, and whose handoff is to be written.
+/// A session that has ended, and whose handoff must be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ending {
-    /// The session.
     pub session: String,
-    /// Where it was started, or else where it ended.
+    /// The folder where it started, else the one where it ended.
     pub folder: PathBuf,
-    /// The host's record of it.
+    /// The host's record of the conversation.
     pub transcript: Option<PathBuf>,
-    /// When it ended, in milliseconds since 1970.
+    /// The time when it ended, in milliseconds since 1970.
     pub at_ms: i64,
 }
 
 impl State {
-    /// Remembers where a session was started, and where it lives now. What is remembered first stays.
+    /// Records where a session started, and which process it runs in now. The first origin is kept.
     pub fn remember_session(
         &mut self,
         session: &str,
@@ -72,7 +70,6 @@ impl State {
         })
     }
 
-    /// Where a session was started.
     pub fn session_origin(&self, session: &str) -> Result<Option<SessionOrigin>, StateError> {
         let sql = "SELECT scope, channel, folder, at, seen FROM sessions WHERE session = ?1";
         let origin = |row: &rusqlite::Row<'_>| {
@@ -87,7 +84,7 @@ impl State {
         self.read(|connection| connection.query_row(sql, [session], origin).optional())
     }
 
-    /// A session has ended. With an ending, its handoff is to be written.
+    /// Records that a session has ended. With an ending, its handoff must be written.
     pub fn end_session(
         &mut self,
         session: &str,
@@ -108,7 +105,7 @@ impl State {
         })
     }
 
-    /// Takes an ending that no process is writing, first of all one that none has tried to write.
+    /// Takes an ending that no process is writing; prefers one that no process has tried to write.
     pub fn take_ending(&mut self, now_ms: i64) -> Result<Option<Ending>, StateError> {
         self.transaction(|transaction| {
             let free = free_endings(transaction, now_ms)?.into_iter().next();
@@ -128,7 +125,8 @@ impl State {
         Ok(!self.read(|connection| free_endings(connection, now_ms))?.is_empty())
     }
 
-    /// An ending is written, or there is nothing to be written. A later one of the same session stays.
+    /// Removes an ending, because it is written or needs no handoff. Keeps a later ending of the
+    /// same session.
     pub fn finish_ending(&mut self, ending: &Ending) -> Result<(), StateError> {
         self.write(|connection| {
             let sql = "DELETE FROM endings WHERE session = ?1 AND at = ?2";
@@ -187,7 +185,8 @@ fn free_endings(connection: &Connection, now_ms: i64) -> Result<Vec<Ending>, rus
         let (ending, taken, owner) = row?;
         let is_free = match owner {
             Some(owner) if owner.is_gone() => true,
-            // Where the system does not tell a process from a later one with its number, time has to.
+            // If the system cannot distinguish a process from a later one with the same id, time
+            // decides.
             Some(Process { started: 0, .. }) => now_ms - taken > ENDING_LEASE_MS,
             Some(_) => false,
             None => true,

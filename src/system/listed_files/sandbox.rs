@@ -1,5 +1,5 @@
-//! The folders in which listed files may be: the project, and what the user allowed. Neither a name nor a link leads out of
-//! them, not even a link that appears while a file is being opened.
+//! The folders that may contain listed files: the project, and those that the user allowed. Neither
+//! a name nor a link leads out of them, not even a link that appears while a file is being opened.
 
 use std::fs::{self, File};
 use std::io;
@@ -18,7 +18,7 @@ const SECRET: &str = "its name says that it is secret";
 pub(super) enum Obstacle {
     Missing,
     Refused(&'static str),
-    /// It exists, and is no plain file or cannot be read.
+    /// It exists, but is not a regular file or cannot be read.
     Unreadable(String),
 }
 
@@ -33,15 +33,15 @@ impl From<io::Error> for Obstacle {
 
 pub(super) struct Opened {
     pub(super) file: File,
-    /// Its size in bytes.
+    /// In bytes.
     pub(super) total: u64,
 }
 
 pub(super) struct Sandbox {
     root: PathBuf,
-    /// Canonical, the project first.
+    /// Canonical paths, the project first.
     folders: Vec<PathBuf>,
-    /// The same folders as users and handoffs may spell them.
+    /// The same folders as users and handoffs can spell them.
     spellings: Vec<PathBuf>,
 }
 
@@ -58,7 +58,7 @@ impl Sandbox {
         Sandbox { root, folders, spellings }
     }
 
-    /// Opens a plain file by the path that a handoff lists.
+    /// Opens a regular file by the path that a handoff lists.
     pub(super) fn open(&self, listed: &str) -> Result<Opened, Obstacle> {
         let bad_name = match listed {
             "" => Some("it has no name"),
@@ -70,13 +70,13 @@ impl Sandbox {
             return Err(Obstacle::Refused(why));
         }
         let wanted = self.root.join(listed);
-        // By its spelling first, so that nothing reveals whether a file outside exists.
+        // Checks the spelling first, so that nothing reveals whether a file outside exists.
         let spelt = normal(&wanted).ok_or(Obstacle::Refused(OUTSIDE))?;
         admitted(&self.spellings, &spelt)?;
         let real = fs::canonicalize(&wanted)?;
         let (folder, relative) = admitted(&self.folders, &real)?;
         if relative.as_os_str().is_empty() {
-            // The user may have allowed a single file.
+            // The user can allow a single file.
             let name = folder.file_name().map(PathBuf::from).unwrap_or_default();
             return open_below(folder.parent().unwrap_or(folder), &name);
         }
@@ -84,7 +84,7 @@ impl Sandbox {
     }
 }
 
-/// Splits a path into its allowed folder and the rest. Refuses paths outside, and secret names.
+/// Splits a path into its allowed folder and the rest. Rejects paths outside, and secret names.
 fn admitted<'a>(folders: &'a [PathBuf], path: &'a Path) -> Result<(&'a Path, &'a Path), Obstacle> {
     let below = |folder: &'a PathBuf| Some((folder.as_path(), path.strip_prefix(folder).ok()?));
     let (folder, relative) = folders.iter().find_map(below).ok_or(Obstacle::Refused(OUTSIDE))?;
@@ -94,7 +94,7 @@ fn admitted<'a>(folders: &'a [PathBuf], path: &'a Path) -> Result<(&'a Path, &'a
     Ok((folder, relative))
 }
 
-/// Resolves `.` and `..` by spelling alone. `None` if `..` leads above the start.
+/// Resolves `.` and `..` by spelling alone; `None` if `..` leads above the start.
 fn normal(path: &Path) -> Option<PathBuf> {
     let mut normal = PathBuf::new();
     for part in path.components() {
@@ -123,8 +123,8 @@ fn plain(file: File) -> Result<Opened, Obstacle> {
     Ok(Opened { file, total: metadata.len() })
 }
 
-/// Opens a file below a folder, name by name, without following links. The path is canonical, so a link in it is new, and may
-/// lead out.
+/// Opens a file below a folder, name by name, without following links. The path is canonical, so a
+/// link in it is new and can lead out.
 #[cfg(unix)]
 fn open_below(folder: &Path, relative: &Path) -> Result<Opened, Obstacle> {
     use rustix::fs::{AtFlags, FileType, Mode, OFlags};
@@ -142,7 +142,7 @@ fn open_below(folder: &Path, relative: &Path) -> Result<Opened, Obstacle> {
     if kind != FileType::RegularFile {
         return Err(no_plain_file(kind == FileType::Directory));
     }
-    // NONBLOCK, because the file may have become a pipe by now.
+    // NONBLOCK, because the file can have become a pipe by now.
     let how =
         OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     plain(File::from(rustix::fs::openat(&at, name, how, Mode::empty()).map_err(failed)?))
@@ -180,7 +180,7 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn p_3_15_a_link_that_is_put_there_at_the_last_moment_leads_nowhere() {
-        // P-3.15: what `open` checked is a folder no more when it is entered.
+        // P-3.15: the path that `open` checked is no longer a folder when it is entered.
         let scratch = tempfile::tempdir().unwrap();
         let outside = scratch.path().join("outside");
         fs::create_dir(&outside).unwrap();

@@ -26,10 +26,10 @@ const ENDINGS: &[&str] =
     &[".env", ".pem", ".key", ".p8", ".p12", ".pfx", ".ppk", ".jks", ".keystore", ".kdb", ".kdbx"];
 /// Templates of `.env`, without values.
 const TEMPLATES: &[&str] = &[".env.example", ".env.sample", ".env.template", ".env.dist"];
-/// Folders whose files are all secret, or may be.
+/// Folders whose files are all secret, or can be.
 const FOLDERS: &[&str] = &[".ssh", ".gnupg", ".aws", ".kube", ".git"];
 
-/// Whether the name of the file, or of a folder above it, is one of these.
+/// Whether the file's name, or that of a folder above it, is one of these.
 pub(super) fn is_secret(path: &Path) -> bool {
     let mut names: Vec<String> =
         path.components().map(|part| part.as_os_str().to_string_lossy().to_lowercase()).collect();

@@ -1,4 +1,4 @@
-//! What is read of listed files, and what is not.
+//! Tests which listed files are read.
 
 use proptest::prelude::*;
 
@@ -46,7 +46,7 @@ const OUTSIDE: &str = "it lies outside of the project";
 
 #[test]
 fn p_3_8_specs_come_first_and_each_path_once() {
-    // P-3.8, P-3.9: a file that is not there does not keep out others. P-3.14: nothing else is read.
+    // P-3.8, P-3.9: a missing file does not affect the others. P-3.14: no other file is read.
     let project = Project::new();
     for name in ["a", "b", "c/d", "unlisted"] {
         project.write(name, name);
@@ -122,7 +122,7 @@ fn p_3_10_a_file_without_permission_is_named() {
     project.write("closed", "x");
     let path = project.root().join("closed");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
-    // Whoever may read everything may read this.
+    // A user who can read everything can read this.
     let expect = if fs::read(&path).is_ok() { text("x") } else { unreadable("permission denied") };
     assert_eq!(project.one("closed"), expect);
 }
@@ -203,7 +203,7 @@ fn p_3_15_links_are_followed_inside_and_not_outside() {
     assert_eq!(project.one("harmless.txt"), unreadable("its name says that it is secret"));
     assert_eq!(project.one(".env"), unreadable("its name says that it is secret"));
     assert_eq!(project.one("gone"), FoundFile::Missing);
-    // The project itself may be reached through a link.
+    // The project itself can be reached through a link.
     let elsewhere = project.0.path().join("elsewhere");
     std::os::unix::fs::symlink(project.root(), &elsewhere).unwrap();
     let listed = [elsewhere.join("a/b").to_str().unwrap().to_owned(), "inside".to_owned()];

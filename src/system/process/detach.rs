@@ -1,15 +1,15 @@
-//! Starts kgctx again, for work that goes on after this process has ended.
+//! Starts kgctx again, for work that continues after this process has ended.
 
 use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Writes the handoffs of sessions that have ended.
+/// Writes the handoffs of ended sessions.
 pub fn finish_endings() -> io::Result<()> {
     detached(|command| command.args(["handoff", "finish"]))
 }
 
-/// Writes the handoff of this session, and of all others that have ended.
+/// Writes the handoff of this session, and of all other ended sessions.
 pub fn finish_ending(session: &str, folder: &Path, transcript: Option<&Path>) -> io::Result<()> {
     detached(|command| {
         command.args(["handoff", "finish", "--ended", session, "--folder"]).arg(folder);

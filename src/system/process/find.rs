@@ -1,4 +1,4 @@
-//! Finds other programs, and asks for their versions.
+//! Finds other programs and their versions.
 
 use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, Read};
@@ -16,7 +16,6 @@ use crate::system::within;
 /// More than any version needs.
 const MAX_ANSWER: u64 = 4 * 1024;
 
-/// Why a program did not print its version.
 #[derive(Debug, Error)]
 pub enum ProgramError {
     #[error("it cannot be started: {0}")]
@@ -27,7 +26,7 @@ pub enum ProgramError {
     Failed(std::process::ExitStatus),
 }
 
-/// Finds a program as the system would: a plain name on the PATH, a path with a slash as it is.
+/// Finds a program like the system: a plain name on the PATH, a path with a slash as it is.
 pub fn find(name: &OsStr, environment: &Environment) -> Option<PathBuf> {
     let path = Path::new(name);
     if path.components().count() > 1 {
@@ -37,12 +36,11 @@ pub fn find(name: &OsStr, environment: &Environment) -> Option<PathBuf> {
     folders.map(|folder| folder.join(path)).find(|file| is_program(file))
 }
 
-/// The file of this program.
 pub fn this() -> Option<PathBuf> {
     std::env::current_exe().ok()
 }
 
-/// Runs a program with `--version` and returns its first line. Kills it when the time is up.
+/// Runs a program with `--version` and returns its first line. Kills it when the time is over.
 pub fn version(
     program: &Path,
     variables: &[(&str, &str)],
@@ -63,7 +61,7 @@ pub fn version(
         match child.try_wait().map_err(ProgramError::Start)? {
             Some(status) => break status,
             None if Instant::now() >= until => {
-                // It may have ended just now.
+                // It may have just ended.
                 let _ = child.kill();
                 let _ = child.wait();
                 return Err(ProgramError::Silent(patience));
@@ -126,7 +124,7 @@ mod tests {
         assert!(matches!(say("exit 3"), Err(ProgramError::Failed(_))));
         let started = Instant::now();
         assert!(matches!(say("exec sleep 9"), Err(ProgramError::Silent(_))));
-        // Whom it started may hold the pipe for longer.
+        // A child of the program can hold the pipe for longer.
         assert_eq!(say("sleep 5 & echo 1").unwrap(), "1");
         assert!(started.elapsed() < Duration::from_secs(4));
         let missing = version(Path::new("/none/tool"), &[], Duration::from_secs(1));

@@ -4,15 +4,15 @@ use std::fs;
 
 use serde::{Deserialize, Serialize};
 
-/// A host may start us through shells.
+/// A host can start us through shells.
 const SHELLS: [&str; 7] = ["sh", "bash", "dash", "zsh", "fish", "ksh", "env"];
 const MAX_SHELLS: usize = 4;
 
-/// A process, distinct from every other one that had or will have its number.
+/// A process, distinct from every earlier or later one with the same id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Process {
     pub pid: u32,
-    /// When it was started, in the system's units; 0 if unknown.
+    /// The start time in the system's units; 0 if unknown.
     pub started: i64,
 }
 
@@ -21,7 +21,7 @@ impl Process {
         Process::with(std::process::id())
     }
 
-    /// The program that started this process, skipping shells.
+    /// The program that started this process; skips shells.
     #[cfg(unix)]
     pub fn host() -> Option<Process> {
         let mut pid = std::os::unix::process::parent_id();
@@ -40,7 +40,7 @@ impl Process {
         None
     }
 
-    /// Any process with this number.
+    /// Any process with this id.
     pub fn of_number(pid: u32) -> Process {
         Process { pid, started: 0 }
     }
@@ -49,7 +49,7 @@ impl Process {
         Process { pid, started: Stat::of(pid).map_or(0, |stat| stat.started) }
     }
 
-    /// Whether it has certainly ended.
+    /// Whether the process has certainly ended.
     #[cfg(unix)]
     pub fn is_gone(self) -> bool {
         match Stat::of(self.pid) {
@@ -69,7 +69,7 @@ impl Process {
     }
 }
 
-/// What Linux reports about a process.
+/// Linux's data about a process.
 struct Stat {
     name: String,
     is_dead: bool,
@@ -82,7 +82,7 @@ impl Stat {
         Stat::parse(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
     }
 
-    /// The name is in parentheses, and may contain parentheses.
+    /// The name is in parentheses, and can contain parentheses.
     fn parse(text: &str) -> Option<Stat> {
         let (name, rest) = text.split_once('(')?.1.rsplit_once(')')?;
         let fields: Vec<&str> = rest.split_whitespace().collect();
@@ -118,7 +118,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn a_1_20_a_reused_number_is_another_process() {
-        // liveness is number and start together.
+        // a process is identified by its id and start time together.
         let this = Process::this();
         assert!(!this.is_gone());
         assert!(Process { started: this.started + 1, ..this }.is_gone());

@@ -1,5 +1,5 @@
-//! A second kgctx process that kills the programs that we started if we end before they do. A signal to us, or Ctrl-C, does not
-//! reach them, because they are in process groups of their own.
+//! A second kgctx process that kills the programs that we started if we end before they do. A
+//! signal to us, or Ctrl-C, does not reach them, because they have their own process groups.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -17,12 +17,12 @@ const COMMAND: &str = "watchdog";
 /// The reaper's standard input; `None` without a reaper, as in tests.
 static PIPE: OnceLock<Option<Mutex<ChildStdin>>> = OnceLock::new();
 
-/// Starts it if necessary.
+/// Starts the reaper if necessary.
 pub(crate) fn start() {
     PIPE.get_or_init(spawn);
 }
 
-/// From now on, a process group is killed when we end.
+/// From now on, this process group is killed when we end.
 pub(crate) fn watch(group: Pid) {
     send(&format!("+{}\n", group.as_raw_nonzero()));
 }
@@ -40,7 +40,7 @@ fn send(line: &str) {
 }
 
 fn spawn() -> Option<Mutex<ChildStdin>> {
-    // Test programs contain this code, but do not know the command.
+    // Test programs contain this code, but do not have the command.
     let this = find::this().filter(|file| file.file_stem() == Some(OsStr::new("kgctx")))?;
     let mut command = Command::new(this);
     command.arg(COMMAND).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -48,7 +48,7 @@ fn spawn() -> Option<Mutex<ChildStdin>> {
     command.spawn().ok()?.stdin.map(Mutex::new)
 }
 
-/// Reads process groups until the process that started us ends, and then kills those that are left.
+/// Reads process groups until the process that started us ends, then kills those that are left.
 pub fn run() {
     let mut groups = BTreeSet::new();
     for line in io::stdin().lock().lines().map_while(Result::ok) {
@@ -60,7 +60,7 @@ pub fn run() {
         }
     }
     for group in groups.into_iter().filter_map(Pid::from_raw) {
-        // It may have ended just now.
+        // It may have just ended.
         let _ = kill_process_group(group, Signal::KILL);
     }
 }

@@ -1,4 +1,5 @@
-//! Runs another program for its standard output, and kills it with all its children if anything goes wrong.
+//! Runs another program for its standard output, and kills it with all its children if anything
+//! fails.
 
 use std::io::{self, Read, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -12,7 +13,6 @@ use crate::core::time_limits;
 use crate::system::process::reaper;
 use crate::system::within;
 
-/// What a program may use.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     pub until: Instant,
@@ -28,7 +28,6 @@ pub enum Leftovers {
     Keep,
 }
 
-/// Why there is no answer.
 #[derive(Debug, Error)]
 pub enum RunError {
     #[error("it cannot be started: {0}")]
@@ -43,8 +42,8 @@ pub enum RunError {
     Read(#[from] io::Error),
 }
 
-/// Runs a command, with a question on its standard input if there is one, and returns its answer. After an error neither the
-/// program nor its children are left.
+/// Runs a command, with an optional question on its standard input, and returns its answer. After
+/// an error, neither the program nor its children are left.
 pub fn run(
     mut command: Command,
     question: Option<String>,
@@ -102,7 +101,8 @@ struct Group {
 }
 
 impl Group {
-    /// Whether it ended, and with success. Does not reap it, because then another group could get its number.
+    /// Whether the program has ended, and with success. Does not reap it, because another group
+    /// could then get its id.
     #[cfg(unix)]
     fn has_ended_well(&self) -> io::Result<Option<bool>> {
         use rustix::process::{WaitId, WaitIdOptions, waitid};
@@ -121,11 +121,10 @@ impl Group {
         i32::try_from(self.child.id()).ok().and_then(rustix::process::Pid::from_raw)
     }
 
-    /// Kills all of them.
     fn kill(&mut self) -> io::Result<ExitStatus> {
         #[cfg(unix)]
         if let Some(group) = self.number() {
-            // It may have ended just now.
+            // It may have just ended.
             let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
         }
         let _ = self.child.kill();

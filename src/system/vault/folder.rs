@@ -1,4 +1,5 @@
-//! An open folder: reading stamps by name saves the system from resolving the whole path for each file.
+//! An open folder: reading stamps by name saves the system from resolving the whole path of each
+//! file.
 
 use std::io;
 use std::path::Path;
@@ -18,7 +19,7 @@ impl Folder {
         Ok(Folder(rustix::fs::open(path, how, Mode::empty())?))
     }
 
-    /// The stamp of a file; `None` if it is no longer a plain file.
+    /// The stamp of a file; `None` if it is not a regular file.
     pub(super) fn stamp(&self, name: &str) -> Option<Stamp> {
         use rustix::fs::{AtFlags, FileType};
         let stat = rustix::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;

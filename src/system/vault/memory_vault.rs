@@ -1,5 +1,5 @@
-//! A memory vault: notes in memory that belong to vaults as if they lay in their folders. The same names, folders and ignore
-//! rules decide as in a walk; only the notes are not on disk.
+//! A memory vault: notes in memory that belong to vaults as if they were in their folders. The same
+//! names, folders and ignore rules apply as in a walk; only the notes are not on disk.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -39,7 +39,6 @@ impl<'a> MemoryVault<'a> {
         self.notes.push(Note { path, text, modified });
     }
 
-    /// Lists the notes of all vaults.
     pub fn listings(&self, vaults: &[Vault]) -> Vec<FolderListing> {
         let of_vaults = vaults.iter().enumerate();
         of_vaults.flat_map(|(n, vault)| self.listings_of(n, vault)).collect()
@@ -64,14 +63,13 @@ impl<'a> MemoryVault<'a> {
         folders.into_iter().map(listing).collect()
     }
 
-    /// The text of a listed note.
     pub fn text(&self, vault: &Vault, folder: &str, name: &str) -> Option<&'a str> {
         let slash = if folder.is_empty() { "" } else { "/" };
         let path = format!("{}{folder}{slash}{name}", self.prefix(vault)?);
         self.texts.get(path.as_str()).copied()
     }
 
-    /// How the paths of a vault's notes begin.
+    /// The prefix of the paths of a vault's notes.
     fn prefix(&self, vault: &Vault) -> Option<String> {
         let below = vault.root.strip_prefix(&self.top).ok()?.to_str()?;
         Some(if below.is_empty() { String::new() } else { format!("{below}/") })
@@ -91,12 +89,12 @@ impl Note<'_> {
     }
 }
 
-/// The folders of a vault by their paths; `None` where a rule excludes one.
+/// The folders of a vault by their paths; `None` for a folder that a rule excludes.
 struct Folders {
     known: HashMap<String, Option<Folder>>,
 }
 
-/// A folder and the rules that apply inside of it.
+/// A folder and the rules that apply to its entries.
 struct Folder {
     place: VaultFolder,
     rules: Vec<Arc<Gitignore>>,
@@ -113,7 +111,7 @@ impl Folders {
         Folders { known: HashMap::from([(String::new(), Some(Folder::new(root)))]) }
     }
 
-    /// The name of a note that belongs to the vault.
+    /// The name of a note; `None` if it does not belong to the vault.
     fn admit(&mut self, folder: &str, name: &str) -> Option<String> {
         self.enter(folder);
         let Folder { place, rules } = self.known.get(folder)?.as_ref()?;

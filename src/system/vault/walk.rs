@@ -1,4 +1,5 @@
-//! A folder of a vault: which of its entries belong to the vault. Hidden and ignored ones do not.
+//! A folder of a vault, and which of its entries belong to the vault. Hidden and ignored entries do
+//! not.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -10,11 +11,11 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use crate::core::note::listing::Skipped;
 use crate::core::note::vault::Vault;
 
-/// A folder on the way through a vault.
+/// A folder on the walk through a vault.
 pub(super) struct VaultFolder {
     pub(super) vault: usize,
     pub(super) path: PathBuf,
-    /// The path below the vault's root, empty for the root.
+    /// The path below the vault's root; empty for the root.
     pub(super) folder: String,
     /// The ignore rules of the folders above, outermost first.
     rules: Vec<Arc<Gitignore>>,
@@ -30,14 +31,14 @@ impl VaultFolder {
         }
     }
 
-    /// Reads the folder. Calls `take` with each note, and returns the folders inside.
+    /// Reads the folder. Calls `take` with each note, and returns the folders in it.
     pub(super) fn look(
         &self,
         skipped: &mut Skipped,
         mut take: impl FnMut(String),
     ) -> Vec<VaultFolder> {
         let Ok(entries) = fs::read_dir(&self.path) else {
-            // A root that vanishes between two walks is like an empty one.
+            // A root that vanishes between two walks counts as empty.
             skipped.unreadable += u64::from(!self.folder.is_empty());
             return Vec::new();
         };
@@ -59,7 +60,7 @@ impl VaultFolder {
         self.enter(folders, &rules, skipped)
     }
 
-    /// The rules inside of the folder.
+    /// The rules that apply to the folder's entries.
     pub(super) fn inner_rules(&self) -> Vec<Arc<Gitignore>> {
         let mut rules = self.rules.clone();
         rules.extend(rules_of(&self.path));
@@ -120,7 +121,7 @@ pub(super) fn is_markdown(name: &OsStr) -> bool {
     name.as_encoded_bytes().ends_with(b".md")
 }
 
-/// The innermost rule that matches a path decides.
+/// The innermost matching rule decides.
 fn is_ignored(rules: &[Arc<Gitignore>], path: &Path, is_folder: bool) -> bool {
     let verdict = rules
         .iter()
@@ -130,22 +131,22 @@ fn is_ignored(rules: &[Arc<Gitignore>], path: &Path, is_folder: bool) -> bool {
     verdict.is_some_and(|verdict| verdict.is_ignore())
 }
 
-/// The rules of one folder's own `.gitignore`.
+/// The rules of a folder's own `.gitignore`.
 fn rules_of(folder: &Path) -> Option<Arc<Gitignore>> {
     let file = folder.join(".gitignore");
     if !file.is_file() {
         return None;
     }
     let mut builder = GitignoreBuilder::new(folder);
-    // Skips lines that are not patterns, like git.
+    // Skips invalid patterns, like git.
     let _ = builder.add(file);
     builder.build().ok().filter(|rules| !rules.is_empty()).map(Arc::new)
 }
 
 /// The rules above a vault, up to the top of its repository.
 ///
-/// If these rules exclude the vault as a whole, only the rules inside of it apply: the user named it on purpose (private notes in
-/// an ignored folder, a home folder under git that ignores everything).
+/// If these rules exclude the vault as a whole, only the rules in it apply: the user named it on
+/// purpose (private notes in an ignored folder, a home folder under git that ignores everything).
 fn rules_above(root: &Path) -> Vec<Arc<Gitignore>> {
     let Some(top) = root.ancestors().find(|place| place.join(".git").exists()) else {
         return Vec::new();

@@ -1,7 +1,7 @@
-//! Walks vaults on one thread, and on more when there are many files.
+//! Walks vaults on one thread, and on more if there are many files.
 //!
-//! Most vaults are small, and a session start walks them before anything else: starting and joining threads would take longer
-//! than the walk.
+//! Most vaults are small, and a session start walks them before anything else: starting and joining
+//! threads would take longer than the walk.
 
 use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,10 +12,10 @@ use super::folder::Folder;
 use super::walk::VaultFolder;
 use crate::core::note::listing::{FolderListing, ListedFile, Skipped};
 
-/// How many files of one folder are one job.
+/// The number of files of a folder per job.
 const FILES_PER_JOB: usize = 256;
-/// With more files than this, more threads start. Starting them takes as long as hundreds of files, and while a session starts,
-/// the other cores are busy.
+/// The number of files above which more threads start. Starting them takes as long as hundreds of
+/// files, and during a session start the other cores are busy.
 const FILES_ALONE: usize = 1_500;
 
 /// Walks folders with everything below them.
@@ -42,7 +42,6 @@ struct Walkers {
     changed: Condvar,
 }
 
-/// Jobs and results.
 #[derive(Default)]
 struct Queue {
     jobs: Vec<Job>,
@@ -57,7 +56,7 @@ enum Job {
     Files(Arc<LargeFolder>, Vec<String>),
 }
 
-/// The files of a folder, which may be too many for one job.
+/// The files of a folder, which can be too many for one job.
 struct LargeFolder {
     vault: usize,
     folder: String,
@@ -81,7 +80,7 @@ impl Walkers {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does jobs until none is left. The thread with the scope may start helpers.
+    /// Runs jobs until none is left. The thread with the scope can start helpers.
     fn work<'scope, 'env>(&'scope self, scope: Option<&'scope Scope<'scope, 'env>>) {
         let mut helpers = scope;
         let mut queue = self.queue();
@@ -107,13 +106,13 @@ impl Walkers {
         }
     }
 
-    /// Reads a folder, and adds the jobs in it.
+    /// Reads a folder, and adds its jobs.
     fn look<'scope, 'env>(
         &'scope self,
         place: VaultFolder,
         helpers: &mut Option<&'scope Scope<'scope, 'env>>,
     ) {
-        // A root that vanishes between two walks is like an empty one.
+        // A root that vanishes between two walks counts as empty.
         let Ok(open) = Folder::open(&place.path) else {
             self.queue().skipped.unreadable += u64::from(!place.folder.is_empty());
             return;
@@ -168,7 +167,7 @@ impl Walkers {
         }
     }
 
-    /// Reads the stamps of some files of a folder. The job with the last ones adds the listing.
+    /// Reads the stamps of some files of a folder. The last job adds the listing.
     fn stamp(&self, large: &LargeFolder, files: Vec<String>) {
         let mut too_large = 0;
         let mut listed = Vec::with_capacity(files.len());

@@ -12,18 +12,19 @@ use crate::store::index::{Builder, IndexError, Outcome, Unusable, Updater, Write
 use crate::workspace::Workspace;
 use crate::workspace::reader::FileReader;
 
-/// Files are read in groups of about this many bytes, of which a few are in memory at a time.
+/// The approximate size of a group of files that are read together. A few groups are in memory at a
+/// time.
 const GROUP_BYTES: u64 = 2 * 1024 * 1024;
 const GROUP_FILES: usize = 256;
-/// How many groups may wait for the writer.
+/// The number of groups that may wait for the writer.
 const GROUPS_AHEAD: usize = 2;
-/// Above this share of changed notes, a new index is made faster than the old one is changed.
+/// Above this share of changed notes, building a new index is faster than updating the old one.
 const REBUILD_SHARE: i64 = 4;
 const REBUILD_FROM: i64 = 200;
 /// An update holds all that it reads in memory, a build only a little at a time.
 const REBUILD_BYTES: u64 = 64 * 1024 * 1024;
 
-/// Writes what changed, into the index in use or into a new one.
+/// Writes the changes into the index in use, or builds a new one.
 pub(super) fn write(
     workspace: &Workspace,
     lock: &WriterLock,
@@ -45,7 +46,7 @@ pub(super) fn write(
     Ok((build(workspace, lock, listed, progress)?, notice))
 }
 
-/// Changes the index in use; `None` where a new one has to be made.
+/// Updates the index in use; `None` if a new one must be built.
 fn update(
     workspace: &Workspace,
     lock: &WriterLock,
@@ -82,7 +83,6 @@ fn update(
     Ok(Some(Outcome { read: n_to_read, ..outcome }))
 }
 
-/// Makes a new index.
 fn build(
     workspace: &Workspace,
     lock: &WriterLock,
@@ -95,7 +95,7 @@ fn build(
         .enumerate()
         .flat_map(|(folder, listing)| listing.files.iter().map(move |file| (folder, file)))
         .collect();
-    // Ids are given in this order, which every update keeps.
+    // Assigns ids in this order, which every update preserves.
     files.sort_unstable_by(|(a_folder, a), (b_folder, b)| {
         let (a_place, b_place) = (&listings[*a_folder], &listings[*b_folder]);
         let a_key = (a.stamp.mtime, a_place.vault, &a_place.folder, &a.name);
@@ -112,7 +112,7 @@ fn build(
             for group in groups(&files) {
                 let readings =
                     group.par_iter().map(|&(folder, file)| reader.read(folder, file)).collect();
-                // The writer has given up, and says why.
+                // The writer has stopped, and returns the error.
                 if sender.send(readings).is_err() {
                     break;
                 }

@@ -1,4 +1,4 @@
-//! Settings files: reads TOML, and takes over what it sets.
+//! Settings files: reads TOML and applies its values.
 
 use std::fs;
 use std::io;
@@ -8,7 +8,7 @@ use crate::core::settings::{ChannelRule, Origin, Setting, Settings, SettingsFile
 use crate::workspace::settings::SettingsError;
 use crate::workspace::settings::vaults::folder_name;
 
-/// Reads a file, if there is one. Of a file with a mistake, everything else.
+/// Reads a file, if it exists. Keeps the valid keys of a file with an error.
 pub(super) fn read(path: &Path, faults: &mut Vec<SettingsError>) -> Option<SettingsFile> {
     let text = match fs::read_to_string(path) {
         Ok(text) => text,
@@ -37,14 +37,14 @@ pub(crate) fn invalid(path: &Path, text: &str, error: &toml::de::Error) -> Setti
     SettingsError::Invalid { path: path.to_path_buf(), line, column, message }
 }
 
-/// Line and column of a byte, both counted from 1, the column in characters.
+/// Line and column of a byte; both start at 1, the column counts characters.
 pub(crate) fn position(text: &str, at: usize) -> (usize, usize) {
     let before = text.get(..at.min(text.len())).unwrap_or_default();
     let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
     (before.matches('\n').count() + 1, column)
 }
 
-/// Reads the keys of a file that are valid by themselves. `None` if the file is not TOML.
+/// Reads the keys of a file that are valid on their own; `None` if the file is not TOML.
 fn read_valid_keys(text: &str) -> Option<SettingsFile> {
     let mut table: toml::Table = toml::from_str(text).ok()?;
     table.retain(|key, value| {
@@ -54,7 +54,7 @@ fn read_valid_keys(text: &str) -> Option<SettingsFile> {
     table.try_into().ok()
 }
 
-/// Takes over what a file sets.
+/// Applies the values of a file.
 pub(super) fn apply(
     settings: &mut Settings,
     mut written: SettingsFile,
@@ -72,13 +72,14 @@ pub(super) fn apply(
     }));
     settings.channels.extend(written.channels.into_iter().map(|(path, channel)| {
         let path = resolve(&path);
-        // Projects are known by their canonical paths, and rules are compared with those.
+        // Projects have canonical paths, and rules are compared with those.
         let path = fs::canonicalize(&path).unwrap_or(path);
         Setting { value: ChannelRule { path, channel }, origin: origin.clone() }
     }));
 }
 
-/// Reads a path as written in `file`: `~/` is the home folder, and a relative path starts at the file's folder.
+/// Resolves a path in `file`: `~/` is the home folder, and a relative path starts at the file's
+/// folder.
 pub(super) fn resolve(path: &str, file: &Path, home: Option<&Path>) -> PathBuf {
     match (path.strip_prefix("~/").or((path == "~").then_some("")), home) {
         (Some(below_home), Some(home)) => home.join(below_home),

@@ -1,5 +1,5 @@
-//! The registry of channels: `channels.json` beside the user's configuration, a map of folders to names, bare or under
-//! `registry`. Rules of the configuration stand beside it.
+//! The registry of channels: `channels.json` beside the user's configuration, a map of folders to
+//! names, either at the top level or under `registry`. Rules of the configuration are added to it.
 
 use std::fs;
 use std::io;
@@ -11,7 +11,7 @@ use crate::core::settings::{ChannelRule, Origin, Setting};
 use crate::system::directories::Directories;
 use crate::workspace::settings::{Loaded, SettingsError};
 
-/// Adds the registry's rules. A broken registry adds none.
+/// Adds the registry's rules. An invalid registry adds none.
 pub(super) fn apply(loaded: &mut Loaded, directories: &Directories) {
     let file = directories.config.join("channels.json");
     let text = match fs::read_to_string(&file) {

@@ -1,4 +1,4 @@
-//! Which folders of notes there are: those of the settings, the usual ones, or those that replace all others.
+//! The vaults: those in the settings, the default ones, or those that replace all others.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ pub(super) fn complete(loaded: &mut Loaded, sources: Sources<'_>) {
     remove_bad_names(loaded);
 }
 
-/// Whether a path stays in a folder, links followed as far as they exist.
+/// Whether a path stays in a folder; resolves links as far as the path exists.
 pub(super) fn lies_inside(path: &Path, root: &Path) -> bool {
     let canonical = path.ancestors().find_map(|existing| {
         let rest = path.strip_prefix(existing).ok()?;
@@ -33,7 +33,7 @@ pub(super) fn lies_inside(path: &Path, root: &Path) -> bool {
     canonical.is_some_and(|canonical| canonical.starts_with(root))
 }
 
-/// maenifold's memory, and the project's own notes, as far as they exist.
+/// maenifold's memory and the project's own notes, if they exist.
 fn default_vaults(environment: &Environment, notes_root: Option<&Path>) -> Vec<Setting<VaultSpec>> {
     let mut vaults = Vec::new();
     let mut add = |name: &str, path: PathBuf, origin: Origin| {
@@ -49,7 +49,8 @@ fn default_vaults(environment: &Environment, notes_root: Option<&Path>) -> Vec<S
     {
         let Some(root) = notes_root else { continue };
         let path = root.join(folder);
-        // A link out of the project is not followed: a cloned repository must not choose whose notes are read.
+        // Does not follow a link out of the project: a cloned repository must not choose which
+        // other notes are read.
         if path.is_dir() && lies_inside(&path, root) {
             let is_taken = memory.as_ref().is_some_and(|memory| memory.join(name).exists());
             add(if is_taken { other_name } else { name }, path, Origin::Default);
@@ -58,8 +59,8 @@ fn default_vaults(environment: &Environment, notes_root: Option<&Path>) -> Vec<S
     vaults
 }
 
-/// Names vaults that replace all others: the first has plain addresses, each other one the name of its folder, with a
-/// number if that is taken.
+/// Names the vaults that replace all others: the first has plain addresses, each other one has its
+/// folder's name, with a number if that is taken.
 fn replacing(paths: &[PathBuf], origin: &Origin) -> Vec<Setting<VaultSpec>> {
     let mut vaults: Vec<Setting<VaultSpec>> = Vec::new();
     for path in paths {

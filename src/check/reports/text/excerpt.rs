@@ -1,4 +1,4 @@
-//! The line of a finding, with carets under the place.
+//! A finding's line, with carets under the spot.
 
 use std::ops::Range;
 
@@ -9,12 +9,12 @@ use crate::check::reports::width::{columns, width};
 use crate::core::text::for_report;
 
 const TAB: &str = "    ";
-/// How much of a long line is shown before the place.
+/// The columns of a long line that are shown before the spot.
 const COLUMNS_BEFORE: usize = 30;
-/// What a secret is replaced by begins so, and ends with a bracket.
+/// The start of the replacement for a secret; it ends with a bracket.
 const MASK: &str = "[masked: ";
 
-/// The excerpt with its line number, and the carets; empty where there is no excerpt.
+/// The excerpt with its line number, and the carets; empty without an excerpt.
 pub(super) fn lines(finding: &Finding, paint: Paint<'_>) -> String {
     let Some(excerpt) = finding.excerpt.as_deref().filter(|text| !text.trim().is_empty()) else {
         return String::new();
@@ -38,7 +38,8 @@ pub(super) fn lines(finding: &Finding, paint: Paint<'_>) -> String {
     text
 }
 
-/// Which characters of the excerpt are marked, unless a cut or a masked secret before the place moves them.
+/// The characters of the excerpt to mark; `None` if a cut or a masked secret before the spot
+/// shifted them.
 fn marked(finding: &Finding, excerpt: &str) -> Option<Range<usize>> {
     let chars: Vec<char> = excerpt.chars().collect();
     let start = finding.spot.column.checked_sub(1)?;
@@ -78,7 +79,7 @@ fn fitted(text: &str, marked: Option<Range<usize>>, room: usize) -> (String, Opt
     let mut caret_columns: Option<Range<usize>> = None;
     for n in from..cells.len() {
         let rest: usize = widths[n..].iter().take(room).sum();
-        // One column is kept for the sign that there is more.
+        // Keeps one column for the ellipsis.
         if used + rest > room && used + widths[n] + 1 > room {
             shown.push('…');
             break;

@@ -1,4 +1,4 @@
-//! Tables of sessions, of their parts, and of the files that hosts read by themselves.
+//! Tables of sessions, their parts, and static files.
 
 use crate::check::report::{CheckReport, SessionReport, StaticFile, part_tokens};
 use crate::check::reports::Tone;
@@ -9,17 +9,17 @@ use crate::core::context::candidate::Part;
 use crate::core::text::for_report::one_line;
 use crate::core::text::number::thousands;
 
-/// A whole budget in a bar.
+/// The length of a bar.
 const BAR_CELLS: usize = 24;
-/// Names get at least this many columns.
+/// The minimum width of names.
 const MIN_NAME_COLUMNS: usize = 12;
-/// Between two columns.
 const GAP: &str = "  ";
-/// Room that a part takes, and room that nothing takes.
+/// A bar's used and free cells.
 const FULL: char = '█';
 const FREE: char = '·';
 
-/// One row per session: tokens, a bar with a letter per part, and the change; below it what the change did.
+/// One row per session: tokens, a bar with a letter per part, and the change; below it, the added
+/// and removed entries.
 pub(super) fn sessions(report: &CheckReport, paint: Paint<'_>) -> Option<String> {
     let sessions = &report.sessions;
     let mut columns = vec![
@@ -36,8 +36,8 @@ pub(super) fn sessions(report: &CheckReport, paint: Paint<'_>) -> Option<String>
     Some(format!("{table}{}{}\n", GAP, paint(Tone::Faint, &legend(sessions))))
 }
 
-/// One row per part of a context: tokens, a bar of its limit or of the whole budget, and the change. Sessions whose parts
-/// are the same share their rows.
+/// One row per part of a context: tokens, a bar relative to its limit or the whole budget, and the
+/// change. Sessions with the same parts share their rows.
 pub(super) fn parts(report: &CheckReport, paint: Paint<'_>) -> Option<String> {
     let mut groups: Vec<(Vec<String>, Vec<[String; 4]>)> = Vec::new();
     for session in report.sessions.iter().filter(|session| !session.parts.is_empty()) {
@@ -62,7 +62,7 @@ pub(super) fn parts(report: &CheckReport, paint: Paint<'_>) -> Option<String> {
     table("Parts", &names, columns, &[], report, paint)
 }
 
-/// Name, tokens, bar and change of each part, and of the whole where a limit was agreed on for it.
+/// Name, tokens, bar and change of each part, and of the whole context if it has a limit.
 fn part_rows(session: &SessionReport) -> Vec<[String; 4]> {
     let before = session.growth.as_ref().map(|growth| &growth.parts_before);
     let row = |name: String, tokens: usize, limit: Option<usize>, before: Option<usize>| {
@@ -87,7 +87,6 @@ fn part_rows(session: &SessionReport) -> Vec<[String; 4]> {
     rows
 }
 
-/// One row per file that hosts read by themselves.
 pub(super) fn static_files(report: &CheckReport, paint: Paint<'_>) -> Option<String> {
     let files = &report.static_files;
     let change = |file: &StaticFile| {
@@ -102,7 +101,7 @@ pub(super) fn static_files(report: &CheckReport, paint: Paint<'_>) -> Option<Str
     table("Read by hosts", &names, columns, &[], report, paint)
 }
 
-/// A column of a table, all of its cells in one width.
+/// A column of a table; all of its cells have the same width.
 struct Column {
     title: &'static str,
     cells: Vec<String>,
@@ -128,7 +127,7 @@ impl Column {
     }
 }
 
-/// A table under a title, without empty columns.
+/// A table with a title, without empty columns.
 fn table(
     title: &str,
     names: &[String],
@@ -167,7 +166,8 @@ fn table(
     Some(text)
 }
 
-/// What a change did to a session's entries, and what its host counts besides tokens.
+/// The entries that a change added, removed or pushed out, and the characters if the host limits
+/// them.
 fn details(session: &SessionReport) -> String {
     let mut rows: Vec<(&str, String)> = Vec::new();
     for (what, entries) in moves(session) {
@@ -183,12 +183,11 @@ fn details(session: &SessionReport) -> String {
     lines.collect()
 }
 
-/// A number as a part of the whole.
 fn filled(number: usize, whole: usize) -> String {
     bar_of([(FULL, number)].into_iter(), whole)
 }
 
-/// A budget in letters: each part takes its share.
+/// The parts of a context as a bar: each part has its letter.
 fn bar(session: &SessionReport) -> String {
     let parts = session.parts.iter().map(|part| (letter(part.name), part.tokens));
     bar_of(parts, session.budget.tokens.max(session.used.tokens))
@@ -200,10 +199,10 @@ fn bar_of(parts: impl Iterator<Item = (char, usize)>, whole: usize) -> String {
     let (mut sum, mut cells) = (0usize, 0usize);
     for (letter, number) in parts {
         sum = sum.saturating_add(number);
-        // Rounded as a sum, so that the parts together are as long as the whole of them.
+        // Rounds the running sum, so that the parts add up to the length of the whole.
         let end = (sum as u128 * BAR_CELLS as u128 + whole / 2) / whole;
         let end = usize::try_from(end).unwrap_or(BAR_CELLS);
-        // Even the smallest part is visible.
+        // Even the smallest part gets a cell.
         let end = end.max(cells + usize::from(number > 0)).min(BAR_CELLS);
         bar.extend(std::iter::repeat_n(letter, end - cells));
         cells = end;
@@ -212,7 +211,7 @@ fn bar_of(parts: impl Iterator<Item = (char, usize)>, whole: usize) -> String {
     bar
 }
 
-/// What the letters of the bars mean.
+/// Explains the letters of the bars.
 fn legend(sessions: &[SessionReport]) -> String {
     let used = Part::ALL.into_iter().filter(|&part| {
         sessions.iter().flat_map(|session| &session.parts).any(|used| used.name == part)

@@ -112,7 +112,7 @@ fn a_handoff_is_too_old_by_its_type() {
         ("type: end\ncreated_at: 2026-02-22T11:59:59Z", ":3:1+10"),
         ("consume: sticky\ncreated_at: 2026-02-22T11:59:59Z", ":3:1+10"),
         ("expires_at: 2026-03-01T11:59:59Z", ":2:1+10"),
-        // Its file was changed a month ago.
+        // The file was changed a month ago.
         ("type: end", ":1:1+0"),
     ] {
         handoff(head).check(HandoffExpired, &[&format!(".kgctx/handoffs/h.md{expect}")]);

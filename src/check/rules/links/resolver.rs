@@ -1,4 +1,4 @@
-//! Resolves links: paths, `memory://` addresses and `[[links]]` to the files that they lead to.
+//! Resolves links (paths, `memory://` addresses and `[[links]]`) to files.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -11,11 +11,11 @@ use crate::core::settings::LinkStyle;
 /// Targets that are placeholders.
 const PLACEHOLDERS: [&str; 10] =
     ["url", "link", "path", "href", "target", "...", "…", "#", "TODO", "TBD"];
-/// Hosts of examples.
+/// Example hosts.
 const EXAMPLES: [&str; 3] = ["example.com", "example.net", "example.org"];
-/// Marks of templates.
+/// Characters that mark templates.
 const TEMPLATES: [&str; 3] = ["{", "$", "<%"];
-/// Endings that a link may omit, and names of a folder's page.
+/// Endings that a link can omit, and names of a folder's index page.
 const OMITTED_ENDINGS: [&str; 6] = [".md", ".mdx", ".qmd", "/index.md", "/README.md", "/_index.md"];
 
 #[derive(Debug)]
@@ -26,7 +26,7 @@ pub(crate) struct ResolvedLink {
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum LinkTarget {
-    /// A note, by its number.
+    /// A note, by its index.
     Note(usize),
     /// Several notes have the name.
     Notes(Vec<usize>),
@@ -34,7 +34,7 @@ pub(crate) enum LinkTarget {
     Other,
     Missing {
         kind: LinkKind,
-        /// A file that may be meant.
+        /// A file that the link may mean.
         similar: Option<String>,
     },
 }
@@ -48,9 +48,9 @@ pub(crate) enum LinkKind {
 
 pub(super) struct Resolver<'a> {
     checked: &'a CheckedFiles<'a>,
-    /// Notes by their paths from the top.
+    /// Notes by their paths from the top of the repository.
     notes: BTreeMap<&'a str, usize>,
-    /// Ends of all paths in lower case, for Obsidian's links.
+    /// Suffixes of all paths in lower case, for Obsidian's links.
     ends: HashMap<String, &'a str>,
 }
 
@@ -61,14 +61,14 @@ impl<'a> Resolver<'a> {
         if checked.input.links == LinkStyle::Obsidian {
             for (end, path) in checked.tree.ends() {
                 let first = ends.entry(end.to_lowercase()).or_insert(path);
-                // Of several the first by name, whatever their order.
+                // Takes the first path by name, in any order of the files.
                 *first = path.min(*first);
             }
         }
         Resolver { checked, notes, ends }
     }
 
-    /// The links of a file, in order.
+    /// The links of a file, sorted by position.
     pub(super) fn links(&self, file: &CheckedFile<'_>) -> Vec<ResolvedLink> {
         let links = file.spans.links.iter().map(|link| {
             let is_address = link.target.starts_with(SCHEME);
@@ -96,7 +96,7 @@ impl<'a> Resolver<'a> {
         if written.is_empty()
             || has_scheme(written)
             || written.starts_with("//")
-            // A home folder is not in the repository.
+            // A home folder is outside of the repository.
             || written.starts_with("~/")
             // Checked as a `[[link]]`.
             || written.starts_with("[[")
@@ -138,7 +138,7 @@ impl<'a> Resolver<'a> {
         LinkTarget::Missing { kind: LinkKind::Path, similar: similar.map(str::to_owned) }
     }
 
-    /// The target at a path from the top, if there is one.
+    /// The target at a path from the top; `None` if it does not exist.
     fn at_path(&self, path: &str) -> Option<LinkTarget> {
         let tree = &self.checked.tree;
         let note =
@@ -154,7 +154,8 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// The note that a link names behind its bar: Dendron writes `[[label|note]]` and `[[label|dendron://vault/note]]`.
+    /// The note after the bar: Dendron writes `[[label|note]]` and
+    /// `[[label|dendron://vault/note]]`.
     fn behind_the_label(&self, inner: &str) -> Option<LinkTarget> {
         let style = self.checked.input.links;
         let (_, behind) = inner.rsplit_once('|').filter(|_| style == LinkStyle::Obsidian)?;
@@ -172,7 +173,7 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// A file whose path ends like this, as Obsidian looks for it.
+    /// A file whose path ends like this, as in Obsidian.
     fn by_end(&self, path: &str) -> Option<LinkTarget> {
         let path = path.to_lowercase();
         let found = self.ends.get(&path).or_else(|| self.ends.get(&format!("{path}.md")))?;
@@ -203,7 +204,7 @@ impl<'a> Resolver<'a> {
         if let Some(target) = self.at_path(&from_top) {
             return Some(target);
         }
-        // In plain text an address with blanks has no clear end.
+        // In plain text, an address with spaces has no clear end.
         let blank = format!("{from_top} ");
         let (next, _) = self.notes.range(blank.as_str()..).next()?;
         next.starts_with(&blank).then_some(LinkTarget::Other)
@@ -227,7 +228,7 @@ impl<'a> Resolver<'a> {
         }
         if style == LinkStyle::Maenifold
             || name.contains("://")
-            // Dendron's notes by a pattern.
+            // Dendron's pattern for several notes.
             || name.contains('*')
             || PLACEHOLDERS.contains(&name)
             || TEMPLATES.iter().any(|mark| name.contains(mark))
@@ -244,7 +245,7 @@ impl<'a> Resolver<'a> {
     }
 }
 
-/// A path without the line behind it: `main.rs:12`.
+/// Removes a line number: `main.rs:12`.
 fn without_line(path: &str) -> &str {
     match path.rsplit_once(':') {
         Some((file, line))
@@ -258,7 +259,7 @@ fn without_line(path: &str) -> &str {
     }
 }
 
-/// Whether a target begins like `https:`.
+/// Whether a target starts with a scheme, such as `https:`.
 fn has_scheme(target: &str) -> bool {
     let name = |c: char| c.is_ascii_alphanumeric() || "+.-".contains(c);
     target.split_once(':').is_some_and(|(scheme, _)| {
@@ -266,7 +267,7 @@ fn has_scheme(target: &str) -> bool {
     })
 }
 
-/// Decodes `%20` and its like, if the result is text.
+/// Decodes escapes such as `%20`, if the result is UTF-8.
 pub(super) fn percent_decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

@@ -1,10 +1,10 @@
-//! Tests of where links lead.
+//! Tests of link targets.
 
 use super::*;
 use crate::check::finding::Rule::{AmbiguousLink, DanglingLink, OrphanNote};
 use crate::check::rules::tests::TestRepository;
 
-/// A note with this text, beside some files.
+/// A note with this text and some other files.
 fn docs(text: &str) -> TestRepository {
     TestRepository::new()
         .with("docs/a.md", text)
@@ -146,7 +146,7 @@ fn a_link_that_names_its_note_behind_the_label_is_followed() {
     }
     vault("[[how to tag|gone]] [[Tags|gone]]").check(DanglingLink, &["docs/a.md:1:1+19"]);
     vault("[[how to tag|gone]] [[Tags|gone]]").check(AmbiguousLink, &["docs/a.md:1:21+13"]);
-    // In maenifold's style the bar is part of the name.
+    // In maenifold's style, the bar is part of the name.
     let repository =
         TestRepository::new().with("docs/a.md", "[[x|tags]]").with("docs/tags.md", "# Tags\n");
     repository.check(OrphanNote, &["docs/a.md:1:1+0", "docs/tags.md:1:1+0"]);
@@ -177,7 +177,7 @@ fn a_name_of_two_notes_is_ambiguous() {
     };
     notes("ä [[setup]]").check(AmbiguousLink, &["docs/a.md:1:3+9"]);
     notes("[[Setup]] `[[setup]]`").check(AmbiguousLink, &["docs/a.md:1:1+9"]);
-    // A title means a note better than an alias.
+    // A title takes precedence over an alias.
     notes("[[two]] [[one]] [[x/setup]] [[nobody]]").check(AmbiguousLink, &[]);
     let message = &notes("[[setup]]").of(AmbiguousLink)[0].message;
     assert_eq!(message, "[[setup]] may mean docs/x/setup.md or docs/y/setup.md");

@@ -1,4 +1,4 @@
-//! Every question to a server that answers as OpenCode was seen to, and one that does not.
+//! Tests every request against replies recorded from OpenCode, and against wrong ones.
 
 use std::io::Write;
 use std::pin::pin;
@@ -17,7 +17,7 @@ fn server(address: ServerAddress) -> OpencodeServer {
     OpencodeServer::new(address, None, LIMIT)
 }
 
-/// A server with one answer, and the first line of what it was asked.
+/// A server with one reply, and a function that returns the first line of the next request.
 fn answering(kind: &str, body: &str) -> (OpencodeServer, impl Fn() -> String + use<>) {
     let (address, requests) = loopback::recording(kind, body);
     let first_line = move || requests.recv().unwrap().lines().next().unwrap().to_owned();
@@ -111,7 +111,7 @@ async fn json_of_another_shape_is_broken() {
 
 #[tokio::test]
 async fn what_is_no_id_is_never_sent() {
-    // Nobody listens there, so that a request would be another error.
+    // No process listens on this port, so sending a request would give another error.
     let server = server("http://127.0.0.1:1".parse().unwrap());
     let message = NoReply { text: String::new(), agent: None, model: None, mark: json!(null) };
     for id in ["", "ses_", "ses_../x", "ses_1?x", "msg_1", "ses_1/message", "ses_ü", "ses_1\r\n"] {

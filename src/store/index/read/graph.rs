@@ -1,4 +1,4 @@
-//! The graph in an index: concepts, their neighbours and the notes that they share.
+//! The graph in an index: concepts, their neighbours, and the notes that they share.
 
 use rusqlite::{OptionalExtension, Row};
 
@@ -8,22 +8,21 @@ use crate::core::time::Day;
 use crate::store::index::read::Index;
 use crate::store::index::{IndexError, NoteId};
 
-/// A concept that shares notes with another.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Neighbour {
     pub id: i64,
     pub name: Concept,
-    /// How many notes mention both.
+    /// The number of notes that mention both.
     pub notes: u32,
 }
 
 impl Index {
-    /// The row of a concept, if any note mentions it.
+    /// The row of a concept; `None` if no note mentions it.
     pub fn concept(&self, concept: &Concept) -> Result<Option<i64>, IndexError> {
         Ok(self.concept_and_notes(concept)?.map(|(row, _)| row))
     }
 
-    /// The row of a concept and how many notes mention it.
+    /// The row of a concept, and the number of notes that mention it.
     pub fn concept_and_notes(&self, concept: &Concept) -> Result<Option<(i64, u32)>, IndexError> {
         let sql = "SELECT id, notes FROM concepts WHERE name = ?1";
         let mut statement = self.connection.prepare_cached(sql)?;
@@ -31,10 +30,12 @@ impl Index {
         Ok(statement.query_row([concept.as_str()], row).optional()?)
     }
 
-    /// The concepts that share the most notes with one, at most `limit`, in maenifold's order.
+    /// The concepts that share the most notes with a concept, at most `limit`, in maenifold's
+    /// order.
     ///
-    /// maenifold takes the edges with the most notes first, and only then orders them by weight: the sum of what
-    /// their notes count for today. Ties go by name, where maenifold leaves them to chance.
+    /// maenifold first takes the edges with the most notes, and then sorts them by weight: the sum
+    /// of their notes' current weights. Ties are sorted by name, where maenifold's order is
+    /// undefined.
     pub fn neighbours(
         &self,
         concept: i64,
@@ -55,7 +56,8 @@ impl Index {
         Ok(found.into_iter().map(|(neighbour, _)| neighbour).collect())
     }
 
-    /// Collects edges of more than one note, as many as `limit` on each side and the ties of the last one.
+    /// Collects edges with more than one note: up to `limit` on each side, and the ties of the last
+    /// one.
     fn collect_strong_edges(
         &self,
         concept: i64,
@@ -85,7 +87,8 @@ impl Index {
         Ok(())
     }
 
-    /// Collects the `room` edges of a single note whose names come first. There may be thousands, all alike.
+    /// Collects the first `room` edges with a single note, by name. There can be thousands of them,
+    /// all with the same weight.
     fn collect_weak_edges(
         &self,
         concept: i64,
@@ -142,7 +145,6 @@ impl Index {
     }
 }
 
-/// Reads the days of an edge from a column.
 fn fading(row: &Row<'_>, column: usize) -> Result<FadingDays, IndexError> {
     let bytes = row.get_ref(column)?.as_blob().map_err(rusqlite::Error::from)?;
     FadingDays::from_bytes(bytes)

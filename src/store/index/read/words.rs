@@ -1,4 +1,5 @@
-//! The full-text index: how many notes have a word, and which. `core::search::words` decides what is looked up.
+//! The full-text index: the notes that contain words, and their number. `core::search::words`
+//! decides what to look up.
 
 use rusqlite::params;
 
@@ -7,8 +8,9 @@ use crate::store::index::read::Index;
 use crate::store::index::{IndexError, NoteId};
 
 impl Index {
-    /// The notes that hold the words of a query, with how well they match: a note may come twice, for two reasons.
-    /// Terms are FTS5 strings. Finds at most `limit` notes for each way of searching.
+    /// The notes that contain the words of a query, with the strength of the match. A note can
+    /// appear twice, for two reasons. Terms are FTS5 strings. Finds at most `limit` notes per kind
+    /// of search.
     pub fn texts(
         &self,
         terms: &[String],

@@ -1,4 +1,4 @@
-//! An edit: what one update takes out of an index and puts in, row by row, so that it equals a new build.
+//! An edit: the rows that one update removes and adds, so that the index equals a new build.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -19,9 +19,9 @@ pub(super) struct Edit<'a> {
     pub(super) connection: &'a Connection,
     pub(super) totals: Totals,
     pub(super) outcome: Outcome,
-    /// Notes that are gone, or whose place others take.
+    /// Notes to remove, because their files were removed or changed.
     pub(super) leaving: Vec<NoteId>,
-    /// By how much each edge changes, per day on which its notes stop being fresh.
+    /// The change of each edge, per day on which its notes stop being fresh.
     pub(super) edges: HashMap<(i64, i64), BTreeMap<FreshUntil, i64>>,
     /// Concepts that lost a mention.
     pub(super) touched: HashSet<i64>,
@@ -54,7 +54,7 @@ impl Edit<'_> {
         Ok(self.connection.last_insert_rowid())
     }
 
-    /// Makes way for what was read of a file. Returns the id of its note if that stays as it is.
+    /// Removes the old note of a file. Returns the note's id if it stays unchanged.
     pub(super) fn clear(
         &mut self,
         reading: &Reading,
@@ -76,7 +76,7 @@ impl Edit<'_> {
         Ok(None)
     }
 
-    /// Writes what was read of a file, for which there is room now.
+    /// Writes a file's new content, after old notes were removed.
     pub(super) fn put(
         &mut self,
         reading: &Reading,
@@ -166,7 +166,7 @@ impl Edit<'_> {
         Ok(())
     }
 
-    /// Forgets a file; its note, if it was one, is to leave.
+    /// Forgets a file, and marks its note for removal.
     pub(super) fn remove_file(&mut self, folder: i64, name: &str) -> Result<(), IndexError> {
         let note: Option<Option<NoteId>> = self.find(
             "DELETE FROM files WHERE folder = ?1 AND name = ?2 RETURNING note",
@@ -180,8 +180,9 @@ impl Edit<'_> {
         Ok(())
     }
 
-    /// Removes the notes that leave, in the order of their ids and before any other comes: the words of one that is out of
-    /// turn begin a new part of the full text, and many of those are merged again and again.
+    /// Removes the marked notes, sorted by id and before any insertion: words that are removed out
+    /// of order start a new segment of the full-text index, and many segments are merged again and
+    /// again.
     pub(super) fn remove_leaving(&mut self) -> Result<(), IndexError> {
         let mut leaving = std::mem::take(&mut self.leaving);
         leaving.sort_unstable();
@@ -247,7 +248,7 @@ impl Edit<'_> {
         Ok(())
     }
 
-    /// Notes that every pair of these concepts gains or loses a note.
+    /// Records that every pair of these concepts gains or loses a note.
     fn change_edges(&mut self, mut concepts: Vec<i64>, fresh_until: FreshUntil, by: i64) {
         concepts.sort_unstable();
         for (n, &a) in concepts.iter().enumerate() {
@@ -257,7 +258,7 @@ impl Edit<'_> {
         }
     }
 
-    /// Writes the edges whose notes changed.
+    /// Writes the changed edges.
     pub(super) fn write_edges(&mut self) -> Result<(), IndexError> {
         let mut bytes = Vec::new();
         for ((a, b), days) in std::mem::take(&mut self.edges) {

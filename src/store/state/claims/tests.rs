@@ -1,4 +1,4 @@
-//! Claims on a real database: one winner, settled, released, lapsed.
+//! Claims on a real database: one winner, settled, released, expired.
 
 use std::thread;
 
@@ -49,7 +49,7 @@ fn a_claim_is_held_until_its_time_is_up_and_settled_for_good() {
     assert!(!state.is_claimable("s", &Moment::Start, 4_000, None).unwrap());
     assert!(state.is_claimable("s", &Moment::Start, 15_000, None).unwrap());
     let token = won(&mut state, 15_000);
-    // Another moment is another matter.
+    // Another moment has its own claim.
     let moment = Moment::Compaction("msg_1".to_owned());
     assert!(matches!(state.claim_for(None, "s", &moment, 15_000, None).unwrap(), Claim::Won(_)));
     state.settle_claim(token, 16_000).unwrap();

@@ -1,5 +1,5 @@
-//! The handoff of a session's context: claimed with the session's claim, consumed when the session has it, and waiting
-//! again if it never gets it.
+//! The handoff of a session's context: claimed with the session's claim, consumed when the session
+//! has it, and released if the session never gets it.
 
 use rusqlite::{Connection, Error, OptionalExtension, Row, Transaction, params};
 
@@ -14,7 +14,8 @@ use crate::store::state::{State, StateError, Token};
 use crate::system::process::identity::Process;
 
 impl State {
-    /// What a session in the process `host` would get. Changes nothing, not even a state from before there were handoffs.
+    /// The handoff that a session in the process `host` would get. Changes nothing, not even a
+    /// state from before handoffs existed.
     pub fn preview_handoff(
         &self,
         query: &HandoffQuery<'_>,
@@ -55,7 +56,7 @@ impl State {
         })
     }
 
-    /// Gives back a claimed handoff whose document turned out to be of no use.
+    /// Releases a claimed handoff whose document is unusable.
     pub fn give_back_handoff(
         &mut self,
         Token(token): Token,
@@ -66,7 +67,7 @@ impl State {
     }
 }
 
-/// Takes the handoff out of a claim, whose context is given without it.
+/// Removes the handoff from a claim, whose context is delivered without it.
 pub(in crate::store::state) fn detach(
     transaction: &Transaction<'_>,
     token: i64,
@@ -77,13 +78,13 @@ pub(in crate::store::state) fn detach(
     give_back(transaction, token, reason, actor)
 }
 
-/// Notes the handoff that goes with a claim's context.
+/// Records the handoff of a claim's context.
 fn attach(transaction: &Transaction<'_>, token: i64, id: Option<&HandoffId>) -> Result<(), Error> {
     let sql = "UPDATE claims SET handoff = ?2 WHERE token = ?1";
     transaction.execute(sql, params![token, id.map(HandoffId::as_str)]).map(drop)
 }
 
-/// The session has the context of a claim, and the handoff in it.
+/// Records that the session has the handoff of a claim's context.
 pub(in crate::store::state) fn consume(
     transaction: &Transaction<'_>,
     token: i64,
@@ -104,7 +105,7 @@ pub(in crate::store::state) fn consume(
     apply(transaction, &handoff, event, Hold::Free, &actor).map(drop)
 }
 
-/// The context of a claim was not given: its handoff waits again.
+/// Releases the handoff of a claim whose context was not delivered.
 pub(in crate::store::state) fn give_back(
     transaction: &Transaction<'_>,
     token: i64,
@@ -117,7 +118,7 @@ pub(in crate::store::state) fn give_back(
     Ok(())
 }
 
-/// Notes that a session has a handoff. Returns whether that is new.
+/// Records that a session has a handoff. Returns whether that is new.
 pub(super) fn note_receiver(
     transaction: &Transaction<'_>,
     session: &str,
@@ -128,11 +129,11 @@ pub(super) fn note_receiver(
     Ok(transaction.execute(sql, params![session, id.as_str(), now_ms])? > 0)
 }
 
-/// What the state knows for the choice of a handoff.
+/// The state's data for the choice of a handoff.
 struct StoredFacts<'a> {
     connection: &'a Connection,
     query: &'a HandoffQuery<'a>,
-    /// The process that the session lives in.
+    /// The process that the session runs in.
     host: Option<Process>,
 }
 

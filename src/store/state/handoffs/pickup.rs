@@ -1,4 +1,4 @@
-//! Handoffs that a person or an agent takes, and gives back.
+//! Handoffs that a person or an agent picks up and releases.
 
 use rusqlite::{Error, Transaction, params};
 
@@ -10,10 +10,10 @@ use crate::core::handoff::{HandoffId, Status};
 use crate::store::state::{State, StateError};
 use crate::system::process::identity::Process;
 
-/// How taking a handoff went.
+/// The result of picking up a handoff.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TakeOutcome {
-    /// The handoff as it was before.
+    /// The record from before the claim.
     Won(Box<HandoffRecord>),
     /// Its status does not allow it.
     Unavailable(Box<HandoffRecord>),
@@ -21,7 +21,7 @@ pub enum TakeOutcome {
 }
 
 impl State {
-    /// Takes a handoff by its id, for as long as this process lives or until it is confirmed.
+    /// Claims a handoff by its id, until this process ends or the claim is confirmed.
     pub fn take_handoff(
         &mut self,
         scope: &str,
@@ -35,7 +35,7 @@ impl State {
         })
     }
 
-    /// Takes the most urgent task, and of those the oldest, except for some.
+    /// Claims the task with the highest priority (among equals, the oldest), except for some.
     pub fn take_next_task(
         &mut self,
         scope: &str,
@@ -52,7 +52,8 @@ impl State {
         })
     }
 
-    /// Keeps a handoff taken after this process ends, until it is released or archived: its text was shown.
+    /// Keeps a handoff claimed after this process ends, until it is released or archived, because
+    /// its text was shown.
     pub fn confirm_taken(&mut self, id: &HandoffId, actor: &Actor) -> Result<(), StateError> {
         self.handoffs(|transaction| {
             let Process { pid, started } = Process::this();
@@ -66,7 +67,7 @@ impl State {
         })
     }
 
-    /// Gives a taken handoff back. Returns it as it was before, and its status now if it was taken.
+    /// Releases a claimed handoff. Returns its former record, and its new status if it was claimed.
     pub fn release_handoff(
         &mut self,
         scope: &str,

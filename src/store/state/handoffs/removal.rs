@@ -1,4 +1,4 @@
-//! Handoffs that are put away, and removed some time later.
+//! Handoffs that are archived, and later removed.
 
 use super::apply;
 use super::rows::{Hold, find_in_scope, select};
@@ -7,11 +7,11 @@ use crate::core::handoff::life::{Actor, CONDEMNED, HandoffEvent};
 use crate::core::handoff::record::HandoffRecord;
 use crate::store::state::{State, StateError};
 
-/// An archived handoff stays for this long.
+/// How long an archived handoff is kept.
 const KEPT_MS: i64 = 7 * 24 * 3_600_000;
 
 impl State {
-    /// Puts a handoff away. Returns it as it was before; an archived one stays as it is.
+    /// Archives a handoff. Returns its former record; an archived handoff stays unchanged.
     pub fn archive_handoff(
         &mut self,
         scope: &str,
@@ -29,14 +29,14 @@ impl State {
         })
     }
 
-    /// Everything that was put away, the oldest first.
+    /// All archived handoffs, oldest first.
     pub fn archived_handoffs(&self, scope: &str) -> Result<Vec<HandoffRecord>, StateError> {
         let condition = "scope = ?1 AND status IN ('consumed', 'expired', 'cleared') \
                          ORDER BY created, id";
         self.read(|connection| select(connection, condition, [scope]))
     }
 
-    /// Everything in any scope that was put away too long ago to be kept.
+    /// All handoffs of any scope that were archived too long ago to be kept.
     pub fn outdated_handoffs(&self, now_ms: i64) -> Result<Vec<HandoffRecord>, StateError> {
         let condition = "status IN ('consumed', 'expired', 'cleared') AND changed < ?1 \
                          ORDER BY created, id";
@@ -44,20 +44,20 @@ impl State {
         self.read(|connection| select(connection, condition, [until]))
     }
 
-    /// Marks an archived handoff whose document is about to be removed, so that nobody takes it. Returns whether it is
-    /// archived.
+    /// Marks an archived handoff whose document is about to be removed, so that no process claims
+    /// it. Returns whether it is archived.
     pub fn condemn_handoff(&mut self, id: &HandoffId, actor: &Actor) -> Result<bool, StateError> {
         let changes = self.change_handoff(id, HandoffEvent::Condemned, actor)?;
         Ok(!changes.is_empty())
     }
 
-    /// Handoffs whose removal was begun and perhaps not finished.
+    /// Handoffs whose removal was started and perhaps not finished.
     pub fn condemned_handoffs(&self, scope: &str) -> Result<Vec<HandoffRecord>, StateError> {
         let condition = "scope = ?1 AND status IN ('consumed', 'cleared') AND reason = ?2";
         self.read(|connection| select(connection, condition, [scope, CONDEMNED]))
     }
 
-    /// Forgets an archived handoff whose document is gone. Its log stays.
+    /// Forgets an archived handoff whose document was removed. Keeps its log.
     pub fn forget_handoff(
         &mut self,
         id: &HandoffId,

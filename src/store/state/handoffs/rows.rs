@@ -12,21 +12,20 @@ use crate::core::time::Timestamp;
 use crate::store::state::claims::{self, process};
 use crate::system::process::identity::Process;
 
-/// What [`record`] reads, in its order.
+/// The columns that [`record`] reads, in its order.
 const COLUMNS: &str = "id, scope, channel, kind, occasion, consume, priority, status, reason, session, \
     source_id, goal, working_dir, created, created_by_pid, expires, changed, changed_by_pid, changed_by, superseded_by";
 
-/// What a claimed handoff is bound to: it waits again when that is gone.
+/// The owner of a claimed handoff: the handoff is released when its owner is gone.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Hold {
     Free,
     /// The claim of a session, by its token.
     Claim(i64),
-    /// This process.
     Process,
 }
 
-/// The handoffs that fit a condition, which may end with an order.
+/// The handoffs that match a condition, which can end with an order.
 pub(super) fn select(
     connection: &Connection,
     condition: &str,
@@ -36,7 +35,6 @@ pub(super) fn select(
     connection.prepare(&sql)?.query_map(params, record)?.collect()
 }
 
-/// The first handoff that fits a condition.
 pub(super) fn first(
     connection: &Connection,
     condition: &str,
@@ -61,7 +59,7 @@ pub(super) fn find(
     first(connection, "id = ?1", [id.as_str()])
 }
 
-/// The handoff with this id, which may also be the one that it had elsewhere.
+/// Finds a handoff by its id, or by its id in the tool that it was imported from.
 pub(super) fn find_in_scope(
     connection: &Connection,
     scope: &str,
@@ -107,7 +105,7 @@ fn record(row: &Row<'_>) -> Result<HandoffRecord, Error> {
     })
 }
 
-/// Writes a new draft, which belongs to this process until its document is there.
+/// Writes a new draft, which belongs to this process until its document exists.
 pub(super) fn insert(transaction: &Transaction<'_>, draft: &HandoffChange) -> Result<(), Error> {
     let record = &draft.record;
     transaction.execute(
