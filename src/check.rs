@@ -48,7 +48,7 @@ use crate::workspace::AppError;
 use crate::workspace::settings::SettingsError;
 use baseline::Baseline;
 use contexts::sandbox::Sandbox;
-use facts::Facts;
+use facts::SnapshotFacts;
 use sessions::Sessions;
 use snapshot::base::Base;
 
@@ -99,7 +99,7 @@ pub fn check(request: &CheckRequest) -> Result<CheckReport, CheckError> {
     let find_base = |revision: &str| Base::find(&repository.tree, revision);
     let base = request.base.as_deref().map(find_base).transpose()?;
     let sandbox = Sandbox::new(&repository, base.as_ref())?;
-    let facts = Facts::read(&repository, &sandbox, base.as_ref())?;
+    let facts = SnapshotFacts::read(&repository, &sandbox, base.as_ref())?;
     let input = facts.input(&facts.head);
     // Both take about the same time and are independent.
     let (sessions, findings) = thread::scope(|scope| {

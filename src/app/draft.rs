@@ -11,7 +11,7 @@ use crate::core::context::rank::Ranking;
 use crate::core::tokens::encoding::Encoding;
 use crate::workspace::Place;
 
-pub(super) struct Draft {
+pub(super) struct ContextDraft {
     pub(super) context: Context,
     pub(super) took: Duration,
 }
@@ -28,7 +28,7 @@ impl<'a> Drafter<'a> {
         Drafter { session, recorder: Recorder::new(recording), handoff: session.handoff.clone() }
     }
 
-    pub(super) fn draft(&mut self, place: Option<&Place>, found: &Found) -> Draft {
+    pub(super) fn draft(&mut self, place: Option<&Place>, found: &Found) -> ContextDraft {
         if let Some(place) = place {
             self.recorder.prepare(place);
             let Session { id, moment, now, .. } = self.session;
@@ -42,7 +42,7 @@ impl<'a> Drafter<'a> {
             encoding: encoding(place),
             budget: self.session.budget_in(place),
         };
-        Draft { context: build(&request, found), took: started.elapsed() }
+        ContextDraft { context: build(&request, found), took: started.elapsed() }
     }
 }
 

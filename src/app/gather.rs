@@ -13,7 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::app::deadline::Deadline;
-use crate::app::draft::{Draft, Drafter};
+use crate::app::draft::{ContextDraft, Drafter};
 use crate::app::gather::answers::Answers;
 use crate::app::session::Session;
 use crate::app::worker::Worker;
@@ -42,7 +42,7 @@ pub(super) struct Gathered {
     pub(super) source: Option<SourceChoice>,
     pub(super) is_from_slow_source: bool,
     /// The context of `found`, if there was time to build it.
-    pub(super) draft: Option<Draft>,
+    pub(super) draft: Option<ContextDraft>,
     pub(super) faults: Vec<Fault>,
     pub(super) stages: Vec<Stage>,
     pub(super) unfinished: Option<UnfinishedIndex>,

@@ -18,7 +18,9 @@ use crate::core::context::receipt::{Injection, Receipt};
 use crate::core::host::Host;
 use crate::core::session::{Announcement, Moment, Recipients};
 use crate::core::text::number::thousands;
-use crate::hosts::opencode::{self, BridgeReply, Given, Metadata, Notice, Question};
+use crate::hosts::opencode::{
+    self, BridgeContext, BridgeNotice, BridgeQuestion, BridgeReply, Metadata,
+};
 use crate::store::state::StateError;
 use crate::system::clock;
 use crate::system::directories::Directories;
@@ -47,14 +49,14 @@ impl Caller<'_> {
 }
 
 pub fn opencode(question: &[u8], caller: &Caller<'_>) -> PendingDelivery<BridgeReply> {
-    let reply = match Question::parse(question) {
-        Ok(Question::Created(session)) => match unsuitable(&session) {
+    let reply = match BridgeQuestion::parse(question) {
+        Ok(BridgeQuestion::Created(session)) => match unsuitable(&session) {
             Some(reason) => BridgeReply::none(reason),
             // OpenCode copies the messages of a fork after this event.
             None if session.is_fork() => BridgeReply::ask("a fork may have its context already"),
             None => return give(caller, &session, Moment::Start, Door::BridgeEvent),
         },
-        Ok(Question::Prompted { session, is_new, is_undone, stored }) => {
+        Ok(BridgeQuestion::Prompted { session, is_new, is_undone, stored }) => {
             let is_copy = is_new && session.is_fork();
             let to = if is_copy { Recipients::All } else { Recipients::Unprompted };
             match (unsuitable(&session), stored.lacking(to)) {
@@ -67,9 +69,13 @@ pub fn opencode(question: &[u8], caller: &Caller<'_>) -> PendingDelivery<BridgeR
                 }
             }
         }
-        Ok(Question::Delivered(receipt)) => noted(caller, |state| settle_receipt(state, receipt)),
-        Ok(Question::Released(receipt)) => noted(caller, |state| release_receipt(state, receipt)),
-        Ok(Question::Other) => BridgeReply::none("nothing to do"),
+        Ok(BridgeQuestion::Delivered(receipt)) => {
+            noted(caller, |state| settle_receipt(state, receipt))
+        }
+        Ok(BridgeQuestion::Released(receipt)) => {
+            noted(caller, |state| release_receipt(state, receipt))
+        }
+        Ok(BridgeQuestion::Other) => BridgeReply::none("nothing to do"),
         Err(error) => BridgeReply::none(error),
     };
     PendingDelivery::unclaimed(reply)
@@ -82,11 +88,11 @@ pub fn is_summariser() -> bool {
 
 /// The session of a question, and its folder.
 pub fn subject(question: &[u8]) -> Option<(String, String)> {
-    match Question::parse(question).ok()? {
-        Question::Created(session) | Question::Prompted { session, .. } => {
+    match BridgeQuestion::parse(question).ok()? {
+        BridgeQuestion::Created(session) | BridgeQuestion::Prompted { session, .. } => {
             Some((session.id, session.directory))
         }
-        Question::Delivered(_) | Question::Released(_) | Question::Other => None,
+        BridgeQuestion::Delivered(_) | BridgeQuestion::Released(_) | BridgeQuestion::Other => None,
     }
 }
 
@@ -157,12 +163,12 @@ fn now_ms() -> i64 {
 }
 
 /// Converts an injection into the reply for the bridge.
-fn given(place: &Place, injection: Injection) -> Given {
+fn given(place: &Place, injection: Injection) -> BridgeContext {
     let Injection { text, id, receipt, .. } = injection;
     let how = place.settings.notice.value;
-    let notice = (how != Announcement::Off).then(|| Notice { how, text: notice(&receipt) });
+    let notice = (how != Announcement::Off).then(|| BridgeNotice { how, text: notice(&receipt) });
     let metadata = Metadata::of(id, &receipt);
-    Given { receipt: id, text, delivery: place.settings.delivery.value, metadata, notice }
+    BridgeContext { receipt: id, text, delivery: place.settings.delivery.value, metadata, notice }
 }
 
 /// The one-line notice for the user.

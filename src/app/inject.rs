@@ -1,7 +1,7 @@
 //! Builds a session's context: the whole path on one screen.
 
 use crate::app::deadline::Deadline;
-use crate::app::draft::{Draft, Drafter};
+use crate::app::draft::{ContextDraft, Drafter};
 use crate::app::gather::gather;
 use crate::app::receipt::{assemble, finish_index};
 use crate::app::recorder::Recording;
@@ -16,7 +16,7 @@ pub fn inject(session: &Session, recording: Recording) -> Result<Injection, AppE
     let mut deadline = Deadline::start(time_limits::CONTEXT, session.within);
     let mut drafter = Drafter::new(session, recording);
     let mut gathered = gather(session, &mut deadline, &mut drafter)?;
-    let Draft { context, took } = match gathered.draft.take() {
+    let ContextDraft { context, took } = match gathered.draft.take() {
         Some(draft) => draft,
         None => drafter.draft(gathered.place.as_ref(), &gathered.found),
     };

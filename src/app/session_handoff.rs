@@ -65,7 +65,7 @@ pub(crate) fn preview_handoff(
         return SessionHandoff::default();
     };
     let now_ms = now.unwrap_or_else(clock::now).milliseconds();
-    let source = Source::Preview(&state);
+    let source = HandoffSource::Preview(&state);
     HandoffSearch { place, session, now_ms, source, faults: Vec::new() }.run(request_at(moment))
 }
 
@@ -86,30 +86,32 @@ pub(crate) fn claim_handoff(
     let scope = &place.project.scope;
     // Finishes drafts of other processes first, so that this session can choose them.
     let _ = HandoffFiles::new(&place.directories, scope).finish_drafts(state, scope, &actor);
-    let source = Source::Claim { state, token, host, actor };
+    let source = HandoffSource::Claim { state, token, host, actor };
     let search = HandoffSearch { place, session, now_ms, source, faults: Vec::new() };
     let found = search.run(request);
     breakpoint::reach("load:claimed");
     found
 }
 
-enum Source<'a> {
+enum HandoffSource<'a> {
     Preview(&'a State),
     Claim { state: &'a mut State, token: Token, host: Option<Process>, actor: Actor },
 }
 
-impl Source<'_> {
+impl HandoffSource<'_> {
     fn choose(&mut self, query: &HandoffQuery<'_>) -> Result<HandoffChoice, StateError> {
         match self {
-            Source::Preview(state) => state.preview_handoff(query, None),
-            Source::Claim { state, token, host, .. } => state.claim_handoff(query, *host, *token),
+            HandoffSource::Preview(state) => state.preview_handoff(query, None),
+            HandoffSource::Claim { state, token, host, .. } => {
+                state.claim_handoff(query, *host, *token)
+            }
         }
     }
 
     fn give_back(&mut self, reason: &str) -> Result<(), StateError> {
         match self {
-            Source::Preview(_) => Ok(()),
-            Source::Claim { state, token, actor, .. } => {
+            HandoffSource::Preview(_) => Ok(()),
+            HandoffSource::Claim { state, token, actor, .. } => {
                 state.give_back_handoff(*token, reason, actor)
             }
         }
@@ -120,7 +122,7 @@ struct HandoffSearch<'a> {
     place: &'a Place,
     session: &'a str,
     now_ms: i64,
-    source: Source<'a>,
+    source: HandoffSource<'a>,
     faults: Vec<Fault>,
 }
 

@@ -11,7 +11,7 @@ pub(crate) mod temp_checkout;
 use std::collections::{BTreeSet, HashSet};
 
 use crate::check::CheckError;
-use crate::check::facts::Facts;
+use crate::check::facts::SnapshotFacts;
 use crate::check::snapshot::Snapshot;
 use crate::core::time::Timestamp;
 use crate::system::vault::MemoryVault;
@@ -28,7 +28,7 @@ pub(crate) enum Order {
 }
 
 pub(crate) struct ContextBuilder<'a> {
-    pub(crate) facts: &'a Facts<'a>,
+    pub(crate) facts: &'a SnapshotFacts<'a>,
     pub(crate) sandbox: &'a Sandbox<'a>,
     order: Order,
     /// The version that sessions see.
@@ -39,7 +39,7 @@ pub(crate) struct ContextBuilder<'a> {
 impl<'a> ContextBuilder<'a> {
     /// Starts with the working tree.
     pub(crate) fn new(
-        facts: &'a Facts<'a>,
+        facts: &'a SnapshotFacts<'a>,
         sandbox: &'a Sandbox<'a>,
         order: Order,
     ) -> Result<ContextBuilder<'a>, CheckError> {

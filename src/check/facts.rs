@@ -21,7 +21,7 @@ use crate::core::note::{Remarks, markdown};
 use crate::core::settings::Settings;
 use crate::system::vault;
 
-pub(crate) struct Facts<'r> {
+pub(crate) struct SnapshotFacts<'r> {
     pub(crate) repository: &'r Repository,
     pub(crate) roles: Roles<'r>,
     settings: &'r Settings,
@@ -33,12 +33,12 @@ pub(crate) struct Facts<'r> {
     concepts: OnceCell<HashSet<String>>,
 }
 
-impl<'r> Facts<'r> {
+impl<'r> SnapshotFacts<'r> {
     pub(crate) fn read(
         repository: &'r Repository,
         sandbox: &'r Sandbox<'r>,
         base: Option<&'r Base>,
-    ) -> Result<Facts<'r>, CheckError> {
+    ) -> Result<SnapshotFacts<'r>, CheckError> {
         let settings = &sandbox.settings;
         let max_bytes = settings.max_file_bytes.value;
         let roles = Roles { settings: &repository.file.settings, vaults: &sandbox.vaults };
@@ -46,7 +46,16 @@ impl<'r> Facts<'r> {
         let head = reader.working_tree()?;
         let base = base.map(|base| reader.base(base, &head)).transpose()?;
         let (addresses, concepts) = (OnceCell::new(), OnceCell::new());
-        Ok(Facts { repository, roles, settings, max_bytes, head, base, addresses, concepts })
+        Ok(SnapshotFacts {
+            repository,
+            roles,
+            settings,
+            max_bytes,
+            head,
+            base,
+            addresses,
+            concepts,
+        })
     }
 
     pub(crate) fn input<'a>(&'a self, snapshot: &'a Snapshot<'_>) -> RuleInput<'a> {

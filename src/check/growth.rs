@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::check::contexts::session::SessionContext;
-use crate::check::facts::Facts;
+use crate::check::facts::SnapshotFacts;
 use crate::check::report::{EntryName, Growth, SessionReport, StaticFile, part_tokens};
 use crate::core::context::candidate::Part;
 use crate::core::context::receipt::PartUse;
@@ -23,7 +23,7 @@ pub(crate) struct SessionBefore {
 }
 
 impl Before {
-    pub(crate) fn of_base(facts: &Facts<'_>, contexts: Vec<SessionContext>) -> Before {
+    pub(crate) fn of_base(facts: &SnapshotFacts<'_>, contexts: Vec<SessionContext>) -> Before {
         let session = |context: SessionContext| {
             let SessionReport { name, used, parts, shown, .. } = context.report;
             (name, SessionBefore { tokens: used.tokens, parts, shown })
@@ -39,7 +39,7 @@ impl Before {
     /// compared with contexts that are measured the same way.
     pub(crate) fn compare(
         &self,
-        facts: &Facts<'_>,
+        facts: &SnapshotFacts<'_>,
         contexts: &mut [SessionContext],
         of_one_day: Option<&[SessionContext]>,
     ) {
@@ -74,7 +74,7 @@ impl Before {
 }
 
 impl SessionBefore {
-    fn growth(&self, now: &SessionContext, facts: &Facts<'_>) -> Growth {
+    fn growth(&self, now: &SessionContext, facts: &SnapshotFacts<'_>) -> Growth {
         let shown = &now.report.shown;
         let missing = self.shown.iter().filter(|entry| !shown.contains(entry)).cloned();
         let (pushed_out, removed) =

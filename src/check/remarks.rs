@@ -1,7 +1,7 @@
 //! Remarks about the check itself, with hints: no git, no settings, no notes, no history.
 
 use crate::check::contexts::session::SessionContext;
-use crate::check::facts::Facts;
+use crate::check::facts::SnapshotFacts;
 use crate::check::growth::Before;
 use crate::check::repository::Repository;
 use crate::check::repository::working_tree::History;
@@ -13,7 +13,7 @@ use crate::core::text::for_model;
 
 /// All remarks, in the order in which a reader would fix their causes.
 pub(crate) fn all(
-    facts: &Facts<'_>,
+    facts: &SnapshotFacts<'_>,
     contexts: &[SessionContext],
     revision: Option<&str>,
     base: Option<&Base>,
@@ -76,7 +76,7 @@ fn on_settings(repository: &Repository) -> Option<&'static str> {
     }
 }
 
-fn on_notes(facts: &Facts<'_>, contexts: &[SessionContext]) -> Vec<String> {
+fn on_notes(facts: &SnapshotFacts<'_>, contexts: &[SessionContext]) -> Vec<String> {
     let mut remarks = Vec::new();
     let n_notes = facts.n_notes();
     if n_notes == 0 {
@@ -129,7 +129,7 @@ fn on_baseline(contexts: &[SessionContext], agreed: Option<&Before>) -> Option<S
     (!new.is_empty()).then_some(remark)
 }
 
-fn on_faults(facts: &Facts<'_>, contexts: &[SessionContext]) -> Vec<String> {
+fn on_faults(facts: &SnapshotFacts<'_>, contexts: &[SessionContext]) -> Vec<String> {
     // Another remark already says this.
     let is_known = |fault: &&Fault| {
         facts.n_notes() == 0

@@ -4,7 +4,7 @@ use crate::check::baseline::Baseline;
 use crate::check::contexts::sandbox::Sandbox;
 use crate::check::contexts::session::SessionContext;
 use crate::check::contexts::{ContextBuilder, Order};
-use crate::check::facts::Facts;
+use crate::check::facts::SnapshotFacts;
 use crate::check::finding::Rule;
 use crate::check::growth::Before;
 use crate::check::{CheckError, CheckRequest};
@@ -23,7 +23,7 @@ impl Sessions {
     pub(crate) fn build(
         request: &CheckRequest,
         baseline: &Baseline,
-        facts: &Facts<'_>,
+        facts: &SnapshotFacts<'_>,
         sandbox: &Sandbox<'_>,
     ) -> Result<Sessions, CheckError> {
         let builds_twice = facts.roles.settings.is_on(Rule::UnstableOutput);
@@ -48,7 +48,7 @@ impl Sessions {
         if builds_twice || is_measured {
             breakpoint::reach("check:again");
             let sandbox = Sandbox::new(facts.repository, None)?;
-            let facts = Facts::read(facts.repository, &sandbox, None)?;
+            let facts = SnapshotFacts::read(facts.repository, &sandbox, None)?;
             let builder = ContextBuilder::new(&facts, &sandbox, Order::Reversed)?;
             if builds_twice {
                 again = builder.build_texts()?;

@@ -84,7 +84,7 @@ enum Format {
 
 /// The answer as JSON.
 #[derive(Serialize)]
-struct Answer<'a> {
+struct InjectAnswer<'a> {
     session: &'a str,
     /// The stored message that carries it.
     message: Option<&'a str>,
@@ -196,9 +196,9 @@ pub(super) fn session(place: &PlaceArgs, id: &str, limits: &LimitArgs) -> Sessio
     }
 }
 
-fn answer<'a>(injection: &'a Injection, message: Option<&'a str>) -> Answer<'a> {
+fn answer<'a>(injection: &'a Injection, message: Option<&'a str>) -> InjectAnswer<'a> {
     let receipt = &injection.receipt;
-    Answer {
+    InjectAnswer {
         session: &receipt.session,
         message,
         project: receipt.project.as_deref(),

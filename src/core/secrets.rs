@@ -32,7 +32,7 @@ const MOST_LOOKS: usize = 4;
 
 /// A place that holds a secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundSecret {
     /// Which bytes of the text.
     pub range: Range<usize>,
     /// What it is, as the mask says it.
@@ -79,10 +79,10 @@ fn has_random_run(name: &str) -> bool {
     })
 }
 
-fn replaced(text: &str, found: &[Found]) -> String {
+fn replaced(text: &str, found: &[FoundSecret]) -> String {
     let mut masked = String::with_capacity(text.len());
     let mut copied = 0;
-    for Found { range, kind } in found {
+    for FoundSecret { range, kind } in found {
         masked.push_str(&text[copied..range.start]);
         masked.extend([MASK, kind, "]"]);
         copied = range.end;
@@ -92,7 +92,7 @@ fn replaced(text: &str, found: &[Found]) -> String {
 }
 
 /// Returns the places of all secrets, in order; no two of them overlap.
-pub fn find(text: &str) -> Vec<Found> {
+pub fn find(text: &str) -> Vec<FoundSecret> {
     let mut runs = Runs::new(text.as_bytes());
     let mut all = Vec::new();
     // The most telling first: where two overlap, the kind of the earlier one is kept.
@@ -106,11 +106,11 @@ pub fn find(text: &str) -> Vec<Found> {
 }
 
 /// Joins overlapping places: a password with a token inside is secret from end to end.
-fn without_overlaps(mut all: Vec<Found>) -> Vec<Found> {
+fn without_overlaps(mut all: Vec<FoundSecret>) -> Vec<FoundSecret> {
     // Stable, so that among equal starts the more telling kind stays in front.
-    let mut ranked: Vec<(usize, Found)> = all.drain(..).enumerate().collect();
+    let mut ranked: Vec<(usize, FoundSecret)> = all.drain(..).enumerate().collect();
     ranked.sort_by_key(|(_, found)| found.range.start);
-    let mut joined: Vec<(usize, Found)> = Vec::with_capacity(ranked.len());
+    let mut joined: Vec<(usize, FoundSecret)> = Vec::with_capacity(ranked.len());
     for (rank, found) in ranked {
         match joined.last_mut() {
             Some((last_rank, last)) if found.range.start < last.range.end => {
@@ -227,7 +227,7 @@ mod tests {
 
     #[test]
     fn places_that_overlap_are_one() {
-        let found = |range, kind| Found { range, kind };
+        let found = |range, kind| FoundSecret { range, kind };
         let all = vec![found(8..12, "a"), found(0..4, "b"), found(2..9, "c"), found(12..13, "d")];
         assert_eq!(without_overlaps(all), [found(0..12, "a"), found(12..13, "d")]);
     }
@@ -302,7 +302,7 @@ mod tests {
         for pair in found.windows(2) {
             prop_assert!(pair[0].range.end <= pair[1].range.start);
         }
-        for Found { range, .. } in &found {
+        for FoundSecret { range, .. } in &found {
             prop_assert!(!text[range.clone()].is_empty());
         }
         let masked = mask(text);

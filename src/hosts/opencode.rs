@@ -14,7 +14,9 @@ mod wire;
 pub use address::{AddressError, Credentials, ServerAddress};
 pub use error::ServerError;
 pub use events::Scope;
-pub use hook::{BridgeReply, Given, Metadata, Notice, PROTOCOL, Question, QuestionError};
+pub use hook::{
+    BridgeContext, BridgeNotice, BridgeQuestion, BridgeReply, Metadata, PROTOCOL, QuestionError,
+};
 pub use no_reply::NoReply;
 pub use server::OpencodeServer;
 pub use wire::{

@@ -10,7 +10,7 @@ use crate::app::deliver::http::{Delivered, ServerDelivery};
 use crate::core::time_limits;
 use crate::hosts::opencode::BridgeReply;
 use crate::service::instance;
-use crate::service::protocol::{Call, Question, Reply, VERSION};
+use crate::service::protocol::{Call, Reply, ServiceQuestion, VERSION};
 use crate::service::status::Status;
 use crate::system::directories::Directories;
 use crate::system::environment::{Environment, Secrets};
@@ -21,7 +21,7 @@ pub fn hook(question: &[u8]) -> Option<BridgeReply> {
     let question = String::from_utf8(question.to_vec()).ok()?;
     let environment = Environment::of_process();
     match ask(
-        Question::Hook(question),
+        ServiceQuestion::Hook(question),
         time_limits::HOOK_SERVICE,
         environment.relevant(Secrets::LeftOut)?,
     )? {
@@ -37,7 +37,7 @@ pub fn deliver(url: &str, request: &ServerDelivery) -> Option<Result<Delivered, 
     let place = &mut request.place;
     place.dir = place.dir.take().and_then(|dir| path::absolute(dir).ok());
     place.vaults = place.vaults.iter().filter_map(|vault| path::absolute(vault).ok()).collect();
-    let question = Question::Deliver { server: url.to_owned(), request };
+    let question = ServiceQuestion::Deliver { server: url.to_owned(), request };
     let environment = Environment::of_process();
     match ask(question, time_limits::SERVICE_DELIVERY, environment.relevant(Secrets::Included)?)? {
         Reply::Delivered(done) => {
@@ -49,7 +49,7 @@ pub fn deliver(url: &str, request: &ServerDelivery) -> Option<Result<Delivered, 
 
 /// Asks for the service's status; `None` if it does not run.
 pub fn status() -> Option<Result<Status, String>> {
-    match ask(Question::Status, time_limits::SERVICE_STATUS, BTreeMap::new())? {
+    match ask(ServiceQuestion::Status, time_limits::SERVICE_STATUS, BTreeMap::new())? {
         Reply::Status(status) => Some(Ok(status)),
         Reply::Other(version) => Some(Err(version)),
         _ => None,
@@ -57,7 +57,7 @@ pub fn status() -> Option<Result<Status, String>> {
 }
 
 fn ask(
-    question: Question,
+    question: ServiceQuestion,
     limit: Duration,
     environment: BTreeMap<String, String>,
 ) -> Option<Reply> {

@@ -23,12 +23,12 @@ pub(super) struct Call {
     pub(super) patience_ms: u64,
     pub(super) environment: BTreeMap<String, String>,
     pub(super) host: Option<Process>,
-    pub(super) question: Question,
+    pub(super) question: ServiceQuestion,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Question {
+pub(super) enum ServiceQuestion {
     /// A question of the bridge in OpenCode, as sent.
     Hook(String),
     Deliver {

@@ -25,7 +25,7 @@ use crate::hosts::opencode::{AddressError, BridgeReply, OpencodeServer};
 use crate::service::bridged::Bridged;
 use crate::service::follower::Follower;
 use crate::service::instance::{Instance, InstanceError};
-use crate::service::protocol::{Call, Question, Reply, VERSION};
+use crate::service::protocol::{Call, Reply, ServiceQuestion, VERSION};
 use crate::service::status::{Counts, Status};
 use crate::system::clock;
 use crate::system::directories::Directories;
@@ -195,7 +195,7 @@ async fn reply(call: Call, asked_at: Instant, shared: &Arc<Shared>) -> PendingDe
     let environment: Environment =
         call.environment.iter().map(|(name, value)| (name.into(), value.into())).collect();
     PendingDelivery::unclaimed(match call.question {
-        Question::Status => Reply::Status(Status {
+        ServiceQuestion::Status => Reply::Status(Status {
             version: VERSION.to_owned(),
             pid: std::process::id(),
             since: shared.since,
@@ -204,7 +204,7 @@ async fn reply(call: Call, asked_at: Instant, shared: &Arc<Shared>) -> PendingDe
             servers: shared.counts.servers(),
             log: shared.log.display().to_string(),
         }),
-        Question::Hook(question) => {
+        ServiceQuestion::Hook(question) => {
             let (shared, host) = (Arc::clone(shared), call.host);
             // A later answer is useless: the caller has started to do the work itself.
             let until = asked_at
@@ -222,7 +222,7 @@ async fn reply(call: Call, asked_at: Instant, shared: &Arc<Shared>) -> PendingDe
                 Err(error) => Reply::Hook(BridgeReply::none(error)),
             }
         }
-        Question::Deliver { server, request } => {
+        ServiceQuestion::Deliver { server, request } => {
             let done = deliver_for(&server, request, environment, shared).await;
             Reply::Delivered(done.map(Box::new).map_err(Into::into))
         }

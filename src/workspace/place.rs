@@ -14,7 +14,7 @@ use crate::system::environment::Environment;
 use crate::system::git;
 use crate::system::maenifold_places::Places;
 use crate::workspace::AppError;
-use crate::workspace::settings::{self, Loaded, Sources};
+use crate::workspace::settings::{self, LoadedSettings, Sources};
 
 /// Where to work. Fields that are not sent to the service are skipped.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -110,7 +110,7 @@ impl Place {
         let surroundings = Surroundings::find(request)?;
         // Two steps, because the root decides which settings apply, and the settings name the
         // channel.
-        let Loaded { settings, faults } = settings::load(surroundings.sources(request));
+        let LoadedSettings { settings, faults } = settings::load(surroundings.sources(request));
         let Surroundings { environment, directories, facts, mut project } = surroundings;
         let faults = match request.strictness {
             Strictness::Strict => match faults.into_iter().next() {

@@ -63,14 +63,14 @@ pub struct Sources<'a> {
 
 /// Settings and the faults in their sources. A faulty value is ignored.
 #[derive(Debug, Default)]
-pub struct Loaded {
+pub struct LoadedSettings {
     pub settings: Settings,
     pub faults: Vec<SettingsError>,
 }
 
 /// Resolves all settings: defaults, the user's file, the project's file, the environment, flags; later wins.
-pub fn load(sources: Sources<'_>) -> Loaded {
-    let mut loaded = Loaded::default();
+pub fn load(sources: Sources<'_>) -> LoadedSettings {
+    let mut loaded = LoadedSettings::default();
     registry::apply(&mut loaded, sources.directories);
     let user_file = sources.directories.config.join("config.toml");
     loaded.read_user_file(&user_file, sources.environment);
@@ -83,7 +83,7 @@ pub fn load(sources: Sources<'_>) -> Loaded {
     loaded
 }
 
-impl Loaded {
+impl LoadedSettings {
     fn read_user_file(&mut self, file: &Path, environment: &Environment) {
         if let Some(written) = file::read(file, &mut self.faults) {
             let home = environment.home();

@@ -8,7 +8,7 @@ use crate::check::report::CheckReport;
 const VERSION: u32 = 1;
 
 #[derive(Serialize)]
-struct Answer<'a> {
+struct JsonReport<'a> {
     version: u32,
     ok: bool,
     #[serde(flatten)]
@@ -16,7 +16,7 @@ struct Answer<'a> {
 }
 
 pub(super) fn render(report: &CheckReport) -> String {
-    pretty(&Answer { version: VERSION, ok: !report.fails(), report })
+    pretty(&JsonReport { version: VERSION, ok: !report.fails(), report })
 }
 
 /// Formats a value as indented JSON with a final line break.

@@ -2,7 +2,7 @@
 //! they grow.
 
 use crate::check::contexts::session::SessionContext;
-use crate::check::facts::Facts;
+use crate::check::facts::SnapshotFacts;
 use crate::check::finding::{Finding, Rule, Spot};
 use crate::check::report::{EntryName, Growth};
 use crate::check::rules::session_finding::{CheckedSession, SessionFinding, merge};
@@ -13,7 +13,7 @@ use crate::core::text::number::thousands;
 /// The number of entries that a message names.
 const MAX_NAMES: usize = 5;
 
-pub(crate) fn find(facts: &Facts<'_>, contexts: &[SessionContext]) -> Vec<Finding> {
+pub(crate) fn find(facts: &SnapshotFacts<'_>, contexts: &[SessionContext]) -> Vec<Finding> {
     let is_on = |rule| facts.roles.settings.is_on(rule);
     let mut findings = Vec::new();
     for session in CheckedSession::all(facts, contexts) {

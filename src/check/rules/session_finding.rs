@@ -1,7 +1,7 @@
 //! Findings about sessions: their positions, and how findings with the same cause are merged.
 
 use crate::check::contexts::session::SessionContext;
-use crate::check::facts::Facts;
+use crate::check::facts::SnapshotFacts;
 use crate::check::finding::{Finding, Rule, Severity, Spot};
 use crate::check::repository::SETTINGS;
 use crate::check::rules::text_file::name_shown;
@@ -11,7 +11,7 @@ use crate::check::settings::SessionSpec;
 const MAX_NAMES: usize = 5;
 
 pub(crate) struct CheckedSession<'a> {
-    pub(crate) facts: &'a Facts<'a>,
+    pub(crate) facts: &'a SnapshotFacts<'a>,
     pub(crate) spec: &'a SessionSpec,
     pub(crate) context: &'a SessionContext,
     /// The session's position in the settings.
@@ -28,7 +28,7 @@ pub(crate) struct SessionFinding {
 
 impl<'a> CheckedSession<'a> {
     pub(crate) fn all(
-        facts: &'a Facts<'a>,
+        facts: &'a SnapshotFacts<'a>,
         contexts: &'a [SessionContext],
     ) -> impl Iterator<Item = CheckedSession<'a>> {
         let sessions = facts.repository.sessions.iter().zip(contexts).enumerate();

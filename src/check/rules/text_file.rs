@@ -22,7 +22,7 @@ pub(super) struct TextFile<'a> {
     pub(super) path: &'a str,
     pub(super) text: &'a str,
     line_starts: OnceLock<Vec<usize>>,
-    secrets: OnceLock<Vec<secrets::Found>>,
+    secrets: OnceLock<Vec<secrets::FoundSecret>>,
 }
 
 impl<'a> TextFile<'a> {
@@ -30,7 +30,7 @@ impl<'a> TextFile<'a> {
         TextFile { path, text, line_starts: OnceLock::new(), secrets: OnceLock::new() }
     }
 
-    pub(super) fn secrets(&self) -> &[secrets::Found] {
+    pub(super) fn secrets(&self) -> &[secrets::FoundSecret] {
         self.secrets.get_or_init(|| secrets::find(self.text))
     }
 

@@ -1,10 +1,10 @@
 //! Notes, handoffs and static files that are too large to be read. Each breaks the rule of its
 //! role, because no other rule sees it.
 
-use crate::check::facts::Facts;
+use crate::check::facts::SnapshotFacts;
 use crate::check::finding::{Finding, Severity, Spot};
 
-pub(crate) fn find(facts: &Facts<'_>) -> Vec<Finding> {
+pub(crate) fn find(facts: &SnapshotFacts<'_>) -> Vec<Finding> {
     let findings = facts.too_large().into_iter().map(|(path, n_bytes, rule)| Finding {
         rule,
         severity: Severity::Error,

@@ -1,13 +1,13 @@
 //! **unstable-output**: two contexts of the same notes differ.
 
 use crate::check::contexts::session::SessionContext;
-use crate::check::facts::Facts;
+use crate::check::facts::SnapshotFacts;
 use crate::check::finding::{Finding, Rule};
 use crate::check::rules::session_finding::{CheckedSession, merge};
 
 /// Compares contexts with the texts of a second build.
 pub(crate) fn find(
-    facts: &Facts<'_>,
+    facts: &SnapshotFacts<'_>,
     contexts: &[SessionContext],
     again: &[String],
 ) -> Vec<Finding> {

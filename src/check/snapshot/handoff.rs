@@ -3,7 +3,7 @@
 use crate::app::session_handoff::{LIMITS, SessionHandoff, is_on, root_of_files};
 use crate::check::repository_file::RepositoryFile;
 use crate::core::handoff::document;
-use crate::core::handoff::life::{self, Actor, Facts, Home};
+use crate::core::handoff::life::{self, Actor, Home, StepFacts};
 use crate::core::handoff::record::HandoffRecord;
 use crate::core::handoff::section;
 use crate::core::handoff::{Document, HandoffId, HandoffSection, Kind};
@@ -53,7 +53,7 @@ impl CommittedHandoff {
         let home = Home { scope: &place.project.scope, channel };
         let id = HandoffId::new(self.created, head.session_id.as_deref(), 1);
         let actor = Actor { session: None, now_ms: self.created.milliseconds() };
-        let facts = Facts { actor: &actor, pid: 0, waiting: None };
+        let facts = StepFacts { actor: &actor, pid: 0, waiting: None };
         let record = life::draft(id, &home, head, self.created, None, &facts).record;
         let expires = head.expires_at.or_else(|| head.end_of_lifetime(self.created));
         HandoffRecord { expires, ..record }

@@ -55,7 +55,7 @@ pub enum HandoffEvent<'a> {
 
 /// The inputs of a step besides the handoff.
 #[derive(Debug, Clone, Copy)]
-pub struct Facts<'a> {
+pub struct StepFacts<'a> {
     pub actor: &'a Actor,
     /// The process that makes the step.
     pub pid: u32,
@@ -89,7 +89,7 @@ pub fn draft(
     head: &Head,
     created: Timestamp,
     reason: Option<&str>,
-    facts: &Facts<'_>,
+    facts: &StepFacts<'_>,
 ) -> HandoffChange {
     let record = HandoffRecord {
         id,
@@ -122,7 +122,7 @@ pub fn draft(
 pub fn step(
     handoff: &HandoffRecord,
     event: HandoffEvent<'_>,
-    facts: &Facts<'_>,
+    facts: &StepFacts<'_>,
 ) -> Vec<HandoffChange> {
     let change = |to, reason| vec![facts.change(handoff, to, reason)];
     let remove = |reason| {
@@ -171,7 +171,7 @@ pub fn step(
 fn take_place(
     handoff: &HandoffRecord,
     reason: Option<&str>,
-    facts: &Facts<'_>,
+    facts: &StepFacts<'_>,
 ) -> Vec<HandoffChange> {
     let waiting = facts.waiting.filter(|_| handoff.kind == Kind::Session);
     let mut changes = Vec::new();
@@ -197,7 +197,7 @@ fn gives_way(handoff: &HandoffRecord, other: &HandoffRecord) -> bool {
     handoff.occasion == Occasion::End && !matches!(other.occasion, Occasion::End | Occasion::Auto)
 }
 
-impl Facts<'_> {
+impl StepFacts<'_> {
     fn change(&self, handoff: &HandoffRecord, to: Status, reason: Option<&str>) -> HandoffChange {
         let line = self.line(handoff, Some(handoff.status.clone()), Some(to.clone()), reason);
         let record = HandoffRecord {

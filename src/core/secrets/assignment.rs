@@ -6,7 +6,7 @@ use std::ops::Range;
 use memchr::memmem;
 
 use super::runs::{Alphabet, Runs, contains};
-use super::{Found, header, name, value};
+use super::{FoundSecret, header, name, value};
 
 /// An Amazon secret key has no mark of its own, but exactly this length.
 const AWS_SECRET: usize = 40;
@@ -14,7 +14,7 @@ const AWS_SECRET: usize = 40;
 const LONGEST: usize = 8_192;
 
 /// Finds all of them.
-pub(super) fn find(runs: &mut Runs, all: &mut Vec<Found>) {
+pub(super) fn find(runs: &mut Runs, all: &mut Vec<FoundSecret>) {
     let text = runs.text;
     let mut done = 0;
     for sign in memchr::memchr2_iter(b'=', b':', text) {
@@ -41,7 +41,7 @@ pub(super) fn find(runs: &mut Runs, all: &mut Vec<Found>) {
 }
 
 /// `NAME=value` and its relatives, around the sign at `sign`.
-fn at_sign(runs: &mut Runs, sign: usize) -> Option<Found> {
+fn at_sign(runs: &mut Runs, sign: usize) -> Option<FoundSecret> {
     let text = runs.text;
     // `https://` and `path::of::code` are the most frequent colons, and cheap to know.
     if text[sign..].starts_with(b"://") || text[sign..].starts_with(b"::") {
@@ -66,7 +66,7 @@ fn at_sign(runs: &mut Runs, sign: usize) -> Option<Found> {
     if front.ends_with(b"-u ") || front.ends_with(b"--user ") {
         let range = written(runs, sign + 1)?;
         let fits = value::is_password(&text[range.clone()]);
-        return fits.then_some(Found { range, kind: "basic-auth" });
+        return fits.then_some(FoundSecret { range, kind: "basic-auth" });
     }
     // In an address it is `url` that knows where the password ends.
     if !name.is_secret() || front.ends_with(b"://") {
@@ -84,7 +84,7 @@ fn at_sign(runs: &mut Runs, sign: usize) -> Option<Found> {
 }
 
 /// `| name | value |` and `<name>value</name>`, around the sign at `sign`.
-fn at_cell(runs: &mut Runs, sign: usize) -> Option<Found> {
+fn at_cell(runs: &mut Runs, sign: usize) -> Option<FoundSecret> {
     let text = runs.text;
     let gap = text[sign + 1..].iter().take(32).take_while(|byte| **byte == b' ').count();
     let start = sign + 1 + gap;
@@ -104,7 +104,7 @@ fn at_cell(runs: &mut Runs, sign: usize) -> Option<Found> {
 }
 
 /// The value at `start`, if the name that ends at `end` says that it is secret.
-fn named(runs: &mut Runs, end: usize, start: usize) -> Option<Found> {
+fn named(runs: &mut Runs, end: usize, start: usize) -> Option<FoundSecret> {
     if value::begins_with_word(&runs.text[start..]) {
         return None;
     }
@@ -113,7 +113,7 @@ fn named(runs: &mut Runs, end: usize, start: usize) -> Option<Found> {
 }
 
 /// The value at `start`, if it is what its name says.
-fn judged(runs: &mut Runs, start: usize, name: &name::Name) -> Option<Found> {
+fn judged(runs: &mut Runs, start: usize, name: &name::Name) -> Option<FoundSecret> {
     let range = written(runs, start)?;
     let secret = &runs.text[range.clone()];
     let fits =
@@ -122,7 +122,7 @@ fn judged(runs: &mut Runs, start: usize, name: &name::Name) -> Option<Found> {
         && secret.len() == AWS_SECRET
         && secret.iter().all(|&byte| contains(Alphabet::Base64, byte));
     let kind = if aws { "aws-secret-key" } else { "env-assignment" };
-    fits.then_some(Found { range, kind })
+    fits.then_some(FoundSecret { range, kind })
 }
 
 /// The value at `start`, without the punctuation around it.

@@ -1,7 +1,7 @@
 //! Finds what an `Authorization` header carries. The scheme stays.
 
 use super::runs::{Alphabet, Runs};
-use super::{Found, assignment, value};
+use super::{FoundSecret, assignment, value};
 
 /// Words that a secret follows.
 const SCHEMES: &[&str] = &["basic ", "bearer ", "token ", "apikey ", "key ", "digest "];
@@ -15,7 +15,7 @@ pub(super) fn begins_with_scheme(value: &[u8]) -> bool {
 }
 
 /// `Basic …`, `Bearer …` or any other scheme behind `Authorization:`.
-pub(super) fn authorization(runs: &mut Runs, start: usize) -> Option<Found> {
+pub(super) fn authorization(runs: &mut Runs, start: usize) -> Option<FoundSecret> {
     let text = runs.text;
     let start = start + usize::from(matches!(text.get(start), Some(b'"' | b'\'')));
     let scheme = runs.end(Alphabet::Url, start);
@@ -27,7 +27,7 @@ pub(super) fn authorization(runs: &mut Runs, start: usize) -> Option<Found> {
     let range = assignment::written(runs, from)?;
     let secret = &text[range.clone()];
     let fits = if kind == "basic-auth" { is_basic(secret) } else { value::is_secret(secret) };
-    fits.then_some(Found { range, kind })
+    fits.then_some(FoundSecret { range, kind })
 }
 
 /// Whether base64 holds `user:password`, and that is more than an example.

@@ -2,7 +2,7 @@
 
 use memchr::memmem;
 
-use super::{Found, MASK, value};
+use super::{FoundSecret, MASK, value};
 
 const BEGIN: &[u8] = b"-----BEGIN ";
 const DASHES: &[u8] = b"-----";
@@ -12,7 +12,7 @@ const LONGEST_LABEL: usize = 64;
 const SHORTEST_LINE: usize = 16;
 
 /// Finds all private keys, with their armour.
-pub(super) fn find(text: &str, all: &mut Vec<Found>) {
+pub(super) fn find(text: &str, all: &mut Vec<FoundSecret>) {
     let text = text.as_bytes();
     let mut at = 0;
     while let Some(offset) = memmem::find(&text[at..], BEGIN) {
@@ -40,7 +40,7 @@ pub(super) fn find(text: &str, all: &mut Vec<Found>) {
             end_of_base64(text, body, close)
         };
         if let Some(end) = last {
-            all.push(Found { range: start..end, kind: "private-key" });
+            all.push(FoundSecret { range: start..end, kind: "private-key" });
             at = end;
         }
     }

@@ -1,6 +1,6 @@
 //! Walks the table of tokens over a text. Looks only where a run of token bytes is long enough to hold one.
 
-use super::Found;
+use super::FoundSecret;
 use super::rules::{Check, RULES, Rule};
 use super::runs::Alphabet::{self, Token};
 use super::runs::{Runs, contains};
@@ -34,7 +34,11 @@ static BY_FIRST: [u128; 256] = {
 };
 
 /// Finds all tokens of the table, and apart from them long values behind a word that says that they are secret.
-pub(super) fn find(runs: &mut Runs, tokens: &mut Vec<Found>, behind_words: &mut Vec<Found>) {
+pub(super) fn find(
+    runs: &mut Runs,
+    tokens: &mut Vec<FoundSecret>,
+    behind_words: &mut Vec<FoundSecret>,
+) {
     let mut at = 0;
     while let Some(window) = runs.text.get(at..at + SHORTEST) {
         // From its end: in prose the next break is a word away, and nothing before it needs a look.
@@ -49,7 +53,7 @@ pub(super) fn find(runs: &mut Runs, tokens: &mut Vec<Found>, behind_words: &mut 
     }
 }
 
-fn find_in_run(runs: &mut Runs, start: usize, end: usize, all: &mut Vec<Found>) {
+fn find_in_run(runs: &mut Runs, start: usize, end: usize, all: &mut Vec<FoundSecret>) {
     let mut at = start;
     while at < end {
         let mut rules = BY_FIRST[runs.text[at] as usize];
@@ -71,7 +75,7 @@ fn find_in_run(runs: &mut Runs, start: usize, end: usize, all: &mut Vec<Found>) 
     }
 }
 
-fn matches(rule: &Rule, runs: &mut Runs, start: usize) -> Option<Found> {
+fn matches(rule: &Rule, runs: &mut Runs, start: usize) -> Option<FoundSecret> {
     let mut at = start;
     for piece in std::iter::once(&rule.first).chain(rule.rest) {
         if !runs.text[at..].starts_with(piece.text.as_bytes()) {
@@ -95,7 +99,7 @@ fn matches(rule: &Rule, runs: &mut Runs, start: usize) -> Option<Found> {
         Check::Shape => true,
         Check::Random => value::random(body) >= RANDOM,
     };
-    (fits && !value::is_placeholder(body)).then_some(Found { range: secret, kind: rule.kind })
+    (fits && !value::is_placeholder(body)).then_some(FoundSecret { range: secret, kind: rule.kind })
 }
 
 /// Whether a token can begin here: not within a word.
@@ -111,7 +115,7 @@ fn begins_word(text: &[u8], at: usize) -> bool {
 }
 
 /// `Bearer 3f9a…`, `password 3f9a…`: a long value that only a blank parts from what it is.
-fn behind_a_word(text: &[u8], start: usize, end: usize) -> Option<Found> {
+fn behind_a_word(text: &[u8], start: usize, end: usize) -> Option<FoundSecret> {
     let before = text[..start].strip_suffix(b" ")?;
     let name = name::before(before, before.len())?;
     let kind = if name.ends_in("bearer") {
@@ -125,5 +129,5 @@ fn behind_a_word(text: &[u8], start: usize, end: usize) -> Option<Found> {
     let fits = value::random(secret) >= RANDOM
         && !value::is_placeholder(secret)
         && !value::is_address(secret);
-    fits.then(|| Found { range: start..start + secret.len(), kind })
+    fits.then(|| FoundSecret { range: start..start + secret.len(), kind })
 }

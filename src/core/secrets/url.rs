@@ -2,7 +2,7 @@
 
 use memchr::memmem;
 
-use super::{Found, value};
+use super::{FoundSecret, value};
 
 /// Placeholders for passwords.
 const STAND_INS: &[&str] = &[
@@ -21,7 +21,7 @@ const STAND_INS: &[&str] = &[
 ];
 
 /// Finds the passwords of all addresses.
-pub(super) fn find(text: &str, all: &mut Vec<Found>) {
+pub(super) fn find(text: &str, all: &mut Vec<FoundSecret>) {
     let bytes = text.as_bytes();
     let mut at = 0;
     while let Some(offset) = memmem::find(&bytes[at..], b"://") {
@@ -51,7 +51,7 @@ pub(super) fn find(text: &str, all: &mut Vec<Found>) {
         let default = user.eq_ignore_ascii_case(password)
             || STAND_INS.iter().any(|word| password.eq_ignore_ascii_case(word.as_bytes()));
         if !password.is_empty() && !default && !value::is_placeholder(password) {
-            all.push(Found { range: colon + 1..host, kind: "connection-string" });
+            all.push(FoundSecret { range: colon + 1..host, kind: "connection-string" });
         }
     }
 }

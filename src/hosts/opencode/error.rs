@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use thiserror::Error as ThisError;
 
-use super::http::Answer;
+use super::http::HttpReply;
 use super::wire::Refusal;
 
 /// The longest quotation of a server's message.
@@ -106,8 +106,8 @@ pub enum ServerError {
 
 impl ServerError {
     /// Maps a reply to an error; `None` for a success with JSON.
-    pub(super) fn of_answer(address: String, answer: &Answer) -> Option<ServerError> {
-        let Answer { status, content_type, body } = answer;
+    pub(super) fn of_answer(address: String, answer: &HttpReply) -> Option<ServerError> {
+        let HttpReply { status, content_type, body } = answer;
         let is_json = is_kind(content_type, "application/json");
         if status.is_success() && is_json {
             return None;
@@ -177,7 +177,7 @@ mod tests {
     fn error(status: u16, content_type: &str, body: &str) -> Option<ServerError> {
         let status = StatusCode::from_u16(status).unwrap();
         let body = body.to_owned().into();
-        let answer = Answer { status, content_type: content_type.to_owned(), body };
+        let answer = HttpReply { status, content_type: content_type.to_owned(), body };
         ServerError::of_answer("http://h:1".into(), &answer)
     }
 

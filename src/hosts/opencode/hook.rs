@@ -12,7 +12,7 @@ use crate::hosts::opencode::wire::{MARK, Session};
 pub const PROTOCOL: u32 = 1;
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Question {
+pub enum BridgeQuestion {
     /// A session was created: does it get context?
     Created(Session),
     /// A prompt waits in a session that the bridge does not know, or for which the reply was `Ask`.
@@ -99,23 +99,27 @@ impl From<RawStored> for Stored {
     }
 }
 
-impl Question {
-    pub fn parse(json: &[u8]) -> Result<Question, QuestionError> {
+impl BridgeQuestion {
+    pub fn parse(json: &[u8]) -> Result<BridgeQuestion, QuestionError> {
         let envelope: Envelope = serde_json::from_slice(json)?;
         if envelope.protocol != PROTOCOL {
             return Err(QuestionError::Protocol(envelope.protocol));
         }
         Ok(match envelope.event {
-            RawEvent::Created { properties } => Question::Created(properties.info),
-            RawEvent::Prompted { created, removed, info, stored } => Question::Prompted {
+            RawEvent::Created { properties } => BridgeQuestion::Created(properties.info),
+            RawEvent::Prompted { created, removed, info, stored } => BridgeQuestion::Prompted {
                 session: info,
                 is_new: created,
                 is_undone: removed,
                 stored: stored.into(),
             },
-            RawEvent::Delivered { receipt } => receipt.map_or(Question::Other, Question::Delivered),
-            RawEvent::Released { receipt } => receipt.map_or(Question::Other, Question::Released),
-            RawEvent::Other => Question::Other,
+            RawEvent::Delivered { receipt } => {
+                receipt.map_or(BridgeQuestion::Other, BridgeQuestion::Delivered)
+            }
+            RawEvent::Released { receipt } => {
+                receipt.map_or(BridgeQuestion::Other, BridgeQuestion::Released)
+            }
+            RawEvent::Other => BridgeQuestion::Other,
         })
     }
 }
@@ -132,7 +136,7 @@ pub enum BridgeReply {
         reason: String,
     },
     /// Inject this context.
-    Inject(Box<Given>),
+    Inject(Box<BridgeContext>),
 }
 
 impl BridgeReply {
@@ -158,7 +162,7 @@ impl BridgeReply {
 
 /// A context on its way into a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Given {
+pub struct BridgeContext {
     /// The receipt's id, with which the bridge confirms the delivery; `None` if no receipt could be
     /// written.
     pub receipt: Option<i64>,
@@ -168,7 +172,7 @@ pub struct Given {
     /// Stored beside the text to recognise it later.
     pub metadata: Metadata,
     /// The notice for the user.
-    pub notice: Option<Notice>,
+    pub notice: Option<BridgeNotice>,
 }
 
 /// The metadata of a context, stored under the key `kgctx`.
@@ -197,7 +201,7 @@ impl Metadata {
 
 /// What the user sees of an injection.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Notice {
+pub struct BridgeNotice {
     #[serde(rename = "as")]
     pub how: Announcement,
     pub text: String,
@@ -207,11 +211,11 @@ pub struct Notice {
 mod tests {
     use super::*;
 
-    fn parse(event: &str) -> Question {
+    fn parse(event: &str) -> BridgeQuestion {
         let json = format!(
             r#"{{"protocol":1,"bridge":"0.1.0","directory":"/p","event":{event},"more":true}}"#
         );
-        Question::parse(json.as_bytes()).unwrap()
+        BridgeQuestion::parse(json.as_bytes()).unwrap()
     }
 
     #[test]
@@ -220,7 +224,7 @@ mod tests {
         let created = parse(&format!(
             r#"{{"type":"session.created","properties":{{"sessionID":"ses_1","info":{session}}}}}"#
         ));
-        let Question::Created(session_created) = created else { panic!("{created:?}") };
+        let BridgeQuestion::Created(session_created) = created else { panic!("{created:?}") };
         assert_eq!(session_created.directory, "/p");
         let asked = parse(&format!(
             r#"{{"type":"chat.message","sessionID":"ses_1","created":true,"info":{session},"stored":{{"messages":7,
@@ -230,19 +234,19 @@ mod tests {
         let stored = Stored { n_messages: 7, is_complete: false, marks };
         let session = session_created;
         let (is_new, is_undone) = (true, false);
-        assert_eq!(asked, Question::Prompted { session, is_new, is_undone, stored });
+        assert_eq!(asked, BridgeQuestion::Prompted { session, is_new, is_undone, stored });
         let settled = r#"{"type":"kgctx.delivered","sessionID":"s","receipt":7,"how":"part"}"#;
-        assert_eq!(parse(settled), Question::Delivered(7));
-        assert_eq!(parse(r#"{"type":"kgctx.released","receipt":null}"#), Question::Other);
-        assert_eq!(parse(r#"{"type":"message.updated","properties":{}}"#), Question::Other);
+        assert_eq!(parse(settled), BridgeQuestion::Delivered(7));
+        assert_eq!(parse(r#"{"type":"kgctx.released","receipt":null}"#), BridgeQuestion::Other);
+        assert_eq!(parse(r#"{"type":"message.updated","properties":{}}"#), BridgeQuestion::Other);
     }
 
     #[test]
     fn a_bridge_of_another_version_is_told_what_to_do() {
-        let error = Question::parse(br#"{"protocol":2,"event":{"type":"x"}}"#).unwrap_err();
+        let error = BridgeQuestion::parse(br#"{"protocol":2,"event":{"type":"x"}}"#).unwrap_err();
         assert!(error.to_string().contains("kgctx install opencode"), "{error}");
         for broken in ["", "[]", "{}", "{\"protocol\":1}", "\u{0}"] {
-            assert!(Question::parse(broken.as_bytes()).is_err(), "{broken:?}");
+            assert!(BridgeQuestion::parse(broken.as_bytes()).is_err(), "{broken:?}");
         }
     }
 

@@ -30,7 +30,7 @@ pub(super) struct Request<'a> {
 }
 
 /// A reply with its whole body.
-pub(super) struct Answer {
+pub(super) struct HttpReply {
     pub(super) status: StatusCode,
     pub(super) content_type: String,
     pub(super) body: Bytes,
@@ -60,7 +60,7 @@ pub(super) async fn ask(
     credentials: Option<&Credentials>,
     request: Request<'_>,
     limit: Duration,
-) -> Result<Answer, ServerError> {
+) -> Result<HttpReply, ServerError> {
     let exchange = async {
         let open = send(address, credentials, request).await?;
         open.read(address, limit).await
@@ -84,13 +84,13 @@ impl OpenAnswer {
         self,
         address: &ServerAddress,
         limit: Duration,
-    ) -> Result<Answer, ServerError> {
+    ) -> Result<HttpReply, ServerError> {
         let OpenAnswer { status, content_type, body, connection: _open } = self;
         let reading = async {
             let body = Limited::new(body, MAX_BODY_BYTES).collect().await;
             Ok(body.map_err(|cause| broken(address, &*cause))?.to_bytes())
         };
-        Ok(Answer { status, content_type, body: within(limit, address, reading).await? })
+        Ok(HttpReply { status, content_type, body: within(limit, address, reading).await? })
     }
 }
 
@@ -176,12 +176,12 @@ mod tests {
 
     const LIMIT: Duration = Duration::from_secs(20);
 
-    async fn get(address: &ServerAddress, limit: Duration) -> Result<Answer, ServerError> {
+    async fn get(address: &ServerAddress, limit: Duration) -> Result<HttpReply, ServerError> {
         let request = Request { method: Method::GET, path: "/x?y=z", body: None };
         ask(address, None, request, limit).await
     }
 
-    fn cause(result: Result<Answer, ServerError>) -> String {
+    fn cause(result: Result<HttpReply, ServerError>) -> String {
         match result {
             Err(ServerError::Broken { cause, .. }) => cause,
             Err(other) => panic!("{other}"),

@@ -11,7 +11,7 @@ use rusqlite::{OptionalExtension, Transaction, params};
 pub(super) use crate::store::state::handoffs::delivery::{consume, detach, give_back};
 pub use crate::store::state::handoffs::pickup::TakeOutcome;
 
-use crate::core::handoff::life::{self, Actor, Facts, HandoffChange, HandoffEvent, Home};
+use crate::core::handoff::life::{self, Actor, HandoffChange, HandoffEvent, Home, StepFacts};
 use crate::core::handoff::record::{HandoffRecord, LogLine};
 use crate::core::handoff::{HandoffId, Head, Status};
 use crate::core::time::Timestamp;
@@ -226,7 +226,7 @@ fn apply(
         }
         _ => None,
     };
-    let facts = Facts { actor, pid: std::process::id(), waiting: waiting.as_ref() };
+    let facts = StepFacts { actor, pid: std::process::id(), waiting: waiting.as_ref() };
     let changes = life::step(handoff, event, &facts);
     for change in &changes {
         rows::write(transaction, change, hold)?;
@@ -242,7 +242,7 @@ fn insert(
     reason: Option<&str>,
     actor: &Actor,
 ) -> Result<HandoffRecord, rusqlite::Error> {
-    let facts = Facts { actor, pid: std::process::id(), waiting: None };
+    let facts = StepFacts { actor, pid: std::process::id(), waiting: None };
     let draft = life::draft(id, home, head, created(head, actor), reason, &facts);
     rows::insert(transaction, &draft)?;
     Ok(draft.record)

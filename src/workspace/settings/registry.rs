@@ -9,10 +9,10 @@ use serde_json::{Map, Value};
 
 use crate::core::settings::{ChannelRule, Origin, Setting};
 use crate::system::directories::Directories;
-use crate::workspace::settings::{Loaded, SettingsError};
+use crate::workspace::settings::{LoadedSettings, SettingsError};
 
 /// Adds the registry's rules. An invalid registry adds none.
-pub(super) fn apply(loaded: &mut Loaded, directories: &Directories) {
+pub(super) fn apply(loaded: &mut LoadedSettings, directories: &Directories) {
     let file = directories.config.join("channels.json");
     let text = match fs::read_to_string(&file) {
         Ok(text) => text,

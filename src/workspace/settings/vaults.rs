@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use crate::core::settings::{Origin, Setting, VaultSpec};
 use crate::system::environment::Environment;
 use crate::system::maenifold_places::Places;
-use crate::workspace::settings::{Loaded, SettingsError, Sources};
+use crate::workspace::settings::{LoadedSettings, SettingsError, Sources};
 
 /// Adds the default vaults, or replaces all by those of `--vault` or `KGCTX_VAULTS`.
-pub(super) fn complete(loaded: &mut Loaded, sources: Sources<'_>) {
+pub(super) fn complete(loaded: &mut LoadedSettings, sources: Sources<'_>) {
     let vaults = &mut loaded.settings.vaults;
     let listed = sources.environment.get("KGCTX_VAULTS");
     if !sources.vault_flags.is_empty() {
@@ -88,7 +88,7 @@ pub(super) fn folder_name(path: &Path) -> String {
 }
 
 /// Removes vaults whose notes could not be addressed.
-fn remove_bad_names(loaded: &mut Loaded) {
+fn remove_bad_names(loaded: &mut LoadedSettings) {
     let mut kept: Vec<Setting<VaultSpec>> = Vec::new();
     for vault in loaded.settings.vaults.drain(..) {
         let VaultSpec { name, path } = vault.value.clone();

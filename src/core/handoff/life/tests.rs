@@ -22,7 +22,7 @@ fn actor(session: Option<&str>, now_ms: i64) -> Actor {
 fn record(occasion: Occasion, status: Status, created_ms: i64) -> HandoffRecord {
     let head = Head { occasion: Some(occasion), ..Head::default() };
     let actor = actor(None, created_ms);
-    let facts = Facts { actor: &actor, pid: 1, waiting: None };
+    let facts = StepFacts { actor: &actor, pid: 1, waiting: None };
     let created = Timestamp::from_milliseconds(created_ms);
     let id = HandoffId::new(created, None, 1);
     let home = Home { scope: "p-1", channel: "p" };
@@ -56,7 +56,7 @@ fn of_two_the_one_with_the_better_right_waits() {
         let handoff = record(own.0.clone(), status.clone(), own.1);
         let waiting = record(other.0.clone(), Status::Active, other.1);
         let actor = actor(None, now_ms);
-        let facts = Facts { actor: &actor, pid: 1, waiting: Some(&waiting) };
+        let facts = StepFacts { actor: &actor, pid: 1, waiting: Some(&waiting) };
         let event = match status {
             Status::Draft => HandoffEvent::Written,
             _ => HandoffEvent::GivenBack("why"),
@@ -128,7 +128,7 @@ fn each_status_allows_some_events() {
     ] {
         let handoff = record(Occasion::Manual, Status::from(status.to_owned()), 0);
         let actor = actor(Some("s"), 7);
-        let facts = Facts { actor: &actor, pid: 9, waiting: None };
+        let facts = StepFacts { actor: &actor, pid: 9, waiting: None };
         for (event, expect) in events.iter().zip(expect) {
             let changes = step(&handoff, *event, &facts);
             let told = format!("{status} and {event:?}: {changes:#?}");
@@ -153,7 +153,7 @@ fn each_status_allows_some_events() {
     let sticky =
         HandoffRecord { consume: Consume::Sticky, ..record(Occasion::End, Status::Active, 0) };
     let actor = actor(None, 0);
-    assert!(step(&sticky, Offered, &Facts { actor: &actor, pid: 1, waiting: None }).is_empty());
+    assert!(step(&sticky, Offered, &StepFacts { actor: &actor, pid: 1, waiting: None }).is_empty());
 }
 
 /// The actions of people, sessions and processes, in any order.
@@ -297,7 +297,7 @@ impl World {
                 && record.status == Status::Active
         };
         let waiting = self.records.iter().find(waits).cloned();
-        let facts = Facts { actor: &actor, pid: 1, waiting: waiting.as_ref() };
+        let facts = StepFacts { actor: &actor, pid: 1, waiting: waiting.as_ref() };
         for change in step(handoff, event, &facts) {
             self.write(change);
         }
@@ -324,7 +324,7 @@ impl World {
                 let home = Home { scope: SCOPES[*scope], channel: "p" };
                 let head = Head { expires_at: head.end_of_lifetime(created), ..(**head).clone() };
                 let actor = actor(None, self.now_ms);
-                let facts = Facts { actor: &actor, pid: 1, waiting: None };
+                let facts = StepFacts { actor: &actor, pid: 1, waiting: None };
                 self.write(draft(id, &home, &head, created, None, &facts));
             }
             Action::Apply { nth, event } => {
