@@ -218,9 +218,10 @@ fn nothing_of_a_note_becomes_markup() {
         enters_at: None,
     }];
     let page = page(&explanation);
-    for field in "session project sha256 chosen head neighbour name description address source cause stage reason \
+    for field in
+        "session project sha256 chosen head neighbour name description address cause stage reason \
                   missed missed-reason"
-        .split_whitespace()
+            .split_whitespace()
     {
         says(&page, &[&format!("{field}&lt;/title&gt;&lt;/style&gt;&lt;script&gt;")]);
     }
