@@ -184,8 +184,9 @@ class Lab:
                 content = f" -> {os.readlink(path)}"
             elif path.is_file():
                 content = "\n" + path.read_bytes().decode(errors="backslashreplace")
-            lines.append(f"{mode} {path.relative_to(self.path)}{content}")
-        self.record(f"files in {folder}, {label}", "\n".join(lines) + "\n")
+            lines.append(self.masks.apply(f"{mode} {path.relative_to(self.path)}{content}"))
+        # By their masked names: those of handoffs have the time in them.
+        self.record(f"files in {folder}, {label}", "\n".join(sorted(lines, key=lambda line: line.split("\n")[0][10:])) + "\n")
 
     def state(self, label):
         """All rows of state.db."""
