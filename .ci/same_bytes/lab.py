@@ -47,7 +47,11 @@ class Lab:
         self.cwd = self.path
         for folder in ("home", "bin"):
             (self.path / folder).mkdir(parents=True)
-        shutil.copy2(binary, self.path / "bin/kgctx")
+        # A file that was just written may be busy while another thread starts a process: a link is not.
+        try:
+            os.link(binary, self.path / "bin/kgctx")
+        except OSError:
+            shutil.copy2(binary, self.path / "bin/kgctx")
         self.program = str(self.path / "bin/kgctx")
 
     # Material.
