@@ -96,19 +96,18 @@ pub fn find(text: &str) -> Vec<FoundSecret> {
     let mut runs = Runs::new(text.as_bytes());
     let mut all = Vec::new();
     // The most telling first: where two overlap, the kind of the earlier one is kept.
-    pem::find(text, &mut all);
-    let mut behind_words = Vec::new();
-    tokens::find(&mut runs, &mut all, &mut behind_words);
-    url::find(text, &mut all);
+    pem::find(runs.text, &mut all);
+    let behind_words = tokens::find(&mut runs, &mut all);
+    url::find(runs.text, &mut all);
     assignment::find(&mut runs, &mut all);
-    all.append(&mut behind_words);
+    all.extend(behind_words);
     without_overlaps(all)
 }
 
 /// Joins overlapping places: a password with a token inside is secret from end to end.
-fn without_overlaps(mut all: Vec<FoundSecret>) -> Vec<FoundSecret> {
+fn without_overlaps(all: Vec<FoundSecret>) -> Vec<FoundSecret> {
     // Stable, so that among equal starts the more telling kind stays in front.
-    let mut ranked: Vec<(usize, FoundSecret)> = all.drain(..).enumerate().collect();
+    let mut ranked: Vec<(usize, FoundSecret)> = all.into_iter().enumerate().collect();
     ranked.sort_by_key(|(_, found)| found.range.start);
     let mut joined: Vec<(usize, FoundSecret)> = Vec::with_capacity(ranked.len());
     for (rank, found) in ranked {

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use memchr::memmem;
 
-use super::runs::{Alphabet, Runs, contains};
+use super::runs::{Alphabet, Runs, contains, leading, trailing};
 use super::{FoundSecret, header, name, value};
 
 /// An Amazon secret key has no mark of its own, but exactly this length.
@@ -18,10 +18,9 @@ pub(super) fn find(runs: &mut Runs, all: &mut Vec<FoundSecret>) {
     let text = runs.text;
     let mut done = 0;
     for sign in memchr::memchr2_iter(b'=', b':', text) {
-        if sign < done {
-            continue;
-        }
-        if let Some(found) = at_sign(runs, sign) {
+        if sign >= done
+            && let Some(found) = at_sign(runs, sign)
+        {
             done = found.range.end;
             all.push(found);
         }
@@ -30,12 +29,12 @@ pub(super) fn find(runs: &mut Runs, all: &mut Vec<FoundSecret>) {
         all.extend(at_cell(runs, cell));
     }
     for word in memmem::find_iter(text, b" is ") {
-        all.extend(named(runs, word, word + 4));
+        all.extend(named(runs, word, word + 4, |_| true));
     }
     for dashes in memmem::find_iter(text, b" --") {
         let end = runs.end(Alphabet::Url, dashes + 3);
         if text[end..].starts_with(b" ") {
-            all.extend(named(runs, end, end + 1));
+            all.extend(named(runs, end, end + 1, |_| true));
         }
     }
 }
@@ -48,18 +47,13 @@ fn at_sign(runs: &mut Runs, sign: usize) -> Option<FoundSecret> {
         return None;
     }
     // `:=`, `=>`, `==`.
-    let signs =
-        text[sign..].iter().take(3).take_while(|byte| matches!(byte, b'=' | b':' | b'>')).count();
-    let gap = text[sign + signs..]
-        .iter()
-        .take(4)
-        .take_while(|byte| matches!(byte, b' ' | b'\t' | b'*'))
-        .count();
+    let signs = leading(&text[sign..], 3, |byte| matches!(byte, b'=' | b':' | b'>'));
+    let gap = leading(&text[sign + signs..], 4, |byte| matches!(byte, b' ' | b'\t' | b'*'));
     let start = sign + signs + gap;
     if value::begins_with_word(&text[start..]) && !header::begins_with_scheme(&text[start..]) {
         return None;
     }
-    let blanks = text[..sign].iter().rev().take(4).take_while(|byte| **byte == b' ').count();
+    let blanks = trailing(&text[..sign], 4, is_blank);
     let name = name::before(text, sign - blanks)?;
     let front = name.front(text);
     // `curl -u user:password`.
@@ -86,30 +80,28 @@ fn at_sign(runs: &mut Runs, sign: usize) -> Option<FoundSecret> {
 /// `| name | value |` and `<name>value</name>`, around the sign at `sign`.
 fn at_cell(runs: &mut Runs, sign: usize) -> Option<FoundSecret> {
     let text = runs.text;
-    let gap = text[sign + 1..].iter().take(32).take_while(|byte| **byte == b' ').count();
-    let start = sign + 1 + gap;
-    if value::begins_with_word(&text[start..]) {
-        return None;
-    }
-    let blanks = text[..sign].iter().rev().take(32).take_while(|byte| **byte == b' ').count();
-    let name = name::before(text, sign - blanks)?;
-    let opened = match text[sign] {
-        b'|' => name.front(text).trim_ascii_end().ends_with(b"|"),
-        _ => name.front(text).ends_with(b"<"),
+    let start = sign + 1 + leading(&text[sign + 1..], 32, is_blank);
+    let end = sign - trailing(&text[..sign], 32, is_blank);
+    let is_opened = |front: &[u8]| match text[sign] {
+        b'|' => front.trim_ascii_end().ends_with(b"|"),
+        _ => front.ends_with(b"<"),
     };
-    if !opened || !name.is_secret() {
-        return None;
-    }
-    judged(runs, start, &name)
+    named(runs, end, start, is_opened)
 }
 
-/// The value at `start`, if the name that ends at `end` says that it is secret.
-fn named(runs: &mut Runs, end: usize, start: usize) -> Option<FoundSecret> {
+/// The value at `start`, if the name that ends at `end` says that it is secret, and the text in front of that fits.
+fn named(
+    runs: &mut Runs,
+    end: usize,
+    start: usize,
+    front_fits: impl Fn(&[u8]) -> bool,
+) -> Option<FoundSecret> {
     if value::begins_with_word(&runs.text[start..]) {
         return None;
     }
     let name = name::before(runs.text, end)?;
-    if name.is_secret() { judged(runs, start, &name) } else { None }
+    let is_secret = front_fits(name.front(runs.text)) && name.is_secret();
+    if is_secret { judged(runs, start, &name) } else { None }
 }
 
 /// The value at `start`, if it is what its name says.
@@ -137,27 +129,24 @@ fn extent(runs: &mut Runs, start: usize) -> (usize, usize) {
     let text = runs.text;
     // `\"`: JSON within a string.
     let start = start + usize::from(text.get(start) == Some(&b'\\'));
-    let quote = text.get(start).copied().filter(|byte| matches!(byte, b'"' | b'\'' | b'`'));
-    if let Some(quote) = quote {
+    if let Some(&quote @ (b'"' | b'\'' | b'`')) = text.get(start) {
         let start = start + 1;
-        if let Some(length) = memchr::memchr2(quote, b'\n', &text[start..])
-            && text[start + length] == quote
-        {
-            return (start, start + length);
-        }
-        return (start, runs.end(Alphabet::Value, start));
+        let line_or_quote =
+            memchr::memchr2(quote, b'\n', &text[start..]).map(|length| start + length);
+        let closed = line_or_quote.filter(|&end| text[end] == quote);
+        return (start, closed.unwrap_or_else(|| runs.end(Alphabet::Value, start)));
     }
     let end = runs.end(Alphabet::Value, start.min(text.len()));
     // In a query string the next parameter follows.
     let next =
         memchr::memchr_iter(b'&', &text[start..end.min(start + 256)]).map(|length| start + length);
     let mut next = next.filter(|at| {
-        let name = text[at + 1..end]
-            .iter()
-            .take(64)
-            .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
-        let name = name.count();
+        let name = leading(&text[at + 1..end], 64, |byte| contains(Alphabet::Url, byte));
         name > 0 && text.get(at + 1 + name) == Some(&b'=')
     });
     (start, next.next().unwrap_or(end))
+}
+
+fn is_blank(byte: u8) -> bool {
+    byte == b' '
 }

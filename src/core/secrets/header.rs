@@ -1,10 +1,17 @@
 //! Finds what an `Authorization` header carries. The scheme stays.
 
-use super::runs::{Alphabet, Runs};
+use base64::Engine;
+use base64::engine::{GeneralPurpose, general_purpose::NO_PAD};
+
+use super::runs::{Alphabet, Runs, contains};
 use super::{FoundSecret, assignment, value};
 
 /// Words that a secret follows.
 const SCHEMES: &[&str] = &["basic ", "bearer ", "token ", "apikey ", "key ", "digest "];
+
+/// Reads what was cut, too.
+const BASE64: GeneralPurpose =
+    GeneralPurpose::new(&base64::alphabet::STANDARD, NO_PAD.with_decode_allow_trailing_bits(true));
 
 /// Whether a header's value begins like one that carries a secret.
 pub(super) fn begins_with_scheme(value: &[u8]) -> bool {
@@ -32,26 +39,13 @@ pub(super) fn authorization(runs: &mut Runs, start: usize) -> Option<FoundSecret
 
 /// Whether base64 holds `user:password`, and that is more than an example.
 fn is_basic(secret: &[u8]) -> bool {
-    let mut bits = 0_u32;
-    let mut count = 0;
-    let mut decoded = Vec::new();
-    for &byte in secret.iter().take(256).filter(|byte| **byte != b'=') {
-        let digit = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' => 62,
-            b'/' => 63,
-            _ => return false,
-        };
-        bits = bits << 6 | u32::from(digit);
-        count += 6;
-        if count >= 8 {
-            count -= 8;
-            decoded.push((bits >> count) as u8);
-        }
-    }
-    let Some(colon) = memchr::memchr(b':', &decoded) else { return false };
+    let mut digits: Vec<u8> =
+        secret.iter().copied().take(256).filter(|byte| *byte != b'=').collect();
+    let is_base64 = digits.iter().all(|byte| contains(Alphabet::Base64, *byte));
+    // A digit alone is less than a byte.
+    digits.truncate(digits.len() - usize::from(digits.len() % 4 == 1));
+    let decoded = BASE64.decode(digits).unwrap_or_default();
+    let Some(colon) = memchr::memchr(b':', &decoded).filter(|_| is_base64) else { return false };
     let password = &decoded[colon + 1..];
     let stands_in = [&b"password"[..], b"pass", b"passwd"].contains(&password);
     secret.len() >= 8

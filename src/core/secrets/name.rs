@@ -1,5 +1,7 @@
 //! Judges the name in front of a value: does it say that the value is a secret? Knows nothing of the value.
 
+use super::runs::trailing;
+
 /// A name that contains one of these, without its separators, names a secret.
 const SECRET: &[Word] = &words([
     "secret",
@@ -150,12 +152,11 @@ pub(super) fn before(text: &[u8], end: usize) -> Option<Name> {
     // `["name"] = value`.
     let bracket = [&b"\"]"[..], b"']"].iter().any(|ending| text[..end].ends_with(ending));
     let end = end - usize::from(bracket);
-    let closing = text[..end].iter().rev().take(5).take_while(|byte| is_closing(**byte)).count();
-    let mut start = end - closing;
+    let mut start = end - trailing(&text[..end], 5, is_closing);
     let mut words = [&text[..0]; 3];
     for n in 0..words.len() {
         let to = start;
-        start -= text[..to].iter().rev().take(LONGEST).take_while(|byte| is_name(**byte)).count();
+        start -= trailing(&text[..to], LONGEST, is_name);
         words[n] = &text[start..to];
         // `secret access key`: the words in front of this one belong to it.
         let goes_on = match n {
@@ -204,9 +205,8 @@ impl Name {
 
     /// The text before it, without quotes and emphasis.
     pub(super) fn front<'t>(&self, text: &'t [u8]) -> &'t [u8] {
-        let opening = text[..self.start].iter().rev().take(5);
-        let opening = opening.take_while(|byte| is_closing(**byte)).count();
-        &text[..self.start - opening]
+        let front = &text[..self.start];
+        &front[..front.len() - trailing(front, 5, is_closing)]
     }
 
     /// Whether the value is secret, chosen or generated.
@@ -236,9 +236,8 @@ impl Name {
     fn is_about(&self) -> bool {
         let flat = self.flat();
         let singular = flat.strip_suffix(b"s").unwrap_or(flat);
-        ABOUT
-            .iter()
-            .any(|word| flat.ends_with(word.as_bytes()) || singular.ends_with(word.as_bytes()))
+        let ends_in = |name: &[u8]| ABOUT.iter().any(|word| name.ends_with(word.as_bytes()));
+        ends_in(flat) || ends_in(singular)
     }
 
     fn contains(&self, word: &str) -> bool {

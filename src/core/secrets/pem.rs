@@ -2,6 +2,7 @@
 
 use memchr::memmem;
 
+use super::runs::leading;
 use super::{FoundSecret, MASK, value};
 
 const BEGIN: &[u8] = b"-----BEGIN ";
@@ -12,50 +13,44 @@ const LONGEST_LABEL: usize = 64;
 const SHORTEST_LINE: usize = 16;
 
 /// Finds all private keys, with their armour.
-pub(super) fn find(text: &str, all: &mut Vec<FoundSecret>) {
-    let text = text.as_bytes();
-    let mut at = 0;
-    while let Some(offset) = memmem::find(&text[at..], BEGIN) {
-        let start = at + offset;
-        at = start + BEGIN.len();
-        let Some(label) = memmem::find(&text[at..text.len().min(at + LONGEST_LABEL)], DASHES)
-        else {
-            continue;
-        };
-        let label = &text[at..at + label];
-        if !label.ends_with(b"PRIVATE KEY") && !label.ends_with(b"PRIVATE KEY BLOCK") {
-            continue;
-        }
-        let body = at + label.len() + DASHES.len();
-        // A key's body contains no armour, so this stops at the next one at the latest; and at a mask, whose
-        // armour is gone.
-        let close = memmem::find(&text[body..], DASHES).map_or(text.len(), |length| body + length);
-        let close =
-            memmem::find(&text[body..close], MASK.as_bytes()).map_or(close, |length| body + length);
-        at = close;
-        let ended = text[close..].starts_with(b"-----END ");
-        let last = if ended {
-            has_key(&text[body..close]).then(|| end_of_armour(text, close))
-        } else {
-            end_of_base64(text, body, close)
-        };
-        if let Some(end) = last {
+pub(super) fn find(text: &[u8], all: &mut Vec<FoundSecret>) {
+    let mut done = 0;
+    for start in memmem::find_iter(text, BEGIN) {
+        if start >= done
+            && let Some(end) = end_of_key(text, start + BEGIN.len())
+        {
             all.push(FoundSecret { range: start..end, kind: "private-key" });
-            at = end;
+            done = end;
         }
+    }
+}
+
+/// Where the private key ends whose label begins at `at`.
+fn end_of_key(text: &[u8], at: usize) -> Option<usize> {
+    let label = memmem::find(&text[at..text.len().min(at + LONGEST_LABEL)], DASHES)?;
+    let label = &text[at..at + label];
+    if !label.ends_with(b"PRIVATE KEY") && !label.ends_with(b"PRIVATE KEY BLOCK") {
+        return None;
+    }
+    let body = at + label.len() + DASHES.len();
+    // A key's body contains no armour, so this stops at the next one at the latest; and at a mask, whose armour is
+    // gone.
+    let find = |text: &[u8], what: &[u8]| memmem::find(text, what).unwrap_or(text.len());
+    let close = body + find(&text[body..], DASHES);
+    let close = body + find(&text[body..close], MASK.as_bytes());
+    if text[close..].starts_with(b"-----END ") {
+        has_key(&text[body..close]).then(|| end_of_armour(text, close))
+    } else {
+        end_of_base64(text, body, close)
     }
 }
 
 /// Where the END marker that begins at `close` ends. A marker that was cut ends where its letters do.
 fn end_of_armour(text: &[u8], close: usize) -> usize {
     let from = close + DASHES.len();
-    let label = text[from..]
-        .iter()
-        .take(LONGEST_LABEL)
-        .take_while(|byte| byte.is_ascii_uppercase() || **byte == b' ')
-        .count();
-    let end = from + label;
-    end + text[end..].iter().take(DASHES.len()).take_while(|&&byte| byte == b'-').count()
+    let is_label = |byte: u8| byte.is_ascii_uppercase() || byte == b' ';
+    let end = from + leading(&text[from..], LONGEST_LABEL, is_label);
+    end + leading(&text[end..], DASHES.len(), |byte| byte == b'-')
 }
 
 fn has_key(body: &[u8]) -> bool {
@@ -96,7 +91,7 @@ fn words(body: &[u8]) -> impl Iterator<Item = std::ops::Range<usize>> {
                 [byte, ..] if !is_base64(*byte) => at += 1,
                 rest => {
                     let start = at;
-                    at += rest.iter().take_while(|&&byte| is_base64(byte)).count();
+                    at += leading(rest, rest.len(), is_base64);
                     return Some(start..at);
                 }
             }

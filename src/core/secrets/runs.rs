@@ -40,35 +40,24 @@ static SETS: [u16; 256] = {
 
 const fn sets_of(byte: u8) -> u16 {
     let alnum = byte.is_ascii_alphanumeric();
-    let members = [
-        (Alphabet::Digits, byte.is_ascii_digit()),
-        (Alphabet::Hex, byte.is_ascii_hexdigit()),
-        (Alphabet::Upper, byte.is_ascii_uppercase() || byte.is_ascii_digit()),
-        (Alphabet::Alnum, alnum),
-        (Alphabet::Word, alnum || byte == b'_'),
-        (Alphabet::Url, alnum || matches!(byte, b'_' | b'-')),
-        (Alphabet::Base64, alnum || matches!(byte, b'+' | b'/')),
-        (Alphabet::Percent, alnum || matches!(byte, b'+' | b'/' | b'%' | b'_' | b'-')),
-        (
+    let ends_value = matches!(byte, 0..=b' ' | 0x7f | b'"' | b'\'' | b'`' | b';' | b'<' | b'>');
+    bit(Alphabet::Digits, byte.is_ascii_digit())
+        | bit(Alphabet::Hex, byte.is_ascii_hexdigit())
+        | bit(Alphabet::Upper, byte.is_ascii_uppercase() || byte.is_ascii_digit())
+        | bit(Alphabet::Alnum, alnum)
+        | bit(Alphabet::Word, alnum || byte == b'_')
+        | bit(Alphabet::Url, alnum || matches!(byte, b'_' | b'-'))
+        | bit(Alphabet::Base64, alnum || matches!(byte, b'+' | b'/'))
+        | bit(Alphabet::Percent, alnum || matches!(byte, b'+' | b'/' | b'%' | b'_' | b'-'))
+        | bit(
             Alphabet::Token,
-            alnum || matches!(byte, b'_' | b'-' | b'.' | b'/' | b'+' | b'=' | b':' | b'~' | b'%'),
-        ),
-        (
-            Alphabet::Value,
-            byte > b' '
-                && byte != 0x7f
-                && !matches!(byte, b'"' | b'\'' | b'`' | b';' | b'<' | b'>'),
-        ),
-    ];
-    let mut sets = 0;
-    let mut n = 0;
-    while n < members.len() {
-        if members[n].1 {
-            sets |= 1 << members[n].0 as u16;
-        }
-        n += 1;
-    }
-    sets
+            alnum || matches!(byte, b'%' | b'+' | b'-'..=b'/' | b':' | b'=' | b'_' | b'~'),
+        )
+        | bit(Alphabet::Value, !ends_value)
+}
+
+const fn bit(alphabet: Alphabet, is_in: bool) -> u16 {
+    (is_in as u16) << alphabet as u16
 }
 
 /// A text, and for each set where the run that was last looked at ends.
@@ -95,6 +84,16 @@ impl<'t> Runs<'t> {
         self.known[alphabet as usize] = (at, end);
         end
     }
+}
+
+/// How many bytes at the beginning of a text pass, at most `most`.
+pub(super) fn leading(text: &[u8], most: usize, test: impl Fn(u8) -> bool) -> usize {
+    text.iter().take(most).take_while(|byte| test(**byte)).count()
+}
+
+/// The same at its end.
+pub(super) fn trailing(text: &[u8], most: usize, test: impl Fn(u8) -> bool) -> usize {
+    text.iter().rev().take(most).take_while(|byte| test(**byte)).count()
 }
 
 /// Whether a byte is in a set.

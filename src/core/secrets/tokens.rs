@@ -1,7 +1,7 @@
 //! Walks the table of tokens over a text. Looks only where a run of token bytes is long enough to hold one.
 
 use super::FoundSecret;
-use super::rules::{Check, RULES, Rule};
+use super::rules::{RULES, Rule};
 use super::runs::Alphabet::{self, Token};
 use super::runs::{Runs, contains};
 use super::{name, value};
@@ -17,28 +17,27 @@ static BY_FIRST: [u128; 256] = {
     let mut by_first = [0; 256];
     let mut n = 0;
     while n < RULES.len() {
-        let text = RULES[n].first.text.as_bytes();
-        if text.is_empty() {
+        let mut beginnings = RULES[n].beginnings;
+        while let [beginning, others @ ..] = beginnings {
             // Only the Telegram token begins with a run: of digits.
-            let mut digit = b'0';
-            while digit <= b'9' {
-                by_first[digit as usize] |= 1 << n;
-                digit += 1;
+            let (mut first, last) = match beginning.as_bytes() {
+                [] => (b'0', b'9'),
+                [first, ..] => (*first, *first),
+            };
+            while first <= last {
+                by_first[first as usize] |= 1 << n;
+                first += 1;
             }
-        } else {
-            by_first[text[0] as usize] |= 1 << n;
+            beginnings = others;
         }
         n += 1;
     }
     by_first
 };
 
-/// Finds all tokens of the table, and apart from them long values behind a word that says that they are secret.
-pub(super) fn find(
-    runs: &mut Runs,
-    tokens: &mut Vec<FoundSecret>,
-    behind_words: &mut Vec<FoundSecret>,
-) {
+/// Finds all tokens of the table. Returns apart from them long values behind a word that says that they are secret.
+pub(super) fn find(runs: &mut Runs, tokens: &mut Vec<FoundSecret>) -> Vec<FoundSecret> {
+    let mut behind_words = Vec::new();
     let mut at = 0;
     while let Some(window) = runs.text.get(at..at + SHORTEST) {
         // From its end: in prose the next break is a word away, and nothing before it needs a look.
@@ -51,32 +50,37 @@ pub(super) fn find(
         behind_words.extend(behind_a_word(runs.text, at, end));
         at = end;
     }
+    behind_words
 }
 
 fn find_in_run(runs: &mut Runs, start: usize, end: usize, all: &mut Vec<FoundSecret>) {
     let mut at = start;
     while at < end {
-        let mut rules = BY_FIRST[runs.text[at] as usize];
-        if rules == 0 || !begins_word(runs.text, at) {
-            at += 1;
-            continue;
-        }
-        let mut next = at + 1;
-        while rules != 0 {
-            let rule = &RULES[rules.trailing_zeros() as usize];
-            rules &= rules - 1;
-            if let Some(found) = matches(rule, runs, at) {
-                next = found.range.end;
-                all.push(found);
-                break;
-            }
-        }
-        at = next;
+        let found = token_at(runs, at);
+        at = found.as_ref().map_or(at + 1, |found| found.range.end);
+        all.extend(found);
     }
 }
 
+fn token_at(runs: &mut Runs, at: usize) -> Option<FoundSecret> {
+    let mut rules = BY_FIRST[runs.text[at] as usize];
+    if rules == 0 || !begins_word(runs.text, at) {
+        return None;
+    }
+    while rules != 0 {
+        let found = matches(&RULES[rules.trailing_zeros() as usize], runs, at);
+        if found.is_some() {
+            return found;
+        }
+        rules &= rules - 1;
+    }
+    None
+}
+
 fn matches(rule: &Rule, runs: &mut Runs, start: usize) -> Option<FoundSecret> {
-    let mut at = start;
+    let begins = |text: &&&str| runs.text[start..].starts_with(text.as_bytes());
+    let body = start + rule.beginnings.iter().find(begins)?.len();
+    let mut at = body;
     for piece in std::iter::once(&rule.first).chain(rule.rest) {
         if !runs.text[at..].starts_with(piece.text.as_bytes()) {
             return None;
@@ -92,13 +96,9 @@ fn matches(rule: &Rule, runs: &mut Runs, start: usize) -> Option<FoundSecret> {
     if runs.text.get(at).is_some_and(|&byte| contains(Alphabet::Alnum, byte)) {
         return None;
     }
-    let text = rule.first.text.len();
-    let secret = start + if rule.keeps_text { text } else { 0 }..at;
-    let body = &runs.text[start + text..at];
-    let fits = match rule.check {
-        Check::Shape => true,
-        Check::Random => value::random(body) >= RANDOM,
-    };
+    let secret = if rule.keeps_beginning { body } else { start }..at;
+    let body = &runs.text[body..at];
+    let fits = !rule.is_weak || value::random(body) >= RANDOM;
     (fits && !value::is_placeholder(body)).then_some(FoundSecret { range: secret, kind: rule.kind })
 }
 

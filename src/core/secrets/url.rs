@@ -1,7 +1,10 @@
 //! Finds passwords in addresses: `postgres://user:password@host`. The password alone, so that the host stays readable.
 
+use std::ops::Range;
+
 use memchr::memmem;
 
+use super::runs::leading;
 use super::{FoundSecret, value};
 
 /// Placeholders for passwords.
@@ -21,39 +24,30 @@ const STAND_INS: &[&str] = &[
 ];
 
 /// Finds the passwords of all addresses.
-pub(super) fn find(text: &str, all: &mut Vec<FoundSecret>) {
-    let bytes = text.as_bytes();
+pub(super) fn find(text: &[u8], all: &mut Vec<FoundSecret>) {
     let mut at = 0;
-    while let Some(offset) = memmem::find(&bytes[at..], b"://") {
+    while let Some(offset) = memmem::find(&text[at..], b"://") {
         let start = at + offset + 3;
-        let end = bytes[start..]
-            .iter()
-            .position(|&byte| ends_authority(byte))
-            .map_or(bytes.len(), |length| start + length);
-        at = end.max(start);
-        if !bytes[..start - 3].last().is_some_and(u8::is_ascii_alphanumeric) {
-            continue;
-        }
-        // The last `@`: people forget to code the one in their password.
-        let Some(host) = memchr::memrchr(b'@', &bytes[start..end]).map(|length| start + length)
-        else {
-            continue;
-        };
-        let Some(colon) = memchr::memchr(b':', &bytes[start..host]).map(|length| start + length)
-        else {
-            continue;
-        };
-        let (user, password) = (&bytes[start..colon], &bytes[colon + 1..host]);
-        let port = password.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        if port > 0 && matches!(password.get(port), Some(b'?' | b'#' | b'&')) {
-            continue;
-        }
-        let default = user.eq_ignore_ascii_case(password)
-            || STAND_INS.iter().any(|word| password.eq_ignore_ascii_case(word.as_bytes()));
-        if !password.is_empty() && !default && !value::is_placeholder(password) {
-            all.push(FoundSecret { range: colon + 1..host, kind: "connection-string" });
-        }
+        let length = text[start..].iter().position(|&byte| ends_authority(byte));
+        at = length.map_or(text.len(), |length| start + length);
+        let range = password(text, start, at);
+        all.extend(range.map(|range| FoundSecret { range, kind: "connection-string" }));
     }
+}
+
+/// The password in the address whose host, with what is before it, is from `start` to `end`.
+fn password(text: &[u8], start: usize, end: usize) -> Option<Range<usize>> {
+    text[..start - 3].last().filter(|byte| byte.is_ascii_alphanumeric())?;
+    // The last `@`: people forget to code the one in their password.
+    let host = start + memchr::memrchr(b'@', &text[start..end])?;
+    let colon = start + memchr::memchr(b':', &text[start..host])?;
+    let (user, password) = (&text[start..colon], &text[colon + 1..host]);
+    let digits = leading(password, usize::MAX, |byte| byte.is_ascii_digit());
+    let is_port = digits > 0 && matches!(password.get(digits), Some(b'?' | b'#' | b'&'));
+    let is_default = user.eq_ignore_ascii_case(password)
+        || STAND_INS.iter().any(|word| password.eq_ignore_ascii_case(word.as_bytes()));
+    let fits = !password.is_empty() && !is_port && !is_default && !value::is_placeholder(password);
+    fits.then_some(colon + 1..host)
 }
 
 fn ends_authority(byte: u8) -> bool {

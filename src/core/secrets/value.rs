@@ -1,5 +1,7 @@
 //! Judges a value: does it look random, like a chosen password, or like a placeholder?
 
+use super::runs::{leading, trailing};
+
 /// Nothing longer is looked at: what a value is shows at its beginning.
 const LOOKED_AT: usize = 256;
 
@@ -71,7 +73,7 @@ pub(super) fn random(value: &[u8]) -> usize {
 
 /// Whether a value is at once seen to be a short word, which is no secret under any name: most are.
 pub(super) fn begins_with_word(value: &[u8]) -> bool {
-    let length = value.iter().take(16).take_while(|byte| byte.is_ascii_alphabetic()).count();
+    let length = leading(value, 16, |byte| byte.is_ascii_alphabetic());
     // Nothing at all, or a line break, is no value either.
     length < 16 && value.get(length).is_none_or(u8::is_ascii_whitespace)
 }
@@ -99,16 +101,14 @@ pub(super) fn trimmed(value: &[u8]) -> &[u8] {
     let cut =
         ["...", "…"].iter().filter_map(|dots| memchr::memmem::find(value, dots.as_bytes())).min();
     let value = &value[..cut.unwrap_or(value.len())];
-    let tail = value.iter().rev().take_while(|byte| {
-        matches!(byte, b'.' | b',' | b':' | b')' | b']' | b'}' | b'*' | b'|' | b'\\')
-    });
-    &value[..value.len() - tail.count()]
+    let ends_sentence = |byte| b".,:)]}*|\\".contains(&byte);
+    &value[..value.len() - trailing(value, value.len(), ends_sentence)]
 }
 
 /// Whether a value behind a secret's name is the secret.
 pub(super) fn is_secret(value: &[u8]) -> bool {
     let makeup = Makeup::of(value);
-    let drawn = random(value) >= 8 || makeup.specials >= 3 && makeup.is_mixed();
+    let drawn = random(value) >= 8 || makeup.specials >= 3 && makeup.is_mixed;
     value.len() >= 10 && drawn && is_written_out(value)
 }
 
@@ -116,9 +116,9 @@ pub(super) fn is_secret(value: &[u8]) -> bool {
 pub(super) fn is_password(value: &[u8]) -> bool {
     let makeup = Makeup::of(value);
     let chosen = match makeup.separators {
-        0 => makeup.is_mixed() || makeup.letters > 0 && makeup.specials_within > 0,
+        0 => makeup.is_mixed || makeup.has_letters && makeup.specials_within > 0,
         // `step-2` is a name. `blue-Kestrel-42!` is not.
-        _ => makeup.is_mixed() && makeup.specials > 0 && !is_mail_address(value),
+        _ => makeup.is_mixed && makeup.specials > 0 && !is_mail_address(value),
     };
     let known = WORDS.iter().any(|word| value.eq_ignore_ascii_case(word.as_bytes()));
     value.len() >= 6 && !known && (chosen || random(value) >= 8) && is_written_out(value)
@@ -129,10 +129,11 @@ fn is_mail_address(value: &[u8]) -> bool {
     !name.is_empty() && host.contains(&b'.') && Makeup::of(host).specials == 1
 }
 
-/// How many characters of each kind a value has.
+/// Which characters a value has, and how many.
 struct Makeup {
-    letters: usize,
-    digits: usize,
+    has_letters: bool,
+    /// Letters and digits.
+    is_mixed: bool,
     specials: usize,
     /// Those neither first nor last: code and prose have them at the ends too.
     specials_within: usize,
@@ -146,31 +147,26 @@ impl Makeup {
         let is_special = |c| matches!(c, '!' | '#' | '$' | '%' | '^' | '&' | '*' | '?' | '~' | '@');
         let at_ends = shown.starts_with(is_special) as usize + shown.ends_with(is_special) as usize;
         let specials = count(is_special);
+        let has_letters = shown.contains(char::is_alphabetic);
         Self {
-            letters: count(char::is_alphabetic),
-            digits: count(|c| c.is_ascii_digit()),
+            has_letters,
+            is_mixed: has_letters && shown.contains(|c: char| c.is_ascii_digit()),
             specials,
             specials_within: specials.saturating_sub(at_ends),
             separators: count(|c| matches!(c, '-' | '_' | '.' | '/' | ':' | '=' | ',')),
         }
-    }
-
-    fn is_mixed(&self) -> bool {
-        self.letters > 0 && self.digits > 0
     }
 }
 
 /// Whether a value is there, and not code, a type or an address that leads to it.
 fn is_written_out(value: &[u8]) -> bool {
     let value = &value[..value.len().min(LOOKED_AT)];
-    let call = memchr::memchr(b'(', value).is_some_and(|open| {
-        open > 0
-            && value[..open].iter().all(|byte| {
-                is_letter(*byte) || byte.is_ascii_digit() || matches!(byte, b'_' | b'.' | b':')
-            })
-    });
+    let is_called =
+        |byte: &u8| is_letter(*byte) || byte.is_ascii_digit() || matches!(byte, b'_' | b'.' | b':');
+    let call = memchr::memchr(b'(', value)
+        .is_some_and(|open| open > 0 && value[..open].iter().all(is_called));
     let colour = matches!(value, [b'#', hex @ ..] if hex.len() <= 8 && hex.iter().all(u8::is_ascii_hexdigit));
-    let refers = matches!(value, [b'[' | b'{' | b'(' | b'<' | b'/', ..] | [b'$', ..]);
+    let refers = matches!(value, [b'[' | b'{' | b'(' | b'<' | b'/' | b'$', ..]);
     !call
         && !colour
         && !refers
@@ -181,16 +177,11 @@ fn is_written_out(value: &[u8]) -> bool {
 
 /// Whether letters and digits take turns as they do in no word.
 fn is_random(part: &[u8]) -> bool {
-    let digits = part.iter().filter(|byte| byte.is_ascii_digit()).count();
+    // `sha256`, `v20260105`, `2fa`, `X509Certificate`: a number at a word, or within one, makes fewer turns.
     let turns =
         part.windows(2).filter(|pair| pair[0].is_ascii_digit() != pair[1].is_ascii_digit()).count();
-    match (digits, part.len()) {
-        (0, 16..) => is_random_letters(part),
-        (digits, length) if digits == 0 || digits == length => false,
-        // `sha256`, `v20260105`, `2fa`, `X509Certificate`: a number at a word, or within one.
-        (_, 8..) => turns >= 3,
-        _ => false,
-    }
+    let has_digits = part.iter().any(u8::is_ascii_digit);
+    part.len() >= 8 && turns >= 3 || part.len() >= 16 && !has_digits && is_random_letters(part)
 }
 
 fn is_random_letters(part: &[u8]) -> bool {
