@@ -3,7 +3,7 @@
 use crate::core::context::build::ContextRequest;
 use crate::core::context::candidate::{Candidate, Line, Part};
 use crate::core::context::explanation::{ExplainedLine, Explanation, NearMiss};
-use crate::core::context::found::Signal;
+use crate::core::context::found::{Link, Signal};
 use crate::core::context::line::Forms;
 use crate::core::context::prices::prices;
 use crate::core::context::receipt::{Receipt, Shown};
@@ -62,17 +62,11 @@ pub fn reason(candidate: &Candidate) -> String {
         },
         (_, Line::Connected { concept, to }) => {
             // Only the first link carries the unit.
-            let through: Vec<String> = to
-                .iter()
-                .enumerate()
-                .map(|(n, link)| match n {
-                    0 => {
-                        format!("{} through {}", link.concept, counted(link.notes as usize, "note"))
-                    }
-                    _ => format!("{} {}", link.concept, link.notes),
-                })
-                .collect();
-            format!("neighbours of {concept}: {}", through.join(", "))
+            let through = to.iter().enumerate().map(|(n, Link { concept, notes })| match n {
+                0 => format!("{concept} through {}", counted(*notes as usize, "note")),
+                _ => format!("{concept} {notes}"),
+            });
+            format!("neighbours of {concept}: {}", through.collect::<Vec<_>>().join(", "))
         }
         _ => mentioned_by(&candidate.signals),
     }
@@ -82,11 +76,11 @@ fn mentioned_by(signals: &[Signal]) -> String {
     let is_search = |signal: &&Signal| matches!(signal, Signal::Search { .. });
     let searched = signals.iter().filter(is_search).count();
     let recent = signals.len() - searched;
-    let by_search = || format!("{} found by search", counted(searched, "note"));
-    let lately = || counted(recent, "recent note");
+    let by_search = format!("in {} found by search", counted(searched, "note"));
+    let lately = counted(recent, "recent note");
     match (searched, recent) {
-        (_, 0) => format!("in {}", by_search()),
-        (0, _) => format!("in {}", lately()),
-        _ => format!("in {} and {}", by_search(), lately()),
+        (_, 0) => by_search,
+        (0, _) => format!("in {lately}"),
+        _ => format!("{by_search} and {lately}"),
     }
 }

@@ -31,15 +31,12 @@ pub fn page(explanation: &Explanation) -> String {
         section("net", "", "The graph", &network(&graph)),
         section("lines", "", "What the session is given", &tables::lines(explanation)),
         section("out", "", "What was left out", &tables::near_misses(&explanation.near_misses)),
+        section("stages", "", "How long it took", &tables::stages(&receipt.stages)),
     ];
-    let faults = |class| section("faults", class, "Faults", &tables::faults(&receipt.faults));
     // What failed changes how all else is to be read, so that it comes first.
-    if receipt.faults.is_empty() {
-        sections.push(faults(""));
-    } else {
-        sections.insert(0, faults("faults"));
-    }
-    sections.push(section("stages", "", "How long it took", &tables::stages(&receipt.stages)));
+    let (place, class) = if receipt.faults.is_empty() { (4, "") } else { (0, "faults") };
+    let faults = section("faults", class, "Faults", &tables::faults(&receipt.faults));
+    sections.insert(place, faults);
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
@@ -62,8 +59,8 @@ fn project(receipt: &Receipt) -> &str {
     receipt.project.as_deref().unwrap_or("no project")
 }
 
-fn section(id: &str, class: &str, title: &str, content: &str) -> String {
-    let class = if class.is_empty() { String::new() } else { format!(" class=\"{class}\"") };
+fn section(id: &str, of: &str, title: &str, content: &str) -> String {
+    let class = html::class(of);
     format!(
         "<section{class} aria-labelledby=\"{id}\">\n<h2 id=\"{id}\">{title}</h2>\n{content}</section>\n"
     )
@@ -76,24 +73,20 @@ fn header(explanation: &Explanation) -> String {
         Some(cap) => format!("{chars} of {}", thousands(cap)),
         None => chars,
     };
-    let moment = receipt.at.to_string();
+    let moment = escape(&receipt.at.to_string());
     let readable = moment.replacen('T', " ", 1).replacen('Z', " UTC", 1);
-    let hash: String = receipt.sha256.chars().take(HASH_CHARS).collect();
+    let sha256 = escape(&receipt.sha256);
+    let beginning = escape(&receipt.sha256.chars().take(HASH_CHARS).collect::<String>());
     let facts = [
         ("Session", escape(&receipt.session)),
-        ("Made", format!("<time datetime=\"{}\">{}</time>", escape(&moment), escape(&readable))),
+        ("Made", format!("<time datetime=\"{moment}\">{readable}</time>")),
         ("Host", escape(&receipt.host.to_string())),
         ("Characters", chars),
         ("Ranking", receipt.ranking.description().to_owned()),
-        (
-            "SHA-256",
-            format!("<code title=\"{}\">{}…</code>", escape(&receipt.sha256), escape(&hash)),
-        ),
-    ];
-    let facts: String = facts
-        .iter()
-        .map(|(name, value)| format!("<div><dt>{name}</dt><dd>{value}</dd></div>\n"))
-        .collect();
+        ("SHA-256", format!("<code title=\"{sha256}\">{beginning}…</code>")),
+    ]
+    .map(|(name, value)| format!("<div><dt>{name}</dt><dd>{value}</dd></div>\n"))
+    .concat();
     format!(
         "<header>\n<p class=\"kicker\">kgctx explain <span class=\"badge\">{}</span></p>\n\
          <h1>Context for <bdi>{}</bdi></h1>\n\
@@ -114,24 +107,20 @@ fn network(graph: &Graph) -> String {
         return "<p>There is nothing to draw: no line of the context is about a concept.</p>\n"
             .to_owned();
     }
-    let mut html = String::new();
-    if graph.edges.is_empty() {
-        html.push_str("<p>No line of the context tells of a connection.</p>\n");
-    }
-    html.push_str(&format!(
+    let figure = format!(
         "<figure>\n<div class=\"scroll\" role=\"region\" aria-label=\"The drawing\" tabindex=\"0\">\n{}</div>\n\
          <figcaption>{}</figcaption>\n</figure>\n",
         drawing::drawing(graph),
         keys(graph)
-    ));
-    if !graph.edges.is_empty() {
-        html.push_str(&format!(
-            "<details>\n<summary>The {} as a table</summary>\n{}</details>\n",
-            counted(graph.edges.len(), "connection"),
-            tables::connections(graph)
-        ));
+    );
+    if graph.edges.is_empty() {
+        return format!("<p>No line of the context tells of a connection.</p>\n{figure}");
     }
-    html
+    format!(
+        "{figure}<details>\n<summary>The {} as a table</summary>\n{}</details>\n",
+        counted(graph.edges.len(), "connection"),
+        tables::connections(graph)
+    )
 }
 
 /// What the signs mean that are in the drawing.

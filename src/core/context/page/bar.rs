@@ -1,6 +1,5 @@
 //! The bar that shows which part takes up how much of the budget.
 
-use crate::core::context::candidate::Part;
 use crate::core::context::receipt::Receipt;
 use crate::core::text::for_html::escape;
 use crate::core::text::number::thousands;
@@ -11,32 +10,11 @@ const WHOLE: usize = 10_000;
 /// A piece of the bar.
 #[derive(Debug, PartialEq, Eq)]
 struct Piece {
-    /// The part; `None` for unused room.
-    part: Option<Part>,
+    class: &'static str,
+    title: &'static str,
     tokens: usize,
     /// Its width, in hundredths of a percent of the bar.
     share: usize,
-}
-
-impl Piece {
-    fn class(&self) -> &'static str {
-        self.part.map_or("unused", Part::name)
-    }
-
-    fn title(&self) -> &'static str {
-        self.part.map_or("Unused", Part::title)
-    }
-
-    fn percent(&self) -> String {
-        match self.share {
-            0 if self.tokens > 0 => "under 0.1 %".to_owned(),
-            share if share < 10 && share > 0 => "under 0.1 %".to_owned(),
-            share if share < 1_000 && share % 100 != 0 => {
-                format!("{}.{} %", share / 100, share / 10 % 10)
-            }
-            share => format!("{} %", (share + 50) / 100),
-        }
-    }
 }
 
 /// The pieces from left to right. Their widths add up to the whole bar.
@@ -44,15 +22,13 @@ fn pieces(receipt: &Receipt) -> Vec<Piece> {
     let used: usize = receipt.parts.iter().map(|part| part.tokens).sum();
     let unused = receipt.budget.tokens.saturating_sub(used);
     let whole = (used + unused).max(1);
-    let share = |tokens: usize| tokens * WHOLE / whole;
-    let mut pieces: Vec<Piece> = receipt
-        .parts
-        .iter()
-        .filter(|part| part.tokens > 0)
-        .map(|part| Piece { part: Some(part.name), tokens: part.tokens, share: share(part.tokens) })
-        .collect();
+    let piece =
+        |class, title, tokens| Piece { class, title, tokens, share: tokens * WHOLE / whole };
+    let parts = receipt.parts.iter().filter(|part| part.tokens > 0);
+    let mut pieces: Vec<Piece> =
+        parts.map(|part| piece(part.name.name(), part.name.title(), part.tokens)).collect();
     if unused > 0 || pieces.is_empty() {
-        pieces.push(Piece { part: None, tokens: unused, share: share(unused) });
+        pieces.push(piece("unused", "Unused", unused));
     }
     // What rounding down has lost goes to the widest, where it is not seen.
     let lost = WHOLE - pieces.iter().map(|piece| piece.share).sum::<usize>();
@@ -62,49 +38,44 @@ fn pieces(receipt: &Receipt) -> Vec<Piece> {
     pieces
 }
 
+fn percent(tokens: usize, share: usize) -> String {
+    match share {
+        ..10 if tokens > 0 => "under 0.1 %".to_owned(),
+        ..1_000 if !share.is_multiple_of(100) => format!("{}.{} %", share / 100, share / 10 % 10),
+        _ => format!("{} %", (share + 50) / 100),
+    }
+}
+
 /// The bar and its legend.
 pub(super) fn bar(receipt: &Receipt) -> String {
-    let pieces = pieces(receipt);
-    let mut html = String::new();
-    if receipt.budget.tokens == 0 {
-        html.push_str("<p>The budget was 0 tokens, so there was no room for anything.</p>\n");
-    } else if receipt.used.tokens == 0 {
-        html.push_str("<p>None of the budget was used.</p>\n");
+    let remark = match (receipt.budget.tokens, receipt.used.tokens) {
+        (0, _) => "<p>The budget was 0 tokens, so there was no room for anything.</p>\n",
+        (_, 0) => "<p>None of the budget was used.</p>\n",
+        _ => "",
+    };
+    let (mut spoken, mut bar, mut legend) = (Vec::new(), String::new(), String::new());
+    for Piece { class, title, tokens, share } in pieces(receipt) {
+        let number = thousands(tokens);
+        let percent = percent(tokens, share);
+        let (whole, rest) = (share / 100, share % 100);
+        spoken.push(format!("{} {number}", title.to_lowercase()));
+        bar += &format!("<span class=\"piece {class}\" style=\"width:{whole}.{rest:02}%\"></span>");
+        legend += &format!(
+            "<li><span class=\"swatch {class}\"></span><span class=\"what\">{title}</span> \
+             <strong>{number}</strong> <span class=\"soft\">{percent}</span></li>\n"
+        );
     }
-    let spoken: Vec<String> = pieces
-        .iter()
-        .map(|piece| format!("{} {}", piece.title().to_lowercase(), thousands(piece.tokens)))
-        .collect();
-    html.push_str(&format!(
-        "<div class=\"bar\" role=\"img\" aria-label=\"Tokens: {}\">",
-        escape(&spoken.join(", "))
-    ));
-    for piece in &pieces {
-        html.push_str(&format!(
-            "<span class=\"piece {}\" style=\"width:{}.{:02}%\"></span>",
-            piece.class(),
-            piece.share / 100,
-            piece.share % 100
-        ));
-    }
-    html.push_str("</div>\n<ul class=\"legend\">\n");
-    for piece in &pieces {
-        html.push_str(&format!(
-            "<li><span class=\"swatch {}\"></span><span class=\"what\">{}</span> <strong>{}</strong> \
-             <span class=\"soft\">{}</span></li>\n",
-            piece.class(),
-            piece.title(),
-            thousands(piece.tokens),
-            piece.percent()
-        ));
-    }
-    html.push_str("</ul>\n");
-    html
+    let spoken = escape(&spoken.join(", "));
+    format!(
+        "{remark}<div class=\"bar\" role=\"img\" aria-label=\"Tokens: {spoken}\">{bar}</div>\n\
+         <ul class=\"legend\">\n{legend}</ul>\n"
+    )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::core::context::candidate::Part;
     use crate::core::context::page::tests::receipt;
     use crate::core::context::receipt::PartUse;
     use proptest::prelude::*;
@@ -133,9 +104,8 @@ mod tests {
 
     #[test]
     fn a_share_is_said_as_exactly_as_it_matters() {
-        let percent = |share| Piece { part: None, tokens: usize::from(share > 0), share }.percent();
         assert_eq!(
-            [0, 5, 42, 250, 900, 1_250].map(percent),
+            [0, 5, 42, 250, 900, 1_250].map(|share| percent(usize::from(share > 0), share)),
             ["0 %", "under 0.1 %", "0.4 %", "2.5 %", "9 %", "13 %"]
         );
     }

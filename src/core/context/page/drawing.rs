@@ -29,12 +29,10 @@ pub(super) fn drawing(graph: &Graph) -> String {
         svg.push_str(&line(graph, edge, most, &layout.spots));
     }
     if let Some(y) = layout.rows_from {
+        let [rule, right, text] = [y - 14.0, WIDTH - 10.0, y + 6.0].map(decimal);
         svg.push_str(&format!(
-            "<path class=\"rule\" d=\"M 10 {} H {}\"></path>\n<text class=\"aside\" x=\"10\" y=\"{}\">\
-             Named on their own, without a connection in this context</text>\n",
-            decimal(y - 14.0),
-            decimal(WIDTH - 10.0),
-            decimal(y + 6.0)
+            "<path class=\"rule\" d=\"M 10 {rule} H {right}\"></path>\n<text class=\"aside\" x=\"10\" y=\"{text}\">\
+             Named on their own, without a connection in this context</text>\n"
         ));
     }
     for (n, (node, spot)) in graph.nodes.iter().zip(&layout.spots).enumerate() {
@@ -74,25 +72,16 @@ fn line(graph: &Graph, edge: &Edge, most: u32, spots: &[Spot]) -> String {
     let width = THINNEST + THICKER.min(1.2 * beyond_one(most)) * strength;
     let (from, to) = (&spots[edge.from], &spots[edge.to]);
     let (x, y) = bend(from, to);
+    let [x, y, x_from, y_from, x_to, y_to] = [x, y, from.x, from.y, to.x, to.y].map(decimal);
+    let [width, opacity] = [width, 0.4 + 0.5 * strength].map(decimal);
+    let (a, b) = (&graph.nodes[edge.from].name, &graph.nodes[edge.to].name);
+    let notes = counted(edge.notes as usize, "shared note");
     format!(
-        "<path class=\"edge t{} t{}\" d=\"M {} {} Q {} {} {} {}\" stroke-width=\"{}\" stroke-opacity=\"{}\">\
-         <title>{}</title></path>\n",
+        "<path class=\"edge t{} t{}\" d=\"M {x_from} {y_from} Q {x} {y} {x_to} {y_to}\" \
+         stroke-width=\"{width}\" stroke-opacity=\"{opacity}\"><title>{}</title></path>\n",
         edge.from,
         edge.to,
-        decimal(from.x),
-        decimal(from.y),
-        decimal(x),
-        decimal(y),
-        decimal(to.x),
-        decimal(to.y),
-        decimal(width),
-        decimal(0.4 + 0.5 * strength),
-        escape(&format!(
-            "{} and {}: {}",
-            graph.nodes[edge.from].name,
-            graph.nodes[edge.to].name,
-            counted(edge.notes as usize, "shared note")
-        ))
+        escape(&format!("{a} and {b}: {notes}"))
     )
 }
 
@@ -114,23 +103,14 @@ fn dot(graph: &Graph, n: usize, node: &Node, spot: &Spot) -> String {
     };
     let touching: String = graph.around(n).map(|(other, _)| format!(" t{other}")).collect();
     let n_connections = counted(graph.around(n).count(), "connection");
-    let (x, y) = spot.anchor();
-    let anchor = match spot.side {
-        Side::Right => "start",
-        Side::Left => "end",
-        Side::Below => "middle",
-    };
+    let ((x, middle), anchor, _) = spot.anchor();
+    let foot = middle + spot.side.font() * 0.35;
+    let [cx, cy, r, x, y] = [spot.x, spot.y, spot.radius, x, foot].map(decimal);
     format!(
         "<g class=\"dot {class} n{n} t{n}{touching}\"><title>{}</title>\
-         <circle cx=\"{}\" cy=\"{}\" r=\"{}\"></circle>\
-         <text x=\"{}\" y=\"{}\" text-anchor=\"{anchor}\">{}</text></g>\n",
+         <circle cx=\"{cx}\" cy=\"{cy}\" r=\"{r}\"></circle>\
+         <text x=\"{x}\" y=\"{y}\" text-anchor=\"{anchor}\">{}</text></g>\n",
         escape(&format!("{}: {words}, {n_connections}", node.name)),
-        decimal(spot.x),
-        decimal(spot.y),
-        decimal(spot.radius),
-        decimal(x),
-        // From a line's middle to its foot.
-        decimal(y + spot.font * 0.35),
         escape(&spot.label)
     )
 }

@@ -1,8 +1,6 @@
 //! The small graph of a context: the concepts that its lines name, and the connections that they tell of. Knows no
 //! coordinates.
 
-use std::collections::BTreeMap;
-
 use crate::core::context::candidate::{Line, Part};
 use crate::core::context::receipt::Receipt;
 use crate::core::text::for_model;
@@ -42,21 +40,20 @@ impl Graph {
     /// What the shown lines of a receipt tell. What was left out is not drawn: it is not in the context.
     pub(super) fn of(receipt: &Receipt) -> Graph {
         let mut graph = Graph::default();
-        let mut known = BTreeMap::new();
         for entry in &receipt.entries {
             let Some(shown) = &entry.shown else { continue };
             match &entry.candidate.line {
                 Line::Described { name, .. } if entry.candidate.part == Part::Concepts => {
                     let bare = name.strip_prefix("[[").and_then(|name| name.strip_suffix("]]"));
-                    graph.node(&mut known, bare.unwrap_or(name), Standing::Chosen);
+                    graph.node(bare.unwrap_or(name), Standing::Chosen);
                 }
                 Line::Described { .. } => {}
                 Line::Connected { concept, to } => {
                     let name = for_model::one_line(concept.as_str());
-                    let from = graph.node(&mut known, &name, Standing::Expanded);
+                    let from = graph.node(&name, Standing::Expanded);
                     for link in to.iter().take(shown.extent.map_or(to.len(), |extent| extent + 1)) {
                         let name = for_model::one_line(link.concept.as_str());
-                        let to = graph.node(&mut known, &name, Standing::Neighbour);
+                        let to = graph.node(&name, Standing::Neighbour);
                         graph.connect(from, to, link.notes);
                     }
                 }
@@ -65,18 +62,14 @@ impl Graph {
         graph
     }
 
-    fn node(
-        &mut self,
-        known: &mut BTreeMap<String, usize>,
-        name: &str,
-        standing: Standing,
-    ) -> usize {
-        let node = *known.entry(name.to_owned()).or_insert_with(|| {
-            self.nodes.push(Node { name: name.to_owned(), standing });
-            self.nodes.len() - 1
-        });
-        self.nodes[node].standing = self.nodes[node].standing.max(standing);
-        node
+    /// The number of a concept, which the strongest reason decides upon.
+    fn node(&mut self, name: &str, standing: Standing) -> usize {
+        let known = self.nodes.iter().position(|node| node.name == name);
+        match known {
+            Some(node) => self.nodes[node].standing = self.nodes[node].standing.max(standing),
+            None => self.nodes.push(Node { name: name.to_owned(), standing }),
+        }
+        known.unwrap_or(self.nodes.len() - 1)
     }
 
     /// A connection that both of its ends tell of is one.

@@ -1,4 +1,4 @@
-//! Small pieces of a page: lines of a context and numbers.
+//! Small pieces of a page: lines of a context, classes and numbers.
 
 use crate::core::text::for_html::escape;
 
@@ -20,6 +20,11 @@ pub(super) fn line(text: &str) -> String {
         html.push_str(&format!(" <span class=\"address\">{}</span>", escape(address.trim_start())));
     }
     html
+}
+
+/// The attribute of an element that has a class, or none.
+pub(super) fn class(name: &str) -> String {
+    if name.is_empty() { String::new() } else { format!(" class=\"{name}\"") }
 }
 
 /// A number in a style or a drawing, to a tenth, without a sign that means nothing.

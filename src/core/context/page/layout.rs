@@ -6,7 +6,7 @@
 
 use std::f64::consts::TAU;
 
-use crate::core::context::page::graph::{Graph, Standing};
+use crate::core::context::page::graph::{Graph, Node, Standing};
 use crate::core::context::page::label;
 use crate::core::context::page::ring::{settle, slots};
 
@@ -50,7 +50,6 @@ pub(super) struct Spot {
     pub(super) radius: f64,
     /// The name, as long as there is room.
     pub(super) label: String,
-    pub(super) font: f64,
     pub(super) side: Side,
 }
 
@@ -60,53 +59,48 @@ pub(super) enum Side {
     #[default]
     Right,
     Left,
+    /// Of expanded concepts, whose names are bold.
     Below,
+}
+
+impl Side {
+    pub(super) fn font(self) -> f64 {
+        if self == Side::Below { BOLD_FONT } else { FONT }
+    }
 }
 
 pub(super) type Point = (f64, f64);
 
 /// A rectangle: left, top, right, bottom.
-pub(super) type Frame = [f64; 4];
+type Frame = [f64; 4];
 
 impl Spot {
-    /// Where the name is anchored: its left end, right end or middle, and its middle line.
-    pub(super) fn anchor(&self) -> (f64, f64) {
+    fn new(node: &Node, (x, y): Point, side: Side, room: f64) -> Spot {
+        let label = label::shorten(&node.name, side.font(), room);
+        Spot { x, y, radius: radius(node.standing), label, side }
+    }
+
+    /// Where the name's middle line is anchored, how SVG calls that, and how much of the name lies left of it.
+    pub(super) fn anchor(&self) -> (Point, &'static str, f64) {
+        let Spot { x, y, radius, .. } = self;
         match self.side {
-            Side::Right => (self.x + self.radius + GAP, self.y),
-            Side::Left => (self.x - self.radius - GAP, self.y),
-            Side::Below => (self.x, self.y + self.radius + 4.0 + self.font * HALF_HEIGHT),
+            Side::Right => ((x + radius + GAP, *y), "start", 0.0),
+            Side::Left => ((x - radius - GAP, *y), "end", 1.0),
+            Side::Below => ((*x, y + radius + 4.0 + self.side.font() * HALF_HEIGHT), "middle", 0.5),
         }
     }
 
-    pub(super) fn name_frame(&self) -> Frame {
-        let width = label::width(&self.label, self.font);
-        let (x, y) = self.anchor();
-        let left = match self.side {
-            Side::Right => x,
-            Side::Left => x - width,
-            Side::Below => x - width / 2.0,
-        };
-        let half = self.font * HALF_HEIGHT;
-        [left, y - half, left + width, y + half]
-    }
-
-    pub(super) fn circle_frame(&self) -> Frame {
+    /// What the name and the circle cover.
+    fn frames(&self) -> [Frame; 2] {
         let Spot { x, y, radius, .. } = self;
-        [x - radius, y - radius, x + radius, y + radius]
-    }
-
-    fn top(&self) -> f64 {
-        self.circle_frame()[1].min(self.name_frame()[1])
-    }
-
-    fn bottom(&self) -> f64 {
-        self.circle_frame()[3].max(self.name_frame()[3])
-    }
-
-    fn moved(mut self, x: f64, y: f64) -> Spot {
-        self.x += x;
-        self.y += y;
-        self
+        let width = label::width(&self.label, self.side.font());
+        let ((anchor, middle), _, share) = self.anchor();
+        let left = anchor - width * share;
+        let half = self.side.font() * HALF_HEIGHT;
+        [
+            [left, middle - half, left + width, middle + half],
+            [x - radius, y - radius, x + radius, y + radius],
+        ]
     }
 }
 
@@ -128,7 +122,7 @@ impl Layout {
             let middle = (WIDTH / 2.0, MARGIN + ring_y);
             let inner = inner_ring(graph, &inside, ring_x * INNER, ring_y * INNER);
             for (&node, spot) in inside.iter().zip(inner) {
-                spots[node] = spot.moved(middle.0, middle.1);
+                spots[node] = Spot { x: spot.x + middle.0, y: spot.y + middle.1, ..spot };
             }
             let slots: Vec<Point> = slots(outside.len(), ring_x, ring_y)
                 .into_iter()
@@ -137,13 +131,15 @@ impl Layout {
             let inner: Vec<(usize, Point)> =
                 inside.iter().map(|&node| (node, (spots[node].x, spots[node].y))).collect();
             for (node, slot) in settle(graph, &inner, &outside, &slots, middle) {
-                spots[node] = outer_spot(graph, node, slots[slot], middle.0);
+                spots[node] = outer_spot(&graph.nodes[node], slots[slot], middle.0);
             }
             // Few nodes leave the ring's top and bottom empty.
             let drawn = || inside.iter().chain(&outside).copied();
-            let top = drawn().map(|node| spots[node].top()).fold(f64::INFINITY, f64::min);
+            let tops = drawn().flat_map(|node| spots[node].frames()).map(|frame| frame[1]);
+            let top = tops.fold(f64::INFINITY, f64::min);
             drawn().for_each(|node| spots[node].y -= top - MARGIN);
-            height = drawn().map(|node| spots[node].bottom()).fold(0.0, f64::max) + MARGIN;
+            let bottoms = drawn().flat_map(|node| spots[node].frames()).map(|frame| frame[3]);
+            height = bottoms.fold(0.0, f64::max) + MARGIN;
         }
         let mut rows_from = None;
         if !alone.is_empty() {
@@ -151,8 +147,11 @@ impl Layout {
                 rows_from = Some(height + 24.0);
                 height += 42.0;
             }
+            let column = (WIDTH - 2.0 * MARGIN) / COLUMNS as f64;
             for (n, &node) in alone.iter().enumerate() {
-                spots[node] = row_spot(graph, node, n, height);
+                let x = MARGIN + (n % COLUMNS) as f64 * column + 10.0;
+                let y = height + ((n / COLUMNS) as f64 + 0.5) * (STEP + 2.0);
+                spots[node] = Spot::new(&graph.nodes[node], (x, y), Side::Right, column - 34.0);
             }
             height += alone.len().div_ceil(COLUMNS) as f64 * (STEP + 2.0) + MARGIN;
         }
@@ -189,14 +188,9 @@ fn inner_ring(graph: &Graph, inside: &[usize], ring_x: f64, ring_y: f64) -> Vec<
         let place = |(k, &node): (usize, &usize)| {
             let angle = TAU * (k as f64 / n as f64 + turn as f64 / 360.0);
             let from_middle = if n == 1 { 0.0 } else { 1.0 };
-            Spot {
-                x: from_middle * ring_x * angle.sin(),
-                y: from_middle * ring_y * -angle.cos(),
-                radius: radius(graph.nodes[node].standing),
-                label: label::shorten(&graph.nodes[node].name, BOLD_FONT, room),
-                font: BOLD_FONT,
-                side: Side::Below,
-            }
+            let (x, y) = (ring_x * angle.sin(), ring_y * -angle.cos());
+            let point = (from_middle * x, from_middle * y);
+            Spot::new(&graph.nodes[node], point, Side::Below, room)
         };
         inside.iter().enumerate().map(place).collect()
     };
@@ -222,8 +216,8 @@ fn clearance(spots: &[Spot]) -> f64 {
     let mut smallest = f64::INFINITY;
     for (n, one) in spots.iter().enumerate() {
         for other in &spots[..n] {
-            for a in [one.name_frame(), one.circle_frame()] {
-                for b in [other.name_frame(), other.circle_frame()] {
+            for a in one.frames() {
+                for b in other.frames() {
                     smallest = smallest.min(apart(a, b));
                 }
             }
@@ -239,32 +233,16 @@ fn apart(a: Frame, b: Frame) -> f64 {
     across.max(down)
 }
 
-fn outer_spot(graph: &Graph, node: usize, (x, y): Point, middle: f64) -> Spot {
-    let radius = radius(graph.nodes[node].standing);
-    let side = if x >= middle { Side::Right } else { Side::Left };
-    let to_the_rim = if side == Side::Right { WIDTH - x } else { x };
-    let room = (to_the_rim - radius - GAP - MARGIN).min(260.0);
-    let label = label::shorten(&graph.nodes[node].name, FONT, room);
-    Spot { x, y, radius, label, font: FONT, side }
-}
-
-fn row_spot(graph: &Graph, node: usize, n: usize, top: f64) -> Spot {
-    let column = (WIDTH - 2.0 * MARGIN) / COLUMNS as f64;
-    let radius = radius(graph.nodes[node].standing);
-    Spot {
-        x: MARGIN + (n % COLUMNS) as f64 * column + 10.0,
-        y: top + ((n / COLUMNS) as f64 + 0.5) * (STEP + 2.0),
-        radius,
-        label: label::shorten(&graph.nodes[node].name, FONT, column - 34.0),
-        font: FONT,
-        side: Side::Right,
-    }
+fn outer_spot(node: &Node, (x, y): Point, middle: f64) -> Spot {
+    let (side, to_the_rim) = if x >= middle { (Side::Right, WIDTH - x) } else { (Side::Left, x) };
+    let room = (to_the_rim - radius(node.standing) - GAP - MARGIN).min(260.0);
+    Spot::new(node, (x, y), side, room)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::context::page::graph::{Edge, Node};
+    use crate::core::context::page::graph::Edge;
     use proptest::prelude::*;
 
     /// So many expanded concepts, each with so many neighbours, of which some are shared, and some concepts alone.
@@ -300,19 +278,17 @@ mod tests {
         let Layout { spots, height, .. } = Layout::of(graph);
         assert_eq!(spots.len(), graph.nodes.len());
         for (n, spot) in spots.iter().enumerate() {
-            for [left, top, right, bottom] in [spot.name_frame(), spot.circle_frame()] {
+            for [left, top, right, bottom] in spot.frames() {
                 assert!(
                     left >= 0.0 && top >= 0.0 && right <= WIDTH && bottom <= height,
                     "{spot:?}"
                 );
             }
             for other in &spots[..n] {
-                assert!(apart(spot.name_frame(), other.name_frame()) > 0.0, "{spot:?} {other:?}");
-                assert!(apart(spot.name_frame(), other.circle_frame()) > 0.0, "{spot:?} {other:?}");
-                assert!(
-                    apart(spot.circle_frame(), other.circle_frame()) > 0.0,
-                    "{spot:?} {other:?}"
-                );
+                for (a, b) in [(0, 0), (0, 1), (1, 1)] {
+                    let distance = apart(spot.frames()[a], other.frames()[b]);
+                    assert!(distance > 0.0, "{spot:?} {other:?}");
+                }
             }
         }
     }

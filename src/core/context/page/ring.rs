@@ -1,6 +1,5 @@
 //! The outer ring of a drawing: where its places are, and which node gets which. Knows no names.
 
-use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 
 use crate::core::context::page::graph::Graph;
@@ -29,12 +28,12 @@ pub(super) fn settle(
     slots: &[Point],
     middle: Point,
 ) -> Vec<(usize, usize)> {
-    let inside: BTreeMap<usize, Point> = inside.iter().copied().collect();
     let weight = |notes: u32| 1.0 + f64::from(notes).max(1.0).ln();
     // What draws a node: where to, and how much.
     let pulls = |node: usize| -> Vec<(Point, f64)> {
-        let inside = |(other, notes)| Some((*inside.get(&other)?, weight(notes)));
-        graph.around(node).filter_map(inside).collect()
+        let place = |other| inside.iter().find(|(node, _)| *node == other);
+        let pull = |(other, notes)| place(other).map(|&(_, to)| (to, weight(notes)));
+        graph.around(node).filter_map(pull).collect()
     };
     let angle = |node: usize| {
         let (x, y) = pulls(node).into_iter().fold((0.0, 0.0), |(x, y), (to, weight)| {
@@ -58,12 +57,9 @@ pub(super) fn settle(
     let turned = |turn: usize| -> f64 { (0..n).map(|k| costs[k][(k + turn) % n]).sum() };
     let best = (0..n).min_by(|&a, &b| turned(a).total_cmp(&turned(b))).unwrap_or_default();
     let mut slot_of: Vec<usize> = (0..n).map(|k| (k + best) % n).collect();
-    let mut is_settled = false;
     // Every swap makes the lines shorter, so that this ends; the bound is for numbers that differ by nothing.
     for _ in 0..n {
-        if std::mem::replace(&mut is_settled, true) {
-            break;
-        }
+        let mut is_settled = true;
         for a in 0..n {
             for b in 0..a {
                 let (here, there) = (slot_of[a], slot_of[b]);
@@ -72,6 +68,9 @@ pub(super) fn settle(
                     is_settled = false;
                 }
             }
+        }
+        if is_settled {
+            break;
         }
     }
     nodes.into_iter().zip(slot_of).collect()

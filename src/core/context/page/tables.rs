@@ -3,7 +3,7 @@
 use crate::core::context::candidate::Part;
 use crate::core::context::explanation::{ExplainedLine, Explanation, NearMiss};
 use crate::core::context::page::graph::{Edge, Graph};
-use crate::core::context::page::html::{decimal, line};
+use crate::core::context::page::html::{class, decimal, line};
 use crate::core::context::receipt::{Fault, Stage};
 use crate::core::text::for_html::escape;
 use crate::core::text::number::{counted, thousands};
@@ -15,7 +15,7 @@ pub(super) fn lines(explanation: &Explanation) -> String {
         return "<p>The context has no lines: nothing was found for this project, or nothing had room.</p>\n"
             .to_owned();
     }
-    let mut bodies = String::new();
+    let mut bodies = Vec::new();
     for part in Part::ALL {
         let of_part: Vec<&ExplainedLine> = lines.iter().filter(|line| line.part == part).collect();
         if of_part.is_empty() {
@@ -30,21 +30,25 @@ pub(super) fn lines(explanation: &Explanation) -> String {
             counted(of_part.len(), "line"),
             counted(tokens.sum(), "token")
         );
-        let row = |ExplainedLine { text, tokens, shortened, reason, .. }: &ExplainedLine| {
-            let badge = if *shortened { " <span class=\"badge\">shortened</span>" } else { "" };
-            format!(
-                "<tr><td class=\"number\">{}</td><td class=\"line\">{}{badge}</td><td class=\"why\">{}</td></tr>\n",
-                thousands(*tokens),
-                line(text),
-                escape(reason)
-            )
-        };
-        bodies += &body(std::iter::once(title).chain(of_part.into_iter().map(row)));
+        let rows =
+            of_part.into_iter().map(|ExplainedLine { text, tokens, shortened, reason, .. }| {
+                let badge = if *shortened { " <span class=\"badge\">shortened</span>" } else { "" };
+                format!("<tr>{}</tr>\n", cells(*tokens, text, badge, reason))
+            });
+        bodies.push(title + &rows.collect::<String>());
     }
     let caption =
         "Every line as it stands in the context. The headings of the parts take up tokens, too.";
     let columns = [("number", "Tokens"), ("", "Line"), ("", "Why it is there")];
     table("stacked", caption, &columns, &bodies)
+}
+
+/// The cells of a line, shown or not.
+fn cells(tokens: usize, text: &str, badge: &str, reason: &str) -> String {
+    let (tokens, line, reason) = (thousands(tokens), line(text), escape(reason));
+    format!(
+        "<td class=\"number\">{tokens}</td><td class=\"line\">{line}{badge}</td><td class=\"why\">{reason}</td>"
+    )
 }
 
 /// What was left out, and at which budget it comes in.
@@ -63,15 +67,10 @@ pub(super) fn near_misses(near_misses: &[NearMiss]) -> String {
             Some(budget) => format!("<strong>{}</strong> tokens", thousands(*budget)),
             None => "never: the host’s own limit keeps it out".to_owned(),
         };
-        format!(
-            "<tr><td class=\"number\">{}</td><td class=\"line\">{}</td><td class=\"why\">{}</td>\
-             <td class=\"price\">{price}</td></tr>\n",
-            thousands(*tokens),
-            line(text),
-            escape(reason)
-        )
+        let cells = cells(*tokens, text, "", reason);
+        format!("<tr>{cells}<td class=\"price\">{price}</td></tr>\n")
     });
-    table("stacked", &caption, &columns, &body(rows))
+    table("stacked", &caption, &columns, &[rows.collect()])
 }
 
 /// What went wrong on the way.
@@ -84,7 +83,7 @@ pub(super) fn faults(faults: &[Fault]) -> String {
         let reason = escape(reason);
         format!("<tr><th scope=\"row\">{source}</th><td>{reason}</td></tr>\n")
     });
-    table("", caption, &[("", "Source"), ("", "What happened")], &body(rows))
+    table("", caption, &[("", "Source"), ("", "What happened")], &[rows.collect()])
 }
 
 /// How long each stage took.
@@ -103,7 +102,7 @@ pub(super) fn stages(stages: &[Stage]) -> String {
         )
     });
     let columns = [("", "Stage"), ("number", "ms"), ("", "Beside the longest")];
-    table("", caption, &columns, &body(rows))
+    table("", caption, &columns, &[rows.collect()])
 }
 
 /// The drawing's connections, for those who cannot see it.
@@ -120,26 +119,16 @@ pub(super) fn connections(graph: &Graph) -> String {
             thousands(*notes)
         )
     });
-    table("", caption, &columns, &body(rows))
+    table("", caption, &columns, &[rows.collect()])
 }
 
-fn body(rows: impl Iterator<Item = String>) -> String {
-    format!("<tbody>\n{}</tbody>\n", rows.collect::<String>())
-}
-
-/// A table. Each column has a class and a name.
-fn table(class: &str, caption: &str, columns: &[(&str, &str)], bodies: &str) -> String {
-    let attribute = |class: &str| match class {
-        "" => String::new(),
-        class => format!(" class=\"{class}\""),
-    };
-    let columns: String = columns
-        .iter()
-        .map(|(class, name)| format!("<th scope=\"col\"{}>{name}</th>", attribute(class)))
-        .collect();
+/// A table. Each column has a class and a name; each body consists of rows.
+fn table(of: &str, caption: &str, columns: &[(&str, &str)], bodies: &[String]) -> String {
+    let column = |(of, name): &(&str, &str)| format!("<th scope=\"col\"{}>{name}</th>", class(of));
+    let columns: String = columns.iter().map(column).collect();
+    let bodies: String = bodies.iter().map(|rows| format!("<tbody>\n{rows}</tbody>\n")).collect();
+    let (class, caption) = (class(of), escape(caption));
     format!(
-        "<table{}>\n<caption>{}</caption>\n<thead><tr>{columns}</tr></thead>\n{bodies}</table>\n",
-        attribute(class),
-        escape(caption)
+        "<table{class}>\n<caption>{caption}</caption>\n<thead><tr>{columns}</tr></thead>\n{bodies}</table>\n"
     )
 }
