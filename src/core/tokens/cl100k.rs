@@ -13,34 +13,23 @@
 //!
 //! The first of these that matches makes the piece.
 
-use super::scan::{LEAD, LETTERS, Scan};
+use super::scan::{LEAD, LETTERS, Scan, WHITE};
 
 /// Returns where the piece that begins at `place` ends.
 pub(super) fn end_of_piece(scan: Scan<'_>, place: usize) -> usize {
-    let end = scan.contraction(place);
-    if end > place {
-        return end;
-    }
-    let (class, width) = scan.at(place);
-    let start = if class & LEAD == 0 { place } else { place + width };
-    let end = scan.run(start, LETTERS);
-    if end > start {
-        return end;
-    }
-    let end = scan.numbers(place);
-    if end > place {
-        return end;
-    }
-    let end = scan.symbols(place, b"\r\n");
-    if end > place {
-        return end;
-    }
+    let word = || {
+        let (class, width) = scan.at(place);
+        let start = if class & LEAD == 0 { place } else { place + width };
+        scan.some(start, LETTERS)
+    };
     // Changes no count, because no token goes on from a newline to spaces without another newline after them.
-    let end = scan.white_space(place).end;
-    if end == scan.0.len() {
-        return end;
-    }
-    scan.blank(place)
+    let last_blank = || Some(scan.run(place, WHITE)).filter(|end| *end == scan.0.len());
+    scan.contraction(place)
+        .or_else(word)
+        .or_else(|| scan.numbers(place))
+        .or_else(|| scan.symbols(place, b"\r\n"))
+        .or_else(last_blank)
+        .unwrap_or_else(|| scan.blank(place))
 }
 
 #[cfg(test)]

@@ -17,18 +17,11 @@ use super::scan::{HEAD, LEAD, Scan, TAIL};
 
 /// Returns where the piece that begins at `place` ends.
 pub(super) fn end_of_piece(scan: Scan<'_>, place: usize) -> usize {
-    if let Some(end) = word(scan, place) {
-        return scan.contraction(end);
-    }
-    let end = scan.numbers(place);
-    if end > place {
-        return end;
-    }
-    let end = scan.symbols(place, b"\r\n/");
-    if end > place {
-        return end;
-    }
-    scan.blank(place)
+    word(scan, place)
+        .map(|end| scan.contraction(end).unwrap_or(end))
+        .or_else(|| scan.numbers(place))
+        .or_else(|| scan.symbols(place, b"\r\n/"))
+        .unwrap_or_else(|| scan.blank(place))
 }
 
 /// The first two lines of the pattern, without the contraction.
@@ -36,7 +29,9 @@ fn word(scan: Scan<'_>, place: usize) -> Option<usize> {
     let (class, width) = scan.at(place);
     // A mark may lead a word too. It can as well be the word's first character: the piece is the same.
     let start = if class & (LEAD & !MARK) != 0 { place + width } else { place };
-    cased(scan, start).or_else(|| capitals(scan, start))
+    // `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*`, where `cased` has failed: the head has nothing but
+    // capitals, and no tail follows.
+    cased(scan, start).or_else(|| scan.some(start, HEAD))
 }
 
 /// `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+`
@@ -58,13 +53,6 @@ fn cased(scan: Scan<'_>, start: usize) -> Option<usize> {
             given_back = Some(place);
         }
     }
-}
-
-/// `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*`, where [`cased`] has failed: the head has nothing but
-/// capitals, and no tail follows.
-fn capitals(scan: Scan<'_>, start: usize) -> Option<usize> {
-    let end = scan.run(start, HEAD);
-    (end > start).then_some(end)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The text as the patterns see it: classes of characters, and what single parts of a pattern match.
 //!
 //! A place is a byte offset on a character's boundary. Every function takes a place and returns the one after what it
-//! matched, which is the same place if it matched nothing.
+//! matched: the same place if that may be nothing, and `None` if it may not.
 
 use super::layout::class::{
     CASELESS, LOWER, MARK, NEWLINE, NUMBER, ROW, ROWS, SPACE, SYMBOL, UPPER,
@@ -61,72 +61,60 @@ impl Scan<'_> {
         place + rest.iter().take_while(|byte| these.contains(byte)).count()
     }
 
+    /// At least one character of a set: `[…]+`.
+    pub(super) fn some(self, place: usize, set: u8) -> Option<usize> {
+        Some(self.run(place, set)).filter(|end| *end > place)
+    }
+
     /// `\p{N}{1,3}`.
-    pub(super) fn numbers(self, mut place: usize) -> usize {
+    pub(super) fn numbers(self, place: usize) -> Option<usize> {
+        let mut end = place;
         for _ in 0..3 {
-            let (class, width) = self.at(place);
+            let (class, width) = self.at(end);
             if class != NUMBER {
                 break;
             }
-            place += width;
+            end += width;
         }
-        place
+        (end > place).then_some(end)
     }
 
     /// `'s|'t|'re|'ve|'m|'ll|'d` in either case.
-    pub(super) fn contraction(self, place: usize) -> usize {
+    pub(super) fn contraction(self, place: usize) -> Option<usize> {
         let width = match &self.0.as_bytes()[place..] {
             [b'\'', b's' | b'S' | b't' | b'T' | b'm' | b'M' | b'd' | b'D', ..] => 2,
             [b'\'', b'r' | b'R' | b'v' | b'V', b'e' | b'E', ..] => 3,
             [b'\'', b'l' | b'L', b'l' | b'L', ..] => 3,
             // The long s, ſ, is an s in another case. No other letter here has a third form.
             [b'\'', 0xc5, 0xbf, ..] => 3,
-            _ => 0,
+            _ => return None,
         };
-        place + width
+        Some(place + width)
     }
 
     /// ` ?[^\s\p{L}\p{N}]+`, and as many as there are of `trailing`.
-    pub(super) fn symbols(self, place: usize, trailing: &[u8]) -> usize {
+    pub(super) fn symbols(self, place: usize, trailing: &[u8]) -> Option<usize> {
         let start = place + usize::from(self.0.as_bytes().get(place) == Some(&b' '));
-        let end = self.run(start, SYMBOLS);
-        if end == start { place } else { self.run_of(end, trailing) }
-    }
-
-    /// The white space from a place on, up to the next other character.
-    pub(super) fn white_space(self, place: usize) -> WhiteSpace {
-        let mut run = WhiteSpace { end: place, last: place, after_newline: None };
-        loop {
-            let (class, width) = self.at(run.end);
-            if class & WHITE == 0 {
-                return run;
-            }
-            run.last = run.end;
-            run.end += width;
-            if class == NEWLINE {
-                run.after_newline = Some(run.end);
-            }
-        }
+        self.some(start, SYMBOLS).map(|end| self.run_of(end, trailing))
     }
 
     /// What both patterns end with: `\s*[\r\n]+|\s+(?!\S)|\s+`.
     pub(super) fn blank(self, place: usize) -> usize {
-        let WhiteSpace { end, last, after_newline } = self.white_space(place);
-        match after_newline {
-            Some(after_newline) => after_newline,
-            // The last space before a word is left to the word, unless there is no other.
-            None if end < self.0.len() && last > place => last,
-            None => end,
+        // Where the white space ends, its last character begins, and its last newline ends.
+        let (mut end, mut last, mut after_newline) = (place, place, None);
+        loop {
+            let (class, width) = self.at(end);
+            if class & WHITE == 0 {
+                break;
+            }
+            last = end;
+            end += width;
+            if class == NEWLINE {
+                after_newline = Some(end);
+            }
         }
+        // The last space before a word is left to the word, unless there is no other.
+        let is_before_word = end < self.0.len() && last > place;
+        after_newline.unwrap_or(if is_before_word { last } else { end })
     }
-}
-
-/// A run of white space.
-pub(super) struct WhiteSpace {
-    /// Where it ends.
-    pub(super) end: usize,
-    /// Where its last character begins.
-    last: usize,
-    /// Where its last newline ends.
-    after_newline: Option<usize>,
 }

@@ -30,65 +30,44 @@ impl Vocabulary {
     /// Returns the rank of the token that has exactly these bytes, if there is one.
     pub(super) fn rank(&self, token: &[u8]) -> Option<u32> {
         if token.len() <= SHORT {
-            self.short_rank(token)
+            let key = layout::key(token);
+            let halves = (key as u32, (key >> 32) as u32);
+            search(self.short, layout::short_hash(key), token.len(), |slot| slot == halves)
         } else if token.len() <= LONGEST {
-            self.long_rank(token)
+            let hash = layout::long_hash(token);
+            // The hash first: bytes of other tokens are pages that need not be read.
+            search(self.long, hash, token.len(), |(slot_hash, start)| {
+                slot_hash == hash as u32 && self.bytes[start as usize..].starts_with(token)
+            })
         } else {
             None
         }
     }
+}
 
-    fn short_rank(&self, token: &[u8]) -> Option<u32> {
-        let key = layout::key(token);
-        let (lower, upper) = (key as u32, (key >> 32) as u32);
-        let mut at = layout::home(layout::short_hash(key), self.short.len());
-        loop {
-            let [slot_lower, slot_upper, label] = numbers(&self.short[at]);
-            if label == FREE {
-                return None;
-            }
-            if (slot_lower, slot_upper) == (lower, upper) && length_in(label) == token.len() {
-                return Some(rank_in(label));
-            }
-            at = after(at, self.short);
+/// Returns the rank in the first place from `hash` on that has the token's length and whose first two numbers fit.
+fn search(
+    table: &[Slot],
+    hash: u64,
+    length: usize,
+    fits: impl Fn((u32, u32)) -> bool,
+) -> Option<u32> {
+    let mut at = layout::home(hash, table.len());
+    loop {
+        let [first, second, label] = numbers(&table[at]);
+        if label == FREE {
+            return None;
         }
-    }
-
-    fn long_rank(&self, token: &[u8]) -> Option<u32> {
-        let hash = layout::long_hash(token);
-        let mut at = layout::home(hash, self.long.len());
-        loop {
-            let [slot_hash, start, label] = numbers(&self.long[at]);
-            if label == FREE {
-                return None;
-            }
-            // The hash first: bytes of other tokens are pages that need not be read.
-            if slot_hash == hash as u32
-                && length_in(label) == token.len()
-                && self.bytes[start as usize..].starts_with(token)
-            {
-                return Some(rank_in(label));
-            }
-            at = after(at, self.long);
+        if (label >> RANK_BITS) as usize == length && fits((first, second)) {
+            return Some(label & ((1 << RANK_BITS) - 1));
         }
+        // Some place is always free, so that every search ends.
+        at = if at + 1 == table.len() { 0 } else { at + 1 };
     }
 }
 
 fn numbers(&[first, second, third]: &Slot) -> [u32; 3] {
     [u32::from_le_bytes(first), u32::from_le_bytes(second), u32::from_le_bytes(third)]
-}
-
-fn rank_in(label: u32) -> u32 {
-    label & ((1 << RANK_BITS) - 1)
-}
-
-fn length_in(label: u32) -> usize {
-    (label >> RANK_BITS) as usize
-}
-
-/// The place that a search looks at next. Some place is always free, so that every search ends.
-fn after(at: usize, table: &[Slot]) -> usize {
-    if at + 1 == table.len() { 0 } else { at + 1 }
 }
 
 #[cfg(test)]
