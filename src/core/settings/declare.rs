@@ -1,6 +1,8 @@
 //! The `settings!` macro: generates the effective settings, the form of a settings file, and the parsing of
 //! environment variables, from one row per setting.
 
+use std::str::FromStr;
+
 use thiserror::Error;
 
 use crate::core::named::Named;
@@ -8,7 +10,7 @@ use crate::core::settings::{Origin, Setting};
 
 /// Declares a group of settings. A row is `key: type = default`, followed by any of these:
 /// `as T`: the type in a file, if it differs, because files hold paths as text;
-/// `env(NAME, expected)`: the environment variable, and the description of valid values for error messages;
+/// `env(NAME, reader)`: the environment variable, and what reads it or says which values are valid;
 /// `not_for_project(why)`: the committed file of a project cannot set it.
 ///
 /// The order of the rows is the order of `kgctx config`. Brackets contain fields that exist only in the file.
@@ -23,7 +25,7 @@ macro_rules! settings {
                 $(#[$key_about:meta])*
                 $key:ident: $type:ty = $default:expr
                 $(, as $in_file:ty)?
-                $(, env($variable:literal, $expected:expr))?
+                $(, env($variable:literal, $reader:expr))?
                 $(, not_for_project($why:literal))?;
             )*
         })*
@@ -75,9 +77,7 @@ macro_rules! settings {
                 use $crate::core::settings::declare::set_from_variable;
                 let mut wrong = Vec::new();
                 $($($(
-                    let expected = || $expected.into();
-                    let set = set_from_variable(&mut self.$key, $variable, get, expected);
-                    wrong.extend(set.err());
+                    wrong.extend(set_from_variable(&mut self.$key, $variable, get, $reader));
                 )?)*)*
                 wrong
             }
@@ -85,7 +85,10 @@ macro_rules! settings {
             /// Every row of the table as JSON.
             pub(super) fn rows(&self) -> Vec<$crate::core::settings::ListedSetting> {
                 use $crate::core::settings::ListedSetting;
-                vec![$($(ListedSetting::new(concat!($section, stringify!($key)), &self.$key),)*)*]
+                vec![$($({
+                    let $crate::core::settings::Setting { value, origin } = &self.$key;
+                    ListedSetting::new(concat!($section, stringify!($key)), value, origin)
+                },)*)*]
             }
         }
 
@@ -120,56 +123,38 @@ pub struct WrongVariable {
     expected: String,
 }
 
-/// A value that an environment variable can hold.
-pub(super) trait FromVariable: Sized {
-    fn from_variable(text: &str) -> Option<Self>;
+/// Reads a name. This and the following readers of variables return as an error what they expect.
+pub(super) fn named<T: Named>(text: &str) -> Result<T, String> {
+    T::parse(text).ok_or_else(T::names)
 }
 
-impl<T: Named> FromVariable for T {
-    fn from_variable(text: &str) -> Option<T> {
-        T::parse(text)
+pub(super) fn switch(text: &str) -> Result<bool, String> {
+    match text.to_ascii_lowercase().as_str() {
+        "true" | "1" | "yes" | "on" => Ok(true),
+        "false" | "0" | "no" | "off" => Ok(false),
+        _ => Err("true or false".to_owned()),
     }
 }
 
-impl FromVariable for bool {
-    fn from_variable(text: &str) -> Option<bool> {
-        match text.to_ascii_lowercase().as_str() {
-            "true" | "1" | "yes" | "on" => Some(true),
-            "false" | "0" | "no" | "off" => Some(false),
-            _ => None,
-        }
-    }
+pub(super) fn number_of<T: FromStr>(unit: &str) -> impl Fn(&str) -> Result<T, String> {
+    move |text| text.parse().map_err(|_| format!("a number of {unit}"))
 }
 
-impl FromVariable for u32 {
-    fn from_variable(text: &str) -> Option<u32> {
-        text.parse().ok()
-    }
-}
-
-impl FromVariable for u64 {
-    fn from_variable(text: &str) -> Option<u64> {
-        text.parse().ok()
-    }
-}
-
-impl FromVariable for Vec<String> {
-    fn from_variable(text: &str) -> Option<Vec<String>> {
-        Some(text.split(',').map(|item| item.trim().to_owned()).collect())
-    }
+pub(super) fn list(text: &str) -> Result<Vec<String>, String> {
+    Ok(text.split(',').map(|item| item.trim().to_owned()).collect())
 }
 
 /// Applies an environment variable, if it is set.
-pub(super) fn set_from_variable<T: FromVariable>(
+pub(super) fn set_from_variable<T>(
     setting: &mut Setting<T>,
     name: &'static str,
     get: &dyn Fn(&str) -> Option<String>,
-    expected: impl Fn() -> String,
-) -> Result<(), WrongVariable> {
-    let Some(value) = get(name) else { return Ok(()) };
-    let Some(parsed) = T::from_variable(value.trim()) else {
-        return Err(WrongVariable { name, value, expected: expected() });
-    };
-    setting.set(Some(parsed), Origin::Environment(name));
-    Ok(())
+    read: impl Fn(&str) -> Result<T, String>,
+) -> Option<WrongVariable> {
+    let value = get(name)?;
+    match read(value.trim()) {
+        Ok(value) => *setting = Setting { value, origin: Origin::Environment(name) },
+        Err(expected) => return Some(WrongVariable { name, value, expected }),
+    }
+    None
 }

@@ -15,12 +15,8 @@ pub struct ListedSetting {
 }
 
 impl ListedSetting {
-    pub(super) fn new<T: Serialize>(key: &str, setting: &Setting<T>) -> ListedSetting {
-        ListedSetting::of(key.to_owned(), json!(setting.value), &setting.origin)
-    }
-
-    fn of(key: String, value: Value, origin: &Origin) -> ListedSetting {
-        ListedSetting { key, value, origin: origin.to_string() }
+    pub(super) fn new(key: &str, value: impl Serialize, origin: &Origin) -> ListedSetting {
+        ListedSetting { key: key.to_owned(), value: json!(value), origin: origin.to_string() }
     }
 }
 
@@ -29,14 +25,14 @@ impl Settings {
     pub fn list(&self) -> Vec<ListedSetting> {
         let mut list = self.rows();
         list.extend(self.handoff.rows());
-        list.push(ListedSetting::new("channel", &self.channel));
-        list.extend(self.channels.iter().map(|rule| {
-            let key = format!("channels.{}", rule.value.path.display());
-            ListedSetting::of(key, json!(rule.value.channel), &rule.origin)
+        list.push(ListedSetting::new("channel", &self.channel.value, &self.channel.origin));
+        list.extend(self.channels.iter().map(|Setting { value, origin }| {
+            let key = format!("channels.{}", value.path.display());
+            ListedSetting::new(&key, &value.channel, origin)
         }));
-        list.extend(self.vaults.iter().map(|vault| {
-            let key = format!("vault {}", vault::uri(&vault.value.name, ""));
-            ListedSetting::of(key, json!(vault.value.path.to_string_lossy()), &vault.origin)
+        list.extend(self.vaults.iter().map(|Setting { value, origin }| {
+            let key = format!("vault {}", vault::uri(&value.name, ""));
+            ListedSetting::new(&key, value.path.to_string_lossy(), origin)
         }));
         list
     }

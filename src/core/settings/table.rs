@@ -6,18 +6,12 @@ use std::path::PathBuf;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use crate::core::named::Named;
 use crate::core::session::{Announcement, Delivery};
-use crate::core::settings::declare::settings;
+use crate::core::settings::declare::{list, named, number_of, settings, switch};
 use crate::core::settings::{ChannelRule, LinkStyle, Setting, VaultSpec};
 use crate::core::source::SourcePreference;
 use crate::core::time_limits;
 use crate::core::tokens::encoding::Encoding;
-
-const SWITCH: &str = "true or false";
-const BYTES: &str = "a number of bytes";
-const TOKENS: &str = "a number of tokens";
-const MILLISECONDS: &str = "a number of milliseconds";
 
 settings! {
     /// All effective settings.
@@ -37,39 +31,39 @@ settings! {
         pub vaults: Vec<VaultEntry>,
     ] {
         /// Whether maenifold's memory and the project's own notes are vaults by default.
-        default_vaults: bool = true, env("KGCTX_DEFAULT_VAULTS", SWITCH);
+        default_vaults: bool = true, env("KGCTX_DEFAULT_VAULTS", switch);
         /// How links become concepts.
-        links: LinkStyle = LinkStyle::Maenifold, env("KGCTX_LINKS", LinkStyle::names());
+        links: LinkStyle = LinkStyle::Maenifold, env("KGCTX_LINKS", named);
         /// Larger files are skipped.
-        max_file_bytes: u64 = 10 * 1024 * 1024, env("KGCTX_MAX_FILE_BYTES", BYTES);
+        max_file_bytes: u64 = 10 * 1024 * 1024, env("KGCTX_MAX_FILE_BYTES", number_of("bytes"));
     }
     [
         #[serde(default)]
         pub channels: BTreeMap<String, String>,
     ] {
         /// The maximum number of tokens in a session's context.
-        token_limit: u32 = 4_000, env("TOKEN_LIMIT", TOKENS);
+        token_limit: u32 = 4_000, env("TOKEN_LIMIT", number_of("tokens"));
         /// Which source answers about the notes of maenifold's memory.
         source: SourcePreference = SourcePreference::Auto,
-            env("KGCTX_SOURCE", SourcePreference::names()),
+            env("KGCTX_SOURCE", named),
             not_for_project("which may start a program");
         /// The time limit of one call of the maenifold CLI.
-        cli_timeout_ms: u64 = 5_000, env("CLI_TIMEOUT", MILLISECONDS);
+        cli_timeout_ms: u64 = 5_000, env("CLI_TIMEOUT", number_of("milliseconds"));
         /// How tokens are counted.
-        encoding: Encoding = Encoding::O200kBase, env("KGCTX_ENCODING", Encoding::names());
+        encoding: Encoding = Encoding::O200kBase, env("KGCTX_ENCODING", named);
         /// The time limit for building a session's context.
-        deadline_ms: u64 = time_limits::CONTEXT.as_millis() as u64, env("KGCTX_DEADLINE_MS", MILLISECONDS);
+        deadline_ms: u64 = time_limits::CONTEXT.as_millis() as u64, env("KGCTX_DEADLINE_MS", number_of("milliseconds"));
         /// Whether sessions receive context at all.
-        enabled: bool = true, env("SESSION_START_ENABLED", SWITCH);
+        enabled: bool = true, env("SESSION_START_ENABLED", switch);
         /// How a bridge adds the context to a session.
-        delivery: Delivery = Delivery::Auto, env("KGCTX_DELIVERY", Delivery::names());
+        delivery: Delivery = Delivery::Auto, env("KGCTX_DELIVERY", named);
         /// How a bridge announces the context.
-        notice: Announcement = Announcement::Toast, env("KGCTX_NOTICE", Announcement::names());
+        notice: Announcement = Announcement::Toast, env("KGCTX_NOTICE", named);
         /// The maximum number of tokens in the context after a compaction.
-        compaction_token_limit: u32 = 1_000, env("KGCTX_COMPACTION_TOKEN_LIMIT", TOKENS);
+        compaction_token_limit: u32 = 1_000, env("KGCTX_COMPACTION_TOKEN_LIMIT", number_of("tokens"));
         /// The OpenCode servers that the service follows. The default is OpenCode's own default address.
         servers: Vec<String> = vec!["http://127.0.0.1:4096".to_owned()],
-            env("KGCTX_SERVERS", "a list of addresses"),
+            env("KGCTX_SERVERS", list),
             not_for_project("to which your notes would be sent");
     }
     [
@@ -87,7 +81,7 @@ settings! {
     HandoffFile in "handoff."
     [] {
         /// Whether handoffs are written and delivered automatically.
-        enabled: bool = true, env("KGCTX_HANDOFFS", SWITCH);
+        enabled: bool = true, env("KGCTX_HANDOFFS", switch);
         /// Whether a session receives a handoff at its start.
         inject_on_start: bool = true;
         /// Whether a session receives context again after its user cleared it.
