@@ -47,7 +47,7 @@ pub enum Layout {
 }
 
 /// The answer to "which project is this?".
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Project {
     /// The name for people and for searches; `None` outside any project.
     #[serde(rename = "project")]

@@ -30,20 +30,14 @@ pub fn project(facts: &FolderFacts, channel: Option<&str>, rules: &[ChannelRule]
     let home = facts.home.as_deref();
     let (root, notes_root, checkout, branch, because) = match &facts.repository {
         Some(repository) if unfit(&repository.root, home).is_none() => {
-            let root = repository.root.display();
+            let (root, checkout) = (repository.root.display(), repository.checkout.display());
             let because = match repository.layout {
                 Layout::Main => format!("the git repository at {root}"),
                 Layout::Worktree => {
-                    format!(
-                        "{} is a worktree of the git repository at {root}",
-                        repository.checkout.display()
-                    )
+                    format!("{checkout} is a worktree of the git repository at {root}")
                 }
                 Layout::BareWorktree => {
-                    format!(
-                        "{} is a worktree of the bare git repository at {root}",
-                        repository.checkout.display()
-                    )
+                    format!("{checkout} is a worktree of the bare git repository at {root}")
                 }
                 Layout::Submodule => format!("the git submodule at {root}"),
                 Layout::Bare => format!("the bare git repository at {root}"),
@@ -64,13 +58,9 @@ pub fn project(facts: &FolderFacts, channel: Option<&str>, rules: &[ChannelRule]
                 let channel = channel.map(channel_name).or_else(|| longest_rule(root, rules));
                 return no_project(root, reason, channel);
             }
-            let no_git = match repository {
-                Some(repository) => {
-                    format!(
-                        "the repository around it is {}",
-                        unfit(&repository.root, home).unwrap_or_default()
-                    )
-                }
+            let around = repository.as_ref().and_then(|around| unfit(&around.root, home));
+            let no_git = match around {
+                Some(reason) => format!("the repository around it is {reason}"),
                 None => "no git repository around it".to_owned(),
             };
             let because = match marked {
@@ -82,7 +72,9 @@ pub fn project(facts: &FolderFacts, channel: Option<&str>, rules: &[ChannelRule]
     };
     let name = project_name(&root);
     let key = format!("{}-{}", slug(&name), short_hash(root.as_os_str().as_encoded_bytes()));
-    let named = named_channel(&facts.folder, &root, channel, rules);
+    // The rules for the root count, too, so that a rule for the main checkout also applies to a worktree elsewhere.
+    let ruled = || longest_rule(&facts.folder, rules).or_else(|| longest_rule(&root, rules));
+    let named = channel.map(channel_name).or_else(ruled);
     Project {
         scope: named.as_deref().map_or_else(|| key.clone(), channel_scope),
         channel: named.unwrap_or_else(|| slug(&name)),
@@ -106,15 +98,10 @@ fn no_project(folder: &Path, reason: &str, channel: Option<String>) -> Project {
     let channel = channel.unwrap_or_else(|| NO_PROJECT.to_owned());
     Project {
         scope: channel_scope(&channel),
-        name: None,
-        root: None,
-        notes_root: None,
-        is_outside_of_git: false,
-        checkout: None,
         key: NO_PROJECT.to_owned(),
-        branch: None,
         channel,
         because: format!("{} is {reason}, which is never a project", folder.display()),
+        ..Project::default()
     }
 }
 
@@ -139,20 +126,6 @@ fn project_name(root: &Path) -> String {
         Some(name) if !name.is_empty() => name.to_owned(),
         _ => base.into_owned(),
     }
-}
-
-/// The explicit channel, otherwise the rule with the deepest path at or above the folder.
-///
-/// Falls back to the rules for the project's root, so that a rule for the main checkout also applies to a worktree
-/// elsewhere.
-fn named_channel(
-    folder: &Path,
-    root: &Path,
-    explicit: Option<&str>,
-    rules: &[ChannelRule],
-) -> Option<String> {
-    let ruled = || longest_rule(folder, rules).or_else(|| longest_rule(root, rules));
-    explicit.map(channel_name).or_else(ruled)
 }
 
 /// The channel of the rule with the deepest path at or above a place.
