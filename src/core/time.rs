@@ -33,15 +33,11 @@ impl Timestamp {
     /// UTC instead of local time: the same vault must give the same index on every machine.
     pub fn parse(text: &str) -> Option<Timestamp> {
         let text = text.trim();
-        if let Ok(instant) = text.parse::<jiff::Timestamp>() {
-            return i64::try_from(instant.as_nanosecond()).ok().map(Timestamp);
-        }
-        let naive = text
-            .parse::<civil::DateTime>()
-            .or_else(|_| text.parse::<civil::Date>().map(civil::DateTime::from))
-            .ok()?;
-        let instant = naive.to_zoned(TimeZone::UTC).ok()?.timestamp();
-        i64::try_from(instant.as_nanosecond()).ok().map(Timestamp)
+        let instant = text.parse::<jiff::Timestamp>().or_else(|_| {
+            let naive = text.parse::<civil::DateTime>();
+            naive.and_then(|naive| TimeZone::UTC.to_timestamp(naive))
+        });
+        i64::try_from(instant.ok()?.as_nanosecond()).ok().map(Timestamp)
     }
 
     /// Whole seconds since 1970, rounded down.
@@ -126,10 +122,7 @@ impl Timespan {
             return fail("it is negative");
         }
         if trimmed.contains(':') {
-            return match clock_seconds(trimmed) {
-                Ok(seconds) => Ok(Timespan(seconds)),
-                Err(reason) => fail(reason),
-            };
+            return clock_seconds(trimmed).map(Timespan).or_else(fail);
         }
         let digits = trimmed.find(|c: char| !c.is_ascii_digit()).unwrap_or(trimmed.len());
         let (number, unit) = trimmed.split_at(digits);

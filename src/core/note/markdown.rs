@@ -133,22 +133,13 @@ fn read_outline(body: &str, style: LinkStyle) -> Outline {
 
 /// Whether an event begins or ends a block, so that no link can reach across it.
 pub(crate) fn is_block_border(event: &Event<'_>) -> bool {
-    match event {
-        Event::Start(tag) => !matches!(
-            tag,
-            Tag::Emphasis | Tag::Strong | Tag::Strikethrough | Tag::Link { .. } | Tag::Image { .. }
-        ),
-        Event::End(tag) => !matches!(
-            tag,
-            TagEnd::Emphasis
-                | TagEnd::Strong
-                | TagEnd::Strikethrough
-                | TagEnd::Link
-                | TagEnd::Image
-        ),
-        Event::Rule => true,
-        _ => false,
-    }
+    use TagEnd::{Emphasis, Image, Link, Strikethrough, Strong};
+    let tag = match event {
+        Event::Start(tag) => tag.to_end(),
+        Event::End(tag) => *tag,
+        _ => return *event == Event::Rule,
+    };
+    !matches!(tag, Emphasis | Strong | Strikethrough | Link | Image)
 }
 
 /// The source text of one paragraph or heading, with code spans and inline HTML blanked.
@@ -230,14 +221,7 @@ fn shortened(mut text: String, bytes: usize) -> String {
 }
 
 fn one_line(text: &str) -> String {
-    let mut line = String::with_capacity(text.len());
-    for word in text.split_whitespace() {
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
-    }
-    line
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Cuts a text after its first sentence, or at a word's end where that is too long.

@@ -6,6 +6,7 @@ mod visible;
 
 use std::ops::Range;
 
+pub use host_tags::host_tag_places;
 use visible::Cleaned;
 
 use crate::core::secrets;
@@ -56,7 +57,8 @@ pub fn invisible_places(text: &str) -> Vec<Range<usize>> {
     }
     let mut seen = 0;
     let mut cleaned = Cleaned::new(text);
-    while let Some(piece) = cleaned.next() {
+    while seen < text.len() {
+        let piece = cleaned.next().unwrap_or_default();
         let end = text.len() - cleaned.rest();
         let start = end - piece.len();
         if seen < start {
@@ -64,15 +66,7 @@ pub fn invisible_places(text: &str) -> Vec<Range<usize>> {
         }
         seen = end;
     }
-    if seen < text.len() {
-        places.push(seen..text.len());
-    }
     places
-}
-
-/// The ranges of tags that a host or a model's template interprets.
-pub fn host_tag_places(text: &str) -> Vec<Range<usize>> {
-    host_tags::places(text)
 }
 
 fn is_blank(piece: &str) -> bool {

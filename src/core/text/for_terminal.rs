@@ -1,7 +1,6 @@
 //! Text for a terminal: no cursor movement, no colours, no direction controls.
 
 use std::borrow::Cow;
-use std::fmt::Write;
 
 use crate::core::text::characters::{is_direction_mark, is_line_separator, turns_direction};
 
@@ -18,14 +17,11 @@ pub fn lines(text: &str) -> Cow<'_, str> {
     }
     let mut shown = String::with_capacity(text.len() + 16);
     for c in text.chars() {
-        let _ = match c {
-            _ if !is_spelt_out(c) => {
-                shown.push(c);
-                Ok(())
-            }
-            _ if u32::from(c) < 0x100 => write!(shown, "\\x{:02x}", u32::from(c)),
-            _ => write!(shown, "\\u{{{:x}}}", u32::from(c)),
-        };
+        match u32::from(c) {
+            _ if !is_spelt_out(c) => shown.push(c),
+            code @ ..0x100 => shown.push_str(&format!("\\x{code:02x}")),
+            code => shown.push_str(&format!("\\u{{{code:x}}}")),
+        }
     }
     Cow::Owned(shown)
 }

@@ -117,7 +117,7 @@ fn without_tags(text: &str) -> String {
 }
 
 /// The ranges of host tags, up to and including the `>`, or only the `<` if the `>` is too far away.
-pub(super) fn places(text: &str) -> Vec<Range<usize>> {
+pub fn host_tag_places(text: &str) -> Vec<Range<usize>> {
     let place = |tag: Tag| tag.open.start..tag.close.map_or(tag.open.end, |close| close.end);
     tags(text).map(place).collect()
 }
