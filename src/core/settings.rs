@@ -44,8 +44,7 @@ impl fmt::Display for Origin {
         match self {
             Origin::Default => f.write_str("default"),
             Origin::UserFile(path) | Origin::ProjectFile(path) => write!(f, "{}", path.display()),
-            Origin::Environment(name) => f.write_str(name),
-            Origin::Flag(name) => f.write_str(name),
+            Origin::Environment(name) | Origin::Flag(name) => f.write_str(name),
         }
     }
 }

@@ -54,13 +54,8 @@ pub fn split(text: &str) -> (Option<&str>, &str) {
 }
 
 pub fn parse(yaml: &str) -> (FrontMatter, Validity) {
-    if yaml.len() > MAX_YAML_BYTES {
-        return (parse_lines(yaml), Validity::Broken);
-    }
-    if let Some(front_matter) = parse_plain(yaml) {
-        return (front_matter, Validity::Valid);
-    }
-    match parse_yaml(yaml) {
+    let short = Some(yaml).filter(|yaml| yaml.len() <= MAX_YAML_BYTES);
+    match short.and_then(|yaml| parse_plain(yaml).or_else(|| parse_yaml(yaml))) {
         Some(front_matter) => (front_matter, Validity::Valid),
         None => (parse_lines(yaml), Validity::Broken),
     }

@@ -84,18 +84,15 @@ fn end_of_base64(text: &[u8], from: usize, to: usize) -> Option<usize> {
 fn words(body: &[u8]) -> impl Iterator<Item = std::ops::Range<usize>> {
     let mut at = 0;
     std::iter::from_fn(move || {
-        loop {
+        let start = loop {
             match &body[at..] {
-                [] => return None,
                 [b'\\', b'n' | b'r', ..] => at += 2,
                 [byte, ..] if !is_base64(*byte) => at += 1,
-                rest => {
-                    let start = at;
-                    at += leading(rest, rest.len(), is_base64);
-                    return Some(start..at);
-                }
+                _ => break at,
             }
-        }
+        };
+        at += leading(&body[at..], body.len(), is_base64);
+        (at > start).then_some(start..at)
     })
 }
 
