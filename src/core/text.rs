@@ -6,3 +6,4 @@ pub mod for_model;
 pub mod for_report;
 pub mod for_terminal;
 pub mod number;
+pub(crate) mod words;

@@ -1,110 +1,33 @@
 //! Judges the name in front of a value: does it say that the value is a secret? Knows nothing of the value.
 
 use super::runs::trailing;
+use crate::core::text::words::words;
 
 /// A name that contains one of these, without its separators, names a secret.
-const SECRET: &[Word] = &words([
-    "secret",
-    "token",
-    "apikey",
-    "accesskey",
-    "privatekey",
-    "signingkey",
-    "encryptionkey",
-    "masterkey",
-    "authkey",
-    "accountkey",
-    "servicekey",
-    "sharedkey",
-    "licensekey",
-    "credential",
-    "connectionstring",
-]);
+static SECRET: [Word; 15] = with_letters(words(
+    "secret token apikey accesskey privatekey signingkey encryptionkey masterkey authkey \
+     accountkey servicekey sharedkey licensekey credential connectionstring",
+));
 /// The same, where the value is chosen by a person.
-const PASSWORD: &[Word] =
-    &words(["password", "passwd", "passphrase", "passcode", "passwort", "kennwort"]);
+static PASSWORD: [Word; 6] =
+    with_letters(words("password passwd passphrase passcode passwort kennwort"));
 /// Too short to be looked for within a word: these must be a name's last part.
 const LAST_PARTS: &[&str] = &["auth", "authorization"];
 const PASSWORD_LAST_PARTS: &[&str] = &["pass", "pw", "pwd"];
 /// A name that ends so says something about a secret, and not the secret.
-const ABOUT: &[&str] = &[
-    "id",
-    "name",
-    "type",
-    "kind",
-    "url",
-    "uri",
-    "endpoint",
-    "path",
-    "file",
-    "dir",
-    "folder",
-    "arn",
-    "hash",
-    "sha",
-    "sha1",
-    "sha256",
-    "md5",
-    "checksum",
-    "digest",
-    "fingerprint",
-    "thumbprint",
-    "version",
-    "ref",
-    "count",
-    "limit",
-    "length",
-    "len",
-    "size",
-    "ttl",
-    "expiry",
-    "expires",
-    "expiration",
-    "policy",
-    "field",
-    "header",
-    "prefix",
-    "suffix",
-    "class",
-    "label",
-    "usage",
-    "budget",
-    "provider",
-    "manager",
-    "hint",
-    "reset",
-    "address",
-    "contract",
-    "symbol",
-    "date",
-    "time",
-    "status",
-    "state",
-    "scope",
-    "format",
-    "regex",
-    "pattern",
-    "placeholder",
-    "example",
-    "index",
-];
+static ABOUT: [&str; 59] = words(
+    "id name type kind url uri endpoint path file dir folder arn hash sha sha1 sha256 md5 checksum \
+     digest fingerprint thumbprint version ref count limit length len size ttl expiry expires \
+     expiration policy field header prefix suffix class label usage budget provider manager hint \
+     reset address contract symbol date time status state scope format regex pattern placeholder \
+     example index",
+);
 /// A name that holds one of these only looks like it.
 const OTHER: &[&str] =
     &["tokeniz", "tokenis", "secretar", "passwordless", "publickey", "publictoken"];
 /// Words that make a secret of the word `key` behind them.
-const KEY_WORDS: &[&str] = &[
-    "api",
-    "access",
-    "secret",
-    "private",
-    "signing",
-    "encryption",
-    "master",
-    "auth",
-    "account",
-    "service",
-    "aws",
-];
+static KEY_WORDS: [&str; 11] =
+    words("api access secret private signing encryption master auth account service aws");
 
 /// A word, and which letters it has, one bit each: most names lack one of them, and need no closer look.
 #[derive(Clone, Copy)]
@@ -113,7 +36,7 @@ struct Word {
     letters: u32,
 }
 
-const fn words<const N: usize>(texts: [&'static str; N]) -> [Word; N] {
+const fn with_letters<const N: usize>(texts: [&'static str; N]) -> [Word; N] {
     let mut words = [Word { text: "", letters: 0 }; N];
     let mut n = 0;
     while n < N {
@@ -213,12 +136,12 @@ impl Name {
     pub(super) fn is_secret(&self) -> bool {
         // Alone, `pat` is a pattern.
         let personal_access_token = self.last > 0 && self.ends_in("pat");
-        self.says(SECRET, LAST_PARTS) || personal_access_token || self.is_password()
+        self.says(&SECRET, LAST_PARTS) || personal_access_token || self.is_password()
     }
 
     /// Whether the value is a secret that a person chose.
     pub(super) fn is_password(&self) -> bool {
-        self.says(PASSWORD, PASSWORD_LAST_PARTS)
+        self.says(&PASSWORD, PASSWORD_LAST_PARTS)
     }
 
     /// Whether the value is the secret half of a pair of Amazon's keys.

@@ -6,22 +6,11 @@ use memchr::memmem;
 
 use super::runs::leading;
 use super::{FoundSecret, value};
+use crate::core::text::words::words;
 
 /// Placeholders for passwords.
-const STAND_INS: &[&str] = &[
-    "password",
-    "passwd",
-    "pass",
-    "pwd",
-    "pw",
-    "secret",
-    "token",
-    "mypassword",
-    "pat",
-    "p",
-    "x",
-    "key",
-];
+static STAND_INS: [&str; 12] =
+    words("password passwd pass pwd pw secret token mypassword pat p x key");
 
 /// Finds the passwords of all addresses.
 pub(super) fn find(text: &[u8], all: &mut Vec<FoundSecret>) {

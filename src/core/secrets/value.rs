@@ -1,68 +1,22 @@
 //! Judges a value: does it look random, like a chosen password, or like a placeholder?
 
 use super::runs::{leading, trailing};
+use crate::core::text::words::words;
 
 /// Nothing longer is looked at: what a value is shows at its beginning.
 const LOOKED_AT: usize = 256;
 
 /// Whoever writes one of these means that the reader should put a value in its place.
-const STAND_INS: &[&str] = &[
-    "example",
-    "placeholder",
-    "redacted",
-    "masked",
-    "changeme",
-    "change-me",
-    "change_me",
-    "changethis",
-    "your",
-    "xxxx",
-    "***",
-    "dummy",
-    "replace",
-    "insert",
-    "goes-here",
-    "goes_here",
-    "12345678",
-    "abcdefgh",
-    "00000000",
-    "${",
-    "{{",
-    "$(",
-    "%s",
-    "<",
-    "deadbeef",
-];
+static STAND_INS: [&str; 25] = words(
+    "example placeholder redacted masked changeme change-me change_me changethis your xxxx *** \
+     dummy replace insert goes-here goes_here 12345678 abcdefgh 00000000 ${ {{ $( %s < deadbeef",
+);
 /// Names of methods and products that have digits, and so look like passwords.
-const WORDS: &[&str] = &[
-    "1password",
-    "argon2",
-    "argon2i",
-    "argon2id",
-    "base32",
-    "base58",
-    "base64",
-    "bcrypt2",
-    "ed25519",
-    "hmac256",
-    "hs256",
-    "hs512",
-    "keepass2",
-    "md5sum",
-    "oauth2",
-    "oauth2.0",
-    "pbkdf2",
-    "rs256",
-    "rs512",
-    "es256",
-    "sha256",
-    "sha384",
-    "sha512",
-    "totp30",
-    "utf8mb4",
-    "web3",
-    "x509v3",
-];
+static WORDS: [&str; 27] = words(
+    "1password argon2 argon2i argon2id base32 base58 base64 bcrypt2 ed25519 hmac256 hs256 hs512 \
+     keepass2 md5sum oauth2 oauth2.0 pbkdf2 rs256 rs512 es256 sha256 sha384 sha512 totp30 utf8mb4 \
+     web3 x509v3",
+);
 
 /// How many bytes of a value are in parts that look random.
 pub(super) fn random(value: &[u8]) -> usize {

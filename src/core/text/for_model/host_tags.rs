@@ -7,65 +7,19 @@
 use std::iter;
 use std::ops::Range;
 
+use crate::core::text::words::words;
+
 /// Tag names in lower case, with `-` for `_`.
-const NAMES: &[&str] = &[
-    "assistant",
-    "available-skills",
-    "bash-input",
-    "bash-stderr",
-    "bash-stdout",
-    "bos",
-    "command-args",
-    "command-contents",
-    "command-message",
-    "command-name",
-    "critical",
-    "developer",
-    "end-of-turn",
-    "env",
-    "environment",
-    "environment-context",
-    "environment-details",
-    "eos",
-    "extremely-important",
-    "function",
-    "function-call",
-    "function-calls",
-    "function-result",
-    "function-results",
-    "functions",
-    "human",
-    "important",
-    "instruction",
-    "instructions",
-    "invoke",
-    "new-diagnostics",
-    "output-style",
-    "parameter",
-    "permissions",
-    "persisted-output",
-    "session-start-hook",
-    "start-of-turn",
-    "sys",
-    "system",
-    "task-notification",
-    "teammate-message",
-    "think",
-    "thinking",
-    "tool",
-    "tool-call",
-    "tool-calls",
-    "tool-output",
-    "tool-result",
-    "tool-results",
-    "tool-response",
-    "tool-use",
-    "turn-aborted",
-    "user",
-    "user-instructions",
-    "user-prompt-submit-hook",
-    "user-query",
-];
+static NAMES: [&str; 56] = words(
+    "assistant available-skills bash-input bash-stderr bash-stdout bos command-args \
+     command-contents command-message command-name critical developer end-of-turn env environment \
+     environment-context environment-details eos extremely-important function function-call \
+     function-calls function-result function-results functions human important instruction \
+     instructions invoke new-diagnostics output-style parameter permissions persisted-output \
+     session-start-hook start-of-turn sys system task-notification teammate-message think thinking \
+     tool tool-call tool-calls tool-output tool-result tool-results tool-response tool-use \
+     turn-aborted user user-instructions user-prompt-submit-hook user-query",
+);
 /// Prefixes of tag names, in the same form.
 const FAMILIES: &[&str] = &["antml:", "system-", "local-command-"];
 /// Longer than any name in the table.
