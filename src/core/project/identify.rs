@@ -31,22 +31,17 @@ pub fn project(facts: &FolderFacts, channel: Option<&str>, rules: &[ChannelRule]
     let (root, notes_root, checkout, branch, because) = match &facts.repository {
         Some(repository) if unfit(&repository.root, home).is_none() => {
             let (root, checkout) = (repository.root.display(), repository.checkout.display());
+            let is_bare = matches!(repository.layout, Layout::BareWorktree | Layout::Bare);
+            let git = if is_bare { "bare git repository" } else { "git repository" };
             let because = match repository.layout {
-                Layout::Main => format!("the git repository at {root}"),
-                Layout::Worktree => {
-                    format!("{checkout} is a worktree of the git repository at {root}")
-                }
-                Layout::BareWorktree => {
-                    format!("{checkout} is a worktree of the bare git repository at {root}")
+                Layout::Main | Layout::Bare => format!("the {git} at {root}"),
+                Layout::Worktree | Layout::BareWorktree => {
+                    format!("{checkout} is a worktree of the {git} at {root}")
                 }
                 Layout::Submodule => format!("the git submodule at {root}"),
-                Layout::Bare => format!("the bare git repository at {root}"),
             };
             // A bare repository has no files of its own: the notes are in the working tree.
-            let notes_root = match repository.layout {
-                Layout::BareWorktree | Layout::Bare => &repository.checkout,
-                Layout::Main | Layout::Worktree | Layout::Submodule => &repository.root,
-            };
+            let notes_root = if is_bare { &repository.checkout } else { &repository.root };
             let checkout = (repository.layout != Layout::Bare).then(|| repository.checkout.clone());
             let branch = repository.branch.clone();
             (repository.root.clone(), notes_root.clone(), checkout, branch, because)
