@@ -35,7 +35,7 @@ impl WrittenText {
 
 /// Reads the text from a file, from standard input if it is not a terminal, else from an editor.
 pub fn read_text(file: Option<&Path>) -> Result<WrittenText, HandoffError> {
-    let failed = |error: UserInputError| HandoffError::Editor(error.to_string());
+    let failed = |error: UserInputError| HandoffError::Usage(error.to_string());
     match file {
         Some(file) if file != Path::new("-") => {
             user_input::read_file(file, MAX_BYTES).map(WrittenText::from).map_err(failed)
@@ -45,7 +45,7 @@ pub fn read_text(file: Option<&Path>) -> Result<WrittenText, HandoffError> {
             let written = WrittenText { text, kept: Some(path) };
             if written.text.trim().is_empty() || written.text.trim() == TEMPLATE.trim() {
                 written.discard();
-                return Err(HandoffError::Empty);
+                return Err(HandoffError::empty());
             }
             Ok(written)
         }

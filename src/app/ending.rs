@@ -1,8 +1,6 @@
 //! Writes the handoffs of ended sessions, in a separate process that no host waits for.
 
-use std::path::PathBuf;
-
-use crate::app::handoff::{Draft, HandoffError, Handoffs};
+use crate::app::handoff::{Handoffs, Result};
 use crate::core::handoff::ending;
 use crate::core::handoff::record::HandoffRecord;
 use crate::core::handoff::{Document, Kind, Occasion, Status};
@@ -18,18 +16,16 @@ use crate::workspace::Request;
 
 /// Writes the handoffs of all sessions that ended without one, and of `just_ended`, which the hook
 /// could not record. Failures are retried when the next session starts.
-pub fn finish_all(just_ended: Option<Ended>) {
+pub fn finish_all(just_ended: Option<Ending>) {
     let Ok(directories) = Directories::locate(&Environment::of_process()) else { return };
-    let now_ms = || clock::now().milliseconds();
     let Ok(Some(mut state)) = State::open_if_there(&directories.state, time_limits::STATE) else {
         return;
     };
-    if let Some(Ended { session, folder, transcript }) = just_ended {
-        let ending = Ending { session, folder, transcript, at_ms: now_ms() };
+    if let Some(ending) = just_ended {
         let _ = state.end_session(&ending.session, Some(&ending), ending.at_ms);
     }
     let mut failed: Vec<String> = Vec::new();
-    while let Ok(Some(ending)) = state.take_ending(now_ms()) {
+    while let Ok(Some(ending)) = state.take_ending(clock::now().milliseconds()) {
         if failed.contains(&ending.session) {
             return;
         }
@@ -40,15 +36,10 @@ pub fn finish_all(just_ended: Option<Ended>) {
     }
 }
 
-pub struct Ended {
-    pub session: String,
-    pub folder: PathBuf,
-    pub transcript: Option<PathBuf>,
-}
-
-fn finish(ended: &Ending) -> Result<(), HandoffError> {
+fn finish(ended: &Ending) -> Result<()> {
     let mut handoffs = Handoffs::open_for(&Request::lenient(ended.folder.clone()), &ended.session)?;
-    let is_on = handoffs.is_on() && handoffs.settings().enabled.value;
+    let settings = &handoffs.place.settings;
+    let is_on = settings.enabled.value && settings.handoff.enabled.value;
     if !is_on || handoffs.has_written(ended)? {
         return Ok(());
     }
@@ -59,7 +50,7 @@ fn finish(ended: &Ending) -> Result<(), HandoffError> {
     }
     // The session that ended later leaves the newer handoff, however long its summary took.
     document.head.created_at = Some(Timestamp::from_milliseconds(ended.at_ms));
-    handoffs.create(Draft { document, author: Some(ended.session.clone()) })?;
+    handoffs.create(document)?;
     Ok(())
 }
 
@@ -67,14 +58,11 @@ fn finish(ended: &Ending) -> Result<(), HandoffError> {
 fn document(handoffs: &Handoffs, ended: &Ending) -> Option<Document> {
     let file = ended.transcript.as_ref();
     let conversation = file.and_then(|file| transcript::read(file).ok()).unwrap_or_default();
-    let (name, settings) = (file.map(|file| file.to_string_lossy()), handoffs.settings());
-    let ending = ending::Ending::new(
-        &ended.session,
-        handoffs.channel(),
-        name.as_deref(),
-        &conversation,
-        settings.min_turns.value as usize,
-    );
+    let name = file.map(|file| file.to_string_lossy());
+    let settings = &handoffs.place.settings.handoff;
+    let (channel, min_turns) = (&handoffs.channel, settings.min_turns.value as usize);
+    let ending =
+        ending::Ending::new(&ended.session, channel, name.as_deref(), &conversation, min_turns);
     let ending = ending.ok()?;
     let command = &settings.summariser.value;
     if command.is_empty() {
@@ -89,11 +77,12 @@ impl Handoffs {
     /// Whether the session has written a handoff itself since it was last resumed, or one of its
     /// handoffs still waits: either is better than a summary. Ignores tasks, and the summary of an
     /// earlier end.
-    fn has_written(&self, ended: &Ending) -> Result<bool, HandoffError> {
-        let since = self.resumed_at()?.unwrap_or(i64::MIN);
+    fn has_written(&self, ended: &Ending) -> Result<bool> {
+        let origin = self.state.session_origin(&ended.session)?;
+        let since = origin.map_or(i64::MIN, |origin| origin.seen_ms);
         let of_this_end = |record: &HandoffRecord| {
             record.kind == Kind::Session
-                && record.session.as_deref() == self.session()
+                && record.session.as_ref() == Some(&ended.session)
                 && match record.occasion {
                     Occasion::End => record.created.milliseconds() >= ended.at_ms,
                     _ => record.status == Status::Active || record.created.milliseconds() >= since,

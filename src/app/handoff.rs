@@ -10,18 +10,16 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-pub use crate::app::handoff::create::{Created, Draft};
+pub use crate::app::handoff::create::Created;
 pub use crate::app::handoff::keep::Pruned;
-pub use crate::app::handoff::pickup::{Picked, Which};
-pub use crate::app::handoff::reconcile::{Checked, Finding, Reconciled, Verdict};
-pub use crate::app::handoff::transfer::{Exported, Imported, ImportedHandoff};
+pub use crate::app::handoff::pickup::Picked;
+pub use crate::app::handoff::reconcile::{Finding, Reconciled, Verdict};
+pub use crate::app::handoff::transfer::{Imported, ImportedHandoff};
 
+use crate::core::handoff::HandoffId;
 use crate::core::handoff::document::{self, Incomplete, InputError, Read};
-use crate::core::handoff::life::Actor;
+use crate::core::handoff::life::{Actor, CONDEMNED};
 use crate::core::handoff::record::{HandoffRecord, LogLine};
-use crate::core::handoff::{HandoffId, NoHandoffId};
-use crate::core::settings::HandoffSettings;
-use crate::core::time::Timestamp;
 use crate::core::time_limits;
 use crate::store::handoff_files::HandoffFiles;
 use crate::store::state::{State, StateError};
@@ -40,58 +38,40 @@ pub enum HandoffError {
     Input(#[from] InputError),
     #[error("{0}; add --goal and --next, or the keys goal and next_step")]
     Incomplete(#[from] Incomplete),
-    #[error("the handoff has no text; write some below its header, or give --goal and --next")]
-    Empty,
     #[error(
         "the handoff has {0} bytes, more than 1,048,576; put long parts into files and list them under files"
     )]
     TooLong(usize),
-    #[error("{0} is a folder; list the files in it that matter")]
-    ListedFolder(String),
-    #[error(transparent)]
-    Id(#[from] NoHandoffId),
-    #[error(
-        "there is no handoff {id} in channel {channel}; `kgctx handoff list --all` shows all of them"
-    )]
-    Unknown { id: HandoffId, channel: String },
-    #[error("{id} is not available: it is {why}; `kgctx handoff show {id}` prints it")]
-    PutAway { id: HandoffId, why: String },
-    #[error(
-        "{id} is not available: {why}; it may have been claimed by another session, `kgctx handoff log {id}` tells more"
-    )]
-    Unavailable { id: HandoffId, why: String },
-    #[error("no task waits in channel {0}; `kgctx handoff list` shows what there is")]
-    NoTask(String),
-    #[error("no handoff waits in channel {0}; `kgctx handoff list --all` shows earlier ones")]
-    NoCurrent(String),
-    #[error("nothing in channel {0} was picked up by this session; name the handoff")]
-    NothingClaimed(String),
-    #[error("{id} is not claimed but {status}; only what was picked up can be released")]
-    NotClaimed { id: HandoffId, status: String },
-    #[error("{id} is archived already: it is {status}")]
-    Archived { id: HandoffId, status: String },
     #[error("cannot use {}: {cause}", path.display())]
     Document { path: PathBuf, cause: String },
+    /// What was typed cannot be a handoff.
     #[error("{0}")]
-    Editor(String),
+    Usage(String),
+    /// The handoffs do not allow it.
+    #[error("{0}")]
+    No(String),
 }
 
 impl HandoffError {
     fn document(path: impl Into<PathBuf>, cause: impl ToString) -> HandoffError {
         HandoffError::Document { path: path.into(), cause: cause.to_string() }
     }
+
+    pub(super) fn empty() -> HandoffError {
+        let why = "the handoff has no text; write some below its header, or give --goal and --next";
+        HandoffError::Usage(why.to_owned())
+    }
 }
 
-pub fn now() -> Timestamp {
-    clock::now()
-}
+/// The result of a command for handoffs.
+pub type Result<T, E = HandoffError> = std::result::Result<T, E>;
 
 pub struct Handoffs {
-    place: Place,
+    pub(super) place: Place,
     scope: String,
-    channel: String,
-    session: Option<String>,
-    state: State,
+    pub channel: String,
+    pub(super) session: Option<String>,
+    pub(super) state: State,
 }
 
 impl Handoffs {
@@ -101,7 +81,7 @@ impl Handoffs {
         request: &Request,
         channel: Option<&str>,
         session: Option<&str>,
-    ) -> Result<Handoffs, HandoffError> {
+    ) -> Result<Handoffs> {
         let environment = request.environment.clone().unwrap_or_else(Environment::of_process);
         let session = session.map(str::to_owned).or_else(|| {
             environment.get("KGCTX_SESSION_ID").map(|id| id.to_string_lossy().into_owned())
@@ -117,7 +97,7 @@ impl Handoffs {
     }
 
     /// Opens the handoffs of the place where a session started.
-    pub(super) fn open_for(request: &Request, session: &str) -> Result<Handoffs, HandoffError> {
+    pub(super) fn open_for(request: &Request, session: &str) -> Result<Handoffs> {
         Handoffs::open_at(request, Some(session.to_owned()), true)
     }
 
@@ -125,7 +105,7 @@ impl Handoffs {
         request: &Request,
         session: Option<String>,
         follows_session: bool,
-    ) -> Result<Handoffs, HandoffError> {
+    ) -> Result<Handoffs> {
         let mut place = Place::find(request)?;
         let mut state = State::open(&place.directories.state, time_limits::STATE)?;
         state.make_durable()?;
@@ -143,28 +123,6 @@ impl Handoffs {
         Ok(handoffs)
     }
 
-    pub(super) fn settings(&self) -> &HandoffSettings {
-        &self.place.settings.handoff
-    }
-
-    pub(super) fn is_on(&self) -> bool {
-        self.place.settings.enabled.value
-    }
-
-    /// The time when the session started or was last resumed, in milliseconds since 1970.
-    pub(super) fn resumed_at(&self) -> Result<Option<i64>, HandoffError> {
-        let origin = self.session.as_deref().map(|session| self.state.session_origin(session));
-        Ok(origin.transpose()?.flatten().map(|origin| origin.seen_ms))
-    }
-
-    pub(super) fn session(&self) -> Option<&str> {
-        self.session.as_deref()
-    }
-
-    pub fn channel(&self) -> &str {
-        &self.channel
-    }
-
     /// Why this place is not in a git repository.
     pub fn outside_of_git(&self) -> Option<&str> {
         let project = &self.place.project;
@@ -177,7 +135,7 @@ impl Handoffs {
 
     /// Claimed handoffs, then active ones, then archived ones; each group by priority, then newest
     /// first.
-    pub fn list(&self, with_archive: bool) -> Result<Vec<HandoffRecord>, HandoffError> {
+    pub fn list(&self, with_archive: bool) -> Result<Vec<HandoffRecord>> {
         let mut records = self.state.list_handoffs(&self.scope)?;
         records.retain(|record| with_archive || !record.is_archived());
         let group = |record: &HandoffRecord| match record.status.as_str() {
@@ -191,18 +149,23 @@ impl Handoffs {
     }
 
     /// Finds a handoff, or the one that waits for the next session. Changes nothing.
-    pub fn find(&self, id: Option<&HandoffId>) -> Result<HandoffRecord, HandoffError> {
+    pub fn find(&self, id: Option<&HandoffId>) -> Result<HandoffRecord> {
         match id {
-            Some(id) => self.state.handoff(&self.scope, id)?.ok_or_else(|| self.unknown(id)),
-            None => {
-                let current = self.state.current_handoff(&self.scope)?;
-                current.ok_or_else(|| HandoffError::NoCurrent(self.channel.clone()))
+            Some(id) => {
+                let found = self.state.handoff(&self.scope, id.as_str())?;
+                found.ok_or_else(|| self.unknown(id))
             }
+            None => self.state.current_handoff(&self.scope)?.ok_or_else(|| {
+                let channel = &self.channel;
+                HandoffError::No(format!(
+                    "no handoff waits in channel {channel}; `kgctx handoff list --all` shows earlier ones"
+                ))
+            }),
         }
     }
 
     /// The document as stored.
-    pub fn text(&self, record: &HandoffRecord) -> Result<String, HandoffError> {
+    pub fn text(&self, record: &HandoffRecord) -> Result<String> {
         let bytes = self.files(&record.scope).read(&record.id);
         let bytes = bytes.map_err(|cause| HandoffError::document(self.path(record), cause))?;
         String::from_utf8(bytes)
@@ -210,13 +173,13 @@ impl Handoffs {
     }
 
     /// The parsed document.
-    pub fn document(&self, record: &HandoffRecord) -> Result<Read, HandoffError> {
+    pub fn document(&self, record: &HandoffRecord) -> Result<Read> {
         document::read(self.text(record)?.as_bytes())
             .map_err(|cause| HandoffError::document(self.path(record), cause))
     }
 
     /// The last log lines, newest first.
-    pub fn log(&self, id: Option<&HandoffId>, limit: usize) -> Result<Vec<LogLine>, HandoffError> {
+    pub fn log(&self, id: Option<&HandoffId>, limit: usize) -> Result<Vec<LogLine>> {
         let lines = self.state.handoff_log(&self.scope, id, limit)?;
         match id {
             // A removed handoff still has its log.
@@ -235,18 +198,22 @@ impl Handoffs {
 
     /// Finishes the work of processes that have ended: activates or forgets their drafts, releases
     /// their claims, and completes their removals.
-    fn recover(&mut self) -> Result<(), HandoffError> {
+    fn recover(&mut self) -> Result<()> {
         let actor = self.actor();
         self.files(&self.scope).finish_drafts(&mut self.state, &self.scope, &actor)?;
         self.state.release_void_handoffs(&self.scope, &actor)?;
-        for record in self.state.condemned_handoffs(&self.scope)? {
+        let is_condemned = |record: &&HandoffRecord| record.reason.as_deref() == Some(CONDEMNED);
+        for record in self.state.list_handoffs(&self.scope)?.iter().filter(is_condemned) {
             // A file that still cannot be removed must not block the other handoffs.
-            let _ = self.remove(&record, "its removal had begun");
+            let _ = self.remove(record, "its removal had begun");
         }
         Ok(())
     }
 
     fn unknown(&self, id: &HandoffId) -> HandoffError {
-        HandoffError::Unknown { id: id.clone(), channel: self.channel.clone() }
+        let channel = &self.channel;
+        HandoffError::No(format!(
+            "there is no handoff {id} in channel {channel}; `kgctx handoff list --all` shows all of them"
+        ))
     }
 }

@@ -11,13 +11,15 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Subcommand};
 
-use crate::app::ending::{Ended, finish_all};
+use crate::app::ending::finish_all;
 use crate::app::handoff::{HandoffError, Handoffs};
 use crate::cli::outcome::{Failure, NO, Outcome, UNAVAILABLE, USAGE};
 use crate::cli::place::PlaceArgs;
 use crate::cli::screen::Screen;
 use crate::core::handoff::HandoffId;
 use crate::core::text::for_terminal;
+use crate::store::state::Ending;
+use crate::system::clock;
 
 /// Leave work for the next session, and pick up what was left
 ///
@@ -78,8 +80,13 @@ pub(super) fn run(place: &PlaceArgs, args: &HandoffArgs, screen: &mut Screen) ->
         }
         HandoffCommand::Finish(args) => {
             let ended = args.ended.clone().zip(args.folder.clone());
-            let transcript = args.transcript.clone();
-            finish_all(ended.map(|(session, folder)| Ended { session, folder, transcript }));
+            let (transcript, at_ms) = (args.transcript.clone(), clock::now().milliseconds());
+            finish_all(ended.map(|(session, folder)| Ending {
+                session,
+                folder,
+                transcript,
+                at_ms,
+            }));
             Ok(())
         }
         HandoffCommand::List(args) => list::list(&open()?, args, screen),
@@ -102,19 +109,9 @@ impl From<HandoffError> for Failure {
             HandoffError::App(error) => return error.into(),
             HandoffError::Input(_)
             | HandoffError::Incomplete(_)
-            | HandoffError::Empty
             | HandoffError::TooLong(_)
-            | HandoffError::ListedFolder(_)
-            | HandoffError::Id(_)
-            | HandoffError::Editor(_) => USAGE,
-            HandoffError::Unknown { .. }
-            | HandoffError::Unavailable { .. }
-            | HandoffError::PutAway { .. }
-            | HandoffError::NoTask(_)
-            | HandoffError::NoCurrent(_)
-            | HandoffError::NothingClaimed(_)
-            | HandoffError::NotClaimed { .. }
-            | HandoffError::Archived { .. } => NO,
+            | HandoffError::Usage(_) => USAGE,
+            HandoffError::No(_) => NO,
             HandoffError::State(_) | HandoffError::Document { .. } => UNAVAILABLE,
         };
         Failure { code, message: error.to_string() }

@@ -234,6 +234,18 @@ pub enum FoundFile {
     },
 }
 
+impl ListedFile {
+    /// Changes the text that was read. A whole text stays whole.
+    pub fn map_text(mut self, change: impl FnOnce(&str) -> String) -> ListedFile {
+        if let FoundFile::Text { text, total } = &mut self.found {
+            let is_whole = text.len() as u64 >= *total;
+            *text = change(text);
+            *total = if is_whole { text.len() as u64 } else { *total };
+        }
+        self
+    }
+}
+
 /// The handoff part of a context.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

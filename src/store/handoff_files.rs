@@ -6,8 +6,8 @@ use std::io::{self, Read, Write};
 use std::path::PathBuf;
 
 use crate::core::handoff::HandoffId;
-use crate::core::handoff::life::Actor;
-use crate::store::state::{State, StateError};
+use crate::core::handoff::life::{Actor, HandoffEvent};
+use crate::store::state::{Result, State};
 use crate::system::breakpoint;
 use crate::system::directories::{self, Directories};
 
@@ -53,19 +53,14 @@ impl HandoffFiles {
 
     /// Finishes the drafts of writers that have ended: a draft with a document becomes a handoff,
     /// any other is forgotten.
-    pub fn finish_drafts(
-        &self,
-        state: &mut State,
-        scope: &str,
-        actor: &Actor,
-    ) -> Result<(), StateError> {
+    pub fn finish_drafts(&self, state: &mut State, scope: &str, actor: &Actor) -> Result<()> {
         for id in state.orphaned_drafts(scope, actor.now_ms)? {
             let _ = fs::remove_file(self.temporary(&id));
-            if self.is_there(&id) {
-                state.activate_handoff(&id, actor)?;
-            } else {
-                state.abandon_draft(&id, actor)?;
-            }
+            let event = match self.is_there(&id) {
+                true => HandoffEvent::Written,
+                false => HandoffEvent::Abandoned,
+            };
+            state.change_handoff(&id, event, actor)?;
         }
         Ok(())
     }

@@ -35,6 +35,9 @@ pub enum StateError {
     Receipt { path: PathBuf, cause: serde_json::Error },
 }
 
+/// The answer of the state to a question or a change.
+pub type Result<T, E = StateError> = std::result::Result<T, E>;
+
 impl StateError {
     /// Whether another process only blocks the database at the moment.
     pub fn is_transient(&self) -> bool {
@@ -55,7 +58,7 @@ pub struct State {
 impl State {
     /// Opens the database in `folder`, and creates it if necessary. Waits up to `patience` for
     /// another process.
-    pub fn open(folder: &Path, patience: Duration) -> Result<State, StateError> {
+    pub fn open(folder: &Path, patience: Duration) -> Result<State> {
         let path = folder.join("state.db");
         let io = |cause| StateError::Io { path: path.clone(), cause };
         // One check is enough in the usual case, where the file exists.
@@ -84,20 +87,19 @@ impl State {
     }
 
     /// From now on, every commit survives a loss of power.
-    pub fn make_durable(&mut self) -> Result<(), StateError> {
-        let set = self.connection.pragma_update(None, "synchronous", "FULL");
-        set.map_err(|cause| self.failed(cause))
+    pub fn make_durable(&mut self) -> Result<()> {
+        self.read(|connection| connection.pragma_update(None, "synchronous", "FULL"))
     }
 
     /// Opens the database in `folder`; `None` if it does not exist.
-    pub fn open_if_there(folder: &Path, patience: Duration) -> Result<Option<State>, StateError> {
+    pub fn open_if_there(folder: &Path, patience: Duration) -> Result<Option<State>> {
         let is_there = folder.join("state.db").exists();
         is_there.then(|| State::open(folder, patience)).transpose()
     }
 
     /// Opens the database in `folder` read-only; `None` if it does not exist. Neither creates nor
     /// migrates it.
-    pub fn look(folder: &Path, patience: Duration) -> Result<Option<State>, StateError> {
+    pub fn look(folder: &Path, patience: Duration) -> Result<Option<State>> {
         let path = folder.join("state.db");
         if !path.exists() {
             return Ok(None);
@@ -119,8 +121,8 @@ impl State {
     /// Writes, and keeps the log short.
     fn write<T>(
         &mut self,
-        write: impl FnOnce(&mut Connection) -> Result<T, rusqlite::Error>,
-    ) -> Result<T, StateError> {
+        write: impl FnOnce(&mut Connection) -> rusqlite::Result<T>,
+    ) -> Result<T> {
         let written = write(&mut self.connection).map_err(|cause| self.failed(cause))?;
         // The data is committed even if this fails; the next write tries again.
         let _ = schema::empty_long_log(&self.connection, self.patience);
@@ -130,8 +132,8 @@ impl State {
     /// Writes in one transaction that takes the lock at its start.
     fn transaction<T>(
         &mut self,
-        write: impl FnOnce(&Transaction<'_>) -> Result<T, rusqlite::Error>,
-    ) -> Result<T, StateError> {
+        write: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T> {
         self.write(|connection| {
             let transaction =
                 connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -141,10 +143,7 @@ impl State {
         })
     }
 
-    fn read<T>(
-        &self,
-        read: impl FnOnce(&Connection) -> Result<T, rusqlite::Error>,
-    ) -> Result<T, StateError> {
+    fn read<T>(&self, read: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
         read(&self.connection).map_err(|cause| self.failed(cause))
     }
 

@@ -3,30 +3,16 @@
 
 use std::path::PathBuf;
 
-use crate::app::handoff::{HandoffError, Handoffs};
+use crate::app::handoff::{HandoffError, Handoffs, Result};
 use crate::app::session_handoff::root_of_files;
 use crate::core::handoff::document;
-use crate::core::handoff::life::Home;
+use crate::core::handoff::life::{HandoffEvent, Home};
 use crate::core::handoff::{Document, HandoffId, Head, Kind, Occasion, Status};
 use crate::core::time::Timestamp;
 use crate::store::handoff_files::MAX_BYTES;
 use crate::system::breakpoint;
 use crate::system::clock;
 use crate::system::listed_files;
-
-/// A handoff to write.
-#[derive(Debug, Clone)]
-pub struct Draft {
-    pub document: Document,
-    /// The author, if not the session of these handoffs.
-    pub author: Option<String>,
-}
-
-impl From<Document> for Draft {
-    fn from(document: Document) -> Draft {
-        Draft { document, author: None }
-    }
-}
 
 #[derive(Debug)]
 pub struct Created {
@@ -42,9 +28,8 @@ pub struct Created {
 }
 
 impl Handoffs {
-    pub fn create(&mut self, draft: Draft) -> Result<Created, HandoffError> {
-        let Draft { mut document, author } = draft;
-        self.complete(&mut document, author)?;
+    pub fn create(&mut self, mut document: Document) -> Result<Created> {
+        self.complete(&mut document)?;
         let created = self.store(document)?;
         // If this fails, the next handoff removes the outdated ones.
         let _ = self.tidy();
@@ -52,16 +37,12 @@ impl Handoffs {
     }
 
     /// Fills in what only kgctx knows, and checks that the rest is complete.
-    fn complete(
-        &self,
-        document: &mut Document,
-        author: Option<String>,
-    ) -> Result<(), HandoffError> {
+    fn complete(&self, document: &mut Document) -> Result<()> {
         let head = &mut document.head;
         document::check_complete(head)?;
         self.refuse_folders(head)?;
         head.id = None;
-        head.session_id = author.or_else(|| self.session.clone());
+        head.session_id = self.session.clone();
         head.channel = Some(self.channel.clone());
         let created = *head.created_at.get_or_insert_with(clock::now);
         let occasion = head.occasion.get_or_insert(Occasion::Manual);
@@ -75,26 +56,28 @@ impl Handoffs {
             head.git_ref.clone_from(&project.branch);
         }
         if head.working_dir.is_none() {
-            let folder = project.checkout.as_ref().or(project.root.as_ref());
+            let folder = root_of_files(project);
             head.working_dir = folder.map(|folder| folder.to_string_lossy().into_owned());
         }
         if document.body.trim().is_empty() {
-            document.body = body_of(&document.head).ok_or(HandoffError::Empty)?;
+            document.body = body_of(&document.head).ok_or_else(HandoffError::empty)?;
         }
         Ok(())
     }
 
-    fn refuse_folders(&self, head: &Head) -> Result<(), HandoffError> {
+    fn refuse_folders(&self, head: &Head) -> Result<()> {
         let Some(root) = root_of_files(&self.place.project) else { return Ok(()) };
         let mut listed = head.specs.iter().chain(&head.files);
         match listed.find(|path| listed_files::is_listed_directory(&root, path)) {
-            Some(folder) => Err(HandoffError::ListedFolder(folder.clone())),
+            Some(folder) => Err(HandoffError::Usage(format!(
+                "{folder} is a folder; list the files in it that matter"
+            ))),
             None => Ok(()),
         }
     }
 
     /// Writes a document that lacks only its id.
-    pub(super) fn store(&mut self, mut document: Document) -> Result<Created, HandoffError> {
+    pub(super) fn store(&mut self, mut document: Document) -> Result<Created> {
         let (actor, files) = (self.actor(), self.files(&self.scope));
         let is_free = |id: &HandoffId| !files.is_there(id);
         // Only the id is missing, and all ids have about the same length.
@@ -108,7 +91,7 @@ impl Handoffs {
         document.head.id = Some(id.to_string());
         if let Err(error) = files.write(&id, &document::write(&document)) {
             // If abandoning fails, the draft is forgotten after this process has ended.
-            let _ = self.state.abandon_draft(&id, &actor);
+            let _ = self.state.change_handoff(&id, HandoffEvent::Abandoned, &actor);
             return Err(HandoffError::document(files.path(&id), error));
         }
         breakpoint::reach("create:durable");

@@ -1,7 +1,8 @@
 //! Releases and archives handoffs, and removes archived ones. Never removes an active or claimed
 //! handoff.
 
-use crate::app::handoff::{HandoffError, Handoffs};
+use crate::app::handoff::{HandoffError, Handoffs, Result};
+use crate::core::handoff::life::HandoffEvent;
 use crate::core::handoff::record::HandoffRecord;
 use crate::core::handoff::{HandoffId, Status};
 use crate::system::breakpoint;
@@ -18,49 +19,53 @@ pub struct Pruned {
 impl Handoffs {
     /// Releases a claimed handoff; without an id, the one that this session claimed last. Returns
     /// its new status: another handoff may have replaced it.
-    pub fn release(&mut self, id: Option<&HandoffId>) -> Result<(HandoffId, Status), HandoffError> {
+    pub fn release(&mut self, id: Option<&HandoffId>) -> Result<(HandoffId, Status)> {
         let id = match id {
             Some(id) => id.clone(),
             None => self.last_claimed()?,
         };
         let actor = self.actor();
         breakpoint::reach("release:begun");
-        let released = self.state.release_handoff(&self.scope, &id, "released", &actor)?;
+        let event = HandoffEvent::GivenBack("released");
+        let released = self.state.step_handoff(&self.scope, &id, event, &actor)?;
         breakpoint::reach("release:done");
         match released {
             Some((record, Some(status))) => Ok((record.id, status)),
-            Some((record, None)) => Err(HandoffError::NotClaimed {
-                id: record.id,
-                status: record.status.as_str().to_owned(),
-            }),
+            Some((HandoffRecord { id, status, .. }, None)) => Err(HandoffError::No(format!(
+                "{id} is not claimed but {status}; only what was picked up can be released"
+            ))),
             None => Err(self.unknown(&id)),
         }
     }
 
-    fn last_claimed(&self) -> Result<HandoffId, HandoffError> {
+    fn last_claimed(&self) -> Result<HandoffId> {
         let ours = |record: &HandoffRecord| {
             record.status == Status::Claimed && record.changed_by == self.session
         };
         let records = self.state.list_handoffs(&self.scope)?;
         let last = records.into_iter().filter(ours).max_by_key(|record| record.changed);
-        last.map(|record| record.id)
-            .ok_or_else(|| HandoffError::NothingClaimed(self.channel.clone()))
+        let channel = &self.channel;
+        last.map(|record| record.id).ok_or_else(|| {
+            HandoffError::No(format!(
+                "nothing in channel {channel} was picked up by this session; name the handoff"
+            ))
+        })
     }
 
-    pub fn archive(&mut self, id: &HandoffId) -> Result<HandoffRecord, HandoffError> {
+    pub fn archive(&mut self, id: &HandoffId) -> Result<HandoffRecord> {
         let actor = self.actor();
         match self.state.archive_handoff(&self.scope, id, "archived", &actor)? {
-            Some(record) if record.is_archived() => Err(HandoffError::Archived {
-                id: record.id,
-                status: record.status.as_str().to_owned(),
-            }),
+            Some(record) if record.is_archived() => {
+                let HandoffRecord { id, status, .. } = record;
+                Err(HandoffError::No(format!("{id} is archived already: it is {status}")))
+            }
             Some(record) => Ok(record),
             None => Err(self.unknown(id)),
         }
     }
 
     /// Archives the handoff that waits for the next session, if there is one.
-    pub fn clear(&mut self) -> Result<Option<HandoffRecord>, HandoffError> {
+    pub fn clear(&mut self) -> Result<Option<HandoffRecord>> {
         let Some(current) = self.state.current_handoff(&self.scope)? else { return Ok(None) };
         breakpoint::reach("clear:begun");
         let actor = self.actor();
@@ -71,20 +76,19 @@ impl Handoffs {
     }
 
     /// Removes all archived handoffs except the newest ones.
-    pub fn prune(&mut self, keep: usize, is_dry_run: bool) -> Result<Pruned, HandoffError> {
-        let mut archived = self.state.archived_handoffs(&self.scope)?;
+    pub fn prune(&mut self, keep: usize, is_dry_run: bool) -> Result<Pruned> {
+        let mut archived = self.state.list_handoffs(&self.scope)?;
+        archived.retain(HandoffRecord::is_archived);
         let n_kept = archived.len().min(keep);
-        archived.truncate(archived.len() - n_kept);
-        if !is_dry_run {
-            for record in &archived {
-                self.remove(record, "pruned")?;
-            }
+        let removed: Vec<HandoffRecord> = archived.drain(n_kept..).rev().collect();
+        for record in removed.iter().filter(|_| !is_dry_run) {
+            self.remove(record, "pruned")?;
         }
-        Ok(Pruned { removed: archived, n_kept })
+        Ok(Pruned { removed, n_kept })
     }
 
     /// Removes handoffs that were archived long ago, and forgets sessions that ended long ago.
-    pub(super) fn tidy(&mut self) -> Result<(), HandoffError> {
+    pub(super) fn tidy(&mut self) -> Result<()> {
         let now_ms = self.actor().now_ms;
         for record in self.state.outdated_handoffs(now_ms)? {
             // A file that cannot be removed is tried again next time.
@@ -95,20 +99,18 @@ impl Handoffs {
 
     /// Removes an archived handoff. Removes the file before the record: without the file, the
     /// handoff cannot reappear.
-    pub(super) fn remove(
-        &mut self,
-        record: &HandoffRecord,
-        reason: &str,
-    ) -> Result<(), HandoffError> {
+    pub(super) fn remove(&mut self, record: &HandoffRecord, reason: &str) -> Result<()> {
+        let HandoffRecord { id, scope, .. } = record;
         let actor = self.actor();
-        if !self.state.condemn_handoff(&record.id, &actor)? {
+        // From here on, no process claims it.
+        if !self.state.change_handoff(id, HandoffEvent::Condemned, &actor)? {
             return Ok(());
         }
         breakpoint::reach("prune:condemned");
-        let files = self.files(&record.scope);
-        let removed = files.remove(&record.id);
-        removed.map_err(|cause| HandoffError::document(files.path(&record.id), cause))?;
+        let files = self.files(scope);
+        files.remove(id).map_err(|cause| HandoffError::document(files.path(id), cause))?;
         breakpoint::reach("prune:removed");
-        Ok(self.state.forget_handoff(&record.id, reason, &actor)?)
+        self.state.change_handoff(id, HandoffEvent::Removed(reason), &actor)?;
+        Ok(())
     }
 }

@@ -3,24 +3,17 @@
 
 use serde_json::Value;
 
-use crate::app::handoff::{HandoffError, Handoffs};
+use crate::app::handoff::{HandoffError, Handoffs, Result};
 use crate::app::session_handoff::{LIMITS, root_of_files};
 use crate::core::handoff::document::{self, Read};
+use crate::core::handoff::life::HandoffEvent;
 use crate::core::handoff::pickup;
 use crate::core::handoff::record::HandoffRecord;
-use crate::core::handoff::{FoundFile, HandoffId, ListedFile, Status};
+use crate::core::handoff::{HandoffId, ListedFile, Status};
 use crate::core::secrets;
 use crate::store::state::TakeOutcome;
 use crate::system::breakpoint;
 use crate::system::listed_files;
-
-/// The handoff to pick up.
-#[derive(Debug, Clone)]
-pub enum Which {
-    Named(HandoffId),
-    /// The task with the highest priority; among equals, the oldest.
-    Next,
-}
 
 /// A handoff that was picked up, but is not confirmed yet.
 #[derive(Debug)]
@@ -59,39 +52,41 @@ impl Picked {
 }
 
 impl Handoffs {
-    /// Picks up a handoff. Without `with_files`, opens no listed file.
-    pub fn pick_up(&mut self, which: &Which, with_files: bool) -> Result<Picked, HandoffError> {
+    /// Picks up a handoff; without an id, the task with the highest priority, and among equals the
+    /// oldest. Without `with_files`, opens no listed file.
+    pub fn pick_up(&mut self, id: Option<&HandoffId>, with_files: bool) -> Result<Picked> {
         let mut broken: Vec<HandoffId> = Vec::new();
         loop {
             let actor = self.actor();
-            let taken = match which {
-                Which::Named(id) => self.state.take_handoff(&self.scope, id, &actor)?,
-                Which::Next => self.state.take_next_task(&self.scope, &broken, &actor)?,
+            let taken = match id {
+                Some(id) => self.state.take_handoff(&self.scope, id, &actor)?,
+                None => self.state.take_next_task(&self.scope, &broken, &actor)?,
             };
-            let record = match (taken, which) {
+            let record = match (taken, id) {
                 (TakeOutcome::Won(record), _) => *record,
                 (TakeOutcome::Unavailable(record), _) => return Err(unavailable(&record)),
-                (TakeOutcome::None, Which::Named(id)) => return Err(self.unknown(id)),
-                (TakeOutcome::None, Which::Next) => {
-                    return Err(HandoffError::NoTask(self.channel.clone()));
+                (TakeOutcome::None, Some(id)) => return Err(self.unknown(id)),
+                (TakeOutcome::None, None) => {
+                    return Err(HandoffError::No(format!(
+                        "no task waits in channel {}; `kgctx handoff list` shows what there is",
+                        self.channel
+                    )));
                 }
             };
             breakpoint::reach("pickup:claimed");
-            match self.read_picked(record.clone(), with_files) {
+            let error = match self.read_picked(record.clone(), with_files) {
                 Ok(picked) => return Ok(picked),
-                Err(error) => {
-                    let reason = error.to_string();
-                    self.state.release_handoff(&self.scope, &record.id, &reason, &actor)?;
-                    match which {
-                        Which::Named(_) => return Err(error),
-                        Which::Next => broken.push(record.id),
-                    }
-                }
+                Err(error) => error,
+            };
+            self.put_back(&record.id, &error.to_string())?;
+            if id.is_some() {
+                return Err(error);
             }
+            broken.push(record.id);
         }
     }
 
-    fn read_picked(&self, record: HandoffRecord, with_files: bool) -> Result<Picked, HandoffError> {
+    fn read_picked(&self, record: HandoffRecord, with_files: bool) -> Result<Picked> {
         let text = self.text(&record)?;
         let read = self.document(&record)?;
         let head = &read.document.head;
@@ -102,11 +97,14 @@ impl Handoffs {
             }
             _ => Vec::new(),
         };
-        Ok(Picked { record, text, read, files: files.into_iter().map(mask_file).collect() })
+        // The model reads the files.
+        let mask = |text: &str| secrets::mask(text).into_owned();
+        let files = files.into_iter().map(|file| file.map_text(mask)).collect();
+        Ok(Picked { record, text, read, files })
     }
 
     /// Confirms the claim, because the text was shown.
-    pub fn keep(&mut self, id: &HandoffId) -> Result<(), HandoffError> {
+    pub fn keep(&mut self, id: &HandoffId) -> Result<()> {
         breakpoint::reach("pickup:printed");
         let actor = self.actor();
         self.state.confirm_taken(id, &actor)?;
@@ -115,9 +113,9 @@ impl Handoffs {
     }
 
     /// Releases the handoff, because its text could not be shown.
-    pub fn put_back(&mut self, id: &HandoffId, reason: &str) -> Result<(), HandoffError> {
+    pub fn put_back(&mut self, id: &HandoffId, reason: &str) -> Result<()> {
         let actor = self.actor();
-        self.state.release_handoff(&self.scope, id, reason, &actor)?;
+        self.state.step_handoff(&self.scope, id, HandoffEvent::GivenBack(reason), &actor)?;
         Ok(())
     }
 }
@@ -132,27 +130,18 @@ fn mask_json(value: Value) -> Value {
     }
 }
 
-/// Masks secrets, because the model reads the file.
-fn mask_file(file: ListedFile) -> ListedFile {
-    let found = match file.found {
-        FoundFile::Text { text, total } => {
-            let is_whole = text.len() as u64 >= total;
-            let text = secrets::mask(&text).into_owned();
-            FoundFile::Text { total: if is_whole { text.len() as u64 } else { total }, text }
-        }
-        found => found,
-    };
-    ListedFile { found, ..file }
-}
-
 fn unavailable(record: &HandoffRecord) -> HandoffError {
-    let HandoffRecord { status, changed, changed_by, superseded_by, .. } = record;
-    let id = record.id.clone();
-    if *status == Status::Cleared {
+    let HandoffRecord { id, status, changed, changed_by, superseded_by, .. } = record;
+    HandoffError::No(if *status == Status::Cleared {
         let newer = superseded_by.as_ref().map(|newer| format!(": {newer} took its place"));
-        return HandoffError::PutAway { id, why: format!("archived{}", newer.unwrap_or_default()) };
-    }
-    let whom = changed_by.as_deref().map(|session| format!(" by session {session}"));
-    let why = format!("it was {status}{} at {changed}", whom.unwrap_or_default());
-    HandoffError::Unavailable { id, why }
+        let newer = newer.unwrap_or_default();
+        format!("{id} is not available: it is archived{newer}; `kgctx handoff show {id}` prints it")
+    } else {
+        let whom = changed_by.as_deref().map(|session| format!(" by session {session}"));
+        let whom = whom.unwrap_or_default();
+        format!(
+            "{id} is not available: it was {status}{whom} at {changed}; it may have been claimed by another session, \
+             `kgctx handoff log {id}` tells more"
+        )
+    })
 }

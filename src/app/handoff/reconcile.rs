@@ -1,15 +1,12 @@
 //! Compares handoffs with the repository and the file system. Changes nothing, unless asked to
 //! adopt documents that the state has lost.
 
-use std::path::Path;
-
 use serde::Serialize;
 
-use crate::app::handoff::{HandoffError, Handoffs};
+use crate::app::handoff::{HandoffError, Handoffs, Result};
 use crate::app::session_handoff::root_of_files;
 use crate::core::handoff::document;
 use crate::core::handoff::life::Home;
-use crate::core::handoff::record::HandoffRecord;
 use crate::core::handoff::{HandoffId, Kind, Occasion};
 use crate::store::handoff_files::HandoffFiles;
 use crate::system::git::{self, Reference};
@@ -37,14 +34,7 @@ pub struct Finding {
     pub why: String,
 }
 
-/// A handoff with the result of its comparison.
-#[derive(Debug)]
-pub struct Checked {
-    pub record: HandoffRecord,
-    pub findings: Vec<Finding>,
-}
-
-/// The result of comparing all documents with the state.
+/// The result of comparing one handoff with what is there, or all documents with the state.
 #[derive(Debug, Default)]
 pub struct Reconciled {
     pub findings: Vec<Finding>,
@@ -53,15 +43,29 @@ pub struct Reconciled {
     pub n_confirmed: usize,
 }
 
+impl Finding {
+    fn new(what: &'static str, name: &str, verdict: Verdict, why: impl Into<String>) -> Finding {
+        Finding { what, name: name.to_owned(), verdict, why: why.into() }
+    }
+}
+
 impl Handoffs {
     /// Compares one handoff with the repository and the file system.
-    pub fn check(&self, id: &HandoffId) -> Result<Checked, HandoffError> {
-        let record = self.find(Some(id))?;
-        let head = self.document(&record)?.document.head;
+    pub fn check(&self, id: &HandoffId) -> Result<Reconciled> {
+        let head = self.document(&self.find(Some(id))?)?.document.head;
         let root = root_of_files(&self.place.project);
         let mut findings = Vec::new();
         if let Some(reference) = &head.git_ref {
-            findings.push(reference_finding(root.as_deref(), reference));
+            let (verdict, why) = match root.as_deref().map(|root| git::reference(root, reference)) {
+                Some(Reference::Known) => (Verdict::Confirmed, "the repository knows it"),
+                Some(Reference::Unknown) => {
+                    (Verdict::Discrepant, "the repository does not know it any more")
+                }
+                Some(Reference::NoRepository) | None => {
+                    (Verdict::Unverifiable, "there is no git repository, or no git")
+                }
+            };
+            findings.push(Finding::new("git_ref", reference, verdict, why));
         }
         let allowed = &self.place.settings.handoff.allow.value;
         let specs = head.specs.iter().map(|path| ("spec", path));
@@ -74,58 +78,58 @@ impl Handoffs {
                 },
                 None => (Verdict::Unverifiable, "there is no project here".to_owned()),
             };
-            findings.push(Finding { what, name: path.clone(), verdict, why });
+            findings.push(Finding::new(what, path, verdict, why));
         }
-        Ok(Checked { record, findings })
+        Ok(Reconciled { findings, ..Reconciled::default() })
     }
 
     /// Compares all documents with the state. With `repair`, adopts those that the state has lost.
-    pub fn reconcile(&mut self, repair: bool) -> Result<Reconciled, HandoffError> {
+    pub fn reconcile(&mut self, repair: bool) -> Result<Reconciled> {
         let files = self.files(&self.scope);
         let known = self.state.list_handoffs(&self.scope)?;
-        let mut reconciled = Reconciled::default();
+        let (mut findings, mut adopted, mut n_confirmed) = (Vec::new(), Vec::new(), 0);
+        let mut complain = |id: &HandoffId, why: String| {
+            findings.push(Finding::new("document", id.as_str(), Verdict::Discrepant, why));
+        };
         for record in &known {
-            let trouble = match self.document(record) {
-                Ok(read) if read.is_raw => Some("its front matter cannot be read".to_owned()),
-                Ok(read) => {
-                    let id = read.document.head.id.unwrap_or_else(|| "none".to_owned());
-                    (id != record.id.as_str()).then(|| {
-                        format!("it has the id {id}; put {} into its front matter", record.id)
-                    })
+            match self.document(record) {
+                Ok(read) if read.is_raw => {
+                    complain(&record.id, "its front matter cannot be read".to_owned());
                 }
-                Err(error) => Some(error.to_string()),
-            };
-            match trouble {
-                None => reconciled.n_confirmed += 1,
-                Some(why) => reconciled.findings.push(document_finding(&record.id, why)),
+                Ok(read) => match read.document.head.id.as_deref().unwrap_or("none") {
+                    id if id == record.id.as_str() => n_confirmed += 1,
+                    id => {
+                        let why =
+                            format!("it has the id {id}; put {} into its front matter", record.id);
+                        complain(&record.id, why);
+                    }
+                },
+                Err(error) => complain(&record.id, error.to_string()),
             }
         }
         let is_known = |id: &HandoffId| known.iter().any(|record| record.id == *id);
         let folder = self.place.directories.state.join("handoffs");
         let listed = files.all().map_err(|cause| HandoffError::document(folder, cause))?;
-        let lost: Vec<HandoffId> = listed.into_iter().filter(|id| !is_known(id)).collect();
         // Newest first: the older ones are then superseded, as they were before.
-        for id in lost.into_iter().rev() {
+        for id in listed.into_iter().rev().filter(|id| !is_known(id)) {
             if !repair {
                 let why =
                     "the state does not know it; `kgctx handoff reconcile --repair` takes it in";
-                reconciled.findings.push(document_finding(&id, why.to_owned()));
+                complain(&id, why.to_owned());
                 continue;
             }
             match self.adopt(&files, &id) {
-                Ok(()) => reconciled.adopted.push(id),
-                Err(error) => {
-                    reconciled.findings.push(document_finding(&id, error.to_string()));
-                }
+                Ok(()) => adopted.push(id),
+                Err(error) => complain(&id, error.to_string()),
             }
         }
-        Ok(reconciled)
+        Ok(Reconciled { findings, adopted, n_confirmed })
     }
 
     /// Adopts a document that the state has lost. Archives it if it was written automatically or is
     /// too old. Otherwise it becomes active again, although it may have been delivered: the state
     /// no longer knows.
-    fn adopt(&mut self, files: &HandoffFiles, id: &HandoffId) -> Result<(), HandoffError> {
+    fn adopt(&mut self, files: &HandoffFiles, id: &HandoffId) -> Result<()> {
         let path = files.path(id);
         let bytes = files.read(id).map_err(|cause| HandoffError::document(&path, cause))?;
         let read = document::read(&bytes).map_err(|cause| HandoffError::document(&path, cause))?;
@@ -140,22 +144,4 @@ impl Handoffs {
         self.state.adopt_handoff(&home, id, &head, is_archived, &actor)?;
         Ok(())
     }
-}
-
-fn reference_finding(root: Option<&Path>, reference: &str) -> Finding {
-    let (verdict, why) = match root.map(|root| git::reference(root, reference)) {
-        Some(Reference::Known) => (Verdict::Confirmed, "the repository knows it"),
-        Some(Reference::Unknown) => {
-            (Verdict::Discrepant, "the repository does not know it any more")
-        }
-        Some(Reference::NoRepository) | None => {
-            (Verdict::Unverifiable, "there is no git repository, or no git")
-        }
-    };
-    let why = why.to_owned();
-    Finding { what: "git_ref", name: reference.to_owned(), verdict, why }
-}
-
-fn document_finding(id: &HandoffId, why: String) -> Finding {
-    Finding { what: "document", name: id.to_string(), verdict: Verdict::Discrepant, why }
 }

@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use crate::app::handoff::{Created, HandoffError, Handoffs};
+use crate::app::handoff::{Created, HandoffError, Handoffs, Result};
 use crate::core::handoff::document::{self, Read};
 use crate::core::handoff::foreign;
 use crate::core::handoff::{Document, HandoffId, Occasion, Status};
@@ -12,6 +13,7 @@ use crate::core::time::Timestamp;
 use crate::hosts::amplifier::{self, Existing};
 use crate::store::handoff_files::MAX_BYTES;
 use crate::system::atomic_file;
+use crate::system::clock;
 use crate::system::environment::Environment;
 use crate::system::user_input;
 
@@ -27,7 +29,7 @@ pub struct Imported {
     pub failed: Vec<String>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub struct ImportedHandoff {
     pub id: HandoffId,
     /// The id in the other tool.
@@ -35,17 +37,9 @@ pub struct ImportedHandoff {
     pub status: Status,
 }
 
-/// The destination of an exported handoff.
-#[derive(Debug)]
-pub enum Exported {
-    /// The document itself, for standard output.
-    Text(String),
-    File(PathBuf),
-}
-
 impl Handoffs {
     /// Imports files with any of the known headers.
-    pub fn import(&mut self, paths: &[PathBuf]) -> Result<Imported, HandoffError> {
+    pub fn import(&mut self, paths: &[PathBuf]) -> Result<Imported> {
         let mut imported = Imported::default();
         for path in paths {
             let name = path.display().to_string();
@@ -68,7 +62,7 @@ impl Handoffs {
     }
 
     /// Imports Amplifier's handoffs for this project.
-    pub fn import_amplifier(&mut self) -> Result<Imported, HandoffError> {
+    pub fn import_amplifier(&mut self) -> Result<Imported> {
         let mut imported = Imported::default();
         let root = self.place.project.root.clone();
         let projects = amplifier::projects_folder(&Environment::of_process());
@@ -95,14 +89,9 @@ impl Handoffs {
         modified: Option<Timestamp>,
         name: &str,
         imported: &mut Imported,
-    ) -> Result<(), HandoffError> {
-        // One of our own documents has an id that the state knows.
-        let own = HandoffId::parse(&source_id).ok();
-        let is_own = match own {
-            Some(id) => self.state.handoff(&self.scope, &id)?.is_some(),
-            None => false,
-        };
-        if is_own || self.state.has_source(&self.scope, &source_id)? {
+    ) -> Result<()> {
+        // Also finds one of our own documents, by its id.
+        if self.state.handoff(&self.scope, &source_id)?.is_some() {
             imported.n_known += 1;
             return Ok(());
         }
@@ -110,7 +99,7 @@ impl Handoffs {
         let Document { mut head, body } = read.document;
         let occasion = head.occasion.get_or_insert(Occasion::Manual).clone();
         head.consume.get_or_insert(occasion.consume());
-        let created = *head.created_at.get_or_insert(modified.unwrap_or_else(super::now));
+        let created = *head.created_at.get_or_insert(modified.unwrap_or_else(clock::now));
         head.expires_at = occasion.lifetime().map(|lifetime| created.after(lifetime));
         head.channel = Some(self.channel.clone());
         head.source_id = Some(source_id.clone());
@@ -128,31 +117,26 @@ impl Handoffs {
         }
     }
 
-    pub fn export_text(&self, id: Option<&HandoffId>) -> Result<String, HandoffError> {
+    pub fn export_text(&self, id: Option<&HandoffId>) -> Result<String> {
         self.text(&self.find(id)?)
     }
 
-    pub fn export_to(&self, id: Option<&HandoffId>, to: &Path) -> Result<Exported, HandoffError> {
+    pub fn export_to(&self, id: Option<&HandoffId>, to: &Path) -> Result<()> {
         let text = self.export_text(id)?;
-        let fail = |cause| HandoffError::document(to, cause);
-        atomic_file::write(to, &text).map_err(fail)?;
-        Ok(Exported::File(to.to_path_buf()))
+        atomic_file::write(to, &text).map_err(|cause| HandoffError::document(to, cause))
     }
 
     /// Writes a handoff in Amplifier's format to the path where Amplifier looks for it.
-    pub fn export_to_amplifier(&self, id: Option<&HandoffId>) -> Result<Exported, HandoffError> {
+    pub fn export_to_amplifier(&self, id: Option<&HandoffId>) -> Result<PathBuf> {
         let record = self.find(id)?;
         let read = self.document(&record)?;
         let fail = |cause: std::io::Error| HandoffError::document("Amplifier's projects", cause);
         let projects = amplifier::projects_folder(&Environment::of_process())
             .ok_or_else(|| fail(std::io::ErrorKind::NotFound.into()))?;
-        let root = self.place.project.root.clone().unwrap_or_default();
-        let slug = amplifier::slug(&root);
+        let slug = amplifier::slug(self.place.project.root.as_deref().unwrap_or(Path::new("")));
         let text = foreign::amplifier_text(&read.document, &slug, None);
-        let session = record.session.clone().unwrap_or_else(|| record.id.to_string());
-        amplifier::export(&projects, &slug, &session, &text, Existing::Keep)
-            .map(Exported::File)
-            .map_err(fail)
+        let session = record.session.unwrap_or_else(|| record.id.to_string());
+        amplifier::export(&projects, &slug, &session, &text, Existing::Keep).map_err(fail)
     }
 }
 

@@ -134,7 +134,7 @@ pub(super) fn run(
     screen: &mut Screen,
 ) -> Outcome {
     let TypedDraft { document, ignored, written } = typed;
-    let created = match handoffs.create(document.into()) {
+    let created = match handoffs.create(document) {
         Ok(created) => created,
         Err(error) => return Err(refuse(error, written.as_ref())),
     };
@@ -146,7 +146,7 @@ pub(super) fn run(
             "id": created.id,
             "kind": created.kind,
             "status": created.status,
-            "channel": handoffs.channel(),
+            "channel": handoffs.channel,
             "path": created.path.to_string_lossy(),
             "expires_at": created.expires,
             "superseded": created.superseded,
@@ -167,7 +167,7 @@ pub(super) fn run(
 
 fn print(handoffs: &Handoffs, created: &Created, screen: &mut Screen) {
     let Created { id, path, kind, status, superseded, expires } = created;
-    let channel = for_terminal::one_line(handoffs.channel());
+    let channel = for_terminal::one_line(&handoffs.channel);
     screen.line(screen.paint(Style::Strong, format!("Handoff created: {id}")));
     let until = expires.map(|at| format!(" until {at}")).unwrap_or_default();
     screen.line(match (kind, status) {

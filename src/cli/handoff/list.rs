@@ -9,9 +9,11 @@ use crate::cli::outcome::{Failure, Outcome, USAGE};
 use crate::cli::screen::{Screen, Style};
 use crate::core::handoff::document;
 use crate::core::handoff::record::{FIELDS, HandoffRecord};
+use crate::core::handoff::section::shorten;
 use crate::core::handoff::{HandoffId, Kind, Status};
 use crate::core::text::for_terminal;
 use crate::core::time::Timestamp;
+use crate::system::clock;
 
 /// So much of a goal is shown in a table.
 const GOAL_CHARS: usize = 60;
@@ -42,9 +44,9 @@ pub(super) fn list(handoffs: &Handoffs, args: &ListArgs, screen: &mut Screen) ->
         print_fields(&records, &args.fields, args.json, screen);
     } else if args.json {
         let flat: Vec<_> = records.iter().map(HandoffRecord::to_json).collect();
-        screen.json(&json!({ "channel": handoffs.channel(), "handoffs": flat }));
+        screen.json(&json!({ "channel": handoffs.channel, "handoffs": flat }));
     } else if records.is_empty() {
-        let channel = for_terminal::one_line(handoffs.channel());
+        let channel = for_terminal::one_line(&handoffs.channel);
         screen
             .line(format!("Nothing waits in {channel}. `kgctx handoff create` leaves something."));
     } else {
@@ -83,7 +85,7 @@ fn plain(value: &Value) -> String {
 }
 
 fn print_table(records: &[HandoffRecord], screen: &mut Screen) {
-    let now = crate::app::handoff::now();
+    let now = clock::now();
     let width = records.iter().map(|record| record.id.as_str().len()).max().unwrap_or_default();
     let mut group = "";
     for record in records {
@@ -111,11 +113,7 @@ fn print_table(records: &[HandoffRecord], screen: &mut Screen) {
 
 /// The first of a text, on one line.
 fn short(text: &str, n_chars: usize) -> String {
-    let text = for_terminal::one_line(text);
-    match text.char_indices().nth(n_chars) {
-        Some((end, _)) => format!("{}…", text[..end].trim_end()),
-        None => text,
-    }
+    shorten(&for_terminal::one_line(text), n_chars)
 }
 
 /// What became of a handoff, or when it was left.
@@ -186,7 +184,7 @@ pub(super) struct LogArgs {
 pub(super) fn log(handoffs: &Handoffs, args: &LogArgs, screen: &mut Screen) -> Outcome {
     let events = handoffs.log(args.id.as_ref(), args.limit)?;
     if events.is_empty() && !args.json {
-        let channel = for_terminal::one_line(handoffs.channel());
+        let channel = for_terminal::one_line(&handoffs.channel);
         screen.line(format!("Nothing has happened in {channel} yet."));
     }
     let width = events.iter().map(|event| event.id.len()).max().unwrap_or_default();

@@ -3,7 +3,7 @@
 use clap::{ArgGroup, Args as ClapArgs};
 use serde_json::json;
 
-use crate::app::handoff::{Handoffs, Picked, Which};
+use crate::app::handoff::{Handoffs, Picked};
 use crate::cli::outcome::{Failure, Outcome, UNAVAILABLE};
 use crate::cli::screen::Screen;
 use crate::core::handoff::HandoffId;
@@ -28,8 +28,7 @@ pub(super) struct PickupArgs {
 }
 
 pub(super) fn run(handoffs: &mut Handoffs, args: &PickupArgs, screen: &mut Screen) -> Outcome {
-    let which = args.id.clone().map_or(Which::Next, Which::Named);
-    let picked = handoffs.pick_up(&which, !args.no_inject)?;
+    let picked = handoffs.pick_up(args.id.as_ref(), !args.no_inject)?;
     let Picked { record, read, files, .. } = &picked;
     if args.json {
         screen.json(&json!({
@@ -40,8 +39,7 @@ pub(super) fn run(handoffs: &mut Handoffs, args: &PickupArgs, screen: &mut Scree
             "files": files,
         }));
     } else {
-        let text = picked.render();
-        screen.foreign(&text);
+        screen.foreign(&picked.render());
     }
     // Counts as picked up only after it was printed.
     if let Err(error) = screen.written() {

@@ -3,7 +3,7 @@
 use clap::Args as ClapArgs;
 use serde_json::json;
 
-use crate::app::handoff::{Finding, Handoffs, Verdict};
+use crate::app::handoff::{Finding, Handoffs, Reconciled, Verdict};
 use crate::cli::outcome::{Failure, NO, Outcome};
 use crate::cli::screen::{Screen, Style};
 use crate::core::handoff::HandoffId;
@@ -28,12 +28,9 @@ pub(super) struct ReconcileArgs {
 }
 
 pub(super) fn run(handoffs: &mut Handoffs, args: &ReconcileArgs, screen: &mut Screen) -> Outcome {
-    let (findings, adopted, n_confirmed) = match &args.id {
-        Some(id) => (handoffs.check(id)?.findings, Vec::new(), 0),
-        None => {
-            let all = handoffs.reconcile(args.repair)?;
-            (all.findings, all.adopted, all.n_confirmed)
-        }
+    let Reconciled { findings, adopted, n_confirmed } = match &args.id {
+        Some(id) => handoffs.check(id)?,
+        None => handoffs.reconcile(args.repair)?,
     };
     let n_wrong = findings.iter().filter(|one| one.verdict == Verdict::Discrepant).count();
     if args.json {

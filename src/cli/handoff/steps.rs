@@ -75,7 +75,7 @@ pub(super) fn clear(handoffs: &mut Handoffs, args: &ClearArgs, screen: &mut Scre
         screen.json(&json!({ "cleared": cleared }));
         return Ok(());
     }
-    let channel = for_terminal::one_line(handoffs.channel());
+    let channel = for_terminal::one_line(&handoffs.channel);
     screen.line(match cleared {
         Some(id) => format!("{id} is archived; nothing waits for the next session in {channel}"),
         None => format!("Nothing waits for the next session in {channel}"),

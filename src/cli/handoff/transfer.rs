@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args as ClapArgs;
 use serde_json::json;
 
-use crate::app::handoff::{Exported, Handoffs};
+use crate::app::handoff::Handoffs;
 use crate::cli::outcome::{Failure, NO, Outcome};
 use crate::cli::screen::Screen;
 use crate::core::handoff::HandoffId;
@@ -35,13 +35,8 @@ pub(super) fn import(handoffs: &mut Handoffs, args: &ImportArgs, screen: &mut Sc
         false => handoffs.import(&args.files)?,
     };
     if args.json {
-        let handoffs: Vec<_> = imported
-            .handoffs
-            .iter()
-            .map(|one| json!({ "id": one.id, "source_id": one.source_id, "status": one.status }))
-            .collect();
         screen.json(&json!({
-            "imported": handoffs,
+            "imported": imported.handoffs,
             "known": imported.n_known,
             "warnings": imported.warnings,
             "failed": imported.failed,
@@ -84,16 +79,18 @@ pub(super) struct ExportArgs {
 }
 
 pub(super) fn export(handoffs: &Handoffs, args: &ExportArgs, screen: &mut Screen) -> Outcome {
-    let exported = match (args.amplifier, &args.to) {
-        (true, _) => handoffs.export_to_amplifier(args.id.as_ref())?,
-        (false, Some(file)) => handoffs.export_to(args.id.as_ref(), file)?,
-        (false, None) => Exported::Text(handoffs.export_text(args.id.as_ref())?),
-    };
-    match exported {
-        Exported::Text(text) => screen.foreign(&text),
-        Exported::File(path) => {
-            screen.line(format!("written: {}", for_terminal::one_line(&path.to_string_lossy())));
+    let id = args.id.as_ref();
+    let written = match (args.amplifier, &args.to) {
+        (true, _) => handoffs.export_to_amplifier(id)?,
+        (false, Some(file)) => {
+            handoffs.export_to(id, file)?;
+            file.clone()
         }
-    }
+        (false, None) => {
+            screen.foreign(&handoffs.export_text(id)?);
+            return Ok(());
+        }
+    };
+    screen.line(format!("written: {}", for_terminal::one_line(&written.to_string_lossy())));
     Ok(())
 }

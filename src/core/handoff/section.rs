@@ -53,19 +53,13 @@ pub fn prepare(record: &HandoffRecord, document: &Document, files: Vec<ListedFil
         Consume::Once => format!("*It was delivered to this session and is archived as {id}.*"),
         Consume::Sticky => format!("*It stays for further sessions as {id}.*"),
     };
-    let clean = |file: ListedFile| ListedFile {
-        path: for_model::one_line(&file.path),
-        found: match file.found {
-            FoundFile::Text { text, total } => {
-                let is_whole = text.len() as u64 >= total;
-                let text = escape(&for_model::lines(&text));
-                FoundFile::Text { total: if is_whole { text.len() as u64 } else { total }, text }
-            }
-            FoundFile::Unreadable { why } => {
-                FoundFile::Unreadable { why: for_model::one_line(&why) }
-            }
-            found => found,
-        },
+    let clean = |file: ListedFile| {
+        let mut file = file.map_text(|text| escape(&for_model::lines(text)));
+        file.path = for_model::one_line(&file.path);
+        if let FoundFile::Unreadable { why } = &mut file.found {
+            *why = for_model::one_line(why);
+        }
+        file
     };
     Handoff { id, facts, body, remark, files: files.into_iter().map(clean).collect() }
 }

@@ -6,8 +6,8 @@ use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
 use crate::core::handoff::life::Actor;
 use crate::core::session::Moment;
-use crate::store::state::handoffs::{consume, give_back};
-use crate::store::state::{State, StateError};
+use crate::store::state::handoffs::Steps;
+use crate::store::state::{Result, State};
 use crate::system::process::identity::Process;
 
 /// The lifetime of an open claim: longer than building and storing a context can take.
@@ -39,7 +39,7 @@ impl State {
         moment: &Moment,
         now_ms: i64,
         again: Option<Duration>,
-    ) -> Result<Claim, StateError> {
+    ) -> Result<Claim> {
         let moment = moment.to_string();
         self.transaction(|transaction| {
             if let Some(claim) = standing(transaction, session, &moment, now_ms, again)? {
@@ -64,7 +64,7 @@ impl State {
         moment: &Moment,
         now_ms: i64,
         again: Option<Duration>,
-    ) -> Result<bool, StateError> {
+    ) -> Result<bool> {
         let moment = moment.to_string();
         let held = self.read(|connection| standing(connection, session, &moment, now_ms, again))?;
         Ok(held != Some(Claim::Held))
@@ -72,15 +72,14 @@ impl State {
 
     /// The number of a session's compactions that were followed by a context, and the time of the
     /// last one.
-    pub fn compactions(&self, session: &str) -> Result<(u32, Option<i64>), StateError> {
+    pub fn compactions(&self, session: &str) -> Result<(u32, Option<i64>)> {
         let sql = "SELECT count(*), max(settled) FROM claims \
                    WHERE session = ?1 AND moment LIKE 'compaction:%' AND settled IS NOT NULL";
-        let found = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
-        self.read(|connection| connection.query_row(sql, [session], found))
+        self.read(|connection| connection.query_row(sql, [session], |row| row.try_into()))
     }
 
     /// Extends a claim; `false` if another process has taken it over.
-    pub fn renew_claim(&mut self, Token(token): Token, now_ms: i64) -> Result<bool, StateError> {
+    pub fn renew_claim(&mut self, Token(token): Token, now_ms: i64) -> Result<bool> {
         self.write(|connection| {
             let sql = "UPDATE claims SET until = ?2 WHERE token = ?1 AND settled IS NULL";
             Ok(connection.execute(sql, [token, now_ms.saturating_add(LEASE_MS)])? > 0)
@@ -88,7 +87,7 @@ impl State {
     }
 
     /// Records that the session has the context of this receipt. Returns whether there was a claim.
-    pub fn settle_receipt(&mut self, receipt: i64, now_ms: i64) -> Result<bool, StateError> {
+    pub fn settle_receipt(&mut self, receipt: i64, now_ms: i64) -> Result<bool> {
         self.transaction(|transaction| {
             let token = claim_of_receipt(transaction, receipt)?;
             if let Some(token) = token {
@@ -104,13 +103,13 @@ impl State {
     }
 
     /// Records that the session has the context of this claim, which has no receipt.
-    pub fn settle_claim(&mut self, Token(token): Token, now_ms: i64) -> Result<(), StateError> {
+    pub fn settle_claim(&mut self, Token(token): Token, now_ms: i64) -> Result<()> {
         self.transaction(|transaction| settle(transaction, token, now_ms))
     }
 
     /// Records that the context of this receipt was not delivered: its moment and its handoff are
     /// free again.
-    pub fn release_receipt(&mut self, receipt: i64, now_ms: i64) -> Result<(), StateError> {
+    pub fn release_receipt(&mut self, receipt: i64, now_ms: i64) -> Result<()> {
         self.transaction(|transaction| match claim_of_receipt(transaction, receipt)? {
             Some(token) => release(transaction, token, now_ms),
             None => Ok(()),
@@ -119,44 +118,39 @@ impl State {
 
     /// Records that the context of this claim was not delivered: its moment and its handoff are
     /// free again.
-    pub fn release_claim(&mut self, Token(token): Token, now_ms: i64) -> Result<(), StateError> {
+    pub fn release_claim(&mut self, Token(token): Token, now_ms: i64) -> Result<()> {
         self.transaction(|transaction| release(transaction, token, now_ms))
     }
 }
 
 /// The claim of a receipt, if it is not settled yet.
-fn claim_of_receipt(
-    transaction: &Transaction<'_>,
-    receipt: i64,
-) -> Result<Option<i64>, rusqlite::Error> {
+fn claim_of_receipt(connection: &Connection, receipt: i64) -> rusqlite::Result<Option<i64>> {
     let sql = "SELECT token FROM claims WHERE injection = ?1 AND settled IS NULL";
-    transaction.query_row(sql, [receipt], |row| row.get(0)).optional()
+    connection.query_row(sql, [receipt], |row| row.get(0)).optional()
 }
 
-fn settle(transaction: &Transaction<'_>, token: i64, now_ms: i64) -> Result<(), rusqlite::Error> {
-    let sql = "UPDATE claims SET settled = ?2 WHERE token = ?1 AND settled IS NULL";
-    if transaction.execute(sql, [token, now_ms])? > 0 {
-        consume(transaction, token, now_ms)?;
-    }
-    Ok(())
+fn settle(transaction: &Transaction<'_>, token: i64, now_ms: i64) -> rusqlite::Result<()> {
+    let sql = "UPDATE claims SET settled = ?2 WHERE token = ?1 AND settled IS NULL \
+               RETURNING session, handoff";
+    let settled = transaction.query_row(sql, [token, now_ms], |row| row.try_into()).optional()?;
+    let Some((session, Some::<String>(handoff))) = settled else { return Ok(()) };
+    let actor = Actor { session: Some(session), now_ms };
+    Steps { transaction, actor: &actor, token: None }.consume(token, &handoff)
 }
 
-fn release(transaction: &Transaction<'_>, token: i64, now_ms: i64) -> Result<(), rusqlite::Error> {
+fn release(transaction: &Transaction<'_>, token: i64, now_ms: i64) -> rusqlite::Result<()> {
     let sql = "DELETE FROM claims WHERE token = ?1 AND settled IS NULL RETURNING session";
     let session = transaction.query_row(sql, [token], |row| row.get(0)).optional()?;
     if session.is_some() {
         let actor = Actor { session, now_ms };
-        give_back(transaction, token, "its context was not delivered", &actor)?;
+        let steps = Steps { transaction, actor: &actor, token: None };
+        steps.give_back(token, "its context was not delivered")?;
     }
     Ok(())
 }
 
 /// Whether a claim is neither settled nor void.
-pub(super) fn stands(
-    connection: &Connection,
-    token: i64,
-    now_ms: i64,
-) -> Result<bool, rusqlite::Error> {
+pub(super) fn stands(connection: &Connection, token: i64, now_ms: i64) -> rusqlite::Result<bool> {
     let sql =
         "SELECT until, owner_pid, owner_started FROM claims WHERE token = ?1 AND settled IS NULL";
     let held = |row: &Row<'_>| Ok(is_held(row.get(0)?, process(row.get(1)?, row.get(2)?), now_ms));
@@ -184,22 +178,23 @@ fn standing(
     moment: &str,
     now_ms: i64,
     again: Option<Duration>,
-) -> Result<Option<Claim>, rusqlite::Error> {
-    let last: Option<(i64, Option<i64>, Option<Process>)> = connection
-        .query_row(
-            "SELECT until, settled, owner_pid, owner_started FROM claims WHERE session = ?1 AND moment = ?2",
-            params![session, moment],
-            |row| Ok((row.get(0)?, row.get(1)?, process(row.get(2)?, row.get(3)?))),
-        )
-        .optional()?;
+) -> rusqlite::Result<Option<Claim>> {
+    let sql = "SELECT until, settled, owner_pid, owner_started FROM claims \
+               WHERE session = ?1 AND moment = ?2";
     let is_recent = |settled: i64, age: Duration| (now_ms - settled) < age.as_millis() as i64;
-    Ok(match last {
-        Some((_, Some(settled), _)) if again.is_none_or(|age| is_recent(settled, age)) => {
-            Some(Claim::Settled)
-        }
-        Some((until, None, owner)) if is_held(until, owner, now_ms) => Some(Claim::Held),
-        _ => None,
-    })
+    let claim = |row: &Row<'_>| {
+        Ok(match row.get(1)? {
+            Some(settled) => {
+                let is_final = again.is_none_or(|age| is_recent(settled, age));
+                is_final.then_some(Claim::Settled)
+            }
+            None => {
+                let owner = process(row.get(2)?, row.get(3)?);
+                is_held(row.get(0)?, owner, now_ms).then_some(Claim::Held)
+            }
+        })
+    };
+    Ok(connection.query_row(sql, [session, moment], claim).optional()?.flatten())
 }
 
 #[cfg(test)]

@@ -2,51 +2,34 @@
 
 use std::path::Path;
 
-use rusqlite::{OptionalExtension, params};
+use rusqlite::{OptionalExtension, Row, params};
 
 use crate::core::installation::Installation;
-use crate::store::state::{State, StateError};
+use crate::store::state::sessions::bytes;
+use crate::store::state::{Result, State};
 
 impl State {
     /// The record of the installation at `file`.
-    pub fn installation(&self, file: &Path) -> Result<Option<Installation>, StateError> {
+    pub fn installation(&self, file: &Path) -> Result<Option<Installation>> {
         let sql = "SELECT version, sha256, folders_made FROM installations WHERE file = ?1";
-        let installation = |row: &rusqlite::Row<'_>| {
-            Ok(Installation {
-                version: row.get(0)?,
-                sha256: row.get(1)?,
-                folders_made: row.get(2)?,
-            })
+        let installation = |row: &Row<'_>| {
+            let (version, sha256, folders_made) = row.try_into()?;
+            Ok(Installation { version, sha256, folders_made })
         };
-        self.connection
-            .query_row(sql, [key(file)], installation)
-            .optional()
-            .map_err(|cause| self.failed(cause))
+        self.read(|connection| connection.query_row(sql, [bytes(file)], installation).optional())
     }
 
     /// Records the installation at `file`; replaces an existing record.
-    pub fn remember_installation(
-        &self,
-        file: &Path,
-        installation: &Installation,
-    ) -> Result<(), StateError> {
+    pub fn remember_installation(&self, file: &Path, installation: &Installation) -> Result<()> {
         let Installation { version, sha256, folders_made } = installation;
         let sql = "INSERT OR REPLACE INTO installations (file, version, sha256, folders_made) \
                    VALUES (?1, ?2, ?3, ?4)";
-        self.connection
-            .execute(sql, params![key(file), version, sha256, folders_made])
-            .map(drop)
-            .map_err(|cause| self.failed(cause))
+        let values = params![bytes(file), version, sha256, folders_made];
+        self.read(|connection| connection.execute(sql, values).map(drop))
     }
 
-    pub fn forget_installation(&self, file: &Path) -> Result<(), StateError> {
-        self.connection
-            .execute("DELETE FROM installations WHERE file = ?1", [key(file)])
-            .map(drop)
-            .map_err(|cause| self.failed(cause))
+    pub fn forget_installation(&self, file: &Path) -> Result<()> {
+        let sql = "DELETE FROM installations WHERE file = ?1";
+        self.read(|connection| connection.execute(sql, [bytes(file)]).map(drop))
     }
-}
-
-fn key(file: &Path) -> &[u8] {
-    file.as_os_str().as_encoded_bytes()
 }

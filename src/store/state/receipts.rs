@@ -4,7 +4,8 @@ use rusqlite::{OptionalExtension, params};
 
 use crate::core::context::receipt::Receipt;
 use crate::core::handoff::life::Actor;
-use crate::store::state::{State, StateError, Token, handoffs};
+use crate::store::state::handoffs::Steps;
+use crate::store::state::{Result, State, StateError, Token};
 
 /// The number of dry runs to keep: they soon lose their value.
 const DRY_RUNS_KEPT: i64 = 200;
@@ -15,14 +16,14 @@ const DELIVERED_KEPT: i64 = 1_000;
 const SWEEP_EVERY: i64 = 50;
 
 impl State {
-    pub fn n_receipts(&self) -> Result<i64, StateError> {
+    pub fn n_receipts(&self) -> Result<i64> {
         let sql = "SELECT count(*) FROM injections";
         self.read(|connection| connection.query_row(sql, [], |row| row.get(0)))
     }
 
     /// Stores a receipt, links it to its claim, and returns its id. Removes old receipts from time
     /// to time.
-    pub fn record(&mut self, receipt: &Receipt, claim: Option<Token>) -> Result<i64, StateError> {
+    pub fn record(&mut self, receipt: &Receipt, claim: Option<Token>) -> Result<i64> {
         let json = serde_json::to_string(receipt)
             .map_err(|cause| StateError::Receipt { path: self.path.clone(), cause })?;
         let number = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
@@ -51,7 +52,8 @@ impl State {
                 if receipt.omitted_handoff().is_some() {
                     let session = Some(receipt.session.clone());
                     let actor = Actor { session, now_ms: receipt.at.milliseconds() };
-                    handoffs::detach(transaction, token, "there was no room for it", &actor)?;
+                    let steps = Steps { transaction, actor: &actor, token: None };
+                    steps.detach(token, "there was no room for it")?;
                 }
             }
             if id % SWEEP_EVERY == 0 {
@@ -68,16 +70,16 @@ impl State {
         })
     }
 
-    pub fn last_of_session(&self, session: &str) -> Result<Option<Receipt>, StateError> {
+    pub fn last_of_session(&self, session: &str) -> Result<Option<Receipt>> {
         self.last_receipt("session = ?1", session)
     }
 
     /// The last receipt of a project, by the project's key.
-    pub fn last_of_project(&self, project: &str) -> Result<Option<Receipt>, StateError> {
+    pub fn last_of_project(&self, project: &str) -> Result<Option<Receipt>> {
         self.last_receipt("project = ?1", project)
     }
 
-    fn last_receipt(&self, condition: &str, key: &str) -> Result<Option<Receipt>, StateError> {
+    fn last_receipt(&self, condition: &str, key: &str) -> Result<Option<Receipt>> {
         let sql =
             format!("SELECT receipt FROM injections WHERE {condition} ORDER BY id DESC LIMIT 1");
         let json: Option<String> =

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::store::state::claims::process;
-use crate::store::state::{State, StateError};
+use crate::store::state::{Result, State};
 use crate::system::process::identity::Process;
 
 /// The age from which on an ended session is forgotten.
@@ -48,7 +48,7 @@ impl State {
         session: &str,
         origin: &SessionOrigin,
         host: Option<Process>,
-    ) -> Result<(), StateError> {
+    ) -> Result<()> {
         self.write(|connection| {
             connection
                 .execute(
@@ -70,7 +70,7 @@ impl State {
         })
     }
 
-    pub fn session_origin(&self, session: &str) -> Result<Option<SessionOrigin>, StateError> {
+    pub fn session_origin(&self, session: &str) -> Result<Option<SessionOrigin>> {
         let sql = "SELECT scope, channel, folder, at, seen FROM sessions WHERE session = ?1";
         let origin = |row: &rusqlite::Row<'_>| {
             Ok(SessionOrigin {
@@ -90,7 +90,7 @@ impl State {
         session: &str,
         ending: Option<&Ending>,
         now_ms: i64,
-    ) -> Result<(), StateError> {
+    ) -> Result<()> {
         self.transaction(|transaction| {
             let sql = "UPDATE sessions SET ended = ?2 WHERE session = ?1";
             transaction.execute(sql, params![session, now_ms])?;
@@ -106,7 +106,7 @@ impl State {
     }
 
     /// Takes an ending that no process is writing; prefers one that no process has tried to write.
-    pub fn take_ending(&mut self, now_ms: i64) -> Result<Option<Ending>, StateError> {
+    pub fn take_ending(&mut self, now_ms: i64) -> Result<Option<Ending>> {
         self.transaction(|transaction| {
             let free = free_endings(transaction, now_ms)?.into_iter().next();
             if let Some(ending) = &free {
@@ -121,13 +121,13 @@ impl State {
     }
 
     /// Whether there is an ending that no process is writing.
-    pub fn has_free_ending(&self, now_ms: i64) -> Result<bool, StateError> {
+    pub fn has_free_ending(&self, now_ms: i64) -> Result<bool> {
         Ok(!self.read(|connection| free_endings(connection, now_ms))?.is_empty())
     }
 
     /// Removes an ending, because it is written or needs no handoff. Keeps a later ending of the
     /// same session.
-    pub fn finish_ending(&mut self, ending: &Ending) -> Result<(), StateError> {
+    pub fn finish_ending(&mut self, ending: &Ending) -> Result<()> {
         self.write(|connection| {
             let sql = "DELETE FROM endings WHERE session = ?1 AND at = ?2";
             connection.execute(sql, params![ending.session, ending.at_ms]).map(drop)
@@ -135,28 +135,19 @@ impl State {
     }
 
     /// Forgets sessions and endings that are long over.
-    pub fn forget_old_sessions(&mut self, now_ms: i64) -> Result<(), StateError> {
+    pub fn forget_old_sessions(&mut self, now_ms: i64) -> Result<()> {
         let old = now_ms.saturating_sub(KEPT_MS);
         self.write(|connection| {
-            let mut statement = connection
+            let mut sessions = connection
                 .prepare("SELECT session, pid, started, ended FROM sessions WHERE at < ?1")?;
-            let rows = statement.query_map([old], |row| {
-                let process = process(row.get(1)?, row.get(2)?);
-                Ok((row.get::<_, String>(0)?, process, row.get::<_, Option<i64>>(3)?))
-            })?;
-            let mut over = Vec::new();
-            for row in rows {
-                let (session, process, ended) = row?;
-                let is_over = match ended {
+            let over = sessions.query_map([old], |row| {
+                let is_over = match row.get::<_, Option<i64>>(3)? {
                     Some(ended) => ended < old,
-                    None => process.is_none_or(Process::is_gone),
+                    None => process(row.get(1)?, row.get(2)?).is_none_or(Process::is_gone),
                 };
-                if is_over {
-                    over.push(session);
-                }
-            }
-            drop(statement);
-            for session in over {
+                Ok(Some(row.get::<_, String>(0)?).filter(|_| is_over))
+            })?;
+            for session in over.collect::<rusqlite::Result<Vec<_>>>()?.iter().flatten() {
                 connection.execute("DELETE FROM sessions WHERE session = ?1", [session])?;
             }
             let sql = "DELETE FROM endings WHERE at < ?1";
@@ -165,40 +156,35 @@ impl State {
     }
 }
 
-fn free_endings(connection: &Connection, now_ms: i64) -> Result<Vec<Ending>, rusqlite::Error> {
+fn free_endings(connection: &Connection, now_ms: i64) -> rusqlite::Result<Vec<Ending>> {
     let mut statement = connection.prepare(
         "SELECT session, folder, transcript, at, taken, owner_pid, owner_started FROM endings \
          ORDER BY owner_pid IS NOT NULL, at",
     )?;
-    let rows = statement.query_map([], |row| {
+    let free = statement.query_map([], |row| {
+        let is_free = match process(row.get(5)?, row.get(6)?) {
+            Some(owner) if owner.is_gone() => true,
+            // If the system cannot distinguish a process from a later one with the same id, time
+            // decides.
+            Some(Process { started: 0, .. }) => {
+                let taken = row.get::<_, Option<i64>>(4)?.unwrap_or_default();
+                now_ms - taken > ENDING_LEASE_MS
+            }
+            Some(_) => false,
+            None => true,
+        };
         let ending = Ending {
             session: row.get(0)?,
             folder: path(row.get(1)?),
             transcript: row.get::<_, Option<Vec<u8>>>(2)?.map(path),
             at_ms: row.get(3)?,
         };
-        let taken: Option<i64> = row.get(4)?;
-        Ok((ending, taken.unwrap_or_default(), process(row.get(5)?, row.get(6)?)))
+        Ok(is_free.then_some(ending))
     })?;
-    let mut free = Vec::new();
-    for row in rows {
-        let (ending, taken, owner) = row?;
-        let is_free = match owner {
-            Some(owner) if owner.is_gone() => true,
-            // If the system cannot distinguish a process from a later one with the same id, time
-            // decides.
-            Some(Process { started: 0, .. }) => now_ms - taken > ENDING_LEASE_MS,
-            Some(_) => false,
-            None => true,
-        };
-        if is_free {
-            free.push(ending);
-        }
-    }
-    Ok(free)
+    free.filter_map(rusqlite::Result::transpose).collect()
 }
 
-fn bytes(path: &Path) -> &[u8] {
+pub(super) fn bytes(path: &Path) -> &[u8] {
     path.as_os_str().as_encoded_bytes()
 }
 

@@ -1,7 +1,7 @@
 //! The rows of handoffs and of their log.
 
 use rusqlite::types::Type;
-use rusqlite::{Connection, Error, OptionalExtension, Params, Row, Transaction, params};
+use rusqlite::{Connection, Error, OptionalExtension, Params, Result, Row, params};
 
 use super::is_owner_gone;
 use crate::core::handoff::life::HandoffChange;
@@ -16,21 +16,12 @@ use crate::system::process::identity::Process;
 const COLUMNS: &str = "id, scope, channel, kind, occasion, consume, priority, status, reason, session, \
     source_id, goal, working_dir, created, created_by_pid, expires, changed, changed_by_pid, changed_by, superseded_by";
 
-/// The owner of a claimed handoff: the handoff is released when its owner is gone.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Hold {
-    Free,
-    /// The claim of a session, by its token.
-    Claim(i64),
-    Process,
-}
-
 /// The handoffs that match a condition, which can end with an order.
 pub(super) fn select(
     connection: &Connection,
     condition: &str,
     params: impl Params,
-) -> Result<Vec<HandoffRecord>, Error> {
+) -> Result<Vec<HandoffRecord>> {
     let sql = format!("SELECT {COLUMNS} FROM handoffs WHERE {condition}");
     connection.prepare(&sql)?.query_map(params, record)?.collect()
 }
@@ -39,38 +30,32 @@ pub(super) fn first(
     connection: &Connection,
     condition: &str,
     params: impl Params,
-) -> Result<Option<HandoffRecord>, Error> {
+) -> Result<Option<HandoffRecord>> {
     let sql = format!("SELECT {COLUMNS} FROM handoffs WHERE {condition}");
     connection.query_row(&sql, params, record).optional()
 }
 
 /// The handoff that waits for the next session.
-pub(super) fn waiting(
-    connection: &Connection,
-    scope: &str,
-) -> Result<Option<HandoffRecord>, Error> {
+pub(super) fn waiting(connection: &Connection, scope: &str) -> Result<Option<HandoffRecord>> {
     first(connection, "scope = ?1 AND kind = 'session' AND status = 'active'", [scope])
 }
 
-pub(super) fn find(
-    connection: &Connection,
-    id: &HandoffId,
-) -> Result<Option<HandoffRecord>, Error> {
-    first(connection, "id = ?1", [id.as_str()])
+pub(super) fn find(connection: &Connection, id: &str) -> Result<Option<HandoffRecord>> {
+    first(connection, "id = ?1", [id])
 }
 
 /// Finds a handoff by its id, or by its id in the tool that it was imported from.
 pub(super) fn find_in_scope(
     connection: &Connection,
     scope: &str,
-    id: &HandoffId,
-) -> Result<Option<HandoffRecord>, Error> {
+    id: &str,
+) -> Result<Option<HandoffRecord>> {
     let condition =
         "scope = ?1 AND (id = ?2 OR source_id = ?2) ORDER BY id = ?2 DESC, created DESC LIMIT 1";
-    first(connection, condition, params![scope, id.as_str()])
+    first(connection, condition, [scope, id])
 }
 
-fn record(row: &Row<'_>) -> Result<HandoffRecord, Error> {
+fn record(row: &Row<'_>) -> Result<HandoffRecord> {
     let id = |column: usize, text: String| {
         HandoffId::parse(&text)
             .map_err(|cause| Error::FromSqlConversionFailure(column, Type::Text, Box::new(cause)))
@@ -105,60 +90,51 @@ fn record(row: &Row<'_>) -> Result<HandoffRecord, Error> {
     })
 }
 
-/// Writes a new draft, which belongs to this process until its document exists.
-pub(super) fn insert(transaction: &Transaction<'_>, draft: &HandoffChange) -> Result<(), Error> {
-    let record = &draft.record;
-    transaction.execute(
-        "INSERT INTO handoffs (id, scope, channel, kind, occasion, consume, priority, status, session, source_id, \
-         goal, working_dir, created, created_by_pid, expires, changed, changed_by_pid, changed_by, owner_pid, \
-         owner_started) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?14, ?17, \
-         ?14, ?18)",
-        params![
-            record.id.as_str(),
-            record.scope,
-            record.channel,
-            record.kind.name(),
-            record.occasion.as_str(),
-            record.consume.name(),
-            record.priority as i64,
-            record.status.as_str(),
-            record.session,
-            record.source_id,
-            record.goal,
-            record.working_dir,
-            record.created.milliseconds(),
-            record.created_by_pid,
-            record.expires.map(Timestamp::milliseconds),
-            record.changed.milliseconds(),
-            record.changed_by,
-            Process::this().started
-        ],
-    )?;
-    log(transaction, draft)
-}
-
-/// Writes a change of a handoff and its log line.
+/// Writes a change of a handoff and its log line. A claimed handoff belongs to the session's claim,
+/// if there is its token; otherwise, like a draft, it belongs to this process.
 pub(super) fn write(
-    transaction: &Transaction<'_>,
+    connection: &Connection,
     change: &HandoffChange,
-    hold: Hold,
-) -> Result<(), Error> {
+    token: Option<i64>,
+) -> Result<()> {
     let record = &change.record;
     if change.is_removal() {
-        transaction.execute("DELETE FROM handoffs WHERE id = ?1", [record.id.as_str()])?;
+        connection.execute("DELETE FROM handoffs WHERE id = ?1", [record.id.as_str()])?;
     } else if !change.is_note() {
-        let (token, owner) = match hold {
-            Hold::Free => (None, None),
-            Hold::Claim(token) => (Some(token), None),
-            Hold::Process => (None, Some(Process::this())),
+        let token = token.filter(|_| record.status == Status::Claimed);
+        let is_ours = matches!(record.status, Status::Draft | Status::Claimed) && token.is_none();
+        let owner = is_ours.then(Process::this);
+        // Only a draft is new.
+        let otherwise = match record.status {
+            Status::Draft => "",
+            _ => {
+                "ON CONFLICT (id) DO UPDATE SET status = ?8, reason = ?9, changed = ?17, changed_by_pid = ?18, \
+                 changed_by = ?19, superseded_by = ?20, token = ?21, owner_pid = ?22, owner_started = ?23"
+            }
         };
-        transaction.execute(
-            "UPDATE handoffs SET status = ?2, reason = ?3, changed = ?4, changed_by_pid = ?5, changed_by = ?6, \
-             superseded_by = ?7, token = ?8, owner_pid = ?9, owner_started = ?10 WHERE id = ?1",
+        let sql = format!(
+            "INSERT INTO handoffs ({COLUMNS}, token, owner_pid, owner_started) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, \
+             ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23) {otherwise}"
+        );
+        connection.execute(
+            &sql,
             params![
                 record.id.as_str(),
+                record.scope,
+                record.channel,
+                record.kind.name(),
+                record.occasion.as_str(),
+                record.consume.name(),
+                record.priority as i64,
                 record.status.as_str(),
                 record.reason,
+                record.session,
+                record.source_id,
+                record.goal,
+                record.working_dir,
+                record.created.milliseconds(),
+                record.created_by_pid,
+                record.expires.map(Timestamp::milliseconds),
                 record.changed.milliseconds(),
                 record.changed_by_pid,
                 record.changed_by,
@@ -169,10 +145,10 @@ pub(super) fn write(
             ],
         )?;
     }
-    log(transaction, change)
+    log(connection, change)
 }
 
-fn log(transaction: &Transaction<'_>, change: &HandoffChange) -> Result<(), Error> {
+fn log(connection: &Connection, change: &HandoffChange) -> Result<()> {
     let Some(line) = &change.line else { return Ok(()) };
     let sql = "INSERT INTO handoff_events (at, scope, handoff, old, new, pid, session, reason) \
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
@@ -186,7 +162,7 @@ fn log(transaction: &Transaction<'_>, change: &HandoffChange) -> Result<(), Erro
         line.session,
         line.reason
     ];
-    transaction.execute(sql, values).map(drop)
+    connection.execute(sql, values).map(drop)
 }
 
 /// Handoffs whose claim or process is gone.
@@ -194,26 +170,22 @@ pub(super) fn void_claims(
     connection: &Connection,
     scope: &str,
     now_ms: i64,
-) -> Result<Vec<HandoffRecord>, Error> {
+) -> Result<Vec<HandoffRecord>> {
     let sql = format!(
         "SELECT {COLUMNS}, token, owner_pid, owner_started FROM handoffs \
          WHERE scope = ?1 AND status = 'claimed' AND (token IS NOT NULL OR owner_pid IS NOT NULL)"
     );
     let mut statement = connection.prepare(&sql)?;
-    let rows = statement.query_map([scope], |row| {
-        let owner = process(row.get(21)?, row.get(22)?);
-        Ok((record(row)?, row.get::<_, Option<i64>>(20)?, owner))
-    })?;
-    let mut void = Vec::new();
-    for row in rows {
-        let (claimed, token, owner) = row?;
-        let is_void = match token {
+    let claimed = statement.query_map([scope], |row| {
+        let record = record(row)?;
+        let is_void = match row.get(20)? {
             Some(token) => !claims::stands(connection, token, now_ms)?,
-            None => is_owner_gone(owner, claimed.changed.milliseconds(), now_ms),
+            None => {
+                let owner = process(row.get(21)?, row.get(22)?);
+                is_owner_gone(owner, record.changed.milliseconds(), now_ms)
+            }
         };
-        if is_void {
-            void.push(claimed);
-        }
-    }
-    Ok(void)
+        Ok(is_void.then_some(record))
+    })?;
+    claimed.filter_map(Result::transpose).collect()
 }
