@@ -84,7 +84,7 @@ pub fn deliver(request: DeliveryRequest<'_>) -> Result<PendingDelivery<Injection
     if injection.text.is_empty() {
         return Err(nothing_to_say(&injection.receipt.faults));
     }
-    Ok(PendingDelivery::of(injection, claim, door, until))
+    Ok(PendingDelivery::of(injection, claim, door))
 }
 
 impl DeliveryRequest<'_> {

@@ -61,12 +61,12 @@ pub(crate) fn preview_handoff(
         return SessionHandoff::default();
     }
     // The recorder reports an unusable state.
-    let Ok(Some(state)) = State::look(&place.directories.state, time_limits::HANDOFF_STATE) else {
+    let Ok(Some(mut state)) = State::look(&place.directories.state, time_limits::HANDOFF_STATE)
+    else {
         return SessionHandoff::default();
     };
     let now_ms = now.unwrap_or_else(clock::now).milliseconds();
-    let source = HandoffSource::Preview(&state);
-    HandoffSearch { place, session, now_ms, source, faults: Vec::new() }.run(request_at(moment))
+    HandoffSearch::new(&mut state, place, session, now_ms, None).run(request_at(moment))
 }
 
 /// Claims the handoff of a session in the process `host`, under the session's claim.
@@ -82,47 +82,23 @@ pub(crate) fn claim_handoff(
         return SessionHandoff::default();
     }
     let now_ms = clock::now().milliseconds();
-    let actor = Actor { session: Some(session.to_owned()), now_ms };
-    let scope = &place.project.scope;
+    let search = HandoffSearch::new(state, place, session, now_ms, Some((token, host)));
     // Finishes drafts of other processes first, so that this session can choose them.
-    let _ = HandoffFiles::new(&place.directories, scope).finish_drafts(state, scope, &actor);
-    let source = HandoffSource::Claim { state, token, host, actor };
-    let search = HandoffSearch { place, session, now_ms, source, faults: Vec::new() };
+    let scope = &place.project.scope;
+    let files = HandoffFiles::new(&place.directories, scope);
+    let _ = files.finish_drafts(search.state, scope, &search.actor);
     let found = search.run(request);
     breakpoint::reach("load:claimed");
     found
 }
 
-enum HandoffSource<'a> {
-    Preview(&'a State),
-    Claim { state: &'a mut State, token: Token, host: Option<Process>, actor: Actor },
-}
-
-impl HandoffSource<'_> {
-    fn choose(&mut self, query: &HandoffQuery<'_>) -> Result<HandoffChoice, StateError> {
-        match self {
-            HandoffSource::Preview(state) => state.preview_handoff(query, None),
-            HandoffSource::Claim { state, token, host, .. } => {
-                state.claim_handoff(query, *host, *token)
-            }
-        }
-    }
-
-    fn give_back(&mut self, reason: &str) -> Result<(), StateError> {
-        match self {
-            HandoffSource::Preview(_) => Ok(()),
-            HandoffSource::Claim { state, token, actor, .. } => {
-                state.give_back_handoff(*token, reason, actor)
-            }
-        }
-    }
-}
-
 struct HandoffSearch<'a> {
+    state: &'a mut State,
     place: &'a Place,
     session: &'a str,
-    now_ms: i64,
-    source: HandoffSource<'a>,
+    actor: Actor,
+    /// The session's claim and its process; `None` for a preview, which changes nothing.
+    claim: Option<(Token, Option<Process>)>,
     faults: Vec<Fault>,
 }
 
@@ -134,7 +110,18 @@ enum Refused {
     Invalid(String),
 }
 
-impl HandoffSearch<'_> {
+impl<'a> HandoffSearch<'a> {
+    fn new(
+        state: &'a mut State,
+        place: &'a Place,
+        session: &'a str,
+        now_ms: i64,
+        claim: Option<(Token, Option<Process>)>,
+    ) -> HandoffSearch<'a> {
+        let actor = Actor { session: Some(session.to_owned()), now_ms };
+        HandoffSearch { state, place, session, actor, claim, faults: Vec::new() }
+    }
+
     fn run(mut self, request: HandoffRequest) -> SessionHandoff {
         let section = self.find(request).unwrap_or_else(|error| {
             self.faults.push(Fault::new(FaultSource::Handoff, error));
@@ -152,10 +139,14 @@ impl HandoffSearch<'_> {
                 session: self.session,
                 request,
                 max_age: self.place.settings.handoff.max_age(),
-                now_ms: self.now_ms,
+                now_ms: self.actor.now_ms,
                 unusable: &unusable,
             };
-            let record = match self.source.choose(&query)? {
+            let choice = match self.claim {
+                Some((token, host)) => self.state.claim_handoff(&query, host, token)?,
+                None => self.state.preview_handoff(&query, None)?,
+            };
+            let record = match choice {
                 HandoffChoice::Given(record) | HandoffChoice::Again(record) => record,
                 HandoffChoice::TooOld(record) => return Ok(Some(section::too_old(&record))),
                 HandoffChoice::Withheld(record) => return Ok(Some(section::withheld(&record))),
@@ -175,7 +166,9 @@ impl HandoffSearch<'_> {
             };
             let (Refused::Unusable(reason) | Refused::Invalid(reason)) = &refused;
             self.complain(&record, reason);
-            self.source.give_back(reason)?;
+            if let Some((token, _)) = self.claim {
+                self.state.give_back_handoff(token, reason, &self.actor)?;
+            }
             if matches!(refused, Refused::Invalid(_)) || unusable.len() == MAX_UNUSABLE {
                 return Ok(None);
             }
@@ -212,7 +205,7 @@ impl HandoffSearch<'_> {
             )));
         }
         match head.created_at {
-            Some(at) if is_in_future(at, self.now_ms) => {
+            Some(at) if is_in_future(at, self.actor.now_ms) => {
                 Err(Refused::Invalid(format!("its date is in the future: {at}")))
             }
             Some(_) => Ok(read.document),

@@ -73,11 +73,7 @@ pub(super) fn run(place: &PlaceArgs, args: &HandoffArgs, screen: &mut Screen) ->
     let open =
         || Handoffs::open(&place.request(), args.channel.as_deref(), args.session.as_deref());
     match &args.command {
-        // Reports invalid input before opening anything.
-        HandoffCommand::Create(args) => {
-            let draft = create::read_draft(args)?;
-            create::run(&mut open()?, args, draft, screen)
-        }
+        HandoffCommand::Create(args) => create::run(open, args, screen),
         HandoffCommand::Finish(args) => {
             let ended = args.ended.clone().zip(args.folder.clone());
             let (transcript, at_ms) = (args.transcript.clone(), clock::now().milliseconds());

@@ -160,21 +160,25 @@ pub struct Document {
 }
 
 /// The front matter of a document. Each field names its key, and its aliases.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Head {
     /// `id`
     pub id: Option<String>,
     /// `kind`
     pub kind: Kind,
     /// `type`
+    #[serde(rename = "type")]
     pub occasion: Option<Occasion>,
     /// `channel`
     pub channel: Option<String>,
     /// `session_id` or `agent_session_id`: the author.
     pub session_id: Option<String>,
     /// `created_at` or `timestamp`
+    #[serde(serialize_with = "document::exactly")]
     pub created_at: Option<Timestamp>,
     /// `expires_at`
+    #[serde(serialize_with = "document::exactly")]
     pub expires_at: Option<Timestamp>,
     /// `consume`
     pub consume: Option<Consume>,
@@ -199,6 +203,7 @@ pub struct Head {
     /// `files_changed`
     pub files_changed: Vec<String>,
     /// All other keys, in document order.
+    #[serde(skip)]
     pub other: Vec<(String, serde_json::Value)>,
 }
 

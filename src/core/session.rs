@@ -19,15 +19,12 @@ pub enum Moment {
     Handoff(String),
 }
 
-const COMPACTION: &str = "compaction:";
-const HANDOFF: &str = "handoff:";
-
 impl fmt::Display for Moment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Moment::Start => f.write_str("start"),
-            Moment::Compaction(message) => write!(f, "{COMPACTION}{message}"),
-            Moment::Handoff(id) => write!(f, "{HANDOFF}{id}"),
+            Moment::Compaction(message) => write!(f, "compaction:{message}"),
+            Moment::Handoff(id) => write!(f, "handoff:{id}"),
         }
     }
 }
@@ -42,15 +39,11 @@ impl TryFrom<String> for Moment {
     type Error = String;
 
     fn try_from(text: String) -> Result<Moment, String> {
-        if text == "start" {
-            return Ok(Moment::Start);
-        }
-        if let Some(message) = text.strip_prefix(COMPACTION) {
-            return Ok(Moment::Compaction(message.to_owned()));
-        }
-        match text.strip_prefix(HANDOFF) {
-            Some(id) => Ok(Moment::Handoff(id.to_owned())),
-            None => Err(format!("{text:?} is no moment of a session")),
+        match text.split_once(':') {
+            None if text == "start" => Ok(Moment::Start),
+            Some(("compaction", message)) => Ok(Moment::Compaction(message.to_owned())),
+            Some(("handoff", id)) => Ok(Moment::Handoff(id.to_owned())),
+            _ => Err(format!("{text:?} is no moment of a session")),
         }
     }
 }

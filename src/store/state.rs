@@ -71,17 +71,15 @@ impl State {
         let access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut connection = Connection::open_with_flags(&path, access).map_err(database)?;
         let (application, version) = schema::prepare(&connection, patience).map_err(database)?;
-        match usize::try_from(version) {
-            Ok(version) if version == STEPS.len() && application != APPLICATION_ID => {
-                return Err(StateError::Foreign { path });
-            }
-            Ok(version) if version == STEPS.len() => {}
+        let is_ours = match usize::try_from(version) {
+            Ok(version) if version == STEPS.len() => application == APPLICATION_ID,
             Ok(version) if version < STEPS.len() => {
-                if !schema::migrate(&mut connection).map_err(database)? {
-                    return Err(StateError::Foreign { path });
-                }
+                schema::migrate(&mut connection).map_err(database)?
             }
             _ => return Err(StateError::Newer { path }),
+        };
+        if !is_ours {
+            return Err(StateError::Foreign { path });
         }
         Ok(State { connection, path, patience })
     }

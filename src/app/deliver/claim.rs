@@ -8,18 +8,30 @@ use crate::app::deliver::door::Door;
 use crate::app::deliver::refusal::NotDelivered;
 use crate::core::session::Moment;
 use crate::core::time_limits;
-use crate::store::state::{Claim, State, StateError, Token};
+use crate::store::state::{Claim, Result, State, Token};
 use crate::system::clock;
 
-/// A claim that this process won. Unless it is settled or held open, dropping it frees the moment
-/// and its handoff.
+/// What happens to a claim that is dropped.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum ClaimEnd {
+    /// The session does not have the context: the moment and its handoff are free again.
+    Release,
+    /// The session has the context.
+    Settle { receipt: Option<i64> },
+    /// The session may have the context. The bridge settles or releases the claim by the receipt's
+    /// id, or its lease ends.
+    Leave,
+}
+
+/// A claim that this process won.
 #[derive(Debug)]
 pub(super) struct SessionClaim {
     folder: PathBuf,
     session: String,
     patience: Duration,
     token: Token,
-    is_held_open: bool,
+    until: Option<Instant>,
+    pub(super) end: ClaimEnd,
 }
 
 impl SessionClaim {
@@ -40,7 +52,8 @@ impl SessionClaim {
                         session: session.to_owned(),
                         patience: door.state_patience(),
                         token,
-                        is_held_open: false,
+                        until,
+                        end: ClaimEnd::Release,
                     };
                     return Ok(opened.map(|state| (claim, state)));
                 }
@@ -51,9 +64,7 @@ impl SessionClaim {
                 Err(error) if error.is_transient() => {}
                 Err(_) => return Ok(None),
             }
-            let left = until
-                .map_or(Duration::ZERO, |until| until.saturating_duration_since(Instant::now()));
-            if !door.waits() || left < time_limits::HELD_POLL {
+            if !door.waits() || left(until) < time_limits::HELD_POLL {
                 return Err(NotDelivered::Taken(session.to_owned()));
             }
             thread::sleep(time_limits::HELD_POLL);
@@ -72,43 +83,36 @@ impl SessionClaim {
         }
     }
 
-    /// From now on the session may have the context: only a definite outcome or the end of its
-    /// lease ends the claim.
-    pub(super) fn hold_open(&mut self) {
-        self.is_held_open = true;
-    }
-
-    /// Records that the session has the context. Waits up to `left`, because an unrecorded
-    /// settlement leads to a second delivery.
-    pub(super) fn settle(mut self, receipt: Option<i64>, left: Duration) {
-        self.is_held_open = true;
-        let _ = self.write(left.max(self.patience), |state| match receipt {
-            Some(receipt) => state.settle_receipt(receipt, now_ms()).map(drop),
-            None => state.settle_claim(self.token, now_ms()),
-        });
-    }
-
-    /// Records that the session does not have the context.
-    pub(super) fn release(mut self) {
-        self.is_held_open = false;
-    }
-
     fn write<T>(
         &self,
         patience: Duration,
-        write: impl FnOnce(&mut State) -> Result<T, StateError>,
-    ) -> Result<T, StateError> {
+        write: impl FnOnce(&mut State) -> Result<T>,
+    ) -> Result<T> {
         State::open(&self.folder, patience).and_then(|mut state| write(&mut state))
     }
 }
 
 impl Drop for SessionClaim {
     fn drop(&mut self) {
-        if !self.is_held_open {
-            // If releasing fails, the claim expires.
-            let _ = self.write(self.patience, |state| state.release_claim(self.token, now_ms()));
-        }
+        let (token, patience) = (self.token, self.patience);
+        // If this fails, the claim expires.
+        let _ = match self.end {
+            ClaimEnd::Release => self.write(patience, |state| state.release_claim(token, now_ms())),
+            // Waits longer, because an unrecorded settlement leads to a second delivery.
+            ClaimEnd::Settle { receipt } => {
+                self.write(patience.max(left(self.until)), |state| match receipt {
+                    Some(receipt) => state.settle_receipt(receipt, now_ms()).map(drop),
+                    None => state.settle_claim(token, now_ms()),
+                })
+            }
+            ClaimEnd::Leave => Ok(()),
+        };
     }
+}
+
+/// The time that is left.
+fn left(until: Option<Instant>) -> Duration {
+    until.map_or(Duration::ZERO, |until| until.saturating_duration_since(Instant::now()))
 }
 
 fn try_claim(
@@ -117,7 +121,7 @@ fn try_claim(
     session: &str,
     moment: &Moment,
     door: Door,
-) -> Result<Claim, StateError> {
+) -> Result<Claim> {
     let state = match opened {
         Some(state) => state,
         None => opened.insert(State::open(folder, door.state_patience())?),
@@ -131,13 +135,13 @@ fn try_claim(
 }
 
 /// Handles the bridge's message that the session has the context of this receipt.
-pub fn settle_receipt(folder: &Path, receipt: i64) -> Result<(), StateError> {
+pub fn settle_receipt(folder: &Path, receipt: i64) -> Result<()> {
     let mut state = State::open(folder, Door::BridgeEvent.state_patience())?;
     state.settle_receipt(receipt, now_ms()).map(drop)
 }
 
 /// Handles the bridge's message that the context of this receipt was not used.
-pub fn release_receipt(folder: &Path, receipt: i64) -> Result<(), StateError> {
+pub fn release_receipt(folder: &Path, receipt: i64) -> Result<()> {
     let mut state = State::open(folder, Door::BridgeEvent.state_patience())?;
     state.release_receipt(receipt, now_ms())
 }

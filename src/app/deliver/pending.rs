@@ -1,8 +1,6 @@
 //! A context on its way into a session, with its claim.
 
-use std::time::{Duration, Instant};
-
-use crate::app::deliver::claim::SessionClaim;
+use crate::app::deliver::claim::{ClaimEnd, SessionClaim};
 use crate::app::deliver::door::Door;
 use crate::app::deliver::refusal::NotDelivered;
 use crate::core::context::receipt::Injection;
@@ -13,20 +11,7 @@ use crate::system::breakpoint;
 pub struct PendingDelivery<T> {
     pub content: T,
     claim: Option<SessionClaim>,
-    when_sent: WhenSent,
-    until: Option<Instant>,
-}
-
-/// What happens to the claim after the context was sent.
-#[derive(Debug)]
-enum WhenSent {
-    Settle {
-        receipt: Option<i64>,
-    },
-    /// The bridge settles or releases it by the receipt's id.
-    LeaveToBridge,
-    /// The handoff did not fit, and no receipt has put it back: settling would consume it unseen.
-    Release,
+    when_sent: ClaimEnd,
 }
 
 impl PendingDelivery<Injection> {
@@ -34,42 +19,43 @@ impl PendingDelivery<Injection> {
         injection: Injection,
         claim: Option<SessionClaim>,
         door: Door,
-        until: Option<Instant>,
     ) -> PendingDelivery<Injection> {
         let when_sent = match injection.id {
-            _ if door.is_bridge() => WhenSent::LeaveToBridge,
-            None if injection.receipt.omitted_handoff().is_some() => WhenSent::Release,
-            receipt => WhenSent::Settle { receipt },
+            _ if door.is_bridge() => ClaimEnd::Leave,
+            // The handoff did not fit, and no receipt has put it back: settling would consume it
+            // unseen.
+            None if injection.receipt.omitted_handoff().is_some() => ClaimEnd::Release,
+            receipt => ClaimEnd::Settle { receipt },
         };
-        PendingDelivery { content: injection, claim, when_sent, until }
+        PendingDelivery { content: injection, claim, when_sent }
     }
 }
 
 impl<T> PendingDelivery<T> {
     /// A reply that delivers nothing.
     pub fn unclaimed(content: T) -> PendingDelivery<T> {
-        PendingDelivery { content, claim: None, when_sent: WhenSent::Release, until: None }
+        PendingDelivery { content, claim: None, when_sent: ClaimEnd::Release }
     }
 
     /// Converts the content into the host's format.
     pub fn map<U>(self, words: impl FnOnce(T) -> U) -> PendingDelivery<U> {
-        let PendingDelivery { content, claim, when_sent, until } = self;
-        PendingDelivery { content: words(content), claim, when_sent, until }
+        let PendingDelivery { content, claim, when_sent } = self;
+        PendingDelivery { content: words(content), claim, when_sent }
     }
 
     /// Extends the claim before the context is sent. From then on, only a definite outcome ends it.
     pub(super) fn renewed(mut self) -> Result<PendingDelivery<T>, NotDelivered> {
         if let Some(claim) = &mut self.claim {
             claim.renew()?;
-            claim.hold_open();
+            claim.end = ClaimEnd::Leave;
         }
         Ok(self)
     }
 
     /// Records that the context did not reach the session.
-    pub(super) fn not_sent(self) {
-        if let Some(claim) = self.claim {
-            claim.release();
+    pub(super) fn not_sent(mut self) {
+        if let Some(claim) = &mut self.claim {
+            claim.end = ClaimEnd::Release;
         }
     }
 
@@ -77,14 +63,8 @@ impl<T> PendingDelivery<T> {
     pub fn sent(self) -> T {
         let Some(mut claim) = self.claim else { return self.content };
         breakpoint::reach("load:printed");
-        let left = |until: Instant| until.saturating_duration_since(Instant::now());
-        match self.when_sent {
-            WhenSent::LeaveToBridge => claim.hold_open(),
-            WhenSent::Release => claim.release(),
-            WhenSent::Settle { receipt } => {
-                claim.settle(receipt, self.until.map_or(Duration::ZERO, left));
-            }
-        }
+        claim.end = self.when_sent;
+        drop(claim);
         breakpoint::reach("load:settled");
         self.content
     }

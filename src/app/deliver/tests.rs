@@ -83,7 +83,7 @@ impl Lab {
         .unwrap();
         let id = is_recorded.then(|| self.state().record(&receipt, Some(claim.token())).unwrap());
         let injection = Injection { text: "text".to_owned(), id, good_until: None, receipt };
-        PendingDelivery::of(injection, Some(claim), door, None)
+        PendingDelivery::of(injection, Some(claim), door)
     }
 
     /// The claim as another process sees it.

@@ -67,27 +67,6 @@ fn occasion_parser() -> impl TypedValueParser<Value = Occasion> {
     PossibleValuesParser::new(["auto", "manual", "bye", "end", "rotation"]).map(Occasion::from)
 }
 
-/// What was typed or piped.
-pub(super) struct TypedDraft {
-    document: Document,
-    ignored: Vec<String>,
-    written: Option<WrittenText>,
-}
-
-/// Reads what is to be left.
-pub(super) fn read_draft(args: &CreateArgs) -> Result<TypedDraft, Failure> {
-    let written = match &args.body {
-        Some(body) => Some(WrittenText::from(body.clone())),
-        // With a goal, there is no need to wait for standard input.
-        None if args.file.is_none() && args.goal.is_some() => None,
-        None => Some(editor::read_text(args.file.as_deref())?),
-    };
-    match parse(args, written.as_ref()) {
-        Ok((document, ignored)) => Ok(TypedDraft { document, ignored, written }),
-        Err(error) => Err(refuse(error, written.as_ref())),
-    }
-}
-
 /// Adds where the editor's text is to the reason why it was refused.
 fn refuse(error: HandoffError, written: Option<&WrittenText>) -> Failure {
     let mut failure = Failure::from(error);
@@ -128,16 +107,21 @@ fn parse(
 }
 
 pub(super) fn run(
-    handoffs: &mut Handoffs,
+    open: impl FnOnce() -> Result<Handoffs, HandoffError>,
     args: &CreateArgs,
-    typed: TypedDraft,
     screen: &mut Screen,
 ) -> Outcome {
-    let TypedDraft { document, ignored, written } = typed;
-    let created = match handoffs.create(document) {
-        Ok(created) => created,
-        Err(error) => return Err(refuse(error, written.as_ref())),
+    let written = match &args.body {
+        Some(body) => Some(WrittenText::from(body.clone())),
+        // With a goal, there is no need to wait for standard input.
+        None if args.file.is_none() && args.goal.is_some() => None,
+        None => Some(editor::read_text(args.file.as_deref())?),
     };
+    let refuse = |error| refuse(error, written.as_ref());
+    // Reports invalid input before opening anything.
+    let (document, ignored) = parse(args, written.as_ref()).map_err(refuse)?;
+    let mut handoffs = open()?;
+    let created = handoffs.create(document).map_err(refuse)?;
     if let Some(written) = written {
         written.discard();
     }
@@ -154,7 +138,7 @@ pub(super) fn run(
         }));
         return Ok(());
     }
-    print(handoffs, &created, screen);
+    print(&handoffs, &created, screen);
     if !ignored.is_empty() {
         let keys = for_terminal::one_line(&ignored.join(", "));
         screen.complain(&format!("kgctx: ignored {keys}, which kgctx fills in by itself\n"));

@@ -35,8 +35,9 @@ pub(super) struct ListArgs {
 }
 
 pub(super) fn list(handoffs: &Handoffs, args: &ListArgs, screen: &mut Screen) -> Outcome {
-    if let Some(unknown) = args.fields.iter().find(|name| !FIELDS.contains(&name.as_str())) {
-        let message = format!("{unknown:?} is no field; there are {}", FIELDS.join(", "));
+    let known = FIELDS.map(|(name, _)| name);
+    if let Some(unknown) = args.fields.iter().find(|name| !known.contains(&name.as_str())) {
+        let message = format!("{unknown:?} is no field; there are {}", known.join(", "));
         return Err(Failure { code: USAGE, message });
     }
     let records = handoffs.list(args.all)?;

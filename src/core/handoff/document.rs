@@ -10,8 +10,8 @@ mod write;
 pub use header::{Complaint, to_json};
 pub use input::{Incomplete, Input, InputError, check_complete, input};
 pub use read::{NotText, Read, read};
-pub(crate) use write::quote;
 pub use write::{exact, write};
+pub(crate) use write::{exactly, quote};
 
 #[cfg(test)]
 mod input_tests;

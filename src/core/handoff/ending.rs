@@ -150,18 +150,13 @@ impl<'a> Ending<'a> {
     }
 
     fn document(&self, next_step: Option<String>, body: String) -> Document {
+        let files_changed = self.conversation.files_changed.iter().take(SHOWN_FILES);
         let head = Head {
             occasion: Some(Occasion::End),
             session_id: Some(self.session.to_owned()),
             goal: self.goal(),
             next_step,
-            files_changed: self
-                .conversation
-                .files_changed
-                .iter()
-                .take(SHOWN_FILES)
-                .cloned()
-                .collect(),
+            files_changed: files_changed.cloned().collect(),
             ..Head::default()
         };
         Document { head, body }

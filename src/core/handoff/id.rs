@@ -50,11 +50,10 @@ impl HandoffId {
                 })
         };
         const OWN: &str = "HO-00000000-000000-";
-        let is_own = text.is_char_boundary(OWN.len())
-            && fits(text.get(..OWN.len()).unwrap_or_default(), OWN)
-            && text.len() > OWN.len()
-            && text.len() <= MAX_ID_BYTES
-            && text[OWN.len()..].bytes().all(|byte| byte.is_ascii_alphanumeric());
+        let is_own = text.split_at_checked(OWN.len()).is_some_and(|(time, session)| {
+            let is_session = session.bytes().all(|byte| byte.is_ascii_alphanumeric());
+            fits(time, OWN) && is_session && !session.is_empty() && text.len() <= MAX_ID_BYTES
+        });
         if is_own || fits(text, "0000-00-00_00-00-00") {
             Ok(HandoffId(text.to_owned()))
         } else {

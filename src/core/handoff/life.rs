@@ -113,7 +113,7 @@ pub fn draft(
         changed_by: facts.actor.session.clone(),
         superseded_by: None,
     };
-    let line = facts.line(&record, None, Some(Status::Draft), reason);
+    let line = LogLine { from: None, ..facts.line(&record, Some(Status::Draft), reason) };
     HandoffChange { record, line: Some(line) }
 }
 
@@ -125,9 +125,9 @@ pub fn step(
     facts: &StepFacts<'_>,
 ) -> Vec<HandoffChange> {
     let change = |to, reason| vec![facts.change(handoff, to, reason)];
-    let remove = |reason| {
-        let line = facts.line(handoff, Some(handoff.status.clone()), None, Some(reason));
-        vec![HandoffChange { record: handoff.clone(), line: Some(line) }]
+    let log = |to, reason| {
+        let line = Some(facts.line(handoff, to, Some(reason)));
+        vec![HandoffChange { record: handoff.clone(), line }]
     };
     let is_archived = handoff.is_archived();
     match (event, &handoff.status) {
@@ -135,7 +135,7 @@ pub fn step(
         (HandoffEvent::GivenBack(reason), Status::Claimed) => {
             take_place(handoff, Some(reason), facts)
         }
-        (HandoffEvent::Abandoned, Status::Draft) => remove("its document could not be written"),
+        (HandoffEvent::Abandoned, Status::Draft) => log(None, "its document could not be written"),
         (HandoffEvent::Recovered, Status::Draft) => change(Status::Cleared, Some("recovered")),
         // A sticky handoff keeps waiting for further sessions.
         (HandoffEvent::Offered, _) if handoff.consume == Consume::Once => {
@@ -145,9 +145,7 @@ pub fn step(
             change(Status::Consumed, None)
         }
         (HandoffEvent::Delivered { is_new: true, .. }, status) => {
-            let (from, to) = (Some(status.clone()), Some(status.clone()));
-            let line = facts.line(handoff, from, to, Some("given to a session"));
-            vec![HandoffChange { record: handoff.clone(), line: Some(line) }]
+            log(Some(status.clone()), "given to a session")
         }
         (HandoffEvent::PickedUp, Status::Active | Status::Expired) => {
             change(Status::Claimed, Some("picked up"))
@@ -162,7 +160,7 @@ pub fn step(
             let record = HandoffRecord { reason: Some(CONDEMNED.to_owned()), ..handoff.clone() };
             vec![HandoffChange { record, line: None }]
         }
-        (HandoffEvent::Removed(reason), _) if is_archived => remove(reason),
+        (HandoffEvent::Removed(reason), _) if is_archived => log(None, reason),
         _ => Vec::new(),
     }
 }
@@ -199,7 +197,7 @@ fn gives_way(handoff: &HandoffRecord, other: &HandoffRecord) -> bool {
 
 impl StepFacts<'_> {
     fn change(&self, handoff: &HandoffRecord, to: Status, reason: Option<&str>) -> HandoffChange {
-        let line = self.line(handoff, Some(handoff.status.clone()), Some(to.clone()), reason);
+        let line = self.line(handoff, Some(to.clone()), reason);
         let record = HandoffRecord {
             status: to,
             reason: reason.map(str::to_owned),
@@ -217,17 +215,11 @@ impl StepFacts<'_> {
         change
     }
 
-    fn line(
-        &self,
-        handoff: &HandoffRecord,
-        from: Option<Status>,
-        to: Option<Status>,
-        reason: Option<&str>,
-    ) -> LogLine {
+    fn line(&self, handoff: &HandoffRecord, to: Option<Status>, reason: Option<&str>) -> LogLine {
         LogLine {
             at: Timestamp::from_milliseconds(self.actor.now_ms),
             id: handoff.id.to_string(),
-            from,
+            from: Some(handoff.status.clone()),
             to,
             pid: self.pid,
             session: self.actor.session.clone(),

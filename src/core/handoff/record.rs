@@ -37,30 +37,32 @@ pub struct HandoffRecord {
     pub superseded_by: Option<HandoffId>,
 }
 
-/// The field names of [`HandoffRecord::to_json`], in the order of its values.
-pub const FIELDS: [&str; 22] = [
-    "id",
-    "kind",
-    "type",
-    "status",
-    "reason",
-    "channel",
-    "priority",
-    "consume",
-    "goal",
-    "session_id",
-    "source_id",
-    "created_at",
-    "created_by_pid",
-    "expires_at",
-    "claimed_at",
-    "claimed_by_session",
-    "consumed_at",
-    "consumed_by_pid",
-    "consumed_by_session",
-    "expired_at",
-    "cleared_at",
-    "superseded_by",
+/// A field of [`HandoffRecord::to_json`]: its name and its value.
+pub type Field = (&'static str, fn(&HandoffRecord) -> Value);
+
+pub const FIELDS: [Field; 22] = [
+    ("id", |record| json!(record.id)),
+    ("kind", |record| json!(record.kind)),
+    ("type", |record| json!(record.occasion)),
+    ("status", |record| json!(record.status)),
+    ("reason", |record| json!(record.reason)),
+    ("channel", |record| json!(record.channel)),
+    ("priority", |record| json!(record.priority)),
+    ("consume", |record| json!(record.consume)),
+    ("goal", |record| json!(record.goal)),
+    ("session_id", |record| json!(record.session)),
+    ("source_id", |record| json!(record.source_id)),
+    ("created_at", |record| json!(record.created)),
+    ("created_by_pid", |record| json!(record.created_by_pid)),
+    ("expires_at", |record| json!(record.expires)),
+    ("claimed_at", |record| record.once(Status::Claimed, &record.changed)),
+    ("claimed_by_session", |record| record.once(Status::Claimed, &record.changed_by)),
+    ("consumed_at", |record| record.once(Status::Consumed, &record.changed)),
+    ("consumed_by_pid", |record| record.once(Status::Consumed, &record.changed_by_pid)),
+    ("consumed_by_session", |record| record.once(Status::Consumed, &record.changed_by)),
+    ("expired_at", |record| record.once(Status::Expired, &record.changed)),
+    ("cleared_at", |record| record.once(Status::Cleared, &record.changed)),
+    ("superseded_by", |record| json!(record.superseded_by)),
 ];
 
 impl HandoffRecord {
@@ -70,36 +72,13 @@ impl HandoffRecord {
 
     /// The record as flat JSON without paths: all [`FIELDS`] that have a value.
     pub fn to_json(&self) -> Map<String, Value> {
-        let at = |status: Status| json!((self.status == status).then_some(self.changed));
-        let by =
-            |status: Status| json!(self.changed_by.as_deref().filter(|_| self.status == status));
-        let consumed_by_pid = (self.status == Status::Consumed).then_some(self.changed_by_pid);
-        let values = [
-            json!(self.id),
-            json!(self.kind),
-            json!(self.occasion),
-            json!(self.status),
-            json!(self.reason),
-            json!(self.channel),
-            json!(self.priority),
-            json!(self.consume),
-            json!(self.goal),
-            json!(self.session),
-            json!(self.source_id),
-            json!(self.created),
-            json!(self.created_by_pid),
-            json!(self.expires),
-            at(Status::Claimed),
-            by(Status::Claimed),
-            at(Status::Consumed),
-            json!(consumed_by_pid),
-            by(Status::Consumed),
-            at(Status::Expired),
-            at(Status::Cleared),
-            json!(self.superseded_by),
-        ];
-        let fields = FIELDS.into_iter().zip(values).filter(|(_, value)| !value.is_null());
-        fields.map(|(name, value)| (name.to_owned(), value)).collect()
+        let fields = FIELDS.iter().map(|(name, value)| ((*name).to_owned(), value(self)));
+        fields.filter(|(_, value)| !value.is_null()).collect()
+    }
+
+    /// A fact about the last change, if that led to this status.
+    fn once(&self, status: Status, fact: &impl Serialize) -> Value {
+        json!((self.status == status).then_some(fact))
     }
 }
 

@@ -87,6 +87,33 @@ pub fn withheld(record: &HandoffRecord) -> HandoffSection {
     ))
 }
 
+/// The room for a text that is put together from pieces.
+#[derive(Clone, Copy)]
+struct Room<'m> {
+    budget: Budget,
+    used: Size,
+    measure: &'m dyn Fn(&str) -> Size,
+}
+
+impl Room<'_> {
+    /// Takes the room of a piece; `false` if there is not enough.
+    fn take(&mut self, piece: &str) -> bool {
+        // One extra token per piece: blank lines at the joints may tokenize differently in the whole text.
+        let needed = self.used + (self.measure)(piece) + Size { tokens: 1, chars: 0 };
+        let is_enough = self.budget.holds(needed);
+        if is_enough {
+            self.used = needed;
+        }
+        is_enough
+    }
+
+    /// Takes the room of the first lines of a text, as many as fit.
+    fn take_lines<'t>(&mut self, text: &'t str) -> &'t str {
+        let lines = text.split_inclusive('\n').take_while(|line| self.take(line));
+        &text[..lines.map(str::len).sum()]
+    }
+}
+
 /// Writes the handoff section within `room`; `None` if nothing fits.
 pub fn render(
     legacy: &HandoffSection,
@@ -94,7 +121,9 @@ pub fn render(
     measure: impl Fn(&str) -> Size,
 ) -> Option<String> {
     match legacy {
-        HandoffSection::Handoff(handoff) => render_handoff(handoff, room, measure),
+        HandoffSection::Handoff(handoff) => {
+            render_handoff(handoff, Room { budget: room, used: Size::default(), measure: &measure })
+        }
         HandoffSection::Remark(remark) => {
             let text = format!("{remark}\n\n");
             room.holds(measure(&text)).then_some(text)
@@ -104,49 +133,33 @@ pub fn render(
 
 /// Writes the facts and the whole sections in order, between banners. If not all fit, the sections about the goal and
 /// the next step get room first, and the omitted ones are named.
-fn render_handoff(
-    handoff: &Handoff,
-    room: Budget,
-    measure: impl Fn(&str) -> Size,
-) -> Option<String> {
+fn render_handoff(handoff: &Handoff, mut room: Room<'_>) -> Option<String> {
     let Handoff { id, facts, body, remark, .. } = handoff;
     let opening = format!("=== HANDOFF LOADED (ID: {id}) ===\n{}\n\n", facts.join("\n"));
     let closing = format!("=== END HANDOFF ===\n{remark}\n\n");
-    // One extra token per piece: blank lines at the joints may tokenize differently in the whole text.
-    let size = |piece: &str| measure(piece) + Size { tokens: 1, chars: 0 };
-    let frame = size(&opening) + size(&closing);
+    if ![&opening, &closing, "\n\n"].into_iter().all(|piece| room.take(piece)) {
+        return None;
+    }
     let sections = sections(body);
-    let all = sections.iter().fold(frame, |sum, section| sum + size(section));
-    if room.holds(all + size("\n\n")) {
+    let mut room_for_all = room;
+    if sections.iter().all(|section| room_for_all.take(section)) {
         let text = body.trim_end_matches('\n');
         return Some(format!("{opening}{text}\n\n{closing}"));
     }
     let titles: Vec<&str> = sections.iter().map(|section| title(section)).collect();
-    let mut used = frame + size("\n\n") + size(&left_out(id, &titles));
-    if !room.holds(used) {
+    if !room.take(&left_out(id, &titles)) {
         return None;
     }
     let mut order: Vec<usize> = (0..sections.len()).collect();
     order.sort_by_key(|&n| !is_about(titles[n], &GOAL) && !is_about(titles[n], &NEXT));
-    let mut kept = vec![String::new(); sections.len()];
+    let mut kept = vec![""; sections.len()];
     for n in order {
-        let needed = used + size(sections[n]);
-        if room.holds(needed) {
-            used = needed;
-            kept[n] = sections[n].to_owned();
+        if room.take(sections[n]) {
+            kept[n] = sections[n];
         }
     }
-    if kept.iter().all(String::is_empty)
-        && let (Some(first), Some(section)) = (kept.first_mut(), sections.first())
-    {
-        for line in section.split_inclusive('\n') {
-            let needed = used + size(line);
-            if !room.holds(needed) {
-                break;
-            }
-            used = needed;
-            first.push_str(line);
-        }
+    if kept.iter().all(|section| section.is_empty()) {
+        kept[0] = room.take_lines(sections[0]);
     }
     let missing: Vec<&str> =
         (0..sections.len()).filter(|&n| kept[n] != sections[n]).map(|n| titles[n]).collect();
@@ -162,10 +175,12 @@ pub fn render_files(
     room: Budget,
     measure: impl Fn(&str) -> Size,
 ) -> Option<String> {
-    let size = |piece: &str| measure(piece) + Size { tokens: 1, chars: 0 };
+    let mut room = Room { budget: room, used: Size::default(), measure: &measure };
     let mut text = String::from("=== Injected Files ===\n\n");
-    let mut used = size(&text);
     let heading = text.len();
+    if !room.take(&text) {
+        return None;
+    }
     for file in files {
         let ListedFile { path, found } = file;
         let piece = match found {
@@ -173,17 +188,9 @@ pub fn render_files(
                 format!("{}\n\n", remark(file, 0).unwrap_or_default())
             }
             FoundFile::NoRoom { total } => not_shown(path, *total),
-            FoundFile::Text { text, total } => {
-                let left = Budget {
-                    tokens: room.tokens.saturating_sub(used.tokens),
-                    chars: room.chars.map(|chars| chars.saturating_sub(used.chars)),
-                };
-                file_within(path, text, *total, left, &size)
-            }
+            FoundFile::Text { text, total } => file_within(path, text, *total, room),
         };
-        let needed = used + size(&piece);
-        if room.holds(needed) {
-            used = needed;
+        if room.take(&piece) {
             text.push_str(&piece);
         }
     }
@@ -191,35 +198,21 @@ pub fn render_files(
 }
 
 /// A file's text below its delimiter: the whole text, or as many lines as fit.
-fn file_within(
-    path: &str,
-    text: &str,
-    total: u64,
-    room: Budget,
-    size: &impl Fn(&str) -> Size,
-) -> String {
+fn file_within(path: &str, text: &str, total: u64, mut room: Room<'_>) -> String {
     let opening = format!("--- {path} ---\n");
     let is_whole = text.len() as u64 >= total;
     let text = text.trim_end_matches('\n');
     let whole = format!("{opening}{text}\n\n");
-    if is_whole && room.holds(size(&whole)) {
+    if is_whole && room.clone().take(&whole) {
         return whole;
     }
     let mark = |shown: usize| format!("[Truncated: {path}, {shown} of {total} bytes]\n\n");
-    let mut used = size(&opening) + size(&mark(text.len()));
-    let mut shown = 0;
-    for line in text.split_inclusive('\n') {
-        let needed = used + size(line);
-        if !room.holds(needed) {
-            break;
-        }
-        used = needed;
-        shown += line.len();
-    }
-    if shown == 0 {
+    let has_room = room.take(&opening) && room.take(&mark(text.len()));
+    let shown = if has_room { room.take_lines(text) } else { "" };
+    if shown.is_empty() {
         return not_shown(path, total);
     }
-    format!("{opening}{}\n{}", text[..shown].trim_end_matches('\n'), mark(shown))
+    format!("{opening}{}\n{}", shown.trim_end_matches('\n'), mark(shown.len()))
 }
 
 fn not_shown(path: &str, total: u64) -> String {

@@ -5,13 +5,11 @@ use std::collections::HashMap;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use thiserror::Error;
 
-use super::write::exact;
-use crate::core::handoff::{Consume, Head, Kind, Occasion, Priority};
+use crate::core::handoff::{Consume, Head, Kind, Priority};
 use crate::core::named::Named;
-use crate::core::time::Timestamp;
 
 /// Keys that hold one text.
 pub(super) const TEXTS: [&str; 14] = [
@@ -52,7 +50,7 @@ pub enum Complaint {
     Type { key: String, found: &'static str, wanted: &'static str },
     /// The value is not one of the fixed names.
     #[error("{key} is {found:?}, which is unknown; write {wanted}")]
-    Name { key: &'static str, found: String, wanted: &'static str },
+    Name { key: String, found: String, wanted: String },
     #[error("{key} is {found:?}, which is no time; write it like 2026-01-31T12:00:00Z")]
     Time { key: String, found: String },
     #[error("{key} has {found} as item {number}, where a text belongs")]
@@ -101,108 +99,57 @@ impl<'de> Deserialize<'de> for Entries {
 
 /// Builds a head from pairs, with a complaint for every value that does not fit.
 pub(super) fn head_of(pairs: Vec<(String, Value)>) -> (Head, Vec<Complaint>) {
-    let mut head = Head::default();
+    let mut fields = Map::new();
+    let mut other = Vec::new();
     let mut complaints = Vec::new();
     let is_known = |key: &str| TEXTS.contains(&key) || LISTS.contains(&key);
     let (known, rest): (Vec<_>, Vec<_>) = pairs.into_iter().partition(|(key, _)| is_known(key));
-    for (key, value) in known {
-        set(&mut head, &key, &key, value, &mut complaints);
-    }
-    for (key, value) in rest {
+    for (key, value) in known.into_iter().chain(rest) {
         let name = canonical(&key);
         // An alias beside its canonical key counts as an unknown key, so that rewriting the document loses nothing.
-        if name == key || is_set(&head, name) {
-            head.other.push((key, value));
-        } else {
-            set(&mut head, name, &key, value, &mut complaints);
+        if !is_known(name) || fields.contains_key(name) {
+            other.push((key, value));
+        } else if let Some(value) = fitting(name, &key, value, &mut complaints) {
+            fields.insert(name.to_owned(), value);
         }
     }
-    (head, complaints)
+    // Every value fits, so this cannot fail.
+    let head = Head::deserialize(Value::Object(fields)).unwrap_or_default();
+    (Head { other, ..head }, complaints)
 }
 
-fn is_set(head: &Head, name: &str) -> bool {
-    texts(head).iter().any(|(key, _)| *key == name)
-}
-
-/// Sets the field `name` from the value of `key`.
-fn set(head: &mut Head, name: &str, key: &str, value: Value, complaints: &mut Vec<Complaint>) {
-    if LISTS.contains(&name) {
-        let items = list(key, value, complaints);
-        match name {
-            "tags" => head.tags = items,
-            "specs" => head.specs = items,
-            "files" => head.files = items,
-            _ => head.files_changed = items,
-        }
-        return;
-    }
-    let text = match value {
-        Value::Null => return,
-        Value::String(text) => text,
-        other => {
-            let (key, found) = (key.to_owned(), kind_of(&other));
-            complaints.push(Complaint::Type { key, found, wanted: "a text" });
-            return;
-        }
-    };
-    let mut unknown = |key, found, wanted| complaints.push(Complaint::Name { key, found, wanted });
-    match name {
-        "id" => head.id = Some(text),
-        "type" => head.occasion = Some(Occasion::from(text)),
-        "channel" => head.channel = Some(text),
-        "session_id" => head.session_id = Some(text),
-        "goal" => head.goal = Some(text),
-        "next_step" => head.next_step = Some(text),
-        "git_ref" => head.git_ref = Some(text),
-        "working_dir" => head.working_dir = Some(text),
-        "source_id" => head.source_id = Some(text),
-        "kind" => match Kind::parse(&text) {
-            Some(kind) => head.kind = kind,
-            None => unknown("kind", text, "session or task"),
-        },
-        "consume" => match Consume::parse(&text) {
-            Some(consume) => head.consume = Some(consume),
-            None => unknown("consume", text, "once or sticky"),
-        },
-        "priority" => match Priority::parse(&text) {
-            Some(priority) => head.priority = priority,
-            None => unknown("priority", text, "high, medium or low"),
-        },
-        _ => {
-            let time = Timestamp::parse(&text);
-            if time.is_none() {
-                complaints.push(Complaint::Time { key: key.to_owned(), found: text });
-            } else if name == "created_at" {
-                head.created_at = time;
-            } else {
-                head.expires_at = time;
+/// The value of `key` as far as it fits the field `name`.
+fn fitting(name: &str, key: &str, value: Value, complaints: &mut Vec<Complaint>) -> Option<Value> {
+    let is_list = LISTS.contains(&name);
+    let key = key.to_owned();
+    match value {
+        Value::Null => return None,
+        Value::Array(mut items) if is_list => {
+            for (n, item) in items.iter().enumerate().filter(|(_, item)| !item.is_string()) {
+                let (key, found) = (key.clone(), kind_of(item));
+                complaints.push(Complaint::Item { key, number: n + 1, found });
             }
+            items.retain(Value::is_string);
+            return Some(Value::Array(items));
         }
-    }
-}
-
-fn list(key: &str, value: Value, complaints: &mut Vec<Complaint>) -> Vec<String> {
-    let items = match value {
-        Value::Null => return Vec::new(),
-        Value::Array(items) => items,
+        Value::String(found) if !is_list => {
+            let field = json!({ name: found });
+            if Head::deserialize(&field).is_ok() {
+                return Some(Value::String(found));
+            }
+            complaints.push(match name {
+                "kind" => Complaint::Name { key, found, wanted: Kind::names() },
+                "consume" => Complaint::Name { key, found, wanted: Consume::names() },
+                "priority" => Complaint::Name { key, found, wanted: Priority::names() },
+                _ => Complaint::Time { key, found },
+            });
+        }
         other => {
-            let (key, found) = (key.to_owned(), kind_of(&other));
-            complaints.push(Complaint::Type { key, found, wanted: "a list of texts" });
-            return Vec::new();
-        }
-    };
-    let mut texts = Vec::with_capacity(items.len());
-    for (n, item) in items.into_iter().enumerate() {
-        match item {
-            Value::String(text) => texts.push(text),
-            other => complaints.push(Complaint::Item {
-                key: key.to_owned(),
-                number: n + 1,
-                found: kind_of(&other),
-            }),
+            let wanted = if is_list { "a list of texts" } else { "a text" };
+            complaints.push(Complaint::Type { key, found: kind_of(&other), wanted });
         }
     }
-    texts
+    None
 }
 
 fn kind_of(value: &Value) -> &'static str {
@@ -216,41 +163,14 @@ fn kind_of(value: &Value) -> &'static str {
     }
 }
 
-/// The text fields that are present, with their keys, in written order.
-pub(super) fn texts(head: &Head) -> Vec<(&'static str, String)> {
-    let written = [
-        head.id.clone(),
-        Some(head.kind.to_string()),
-        head.occasion.as_ref().map(ToString::to_string),
-        head.channel.clone(),
-        head.session_id.clone(),
-        head.created_at.map(exact),
-        head.expires_at.map(exact),
-        head.consume.map(|consume| consume.to_string()),
-        Some(head.priority.to_string()),
-        head.goal.clone(),
-        head.next_step.clone(),
-        head.git_ref.clone(),
-        head.working_dir.clone(),
-        head.source_id.clone(),
-    ];
-    TEXTS.into_iter().zip(written).filter_map(|(key, text)| Some((key, text?))).collect()
-}
-
-/// The list fields with their keys, in written order.
-pub(super) fn lists(head: &Head) -> [(&'static str, &[String]); 4] {
-    let [tags, specs, files, changed] = LISTS;
-    [(tags, &head.tags), (specs, &head.specs), (files, &head.files), (changed, &head.files_changed)]
+/// The fields that have a value, by their keys.
+pub(super) fn fields(head: &Head) -> Map<String, Value> {
+    let Ok(Value::Object(mut fields)) = serde_json::to_value(head) else { return Map::new() };
+    fields.retain(|_, value| !value.is_null());
+    fields
 }
 
 /// A head as JSON: the keys of the front matter, including empty lists.
 pub fn to_json(head: &Head) -> Value {
-    let mut json: Map<String, Value> = head.other.iter().cloned().collect();
-    for (key, text) in texts(head) {
-        json.insert(key.to_owned(), Value::from(text));
-    }
-    for (key, items) in lists(head) {
-        json.insert(key.to_owned(), Value::from(items));
-    }
-    Value::Object(json)
+    Value::Object(head.other.iter().cloned().chain(fields(head)).collect())
 }

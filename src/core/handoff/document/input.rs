@@ -11,8 +11,6 @@ use crate::core::note::front_matter;
 
 /// Keys that only kgctx sets.
 const OWN: [&str; 3] = ["id", "created_at", "session_id"];
-/// Keys whose texts are paths.
-const PATHS: [&str; 3] = ["specs", "files", "files_changed"];
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Input {
@@ -126,8 +124,10 @@ fn repeated(entries: &Entries) -> Option<String> {
 }
 
 fn check_paths(head: &Head) -> Result<(), InputError> {
-    let listed = header::lists(head).into_iter().filter(|(key, _)| PATHS.contains(key));
-    let listed = listed.flat_map(|(key, paths)| paths.iter().map(move |path| (key, path)));
+    let lists =
+        [("specs", &head.specs), ("files", &head.files), ("files_changed", &head.files_changed)];
+    let listed =
+        lists.into_iter().flat_map(|(key, paths)| paths.iter().map(move |path| (key, path)));
     for (key, path) in listed.chain(head.working_dir.iter().map(|path| ("working_dir", path))) {
         if path.contains('\0') {
             return Err(InputError::Path { key, found: "a file with a NUL character" });

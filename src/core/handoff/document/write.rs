@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::header;
@@ -11,15 +12,17 @@ use crate::core::time::Timestamp;
 /// Writes a document. Reading the result gives the same document, byte for byte.
 pub fn write(document: &Document) -> String {
     let mut text = String::from("---\n");
-    for (key, value) in header::texts(&document.head) {
-        let _ = writeln!(text, "{key}: {}", quote(&value));
-    }
-    for (key, items) in header::lists(&document.head) {
-        if !items.is_empty() {
-            let _ = writeln!(text, "{key}:");
-        }
-        for item in items {
-            let _ = writeln!(text, "  - {}", quote(item));
+    let fields = header::fields(&document.head);
+    for key in header::TEXTS.iter().chain(&header::LISTS) {
+        match fields.get(*key) {
+            Some(Value::Array(items)) if !items.is_empty() => {
+                let _ = writeln!(text, "{key}:");
+                for item in items {
+                    let _ = writeln!(text, "  - {}", flow(item));
+                }
+            }
+            Some(Value::String(value)) => drop(writeln!(text, "{key}: {}", quote(value))),
+            _ => {}
         }
     }
     for (key, value) in &document.head.other {
@@ -36,6 +39,11 @@ pub fn exact(time: Timestamp) -> String {
         Ok(instant) => instant.to_string(),
         Err(_) => time.to_string(),
     }
+}
+
+/// Serializes a time, if there is one, with its fraction of a second.
+pub(crate) fn exactly<S: Serializer>(time: &Option<Timestamp>, to: S) -> Result<S::Ok, S::Error> {
+    time.map(exact).serialize(to)
 }
 
 /// A text in double quotes that YAML reads back from one line.
