@@ -35,7 +35,7 @@ use crate::app::warm::Warm;
 use crate::core::context::receipt::{Fault, FaultSource, Injection};
 use crate::core::handoff::choice::HandoffRequest;
 use crate::core::session::Moment;
-use crate::store::state::{SessionOrigin, State, Token};
+use crate::store::state::{SessionOrigin, State};
 use crate::system::breakpoint;
 use crate::system::process::identity::Process;
 use crate::workspace::{AppError, Place};
@@ -65,8 +65,11 @@ pub fn deliver(request: DeliveryRequest<'_>) -> Result<PendingDelivery<Injection
     let claimed = SessionClaim::take(folder, &session.id, &session.moment, door, until)?;
     let (claim, handoff, recording) = match claimed {
         Some((claim, mut state)) => {
-            let token = claim.token();
-            let handoff = request.claim_handoff(&mut state, token);
+            let (token, process) = (claim.token(), request.process);
+            let folder = session.place.dir.as_deref().unwrap_or(Path::new(""));
+            remember(&mut state, &session.id, place, folder, process);
+            let (id, wanted) = (&session.id, request.wanted);
+            let handoff = claim_handoff(&mut state, token, place, id, wanted, process);
             (Some(claim), handoff, Recording::UnderClaim(state, token))
         }
         None => (None, SessionHandoff::default(), Recording::Off),
@@ -88,14 +91,6 @@ pub fn deliver(request: DeliveryRequest<'_>) -> Result<PendingDelivery<Injection
 }
 
 impl DeliveryRequest<'_> {
-    /// Records the session and claims its handoff.
-    fn claim_handoff(&self, state: &mut State, token: Token) -> SessionHandoff {
-        let DeliveryRequest { session, place, process, .. } = self;
-        let folder = session.place.dir.as_deref().unwrap_or(Path::new(""));
-        remember(state, &session.id, place, folder, *process);
-        claim_handoff(state, token, place, &session.id, self.wanted, *process)
-    }
-
     fn inject(&self, handoff: SessionHandoff, recording: Recording) -> Result<Injection, AppError> {
         let left = |until: Instant| until.saturating_duration_since(Instant::now());
         let session = Session {
@@ -135,14 +130,12 @@ pub(super) fn remember(
 fn nothing_to_say(faults: &[Fault]) -> NotDelivered {
     use FaultSource::{Graph, Index, Project, Recent, Search};
     let said = |fault: &Fault| format!("{}: {}", fault.source, fault.reason);
-    match faults
-        .iter()
-        .find(|fault| matches!(fault.source, Project | Index | Search | Recent | Graph))
-    {
-        Some(fault) => NotDelivered::Unready(said(fault)),
-        None => NotDelivered::Nothing(
-            faults.first().map_or_else(|| "no notes were found".to_owned(), said),
-        ),
+    let is_of_notes =
+        |fault: &&Fault| matches!(fault.source, Project | Index | Search | Recent | Graph);
+    match (faults.iter().find(is_of_notes), faults.first()) {
+        (Some(fault), _) => NotDelivered::Unready(said(fault)),
+        (None, Some(fault)) => NotDelivered::Nothing(said(fault)),
+        (None, None) => NotDelivered::Nothing("no notes were found".to_owned()),
     }
 }
 

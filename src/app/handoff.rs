@@ -18,7 +18,7 @@ pub use crate::app::handoff::transfer::{Imported, ImportedHandoff};
 
 use crate::core::handoff::HandoffId;
 use crate::core::handoff::document::{self, Incomplete, InputError, Read};
-use crate::core::handoff::life::{Actor, CONDEMNED};
+use crate::core::handoff::life::Actor;
 use crate::core::handoff::record::{HandoffRecord, LogLine};
 use crate::core::time_limits;
 use crate::store::handoff_files::HandoffFiles;
@@ -202,10 +202,9 @@ impl Handoffs {
         let actor = self.actor();
         self.files(&self.scope).finish_drafts(&mut self.state, &self.scope, &actor)?;
         self.state.release_void_handoffs(&self.scope, &actor)?;
-        let is_condemned = |record: &&HandoffRecord| record.reason.as_deref() == Some(CONDEMNED);
-        for record in self.state.list_handoffs(&self.scope)?.iter().filter(is_condemned) {
+        for record in self.state.condemned_handoffs(&self.scope)? {
             // A file that still cannot be removed must not block the other handoffs.
-            let _ = self.remove(record, "its removal had begun");
+            let _ = self.remove(&record, "its removal had begun");
         }
         Ok(())
     }

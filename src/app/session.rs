@@ -9,7 +9,7 @@ use crate::core::session::Moment;
 use crate::core::time::Timestamp;
 use crate::workspace::{Place, Request};
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Session {
     pub id: String,
     pub moment: Moment,
@@ -33,18 +33,7 @@ pub struct Session {
 impl Session {
     /// A session at its start, with the limits of the settings.
     pub fn new(id: &str, place: Request, host: Host) -> Session {
-        Session {
-            id: id.to_owned(),
-            moment: Moment::Start,
-            place,
-            found: None,
-            host,
-            budget: None,
-            now: None,
-            within: None,
-            is_watched: false,
-            handoff: None,
-        }
+        Session { id: id.to_owned(), place, host, ..Session::default() }
     }
 
     /// The budget of the context; zero while the settings are unknown.

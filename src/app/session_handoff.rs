@@ -66,7 +66,9 @@ pub(crate) fn preview_handoff(
         return SessionHandoff::default();
     };
     let now_ms = now.unwrap_or_else(clock::now).milliseconds();
-    HandoffSearch::new(&mut state, place, session, now_ms, None).run(request_at(moment))
+    let state = &mut state;
+    HandoffSearch { state, place, session, now_ms, claim: None, faults: Vec::new() }
+        .run(request_at(moment))
 }
 
 /// Claims the handoff of a session in the process `host`, under the session's claim.
@@ -82,23 +84,31 @@ pub(crate) fn claim_handoff(
         return SessionHandoff::default();
     }
     let now_ms = clock::now().milliseconds();
-    let search = HandoffSearch::new(state, place, session, now_ms, Some((token, host)));
-    // Finishes drafts of other processes first, so that this session can choose them.
+    let actor = Actor { session: Some(session.to_owned()), now_ms };
     let scope = &place.project.scope;
-    let files = HandoffFiles::new(&place.directories, scope);
-    let _ = files.finish_drafts(search.state, scope, &search.actor);
+    // Finishes drafts of other processes first, so that this session can choose them.
+    let _ = HandoffFiles::new(&place.directories, scope).finish_drafts(state, scope, &actor);
+    let claim = Some(HandoffClaim { token, host, actor });
+    let search = HandoffSearch { state, place, session, now_ms, claim, faults: Vec::new() };
     let found = search.run(request);
     breakpoint::reach("load:claimed");
     found
+}
+
+/// The session's claim, the process that the session runs in, and the session itself.
+struct HandoffClaim {
+    token: Token,
+    host: Option<Process>,
+    actor: Actor,
 }
 
 struct HandoffSearch<'a> {
     state: &'a mut State,
     place: &'a Place,
     session: &'a str,
-    actor: Actor,
-    /// The session's claim and its process; `None` for a preview, which changes nothing.
-    claim: Option<(Token, Option<Process>)>,
+    now_ms: i64,
+    /// `None` for a preview, which changes nothing.
+    claim: Option<HandoffClaim>,
     faults: Vec<Fault>,
 }
 
@@ -110,18 +120,7 @@ enum Refused {
     Invalid(String),
 }
 
-impl<'a> HandoffSearch<'a> {
-    fn new(
-        state: &'a mut State,
-        place: &'a Place,
-        session: &'a str,
-        now_ms: i64,
-        claim: Option<(Token, Option<Process>)>,
-    ) -> HandoffSearch<'a> {
-        let actor = Actor { session: Some(session.to_owned()), now_ms };
-        HandoffSearch { state, place, session, actor, claim, faults: Vec::new() }
-    }
-
+impl HandoffSearch<'_> {
     fn run(mut self, request: HandoffRequest) -> SessionHandoff {
         let section = self.find(request).unwrap_or_else(|error| {
             self.faults.push(Fault::new(FaultSource::Handoff, error));
@@ -139,11 +138,11 @@ impl<'a> HandoffSearch<'a> {
                 session: self.session,
                 request,
                 max_age: self.place.settings.handoff.max_age(),
-                now_ms: self.actor.now_ms,
+                now_ms: self.now_ms,
                 unusable: &unusable,
             };
-            let choice = match self.claim {
-                Some((token, host)) => self.state.claim_handoff(&query, host, token)?,
+            let choice = match &self.claim {
+                Some(claim) => self.state.claim_handoff(&query, claim.host, claim.token)?,
                 None => self.state.preview_handoff(&query, None)?,
             };
             let record = match choice {
@@ -166,8 +165,8 @@ impl<'a> HandoffSearch<'a> {
             };
             let (Refused::Unusable(reason) | Refused::Invalid(reason)) = &refused;
             self.complain(&record, reason);
-            if let Some((token, _)) = self.claim {
-                self.state.give_back_handoff(token, reason, &self.actor)?;
+            if let Some(HandoffClaim { token, actor, .. }) = &self.claim {
+                self.state.give_back_handoff(*token, reason, actor)?;
             }
             if matches!(refused, Refused::Invalid(_)) || unusable.len() == MAX_UNUSABLE {
                 return Ok(None);
@@ -205,7 +204,7 @@ impl<'a> HandoffSearch<'a> {
             )));
         }
         match head.created_at {
-            Some(at) if is_in_future(at, self.actor.now_ms) => {
+            Some(at) if is_in_future(at, self.now_ms) => {
                 Err(Refused::Invalid(format!("its date is in the future: {at}")))
             }
             Some(_) => Ok(read.document),

@@ -178,23 +178,17 @@ async fn lacking(
     })
 }
 
-async fn look(server: &OpencodeServer, session: &str) -> Result<Stored, NotDelivered> {
-    Ok(stored(&server.messages(session, MESSAGES).await?))
-}
-
 /// Collects the marks in a session's messages.
-fn stored(messages: &[Message]) -> Stored {
+async fn look(server: &OpencodeServer, session: &str) -> Result<Stored, NotDelivered> {
+    let messages = server.messages(session, MESSAGES).await?;
     let marks = messages.iter().flat_map(|message| {
         message.parts.iter().filter_map(|part| match part.kind.as_str() {
             "compaction" => Some(Mark::Compaction(message.info.id.clone())),
             _ => part.mark().map(|_| Mark::Context),
         })
     });
-    Stored {
-        n_messages: messages.len(),
-        is_complete: messages.len() < MESSAGES,
-        marks: marks.collect(),
-    }
+    let (n_messages, marks) = (messages.len(), marks.collect());
+    Ok(Stored { n_messages, is_complete: n_messages < MESSAGES, marks })
 }
 
 /// Claims the moment and builds its context.

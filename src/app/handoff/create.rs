@@ -7,7 +7,7 @@ use crate::app::handoff::{HandoffError, Handoffs, Result};
 use crate::app::session_handoff::root_of_files;
 use crate::core::handoff::document;
 use crate::core::handoff::life::{HandoffEvent, Home};
-use crate::core::handoff::{Document, HandoffId, Head, Kind, Occasion, Status};
+use crate::core::handoff::{Document, HandoffId, Head, Kind, Status};
 use crate::core::time::Timestamp;
 use crate::store::handoff_files::MAX_BYTES;
 use crate::system::breakpoint;
@@ -43,14 +43,8 @@ impl Handoffs {
         self.refuse_folders(head)?;
         head.id = None;
         head.session_id = self.session.clone();
-        head.channel = Some(self.channel.clone());
-        let created = *head.created_at.get_or_insert_with(clock::now);
-        let occasion = head.occasion.get_or_insert(Occasion::Manual);
-        head.consume.get_or_insert(occasion.consume());
-        head.expires_at = match head.kind {
-            Kind::Session => occasion.lifetime().map(|lifetime| created.after(lifetime)),
-            Kind::Task => None,
-        };
+        self.fill_in(head, clock::now());
+        head.expires_at = head.expires_at.filter(|_| head.kind == Kind::Session);
         let project = &self.place.project;
         if head.git_ref.is_none() {
             head.git_ref.clone_from(&project.branch);
@@ -63,6 +57,15 @@ impl Handoffs {
             document.body = body_of(&document.head).ok_or_else(HandoffError::empty)?;
         }
         Ok(())
+    }
+
+    /// Fills in what the front matter of every stored handoff says.
+    pub(super) fn fill_in(&self, head: &mut Head, written_at: Timestamp) {
+        let created = *head.created_at.get_or_insert(written_at);
+        head.occasion = Some(head.occasion());
+        head.consume = Some(head.consume());
+        head.expires_at = head.end_of_lifetime(created);
+        head.channel = Some(self.channel.clone());
     }
 
     fn refuse_folders(&self, head: &Head) -> Result<()> {

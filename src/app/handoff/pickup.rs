@@ -9,46 +9,28 @@ use crate::core::handoff::document::{self, Read};
 use crate::core::handoff::life::HandoffEvent;
 use crate::core::handoff::pickup;
 use crate::core::handoff::record::HandoffRecord;
-use crate::core::handoff::{HandoffId, ListedFile, Status};
+use crate::core::handoff::{Document, HandoffId, ListedFile, Status};
 use crate::core::secrets;
 use crate::store::state::TakeOutcome;
 use crate::system::breakpoint;
 use crate::system::listed_files;
 
-/// A handoff that was picked up, but is not confirmed yet.
+/// A handoff that was picked up, but is not confirmed yet. Secrets are masked, because a model reads
+/// it.
 #[derive(Debug)]
 pub struct Picked {
-    /// The handoff's record from before the claim.
-    pub record: HandoffRecord,
-    /// The document as stored.
+    pub id: HandoffId,
+    /// The text to print: the document as stored, and the files that it lists.
     pub text: String,
-    /// The parsed document.
-    pub read: Read,
-    /// The current contents of the files that it lists.
+    /// The front matter.
+    pub head: Value,
+    pub body: String,
+    /// The current contents of the listed files.
     pub files: Vec<ListedFile>,
-}
-
-impl Picked {
-    /// The text to print.
-    pub fn render(&self) -> String {
-        let text = pickup::render(&self.record.id, &self.text, &self.files, LIMITS.in_all);
-        secrets::mask(&text).into_owned()
-    }
-
-    /// The front matter as JSON, with secrets masked.
-    pub fn head(&self) -> Value {
-        mask_json(document::to_json(&self.read.document.head))
-    }
-
-    /// The body with secrets masked.
-    pub fn body(&self) -> String {
-        secrets::mask(&self.read.document.body).into_owned()
-    }
-
+    /// The problems with the document.
+    pub warnings: Vec<String>,
     /// The problems with the listed files.
-    pub fn warnings(&self) -> Vec<String> {
-        pickup::warnings(&self.files, LIMITS.in_all)
-    }
+    pub file_warnings: Vec<String>,
 }
 
 impl Handoffs {
@@ -74,7 +56,7 @@ impl Handoffs {
                 }
             };
             breakpoint::reach("pickup:claimed");
-            let error = match self.read_picked(record.clone(), with_files) {
+            let error = match self.read_picked(&record, with_files) {
                 Ok(picked) => return Ok(picked),
                 Err(error) => error,
             };
@@ -86,10 +68,9 @@ impl Handoffs {
         }
     }
 
-    fn read_picked(&self, record: HandoffRecord, with_files: bool) -> Result<Picked> {
-        let text = self.text(&record)?;
-        let read = self.document(&record)?;
-        let head = &read.document.head;
+    fn read_picked(&self, record: &HandoffRecord, with_files: bool) -> Result<Picked> {
+        let text = self.text(record)?;
+        let Read { document: Document { head, body }, warnings, .. } = self.document(record)?;
         let files = match root_of_files(&self.place.project) {
             Some(root) if with_files => {
                 let allowed = &self.place.settings.handoff.allow.value;
@@ -97,10 +78,17 @@ impl Handoffs {
             }
             _ => Vec::new(),
         };
-        // The model reads the files.
         let mask = |text: &str| secrets::mask(text).into_owned();
-        let files = files.into_iter().map(|file| file.map_text(mask)).collect();
-        Ok(Picked { record, text, read, files })
+        let files: Vec<_> = files.into_iter().map(|file| file.map_text(mask)).collect();
+        Ok(Picked {
+            id: record.id.clone(),
+            text: mask(&pickup::render(&record.id, &text, &files, LIMITS.in_all)),
+            head: mask_json(document::to_json(&head)),
+            body: mask(&body),
+            warnings,
+            file_warnings: pickup::warnings(&files, LIMITS.in_all),
+            files,
+        })
     }
 
     /// Confirms the claim, because the text was shown.

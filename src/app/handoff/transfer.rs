@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use crate::app::handoff::{Created, HandoffError, Handoffs, Result};
 use crate::core::handoff::document::{self, Read};
 use crate::core::handoff::foreign;
-use crate::core::handoff::{Document, HandoffId, Occasion, Status};
+use crate::core::handoff::{HandoffId, Occasion, Status};
 use crate::core::time::Timestamp;
 use crate::hosts::amplifier::{self, Existing};
 use crate::store::handoff_files::MAX_BYTES;
@@ -96,14 +96,10 @@ impl Handoffs {
             return Ok(());
         }
         imported.warnings.extend(read.warnings.iter().map(|warning| format!("{name}: {warning}")));
-        let Document { mut head, body } = read.document;
-        let occasion = head.occasion.get_or_insert(Occasion::Manual).clone();
-        head.consume.get_or_insert(occasion.consume());
-        let created = *head.created_at.get_or_insert(modified.unwrap_or_else(clock::now));
-        head.expires_at = occasion.lifetime().map(|lifetime| created.after(lifetime));
-        head.channel = Some(self.channel.clone());
-        head.source_id = Some(source_id.clone());
-        match self.store(Document { head, body }) {
+        let mut document = read.document;
+        self.fill_in(&mut document.head, modified.unwrap_or_else(clock::now));
+        document.head.source_id = Some(source_id.clone());
+        match self.store(document) {
             Ok(Created { id, status, .. }) => {
                 imported.handoffs.push(ImportedHandoff { id, source_id, status });
                 Ok(())

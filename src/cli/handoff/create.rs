@@ -10,8 +10,8 @@ use crate::app::editor::{self, WrittenText};
 use crate::app::handoff::{Created, HandoffError, Handoffs};
 use crate::cli::outcome::{Failure, Outcome};
 use crate::cli::screen::{Screen, Style};
-use crate::core::handoff::document;
-use crate::core::handoff::{Consume, Document, Kind, Occasion, Priority, Status};
+use crate::core::handoff::document::{self, Input};
+use crate::core::handoff::{Consume, Kind, Occasion, Priority, Status};
 use crate::core::named::Named;
 use crate::core::text::for_terminal;
 
@@ -79,20 +79,14 @@ fn refuse(error: HandoffError, written: Option<&WrittenText>) -> Failure {
     failure
 }
 
-fn parse(
-    args: &CreateArgs,
-    written: Option<&WrittenText>,
-) -> Result<(Document, Vec<String>), HandoffError> {
-    let (mut document, mut ignored) = match written {
-        Some(written) => {
-            let input = document::input(&written.text)?;
-            (input.document, input.ignored)
-        }
-        None => (Document::default(), Vec::new()),
+fn parse(args: &CreateArgs, written: Option<&WrittenText>) -> Result<Input, HandoffError> {
+    let mut input = match written {
+        Some(written) => document::input(&written.text)?,
+        None => Input::default(),
     };
-    let head = &mut document.head;
+    let head = &mut input.document.head;
     // The folder or --channel decides the channel.
-    ignored.extend(head.channel.take().map(|_| "channel".to_owned()));
+    input.ignored.extend(head.channel.take().map(|_| "channel".to_owned()));
     head.kind = if args.task { Kind::Task } else { head.kind };
     head.occasion = args.occasion.clone().or(head.occasion.take());
     head.consume = args.sticky.then_some(Consume::Sticky).or(head.consume);
@@ -102,8 +96,8 @@ fn parse(
     head.specs.extend(args.specs.iter().cloned());
     head.files.extend(args.files.iter().cloned());
     head.tags.extend(args.tags.iter().cloned());
-    document::check_complete(&document.head)?;
-    Ok((document, ignored))
+    document::check_complete(head)?;
+    Ok(input)
 }
 
 pub(super) fn run(
@@ -119,7 +113,7 @@ pub(super) fn run(
     };
     let refuse = |error| refuse(error, written.as_ref());
     // Reports invalid input before opening anything.
-    let (document, ignored) = parse(args, written.as_ref()).map_err(refuse)?;
+    let Input { document, ignored } = parse(args, written.as_ref()).map_err(refuse)?;
     let mut handoffs = open()?;
     let created = handoffs.create(document).map_err(refuse)?;
     if let Some(written) = written {

@@ -58,22 +58,18 @@ pub(super) fn list(handoffs: &Handoffs, args: &ListArgs, screen: &mut Screen) ->
 
 /// Only some fields, in the order in which they were asked for.
 fn print_fields(records: &[HandoffRecord], fields: &[String], is_json: bool, screen: &mut Screen) {
-    let mut lines = Vec::new();
-    for record in records {
-        let flat = record.to_json();
-        let value = |name: &String| flat.get(name).cloned().unwrap_or(Value::Null);
-        let parts: Vec<String> = match is_json {
-            true => fields.iter().map(|name| format!("{}:{}", json!(name), value(name))).collect(),
-            false => fields.iter().map(|name| plain(&value(name))).collect(),
-        };
-        lines.push(match is_json {
-            true => format!("{{{}}}", parts.join(",")),
-            false => parts.join("\t"),
-        });
+    let mut objects = Vec::new();
+    for flat in records.iter().map(HandoffRecord::to_json) {
+        let values = fields.iter().map(|name| (name, flat.get(name).unwrap_or(&Value::Null)));
+        if is_json {
+            let pairs = values.map(|(name, value)| format!("{}:{value}", json!(name)));
+            objects.push(format!("{{{}}}", pairs.collect::<Vec<_>>().join(",")));
+        } else {
+            screen.line(values.map(|(_, value)| plain(value)).collect::<Vec<_>>().join("\t"));
+        }
     }
-    match is_json {
-        true => screen.line(format!("{{\"handoffs\":[{}]}}", lines.join(","))),
-        false => lines.iter().for_each(|line| screen.line(line)),
+    if is_json {
+        screen.line(format!("{{\"handoffs\":[{}]}}", objects.join(",")));
     }
 }
 

@@ -29,26 +29,22 @@ pub(super) struct PickupArgs {
 
 pub(super) fn run(handoffs: &mut Handoffs, args: &PickupArgs, screen: &mut Screen) -> Outcome {
     let picked = handoffs.pick_up(args.id.as_ref(), !args.no_inject)?;
-    let Picked { record, read, files, .. } = &picked;
+    let Picked { id, text, head, body, files, warnings, file_warnings } = &picked;
     if args.json {
         screen.json(&json!({
-            "id": record.id,
-            "document": picked.head(),
-            "body": picked.body(),
-            "warnings": read.warnings,
-            "files": files,
+            "id": id, "document": head, "body": body, "warnings": warnings, "files": files,
         }));
     } else {
-        screen.foreign(&picked.render());
+        screen.foreign(text);
     }
     // Counts as picked up only after it was printed.
     if let Err(error) = screen.written() {
         let reason = format!("its text could not be printed: {error}");
-        handoffs.put_back(&record.id, &reason)?;
+        handoffs.put_back(id, &reason)?;
         return Err(Failure { code: UNAVAILABLE, message: reason });
     }
-    handoffs.keep(&record.id)?;
-    for warning in read.warnings.iter().chain(&picked.warnings()) {
+    handoffs.keep(id)?;
+    for warning in warnings.iter().chain(file_warnings) {
         screen.complain(&format!("kgctx: {}\n", for_terminal::one_line(warning)));
     }
     Ok(())

@@ -1,5 +1,7 @@
 //! A conversation: the part of a session's messages that the next session may need.
 
+use crate::core::named::named;
+
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Conversation {
     /// The number of prompts by a person.
@@ -24,11 +26,4 @@ pub enum Role {
     Assistant,
 }
 
-impl Role {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Role::User => "user",
-            Role::Assistant => "assistant",
-        }
-    }
-}
+named!(Role { User = "user", Assistant = "assistant" });

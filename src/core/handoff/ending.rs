@@ -104,7 +104,7 @@ impl<'a> Ending<'a> {
         let skipped = messages.len().saturating_sub(SHOWN_MESSAGES);
         for Message { role, text } in &messages[skipped..] {
             let text = cut(&secrets::mask(text)).replace("</session>", "< /session>");
-            question.push_str(&format!("[{}]\n{text}\n\n", role.as_str()));
+            question.push_str(&format!("[{role}]\n{text}\n\n"));
         }
         question.push_str("</session>\n");
         question

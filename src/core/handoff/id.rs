@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use thiserror::Error;
 
 use crate::core::time::Timestamp;
@@ -15,8 +15,7 @@ const MAX_ID_BYTES: usize = 64;
 
 /// The id of a handoff, safe as a file name: `HO-20260131-120000-c74cc080`, or the time-based id of another program,
 /// `2026-01-31_12-00-00`.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct HandoffId(String);
 
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -69,20 +68,6 @@ impl HandoffId {
 impl fmt::Display for HandoffId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&self.0)
-    }
-}
-
-impl From<HandoffId> for String {
-    fn from(id: HandoffId) -> String {
-        id.0
-    }
-}
-
-impl TryFrom<String> for HandoffId {
-    type Error = NoHandoffId;
-
-    fn try_from(text: String) -> Result<HandoffId, NoHandoffId> {
-        HandoffId::parse(&text)
     }
 }
 

@@ -274,7 +274,7 @@ mod tests {
     }
 
     fn said(conversation: &Conversation) -> Vec<String> {
-        let said = |message: &Message| format!("{}: {}", message.role.as_str(), message.text);
+        let said = |message: &Message| format!("{}: {}", message.role, message.text);
         conversation.messages.iter().map(said).collect()
     }
 

@@ -9,7 +9,9 @@ use rusqlite::{Transaction, params};
 
 pub use crate::store::state::handoffs::pickup::TakeOutcome;
 
-use crate::core::handoff::life::{self, Actor, HandoffChange, HandoffEvent, Home, StepFacts};
+use crate::core::handoff::life::{
+    self, Actor, CONDEMNED, HandoffChange, HandoffEvent, Home, StepFacts,
+};
 use crate::core::handoff::record::{HandoffRecord, LogLine};
 use crate::core::handoff::{HandoffId, Head, Status};
 use crate::core::time::Timestamp;
@@ -180,6 +182,12 @@ impl State {
     pub fn list_handoffs(&self, scope: &str) -> Result<Vec<HandoffRecord>> {
         let condition = "scope = ?1 AND status <> 'draft' ORDER BY created DESC, id DESC";
         self.read(|connection| select(connection, condition, [scope]))
+    }
+
+    /// Handoffs whose removal was started and perhaps not finished.
+    pub fn condemned_handoffs(&self, scope: &str) -> Result<Vec<HandoffRecord>> {
+        let condition = "scope = ?1 AND status IN ('consumed', 'cleared') AND reason = ?2";
+        self.read(|connection| select(connection, condition, [scope, CONDEMNED]))
     }
 
     /// All handoffs of any scope that were archived too long ago to be kept.

@@ -12,7 +12,7 @@ use crate::core::note::front_matter;
 /// Keys that only kgctx sets.
 const OWN: [&str; 3] = ["id", "created_at", "session_id"];
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Input {
     /// The document, without the keys that only kgctx sets.
     pub document: Document,

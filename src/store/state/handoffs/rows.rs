@@ -1,7 +1,7 @@
 //! The rows of handoffs and of their log.
 
 use rusqlite::types::Type;
-use rusqlite::{Connection, Error, OptionalExtension, Params, Result, Row, params};
+use rusqlite::{Connection, Error, Params, Result, Row, params};
 
 use super::is_owner_gone;
 use crate::core::handoff::life::HandoffChange;
@@ -31,8 +31,7 @@ pub(super) fn first(
     condition: &str,
     params: impl Params,
 ) -> Result<Option<HandoffRecord>> {
-    let sql = format!("SELECT {COLUMNS} FROM handoffs WHERE {condition}");
-    connection.query_row(&sql, params, record).optional()
+    Ok(select(connection, condition, params)?.into_iter().next())
 }
 
 /// The handoff that waits for the next session.
