@@ -26,7 +26,7 @@ pub use crate::app::deliver::door::Door;
 pub use crate::app::deliver::pending::PendingDelivery;
 pub use crate::app::deliver::refusal::{NotDelivered, Refusal, ServiceRefusal};
 
-use crate::app::deliver::claim::{SessionClaim, now_ms};
+use crate::app::deliver::claim::SessionClaim;
 use crate::app::inject::inject;
 use crate::app::recorder::Recording;
 use crate::app::session::Session;
@@ -37,6 +37,7 @@ use crate::core::handoff::choice::HandoffRequest;
 use crate::core::session::Moment;
 use crate::store::state::{SessionOrigin, State};
 use crate::system::breakpoint;
+use crate::system::clock::now_ms;
 use crate::system::process::identity::Process;
 use crate::workspace::{AppError, Place};
 

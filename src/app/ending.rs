@@ -1,5 +1,7 @@
 //! Writes the handoffs of ended sessions, in a separate process that no host waits for.
 
+use std::path::PathBuf;
+
 use crate::app::handoff::{Handoffs, Result};
 use crate::core::handoff::ending;
 use crate::core::handoff::record::HandoffRecord;
@@ -14,18 +16,19 @@ use crate::system::environment::Environment;
 use crate::system::summariser;
 use crate::workspace::Request;
 
-/// Writes the handoffs of all sessions that ended without one, and of `just_ended`, which the hook
-/// could not record. Failures are retried when the next session starts.
-pub fn finish_all(just_ended: Option<Ending>) {
+/// Writes the handoffs of all sessions that ended without one, and of the one that `just_ended` in a
+/// folder, which the hook could not record. Failures are retried when the next session starts.
+pub fn finish_all(just_ended: Option<(String, PathBuf)>, transcript: Option<PathBuf>) {
     let Ok(directories) = Directories::locate(&Environment::of_process()) else { return };
     let Ok(Some(mut state)) = State::open_if_there(&directories.state, time_limits::STATE) else {
         return;
     };
-    if let Some(ending) = just_ended {
+    if let Some((session, folder)) = just_ended {
+        let ending = Ending { session, folder, transcript, at_ms: clock::now_ms() };
         let _ = state.end_session(&ending.session, Some(&ending), ending.at_ms);
     }
     let mut failed: Vec<String> = Vec::new();
-    while let Ok(Some(ending)) = state.take_ending(clock::now().milliseconds()) {
+    while let Ok(Some(ending)) = state.take_ending(clock::now_ms()) {
         if failed.contains(&ending.session) {
             return;
         }

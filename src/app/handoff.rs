@@ -20,6 +20,7 @@ use crate::core::handoff::HandoffId;
 use crate::core::handoff::document::{self, Incomplete, InputError, Read};
 use crate::core::handoff::life::Actor;
 use crate::core::handoff::record::{HandoffRecord, LogLine};
+use crate::core::time::Timestamp;
 use crate::core::time_limits;
 use crate::store::handoff_files::HandoffFiles;
 use crate::store::state::{State, StateError};
@@ -61,6 +62,10 @@ impl HandoffError {
         let why = "the handoff has no text; write some below its header, or give --goal and --next";
         HandoffError::Usage(why.to_owned())
     }
+}
+
+pub fn now() -> Timestamp {
+    clock::now()
 }
 
 /// The result of a command for handoffs.
@@ -193,7 +198,7 @@ impl Handoffs {
     }
 
     fn actor(&self) -> Actor {
-        Actor { session: self.session.clone(), now_ms: clock::now().milliseconds() }
+        Actor { session: self.session.clone(), now_ms: clock::now_ms() }
     }
 
     /// Finishes the work of processes that have ended: activates or forgets their drafts, releases

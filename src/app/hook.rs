@@ -22,7 +22,6 @@ use crate::hosts::opencode::{
     self, BridgeContext, BridgeNotice, BridgeQuestion, BridgeReply, Metadata,
 };
 use crate::store::state::StateError;
-use crate::system::clock;
 use crate::system::directories::Directories;
 use crate::system::environment::Environment;
 use crate::system::process::identity::Process;
@@ -156,10 +155,6 @@ fn refused(refusal: NotDelivered, door: Door) -> BridgeReply {
         NotDelivered::State(error) => BridgeReply::none(error),
         other => BridgeReply::none(other),
     }
-}
-
-fn now_ms() -> i64 {
-    clock::now().milliseconds()
 }
 
 /// Converts an injection into the reply for the bridge.

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use crate::core::context::receipt::{Fault, FaultSource};
 use crate::core::handoff::choice::{HandoffChoice, HandoffQuery, HandoffRequest};
-use crate::core::handoff::document;
 use crate::core::handoff::expiry::is_in_future;
 use crate::core::handoff::life::Actor;
 use crate::core::handoff::record::HandoffRecord;
@@ -83,23 +82,16 @@ pub(crate) fn claim_handoff(
     if !is_on(&place.settings.handoff) {
         return SessionHandoff::default();
     }
-    let now_ms = clock::now().milliseconds();
+    let now_ms = clock::now_ms();
     let actor = Actor { session: Some(session.to_owned()), now_ms };
     let scope = &place.project.scope;
     // Finishes drafts of other processes first, so that this session can choose them.
     let _ = HandoffFiles::new(&place.directories, scope).finish_drafts(state, scope, &actor);
-    let claim = Some(HandoffClaim { token, host, actor });
+    let claim = Some((token, host));
     let search = HandoffSearch { state, place, session, now_ms, claim, faults: Vec::new() };
     let found = search.run(request);
     breakpoint::reach("load:claimed");
     found
-}
-
-/// The session's claim, the process that the session runs in, and the session itself.
-struct HandoffClaim {
-    token: Token,
-    host: Option<Process>,
-    actor: Actor,
 }
 
 struct HandoffSearch<'a> {
@@ -107,8 +99,9 @@ struct HandoffSearch<'a> {
     place: &'a Place,
     session: &'a str,
     now_ms: i64,
-    /// `None` for a preview, which changes nothing.
-    claim: Option<HandoffClaim>,
+    /// The session's claim, and the process that the session runs in; `None` for a preview, which
+    /// changes nothing.
+    claim: Option<(Token, Option<Process>)>,
     faults: Vec<Fault>,
 }
 
@@ -141,8 +134,8 @@ impl HandoffSearch<'_> {
                 now_ms: self.now_ms,
                 unusable: &unusable,
             };
-            let choice = match &self.claim {
-                Some(claim) => self.state.claim_handoff(&query, claim.host, claim.token)?,
+            let choice = match self.claim {
+                Some((token, host)) => self.state.claim_handoff(&query, host, token)?,
                 None => self.state.preview_handoff(&query, None)?,
             };
             let record = match choice {
@@ -165,8 +158,9 @@ impl HandoffSearch<'_> {
             };
             let (Refused::Unusable(reason) | Refused::Invalid(reason)) = &refused;
             self.complain(&record, reason);
-            if let Some(HandoffClaim { token, actor, .. }) = &self.claim {
-                self.state.give_back_handoff(*token, reason, actor)?;
+            if let Some((token, _)) = self.claim {
+                let (session, now_ms) = (Some(self.session.to_owned()), self.now_ms);
+                self.state.give_back_handoff(token, reason, &Actor { session, now_ms })?;
             }
             if matches!(refused, Refused::Invalid(_)) || unusable.len() == MAX_UNUSABLE {
                 return Ok(None);
@@ -182,14 +176,8 @@ impl HandoffSearch<'_> {
     /// Reads a document and checks that it belongs to the record.
     fn read(&mut self, record: &HandoffRecord) -> Result<Document, Refused> {
         let files = HandoffFiles::new(&self.place.directories, &record.scope);
-        let bytes = files
-            .read(&record.id)
-            .map_err(|error| Refused::Unusable(format!("it cannot be read: {error}")))?;
-        let read =
-            document::read(&bytes).map_err(|error| Refused::Unusable(format!("it is {error}")))?;
-        if read.is_empty() {
-            return Err(Refused::Unusable("it is empty".to_owned()));
-        }
+        let read = files.read_usable(&record.id);
+        let read = read.map_err(|why| Refused::Unusable(format!("it {why}")))?;
         for warning in &read.warnings {
             self.complain(record, warning);
         }

@@ -18,8 +18,6 @@ use crate::cli::place::PlaceArgs;
 use crate::cli::screen::Screen;
 use crate::core::handoff::HandoffId;
 use crate::core::text::for_terminal;
-use crate::store::state::Ending;
-use crate::system::clock;
 
 /// Leave work for the next session, and pick up what was left
 ///
@@ -76,13 +74,7 @@ pub(super) fn run(place: &PlaceArgs, args: &HandoffArgs, screen: &mut Screen) ->
         HandoffCommand::Create(args) => create::run(open, args, screen),
         HandoffCommand::Finish(args) => {
             let ended = args.ended.clone().zip(args.folder.clone());
-            let (transcript, at_ms) = (args.transcript.clone(), clock::now().milliseconds());
-            finish_all(ended.map(|(session, folder)| Ending {
-                session,
-                folder,
-                transcript,
-                at_ms,
-            }));
+            finish_all(ended, args.transcript.clone());
             Ok(())
         }
         HandoffCommand::List(args) => list::list(&open()?, args, screen),

@@ -2,10 +2,11 @@
 //! and never changed.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, Read as _, Write};
 use std::path::PathBuf;
 
 use crate::core::handoff::HandoffId;
+use crate::core::handoff::document::{self, Read};
 use crate::core::handoff::life::{Actor, HandoffEvent};
 use crate::store::state::{Result, State};
 use crate::system::breakpoint;
@@ -85,6 +86,13 @@ impl HandoffFiles {
         let mut bytes = Vec::new();
         file.take(MAX_BYTES).read_to_end(&mut bytes)?;
         Ok(bytes)
+    }
+
+    /// Reads and parses a document that a session can get; otherwise says what is wrong with it.
+    pub fn read_usable(&self, id: &HandoffId) -> Result<Read, String> {
+        let bytes = self.read(id).map_err(|error| format!("cannot be read: {error}"))?;
+        let read = document::read(&bytes).map_err(|error| format!("is {error}"))?;
+        if read.is_empty() { Err("is empty".to_owned()) } else { Ok(read) }
     }
 
     /// Removes a document. A missing one is not an error.

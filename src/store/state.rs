@@ -11,7 +11,7 @@ mod sessions;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Params, Transaction, TransactionBehavior};
 use thiserror::Error;
 
 pub use crate::store::state::claims::{Claim, Token};
@@ -125,6 +125,11 @@ impl State {
         // The data is committed even if this fails; the next write tries again.
         let _ = schema::empty_long_log(&self.connection, self.patience);
         Ok(written)
+    }
+
+    /// Runs one statement that writes. Returns the number of changed rows.
+    fn execute(&mut self, sql: &str, params: impl Params) -> Result<usize> {
+        self.write(|connection| connection.execute(sql, params))
     }
 
     /// Writes in one transaction that takes the lock at its start.

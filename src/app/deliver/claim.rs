@@ -9,7 +9,7 @@ use crate::app::deliver::refusal::NotDelivered;
 use crate::core::session::Moment;
 use crate::core::time_limits;
 use crate::store::state::{Claim, Result, State, Token};
-use crate::system::clock;
+use crate::system::clock::now_ms;
 
 /// What happens to a claim that is dropped.
 #[derive(Debug, Clone, Copy)]
@@ -144,8 +144,4 @@ pub fn settle_receipt(folder: &Path, receipt: i64) -> Result<()> {
 pub fn release_receipt(folder: &Path, receipt: i64) -> Result<()> {
     let mut state = State::open(folder, Door::BridgeEvent.state_patience())?;
     state.release_receipt(receipt, now_ms())
-}
-
-pub(super) fn now_ms() -> i64 {
-    clock::now().milliseconds()
 }

@@ -1,7 +1,6 @@
 //! Checks the handoffs that wait in the place's channel, and whether the state knows all documents.
 
 use crate::core::diagnosis::Check;
-use crate::core::handoff::document;
 use crate::core::handoff::record::HandoffRecord;
 use crate::core::handoff::{HandoffId, Kind, Status};
 use crate::core::text::number::counted;
@@ -17,18 +16,11 @@ fn trouble(place: &Place, known: &[HandoffRecord]) -> Option<String> {
     let current = known.iter().find(is_current)?;
     let id = &current.id;
     let files = HandoffFiles::new(&place.directories, &current.scope);
-    let bytes = match files.read(id) {
-        Ok(bytes) => bytes,
-        Err(error) => return Some(format!("{id} waits and cannot be read: {error}")),
-    };
-    let read = match document::read(&bytes) {
+    let read = match files.read_usable(id) {
         Ok(read) => read,
-        Err(error) => return Some(format!("{id} waits and is {error}")),
+        Err(why) => return Some(format!("{id} waits and {why}")),
     };
     let named = read.document.head.id.as_deref().unwrap_or("none");
-    if read.is_empty() {
-        return Some(format!("{id} waits and is empty"));
-    }
     (!read.is_raw && named != id.as_str())
         .then(|| format!("{id} waits and its document has the id {named}"))
 }

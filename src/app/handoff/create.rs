@@ -40,19 +40,22 @@ impl Handoffs {
     fn complete(&self, document: &mut Document) -> Result<()> {
         let head = &mut document.head;
         document::check_complete(head)?;
-        self.refuse_folders(head)?;
+        let root = root_of_files(&self.place.project);
+        let is_folder = |path: &&String| {
+            root.as_ref().is_some_and(|root| listed_files::is_listed_directory(root, path))
+        };
+        if let Some(folder) = head.specs.iter().chain(&head.files).find(is_folder) {
+            let why = format!("{folder} is a folder; list the files in it that matter");
+            return Err(HandoffError::Usage(why));
+        }
         head.id = None;
         head.session_id = self.session.clone();
         self.fill_in(head, clock::now());
         head.expires_at = head.expires_at.filter(|_| head.kind == Kind::Session);
-        let project = &self.place.project;
-        if head.git_ref.is_none() {
-            head.git_ref.clone_from(&project.branch);
-        }
-        if head.working_dir.is_none() {
-            let folder = root_of_files(project);
-            head.working_dir = folder.map(|folder| folder.to_string_lossy().into_owned());
-        }
+        let branch = || self.place.project.branch.clone();
+        head.git_ref = head.git_ref.take().or_else(branch);
+        let folder = || Some(root?.to_string_lossy().into_owned());
+        head.working_dir = head.working_dir.take().or_else(folder);
         if document.body.trim().is_empty() {
             document.body = body_of(&document.head).ok_or_else(HandoffError::empty)?;
         }
@@ -66,17 +69,6 @@ impl Handoffs {
         head.consume = Some(head.consume());
         head.expires_at = head.end_of_lifetime(created);
         head.channel = Some(self.channel.clone());
-    }
-
-    fn refuse_folders(&self, head: &Head) -> Result<()> {
-        let Some(root) = root_of_files(&self.place.project) else { return Ok(()) };
-        let mut listed = head.specs.iter().chain(&head.files);
-        match listed.find(|path| listed_files::is_listed_directory(&root, path)) {
-            Some(folder) => Err(HandoffError::Usage(format!(
-                "{folder} is a folder; list the files in it that matter"
-            ))),
-            None => Ok(()),
-        }
     }
 
     /// Writes a document that lacks only its id.

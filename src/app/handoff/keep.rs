@@ -39,13 +39,13 @@ impl Handoffs {
     }
 
     fn last_claimed(&self) -> Result<HandoffId> {
-        let ours = |record: &HandoffRecord| {
+        let is_ours = |record: &HandoffRecord| {
             record.status == Status::Claimed && record.changed_by == self.session
         };
-        let records = self.state.list_handoffs(&self.scope)?;
-        let last = records.into_iter().filter(ours).max_by_key(|record| record.changed);
+        let claimed = self.state.list_handoffs(&self.scope)?.into_iter().filter(is_ours);
+        let last = claimed.max_by_key(|record| record.changed).map(|record| record.id);
         let channel = &self.channel;
-        last.map(|record| record.id).ok_or_else(|| {
+        last.ok_or_else(|| {
             HandoffError::No(format!(
                 "nothing in channel {channel} was picked up by this session; name the handoff"
             ))
@@ -77,10 +77,9 @@ impl Handoffs {
 
     /// Removes all archived handoffs except the newest ones.
     pub fn prune(&mut self, keep: usize, is_dry_run: bool) -> Result<Pruned> {
-        let mut archived = self.state.list_handoffs(&self.scope)?;
-        archived.retain(HandoffRecord::is_archived);
-        let n_kept = archived.len().min(keep);
-        let removed: Vec<HandoffRecord> = archived.drain(n_kept..).rev().collect();
+        let mut removed = self.state.archived_handoffs(&self.scope)?;
+        let n_kept = removed.len().min(keep);
+        removed.truncate(removed.len() - n_kept);
         for record in removed.iter().filter(|_| !is_dry_run) {
             self.remove(record, "pruned")?;
         }

@@ -102,15 +102,14 @@ impl Handoffs {
         match self.store(document) {
             Ok(Created { id, status, .. }) => {
                 imported.handoffs.push(ImportedHandoff { id, source_id, status });
-                Ok(())
             }
             // A handoff that is too long does not block the others.
             Err(error @ HandoffError::TooLong(_)) => {
                 imported.failed.push(format!("{name}: {error}"));
-                Ok(())
             }
-            Err(error) => Err(error),
+            Err(error) => return Err(error),
         }
+        Ok(())
     }
 
     pub fn export_text(&self, id: Option<&HandoffId>) -> Result<String> {

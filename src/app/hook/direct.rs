@@ -4,7 +4,6 @@
 use std::time::{Duration, Instant};
 
 use crate::app::deliver::{DeliveryRequest, Door, PendingDelivery, deliver, remember};
-use crate::app::hook::now_ms;
 use crate::app::session::Session;
 use crate::core::handoff::choice::{HandoffChoice, HandoffQuery, HandoffRequest};
 use crate::core::host::Host;
@@ -13,6 +12,7 @@ use crate::core::time_limits;
 use crate::hosts::claude_code::transcript;
 use crate::hosts::words::{HostWords, SessionEnd, SessionEvent, SessionStart, StartCause, words};
 use crate::store::state::{Ending, SessionOrigin, State};
+use crate::system::clock::now_ms;
 use crate::system::process::detach;
 use crate::system::process::identity::Process;
 use crate::workspace::{Place, Request};

@@ -13,7 +13,6 @@ use crate::core::handoff::section::shorten;
 use crate::core::handoff::{HandoffId, Kind, Status};
 use crate::core::text::for_terminal;
 use crate::core::time::Timestamp;
-use crate::system::clock;
 
 /// So much of a goal is shown in a table.
 const GOAL_CHARS: usize = 60;
@@ -82,7 +81,7 @@ fn plain(value: &Value) -> String {
 }
 
 fn print_table(records: &[HandoffRecord], screen: &mut Screen) {
-    let now = clock::now();
+    let now = crate::app::handoff::now();
     let width = records.iter().map(|record| record.id.as_str().len()).max().unwrap_or_default();
     let mut group = "";
     for record in records {

@@ -89,13 +89,12 @@ pub fn choose<F: ChoiceFacts>(
         });
     }
     // At its start, a session learns about the last handoff that expired before a session received it.
-    Ok(match query.request {
-        HandoffRequest::First => match facts.newest()? {
-            Some(last) if last.status == Status::Expired => HandoffChoice::TooOld(Box::new(last)),
-            _ => HandoffChoice::Nothing,
-        },
-        _ => HandoffChoice::Nothing,
-    })
+    if let HandoffRequest::First = query.request
+        && let Some(last) = facts.newest()?.filter(|last| last.status == Status::Expired)
+    {
+        return Ok(HandoffChoice::TooOld(Box::new(last)));
+    }
+    Ok(HandoffChoice::Nothing)
 }
 
 /// The waiting handoff; if it is unusable, the one that it superseded, and so on. Older ones are never candidates.

@@ -7,7 +7,7 @@ mod input;
 mod read;
 mod write;
 
-pub use header::{Complaint, to_json};
+pub use header::to_json;
 pub use input::{Incomplete, Input, InputError, check_complete, input};
 pub use read::{NotText, Read, read};
 pub use write::{exact, write};

@@ -23,7 +23,8 @@ const GOAL: [&str; 4] = ["goal", "objective", "purpose", "task"];
 /// Sanitizes a handoff for a model.
 pub fn prepare(record: &HandoffRecord, document: &Document, files: Vec<ListedFile>) -> Handoff {
     let head = &document.head;
-    let body = escape(for_model::lines(&document.body).trim_matches('\n'));
+    let body = for_model::lines(&document.body);
+    let body = escape_delimiters(body.trim_matches('\n')).into_owned();
     let id = record.id.to_string();
     let unknown = || "unknown".to_owned();
     let session =
@@ -54,7 +55,8 @@ pub fn prepare(record: &HandoffRecord, document: &Document, files: Vec<ListedFil
         Consume::Sticky => format!("*It stays for further sessions as {id}.*"),
     };
     let clean = |file: ListedFile| {
-        let mut file = file.map_text(|text| escape(&for_model::lines(text)));
+        let mut file =
+            file.map_text(|text| escape_delimiters(&for_model::lines(text)).into_owned());
         file.path = for_model::one_line(&file.path);
         if let FoundFile::Unreadable { why } = &mut file.found {
             *why = for_model::one_line(why);
@@ -279,10 +281,6 @@ fn sections(body: &str) -> Vec<&str> {
         sections.push(&body[start..at]);
     }
     sections
-}
-
-fn escape(text: &str) -> String {
-    escape_delimiters(text).into_owned()
 }
 
 #[cfg(test)]

@@ -80,10 +80,8 @@ impl State {
 
     /// Extends a claim; `false` if another process has taken it over.
     pub fn renew_claim(&mut self, Token(token): Token, now_ms: i64) -> Result<bool> {
-        self.write(|connection| {
-            let sql = "UPDATE claims SET until = ?2 WHERE token = ?1 AND settled IS NULL";
-            Ok(connection.execute(sql, [token, now_ms.saturating_add(LEASE_MS)])? > 0)
-        })
+        let sql = "UPDATE claims SET until = ?2 WHERE token = ?1 AND settled IS NULL";
+        Ok(self.execute(sql, [token, now_ms.saturating_add(LEASE_MS)])? > 0)
     }
 
     /// Records that the session has the context of this receipt. Returns whether there was a claim.
@@ -153,7 +151,7 @@ fn release(transaction: &Transaction<'_>, token: i64, now_ms: i64) -> rusqlite::
 pub(super) fn stands(connection: &Connection, token: i64, now_ms: i64) -> rusqlite::Result<bool> {
     let sql =
         "SELECT until, owner_pid, owner_started FROM claims WHERE token = ?1 AND settled IS NULL";
-    let held = |row: &Row<'_>| Ok(is_held(row.get(0)?, process(row.get(1)?, row.get(2)?), now_ms));
+    let held = |row: &Row<'_>| Ok(is_held(row.get(0)?, process(row, 1)?, now_ms));
     Ok(connection.query_row(sql, [token], held).optional()?.unwrap_or(false))
 }
 
@@ -166,9 +164,10 @@ fn is_held(until: i64, owner: Option<Process>, now_ms: i64) -> bool {
         && owner.is_none_or(|owner| !owner.is_gone())
 }
 
-/// Reads a process from two columns.
-pub(super) fn process(pid: Option<u32>, started: Option<i64>) -> Option<Process> {
-    Some(Process { pid: pid?, started: started.unwrap_or_default() })
+/// Reads a process from two columns, of which `at` is the first.
+pub(super) fn process(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<Process>> {
+    let (pid, started): (Option<u32>, Option<i64>) = (row.get(at)?, row.get(at + 1)?);
+    Ok(pid.map(|pid| Process { pid, started: started.unwrap_or_default() }))
 }
 
 /// The claim that blocks another one, if there is one.
@@ -188,10 +187,7 @@ fn standing(
                 let is_final = again.is_none_or(|age| is_recent(settled, age));
                 is_final.then_some(Claim::Settled)
             }
-            None => {
-                let owner = process(row.get(2)?, row.get(3)?);
-                is_held(row.get(0)?, owner, now_ms).then_some(Claim::Held)
-            }
+            None => is_held(row.get(0)?, process(row, 2)?, now_ms).then_some(Claim::Held),
         })
     };
     Ok(connection.query_row(sql, [session, moment], claim).optional()?.flatten())

@@ -160,8 +160,7 @@ impl State {
         self.read(|connection| {
             let mut statement = connection.prepare(sql)?;
             let drafts = statement.query_map([scope], |row| {
-                let owner = process(row.get(1)?, row.get(2)?);
-                let is_orphan = is_owner_gone(owner, row.get(3)?, now_ms);
+                let is_orphan = is_owner_gone(process(row, 1)?, row.get(3)?, now_ms);
                 Ok(HandoffId::parse(&row.get::<_, String>(0)?).ok().filter(|_| is_orphan))
             })?;
             drafts.filter_map(rusqlite::Result::transpose).collect()
@@ -181,6 +180,13 @@ impl State {
     /// All handoffs of a scope except drafts, newest first.
     pub fn list_handoffs(&self, scope: &str) -> Result<Vec<HandoffRecord>> {
         let condition = "scope = ?1 AND status <> 'draft' ORDER BY created DESC, id DESC";
+        self.read(|connection| select(connection, condition, [scope]))
+    }
+
+    /// All archived handoffs, oldest first.
+    pub fn archived_handoffs(&self, scope: &str) -> Result<Vec<HandoffRecord>> {
+        let condition = "scope = ?1 AND status IN ('consumed', 'expired', 'cleared') \
+                         ORDER BY created, id";
         self.read(|connection| select(connection, condition, [scope]))
     }
 

@@ -49,25 +49,14 @@ impl State {
         origin: &SessionOrigin,
         host: Option<Process>,
     ) -> Result<()> {
-        self.write(|connection| {
-            connection
-                .execute(
-                    "INSERT INTO sessions (session, scope, channel, folder, pid, started, at, seen) \
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (session) DO UPDATE SET \
-                     pid = excluded.pid, started = excluded.started, seen = excluded.seen, ended = NULL",
-                    params![
-                        session,
-                        origin.scope,
-                        origin.channel,
-                        bytes(&origin.folder),
-                        host.map(|host| host.pid),
-                        host.map(|host| host.started),
-                        origin.at_ms,
-                        origin.seen_ms
-                    ],
-                )
-                .map(drop)
-        })
+        let SessionOrigin { scope, channel, folder, at_ms, seen_ms } = origin;
+        let (pid, started) = host.map(|host| (host.pid, host.started)).unzip();
+        let sql = "INSERT INTO sessions (session, scope, channel, folder, pid, started, at, seen) \
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (session) DO UPDATE SET \
+                   pid = excluded.pid, started = excluded.started, seen = excluded.seen, ended = NULL";
+        let folder = bytes(folder);
+        let values = params![session, scope, channel, folder, pid, started, at_ms, seen_ms];
+        self.execute(sql, values).map(drop)
     }
 
     pub fn session_origin(&self, session: &str) -> Result<Option<SessionOrigin>> {
@@ -128,10 +117,8 @@ impl State {
     /// Removes an ending, because it is written or needs no handoff. Keeps a later ending of the
     /// same session.
     pub fn finish_ending(&mut self, ending: &Ending) -> Result<()> {
-        self.write(|connection| {
-            let sql = "DELETE FROM endings WHERE session = ?1 AND at = ?2";
-            connection.execute(sql, params![ending.session, ending.at_ms]).map(drop)
-        })
+        let sql = "DELETE FROM endings WHERE session = ?1 AND at = ?2";
+        self.execute(sql, params![ending.session, ending.at_ms]).map(drop)
     }
 
     /// Forgets sessions and endings that are long over.
@@ -143,7 +130,7 @@ impl State {
             let over = sessions.query_map([old], |row| {
                 let is_over = match row.get::<_, Option<i64>>(3)? {
                     Some(ended) => ended < old,
-                    None => process(row.get(1)?, row.get(2)?).is_none_or(Process::is_gone),
+                    None => process(row, 1)?.is_none_or(Process::is_gone),
                 };
                 Ok(Some(row.get::<_, String>(0)?).filter(|_| is_over))
             })?;
@@ -162,7 +149,7 @@ fn free_endings(connection: &Connection, now_ms: i64) -> rusqlite::Result<Vec<En
          ORDER BY owner_pid IS NOT NULL, at",
     )?;
     let free = statement.query_map([], |row| {
-        let is_free = match process(row.get(5)?, row.get(6)?) {
+        let is_free = match process(row, 5)? {
             Some(owner) if owner.is_gone() => true,
             // If the system cannot distinguish a process from a later one with the same id, time
             // decides.

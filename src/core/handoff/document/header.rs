@@ -6,7 +6,6 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::{Map, Value, json};
-use thiserror::Error;
 
 use crate::core::handoff::{Consume, Head, Kind, Priority};
 use crate::core::named::Named;
@@ -41,20 +40,6 @@ const ALIASES: [(&str, &str); 4] = [
 /// The canonical name of a key.
 pub(super) fn canonical(key: &str) -> &str {
     ALIASES.iter().find(|(alias, _)| *alias == key).map_or(key, |(_, name)| name)
-}
-
-/// A value that does not fit its key.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum Complaint {
-    #[error("{key} is {found}, where {wanted} belongs")]
-    Type { key: String, found: &'static str, wanted: &'static str },
-    /// The value is not one of the fixed names.
-    #[error("{key} is {found:?}, which is unknown; write {wanted}")]
-    Name { key: String, found: String, wanted: String },
-    #[error("{key} is {found:?}, which is no time; write it like 2026-01-31T12:00:00Z")]
-    Time { key: String, found: String },
-    #[error("{key} has {found} as item {number}, where a text belongs")]
-    Item { key: String, number: usize, found: &'static str },
 }
 
 /// The pairs of a map, in document order. The last value of a repeated key wins, in the place of the first.
@@ -98,7 +83,7 @@ impl<'de> Deserialize<'de> for Entries {
 }
 
 /// Builds a head from pairs, with a complaint for every value that does not fit.
-pub(super) fn head_of(pairs: Vec<(String, Value)>) -> (Head, Vec<Complaint>) {
+pub(super) fn head_of(pairs: Vec<(String, Value)>) -> (Head, Vec<String>) {
     let mut fields = Map::new();
     let mut other = Vec::new();
     let mut complaints = Vec::new();
@@ -119,36 +104,38 @@ pub(super) fn head_of(pairs: Vec<(String, Value)>) -> (Head, Vec<Complaint>) {
 }
 
 /// The value of `key` as far as it fits the field `name`.
-fn fitting(name: &str, key: &str, value: Value, complaints: &mut Vec<Complaint>) -> Option<Value> {
+fn fitting(name: &str, key: &str, value: Value, complaints: &mut Vec<String>) -> Option<Value> {
     let is_list = LISTS.contains(&name);
-    let key = key.to_owned();
-    match value {
+    complaints.push(match value {
         Value::Null => return None,
         Value::Array(mut items) if is_list => {
             for (n, item) in items.iter().enumerate().filter(|(_, item)| !item.is_string()) {
-                let (key, found) = (key.clone(), kind_of(item));
-                complaints.push(Complaint::Item { key, number: n + 1, found });
+                let (number, found) = (n + 1, kind_of(item));
+                let complaint = format!("{key} has {found} as item {number}, where a text belongs");
+                complaints.push(complaint);
             }
             items.retain(Value::is_string);
             return Some(Value::Array(items));
         }
-        Value::String(found) if !is_list => {
-            let field = json!({ name: found });
-            if Head::deserialize(&field).is_ok() {
-                return Some(Value::String(found));
+        Value::String(text) if !is_list => {
+            if Head::deserialize(&json!({ name: text })).is_ok() {
+                return Some(Value::String(text));
             }
-            complaints.push(match name {
-                "kind" => Complaint::Name { key, found, wanted: Kind::names() },
-                "consume" => Complaint::Name { key, found, wanted: Consume::names() },
-                "priority" => Complaint::Name { key, found, wanted: Priority::names() },
-                _ => Complaint::Time { key, found },
-            });
+            let unknown = |names| format!("{key} is {text:?}, which is unknown; write {names}");
+            match name {
+                "kind" => unknown(Kind::names()),
+                "consume" => unknown(Consume::names()),
+                "priority" => unknown(Priority::names()),
+                _ => format!(
+                    "{key} is {text:?}, which is no time; write it like 2026-01-31T12:00:00Z"
+                ),
+            }
         }
         other => {
             let wanted = if is_list { "a list of texts" } else { "a text" };
-            complaints.push(Complaint::Type { key, found: kind_of(&other), wanted });
+            format!("{key} is {}, where {wanted} belongs", kind_of(&other))
         }
-    }
+    });
     None
 }
 

@@ -3,7 +3,7 @@
 
 use thiserror::Error;
 
-use super::header::{self, Complaint, Entries};
+use super::header::{self, Entries};
 use super::read::{YamlError, entries, is_opened, read};
 use super::write::write;
 use crate::core::handoff::{Document, Head, Kind};
@@ -44,8 +44,9 @@ pub enum InputError {
     /// A key occurs twice, perhaps under two names.
     #[error("{0} is there twice, or under two names; write it once")]
     Repeated(String),
-    #[error(transparent)]
-    Value(#[from] Complaint),
+    /// A value does not fit its key.
+    #[error("{0}")]
+    Value(String),
     #[error("{key} names {found}; write a path inside of the project")]
     Path { key: &'static str, found: &'static str },
     #[error("the header is too large to be kept; it may have 256 KiB, and maps and lists 60 deep")]
@@ -74,14 +75,14 @@ pub fn input(text: &str) -> Result<Input, InputError> {
         (Entries::default(), text)
     };
     if let Some(key) = repeated(&entries) {
-        return Err(InputError::Repeated(key));
+        return Err(InputError::Repeated(key.to_owned()));
     }
     let is_own = |key: &str| OWN.contains(&header::canonical(key)) || key == "expires_at";
     let (own, pairs): (Vec<_>, Vec<_>) =
         entries.pairs.into_iter().partition(|(key, _)| is_own(key));
     let (head, complaints) = header::head_of(pairs);
     if let Some(complaint) = complaints.into_iter().next() {
-        return Err(complaint.into());
+        return Err(InputError::Value(complaint));
     }
     check_paths(&head)?;
     let document = Document { head, body: body.to_owned() };
@@ -94,11 +95,8 @@ pub fn input(text: &str) -> Result<Input, InputError> {
 
 fn json(text: &str) -> Result<(Entries, &str), InputError> {
     let mut stream = serde_json::Deserializer::from_str(text).into_iter::<Entries>();
-    let entries = match stream.next() {
-        Some(Ok(entries)) => entries,
-        Some(Err(error)) => return Err(InputError::Json(error.to_string())),
-        None => return Err(InputError::Empty),
-    };
+    let entries = stream.next().ok_or(InputError::Empty)?;
+    let entries = entries.map_err(|error| InputError::Json(error.to_string()))?;
     let rest = &text[stream.byte_offset()..];
     let (same_line, body) = rest.split_once('\n').unwrap_or((rest, ""));
     if same_line.trim().is_empty() { Ok((entries, body)) } else { Err(InputError::SameLine) }
@@ -114,13 +112,13 @@ fn yaml(text: &str) -> Result<(Entries, &str), InputError> {
 }
 
 /// The key that occurs twice, under one name or two.
-fn repeated(entries: &Entries) -> Option<String> {
-    let is_there = |name: &str| entries.pairs.iter().any(|(key, _)| key == name);
-    let alias = entries.pairs.iter().map(|(key, _)| key.as_str()).find(|key| {
-        let name = header::canonical(key);
-        name != *key && is_there(name)
-    });
-    entries.repeated.clone().or_else(|| alias.map(str::to_owned))
+fn repeated(entries: &Entries) -> Option<&str> {
+    let keys = || entries.pairs.iter().map(|(key, _)| key.as_str());
+    let is_second = |key: &&str| match header::canonical(key) {
+        name if name == *key => false,
+        name => keys().any(|other| other == name),
+    };
+    entries.repeated.as_deref().or_else(|| keys().find(is_second))
 }
 
 fn check_paths(head: &Head) -> Result<(), InputError> {

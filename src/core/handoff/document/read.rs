@@ -49,8 +49,7 @@ pub fn read(bytes: &[u8]) -> Result<Read, NotText> {
         Read { document, warnings, is_raw: true }
     };
     let with_head = |pairs, body: &str| {
-        let (head, complaints) = header::head_of(pairs);
-        let warnings = complaints.iter().map(ToString::to_string).collect();
+        let (head, warnings) = header::head_of(pairs);
         Read { document: Document { head, body: body.to_owned() }, warnings, is_raw: false }
     };
     Ok(match front_matter::split(text) {

@@ -32,11 +32,9 @@ pub(super) fn check(answer: &str) -> Result<String, UnusableAnswer> {
         }
         if fence.is_none() && next.is_some_and(|heading| line.trim_end() == heading) {
             next = missing.next();
-            body.push_str(line.trim_end());
-            body.push('\n');
+            body = body + line.trim_end() + "\n";
         } else if is_begun {
-            body.push_str(line);
-            body.push('\n');
+            body = body + line + "\n";
         }
     }
     if let Some(heading) = next {

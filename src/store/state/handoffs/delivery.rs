@@ -148,8 +148,9 @@ impl ChoiceFacts for StoredFacts<'_> {
         let mut statement = self.connection.prepare(sql)?;
         let mut rows = statement.query([self.query.scope, self.query.session])?;
         while let Some(row) = rows.next()? {
-            let process = process(row.get(0)?, row.get(1)?);
-            if process.is_some_and(|process| Some(process) != self.host && !process.is_gone()) {
+            if process(row, 0)?
+                .is_some_and(|process| Some(process) != self.host && !process.is_gone())
+            {
                 return Ok(true);
             }
         }

@@ -179,10 +179,7 @@ pub(super) fn void_claims(
         let record = record(row)?;
         let is_void = match row.get(20)? {
             Some(token) => !claims::stands(connection, token, now_ms)?,
-            None => {
-                let owner = process(row.get(21)?, row.get(22)?);
-                is_owner_gone(owner, record.changed.milliseconds(), now_ms)
-            }
+            None => is_owner_gone(process(row, 21)?, record.changed.milliseconds(), now_ms),
         };
         Ok(is_void.then_some(record))
     })?;
