@@ -61,7 +61,6 @@ enum Command {
     Uninstall(install::UninstallArgs),
     Doctor(doctor::DoctorArgs),
     /// End the programs of whoever writes to standard input, when they are gone
-    #[cfg(unix)]
     #[command(hide = true)]
     Watchdog,
 }
@@ -101,7 +100,6 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Install(command) => install::install(&args.place, command, &mut screen),
         Command::Uninstall(command) => install::uninstall(&args.place, command, &mut screen),
         Command::Doctor(command) => doctor::run(&args.place, command, &mut screen),
-        #[cfg(unix)]
         Command::Watchdog => {
             crate::app::process::reap();
             Ok(())

@@ -7,6 +7,11 @@
 //!
 //! `ARCHITECTURE.md` holds the map, the invariants and the glossary; `tests/it/tidy.rs` holds the rule above.
 
+#[cfg(not(unix))]
+compile_error!(
+    "kgctx is made for Unix systems: it needs their sockets, signals and process groups"
+);
+
 pub mod core;
 
 pub mod system;
@@ -23,7 +28,6 @@ pub mod app;
 
 pub mod check;
 
-#[cfg(unix)]
 pub mod service;
 
 pub mod cli;

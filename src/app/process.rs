@@ -1,8 +1,6 @@
 //! Process functions for commands.
 
-use crate::system::process::identity;
-#[cfg(unix)]
-use crate::system::process::reaper;
+use crate::system::process::{identity, reaper};
 
 /// The peak memory of this process in bytes, if the system reports it.
 pub fn peak_memory() -> Option<u64> {
@@ -10,7 +8,6 @@ pub fn peak_memory() -> Option<u64> {
 }
 
 /// Kills the programs of the process that started this one, once that process has ended.
-#[cfg(unix)]
 pub fn reap() {
     reaper::run();
 }

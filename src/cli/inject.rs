@@ -163,7 +163,6 @@ fn deliver_to_server(place: &PlaceArgs, args: &InjectArgs, screen: &mut Screen) 
 
 /// Has the service do it, where there is one.
 fn deliver_once(server: &str, request: &ServerDelivery) -> Result<Delivered, NotDelivered> {
-    #[cfg(unix)]
     if let Some(done) = crate::service::deliver(server, request) {
         return done;
     }

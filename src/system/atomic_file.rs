@@ -94,7 +94,6 @@ mod tests {
         assert_eq!(names(folder.path()), ["file", "folder"]);
     }
 
-    #[cfg(unix)]
     #[test]
     fn links_and_permissions_stay() {
         use std::os::unix::fs::{PermissionsExt, symlink};

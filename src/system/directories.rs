@@ -2,6 +2,7 @@
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
@@ -55,28 +56,19 @@ impl Directories {
 
 /// Creates a folder and its parents that only the user can enter, because notes are private.
 pub(crate) fn create_private(path: &Path) -> io::Result<()> {
-    private().recursive(true).create(path)
+    DirBuilder::new().mode(0o700).recursive(true).create(path)
 }
 
 /// Creates a folder that only the user can enter. Fails if it exists.
 pub(crate) fn create_new_private(path: &Path) -> io::Result<()> {
-    private().create(path)
-}
-
-fn private() -> DirBuilder {
-    let mut builder = DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder
+    DirBuilder::new().mode(0o700).create(path)
 }
 
 /// Opens a file that only the user can read. Creates it if necessary.
 pub(crate) fn private_file(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
+    options.mode(0o600).open(path)
 }
 
 #[cfg(test)]

@@ -74,7 +74,6 @@ mod tests {
         assert!(!impossible[0].exists());
     }
 
-    #[cfg(unix)]
     #[test]
     fn a_folder_has_one_name_before_and_after_it_is_made() {
         let scratch = tempfile::tempdir().unwrap();

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::system::directories;
@@ -69,11 +70,7 @@ impl Write for LogFile {
 }
 
 fn appending(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.append(true).create(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
+    OpenOptions::new().append(true).create(true).mode(0o600).open(path)
 }
 
 #[cfg(test)]

@@ -3,6 +3,5 @@
 pub mod detach;
 pub mod find;
 pub mod identity;
-#[cfg(unix)]
 pub mod reaper;
 pub mod run;

@@ -63,7 +63,6 @@ pub fn ask(
     )
 }
 
-#[cfg(unix)]
 #[cfg(test)]
 mod tests {
     use super::*;

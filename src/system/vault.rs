@@ -3,10 +3,10 @@
 mod folder;
 mod memory_vault;
 mod walk;
-mod walkers;
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
@@ -18,39 +18,32 @@ use crate::core::note::listing::{FolderListing, ListedFile, Skipped, Stamp};
 use crate::core::note::vault::Vault;
 use crate::core::settings::{Setting, VaultSpec};
 use crate::core::time::Timestamp;
-use crate::system::vault::walk::VaultFolder;
+use crate::system::vault::folder::VaultFolder;
 
 /// Why a vault cannot be used.
 #[derive(Debug, Error)]
-pub enum VaultError {
-    #[error("no such vault: {path} (from {origin}); create that folder or name another one")]
-    Missing { path: PathBuf, origin: String },
-    #[error("not a folder: {path} (from {origin}); a vault is a folder of markdown files")]
-    NotAFolder { path: PathBuf, origin: String },
-    #[error("cannot read the vault {path} (from {origin}): {cause}; check its permissions")]
-    Unreadable { path: PathBuf, origin: String, cause: io::Error },
-}
+#[error("{0}")]
+pub struct VaultError(String);
 
 /// Checks that a vault is readable, and finds its canonical root.
 pub fn open(spec: &Setting<VaultSpec>) -> Result<Vault, VaultError> {
-    let path = spec.value.path.clone();
-    let origin = spec.origin.to_string();
-    let root = match fs::canonicalize(&path) {
-        Ok(root) => root,
-        Err(cause)
-            if matches!(cause.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
-        {
-            return Err(VaultError::Missing { path, origin });
-        }
-        Err(cause) => return Err(VaultError::Unreadable { path, origin, cause }),
+    let Setting { value: VaultSpec { name, path }, origin } = spec;
+    let vault = format!("{} (from {origin})", path.display());
+    let unreadable = |cause: io::Error| {
+        VaultError(format!("cannot read the vault {vault}: {cause}; check its permissions"))
     };
+    let root = fs::canonicalize(path).map_err(|cause| match cause.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
+            VaultError(format!("no such vault: {vault}; create that folder or name another one"))
+        }
+        _ => unreadable(cause),
+    })?;
     if !root.is_dir() {
-        return Err(VaultError::NotAFolder { path, origin });
+        let message = format!("not a folder: {vault}; a vault is a folder of markdown files");
+        return Err(VaultError(message));
     }
-    match fs::read_dir(&root) {
-        Ok(_) => Ok(Vault { name: spec.value.name.clone(), root }),
-        Err(cause) => Err(VaultError::Unreadable { path, origin, cause }),
-    }
+    fs::read_dir(&root).map_err(unreadable)?;
+    Ok(Vault { name: name.clone(), root })
 }
 
 /// The folder `name` at the root of a vault; `None` if it does not exist.
@@ -62,30 +55,16 @@ pub fn folder_in(vault: &Vault, name: &str) -> Option<PathBuf> {
 /// name.
 pub fn walk(vaults: &[Vault], max_file_bytes: u64) -> (Vec<FolderListing>, Skipped) {
     let roots = vaults.iter().enumerate().map(|(n, vault)| VaultFolder::root(n, vault)).collect();
-    walkers::walk(roots, max_file_bytes)
+    walk::walk(roots, max_file_bytes)
 }
 
 fn stamp(metadata: &Metadata) -> Stamp {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-        let nanos =
-            |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000).saturating_add(rest);
-        Stamp {
-            mtime: Timestamp(nanos(metadata.mtime(), metadata.mtime_nsec())),
-            ctime_ns: nanos(metadata.ctime(), metadata.ctime_nsec()),
-            size: metadata.len(),
-        }
-    }
-    #[cfg(not(unix))]
-    {
-        let since_1970 = metadata
-            .modified()
-            .ok()
-            .and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok())
-            .unwrap_or_default();
-        let mtime = Timestamp(i64::try_from(since_1970.as_nanos()).unwrap_or(i64::MAX));
-        Stamp { mtime, ctime_ns: 0, size: metadata.len() }
+    let nanos =
+        |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000).saturating_add(rest);
+    Stamp {
+        mtime: Timestamp(nanos(metadata.mtime(), metadata.mtime_nsec())),
+        ctime_ns: nanos(metadata.ctime(), metadata.ctime_nsec()),
+        size: metadata.len(),
     }
 }
 
@@ -117,14 +96,8 @@ pub fn read(vault: &Vault, folder: &str, file: &ListedFile) -> io::Result<(Vec<u
 /// Opens a file that was listed as a regular one. Does not follow a link or block on a pipe that
 /// has replaced it.
 pub(crate) fn open_file(path: &Path) -> io::Result<File> {
-    let mut options = File::options();
-    options.read(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::custom_flags(
-        &mut options,
-        libc::O_NOFOLLOW | libc::O_NONBLOCK,
-    );
-    options.open(path)
+    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
+    File::options().read(true).custom_flags(flags).open(path)
 }
 
 /// Whether a note's file exists, listed or not.

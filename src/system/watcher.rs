@@ -2,6 +2,7 @@
 
 use crate::core::time_limits;
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -136,16 +137,5 @@ fn is_local(_: &Path) -> bool {
 
 fn identity(path: &Path) -> Option<FolderIdentity> {
     let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_dir)?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-        Some((metadata.dev(), metadata.ino()))
-    }
-    #[cfg(not(unix))]
-    {
-        Some((
-            0,
-            metadata.created().ok().map_or(0, |time| time.elapsed().unwrap_or_default().as_secs()),
-        ))
-    }
+    Some((metadata.dev(), metadata.ino()))
 }

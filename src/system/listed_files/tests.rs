@@ -95,7 +95,6 @@ fn p_3_10_what_cannot_be_shown_is_named() {
     assert_eq!(project.one("folder/file/below"), FoundFile::Missing);
 }
 
-#[cfg(unix)]
 #[test]
 fn p_3_10_nobody_waits_for_a_pipe_and_no_socket_is_opened() {
     // P-3.10
@@ -113,7 +112,6 @@ fn p_3_10_nobody_waits_for_a_pipe_and_no_socket_is_opened() {
     assert!(started.elapsed().as_secs() < 2);
 }
 
-#[cfg(unix)]
 #[test]
 fn p_3_10_a_file_without_permission_is_named() {
     // P-3.10
@@ -180,7 +178,6 @@ fn p_3_15_what_is_allowed_is_read() {
     }
 }
 
-#[cfg(unix)]
 #[test]
 fn p_3_15_links_are_followed_inside_and_not_outside() {
     // P-3.15
@@ -212,7 +209,6 @@ fn p_3_15_links_are_followed_inside_and_not_outside() {
     }
 }
 
-#[cfg(unix)]
 #[test]
 fn p_3_15_a_folder_that_is_swapped_for_a_link_again_and_again_leads_nowhere() {
     // P-3.15
@@ -312,7 +308,6 @@ proptest! {
         let project = Project::new();
         project.write("a/b", "inside");
         project.write("file.md", "inside");
-        #[cfg(unix)]
         {
             std::os::unix::fs::symlink("../outside", project.root().join("away")).unwrap();
             std::os::unix::fs::symlink("../../outside/file.md", project.root().join("a/out")).unwrap();

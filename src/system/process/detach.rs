@@ -1,6 +1,7 @@
 //! Starts kgctx again, for work that continues after this process has ended.
 
 use std::io;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -32,7 +33,5 @@ fn detached(arguments: impl FnOnce(&mut Command) -> &mut Command) -> io::Result<
     arguments(&mut command);
     // A host waits for every process that holds its pipes, and stops every process in its group.
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    #[cfg(unix)]
-    std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    command.spawn().map(drop)
+    command.process_group(0).spawn().map(drop)
 }

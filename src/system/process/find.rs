@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, Read};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
@@ -76,22 +77,13 @@ pub fn version(
 }
 
 fn is_program(file: &Path) -> bool {
-    #[cfg(unix)]
-    let may_run = |there: std::fs::Metadata| {
-        use std::os::unix::fs::PermissionsExt;
-        there.is_file() && there.permissions().mode() & 0o111 != 0
-    };
-    #[cfg(not(unix))]
-    let may_run = |there: std::fs::Metadata| there.is_file();
-    file.metadata().is_ok_and(may_run)
+    file.metadata().is_ok_and(|there| there.is_file() && there.permissions().mode() & 0o111 != 0)
 }
 
-#[cfg(unix)]
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::fs;
-    use std::os::unix::fs::PermissionsExt;
 
     fn script(folder: &Path, name: &str, text: &str) -> PathBuf {
         let file = folder.join(name);

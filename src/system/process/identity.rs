@@ -1,7 +1,10 @@
 //! Identifies processes: this one, its host, and whether another one is still running.
 
 use std::fs;
+use std::os::unix::process::parent_id;
 
+use rustix::io::Errno;
+use rustix::process::{Pid, test_kill_process};
 use serde::{Deserialize, Serialize};
 
 /// A host can start us through shells.
@@ -22,9 +25,8 @@ impl Process {
     }
 
     /// The program that started this process; skips shells.
-    #[cfg(unix)]
     pub fn host() -> Option<Process> {
-        let mut pid = std::os::unix::process::parent_id();
+        let mut pid = parent_id();
         for _ in 0..MAX_SHELLS {
             match Stat::of(pid) {
                 Some(stat) if SHELLS.contains(&stat.name.as_str()) => pid = stat.parent,
@@ -33,11 +35,6 @@ impl Process {
         }
         // Process 1 adopts processes whose parent has ended.
         (pid > 1).then(|| Process::with(pid))
-    }
-
-    #[cfg(not(unix))]
-    pub fn host() -> Option<Process> {
-        None
     }
 
     /// Any process with this id.
@@ -50,22 +47,12 @@ impl Process {
     }
 
     /// Whether the process has certainly ended.
-    #[cfg(unix)]
     pub fn is_gone(self) -> bool {
-        match Stat::of(self.pid) {
-            Some(stat) => stat.is_dead || (self.started != 0 && stat.started != self.started),
-            None => {
-                let pid = i32::try_from(self.pid).ok().and_then(rustix::process::Pid::from_raw);
-                pid.is_none_or(|pid| {
-                    rustix::process::test_kill_process(pid) == Err(rustix::io::Errno::SRCH)
-                })
-            }
+        if let Some(stat) = Stat::of(self.pid) {
+            return stat.is_dead || (self.started != 0 && stat.started != self.started);
         }
-    }
-
-    #[cfg(not(unix))]
-    pub fn is_gone(self) -> bool {
-        false
+        let pid = i32::try_from(self.pid).ok().and_then(Pid::from_raw);
+        pid.is_none_or(|pid| test_kill_process(pid) == Err(Errno::SRCH))
     }
 }
 

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io::{self, BufRead, Write};
+use std::os::unix::process::CommandExt;
 use std::process::{ChildStdin, Command, Stdio};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -44,8 +45,7 @@ fn spawn() -> Option<Mutex<ChildStdin>> {
     let this = find::this().filter(|file| file.file_stem() == Some(OsStr::new("kgctx")))?;
     let mut command = Command::new(this);
     command.arg(COMMAND).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-    std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    command.spawn().ok()?.stdin.map(Mutex::new)
+    command.process_group(0).spawn().ok()?.stdin.map(Mutex::new)
 }
 
 /// Reads process groups until the process that started us ends, then kills those that are left.

@@ -2,13 +2,14 @@
 //! fails.
 
 use std::io::{self, Read, Write};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use thiserror::Error;
 
-#[cfg(unix)]
 use crate::core::time_limits;
 use crate::system::process::reaper;
 use crate::system::within;
@@ -54,17 +55,11 @@ pub fn run(
         return Err(RunError::Late(patience));
     }
     command.stdin(if question.is_some() { Stdio::piped() } else { Stdio::null() });
-    command.stdout(Stdio::piped()).stderr(Stdio::null());
-    #[cfg(unix)]
-    std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    #[cfg(unix)]
+    command.stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);
     reaper::start();
     let child = command.spawn().map_err(RunError::Start)?;
     let mut group = Group { child, is_reaped: false };
-    #[cfg(unix)]
-    if let Some(number) = group.number() {
-        reaper::watch(number);
-    }
+    reaper::watch(group.id());
 
     if let (Some(mut stdin), Some(question)) = (group.child.stdin.take(), question) {
         // Fails if the program ends without reading everything, which is fine.
@@ -83,9 +78,7 @@ pub fn run(
     let ended_well = loop {
         match group.has_ended_well()? {
             Some(well) => break well,
-            None if Instant::now() >= limits.until => {
-                return Err(RunError::Late(patience));
-            }
+            None if Instant::now() >= limits.until => return Err(RunError::Late(patience)),
             None => thread::sleep(time_limits::ANSWER_POLL),
         }
     };
@@ -101,32 +94,21 @@ struct Group {
 }
 
 impl Group {
+    fn id(&self) -> Pid {
+        Pid::from_child(&self.child)
+    }
+
     /// Whether the program has ended, and with success. Does not reap it, because another group
     /// could then get its id.
-    #[cfg(unix)]
     fn has_ended_well(&self) -> io::Result<Option<bool>> {
-        use rustix::process::{WaitId, WaitIdOptions, waitid};
         let how = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        let Some(pid) = self.number() else { return Ok(Some(false)) };
-        Ok(waitid(WaitId::Pid(pid), how)?.map(|status| status.exit_status() == Some(0)))
-    }
-
-    #[cfg(not(unix))]
-    fn has_ended_well(&mut self) -> io::Result<Option<bool>> {
-        Ok(self.child.try_wait()?.map(|status| status.success()))
-    }
-
-    #[cfg(unix)]
-    fn number(&self) -> Option<rustix::process::Pid> {
-        i32::try_from(self.child.id()).ok().and_then(rustix::process::Pid::from_raw)
+        let ended = waitid(WaitId::Pid(self.id()), how)?;
+        Ok(ended.map(|status| status.exit_status() == Some(0)))
     }
 
     fn kill(&mut self) -> io::Result<ExitStatus> {
-        #[cfg(unix)]
-        if let Some(group) = self.number() {
-            // It may have just ended.
-            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
-        }
+        // It may have just ended.
+        let _ = kill_process_group(self.id(), Signal::KILL);
         let _ = self.child.kill();
         self.reap()
     }
@@ -134,10 +116,7 @@ impl Group {
     fn reap(&mut self) -> io::Result<ExitStatus> {
         let status = self.child.wait()?;
         self.is_reaped = true;
-        #[cfg(unix)]
-        if let Some(number) = self.number() {
-            reaper::release(number);
-        }
+        reaper::release(self.id());
         Ok(status)
     }
 }
@@ -150,7 +129,6 @@ impl Drop for Group {
     }
 }
 
-#[cfg(unix)]
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,50 +1,164 @@
-//! An open folder: reading stamps by name saves the system from resolving the whole path of each
-//! file.
+//! A folder of a vault, and which of its entries belong to the vault. Hidden and ignored entries do
+//! not.
 
-use std::io;
-use std::path::Path;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, DirEntry, Metadata};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use crate::core::note::listing::Stamp;
-#[cfg(unix)]
-use crate::core::time::Timestamp;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use rayon::prelude::*;
 
-#[cfg(unix)]
-pub(super) struct Folder(std::os::fd::OwnedFd);
+use super::stamp;
+use super::walk::FILES_ALONE;
+use crate::core::note::listing::{FolderListing, ListedFile, Skipped};
+use crate::core::note::vault::Vault;
 
-#[cfg(unix)]
-impl Folder {
-    pub(super) fn open(path: &Path) -> io::Result<Folder> {
-        use rustix::fs::{Mode, OFlags};
-        let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        Ok(Folder(rustix::fs::open(path, how, Mode::empty())?))
+/// A folder on the walk through a vault.
+pub(super) struct VaultFolder {
+    vault: usize,
+    path: PathBuf,
+    /// The path below the vault's root; empty for the root.
+    folder: String,
+    /// The ignore rules for its entries, outermost first.
+    rules: Vec<Arc<Gitignore>>,
+}
+
+/// What is in a folder.
+pub(super) struct Looked {
+    /// Its notes, if there are any.
+    pub(super) listing: Option<FolderListing>,
+    pub(super) inner: Vec<VaultFolder>,
+    pub(super) skipped: Skipped,
+}
+
+impl VaultFolder {
+    pub(super) fn root(vault_idx: usize, vault: &Vault) -> VaultFolder {
+        let rules = rules_above(&vault.root);
+        VaultFolder::new(vault_idx, vault.root.clone(), String::new(), rules)
     }
 
-    /// The stamp of a file; `None` if it is not a regular file.
-    pub(super) fn stamp(&self, name: &str) -> Option<Stamp> {
-        use rustix::fs::{AtFlags, FileType};
-        let stat = rustix::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
-        let nanos =
-            |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000).saturating_add(rest);
-        let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
-        is_file.then(|| Stamp {
-            mtime: Timestamp(nanos(stat.st_mtime, stat.st_mtime_nsec as i64)),
-            ctime_ns: nanos(stat.st_ctime, stat.st_ctime_nsec as i64),
-            size: stat.st_size as u64,
-        })
+    fn new(
+        vault: usize,
+        path: PathBuf,
+        folder: String,
+        mut rules: Vec<Arc<Gitignore>>,
+    ) -> VaultFolder {
+        rules.extend(rules_of(&path));
+        VaultFolder { vault, path, folder, rules }
+    }
+
+    /// Reads the folder, and the stamps of its notes.
+    pub(super) fn look(self, max_file_bytes: u64) -> Looked {
+        let (mut inner, mut skipped) = (Vec::new(), Skipped::default());
+        let Ok(entries) = fs::read_dir(&self.path) else {
+            // A root that vanishes between two walks counts as empty.
+            skipped.unreadable += u64::from(!self.folder.is_empty());
+            return Looked { listing: None, inner, skipped };
+        };
+        let mut notes = Vec::new();
+        for entry in entries.flatten() {
+            let Ok(kind) = entry.file_type() else { continue };
+            let name = entry.file_name();
+            if kind.is_dir() {
+                inner.extend(self.enter(name, &mut skipped));
+            } else if is_markdown(&name) {
+                if !kind.is_file() {
+                    skipped.special += 1;
+                } else if let Some(name) = self.admit(name, false, &mut skipped) {
+                    notes.push((name, entry));
+                }
+            }
+        }
+        let mut files: Vec<ListedFile> = if notes.len() > FILES_ALONE {
+            notes.into_par_iter().filter_map(listed).collect()
+        } else {
+            notes.into_iter().filter_map(listed).collect()
+        };
+        let n_files = files.len();
+        files.retain(|file| file.stamp.size <= max_file_bytes);
+        skipped.too_large += (n_files - files.len()) as u64;
+        let listing =
+            (!files.is_empty()).then(|| FolderListing::new(self.vault, self.folder, files));
+        Looked { listing, inner, skipped }
+    }
+
+    /// Returns a folder in this one that belongs to the vault, and counts any other.
+    pub(super) fn enter(&self, name: OsString, skipped: &mut Skipped) -> Option<VaultFolder> {
+        let name = self.admit(name, true, skipped)?;
+        let slash = if self.folder.is_empty() { "" } else { "/" };
+        let folder = format!("{}{slash}{name}", self.folder);
+        Some(VaultFolder::new(self.vault, self.path.join(name), folder, self.rules.clone()))
+    }
+
+    /// Returns the name of an entry that belongs to the vault, and counts any other.
+    pub(super) fn admit(
+        &self,
+        name: OsString,
+        is_folder: bool,
+        skipped: &mut Skipped,
+    ) -> Option<String> {
+        if name.as_encoded_bytes().starts_with(b".") {
+            skipped.hidden += 1;
+            return None;
+        }
+        if !self.rules.is_empty() && is_ignored(&self.rules, &self.path.join(&name), is_folder) {
+            skipped.ignored += 1;
+            return None;
+        }
+        let name = name.into_string().ok().filter(|name| !name.contains('\\'));
+        skipped.unnameable += u64::from(name.is_none());
+        name
     }
 }
 
-#[cfg(not(unix))]
-pub(super) struct Folder(std::path::PathBuf);
+/// A file with its stamp; `None` if it has vanished since the folder was read.
+fn listed((name, entry): (String, DirEntry)) -> Option<ListedFile> {
+    // The system finds the file by its open folder, and need not resolve the whole path.
+    let metadata = entry.metadata().ok().filter(Metadata::is_file)?;
+    Some(ListedFile { name, stamp: stamp(&metadata) })
+}
 
-#[cfg(not(unix))]
-impl Folder {
-    pub(super) fn open(path: &Path) -> io::Result<Folder> {
-        Ok(Folder(path.to_path_buf()))
-    }
+pub(super) fn is_markdown(name: &OsStr) -> bool {
+    name.as_encoded_bytes().ends_with(b".md")
+}
 
-    pub(super) fn stamp(&self, name: &str) -> Option<Stamp> {
-        let metadata = std::fs::symlink_metadata(self.0.join(name)).ok()?;
-        metadata.is_file().then(|| super::stamp(&metadata))
+/// The innermost matching rule decides.
+fn is_ignored(rules: &[Arc<Gitignore>], path: &Path, is_folder: bool) -> bool {
+    let verdict = rules
+        .iter()
+        .rev()
+        .map(|rule| rule.matched(path, is_folder))
+        .find(|verdict| !verdict.is_none());
+    verdict.is_some_and(|verdict| verdict.is_ignore())
+}
+
+/// The rules of a folder's own `.gitignore`.
+fn rules_of(folder: &Path) -> Option<Arc<Gitignore>> {
+    let file = folder.join(".gitignore");
+    if !file.is_file() {
+        return None;
     }
+    let mut builder = GitignoreBuilder::new(folder);
+    // Skips invalid patterns, like git.
+    let _ = builder.add(file);
+    builder.build().ok().filter(|rules| !rules.is_empty()).map(Arc::new)
+}
+
+/// The rules above a vault, up to the top of its repository.
+///
+/// If these rules exclude the vault as a whole, only the rules in it apply: the user named it on
+/// purpose (private notes in an ignored folder, a home folder under git that ignores everything).
+fn rules_above(root: &Path) -> Vec<Arc<Gitignore>> {
+    let Some(top) = root.ancestors().find(|place| place.join(".git").exists()) else {
+        return Vec::new();
+    };
+    let between: Vec<&Path> =
+        root.ancestors().skip(1).take_while(|place| place.starts_with(top)).collect();
+    let rules: Vec<Arc<Gitignore>> = between.into_iter().rev().filter_map(rules_of).collect();
+    let excluded = root
+        .ancestors()
+        .take_while(|&place| place != top)
+        .any(|place| is_ignored(&rules, place, true));
+    if excluded { Vec::new() } else { rules }
 }

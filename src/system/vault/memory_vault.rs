@@ -1,14 +1,10 @@
 //! A memory vault: notes in memory that belong to vaults as if they were in their folders. The same
 //! names, folders and ignore rules apply as in a walk; only the notes are not on disk.
 
-use std::collections::HashMap;
-use std::ffi::OsString;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use ignore::gitignore::Gitignore;
-
-use super::walk::{VaultFolder, is_markdown};
+use super::folder::{VaultFolder, is_markdown};
 use crate::core::note::listing::{FolderListing, ListedFile, Skipped, Stamp};
 use crate::core::note::vault::Vault;
 use crate::core::time::Timestamp;
@@ -16,13 +12,12 @@ use crate::core::time::Timestamp;
 #[derive(Debug)]
 pub struct MemoryVault<'a> {
     top: PathBuf,
-    notes: Vec<Note<'a>>,
-    texts: HashMap<&'a str, &'a str>,
+    /// By their paths from the top.
+    notes: BTreeMap<&'a str, Note<'a>>,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 struct Note<'a> {
-    path: &'a str,
     text: &'a str,
     modified: Timestamp,
 }
@@ -30,13 +25,12 @@ struct Note<'a> {
 impl<'a> MemoryVault<'a> {
     /// An empty vault for notes below a folder.
     pub fn new(top: &Path) -> MemoryVault<'a> {
-        MemoryVault { top: top.to_path_buf(), notes: Vec::new(), texts: HashMap::new() }
+        MemoryVault { top: top.to_path_buf(), notes: BTreeMap::new() }
     }
 
     /// Adds a note by its path from the top.
     pub fn add(&mut self, path: &'a str, text: &'a str, modified: Timestamp) {
-        self.texts.insert(path, text);
-        self.notes.push(Note { path, text, modified });
+        self.notes.insert(path, Note { text, modified });
     }
 
     pub fn listings(&self, vaults: &[Vault]) -> Vec<FolderListing> {
@@ -46,27 +40,26 @@ impl<'a> MemoryVault<'a> {
 
     fn listings_of(&self, n: usize, vault: &Vault) -> Vec<FolderListing> {
         let Some(prefix) = self.prefix(vault) else { return Vec::new() };
-        let mut admitted = Folders::new(VaultFolder::root(n, vault));
-        let mut folders: Vec<(&str, Vec<ListedFile>)> = Vec::new();
-        let mut known: HashMap<&str, usize> = HashMap::new();
-        for note in &self.notes {
-            let Some(path) = note.path.strip_prefix(prefix.as_str()) else { continue };
+        let mut entered = HashMap::from([(String::new(), Some(VaultFolder::root(n, vault)))]);
+        let mut listed: BTreeMap<&str, Vec<ListedFile>> = BTreeMap::new();
+        for (path, note) in &self.notes {
+            let Some(path) = path.strip_prefix(prefix.as_str()) else { continue };
             let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-            let Some(name) = admitted.admit(folder, name) else { continue };
-            let place = *known.entry(folder).or_insert_with(|| {
-                folders.push((folder, Vec::new()));
-                folders.len() - 1
-            });
-            folders[place].1.push(ListedFile { name, stamp: note.stamp() });
+            let place = enter(&mut entered, folder).filter(|_| is_markdown(name.as_ref()));
+            let admit =
+                |place: &VaultFolder| place.admit(name.into(), false, &mut Skipped::default());
+            if let Some(name) = place.and_then(admit) {
+                listed.entry(folder).or_default().push(ListedFile { name, stamp: note.stamp() });
+            }
         }
         let listing = |(folder, files): (&str, _)| FolderListing::new(n, folder.to_owned(), files);
-        folders.into_iter().map(listing).collect()
+        listed.into_iter().map(listing).collect()
     }
 
     pub fn text(&self, vault: &Vault, folder: &str, name: &str) -> Option<&'a str> {
         let slash = if folder.is_empty() { "" } else { "/" };
         let path = format!("{}{folder}{slash}{name}", self.prefix(vault)?);
-        self.texts.get(path.as_str()).copied()
+        self.notes.get(path.as_str()).map(|note| note.text)
     }
 
     /// The prefix of the paths of a vault's notes.
@@ -89,48 +82,18 @@ impl Note<'_> {
     }
 }
 
-/// The folders of a vault by their paths; `None` for a folder that a rule excludes.
-struct Folders {
-    known: HashMap<String, Option<Folder>>,
-}
-
-/// A folder and the rules that apply to its entries.
-struct Folder {
-    place: VaultFolder,
-    rules: Vec<Arc<Gitignore>>,
-}
-
-impl Folder {
-    fn new(place: VaultFolder) -> Folder {
-        Folder { rules: place.inner_rules(), place }
-    }
-}
-
-impl Folders {
-    fn new(root: VaultFolder) -> Folders {
-        Folders { known: HashMap::from([(String::new(), Some(Folder::new(root)))]) }
-    }
-
-    /// The name of a note; `None` if it does not belong to the vault.
-    fn admit(&mut self, folder: &str, name: &str) -> Option<String> {
-        self.enter(folder);
-        let Folder { place, rules } = self.known.get(folder)?.as_ref()?;
-        let name = OsString::from(name);
-        is_markdown(&name).then(|| place.admit(name, false, rules, &mut Skipped::default()))?
-    }
-
-    fn enter(&mut self, folder: &str) {
-        if self.known.contains_key(folder) {
-            return;
-        }
+/// The folder of a vault with this path; `None` if a rule excludes it.
+fn enter<'a>(
+    entered: &'a mut HashMap<String, Option<VaultFolder>>,
+    folder: &str,
+) -> Option<&'a VaultFolder> {
+    if !entered.contains_key(folder) {
         let (above, name) = folder.rsplit_once('/').unwrap_or(("", folder));
-        self.enter(above);
-        let inner = self.known[above].as_ref().and_then(|Folder { place, rules }| {
-            let inner = place.enter(vec![OsString::from(name)], rules, &mut Skipped::default());
-            inner.into_iter().next()
-        });
-        self.known.insert(folder.to_owned(), inner.map(Folder::new));
+        let inner = enter(entered, above)
+            .and_then(|above| above.enter(name.into(), &mut Skipped::default()));
+        entered.insert(folder.to_owned(), inner);
     }
+    entered[folder].as_ref()
 }
 
 #[cfg(test)]
@@ -190,7 +153,7 @@ mod tests {
 
     #[test]
     fn another_text_of_the_same_size_and_time_has_another_stamp() {
-        let stamp = |text: &str, at| Note { path: "", text, modified: Timestamp(at) }.stamp();
+        let stamp = |text: &str, at| Note { text, modified: Timestamp(at) }.stamp();
         assert_eq!(stamp("one", 1), stamp("one", 1));
         assert_ne!(stamp("one", 1), stamp("two", 1));
         assert_ne!(stamp("one", 1), stamp("one", 2));
