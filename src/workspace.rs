@@ -22,7 +22,7 @@ use crate::store::index::{self, Index, Store, Unusable};
 pub use crate::workspace::error::AppError;
 pub(crate) use crate::workspace::place::Surroundings;
 pub use crate::workspace::place::{Place, Request, Strictness};
-use crate::workspace::vaults::{open_all, open_reachable};
+use crate::workspace::vaults::open_reachable;
 
 /// A place with notes.
 #[derive(Debug, Clone)]
@@ -36,11 +36,10 @@ pub struct Workspace {
 
 impl Workspace {
     pub fn open(place: Place) -> Result<Workspace, AppError> {
-        if place.settings.vaults.is_empty() {
-            return Err(place.without_vault());
+        match Workspace::open_reachable(place, None) {
+            (Some(workspace), errors) if errors.is_empty() => Ok(workspace),
+            (_, mut errors) => Err(errors.swap_remove(0)),
         }
-        let vaults = open_all(&place.settings.vaults)?;
-        Ok(Workspace::over(vaults, place))
     }
 
     /// Opens the vaults of a place that can be opened, and returns the errors of the others. With
@@ -53,17 +52,14 @@ impl Workspace {
             return (None, vec![place.without_vault()]);
         }
         let (vaults, errors) = open_reachable(&place.settings.vaults, patience);
-        ((!vaults.is_empty()).then(|| Workspace::over(vaults, place)), errors)
-    }
-
-    fn over(vaults: Vec<Vault>, place: Place) -> Workspace {
         let Place { settings, directories, .. } = place;
-        Workspace {
+        let workspace = (!vaults.is_empty()).then(|| Workspace {
             store: Store::new(&directories.cache, &store_key(&settings.vaults, &vaults)),
             fingerprint: index::fingerprint(&vaults, &settings),
             settings,
             vaults,
-        }
+        });
+        (workspace, errors)
     }
 
     /// Finds and opens the workspace of a request.

@@ -8,10 +8,8 @@ use crate::check::CheckError;
 use crate::check::repository::error::RepositoryError;
 use crate::core::text::for_terminal;
 use crate::hosts::json_hooks::SettingsFileError;
-#[cfg(unix)]
 use crate::service::ServeError;
 use crate::workspace::AppError;
-use crate::workspace::watch::WatchError;
 
 /// The answer is no.
 pub(super) const NO: u8 = 1;
@@ -39,18 +37,16 @@ impl Failure {
 impl From<AppError> for Failure {
     fn from(error: AppError) -> Failure {
         let code = match &error {
-            AppError::Dir { .. }
+            AppError::Place(_)
             | AppError::Directories(_)
             | AppError::Settings(_)
             | AppError::Vault(_)
-            | AppError::Nested { .. }
-            | AppError::Ambiguous { .. }
-            | AppError::NoVault { .. }
             | AppError::Write(_) => USAGE,
             AppError::Index(_)
             | AppError::State(_)
             | AppError::Maenifold(_)
-            | AppError::Silent { .. } => UNAVAILABLE,
+            | AppError::Silent(_)
+            | AppError::Watch(_) => UNAVAILABLE,
         };
         Failure::new(code, error)
     }
@@ -105,13 +101,6 @@ impl From<NotDelivered> for Failure {
     }
 }
 
-impl From<WatchError> for Failure {
-    fn from(error: WatchError) -> Failure {
-        Failure::new(UNAVAILABLE, error)
-    }
-}
-
-#[cfg(unix)]
 impl From<ServeError> for Failure {
     fn from(error: ServeError) -> Failure {
         match error {

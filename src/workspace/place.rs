@@ -14,7 +14,7 @@ use crate::system::environment::Environment;
 use crate::system::git;
 use crate::system::maenifold_places::Places;
 use crate::workspace::AppError;
-use crate::workspace::settings::{self, LoadedSettings, Sources};
+use crate::workspace::settings::{self, LoadedSettings};
 
 /// Where to work. Fields that are not sent to the service are skipped.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -71,7 +71,9 @@ impl Surroundings {
             Some(home) => Directories::below(home),
             None => Directories::locate(&environment)?,
         };
-        let in_dir = |dir: &Path, cause| AppError::Dir { dir: dir.to_path_buf(), cause };
+        let in_dir = |dir: &Path, cause| {
+            AppError::Place(format!("cannot use the folder {}: {cause}", dir.display()))
+        };
         let dir = match &request.dir {
             Some(dir) => dir.clone(),
             None => environment.current_dir().map_err(|cause| in_dir(Path::new("."), cause))?,
@@ -81,16 +83,6 @@ impl Surroundings {
             git::facts_below(ceiling, &dir, &environment).map_err(|cause| in_dir(&dir, cause))?;
         let project = identify::project(&facts, None, &[]);
         Ok(Surroundings { environment, directories, facts, project })
-    }
-
-    pub(crate) fn sources<'a>(&'a self, request: &'a Request) -> Sources<'a> {
-        Sources {
-            environment: &self.environment,
-            directories: &self.directories,
-            notes_root: self.project.notes_root.as_deref(),
-            vault_flags: &request.vaults,
-            source_flag: request.source,
-        }
     }
 }
 
@@ -110,21 +102,15 @@ impl Place {
         let surroundings = Surroundings::find(request)?;
         // Two steps, because the root decides which settings apply, and the settings name the
         // channel.
-        let LoadedSettings { settings, faults } = settings::load(surroundings.sources(request));
-        let Surroundings { environment, directories, facts, mut project } = surroundings;
-        let faults = match request.strictness {
-            Strictness::Strict => match faults.into_iter().next() {
-                Some(fault) => return Err(fault.into()),
-                None => Vec::new(),
-            },
-            Strictness::Lenient => {
-                faults.iter().map(|fault| Fault::new(FaultSource::Settings, fault)).collect()
-            }
-        };
+        let LoadedSettings { settings, mut faults } = settings::load(&surroundings, request);
+        if request.strictness == Strictness::Strict && !faults.is_empty() {
+            return Err(faults.swap_remove(0).into());
+        }
+        let faults = faults.iter().map(|fault| Fault::new(FaultSource::Settings, fault)).collect();
         let rules: Vec<ChannelRule> =
             settings.channels.iter().map(|rule| rule.value.clone()).collect();
-        let named = identify::project(&facts, settings.channel.value.as_deref(), &rules);
-        (project.channel, project.scope) = (named.channel, named.scope);
+        let Surroundings { environment, directories, facts, .. } = surroundings;
+        let project = identify::project(&facts, settings.channel.value.as_deref(), &rules);
         Ok(Place { project, settings, directories, faults, environment })
     }
 
@@ -138,11 +124,12 @@ impl Place {
     }
 
     pub(super) fn without_vault(&self) -> AppError {
-        let project = &self.project;
-        let name = project.name.as_ref().map(|name| format!("project {name}"));
-        AppError::NoVault {
-            place: name.unwrap_or_else(|| project.because.clone()),
-            config: self.directories.config.join("config.toml").display().to_string(),
-        }
+        let name = self.project.name.as_ref().map(|name| format!("project {name}"));
+        AppError::Place(format!(
+            "no vault found for {}: there is no ~/maenifold/memory, no .kgctx/memory and no docs; \
+             make one with `mkdir -p .kgctx/memory`, name one with --vault, or list one in {}",
+            name.as_ref().unwrap_or(&self.project.because),
+            self.directories.config.join("config.toml").display()
+        ))
     }
 }

@@ -8,20 +8,8 @@ use crate::system::vault;
 use crate::system::within::{self, Started};
 use crate::workspace::AppError;
 
-/// Opens vaults. Every note must be in exactly one of them, with one address.
-pub(super) fn open_all(specs: &[Setting<VaultSpec>]) -> Result<Vec<Vault>, AppError> {
-    let mut vaults: Vec<Vault> = Vec::new();
-    for spec in specs {
-        add(&mut vaults, vault::open(spec)?);
-    }
-    match conflict(&vaults) {
-        Some((_, error)) => Err(error),
-        None => Ok(vaults),
-    }
-}
-
-/// Opens the vaults that can be opened, and returns the errors of the others. With `patience`,
-/// skips vaults that take longer.
+/// Opens the vaults that can be opened, and returns the errors of the others. Every note is in
+/// exactly one of them, with one address. With `patience`, skips vaults that take longer.
 pub(super) fn open_reachable(
     specs: &[Setting<VaultSpec>],
     patience: Option<Duration>,
@@ -58,7 +46,7 @@ fn open_within(specs: &[Setting<VaultSpec>], patience: Duration) -> Vec<Result<V
         .collect();
     let result = |(spec, opening): (&Setting<VaultSpec>, Started<_>)| match opening.by(until) {
         Some(opened) => Ok(opened?),
-        None => Err(AppError::Silent { vault: spec.value.path.clone() }),
+        None => Err(AppError::Silent(spec.value.path.display().to_string())),
     };
     opening.into_iter().map(result).collect()
 }
@@ -71,21 +59,31 @@ fn add(vaults: &mut Vec<Vault>, vault: Vault) {
 
 /// Finds a vault that conflicts with another one, and the reason.
 fn conflict(vaults: &[Vault]) -> Option<(usize, AppError)> {
-    for (n, inner) in vaults.iter().enumerate() {
-        let outer = vaults
-            .iter()
-            .find(|outer| inner.root != outer.root && inner.root.starts_with(&outer.root));
-        if let Some(outer) = outer {
-            let error = AppError::Nested { inner: inner.root.clone(), outer: outer.root.clone() };
-            return Some((n, error));
+    for (n, Vault { root: inner, .. }) in vaults.iter().enumerate() {
+        let mut others = vaults.iter().map(|vault| &vault.root).filter(|root| *root != inner);
+        if let Some(outer) = others.find(|outer| inner.starts_with(outer)) {
+            let (inner, outer) = (inner.display(), outer.display());
+            return Some((
+                n,
+                AppError::Place(format!(
+                    "the vault {inner} lies in the vault {outer}; name only one of them"
+                )),
+            ));
         }
     }
     let plain = vaults.iter().find(|vault| vault.name.is_empty())?;
-    for (n, vault) in vaults.iter().enumerate().filter(|(_, vault)| !vault.name.is_empty()) {
-        if let Some(folder) = vault::folder_in(plain, &vault.name) {
-            let error =
-                AppError::Ambiguous { vault: vault.root.clone(), folder, name: vault.name.clone() };
-            return Some((n, error));
+    for (n, Vault { name, root }) in vaults.iter().enumerate() {
+        if !name.is_empty()
+            && let Some(folder) = vault::folder_in(plain, name)
+        {
+            let (root, folder) = (root.display(), folder.display());
+            return Some((
+                n,
+                AppError::Place(format!(
+                    "notes of the vault {root} would have the addresses of {folder}; \
+                 give the vault another name than {name:?}"
+                )),
+            ));
         }
     }
     None

@@ -4,15 +4,9 @@ use std::convert::Infallible;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use thiserror::Error;
-
 use crate::system::watcher::VaultWatcher;
 use crate::workspace::refresh::{Mode, Notice, Patience, Refreshed, refresh};
 use crate::workspace::{AppError, Workspace};
-
-#[derive(Debug, Error)]
-#[error("cannot watch the vaults: {0}; run `kgctx index` from time to time instead")]
-pub struct WatchError(String);
 
 /// Whether the index of watched vaults is up to date. Shared with threads other than the watching
 /// one.
@@ -42,9 +36,9 @@ pub fn watch(
     workspace: &Workspace,
     freshness: &Freshness,
     mut report: impl FnMut(Result<Refreshed, AppError>),
-) -> Result<Infallible, WatchError> {
+) -> Result<Infallible, AppError> {
     let mut watcher = VaultWatcher::new(workspace.vaults.iter().map(|vault| vault.root.clone()))
-        .map_err(|error| WatchError(error.to_string()))?;
+        .map_err(|error| AppError::Watch(error.to_string()))?;
     let n_changes = watcher.n_changes();
     loop {
         let seen = n_changes.load(Ordering::SeqCst);

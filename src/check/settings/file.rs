@@ -66,10 +66,9 @@ pub fn read(path: &str, text: &str) -> Result<CheckFile, SettingsError> {
             places.insert(key, spot(path, text, span));
         });
     }
-    let settings = raw.settings().map_err(|(span, message)| {
-        let (line, column) = position(text, span.start);
-        SettingsError::Invalid { path: path.into(), line, column, message }
-    })?;
+    let settings = raw
+        .settings()
+        .map_err(|(span, message)| SettingsError::at(path.as_ref(), text, span.start, &message))?;
     let without_unknown = toml_text::write(&others);
     Ok(CheckFile { settings, places, unknown, without_unknown, has_check })
 }

@@ -18,7 +18,7 @@ pub(super) fn read(path: &Path, faults: &mut Vec<SettingsError>) -> Option<Setti
             return None;
         }
         Err(cause) => {
-            faults.push(SettingsError::Unreadable { path: path.to_path_buf(), cause });
+            faults.push(SettingsError::unreadable(path, &cause));
             return None;
         }
     };
@@ -32,9 +32,8 @@ pub(super) fn read(path: &Path, faults: &mut Vec<SettingsError>) -> Option<Setti
 }
 
 pub(crate) fn invalid(path: &Path, text: &str, error: &toml::de::Error) -> SettingsError {
-    let (line, column) = position(text, error.span().map_or(0, |span| span.start));
-    let message = error.message().trim().to_owned();
-    SettingsError::Invalid { path: path.to_path_buf(), line, column, message }
+    let at = error.span().map_or(0, |span| span.start);
+    SettingsError::at(path, text, at, error.message().trim())
 }
 
 /// Line and column of a byte; both start at 1, the column counts characters.

@@ -17,7 +17,7 @@ pub(super) fn apply(loaded: &mut LoadedSettings, directories: &Directories) {
     let text = match fs::read_to_string(&file) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return,
-        Err(cause) => return loaded.faults.push(SettingsError::Unreadable { path: file, cause }),
+        Err(cause) => return loaded.faults.push(SettingsError::unreadable(&file, &cause)),
     };
     match rules(&text) {
         Ok(rules) => loaded.settings.channels.extend(
@@ -25,7 +25,10 @@ pub(super) fn apply(loaded: &mut LoadedSettings, directories: &Directories) {
                 .into_iter()
                 .map(|value| Setting { value, origin: Origin::UserFile(file.clone()) }),
         ),
-        Err(reason) => loaded.faults.push(SettingsError::Registry { file, reason }),
+        Err(reason) => loaded.faults.push(SettingsError(format!(
+            "{}: {reason}; it is a JSON object of folders and the names of their channels",
+            file.display()
+        ))),
     }
 }
 

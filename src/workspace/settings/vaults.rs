@@ -6,19 +6,23 @@ use std::path::{Path, PathBuf};
 use crate::core::settings::{Origin, Setting, VaultSpec};
 use crate::system::environment::Environment;
 use crate::system::maenifold_places::Places;
-use crate::workspace::settings::{LoadedSettings, SettingsError, Sources};
+use crate::workspace::settings::{LoadedSettings, SettingsError};
 
 /// Adds the default vaults, or replaces all by those of `--vault` or `KGCTX_VAULTS`.
-pub(super) fn complete(loaded: &mut LoadedSettings, sources: Sources<'_>) {
+pub(super) fn complete(
+    loaded: &mut LoadedSettings,
+    flags: &[PathBuf],
+    environment: &Environment,
+    notes_root: Option<&Path>,
+) {
     let vaults = &mut loaded.settings.vaults;
-    let listed = sources.environment.get("KGCTX_VAULTS");
-    if !sources.vault_flags.is_empty() {
-        *vaults = replacing(sources.vault_flags, &Origin::Flag("--vault"));
-    } else if let Some(listed) = listed {
+    if !flags.is_empty() {
+        *vaults = replacing(flags, &Origin::Flag("--vault"));
+    } else if let Some(listed) = environment.get("KGCTX_VAULTS") {
         let listed: Vec<PathBuf> = std::env::split_paths(listed).collect();
         *vaults = replacing(&listed, &Origin::Environment("KGCTX_VAULTS"));
     } else if loaded.settings.default_vaults.value {
-        vaults.splice(0..0, default_vaults(sources.environment, sources.notes_root));
+        vaults.splice(0..0, default_vaults(environment, notes_root));
     }
     remove_bad_names(loaded);
 }
@@ -91,15 +95,24 @@ pub(super) fn folder_name(path: &Path) -> String {
 fn remove_bad_names(loaded: &mut LoadedSettings) {
     let mut kept: Vec<Setting<VaultSpec>> = Vec::new();
     for vault in loaded.settings.vaults.drain(..) {
-        let VaultSpec { name, path } = vault.value.clone();
-        if !name.chars().all(may_be_in_name) || matches!(name.as_str(), "." | "..") {
-            loaded.faults.push(SettingsError::VaultName { name, path });
-        } else if let Some(first) = kept.iter().find(|other| other.value.name == name) {
-            let (first, second) = (first.value.path.clone(), path);
-            loaded.faults.push(SettingsError::SameName { name, first, second });
+        let VaultSpec { name, path } = &vault.value;
+        let path = path.display();
+        let wrong = if !name.chars().all(may_be_in_name) || matches!(name.as_str(), "." | "..") {
+            format!(
+                "{name:?} (for {path}) is no name for a vault; \
+                 use letters, digits, `-`, `_` and `.`"
+            )
+        } else if let Some(first) = kept.iter().find(|other| other.value.name == *name) {
+            let first = first.value.path.display();
+            format!(
+                "two vaults are called {name:?}: {first} and {path}; \
+                 give one of them another name"
+            )
         } else {
             kept.push(vault);
-        }
+            continue;
+        };
+        loaded.faults.push(SettingsError(wrong));
     }
     loaded.settings.vaults = kept;
 }
