@@ -55,7 +55,7 @@ impl Repository {
         let dir = request.dir.clone().or_else(|| Environment::of_process().current_dir().ok());
         let dir = dir.unwrap_or_else(|| PathBuf::from("."));
         // Without the environment: the user's home folder must not matter.
-        let facts = system::git::facts(&dir, &Environment::default())
+        let facts = system::git::facts(None, &dir, &Environment::default())
             .map_err(|cause| RepositoryError::Dir { dir, cause })?;
         let repository = facts.repository.as_ref();
         let repository = repository.filter(|repository| repository.layout != Layout::Bare);

@@ -218,7 +218,7 @@ impl NoDatabase {
 
 /// Opens the database, with the reason if it is behind its notes.
 fn open_database(place: &Place, places: &Places) -> Result<(Memory, Option<String>), NoDatabase> {
-    if !places.has_database() {
+    if !places.database.exists() {
         return Err(NoDatabase::Missing);
     }
     let vault = Vault { name: String::new(), root: places.memory.clone() };

@@ -8,12 +8,8 @@ use std::process::{Command, Stdio};
 use crate::core::project::{FolderFacts, Layout, RepositoryFacts};
 use crate::system::environment::Environment;
 
-pub fn facts(folder: &Path, environment: &Environment) -> io::Result<FolderFacts> {
-    facts_below(None, folder, environment)
-}
-
 /// Collects the facts about `folder`, without looking at `ceiling` or above it.
-pub fn facts_below(
+pub fn facts(
     ceiling: Option<&Path>,
     folder: &Path,
     environment: &Environment,
@@ -69,13 +65,14 @@ pub fn reference(folder: &Path, name: &str) -> Reference {
 /// The repository whose top is exactly `place`.
 fn repository_at(place: &Path) -> Option<RepositoryFacts> {
     let dot_git = place.join(".git");
+    let facts = |layout, git_dir: &Path| RepositoryFacts {
+        checkout: place.to_path_buf(),
+        root: place.to_path_buf(),
+        layout,
+        branch: branch(git_dir),
+    };
     if dot_git.join("HEAD").is_file() {
-        return Some(RepositoryFacts {
-            checkout: place.to_path_buf(),
-            root: place.to_path_buf(),
-            layout: Layout::Main,
-            branch: branch(&dot_git),
-        });
+        return Some(facts(Layout::Main, &dot_git));
     }
     if dot_git.is_file() {
         return linked_repository(place, &dot_git);
@@ -84,12 +81,7 @@ fn repository_at(place: &Path) -> Option<RepositoryFacts> {
         && place.join("HEAD").is_file()
         && place.join("objects").is_dir()
         && place.join("refs").is_dir();
-    is_bare.then(|| RepositoryFacts {
-        checkout: place.to_path_buf(),
-        root: place.to_path_buf(),
-        layout: Layout::Bare,
-        branch: branch(place),
-    })
+    is_bare.then(|| facts(Layout::Bare, place))
 }
 
 /// A working tree whose `.git` is a file that points to the repository.

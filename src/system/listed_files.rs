@@ -5,13 +5,13 @@ mod sandbox;
 mod secret_name;
 
 use std::collections::HashSet;
-use std::fs;
+use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
 use crate::core::handoff::{FoundFile, ListedFile};
 
-use sandbox::{Obstacle, Opened, Sandbox};
+use sandbox::{Obstacle, Sandbox};
 
 /// How much of the listed files is shown, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +50,7 @@ pub fn read_listed(
     let mut listed = Vec::new();
     for path in specs.iter().chain(files).filter(|path| seen.insert(normal_spelling(path))) {
         let found = match sandbox.open(path) {
-            Ok(opened) => read(opened, limits.per_file.min(room)),
+            Ok(file) => read(&file, limits.per_file.min(room)),
             Err(Obstacle::Missing) => FoundFile::Missing,
             Err(Obstacle::Refused(why)) => FoundFile::Unreadable { why: why.to_owned() },
             Err(Obstacle::Unreadable(why)) => FoundFile::Unreadable { why },
@@ -85,14 +85,14 @@ fn normal_spelling(path: &str) -> PathBuf {
     Path::new(path).components().filter(|part| *part != Component::CurDir).collect()
 }
 
-fn read(opened: Opened, limit: u64) -> FoundFile {
-    let Opened { file, total } = opened;
+fn read(file: &File, limit: u64) -> FoundFile {
     let mut bytes = Vec::new();
     // One extra byte shows whether the file continues, even if its size has changed since.
     if let Err(error) = file.take(limit.saturating_add(1)).read_to_end(&mut bytes) {
         return FoundFile::Unreadable { why: error.kind().to_string() };
     }
-    let total = total.max(bytes.len() as u64);
+    let size = file.metadata().map_or(0, |found| found.len());
+    let total = size.max(bytes.len() as u64);
     let is_cut = bytes.len() as u64 > limit;
     if is_cut {
         bytes.pop();

@@ -41,10 +41,6 @@ impl Places {
         memory.starts_with(&folder) || folder.starts_with(&memory)
     }
 
-    pub fn has_database(&self) -> bool {
-        self.database.exists()
-    }
-
     /// Whether maenifold has not unpacked its files yet. If two of its processes unpack at the same
     /// time, one of them dies.
     pub fn is_fresh(&self) -> bool {

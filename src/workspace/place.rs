@@ -79,8 +79,7 @@ impl Surroundings {
             None => environment.current_dir().map_err(|cause| in_dir(Path::new("."), cause))?,
         };
         let ceiling = request.ceiling.as_deref();
-        let facts =
-            git::facts_below(ceiling, &dir, &environment).map_err(|cause| in_dir(&dir, cause))?;
+        let facts = git::facts(ceiling, &dir, &environment).map_err(|cause| in_dir(&dir, cause))?;
         let project = identify::project(&facts, None, &[]);
         Ok(Surroundings { environment, directories, facts, project })
     }

@@ -1,9 +1,12 @@
 //! The folders that may contain listed files: the project, and those that the user allowed. Neither
 //! a name nor a link leads out of them, not even a link that appears while a file is being opened.
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, fstat, openat, statat};
 
 use super::secret_name::is_secret;
 
@@ -22,19 +25,13 @@ pub(super) enum Obstacle {
     Unreadable(String),
 }
 
-impl From<io::Error> for Obstacle {
-    fn from(error: io::Error) -> Obstacle {
-        match error.kind() {
+impl<E: Into<io::Error>> From<E> for Obstacle {
+    fn from(error: E) -> Obstacle {
+        match error.into().kind() {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Obstacle::Missing,
             kind => Obstacle::Unreadable(kind.to_string()),
         }
     }
-}
-
-pub(super) struct Opened {
-    pub(super) file: File,
-    /// In bytes.
-    pub(super) total: u64,
 }
 
 pub(super) struct Sandbox {
@@ -59,7 +56,7 @@ impl Sandbox {
     }
 
     /// Opens a regular file by the path that a handoff lists.
-    pub(super) fn open(&self, listed: &str) -> Result<Opened, Obstacle> {
+    pub(super) fn open(&self, listed: &str) -> Result<File, Obstacle> {
         let bad_name = match listed {
             "" => Some("it has no name"),
             name if name.contains('\0') => Some("its name holds a NUL character"),
@@ -110,41 +107,33 @@ fn normal(path: &Path) -> Option<PathBuf> {
     Some(normal)
 }
 
-fn no_plain_file(is_folder: bool) -> Obstacle {
-    let what = if is_folder { "it is a directory" } else { "it is no plain file" };
-    Obstacle::Unreadable(what.to_owned())
-}
-
-fn plain(file: File) -> Result<Opened, Obstacle> {
-    let metadata = file.metadata()?;
-    if !metadata.is_file() {
-        return Err(no_plain_file(metadata.is_dir()));
+fn check_plain(kind: FileType) -> Result<(), Obstacle> {
+    match kind {
+        FileType::RegularFile => Ok(()),
+        FileType::Directory => Err(Obstacle::Unreadable("it is a directory".to_owned())),
+        _ => Err(Obstacle::Unreadable("it is no plain file".to_owned())),
     }
-    Ok(Opened { file, total: metadata.len() })
 }
 
 /// Opens a file below a folder, name by name, without following links. The path is canonical, so a
 /// link in it is new and can lead out.
-fn open_below(folder: &Path, relative: &Path) -> Result<Opened, Obstacle> {
-    use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+fn open_below(folder: &Path, relative: &Path) -> Result<File, Obstacle> {
+    // The root of the file system has no name.
+    let name = relative.file_name().unwrap_or(OsStr::new("."));
     let enter = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let failed = |error: rustix::io::Errno| Obstacle::from(io::Error::from(error));
-    let mut at = rustix::fs::open(folder, enter, Mode::empty()).map_err(failed)?;
-    let (parents, name) = (relative.parent().into_iter().flatten(), relative.file_name());
-    for parent in parents {
-        at = rustix::fs::openat(&at, parent, enter, Mode::empty()).map_err(failed)?;
+    let mut at = rustix::fs::open(folder, enter, Mode::empty())?;
+    for parent in relative.parent().into_iter().flatten() {
+        at = openat(&at, parent, enter, Mode::empty())?;
     }
-    let name = name.ok_or_else(|| no_plain_file(true))?;
     // Opening a device can have an effect, so check the type first.
-    let stat = rustix::fs::statat(&at, name, AtFlags::SYMLINK_NOFOLLOW).map_err(failed)?;
-    let kind = FileType::from_raw_mode(stat.st_mode);
-    if kind != FileType::RegularFile {
-        return Err(no_plain_file(kind == FileType::Directory));
-    }
+    let stat = statat(&at, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    check_plain(FileType::from_raw_mode(stat.st_mode))?;
     // NONBLOCK, because the file can have become a pipe by now.
     let how =
         OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    plain(File::from(rustix::fs::openat(&at, name, how, Mode::empty()).map_err(failed)?))
+    let file = openat(&at, name, how, Mode::empty())?;
+    check_plain(FileType::from_raw_mode(fstat(&file)?.st_mode))?;
+    Ok(File::from(file))
 }
 
 #[cfg(test)]
@@ -177,6 +166,9 @@ mod tests {
         assert!(open_below(&root, Path::new("folder/file")).is_err());
         assert!(open_below(&root, Path::new("file")).is_err());
         fs::write(root.join("plain"), "text").unwrap();
-        assert_eq!(open_below(&root, Path::new("plain")).map(|opened| opened.total).ok(), Some(4));
+        assert_eq!(
+            open_below(&root, Path::new("plain")).and_then(|file| Ok(file.metadata()?.len())),
+            Ok(4)
+        );
     }
 }
