@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use crate::app::handoff::HandoffError;
 use crate::store::handoff_files::MAX_BYTES;
 use crate::system::user_input;
-use crate::system::user_input::UserInputError;
 
 /// The initial text in an editor.
 const TEMPLATE: &str = "---\n# kind: task\ngoal: \"\"\nnext_step: \"\"\nspecs: []\nfiles: []\n---\n\
@@ -35,7 +34,7 @@ impl WrittenText {
 
 /// Reads the text from a file, from standard input if it is not a terminal, else from an editor.
 pub fn read_text(file: Option<&Path>) -> Result<WrittenText, HandoffError> {
-    let failed = |error: UserInputError| HandoffError::Usage(error.to_string());
+    let failed = HandoffError::Usage;
     match file {
         Some(file) if file != Path::new("-") => {
             user_input::read_file(file, MAX_BYTES).map(WrittenText::from).map_err(failed)

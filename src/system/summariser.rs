@@ -2,10 +2,8 @@
 //! writes its answer to standard output.
 
 use std::io;
-use std::process::{Command, ExitStatus};
+use std::process::Command;
 use std::time::{Duration, Instant};
-
-use thiserror::Error;
 
 use crate::system::process::run;
 use crate::system::process::run::{Leftovers, Limits, RunError};
@@ -15,22 +13,6 @@ const MAX_ANSWER_BYTES: u64 = 256 * 1024;
 /// must neither give a context to that session nor record anything about it.
 const MARK: &str = "KGCTX_SUMMARISER";
 
-#[derive(Debug, Error)]
-pub enum SummariserError {
-    #[error("no summariser is named")]
-    NoCommand,
-    #[error("the summariser {program} cannot be started: {cause}")]
-    Start { program: String, cause: io::Error },
-    #[error("the summariser did not answer within {} s", .0.as_secs())]
-    Late(Duration),
-    #[error("the summariser failed with {0}")]
-    Failed(ExitStatus),
-    #[error("the summariser's answer is longer than {} KiB", MAX_ANSWER_BYTES / 1024)]
-    TooLong,
-    #[error("the summariser's answer cannot be read: {0}")]
-    Read(#[from] io::Error),
-}
-
 /// Whether this process belongs to a session that only summarises another one.
 pub fn is_at_work() -> bool {
     std::env::var_os(MARK).is_some()
@@ -38,12 +20,9 @@ pub fn is_at_work() -> bool {
 
 /// Runs a command (the program, then its arguments) with a question and returns the answer. Kills
 /// it with all its children when the time is over.
-pub fn ask(
-    command: &[String],
-    question: &str,
-    patience: Duration,
-) -> Result<String, SummariserError> {
-    let (program, arguments) = command.split_first().ok_or(SummariserError::NoCommand)?;
+pub fn ask(command: &[String], question: &str, patience: Duration) -> Result<String, RunError> {
+    let nothing = || RunError::Start(io::ErrorKind::InvalidInput.into());
+    let (program, arguments) = command.split_first().ok_or_else(nothing)?;
     let mut command = Command::new(program);
     command.args(arguments).env(MARK, "1");
     let limits = Limits {
@@ -51,16 +30,8 @@ pub fn ask(
         max_bytes: MAX_ANSWER_BYTES,
         leftovers: Leftovers::Keep,
     };
-    let answer = run::run(command, Some(question.to_owned()), limits);
-    answer.map(|answer| String::from_utf8_lossy(&answer).into_owned()).map_err(
-        |error| match error {
-            RunError::Start(cause) => SummariserError::Start { program: program.clone(), cause },
-            RunError::Late(_) => SummariserError::Late(patience),
-            RunError::TooLong => SummariserError::TooLong,
-            RunError::Failed(status) => SummariserError::Failed(status),
-            RunError::Read(cause) => SummariserError::Read(cause),
-        },
-    )
+    let answer = run::run(command, Some(question.to_owned()), limits)?;
+    Ok(String::from_utf8_lossy(&answer).into_owned())
 }
 
 #[cfg(test)]
@@ -68,7 +39,7 @@ mod tests {
     use super::*;
     use std::thread;
 
-    fn shell(script: &str, question: &str) -> Result<String, SummariserError> {
+    fn shell(script: &str, question: &str) -> Result<String, RunError> {
         let command = ["/bin/sh", "-c", script].map(str::to_owned);
         ask(&command, question, Duration::from_secs(5))
     }
@@ -87,13 +58,14 @@ mod tests {
     #[test]
     fn h_0_18_what_goes_wrong_is_a_value() {
         // H-0.18
-        let message = |result: Result<String, SummariserError>| result.unwrap_err().to_string();
-        assert_eq!(message(ask(&[], "", Duration::ZERO)), "no summariser is named");
-        let none = ask(&["/none/summariser".to_owned()], "", Duration::from_secs(1));
-        assert!(message(none).starts_with("the summariser /none/summariser cannot be started: "));
+        let message = |result: Result<String, RunError>| result.unwrap_err().to_string();
+        for command in [vec![], vec!["/none/summariser".to_owned()]] {
+            let none = ask(&command, "", Duration::from_secs(1));
+            assert!(message(none).starts_with("it cannot be started: "));
+        }
         assert!(message(shell("echo half; exit 3", "")).contains("exit status: 3"));
         assert!(message(shell("kill -9 $$", "")).contains("signal: 9"));
-        assert!(matches!(shell("yes", ""), Err(SummariserError::TooLong)));
+        assert!(matches!(shell("yes", ""), Err(RunError::TooLong)));
         let just = shell("head -c 262144 /dev/zero", "").unwrap();
         assert_eq!(just.len() as u64, MAX_ANSWER_BYTES);
     }
@@ -111,7 +83,7 @@ mod tests {
             let command = ["/bin/sh", "-c", &script].map(str::to_owned);
             let start = Instant::now();
             let late = ask(&command, "", Duration::from_millis(300)).unwrap_err();
-            assert!(matches!(late, SummariserError::Late(_)), "{late}");
+            assert!(matches!(late, RunError::Late(_)), "{late}");
             assert!(start.elapsed() < Duration::from_secs(3));
             let size = || std::fs::metadata(&alive).unwrap().len();
             thread::sleep(Duration::from_millis(100));

@@ -5,58 +5,44 @@ use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use thiserror::Error;
-
 use crate::system::directories;
-
-#[derive(Debug, Error)]
-pub enum UserInputError {
-    #[error("cannot read {from}: {cause}")]
-    Unreadable { from: String, cause: io::Error },
-    #[error("{0} is not UTF-8 text; save it as UTF-8")]
-    NotText(String),
-    #[error("{0} has more than {1} bytes; put long parts into files and list them under files")]
-    TooLong(String, u64),
-    #[error(
-        "the editor {0} failed: {1}; set EDITOR, or pipe the text: kgctx handoff create < notes.md"
-    )]
-    Editor(String, String),
-}
 
 /// Whether a person types the input, and not a program.
 pub fn is_terminal() -> bool {
     io::stdin().is_terminal()
 }
 
-pub fn read_standard_input(limit: u64) -> Result<String, UserInputError> {
-    text("standard input".to_owned(), io::stdin().lock(), limit)
+pub fn read_standard_input(limit: u64) -> Result<String, String> {
+    text("standard input", Ok(io::stdin().lock()), limit)
 }
 
-pub fn read_file(path: &Path, limit: u64) -> Result<String, UserInputError> {
-    let from = path.display().to_string();
-    match File::open(path) {
-        Ok(file) => text(from, file, limit),
-        Err(cause) => Err(UserInputError::Unreadable { from, cause }),
-    }
+pub fn read_file(path: &Path, limit: u64) -> Result<String, String> {
+    text(&path.display().to_string(), File::open(path), limit)
 }
 
-fn text(from: String, source: impl Read, limit: u64) -> Result<String, UserInputError> {
+fn text(from: &str, source: io::Result<impl Read>, limit: u64) -> Result<String, String> {
     let mut bytes = Vec::new();
-    if let Err(cause) = source.take(limit + 1).read_to_end(&mut bytes) {
-        return Err(UserInputError::Unreadable { from, cause });
-    }
+    source
+        .and_then(|source| source.take(limit + 1).read_to_end(&mut bytes))
+        .map_err(|cause| format!("cannot read {from}: {cause}"))?;
     if bytes.len() as u64 > limit {
-        return Err(UserInputError::TooLong(from, limit));
+        return Err(format!(
+            "{from} has more than {limit} bytes; put long parts into files and list them under files"
+        ));
     }
-    String::from_utf8(bytes).map_err(|_| UserInputError::NotText(from))
+    String::from_utf8(bytes).map_err(|_| format!("{from} is not UTF-8 text; save it as UTF-8"))
 }
 
 /// Opens a template in `$VISUAL` or `$EDITOR`. Returns the edited text and its file, which stays
 /// until [`discard`], so that no text is lost if a later step fails.
-pub fn edit(template: &str, limit: u64) -> Result<(String, PathBuf), UserInputError> {
+pub fn edit(template: &str, limit: u64) -> Result<(String, PathBuf), String> {
     let named = ["VISUAL", "EDITOR"].into_iter().find_map(|name| std::env::var(name).ok());
     let editor = named.filter(|name| !name.trim().is_empty()).unwrap_or_else(|| "vi".to_owned());
-    let failed = |why: String| UserInputError::Editor(editor.clone(), why);
+    let failed = |why: String| {
+        format!(
+            "the editor {editor} failed: {why}; set EDITOR, or pipe the text: kgctx handoff create < notes.md"
+        )
+    };
     let folder = own_folder().map_err(|error| failed(error.to_string()))?;
     let path = folder.join("HANDOFF.md");
     let edited = fs::write(&path, template).and_then(|()| {
@@ -65,9 +51,7 @@ pub fn edit(template: &str, limit: u64) -> Result<(String, PathBuf), UserInputEr
         Command::new(words.next().unwrap_or("vi")).args(words).arg(&path).status()
     });
     let why = match edited {
-        Ok(status) if status.success() => {
-            return read_file(&path, limit).map(|text| (text, path));
-        }
+        Ok(status) if status.success() => return Ok((read_file(&path, limit)?, path)),
         Ok(status) => status.to_string(),
         Err(error) => error.to_string(),
     };

@@ -46,7 +46,7 @@ impl Handoffs {
             let text = match user_input::read_file(path, MAX_BYTES) {
                 Ok(text) => text,
                 Err(error) => {
-                    imported.failed.push(error.to_string());
+                    imported.failed.push(error);
                     continue;
                 }
             };

@@ -1,31 +1,20 @@
 //! Finds other programs and their versions.
 
 use std::ffi::OsStr;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use thiserror::Error;
-
 use crate::core::time_limits;
 use crate::system::environment::Environment;
+use crate::system::process::run::RunError;
 use crate::system::within;
 
 /// More than any version needs.
 const MAX_ANSWER: u64 = 4 * 1024;
-
-#[derive(Debug, Error)]
-pub enum ProgramError {
-    #[error("it cannot be started: {0}")]
-    Start(io::Error),
-    #[error("it did not answer within {} s", .0.as_secs())]
-    Silent(Duration),
-    #[error("it failed with {0}")]
-    Failed(std::process::ExitStatus),
-}
 
 /// Finds a program like the system: a plain name on the PATH, a path with a slash as it is.
 pub fn find(name: &OsStr, environment: &Environment) -> Option<PathBuf> {
@@ -46,12 +35,12 @@ pub fn version(
     program: &Path,
     variables: &[(&str, &str)],
     patience: Duration,
-) -> Result<String, ProgramError> {
+) -> Result<String, RunError> {
     let until = Instant::now() + patience;
     let mut command = Command::new(program);
     command.arg("--version").envs(variables.iter().copied());
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut child = command.spawn().map_err(ProgramError::Start)?;
+    let mut child = command.spawn().map_err(RunError::Start)?;
     let stdout = child.stdout.take();
     let line = within::start(move || {
         let mut line = Vec::new();
@@ -59,21 +48,21 @@ pub fn version(
         Some(String::from_utf8_lossy(&line).trim().to_owned())
     });
     let status = loop {
-        match child.try_wait().map_err(ProgramError::Start)? {
+        match child.try_wait().map_err(RunError::Start)? {
             Some(status) => break status,
             None if Instant::now() >= until => {
                 // It may have just ended.
                 let _ = child.kill();
                 let _ = child.wait();
-                return Err(ProgramError::Silent(patience));
+                return Err(RunError::Late(patience));
             }
             None => thread::sleep(time_limits::VERSION_POLL),
         }
     };
     if !status.success() {
-        return Err(ProgramError::Failed(status));
+        return Err(RunError::Failed(status));
     }
-    line.by(until).flatten().ok_or(ProgramError::Silent(patience))
+    line.by(until).flatten().ok_or(RunError::Late(patience))
 }
 
 fn is_program(file: &Path) -> bool {
@@ -113,13 +102,13 @@ mod tests {
             version(&tool, &[("WHO", "tool")], Duration::from_secs(1))
         };
         assert_eq!(say("echo \"$WHO 1.2.3 $1\"; echo noise >&2").unwrap(), "tool 1.2.3 --version");
-        assert!(matches!(say("exit 3"), Err(ProgramError::Failed(_))));
+        assert!(matches!(say("exit 3"), Err(RunError::Failed(_))));
         let started = Instant::now();
-        assert!(matches!(say("exec sleep 9"), Err(ProgramError::Silent(_))));
+        assert!(matches!(say("exec sleep 9"), Err(RunError::Late(_))));
         // A child of the program can hold the pipe for longer.
         assert_eq!(say("sleep 5 & echo 1").unwrap(), "1");
         assert!(started.elapsed() < Duration::from_secs(4));
         let missing = version(Path::new("/none/tool"), &[], Duration::from_secs(1));
-        assert!(matches!(missing, Err(ProgramError::Start(_))));
+        assert!(matches!(missing, Err(RunError::Start(_))));
     }
 }

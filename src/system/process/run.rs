@@ -33,7 +33,7 @@ pub enum Leftovers {
 pub enum RunError {
     #[error("it cannot be started: {0}")]
     Start(io::Error),
-    #[error("it did not answer within {0:?}")]
+    #[error("it did not answer within {} s", .0.as_secs())]
     Late(Duration),
     #[error("its answer is too long")]
     TooLong,
