@@ -56,12 +56,12 @@ pub(super) fn run(
     args: &CheckArgs,
     screen: &mut Screen,
 ) -> Result<bool, Failure> {
-    if place.names_vaults() {
+    if !place.vaults.is_empty() {
         let message = "a check works from the checkout alone: name the vault in kgctx.toml instead of with --vault";
         return Err(Failure::new(USAGE, message));
     }
     let request = CheckRequest {
-        dir: place.dir(),
+        dir: place.dir.clone(),
         base: args.base.clone(),
         now: args.now,
         updates_baseline: args.update_baseline,

@@ -6,8 +6,8 @@ use crate::cli::outcome::Outcome;
 use crate::cli::place::PlaceArgs;
 use crate::cli::question::QuestionArgs;
 use crate::cli::screen::{Screen, Style};
+use crate::cli::search::links;
 use crate::cli::values::moment;
-use crate::core::note::concept::Concept;
 use crate::core::search::answer::ContextAnswer;
 use crate::core::text::for_terminal;
 use crate::core::time::Timestamp;
@@ -31,10 +31,7 @@ pub(super) struct ContextArgs {
     #[arg(long, value_name = "TIME", value_parser = moment)]
     now: Option<Timestamp>,
     #[command(flatten)]
-    source: QuestionArgs,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
+    question: QuestionArgs,
 }
 
 pub(super) fn run(place: &PlaceArgs, args: &ContextArgs, screen: &mut Screen) -> Outcome {
@@ -44,18 +41,13 @@ pub(super) fn run(place: &PlaceArgs, args: &ContextArgs, screen: &mut Screen) ->
         depth: args.depth,
         max_entities: args.max_entities,
     };
-    let answer = args.source.ask(
+    args.question.ask(
         place,
         screen,
         |client| client.context(question),
         |workspace| context(workspace, question),
-    )?;
-    if args.json {
-        screen.json(&answer);
-    } else {
-        print(&answer, screen);
-    }
-    Ok(())
+        print,
+    )
 }
 
 fn print(answer: &ContextAnswer, screen: &mut Screen) {
@@ -88,12 +80,4 @@ fn print(answer: &ContextAnswer, screen: &mut Screen) {
     if !answer.expanded_concepts.is_empty() {
         screen.line(format!("Further: {}", links(&answer.expanded_concepts)));
     }
-}
-
-fn links(concepts: &[Concept]) -> String {
-    concepts
-        .iter()
-        .map(|concept| format!("[[{}]]", for_terminal::one_line(concept.as_str())))
-        .collect::<Vec<_>>()
-        .join(" ")
 }

@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use clap::Args as ClapArgs;
 
 use crate::app::explain::{dry_run, last, write_page};
-use crate::cli::inject::LimitArgs;
-use crate::cli::inject::session;
+use crate::cli::inject::{LimitArgs, session};
 use crate::cli::outcome::{Failure, NO, Outcome, USAGE};
 use crate::cli::place::PlaceArgs;
 use crate::cli::screen::{Screen, Style};
@@ -73,12 +72,8 @@ fn nothing_to_explain(args: &ExplainArgs) -> Failure {
         Some(session) => format!("session {session:?}"),
         None => "this project".to_owned(),
     };
-    Failure::new(
-        NO,
-        format!(
-            "no context has been made for {of} yet; `kgctx explain --dry-run` explains the one that would be made now"
-        ),
-    )
+    let now = "`kgctx explain --dry-run` explains the one that would be made now";
+    Failure::new(NO, format!("no context has been made for {of} yet; {now}"))
 }
 
 fn print(explanation: &Explanation, screen: &mut Screen) {
@@ -87,7 +82,7 @@ fn print(explanation: &Explanation, screen: &mut Screen) {
     for part in &receipt.parts {
         screen.line("");
         let title = screen.paint(Style::Strong, part.name.title());
-        screen.line(format!("{:>6}  {title}", thousands(part.tokens as i64)));
+        screen.line(format!("{:>6}  {title}", thousands(part.tokens)));
         for line in left_behind(receipt, part.name) {
             screen.line(format!("        {}", for_terminal::one_line(&line)));
         }
@@ -139,13 +134,13 @@ fn print_head(receipt: &Receipt, screen: &mut Screen) {
     ));
     let mut limits = format!(
         "{} of {} tokens ({}), {} characters",
-        thousands(receipt.used.tokens as i64),
-        thousands(receipt.budget.tokens as i64),
+        thousands(receipt.used.tokens),
+        thousands(receipt.budget.tokens),
         receipt.encoding,
-        thousands(receipt.used.chars as i64)
+        thousands(receipt.used.chars)
     );
     if let Some(chars) = receipt.budget.chars {
-        limits.push_str(&format!(" of {}", thousands(chars as i64)));
+        limits.push_str(&format!(" of {}", thousands(chars)));
     }
     screen.line(format!("{limits}, host {}", receipt.host));
     if let Some(SourceChoice { source, because }) = &receipt.source {
@@ -158,13 +153,13 @@ fn print_near_misses(near_misses: &[NearMiss], screen: &mut Screen) {
         return;
     }
     screen.line("");
-    let left_out = format!("Left out: {}", thousands(near_misses.len() as i64));
+    let left_out = format!("Left out: {}", thousands(near_misses.len()));
     screen.line(screen.paint(Style::Strong, left_out));
     for NearMiss { text, tokens, reason, enters_at, .. } in
         near_misses.iter().take(NEAR_MISSES_SHOWN)
     {
         let price = match enters_at {
-            Some(budget) => format!("comes in with a budget of {}", thousands(*budget as i64)),
+            Some(budget) => format!("comes in with a budget of {}", thousands(*budget)),
             None => "no budget lets it in: the host's limit does not".to_owned(),
         };
         screen.line(format!("{tokens:>6}  {}", for_terminal::one_line(text)));
@@ -173,6 +168,6 @@ fn print_near_misses(near_misses: &[NearMiss], screen: &mut Screen) {
     }
     if near_misses.len() > NEAR_MISSES_SHOWN {
         let more = near_misses.len() - NEAR_MISSES_SHOWN;
-        screen.line(format!("{:>6}  … and {} more (--json has all)", "", thousands(more as i64)));
+        screen.line(format!("{:>6}  … and {} more (--json has all)", "", thousands(more)));
     }
 }

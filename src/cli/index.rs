@@ -12,7 +12,7 @@ use crate::core::note::Remark;
 use crate::core::text::for_terminal;
 use crate::core::text::number::thousands;
 use crate::workspace::refresh::{Mode, Notice, Refreshed};
-use crate::workspace::summary::{Summary, index};
+use crate::workspace::summary::{Remarked, Summary, index};
 use crate::workspace::watch::{Freshness, watch};
 use crate::workspace::{AppError, Workspace};
 
@@ -80,74 +80,53 @@ pub(super) fn run(place: &PlaceArgs, args: &IndexArgs, screen: &mut Screen) -> O
 }
 
 fn progress_bar() -> ProgressBar {
-    let bar = ProgressBar::new(0);
+    let style = ProgressStyle::with_template("{bar:40} {human_pos}/{human_len} notes {elapsed}");
     // The template is fixed; the default bar would do as well.
-    if let Ok(style) =
-        ProgressStyle::with_template("{bar:40} {human_pos}/{human_len} notes {elapsed}")
-    {
-        bar.set_style(style);
-    }
-    bar
+    ProgressBar::new(0).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
 fn print(workspace: &Workspace, summary: &Summary, screen: &mut Screen) {
     for vault in &workspace.vaults {
-        let root = vault.root.display().to_string();
-        screen.line(format!(
-            "{:<9} {}  {}",
-            "Vault",
-            for_terminal::one_line(&root),
-            screen.paint(Style::Faint, crate::core::note::vault::uri(&vault.name, ""))
-        ));
+        let root = for_terminal::one_line(&vault.root.display().to_string());
+        let address = screen.paint(Style::Faint, crate::core::note::vault::uri(&vault.name, ""));
+        screen.line(format!("{:<9} {root}  {address}", "Vault"));
     }
     let mut row = |label: &str, number: i64, detail: String| {
-        let detail = if detail.is_empty() {
-            detail
-        } else {
-            format!("  {}", screen.paint(Style::Faint, detail))
+        let detail = match detail.as_str() {
+            "" => detail,
+            detail => format!("  {}", screen.paint(Style::Faint, detail)),
         };
         screen.line(format!("{label:<9} {:>11}{detail}", thousands(number)));
     };
-    let changes = format!(
-        "{} changed, {} removed",
-        thousands(summary.changed as i64),
-        thousands(summary.removed as i64)
-    );
-    row("Notes", summary.notes, changes);
-    row("Concepts", summary.concepts, String::new());
-    row("Links", summary.links, String::new());
-    row("Edges", summary.edges, String::new());
-    row("Skipped", summary.skipped as i64, counts(&summary.skipped_by.by_reason()));
-    let remarks: Vec<(&str, u64)> = Remark::ALL
-        .iter()
-        .map(|remark| {
-            let has = |words: &str| words.split("; ").any(|part| part == remark.words());
-            (
-                remark.words(),
-                summary.remarked.iter().filter(|remarked| has(&remarked.remark)).count() as u64,
-            )
-        })
-        .collect();
-    row("Remarks", summary.remarks, counts(&remarks));
+    row("Notes", summary.totals.notes, changes(summary.changed, summary.removed));
+    row("Concepts", summary.totals.concepts, String::new());
+    row("Links", summary.totals.links, String::new());
+    row("Edges", summary.totals.edges, String::new());
+    row("Skipped", summary.skipped as i64, counts(summary.skipped_by.by_reason()));
+    let remarks = Remark::ALL.iter().map(|remark| {
+        let words = remark.words();
+        let has = |remarked: &&Remarked| remarked.remark.split("; ").any(|part| part == words);
+        (words, summary.remarked.iter().filter(has).count() as u64)
+    });
+    row("Remarks", summary.remarks, counts(remarks));
     for remarked in summary.remarked.iter().take(REMARKS_SHOWN) {
         screen.line(format!("  {}: {}", for_terminal::one_line(&remarked.uri), remarked.remark));
     }
     if summary.remarked.len() > REMARKS_SHOWN {
-        screen.line(format!(
-            "  and {} more; `kgctx index --json` lists all",
-            thousands((summary.remarked.len() - REMARKS_SHOWN) as i64)
-        ));
+        let more = thousands(summary.remarked.len() - REMARKS_SHOWN);
+        screen.line(format!("  and {more} more; `kgctx index --json` lists all"));
     }
     screen.line(format!("{:<9} {:>11}", "Time", duration(summary.ms)));
 }
 
-fn counts(counts: &[(&str, u64)]) -> String {
-    let told: Vec<String> = counts
-        .iter()
-        .filter(|(_, n)| *n > 0)
-        .map(|(what, n)| format!("{} {what}", thousands(*n)))
-        .collect();
-    told.join(", ")
+fn changes(changed: usize, removed: usize) -> String {
+    format!("{} changed, {} removed", thousands(changed), thousands(removed))
+}
+
+fn counts<'a>(counts: impl IntoIterator<Item = (&'a str, u64)>) -> String {
+    let some = counts.into_iter().filter(|(_, n)| *n > 0);
+    let told = some.map(|(what, n)| format!("{} {what}", thousands(n)));
+    told.collect::<Vec<_>>().join(", ")
 }
 
 fn duration(ms: f64) -> String {
@@ -159,12 +138,9 @@ fn tell(refreshed: Result<Refreshed, AppError>, screen: &mut Screen) {
     match refreshed {
         Ok(refreshed) => {
             screen.notice(refreshed.notice.as_ref());
-            if refreshed.outcome.changed + refreshed.outcome.removed > 0 {
-                screen.line(format!(
-                    "{} changed, {} removed",
-                    thousands(refreshed.outcome.changed as i64),
-                    thousands(refreshed.outcome.removed as i64)
-                ));
+            let (changed, removed) = (refreshed.outcome.changed, refreshed.outcome.removed);
+            if changed + removed > 0 {
+                screen.line(changes(changed, removed));
                 screen.flush();
             }
         }

@@ -1,6 +1,5 @@
 //! `kgctx inject`
 
-use std::borrow::Cow;
 use std::thread;
 
 use clap::{Args as ClapArgs, ValueEnum};
@@ -96,16 +95,16 @@ struct InjectAnswer<'a> {
     /// Who answered about maenifold's memory, and why.
     source: Option<&'a SourceChoice>,
     parts: &'a [PartUse],
-    omitted: Vec<Omitted<'a>>,
+    omitted: Vec<Omitted>,
     faults: &'a [Fault],
     ms: f64,
 }
 
 /// An entry for which there was no room.
 #[derive(Serialize)]
-struct Omitted<'a> {
+struct Omitted {
     part: Part,
-    name: Cow<'a, str>,
+    name: String,
 }
 
 pub(super) fn run(place: &PlaceArgs, args: &InjectArgs, screen: &mut Screen) -> Outcome {
@@ -143,8 +142,7 @@ fn deliver_to_server(place: &PlaceArgs, args: &InjectArgs, screen: &mut Screen) 
             }
         }
     };
-    let done = deliver();
-    let Delivered { injection, message } = match done {
+    let Delivered { injection, message } = match deliver() {
         Ok(delivered) => delivered,
         Err(refusal) if refusal.kind() == Refusal::Fine => {
             screen.complain(&format!("kgctx: {refusal}\n"));
@@ -213,10 +211,10 @@ fn answer<'a>(injection: &'a Injection, message: Option<&'a str>) -> InjectAnswe
     }
 }
 
-fn omitted(entry: &Entry) -> Omitted<'_> {
+fn omitted(entry: &Entry) -> Omitted {
     let name = match &entry.candidate.line {
-        Line::Described { name, .. } => Cow::Borrowed(name.as_str()),
-        Line::Connected { concept, .. } => Cow::Owned(format!("[[{concept}]]")),
+        Line::Described { name, .. } => name.clone(),
+        Line::Connected { concept, .. } => format!("[[{concept}]]"),
     };
     Omitted { part: entry.candidate.part, name }
 }

@@ -12,23 +12,15 @@ use crate::workspace::Request;
 pub(super) struct PlaceArgs {
     /// Work as if started in this folder
     #[arg(long, value_name = "FOLDER", global = true, display_order = 900)]
-    dir: Option<PathBuf>,
+    pub(super) dir: Option<PathBuf>,
     /// Use this folder of notes instead of all others; may be given more than once
     ///
     /// Notes of the first have addresses like memory://note, those of the others memory://<folder's name>/note.
     #[arg(long = "vault", value_name = "FOLDER", global = true, display_order = 901)]
-    vaults: Vec<PathBuf>,
+    pub(super) vaults: Vec<PathBuf>,
 }
 
 impl PlaceArgs {
-    pub(super) fn names_vaults(&self) -> bool {
-        !self.vaults.is_empty()
-    }
-
-    pub(super) fn dir(&self) -> Option<PathBuf> {
-        self.dir.clone()
-    }
-
     pub(super) fn request(&self) -> Request {
         Request { dir: self.dir.clone(), vaults: self.vaults.clone(), ..Request::default() }
     }

@@ -8,7 +8,7 @@ use crate::cli::question::QuestionArgs;
 use crate::cli::screen::{Screen, Style};
 use crate::cli::search::concepts;
 use crate::cli::values::{moment, one_of};
-use crate::core::search::answer::RecentFilter;
+use crate::core::search::answer::{RecentAnswer, RecentFilter};
 use crate::core::text::for_terminal;
 use crate::core::time::{Timespan, Timestamp};
 use crate::sources::recent::{RecentQuestion, recent};
@@ -29,10 +29,7 @@ pub(super) struct RecentArgs {
     #[arg(long, value_name = "TIME", value_parser = moment)]
     now: Option<Timestamp>,
     #[command(flatten)]
-    source: QuestionArgs,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
+    question: QuestionArgs,
 }
 
 fn filter_help(filter: RecentFilter) -> &'static str {
@@ -50,18 +47,18 @@ pub(super) fn run(place: &PlaceArgs, args: &RecentArgs, screen: &mut Screen) -> 
         limit: args.limit,
         filter: args.filter,
     };
-    let answer = args.source.ask(
+    args.question.ask(
         place,
         screen,
         |client| client.recent(question),
         |workspace| recent(workspace, question),
-    )?;
-    if args.json {
-        screen.json(&answer);
-        return Ok(());
-    }
+        |answer, screen| print(answer, args.timespan, screen),
+    )
+}
+
+fn print(answer: &RecentAnswer, timespan: Timespan, screen: &mut Screen) {
     if answer.items.is_empty() {
-        screen.line(format!("No note changed in the last {}.", args.timespan));
+        screen.line(format!("No note changed in the last {timespan}."));
         if let Some(newest) = &answer.newest_older {
             screen.line(format!(
                 "The newest is {}, {}; --timespan looks further back.",
@@ -81,5 +78,4 @@ pub(super) fn run(place: &PlaceArgs, args: &RecentArgs, screen: &mut Screen) -> 
             screen.line(format!("{:>12}  {}", "", concepts(&item.concepts, screen)));
         }
     }
-    Ok(())
 }

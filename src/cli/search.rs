@@ -7,7 +7,7 @@ use crate::cli::place::PlaceArgs;
 use crate::cli::question::QuestionArgs;
 use crate::cli::screen::{Screen, Style};
 use crate::core::note::concept::Concept;
-use crate::core::search::answer::{Match, SearchHit};
+use crate::core::search::answer::{Match, SearchAnswer, SearchHit};
 use crate::core::text::for_terminal;
 use crate::sources::search::search;
 
@@ -29,36 +29,21 @@ pub(super) struct SearchArgs {
     #[arg(long, default_value_t = 5)]
     limit: usize,
     #[command(flatten)]
-    source: QuestionArgs,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
-}
-
-impl SearchArgs {
-    /// The whole query.
-    fn query(&self) -> String {
-        let mut query = self.query.clone();
-        for word in &self.more {
-            query.push(' ');
-            query.push_str(word);
-        }
-        query
-    }
+    question: QuestionArgs,
 }
 
 pub(super) fn run(place: &PlaceArgs, args: &SearchArgs, screen: &mut Screen) -> Outcome {
-    let query = args.query();
-    let answer = args.source.ask(
+    let query = [std::slice::from_ref(&args.query), &args.more].concat().join(" ");
+    args.question.ask(
         place,
         screen,
         |client| client.search(&query, args.limit),
         |workspace| search(workspace, &query, args.limit),
-    )?;
-    if args.json {
-        screen.json(&answer);
-        return Ok(());
-    }
+        print,
+    )
+}
+
+fn print(answer: &SearchAnswer, screen: &mut Screen) {
     if answer.results.is_empty() {
         screen.line(format!("No note matches {:?}.", answer.query));
     }
@@ -66,12 +51,11 @@ pub(super) fn run(place: &PlaceArgs, args: &SearchArgs, screen: &mut Screen) -> 
         if n > 0 {
             screen.line("");
         }
-        print(n + 1, hit, screen);
+        print_hit(n + 1, hit, screen);
     }
-    Ok(())
 }
 
-fn print(number: usize, hit: &SearchHit, screen: &mut Screen) {
+fn print_hit(number: usize, hit: &SearchHit, screen: &mut Screen) {
     let because = match hit.matched {
         Match::Uri => "this address",
         Match::Title => "this title",
@@ -96,12 +80,13 @@ fn print(number: usize, hit: &SearchHit, screen: &mut Screen) {
 
 /// The first concepts of a note as links, and how many more there are.
 pub(super) fn concepts(concepts: &[Concept], screen: &Screen) -> String {
-    let shown: Vec<String> = concepts
-        .iter()
-        .take(CONCEPTS_SHOWN)
-        .map(|concept| format!("[[{}]]", for_terminal::one_line(concept.as_str())))
-        .collect();
+    let shown = links(&concepts[..concepts.len().min(CONCEPTS_SHOWN)]);
     let more = concepts.len().saturating_sub(CONCEPTS_SHOWN);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    screen.paint(Style::Faint, format!("{}{more}", shown.join(" ")))
+    screen.paint(Style::Faint, format!("{shown}{more}"))
+}
+
+pub(super) fn links(concepts: &[Concept]) -> String {
+    let link = |concept: &Concept| format!("[[{}]]", for_terminal::one_line(concept.as_str()));
+    concepts.iter().map(link).collect::<Vec<_>>().join(" ")
 }

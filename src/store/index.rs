@@ -11,6 +11,7 @@ mod rows;
 mod store;
 mod update;
 
+use serde::Serialize;
 use thiserror::Error;
 
 pub use build::Builder;
@@ -72,13 +73,16 @@ impl From<rusqlite::Error> for IndexError {
 }
 
 /// The numbers of items in the index.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Totals {
     pub notes: i64,
     pub concepts: i64,
+    /// Links that count.
     pub links: i64,
     /// Pairs of concepts that share a note.
     pub edges: i64,
+    /// Notes with remarks.
+    #[serde(skip)]
     pub remarked: i64,
 }
 

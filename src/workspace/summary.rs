@@ -12,12 +12,8 @@ use crate::workspace::{AppError, Workspace};
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Summary {
-    pub notes: i64,
-    pub concepts: i64,
-    /// Links that count.
-    pub links: i64,
-    /// Pairs of concepts that share a note.
-    pub edges: i64,
+    #[serde(flatten)]
+    pub totals: Totals,
     /// Notes that are new or have new content; all notes after a full build.
     pub changed: usize,
     /// Removed notes; always 0 after a full build.
@@ -58,21 +54,18 @@ fn summary(
     refreshed: &Refreshed,
     started: Instant,
 ) -> Result<Summary, IndexError> {
-    let Totals { notes, concepts, links, edges, remarked } = index.totals()?;
+    let totals = index.totals()?;
     let mut skipped = refreshed.skipped;
     skipped.add(&index.rejected()?);
-    let remarks = if remarked > 0 { index.remarks()? } else { Vec::new() };
+    let remarks = if totals.remarked > 0 { index.remarks()? } else { Vec::new() };
     let in_vault =
         |vault: usize| workspace.vaults.get(vault).map_or("", |vault| vault.name.as_str());
     Ok(Summary {
-        notes,
-        concepts,
-        links,
-        edges,
+        totals,
         changed: refreshed.outcome.changed,
         removed: refreshed.outcome.removed,
         skipped: skipped.total(),
-        remarks: remarked,
+        remarks: totals.remarked,
         ms: (started.elapsed().as_secs_f64() * 1e6).round() / 1e3,
         skipped_by: skipped,
         remarked: remarks
