@@ -60,7 +60,12 @@ impl From<CheckError> for Failure {
             | CheckError::Repository(RepositoryError::Git { .. } | RepositoryError::Partial) => {
                 UNAVAILABLE
             }
-            _ => USAGE,
+            CheckError::Repository(_)
+            | CheckError::Settings(_)
+            | CheckError::Place(_)
+            | CheckError::Baseline { .. }
+            | CheckError::Refused { .. }
+            | CheckError::AlreadyInitialized => USAGE,
         };
         // The message can quote the repository's settings.
         Failure { code, message: for_terminal::one_line(&error.to_string()) }

@@ -11,7 +11,8 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::core::handoff::{FoundFile, ListedFile};
 
-use sandbox::{Obstacle, Sandbox};
+pub use sandbox::Obstacle;
+use sandbox::Sandbox;
 
 /// How much of the listed files is shown, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,16 +25,6 @@ impl Default for Limits {
     fn default() -> Limits {
         Limits { per_file: 32 << 10, in_all: 256 << 10 }
     }
-}
-
-/// Whether a listed file matches the handoff.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FileStatus {
-    Confirmed,
-    /// It is missing, or must not be listed.
-    Discrepant(String),
-    /// It exists, but cannot be read.
-    Unverifiable(String),
 }
 
 /// Reads a handoff's specs, then its files, each path once.
@@ -70,14 +61,9 @@ pub fn is_listed_directory(root: &Path, path: &str) -> bool {
     fs::metadata(root.join(path)).is_ok_and(|found| found.is_dir())
 }
 
-/// Checks a listed file without reading it.
-pub fn status(root: &Path, allowed: &[PathBuf], path: &str) -> FileStatus {
-    match Sandbox::new(root, allowed).open(path) {
-        Ok(_) => FileStatus::Confirmed,
-        Err(Obstacle::Missing) => FileStatus::Discrepant("it is not there".to_owned()),
-        Err(Obstacle::Refused(why)) => FileStatus::Discrepant(why.to_owned()),
-        Err(Obstacle::Unreadable(why)) => FileStatus::Unverifiable(why),
-    }
+/// Checks that a listed file can be read, without reading it.
+pub fn check(root: &Path, allowed: &[PathBuf], path: &str) -> Result<(), Obstacle> {
+    Sandbox::new(root, allowed).open(path).map(drop)
 }
 
 /// Removes `.` and doubled slashes: `./a//b` becomes `a/b`.

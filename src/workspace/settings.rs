@@ -46,13 +46,12 @@ pub(super) fn load(surroundings: &Surroundings, request: &Request) -> LoadedSett
     registry::apply(&mut loaded, directories);
     let user_file = directories.config.join("config.toml");
     loaded.read_user_file(&user_file, environment);
-    let notes_root = project.notes_root.as_deref();
-    if let Some(root) = notes_root {
+    if let Some(root) = &project.notes_root {
         loaded.read_project_file(root, &user_file);
     }
     loaded.read_variables(environment);
     loaded.settings.source.set(request.source, Origin::Flag("--source"));
-    vaults::complete(&mut loaded, &request.vaults, environment, notes_root);
+    vaults::complete(&mut loaded, surroundings, &request.vaults);
     loaded
 }
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use crate::core::note::vault::Vault;
 use crate::core::settings::{Setting, VaultSpec};
 use crate::system::vault;
-use crate::system::within::{self, Started};
+use crate::system::within;
 use crate::workspace::AppError;
 
 /// Opens the vaults that can be opened, and returns the errors of the others. Every note is in
@@ -22,13 +22,17 @@ pub(super) fn open_reachable(
     let mut errors = Vec::new();
     for vault in opened {
         match vault {
-            Ok(vault) => add(&mut vaults, vault),
+            Ok(vault) => {
+                // A folder that is listed twice gets its later name.
+                vaults.retain(|other: &Vault| other.root != vault.root);
+                vaults.push(vault);
+            }
             Err(error) => errors.push(error),
         }
     }
-    while let Some((vault, error)) = conflict(&vaults) {
+    while let Some((vault, reason)) = conflict(&vaults) {
         vaults.remove(vault);
-        errors.push(error);
+        errors.push(AppError::Place(reason));
     }
     (vaults, errors)
 }
@@ -40,50 +44,38 @@ fn open_within(specs: &[Setting<VaultSpec>], patience: Duration) -> Vec<Result<V
     let opening: Vec<_> = specs
         .iter()
         .map(|spec| {
-            let for_thread = spec.clone();
-            (spec, within::start(move || vault::open(&for_thread)))
+            let spec = spec.clone();
+            within::start(move || vault::open(&spec))
         })
         .collect();
-    let result = |(spec, opening): (&Setting<VaultSpec>, Started<_>)| match opening.by(until) {
+    let opened = specs.iter().zip(opening).map(|(spec, opening)| match opening.by(until) {
         Some(opened) => Ok(opened?),
         None => Err(AppError::Silent(spec.value.path.display().to_string())),
-    };
-    opening.into_iter().map(result).collect()
-}
-
-/// A folder that is listed twice gets its later name.
-fn add(vaults: &mut Vec<Vault>, vault: Vault) {
-    vaults.retain(|other| other.root != vault.root);
-    vaults.push(vault);
+    });
+    opened.collect()
 }
 
 /// Finds a vault that conflicts with another one, and the reason.
-fn conflict(vaults: &[Vault]) -> Option<(usize, AppError)> {
+fn conflict(vaults: &[Vault]) -> Option<(usize, String)> {
     for (n, Vault { root: inner, .. }) in vaults.iter().enumerate() {
         let mut others = vaults.iter().map(|vault| &vault.root).filter(|root| *root != inner);
         if let Some(outer) = others.find(|outer| inner.starts_with(outer)) {
             let (inner, outer) = (inner.display(), outer.display());
-            return Some((
-                n,
-                AppError::Place(format!(
-                    "the vault {inner} lies in the vault {outer}; name only one of them"
-                )),
-            ));
+            let reason =
+                format!("the vault {inner} lies in the vault {outer}; name only one of them");
+            return Some((n, reason));
         }
     }
     let plain = vaults.iter().find(|vault| vault.name.is_empty())?;
-    for (n, Vault { name, root }) in vaults.iter().enumerate() {
-        if !name.is_empty()
-            && let Some(folder) = vault::folder_in(plain, name)
-        {
+    let named = vaults.iter().enumerate().filter(|(_, vault)| !vault.name.is_empty());
+    for (n, Vault { name, root }) in named {
+        if let Some(folder) = vault::folder_in(plain, name) {
             let (root, folder) = (root.display(), folder.display());
-            return Some((
-                n,
-                AppError::Place(format!(
-                    "notes of the vault {root} would have the addresses of {folder}; \
+            let reason = format!(
+                "notes of the vault {root} would have the addresses of {folder}; \
                  give the vault another name than {name:?}"
-                )),
-            ));
+            );
+            return Some((n, reason));
         }
     }
     None

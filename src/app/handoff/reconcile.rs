@@ -10,7 +10,7 @@ use crate::core::handoff::life::Home;
 use crate::core::handoff::{HandoffId, Kind, Occasion};
 use crate::store::handoff_files::HandoffFiles;
 use crate::system::git::{self, Reference};
-use crate::system::listed_files::{self, FileStatus};
+use crate::system::listed_files::{self, Obstacle};
 
 /// The result of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -71,10 +71,11 @@ impl Handoffs {
         let specs = head.specs.iter().map(|path| ("spec", path));
         for (what, path) in specs.chain(head.files.iter().map(|path| ("file", path))) {
             let (verdict, why) = match &root {
-                Some(root) => match listed_files::status(root, allowed, path) {
-                    FileStatus::Confirmed => (Verdict::Confirmed, "it is there".to_owned()),
-                    FileStatus::Discrepant(why) => (Verdict::Discrepant, why),
-                    FileStatus::Unverifiable(why) => (Verdict::Unverifiable, why),
+                Some(root) => match listed_files::check(root, allowed, path) {
+                    Ok(()) => (Verdict::Confirmed, "it is there".to_owned()),
+                    Err(Obstacle::Missing) => (Verdict::Discrepant, "it is not there".to_owned()),
+                    Err(Obstacle::Refused(why)) => (Verdict::Discrepant, why.to_owned()),
+                    Err(Obstacle::Unreadable(why)) => (Verdict::Unverifiable, why),
                 },
                 None => (Verdict::Unverifiable, "there is no project here".to_owned()),
             };

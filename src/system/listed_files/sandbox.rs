@@ -18,7 +18,7 @@ const SECRET: &str = "its name says that it is secret";
 
 /// Why a listed file cannot be opened.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Obstacle {
+pub enum Obstacle {
     Missing,
     Refused(&'static str),
     /// It exists, but is not a regular file or cannot be read.

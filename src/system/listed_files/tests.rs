@@ -289,11 +289,11 @@ fn p_3_32_a_listed_file_is_confirmed_or_not() {
     // P-3.32
     let project = Project::new();
     project.write("folder/file", "");
-    let status = |path| status(&project.root(), &[], path);
-    assert_eq!(status("folder/file"), FileStatus::Confirmed);
-    assert_eq!(status("gone"), FileStatus::Discrepant("it is not there".to_owned()));
-    assert_eq!(status("../outside/file.md"), FileStatus::Discrepant(OUTSIDE.to_owned()));
-    assert_eq!(status("folder"), FileStatus::Unverifiable("it is a directory".to_owned()));
+    let check = |path| check(&project.root(), &[], path);
+    assert_eq!(check("folder/file"), Ok(()));
+    assert_eq!(check("gone"), Err(Obstacle::Missing));
+    assert_eq!(check("../outside/file.md"), Err(Obstacle::Refused(OUTSIDE)));
+    assert_eq!(check("folder"), Err(Obstacle::Unreadable("it is a directory".to_owned())));
 }
 
 proptest! {

@@ -12,13 +12,10 @@ use crate::workspace::settings::vaults::folder_name;
 pub(super) fn read(path: &Path, faults: &mut Vec<SettingsError>) -> Option<SettingsFile> {
     let text = match fs::read_to_string(path) {
         Ok(text) => text,
-        Err(cause)
-            if matches!(cause.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
-        {
-            return None;
-        }
         Err(cause) => {
-            faults.push(SettingsError::unreadable(path, &cause));
+            if !matches!(cause.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) {
+                faults.push(SettingsError::unreadable(path, &cause));
+            }
             return None;
         }
     };

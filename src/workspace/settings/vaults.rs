@@ -1,49 +1,44 @@
 //! The vaults: those in the settings, the default ones, or those that replace all others.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use crate::core::settings::{Origin, Setting, VaultSpec};
-use crate::system::environment::Environment;
+use crate::system::folders;
 use crate::system::maenifold_places::Places;
+use crate::workspace::Surroundings;
 use crate::workspace::settings::{LoadedSettings, SettingsError};
 
 /// Adds the default vaults, or replaces all by those of `--vault` or `KGCTX_VAULTS`.
 pub(super) fn complete(
     loaded: &mut LoadedSettings,
+    surroundings: &Surroundings,
     flags: &[PathBuf],
-    environment: &Environment,
-    notes_root: Option<&Path>,
 ) {
     let vaults = &mut loaded.settings.vaults;
     if !flags.is_empty() {
         *vaults = replacing(flags, &Origin::Flag("--vault"));
-    } else if let Some(listed) = environment.get("KGCTX_VAULTS") {
+    } else if let Some(listed) = surroundings.environment.get("KGCTX_VAULTS") {
         let listed: Vec<PathBuf> = std::env::split_paths(listed).collect();
         *vaults = replacing(&listed, &Origin::Environment("KGCTX_VAULTS"));
     } else if loaded.settings.default_vaults.value {
-        vaults.splice(0..0, default_vaults(environment, notes_root));
+        vaults.splice(0..0, default_vaults(surroundings));
     }
     remove_bad_names(loaded);
 }
 
 /// Whether a path stays in a folder; resolves links as far as the path exists.
 pub(super) fn lies_inside(path: &Path, root: &Path) -> bool {
-    let canonical = path.ancestors().find_map(|existing| {
-        let rest = path.strip_prefix(existing).ok()?;
-        let climbs = rest.components().any(|part| part.as_os_str() == "..");
-        fs::canonicalize(existing).ok().filter(|_| !climbs)
-    });
-    canonical.is_some_and(|canonical| canonical.starts_with(root))
+    let place = folders::settled(path.to_path_buf());
+    place.starts_with(root) && !place.components().any(|part| part == Component::ParentDir)
 }
 
 /// maenifold's memory and the project's own notes, if they exist.
-fn default_vaults(environment: &Environment, notes_root: Option<&Path>) -> Vec<Setting<VaultSpec>> {
+fn default_vaults(surroundings: &Surroundings) -> Vec<Setting<VaultSpec>> {
     let mut vaults = Vec::new();
     let mut add = |name: &str, path: PathBuf, origin: Origin| {
         vaults.push(Setting { value: VaultSpec { name: name.to_owned(), path }, origin });
     };
-    let maenifold = Places::locate(environment);
+    let maenifold = Places::locate(&surroundings.environment);
     let memory = maenifold.filter(|places| places.memory.is_dir()).map(|places| {
         add("", places.memory.clone(), places.origin);
         places.memory
@@ -51,7 +46,7 @@ fn default_vaults(environment: &Environment, notes_root: Option<&Path>) -> Vec<S
     for (name, other_name, folder) in
         [("project", "project-notes", ".kgctx/memory"), ("docs", "project-docs", "docs")]
     {
-        let Some(root) = notes_root else { continue };
+        let Some(root) = &surroundings.project.notes_root else { continue };
         let path = root.join(folder);
         // Does not follow a link out of the project: a cloned repository must not choose which
         // other notes are read.
@@ -98,16 +93,12 @@ fn remove_bad_names(loaded: &mut LoadedSettings) {
         let VaultSpec { name, path } = &vault.value;
         let path = path.display();
         let wrong = if !name.chars().all(may_be_in_name) || matches!(name.as_str(), "." | "..") {
-            format!(
-                "{name:?} (for {path}) is no name for a vault; \
-                 use letters, digits, `-`, `_` and `.`"
-            )
+            let allowed = "use letters, digits, `-`, `_` and `.`";
+            format!("{name:?} (for {path}) is no name for a vault; {allowed}")
         } else if let Some(first) = kept.iter().find(|other| other.value.name == *name) {
             let first = first.value.path.display();
-            format!(
-                "two vaults are called {name:?}: {first} and {path}; \
-                 give one of them another name"
-            )
+            let both = format!("{first} and {path}; give one of them another name");
+            format!("two vaults are called {name:?}: {both}")
         } else {
             kept.push(vault);
             continue;
