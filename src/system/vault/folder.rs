@@ -7,12 +7,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use rayon::prelude::*;
 
 use super::stamp;
-use super::walk::FILES_ALONE;
+use super::walk::{FILES_ALONE, on_all_cores};
 use crate::core::note::listing::{FolderListing, ListedFile, Skipped};
 use crate::core::note::vault::Vault;
+
+/// The number of files of a large folder that a thread takes at a time.
+const FILES_AT_ONCE: usize = 256;
 
 /// A folder on the walk through a vault.
 pub(super) struct VaultFolder {
@@ -71,7 +73,7 @@ impl VaultFolder {
             }
         }
         let mut files: Vec<ListedFile> = if notes.len() > FILES_ALONE {
-            notes.into_par_iter().filter_map(listed).collect()
+            on_all_cores(notes, FILES_AT_ONCE, listed).into_iter().flatten().collect()
         } else {
             notes.into_iter().filter_map(listed).collect()
         };
