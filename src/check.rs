@@ -40,13 +40,11 @@ use thiserror::Error;
 use crate::check::finding::{Finding, Severity};
 use crate::check::report::CheckReport;
 use crate::check::repository::Repository;
-use crate::check::repository::error::RepositoryError;
 use crate::check::rules::{budget, static_context, too_large, unknown_key, unstable_output};
 use crate::check::settings::CheckSettings;
 use crate::core::time::Timestamp;
 use crate::workspace::AppError;
 use crate::workspace::settings::SettingsError;
-use baseline::Baseline;
 use contexts::sandbox::Sandbox;
 use facts::SnapshotFacts;
 use sessions::Sessions;
@@ -66,45 +64,42 @@ pub struct CheckRequest {
 
 #[derive(Debug, Error)]
 pub enum CheckError {
-    #[error(transparent)]
-    Repository(#[from] RepositoryError),
+    /// The request or the repository is wrong.
+    #[error("{0}")]
+    Wrong(String),
+    /// Git or a write fails.
+    #[error("{0}")]
+    Failed(String),
     #[error(transparent)]
     Settings(#[from] SettingsError),
-    #[error("{0}")]
-    Place(String),
-    #[error("{path}: {reason}; delete it, and `kgctx check --update-baseline` writes it anew")]
-    Baseline { path: String, reason: String },
-    #[error("kgctx.toml has a [check] section already; change it there, or take it out first")]
-    AlreadyInitialized,
-    #[error("{path} is not written: {reason}")]
-    Refused { path: String, reason: String },
-    #[error("cannot write {path}: {cause}")]
-    Write { path: String, cause: io::Error },
     #[error(transparent)]
     App(#[from] AppError),
 }
 
 impl CheckError {
     fn refused(path: &str, reason: &str) -> CheckError {
-        CheckError::Refused { path: path.to_owned(), reason: reason.to_owned() }
+        CheckError::Wrong(format!("{path} is not written: {reason}"))
+    }
+
+    fn not_written(path: &str, cause: &io::Error) -> CheckError {
+        CheckError::Failed(format!("cannot write {path}: {cause}"))
     }
 }
 
 pub fn check(request: &CheckRequest) -> Result<CheckReport, CheckError> {
     let repository = Repository::find(request)?;
-    let baseline = Baseline::new(&repository);
     if request.updates_baseline {
-        baseline.may_write(&repository)?;
+        baseline::may_write(&repository)?;
     }
     let find_base = |revision: &str| Base::find(&repository.tree, revision);
     let base = request.base.as_deref().map(find_base).transpose()?;
     let sandbox = Sandbox::new(&repository, base.as_ref())?;
-    let facts = SnapshotFacts::read(&repository, &sandbox, base.as_ref())?;
+    let facts = SnapshotFacts::read(&sandbox, base.as_ref())?;
     let input = facts.input(&facts.head);
     // Both take about the same time and are independent.
     let (sessions, findings) = thread::scope(|scope| {
         let findings = scope.spawn(|| rules::find_all(&input));
-        let sessions = Sessions::build(request, &baseline, &facts, &sandbox);
+        let sessions = Sessions::build(request, &facts);
         (sessions, findings.join().unwrap_or_else(|panic| resume_unwind(panic)))
     });
     let (Sessions { mut contexts, again, before, agreed }, mut findings) = (sessions?, findings);
@@ -117,9 +112,9 @@ pub fn check(request: &CheckRequest) -> Result<CheckReport, CheckError> {
     findings.extend(too_large::find(&facts));
     findings.extend(budget::find(&facts, &contexts));
     findings.extend(unstable_output::find(&facts, &contexts, &again));
-    let remarks =
-        remarks::all(&facts, &contexts, request.base.as_deref(), base.as_ref(), before.as_ref());
-    let agreed_on = before.is_some().then(|| baseline.path.clone());
+    let remarks = remarks::all(&facts, &contexts, base.as_ref(), before.as_ref());
+    let baseline = &repository.file.settings.baseline;
+    let agreed_on = before.is_some().then(|| baseline.clone());
     let mut report = CheckReport {
         project: repository.project.clone(),
         now: repository.now,
@@ -131,10 +126,10 @@ pub fn check(request: &CheckRequest) -> Result<CheckReport, CheckError> {
         remarks,
     };
     if request.updates_baseline {
-        let agreed: Vec<_> = agreed.into_iter().flatten().map(|context| context.report).collect();
-        let is_new = baseline.write(&repository, &agreed, &report.static_files)?;
+        let agreed = agreed.unwrap_or_default();
+        let is_new = baseline::write(&repository, &agreed, &report.static_files)?;
         let what = if is_new { "is written" } else { "was up to date" };
-        report.remarks.push(format!("the baseline {} {what}", baseline.path));
+        report.remarks.push(format!("the baseline {baseline} {what}"));
     }
     report.mask_secrets();
     Ok(report)

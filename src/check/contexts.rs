@@ -12,12 +12,13 @@ use std::collections::{BTreeSet, HashSet};
 
 use crate::check::CheckError;
 use crate::check::facts::SnapshotFacts;
+use crate::check::report::SessionReport;
 use crate::check::snapshot::Snapshot;
 use crate::core::time::Timestamp;
 use crate::system::vault::MemoryVault;
 use crate::workspace::Workspace;
 use crate::workspace::refresh::refresh_from_memory;
-use sandbox::Sandbox;
+use sandbox::{Sandbox, request};
 use session::SessionContext;
 
 /// The order in which notes are indexed.
@@ -28,11 +29,11 @@ pub(crate) enum Order {
 }
 
 pub(crate) struct ContextBuilder<'a> {
-    pub(crate) facts: &'a SnapshotFacts<'a>,
-    pub(crate) sandbox: &'a Sandbox<'a>,
+    facts: &'a SnapshotFacts<'a>,
+    sandbox: &'a Sandbox<'a>,
     order: Order,
     /// The version that sessions see.
-    pub(crate) snapshot: &'a Snapshot<'a>,
+    snapshot: &'a Snapshot<'a>,
     on_disk: BTreeSet<String>,
 }
 
@@ -40,53 +41,46 @@ impl<'a> ContextBuilder<'a> {
     /// Starts with the working tree.
     pub(crate) fn new(
         facts: &'a SnapshotFacts<'a>,
-        sandbox: &'a Sandbox<'a>,
         order: Order,
     ) -> Result<ContextBuilder<'a>, CheckError> {
-        let (snapshot, on_disk) = (&facts.head, BTreeSet::new());
+        let (sandbox, snapshot, on_disk) = (facts.sandbox, &facts.head, BTreeSet::new());
         let mut builder = ContextBuilder { facts, sandbox, order, snapshot, on_disk };
         builder.switch_to(snapshot)?;
         Ok(builder)
     }
 
     pub(crate) fn switch_to(&mut self, snapshot: &'a Snapshot<'a>) -> Result<(), CheckError> {
-        let repository = self.facts.repository;
+        let Sandbox { repository, checkout, .. } = self.sandbox;
         let files = snapshot.files_on_disk(repository);
         for path in self.on_disk.difference(&files) {
-            self.sandbox.checkout.remove(path)?;
+            checkout.remove(path)?;
         }
         let paths: Vec<&str> = files.iter().map(String::as_str).collect();
-        let read = snapshot.version.read(&repository.tree, &paths, self.facts.max_bytes)?;
-        for (path, bytes) in read {
-            self.sandbox.checkout.write(&path, &bytes)?;
+        let max_bytes = self.sandbox.max_bytes();
+        for (path, bytes) in snapshot.version.read(&repository.tree, &paths, max_bytes)? {
+            checkout.write(&path, &bytes)?;
         }
         (self.snapshot, self.on_disk) = (snapshot, files);
-        Ok(())
+        self.index(None)
     }
 
     /// Builds the context of every session.
-    pub(crate) fn build(&self) -> Result<Vec<SessionContext>, CheckError> {
-        self.index(None)?;
-        self.build_indexed()
+    pub(crate) fn contexts(&self) -> Result<Vec<SessionContext>, CheckError> {
+        self.facts.repository.sessions.iter().map(|session| self.context(session)).collect()
     }
 
     /// Builds only the texts of the same contexts.
-    pub(crate) fn build_texts(&self) -> Result<Vec<String>, CheckError> {
-        self.index(None)?;
+    pub(crate) fn texts(&self) -> Result<Vec<String>, CheckError> {
         self.facts.repository.sessions.iter().map(|session| self.text(session)).collect()
     }
 
     /// Builds the context of every session as if all notes had been changed on the same day. Notes
     /// become less recent over time, and a baseline must not depend on their ages.
-    pub(crate) fn build_of_one_day(&self) -> Result<Vec<SessionContext>, CheckError> {
+    pub(crate) fn reports_of_one_day(&self) -> Result<Vec<SessionReport>, CheckError> {
         let repository = self.facts.repository;
         let starts = repository.sessions.iter().map(|session| repository.now_of(session));
         self.index(Some(starts.min().unwrap_or(repository.now)))?;
-        self.build_indexed()
-    }
-
-    fn build_indexed(&self) -> Result<Vec<SessionContext>, CheckError> {
-        self.facts.repository.sessions.iter().map(|session| self.context(session)).collect()
+        Ok(self.contexts()?.into_iter().map(|context| context.report).collect())
     }
 
     /// Updates the index before any session starts, so that no session runs into its deadline. With
@@ -100,7 +94,7 @@ impl<'a> ContextBuilder<'a> {
                 continue;
             }
             // Without notes there is no index, and the session reports that.
-            let request = self.sandbox.request(dir);
+            let request = request(&self.sandbox.checkout, dir);
             if let Ok(workspace) = Workspace::find_reachable(&request, true) {
                 refresh_from_memory(&workspace, &notes)?;
             }
@@ -110,7 +104,7 @@ impl<'a> ContextBuilder<'a> {
 
     fn notes(&self, day: Option<Timestamp>) -> MemoryVault<'_> {
         let repository = self.facts.repository;
-        let mut vault = MemoryVault::new(self.sandbox.checkout.project());
+        let mut vault = MemoryVault::new(&self.sandbox.checkout.project);
         let mut notes: Vec<_> = self.facts.notes(self.snapshot).collect();
         if self.order == Order::Reversed {
             notes.reverse();

@@ -8,25 +8,20 @@ use rayon::prelude::*;
 
 use crate::check::CheckError;
 use crate::check::contexts::sandbox::Sandbox;
-use crate::check::finding::{Rule, Spot};
-use crate::check::report::{EntryName, StaticFile};
+use crate::check::report::EntryName;
 use crate::check::repository::Repository;
 use crate::check::repository_file::RepositoryFile;
+use crate::check::rules::RuleInput;
 use crate::check::rules::roles::Roles;
-use crate::check::rules::{RuleInput, static_context};
+use crate::check::snapshot::Snapshot;
 use crate::check::snapshot::base::Base;
-use crate::check::snapshot::{Snapshot, SnapshotReader, text};
 use crate::core::context::candidate::Part;
 use crate::core::note::{Remarks, markdown};
-use crate::core::settings::Settings;
-use crate::system::vault;
 
 pub(crate) struct SnapshotFacts<'r> {
     pub(crate) repository: &'r Repository,
+    pub(crate) sandbox: &'r Sandbox<'r>,
     pub(crate) roles: Roles<'r>,
-    settings: &'r Settings,
-    /// Larger files are not read.
-    pub(crate) max_bytes: u64,
     pub(crate) head: Snapshot<'r>,
     pub(crate) base: Option<Snapshot<'r>>,
     addresses: OnceCell<HashSet<String>>,
@@ -35,45 +30,28 @@ pub(crate) struct SnapshotFacts<'r> {
 
 impl<'r> SnapshotFacts<'r> {
     pub(crate) fn read(
-        repository: &'r Repository,
         sandbox: &'r Sandbox<'r>,
         base: Option<&'r Base>,
     ) -> Result<SnapshotFacts<'r>, CheckError> {
-        let settings = &sandbox.settings;
-        let max_bytes = settings.max_file_bytes.value;
-        let roles = Roles { settings: &repository.file.settings, vaults: &sandbox.vaults };
-        let reader = SnapshotReader { repository, roles, max_bytes };
-        let head = reader.working_tree()?;
-        let base = base.map(|base| reader.base(base, &head)).transpose()?;
+        let head = Snapshot::of_working_tree(sandbox)?;
+        let base = base.map(|base| Snapshot::of_base(sandbox, base, &head)).transpose()?;
+        let (repository, roles) = (sandbox.repository, sandbox.roles());
         let (addresses, concepts) = (OnceCell::new(), OnceCell::new());
-        Ok(SnapshotFacts {
-            repository,
-            roles,
-            settings,
-            max_bytes,
-            head,
-            base,
-            addresses,
-            concepts,
-        })
+        Ok(SnapshotFacts { repository, sandbox, roles, head, base, addresses, concepts })
     }
 
     pub(crate) fn input<'a>(&'a self, snapshot: &'a Snapshot<'_>) -> RuleInput<'a> {
+        let settings = &self.sandbox.settings;
         RuleInput {
             files: &snapshot.files,
-            unread: &self.repository.unread,
+            unread: &self.repository.listing.unread,
             vaults: self.roles.vaults,
-            links: self.settings.links.value,
+            links: settings.links.value,
             settings: self.roles.settings,
             now: self.repository.now,
-            encoding: self.settings.encoding.value,
-            max_age_days: self.settings.handoff.max_age_days.value,
+            encoding: settings.encoding.value,
+            max_age_days: settings.handoff.max_age_days.value,
         }
-    }
-
-    pub(crate) fn base_static_files(&self) -> Vec<StaticFile> {
-        let base = self.base.as_ref();
-        base.map(|base| static_context::files(&self.input(base))).unwrap_or_default()
     }
 
     pub(crate) fn notes<'a>(
@@ -105,7 +83,7 @@ impl<'r> SnapshotFacts<'r> {
     }
 
     fn concepts(&self) -> HashSet<String> {
-        let (style, roles) = (self.settings.links.value, self.roles);
+        let (style, roles) = (self.sandbox.settings.links.value, self.roles);
         let notes = self.head.files.par_iter().filter(|file| roles.is_note(&file.path));
         let concepts = notes.flat_map_iter(|file| {
             let text = file.text.as_deref().unwrap_or_default();
@@ -113,34 +91,6 @@ impl<'r> SnapshotFacts<'r> {
             note.mentions.into_keys().map(|concept| concept.to_string())
         });
         concepts.collect()
-    }
-
-    /// Files that are too large to be read, with their sizes in bytes and the rules that they
-    /// break.
-    pub(crate) fn too_large(&self) -> Vec<(&str, u64, Rule)> {
-        let unread = self.head.files.iter().filter(|file| file.text.is_none());
-        let too_large = unread.filter_map(|file| {
-            let path = file.path.as_str();
-            let rule = match path {
-                path if self.roles.is_note(path) => Rule::GiantNote,
-                path if self.roles.is_handoff(path) => Rule::HandoffInvalid,
-                path => self.roles.static_limit(path).map(|_| Rule::StaticContext)?,
-            };
-            let n_bytes = vault::size(&self.repository.tree.top.join(path))?;
-            (n_bytes > self.max_bytes).then_some((path, n_bytes, rule))
-        });
-        too_large.collect()
-    }
-
-    /// The first changed line of a file that was written during the check.
-    pub(crate) fn written_meanwhile(&self) -> Option<Spot> {
-        self.head.files.iter().find_map(|RepositoryFile { path, text: read, .. }| {
-            let read = read.as_deref()?;
-            let bytes = self.repository.tree.read(path, self.max_bytes);
-            let now = bytes.map(text).unwrap_or_default();
-            let same = || read.split('\n').zip(now.split('\n')).take_while(|(a, b)| a == b).count();
-            (now != read).then(|| Spot { line: same() + 1, ..Spot::top_of(path) })
-        })
     }
 
     /// The note or handoff that grew most. Without a base: the largest that is newer than the

@@ -9,13 +9,13 @@ use crate::core::context::candidate::Part;
 use crate::core::context::receipt::PartUse;
 
 /// The contexts and static files before the change.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Before {
     pub(crate) sessions: BTreeMap<String, SessionBefore>,
     pub(crate) static_files: BTreeMap<String, usize>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct SessionBefore {
     pub(crate) tokens: usize,
     pub(crate) parts: Vec<PartUse>,
@@ -23,12 +23,11 @@ pub(crate) struct SessionBefore {
 }
 
 impl Before {
-    pub(crate) fn of_base(facts: &SnapshotFacts<'_>, contexts: Vec<SessionContext>) -> Before {
+    pub(crate) fn of_base(contexts: Vec<SessionContext>, files: Vec<StaticFile>) -> Before {
         let session = |context: SessionContext| {
             let SessionReport { name, used, parts, shown, .. } = context.report;
             (name, SessionBefore { tokens: used.tokens, parts, shown })
         };
-        let files = facts.base_static_files();
         Before {
             sessions: contexts.into_iter().map(session).collect(),
             static_files: files.into_iter().map(|file| (file.path, file.tokens)).collect(),
@@ -41,18 +40,16 @@ impl Before {
         &self,
         facts: &SnapshotFacts<'_>,
         contexts: &mut [SessionContext],
-        of_one_day: Option<&[SessionContext]>,
+        of_one_day: Option<&[SessionReport]>,
     ) {
-        for (n, context) in contexts.iter_mut().enumerate() {
-            let Some(before) = self.sessions.get(&context.report.name) else { continue };
-            let growth = match of_one_day.and_then(|measured| measured.get(n)) {
-                Some(measured) => {
-                    let growth = before.growth(measured, facts);
-                    growth.moved_to(&measured.report, &context.report)
-                }
-                None => before.growth(context, facts),
-            };
-            context.report.growth = Some(growth);
+        for (n, SessionContext { report, .. }) in contexts.iter_mut().enumerate() {
+            let Some(before) = self.sessions.get(&report.name) else { continue };
+            let measured = of_one_day.and_then(|measured| measured.get(n));
+            let mut growth = before.growth(measured.unwrap_or(report), facts);
+            if let Some(measured) = measured {
+                growth.move_to(measured, report);
+            }
+            report.growth = Some(growth);
         }
     }
 
@@ -74,15 +71,14 @@ impl Before {
 }
 
 impl SessionBefore {
-    fn growth(&self, now: &SessionContext, facts: &SnapshotFacts<'_>) -> Growth {
-        let shown = &now.report.shown;
-        let missing = self.shown.iter().filter(|entry| !shown.contains(entry)).cloned();
+    fn growth(&self, now: &SessionReport, facts: &SnapshotFacts<'_>) -> Growth {
+        let missing = self.shown.iter().filter(|entry| !now.shown.contains(entry)).cloned();
         let (pushed_out, removed) =
-            missing.partition(|entry| now.has(entry) || facts.has_entry(entry));
+            missing.partition(|entry| now.omitted.contains(entry) || facts.has_entry(entry));
         Growth {
             tokens_before: self.tokens,
             parts_before: self.parts.clone(),
-            added: shown.iter().filter(|entry| !self.shown.contains(entry)).cloned().collect(),
+            added: now.shown.iter().filter(|entry| !self.shown.contains(entry)).cloned().collect(),
             removed,
             pushed_out,
         }
@@ -92,7 +88,7 @@ impl SessionBefore {
 impl Growth {
     /// Transfers a growth that was measured with notes of one day to a session with the notes' real
     /// dates: the difference stays the same.
-    fn moved_to(mut self, measured: &SessionReport, shown: &SessionReport) -> Growth {
+    fn move_to(&mut self, measured: &SessionReport, shown: &SessionReport) {
         let moved = |before: usize, measured: usize, shown: usize| {
             shown.saturating_add(before).saturating_sub(measured)
         };
@@ -102,12 +98,9 @@ impl Growth {
             let before = tokens(&self.parts_before);
             PartUse { name, tokens: moved(before, tokens(&measured.parts), tokens(&shown.parts)) }
         };
-        let mut parts: Vec<PartUse> =
+        self.parts_before =
             Part::ALL.into_iter().map(part).filter(|part| part.tokens > 0).collect();
-        parts.sort_by_key(|part| part.name);
-        self.parts_before = parts;
         // The baseline does not record which notes were recent.
         self.pushed_out.retain(|entry| entry.part != Part::Recent);
-        self
     }
 }

@@ -1,6 +1,6 @@
 //! `kgctx check --init`: writes a `[check]` section with all settings, and a baseline.
 
-use crate::check::baseline::Baseline;
+use crate::check::baseline;
 use crate::check::finding::{Rule, Severity};
 use crate::check::report::CheckReport;
 use crate::check::repository::{Repository, SETTINGS};
@@ -20,14 +20,16 @@ pub struct Initialized {
 pub fn init(request: &CheckRequest) -> Result<Initialized, CheckError> {
     let repository = Repository::find(request)?;
     if repository.file.has_check {
-        return Err(CheckError::AlreadyInitialized);
+        let message =
+            "kgctx.toml has a [check] section already; change it there, or take it out first";
+        return Err(CheckError::Wrong(message.to_owned()));
     }
     if repository.has_unread_settings() {
         let reason = "it is there already, and git ignores it, or it is a link or too large; make it a plain file that git knows";
         return Err(CheckError::refused(SETTINGS, reason));
     }
     // Checks this before writing the first file: it writes both files or none.
-    Baseline::new(&repository).may_write(&repository)?;
+    baseline::may_write(&repository)?;
     let old = repository.text.as_deref().unwrap_or_default();
     let gap = match old {
         "" => "",

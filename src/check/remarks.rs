@@ -15,14 +15,13 @@ use crate::core::text::for_model;
 pub(crate) fn all(
     facts: &SnapshotFacts<'_>,
     contexts: &[SessionContext],
-    revision: Option<&str>,
     base: Option<&Base>,
     before: Option<&Before>,
 ) -> Vec<String> {
     let repository = facts.repository;
     let mut remarks = Vec::new();
     remarks.extend(on_history(repository).map(str::to_owned));
-    remarks.extend(revision.zip(base).and_then(|(revision, base)| on_base(revision, base)));
+    remarks.extend(base.and_then(on_base));
     remarks.extend(on_settings(repository).map(str::to_owned));
     remarks.extend(on_notes(facts, contexts));
     remarks.extend(on_handoffs(contexts));
@@ -36,26 +35,26 @@ pub(crate) fn all(
 }
 
 fn on_history(repository: &Repository) -> Option<&'static str> {
-    match repository.tree.history {
-        History::Commits if repository.tree.is_shallow => Some(
+    Some(match repository.tree.history {
+        History::Commits if repository.tree.is_shallow => {
             "this clone is shallow: notes that were not changed since its oldest commit count as changed then; \
-             fetch the whole history, in GitHub's checkout with `fetch-depth: 0`",
-        ),
-        History::Commits => None,
-        History::NoCommit => Some(
-            "there is no commit yet: no note counts as recent; commit the notes to see what sessions will be given",
-        ),
-        History::NoRepository => Some(
-            "this folder is in no git repository: no note counts as recent, and there is no base to compare with",
-        ),
-        History::NoProgram => Some(
-            "git is not installed: no note counts as recent, and there is no base to compare with",
-        ),
-    }
+             fetch the whole history, in GitHub's checkout with `fetch-depth: 0`"
+        }
+        History::Commits => return None,
+        History::NoCommit => {
+            "there is no commit yet: no note counts as recent; commit the notes to see what sessions will be given"
+        }
+        History::NoRepository => {
+            "this folder is in no git repository: no note counts as recent, and there is no base to compare with"
+        }
+        History::NoProgram => {
+            "git is not installed: no note counts as recent, and there is no base to compare with"
+        }
+    })
 }
 
-fn on_base(revision: &str, base: &Base) -> Option<String> {
-    let revision = for_model::one_line(revision);
+fn on_base(base: &Base) -> Option<String> {
+    let revision = for_model::one_line(&base.revision);
     let remark = format!(
         "{revision} and HEAD have no commit in common: the change is everything that is different between them"
     );
@@ -63,17 +62,12 @@ fn on_base(revision: &str, base: &Base) -> Option<String> {
 }
 
 fn on_settings(repository: &Repository) -> Option<&'static str> {
-    if repository.has_unread_settings() {
-        Some(
-            "the kgctx.toml at the top is ignored by git, a link or too large: it is not read, and the defaults hold",
-        )
-    } else if repository.text.is_none() {
-        Some(
-            "there is no kgctx.toml at the top: the defaults hold; `kgctx check --init` writes one",
-        )
+    let remark = if repository.has_unread_settings() {
+        "the kgctx.toml at the top is ignored by git, a link or too large: it is not read, and the defaults hold"
     } else {
-        None
-    }
+        "there is no kgctx.toml at the top: the defaults hold; `kgctx check --init` writes one"
+    };
+    repository.text.is_none().then_some(remark)
 }
 
 fn on_notes(facts: &SnapshotFacts<'_>, contexts: &[SessionContext]) -> Vec<String> {
@@ -87,7 +81,7 @@ fn on_notes(facts: &SnapshotFacts<'_>, contexts: &[SessionContext]) -> Vec<Strin
     }
     let is_missed =
         |unread: &&Unread| matches!(unread, Unread::File(path) if facts.roles.is_read(path));
-    let n_missed = facts.repository.unread.iter().filter(is_missed).count();
+    let n_missed = facts.repository.listing.unread.iter().filter(is_missed).count();
     if n_missed > 0 {
         remarks.push(format!(
             "this checkout is sparse, and {n_missed} of its notes, handoffs and static files are not in it: they are not looked at"

@@ -1,18 +1,14 @@
 //! The checked repository: its working tree, its settings, and the values that they set for all
 //! sessions.
 
-pub mod error;
 mod git;
-pub(crate) mod history;
+mod history;
 pub(crate) mod listing;
-mod walk;
 pub(crate) mod working_tree;
 
-use std::collections::HashSet;
 use std::path::PathBuf;
 
 use crate::check::finding::Spot;
-use crate::check::repository_file::Unread;
 use crate::check::settings::file::{self, CheckFile};
 use crate::check::settings::{SessionSpec, is_project_name};
 use crate::check::{CheckError, CheckRequest};
@@ -23,24 +19,19 @@ use crate::core::text::for_model;
 use crate::core::time::{Timespan, Timestamp};
 use crate::system;
 use crate::system::environment::Environment;
-use error::RepositoryError;
 use listing::Listing;
 use working_tree::{History, WorkingTree};
 
 /// The repository's settings, at its top.
 pub(crate) const SETTINGS: &str = "kgctx.toml";
 /// Larger settings are not read.
-const MAX_SETTINGS_BYTES: u64 = 1024 * 1024;
+pub(crate) const MAX_SETTINGS_BYTES: u64 = 1024 * 1024;
 /// Longer lines are cut in an excerpt.
 const MAX_EXCERPT_CHARS: usize = 160;
 
 pub(crate) struct Repository {
     pub(crate) tree: WorkingTree,
-    /// Sorted.
-    pub(crate) paths: Vec<String>,
-    /// Files that git does not track.
-    pub(crate) untracked: HashSet<String>,
-    pub(crate) unread: Vec<Unread>,
+    pub(crate) listing: Listing,
     /// The text of the settings file, if it was read.
     pub(crate) text: Option<String>,
     pub(crate) file: CheckFile,
@@ -56,7 +47,8 @@ impl Repository {
         let dir = dir.unwrap_or_else(|| PathBuf::from("."));
         // Without the environment: the user's home folder must not matter.
         let facts = system::git::facts(None, &dir, &Environment::default())
-            .map_err(|cause| RepositoryError::Dir { dir, cause })?;
+            .map_err(|cause| format!("cannot use the folder {}: {cause}", dir.display()))
+            .map_err(CheckError::Wrong)?;
         let repository = facts.repository.as_ref();
         let repository = repository.filter(|repository| repository.layout != Layout::Bare);
         let top = match repository {
@@ -64,8 +56,8 @@ impl Repository {
             None => facts.marked.as_ref().unwrap_or(&facts.folder),
         };
         let tree = WorkingTree::find(top, repository.is_some())?;
-        let Listing { paths, untracked, unread } = tree.files()?;
-        let text = if has(&paths, SETTINGS) { settings_text(&tree)? } else { None };
+        let listing = tree.files()?;
+        let text = if listing.paths.contains(SETTINGS) { settings_text(&tree)? } else { None };
         let file = text.as_ref().map(|text| file::read(SETTINGS, text)).transpose()?;
         let file = file.unwrap_or_default();
         let project = file.settings.project.clone().or_else(|| tree.origin.clone());
@@ -76,25 +68,17 @@ impl Repository {
         let asked_now = request.now;
         let now = asked_now.or(tree.newest).unwrap_or(Timestamp(0));
         let sessions = match &file.settings.sessions[..] {
-            [] => Host::with_limits().map(at_the_top).collect(),
+            [] => {
+                let at_the_top = |host: Host| SessionSpec {
+                    name: host.to_string(),
+                    host,
+                    ..SessionSpec::default()
+                };
+                Host::with_limits().map(at_the_top).collect()
+            }
             declared => declared.to_vec(),
         };
-        Ok(Repository {
-            tree,
-            paths,
-            untracked,
-            unread,
-            text,
-            file,
-            project,
-            now,
-            asked_now,
-            sessions,
-        })
-    }
-
-    pub(crate) fn has(&self, path: &str) -> bool {
-        has(&self.paths, path)
+        Ok(Repository { tree, listing, text, file, project, now, asked_now, sessions })
     }
 
     /// The moment at which a session starts.
@@ -121,12 +105,9 @@ impl Repository {
         self.text.is_none() && self.tree.exists(SETTINGS)
     }
 
-    /// The position of the first of these keys that is set, else the first line; `None` without
-    /// settings.
-    pub(crate) fn spot(&self, keys: &[String]) -> Option<Spot> {
-        self.text.as_ref()?;
-        let set = keys.iter().find_map(|key| self.file.places.get(key)).cloned();
-        Some(set.unwrap_or_else(|| Spot::top_of(SETTINGS)))
+    /// The position of the first of these keys that is set.
+    pub(crate) fn spot(&self, keys: &[String]) -> Option<&Spot> {
+        keys.iter().find_map(|key| self.file.places.get(key))
     }
 
     /// The line of a spot in the settings, safe to show.
@@ -137,10 +118,6 @@ impl Repository {
     }
 }
 
-fn has(paths: &[String], path: &str) -> bool {
-    paths.binary_search_by(|known| known.as_str().cmp(path)).is_ok()
-}
-
 fn settings_text(tree: &WorkingTree) -> Result<Option<String>, CheckError> {
     let bytes = tree.read(SETTINGS, MAX_SETTINGS_BYTES);
     bytes.map(String::from_utf8).transpose().map_err(|error| {
@@ -148,17 +125,6 @@ fn settings_text(tree: &WorkingTree) -> Result<Option<String>, CheckError> {
         let line = before.split(|&byte| byte == b'\n').count();
         let message =
             format!("{SETTINGS}:{line}: this is no UTF-8; save the file in that encoding");
-        CheckError::Place(message)
+        CheckError::Wrong(message)
     })
-}
-
-fn at_the_top(host: Host) -> SessionSpec {
-    SessionSpec {
-        name: host.to_string(),
-        dir: String::new(),
-        host,
-        budget: None,
-        now: None,
-        branch: None,
-    }
 }

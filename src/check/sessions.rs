@@ -1,12 +1,14 @@
 //! The contexts of all sessions, and those to compare them with.
 
-use crate::check::baseline::Baseline;
+use crate::check::baseline;
 use crate::check::contexts::sandbox::Sandbox;
 use crate::check::contexts::session::SessionContext;
 use crate::check::contexts::{ContextBuilder, Order};
 use crate::check::facts::SnapshotFacts;
 use crate::check::finding::Rule;
 use crate::check::growth::Before;
+use crate::check::report::SessionReport;
+use crate::check::rules::static_context;
 use crate::check::{CheckError, CheckRequest};
 use crate::system::breakpoint;
 
@@ -16,44 +18,43 @@ pub(crate) struct Sessions {
     pub(crate) again: Vec<String>,
     pub(crate) before: Option<Before>,
     /// The same contexts measured like a baseline, if there is one or one is to be written.
-    pub(crate) agreed: Option<Vec<SessionContext>>,
+    pub(crate) agreed: Option<Vec<SessionReport>>,
 }
 
 impl Sessions {
     pub(crate) fn build(
         request: &CheckRequest,
-        baseline: &Baseline,
         facts: &SnapshotFacts<'_>,
-        sandbox: &Sandbox<'_>,
     ) -> Result<Sessions, CheckError> {
         let builds_twice = facts.roles.settings.is_on(Rule::UnstableOutput);
-        let mut builder = ContextBuilder::new(facts, sandbox, Order::AsListed)?;
-        let contexts = builder.build()?;
+        let mut builder = ContextBuilder::new(facts, Order::AsListed)?;
+        let contexts = builder.contexts()?;
         let mut again = Vec::new();
         if let Some(base) = &facts.base {
             builder.switch_to(base)?;
-            let before = Before::of_base(facts, builder.build()?);
+            let static_files = static_context::files(&facts.input(base));
+            let before = Before::of_base(builder.contexts()?, static_files);
             if builds_twice {
                 breakpoint::reach("check:again");
                 // The same notes in another way: leftovers of the base in the index would show up.
                 builder.switch_to(&facts.head)?;
-                again = builder.build_texts()?;
+                again = builder.texts()?;
             }
             return Ok(Sessions { contexts, again, before: Some(before), agreed: None });
         }
         let before =
-            if request.updates_baseline { None } else { baseline.read(facts.repository)? };
+            if request.updates_baseline { None } else { baseline::read(facts.repository)? };
         let is_measured = before.is_some() || request.updates_baseline;
         let mut agreed = None;
         if builds_twice || is_measured {
             breakpoint::reach("check:again");
             let sandbox = Sandbox::new(facts.repository, None)?;
-            let facts = SnapshotFacts::read(facts.repository, &sandbox, None)?;
-            let builder = ContextBuilder::new(&facts, &sandbox, Order::Reversed)?;
+            let facts = SnapshotFacts::read(&sandbox, None)?;
+            let builder = ContextBuilder::new(&facts, Order::Reversed)?;
             if builds_twice {
-                again = builder.build_texts()?;
+                again = builder.texts()?;
             }
-            agreed = is_measured.then(|| builder.build_of_one_day()).transpose()?;
+            agreed = is_measured.then(|| builder.reports_of_one_day()).transpose()?;
         }
         Ok(Sessions { contexts, again, before, agreed })
     }

@@ -40,7 +40,7 @@ pub struct CheckSettings {
     pub sessions: Vec<SessionSpec>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SessionSpec {
     pub name: String,
     /// The folder where it starts, from the top of the repository; empty for the top.

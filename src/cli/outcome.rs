@@ -5,7 +5,6 @@ use std::fmt::Display;
 use crate::app::deliver::{NotDelivered, Refusal};
 use crate::app::install::InstallError;
 use crate::check::CheckError;
-use crate::check::repository::error::RepositoryError;
 use crate::core::text::for_terminal;
 use crate::hosts::json_hooks::SettingsFileError;
 use crate::service::ServeError;
@@ -56,16 +55,8 @@ impl From<CheckError> for Failure {
     fn from(error: CheckError) -> Failure {
         let code = match error {
             CheckError::App(error) => return error.into(),
-            CheckError::Write { .. }
-            | CheckError::Repository(RepositoryError::Git { .. } | RepositoryError::Partial) => {
-                UNAVAILABLE
-            }
-            CheckError::Repository(_)
-            | CheckError::Settings(_)
-            | CheckError::Place(_)
-            | CheckError::Baseline { .. }
-            | CheckError::Refused { .. }
-            | CheckError::AlreadyInitialized => USAGE,
+            CheckError::Failed(_) => UNAVAILABLE,
+            CheckError::Wrong(_) | CheckError::Settings(_) => USAGE,
         };
         // The message can quote the repository's settings.
         Failure { code, message: for_terminal::one_line(&error.to_string()) }

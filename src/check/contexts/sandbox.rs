@@ -7,8 +7,9 @@ use std::path::Path;
 
 use crate::check::CheckError;
 use crate::check::contexts::temp_checkout::TempCheckout;
-use crate::check::repository::{Repository, SETTINGS};
+use crate::check::repository::{MAX_SETTINGS_BYTES, Repository, SETTINGS};
 use crate::check::rules::CheckedVault;
+use crate::check::rules::roles::Roles;
 use crate::check::settings::{self, SessionSpec};
 use crate::check::snapshot::base::Base;
 use crate::check::snapshot::text;
@@ -22,10 +23,9 @@ use crate::workspace::{AppError, Place, Request};
 const PATIENCE_MS: &str = "3600000";
 /// The branch of a session that does not set one.
 const BRANCH: &str = "main";
-const MAX_SETTINGS_BYTES: u64 = 1024 * 1024;
 
 pub(crate) struct Sandbox<'r> {
-    repository: &'r Repository,
+    pub(crate) repository: &'r Repository,
     pub(crate) checkout: TempCheckout,
     /// By the session's folder.
     pub(crate) places: BTreeMap<String, Place>,
@@ -43,7 +43,7 @@ impl<'r> Sandbox<'r> {
         // The folders of both versions: a vault that exists in only one of them is empty in the
         // other.
         let of_base = base.iter().flat_map(|base| base.files.keys());
-        for path in repository.paths.iter().chain(of_base) {
+        for path in repository.listing.paths.iter().chain(of_base) {
             checkout.make_folder_of(path)?;
         }
         write_settings(repository, &checkout)?;
@@ -57,21 +57,21 @@ impl<'r> Sandbox<'r> {
         Ok(Sandbox { repository, checkout, places, settings, vaults })
     }
 
-    /// Checks out the session's branch. Returns the session's request and place.
-    pub(crate) fn enter(&self, session: &SessionSpec) -> Result<(Request, &Place), CheckError> {
+    /// Checks out the session's branch. Returns the session's request.
+    pub(crate) fn enter(&self, session: &SessionSpec) -> Result<Request, CheckError> {
         if self.repository.has_repository() {
             self.checkout.check_out(session.branch.as_deref().unwrap_or(BRANCH))?;
         }
-        Ok((self.request(&session.dir), self.place(session)?))
+        Ok(request(&self.checkout, &session.dir))
     }
 
-    pub(crate) fn place(&self, session: &SessionSpec) -> Result<&Place, CheckError> {
-        let place = self.places.get(&session.dir);
-        place.ok_or_else(|| CheckError::Place(format!("no folder {}", session.dir)))
+    pub(crate) fn roles(&self) -> Roles<'_> {
+        Roles { settings: &self.repository.file.settings, vaults: &self.vaults }
     }
 
-    pub(crate) fn request(&self, dir: &str) -> Request {
-        request(&self.checkout, dir)
+    /// Larger files are not read.
+    pub(crate) fn max_bytes(&self) -> u64 {
+        self.settings.max_file_bytes.value
     }
 }
 
@@ -83,7 +83,7 @@ fn write_settings(repository: &Repository, checkout: &TempCheckout) -> Result<()
     if repository.has_repository() {
         return checkout.check_out(BRANCH);
     }
-    for path in repository.paths.iter().filter(|path| path.ends_with("/kgctx.toml")) {
+    for path in repository.listing.paths.iter().filter(|path| path.ends_with("/kgctx.toml")) {
         let bytes = repository.tree.read(path, MAX_SETTINGS_BYTES);
         let Some(text) = bytes.map(text) else { continue };
         let file = settings::file::read(path, &text)?;
@@ -105,7 +105,7 @@ fn check_folder(
     let n = repository.sessions.iter().position(|other| other.name == *name).unwrap_or_default();
     let keys = [format!("check.session.{n}.dir"), format!("check.session.{n}")];
     let line = repository.spot(&keys).map_or(1, |spot| spot.line);
-    Err(CheckError::Place(format!(
+    Err(CheckError::Wrong(format!(
         "{SETTINGS}:{line}: the session {name:?} starts in {dir:?}, and no file of the repository is there"
     )))
 }
@@ -113,21 +113,21 @@ fn check_folder(
 fn find_place(checkout: &TempCheckout, dir: &str) -> Result<Place, CheckError> {
     Place::find(&request(checkout, dir)).map_err(|error| match error {
         AppError::Settings(error) => {
-            CheckError::Place(checkout.as_in_repository(&error.to_string()))
+            CheckError::Wrong(checkout.as_in_repository(&error.to_string()))
         }
         error => error.into(),
     })
 }
 
-fn request(checkout: &TempCheckout, dir: &str) -> Request {
+pub(crate) fn request(checkout: &TempCheckout, dir: &str) -> Request {
     let patience = (OsString::from("KGCTX_DEADLINE_MS"), OsString::from(PATIENCE_MS));
     Request {
-        dir: Some(checkout.project().join(dir)),
+        dir: Some(checkout.project.join(dir)),
         home: Some(checkout.home()),
         environment: Some(Environment::from_iter([patience])),
         source: Some(SourcePreference::Index),
         // The temporary folder can be in a repository.
-        ceiling: Some(checkout.folder().to_path_buf()),
+        ceiling: Some(checkout.folder.clone()),
         ..Request::default()
     }
 }
@@ -136,7 +136,7 @@ fn request(checkout: &TempCheckout, dir: &str) -> Request {
 fn vaults(checkout: &TempCheckout, places: &BTreeMap<String, Place>) -> Vec<CheckedVault> {
     let specs = places.values().flat_map(|place| &place.settings.vaults);
     let opened = specs.filter_map(|spec| vault::open(spec).ok()).map(|opened| {
-        let below = opened.root.strip_prefix(checkout.project()).unwrap_or(Path::new(""));
+        let below = opened.root.strip_prefix(&checkout.project).unwrap_or(Path::new(""));
         CheckedVault { folder: below.to_string_lossy().into_owned(), name: opened.name }
     });
     let mut vaults: Vec<CheckedVault> = opened.collect();

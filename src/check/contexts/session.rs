@@ -37,17 +37,10 @@ pub(crate) struct Cut {
     pub(crate) wanted: usize,
 }
 
-impl SessionContext {
-    /// Whether the context has the entry, shown or omitted.
-    pub(crate) fn has(&self, entry: &EntryName) -> bool {
-        self.report.shown.contains(entry) || self.report.omitted.contains(entry)
-    }
-}
-
 impl ContextBuilder<'_> {
     /// Builds the session's context, and a second one without limits to find what does not fit.
     pub(super) fn context(&self, session: &SessionSpec) -> Result<SessionContext, CheckError> {
-        let handoff = self.handoff(session)?;
+        let handoff = self.handoff(session);
         let Injection { text, receipt, .. } =
             self.inject(session, handoff, session.host, session.budget)?;
         let unlimited = self.inject(session, handoff, Host::Plain, Some(UNLIMITED))?.receipt;
@@ -83,13 +76,13 @@ impl ContextBuilder<'_> {
     }
 
     pub(super) fn text(&self, session: &SessionSpec) -> Result<String, CheckError> {
-        let handoff = self.handoff(session)?;
+        let handoff = self.handoff(session);
         Ok(self.inject(session, handoff, session.host, session.budget)?.text)
     }
 
-    fn handoff(&self, session: &SessionSpec) -> Result<Option<&CommittedHandoff>, CheckError> {
+    fn handoff(&self, session: &SessionSpec) -> Option<&CommittedHandoff> {
         let now = self.facts.repository.now_of(session);
-        Ok(choose(&self.snapshot.handoffs, self.sandbox.place(session)?, now))
+        choose(&self.snapshot.handoffs, &self.sandbox.places[&session.dir], now)
     }
 
     fn inject(
@@ -99,7 +92,8 @@ impl ContextBuilder<'_> {
         host: Host,
         budget: Option<usize>,
     ) -> Result<Injection, CheckError> {
-        let (request, place) = self.sandbox.enter(session)?;
+        let request = self.sandbox.enter(session)?;
+        let place = &self.sandbox.places[&session.dir];
         let session = Session {
             budget,
             now: Some(self.facts.repository.now_of(session)),

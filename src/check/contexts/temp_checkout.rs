@@ -20,8 +20,9 @@ const LOCK: &str = "lock";
 
 #[derive(Debug)]
 pub(crate) struct TempCheckout {
-    folder: PathBuf,
-    project: PathBuf,
+    /// The folder around the project. Nothing in it or above it belongs to the project.
+    pub(crate) folder: PathBuf,
+    pub(crate) project: PathBuf,
     /// Held while the folder is in use.
     _lock: File,
 }
@@ -55,15 +56,6 @@ impl TempCheckout {
         // folder.
         fs::create_dir(checkout.folder.join(".git"))?;
         Ok(checkout)
-    }
-
-    /// The folder around the project. Nothing in it or above it belongs to the project.
-    pub(crate) fn folder(&self) -> &Path {
-        &self.folder
-    }
-
-    pub(crate) fn project(&self) -> &Path {
-        &self.project
     }
 
     /// The folder for kgctx's own files.
@@ -115,7 +107,7 @@ impl Drop for TempCheckout {
 }
 
 fn failed(cause: io::Error) -> CheckError {
-    CheckError::Write { path: "a temporary folder".to_owned(), cause }
+    CheckError::not_written("a temporary folder", &cause)
 }
 
 /// Removes the folders of killed processes.

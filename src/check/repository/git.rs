@@ -3,47 +3,45 @@
 #![expect(clippy::disallowed_methods, reason = "this room is behind the I/O fence")]
 
 use std::collections::{HashMap, HashSet};
+use std::fmt::Display;
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::thread;
 
-use super::error::RepositoryError;
+use super::working_tree::{History, WorkingTree};
+use crate::check::CheckError;
 use crate::core::time::Timestamp;
 
 /// Starts the line with a commit's time: no path starts with this byte.
 const COMMIT: u8 = 1;
 
-#[derive(Debug)]
-pub(super) struct Git {
-    top: PathBuf,
-    /// Folders of other users that this user trusts. This is the only user setting: it decides
-    /// whether git answers, not what it answers.
-    trusted: Vec<String>,
-}
-
-impl Git {
-    /// Finds git for a working tree; `None` if git is not installed.
-    pub(super) fn at(top: &Path) -> Result<Option<Git>, RepositoryError> {
-        let mut git = Git { top: top.to_path_buf(), trusted: Vec::new() };
+impl WorkingTree {
+    /// Makes sure that git answers. Returns whether it is installed.
+    pub(super) fn reach_git(&mut self) -> Result<bool, CheckError> {
         for is_last in [false, true] {
             let question = ["rev-parse", "--git-dir"];
-            let output = match git.command(&question).output() {
+            let output = match self.command(&question).output() {
                 Ok(output) => output,
-                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-                Err(error) => return Err(failed(&question, &error.to_string())),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+                Err(error) => return Err(failed(&question, error)),
             };
-            let message = String::from_utf8_lossy(&output.stderr).into_owned();
-            match output.status.success() {
-                true => break,
-                false if !message.contains("dubious ownership") => {
-                    return Err(failed(&question, &message));
-                }
-                false if is_last => return Err(RepositoryError::NotTrusted { top: git.top }),
-                false => git.trusted = trusted(),
+            if output.status.success() {
+                break;
             }
+            let message = String::from_utf8_lossy(&output.stderr);
+            if !message.contains("dubious ownership") {
+                return Err(failed(&question, message));
+            }
+            if is_last {
+                return Err(CheckError::Wrong(format!(
+                    "git does not trust this folder, which belongs to somebody else; if you do, \
+                     run `git config --global --add safe.directory {}`",
+                    self.top.display()
+                )));
+            }
+            self.trusted = trusted();
         }
-        Ok(Some(git))
+        Ok(true)
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
@@ -72,9 +70,9 @@ impl Git {
         command
     }
 
-    fn run(&self, arguments: &[&str]) -> Result<Output, RepositoryError> {
+    fn run(&self, arguments: &[&str]) -> Result<Output, CheckError> {
         let output = self.command(arguments).output();
-        output.map_err(|error| failed(arguments, &error.to_string()))
+        output.map_err(|error| failed(arguments, error))
     }
 
     fn spawn(&self, arguments: &[&str], stdin: Stdio) -> io::Result<Running> {
@@ -83,35 +81,35 @@ impl Git {
     }
 
     /// The output without the last line break; `None` if git fails.
-    pub(super) fn query(&self, arguments: &[&str]) -> Result<Option<String>, RepositoryError> {
+    pub(super) fn query(&self, arguments: &[&str]) -> Result<Option<String>, CheckError> {
         let output = self.run(arguments)?;
         let text = String::from_utf8_lossy(&output.stdout).trim_end_matches('\n').to_owned();
         Ok(output.status.success().then_some(text))
     }
 
     /// The output of a command that must not fail.
-    pub(super) fn output(&self, arguments: &[&str]) -> Result<Vec<u8>, RepositoryError> {
+    pub(super) fn output(&self, arguments: &[&str]) -> Result<Vec<u8>, CheckError> {
         let output = self.run(arguments)?;
         match output.status.success() {
             true => Ok(output.stdout),
-            false => Err(failed(arguments, &String::from_utf8_lossy(&output.stderr))),
+            false => Err(failed(arguments, String::from_utf8_lossy(&output.stderr))),
         }
     }
 
     /// The times of the last changes to files, up to a commit. Reads the history until it has seen
     /// all of the files.
-    pub(super) fn times(
+    pub(crate) fn times(
         &self,
         commit: &str,
         wanted: &HashSet<&str>,
-    ) -> Result<HashMap<String, Timestamp>, RepositoryError> {
+    ) -> Result<HashMap<String, Timestamp>, CheckError> {
         let mut times = HashMap::with_capacity(wanted.len());
-        if wanted.is_empty() {
+        if wanted.is_empty() || self.history != History::Commits {
             return Ok(times);
         }
         let arguments =
             ["log", "-c", "-z", "--format=%x01%ct", "--name-only", "--no-renames", commit, "--"];
-        let fail = |error: io::Error| failed(&arguments, &error.to_string());
+        let fail = |error: io::Error| failed(&arguments, error);
         let mut child = self.spawn(&arguments, Stdio::null()).map_err(fail)?;
         let Some(stdout) = child.0.stdout.take() else { return Ok(times) };
         let mut at = Timestamp::from_seconds(0);
@@ -136,44 +134,49 @@ impl Git {
         Ok(times)
     }
 
-    /// Reads blobs with one process. Skips blobs that are too large.
-    pub(super) fn blobs(
+    /// Reads blobs with one process; `None` for a blob that is too large.
+    pub(crate) fn blobs(
         &self,
         blobs: &[&str],
         max_bytes: u64,
-        mut take: impl FnMut(usize, Vec<u8>),
-    ) -> Result<(), RepositoryError> {
+    ) -> Result<Vec<Option<Vec<u8>>>, CheckError> {
+        if blobs.is_empty() {
+            return Ok(Vec::new());
+        }
         let arguments = ["cat-file", "--batch"];
-        let fail = |error: io::Error| failed(&arguments, &error.to_string());
+        let fail = |error: io::Error| failed(&arguments, error);
         let mut child = self.spawn(&arguments, Stdio::piped()).map_err(fail)?;
         let (stdin, stdout) = (child.0.stdin.take(), child.0.stdout.take());
-        let (Some(mut stdin), Some(stdout)) = (stdin, stdout) else { return Ok(()) };
+        let (Some(mut stdin), Some(stdout)) = (stdin, stdout) else { return Ok(Vec::new()) };
         let question: String = blobs.iter().map(|blob| format!("{blob}\n")).collect();
         thread::scope(|scope| {
             // Pipes have small buffers: writing everything before reading would block forever.
             scope.spawn(move || drop(stdin.write_all(question.as_bytes())));
             let mut answers = BufReader::new(stdout);
-            for n in 0..blobs.len() {
+            let read_next = |_| {
                 let mut about = String::new();
                 answers.read_line(&mut about).map_err(fail)?;
                 let size = about.trim_end().rsplit(' ').next().and_then(|size| size.parse().ok());
                 if about.trim_end().ends_with(" missing") {
-                    return Err(RepositoryError::Partial);
+                    let message = "this clone is partial, and does not have all files of the revision that is compared with; \
+                         `git diff REV...HEAD > /dev/null`, with that revision, fetches them";
+                    return Err(CheckError::Failed(message.to_owned()));
                 }
                 let Some(size) = size else {
-                    return Err(failed(&arguments, &format!("it does not have {about}")));
+                    return Err(failed(&arguments, format!("it does not have {about}")));
                 };
                 let mut answer = answers.by_ref().take(size);
+                let mut bytes = None;
                 if size > max_bytes {
                     io::copy(&mut answer, &mut io::sink()).map_err(fail)?;
                 } else {
-                    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
-                    answer.read_to_end(&mut bytes).map_err(fail)?;
-                    take(n, bytes);
+                    let bytes = bytes.insert(Vec::new());
+                    answer.read_to_end(bytes).map_err(fail)?;
                 }
                 answers.read_exact(&mut [0]).map_err(fail)?;
-            }
-            Ok(())
+                Ok(bytes)
+            };
+            blobs.iter().map(read_next).collect()
         })
     }
 }
@@ -196,13 +199,11 @@ fn trusted() -> Vec<String> {
     texts(&output).map(str::to_owned).collect()
 }
 
-fn failed(arguments: &[&str], message: &str) -> RepositoryError {
-    let message = message.trim();
-    let message = if message.is_empty() { "it does not say why" } else { message };
-    RepositoryError::Git {
-        command: arguments.first().copied().unwrap_or_default().to_owned(),
-        message: message.to_owned(),
-    }
+fn failed(arguments: &[&str], message: impl Display) -> CheckError {
+    let message = message.to_string();
+    let message = Some(message.trim()).filter(|message| !message.is_empty());
+    let message = message.unwrap_or("it does not say why");
+    CheckError::Failed(format!("git {} failed: {message}", arguments[0]))
 }
 
 /// Splits the output at zero bytes. Skips names that are not UTF-8, which no address can contain.

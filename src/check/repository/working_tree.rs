@@ -8,24 +8,23 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::error::RepositoryError;
-use super::git::Git;
 use crate::check::CheckError;
 use crate::check::settings::is_project_name;
 use crate::core::time::Timestamp;
 use crate::system::atomic_file;
 use crate::system::vault;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum History {
     Commits,
     NoCommit,
+    #[default]
     NoRepository,
     /// A repository, but `git` is not installed.
     NoProgram,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct WorkingTree {
     pub(crate) top: PathBuf,
     pub(crate) history: History,
@@ -35,36 +34,35 @@ pub(crate) struct WorkingTree {
     pub(crate) newest: Option<Timestamp>,
     /// The name of the origin's repository.
     pub(crate) origin: Option<String>,
-    pub(super) git: Option<Git>,
+    /// Folders of other users that this user trusts. This is the only user setting: it decides
+    /// whether git answers, not what it answers.
+    pub(super) trusted: Vec<String>,
 }
 
 impl WorkingTree {
     /// Reads the properties of the working tree at `top`.
-    pub(crate) fn find(top: &Path, has_repository: bool) -> Result<WorkingTree, RepositoryError> {
-        let mut tree = WorkingTree {
-            top: top.to_path_buf(),
-            history: History::NoRepository,
-            is_shallow: false,
-            newest: None,
-            origin: None,
-            git: None,
-        };
+    pub(crate) fn find(top: &Path, has_repository: bool) -> Result<WorkingTree, CheckError> {
+        let mut tree = WorkingTree { top: top.to_path_buf(), ..WorkingTree::default() };
         if !has_repository {
             return Ok(tree);
         }
-        let Some(git) = Git::at(top)? else {
+        if !tree.reach_git()? {
             return Ok(WorkingTree { history: History::NoProgram, ..tree });
-        };
-        let origin = git.query(&["config", "--local", "--get", "remote.origin.url"])?;
+        }
+        let origin = tree.query(&["config", "--local", "--get", "remote.origin.url"])?;
         tree.origin = origin.and_then(|url| name_in(url.trim()));
-        let shallow = git.query(&["rev-parse", "--is-shallow-repository"])?;
+        let shallow = tree.query(&["rev-parse", "--is-shallow-repository"])?;
         tree.is_shallow = shallow.as_deref() == Some("true");
-        let newest = git.query(&["log", "-1", "--format=%ct", "HEAD", "--"])?;
+        let newest = tree.query(&["log", "-1", "--format=%ct", "HEAD", "--"])?;
         tree.newest = newest.and_then(|time| time.parse().ok()).map(Timestamp::from_seconds);
         let has_commit = tree.newest.is_some();
         tree.history = if has_commit { History::Commits } else { History::NoCommit };
-        tree.git = Some(git);
         Ok(tree)
+    }
+
+    /// Whether git can be asked.
+    pub(super) fn has_git(&self) -> bool {
+        matches!(self.history, History::Commits | History::NoCommit)
     }
 
     /// Reads a file; `None` if it is too large or not a regular file.
@@ -108,7 +106,7 @@ impl WorkingTree {
                 }
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-                Err(cause) => return Err(CheckError::Write { path: path.to_owned(), cause }),
+                Err(cause) => return Err(CheckError::not_written(path, &cause)),
             }
         }
         Ok(())
@@ -120,7 +118,7 @@ impl WorkingTree {
         let file = self.top.join(path);
         let folder = file.parent().map_or(Ok(()), fs::create_dir_all);
         let written = folder.and_then(|()| atomic_file::write(&file, text));
-        written.map_err(|cause| CheckError::Write { path: path.to_owned(), cause })
+        written.map_err(|cause| CheckError::not_written(path, &cause))
     }
 }
 

@@ -2,20 +2,30 @@
 //! role, because no other rule sees it.
 
 use crate::check::facts::SnapshotFacts;
-use crate::check::finding::{Finding, Severity, Spot};
+use crate::check::finding::{Finding, Rule, Severity, Spot};
+use crate::check::repository_file::RepositoryFile;
+use crate::system::vault;
 
 pub(crate) fn find(facts: &SnapshotFacts<'_>) -> Vec<Finding> {
-    let findings = facts.too_large().into_iter().map(|(path, n_bytes, rule)| Finding {
-        rule,
-        severity: Severity::Error,
-        spot: Spot::top_of(path),
-        excerpt: None,
-        message: format!(
-            "this file has {n_bytes} bytes, and is left out: `max_file_bytes` is {}",
-            facts.max_bytes
-        ),
-        hint: "split it, move it out of the notes, or raise `max_file_bytes`".to_owned(),
-        session: None,
-    });
-    findings.collect()
+    let (roles, max_bytes) = (facts.roles, facts.sandbox.max_bytes());
+    let finding = |RepositoryFile { path, .. }: &RepositoryFile| {
+        let rule = match path {
+            path if roles.is_note(path) => Rule::GiantNote,
+            path if roles.is_handoff(path) => Rule::HandoffInvalid,
+            path => roles.static_limit(path).map(|_| Rule::StaticContext)?,
+        };
+        let n_bytes = vault::size(&facts.repository.tree.top.join(path))?;
+        (n_bytes > max_bytes).then(|| Finding {
+            rule,
+            severity: Severity::Error,
+            spot: Spot::top_of(path),
+            excerpt: None,
+            message: format!(
+                "this file has {n_bytes} bytes, and is left out: `max_file_bytes` is {max_bytes}"
+            ),
+            hint: "split it, move it out of the notes, or raise `max_file_bytes`".to_owned(),
+            session: None,
+        })
+    };
+    facts.head.files.iter().filter(|file| file.text.is_none()).filter_map(finding).collect()
 }

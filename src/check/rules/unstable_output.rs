@@ -2,8 +2,10 @@
 
 use crate::check::contexts::session::SessionContext;
 use crate::check::facts::SnapshotFacts;
-use crate::check::finding::{Finding, Rule};
+use crate::check::finding::{Finding, Rule, Spot};
+use crate::check::repository_file::RepositoryFile;
 use crate::check::rules::session_finding::{CheckedSession, merge};
+use crate::check::snapshot::text;
 
 /// Compares contexts with the texts of a second build.
 pub(crate) fn find(
@@ -17,7 +19,7 @@ pub(crate) fn find(
     if differing.is_empty() {
         return Vec::new();
     }
-    let written = facts.written_meanwhile();
+    let written = written_meanwhile(facts);
     let findings = differing.into_iter().map(|(session, again)| {
         let lines = session.context.text.lines().zip(again.lines());
         let from = lines.take_while(|(a, b)| a == b).count() + 1;
@@ -35,4 +37,15 @@ pub(crate) fn find(
         session.finding(spot, Rule::UnstableOutput, 0, message, hint)
     });
     merge(findings.collect())
+}
+
+/// The first changed line of a file that was written during the check.
+fn written_meanwhile(facts: &SnapshotFacts<'_>) -> Option<Spot> {
+    facts.head.files.iter().find_map(|RepositoryFile { path, text: read, .. }| {
+        let read = read.as_deref()?;
+        let bytes = facts.repository.tree.read(path, facts.sandbox.max_bytes());
+        let now = bytes.map(text).unwrap_or_default();
+        let same = || read.split('\n').zip(now.split('\n')).take_while(|(a, b)| a == b).count();
+        (now != read).then(|| Spot { line: same() + 1, ..Spot::top_of(path) })
+    })
 }

@@ -4,16 +4,18 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use rayon::prelude::*;
 
+use crate::check::CheckError;
 use crate::check::repository::Repository;
-use crate::check::repository::error::RepositoryError;
-use crate::check::repository::history::TreeFile;
 use crate::check::repository::working_tree::WorkingTree;
 
 pub(crate) struct Base {
+    /// The revision as given.
+    pub(crate) revision: String,
     pub(crate) commit: String,
     /// Whether `HEAD` descends from it.
     pub(crate) is_related: bool,
-    pub(crate) files: BTreeMap<String, TreeFile>,
+    /// The blobs of all files, by their paths.
+    pub(crate) files: BTreeMap<String, String>,
     /// Files that differ in the working tree.
     pub(crate) differing: HashSet<String>,
     /// The old and new paths of renamed files.
@@ -21,16 +23,14 @@ pub(crate) struct Base {
 }
 
 impl Base {
-    pub(crate) fn find(tree: &WorkingTree, revision: &str) -> Result<Base, RepositoryError> {
+    pub(crate) fn find(tree: &WorkingTree, revision: &str) -> Result<Base, CheckError> {
         let (commit, is_related) = tree.base(revision)?;
-        let files = tree.tree(&commit)?;
-        let files: BTreeMap<String, TreeFile> =
-            files.into_iter().map(|file| (file.path.clone(), file)).collect();
-        let differing = tree.changed_since(Some(&commit))?;
+        let files = tree.files_of(&commit)?;
+        let differing = tree.changed_since(&commit)?;
         // A file can only be renamed to a new path.
         let has_new = differing.iter().any(|path| !files.contains_key(path));
         let renamed = if has_new { tree.renamed_since(&commit)? } else { HashMap::new() };
-        Ok(Base { commit, is_related, files, differing, renamed })
+        Ok(Base { revision: revision.to_owned(), commit, is_related, files, differing, renamed })
     }
 }
 
@@ -43,7 +43,7 @@ pub(crate) enum Version<'r> {
 impl Version<'_> {
     pub(crate) fn has_file(self, repository: &Repository, path: &str) -> bool {
         match self {
-            Version::WorkingTree => repository.has(path),
+            Version::WorkingTree => repository.listing.paths.contains(path),
             Version::Base(base) => base.files.contains_key(path),
         }
     }
@@ -54,20 +54,18 @@ impl Version<'_> {
         tree: &WorkingTree,
         paths: &[&str],
         max_bytes: u64,
-    ) -> Result<Vec<(String, Vec<u8>)>, RepositoryError> {
+    ) -> Result<Vec<(String, Vec<u8>)>, CheckError> {
         match self {
             Version::WorkingTree => {
                 let read = |path: &&str| Some(((*path).to_owned(), tree.read(path, max_bytes)?));
                 Ok(paths.par_iter().with_min_len(32).filter_map(read).collect())
             }
             Version::Base(base) => {
-                let files = paths.iter().filter_map(|path| base.files.get(*path));
-                let files: Vec<&TreeFile> = files.collect();
-                let mut read = Vec::with_capacity(files.len());
-                tree.read_tree(&files, max_bytes, |n, bytes| {
-                    read.push((files[n].path.clone(), bytes));
-                })?;
-                Ok(read)
+                let files = paths.iter().filter_map(|path| base.files.get_key_value(*path));
+                let (paths, blobs): (Vec<&String>, Vec<&str>) =
+                    files.map(|(path, blob)| (path, blob.as_str())).unzip();
+                let read = paths.into_iter().zip(tree.blobs(&blobs, max_bytes)?);
+                Ok(read.filter_map(|(path, bytes)| Some((path.clone(), bytes?))).collect())
             }
         }
     }
