@@ -88,8 +88,12 @@ impl CheckReport {
         self.findings.iter().filter(|finding| finding.severity == severity).count()
     }
 
+    pub(crate) fn worst(&self) -> Option<Severity> {
+        self.findings.iter().map(|finding| finding.severity).max()
+    }
+
     pub fn fails(&self) -> bool {
-        self.n(Severity::Error) > 0
+        self.worst() == Some(Severity::Error)
     }
 
     /// Masks secrets in names: the name of a file or session can be one.

@@ -12,6 +12,7 @@ mod words;
 
 use crate::check::report::CheckReport;
 use crate::core::named::named;
+pub use text::render as render_text;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReportFormat {
@@ -55,16 +56,11 @@ pub enum Tone {
 /// Renders the report in a format, with a final line break.
 pub fn render(report: &CheckReport, format: ReportFormat) -> String {
     match format {
-        ReportFormat::Text => render_text(report, &|_, text| text.to_owned()),
+        ReportFormat::Text => text::render(report, &|_, text| text.to_owned()),
         ReportFormat::Json => json::render(report),
         ReportFormat::Github => github::render(report),
         ReportFormat::Sarif => sarif::render(report),
         ReportFormat::Junit => junit::render(report),
         ReportFormat::Markdown => markdown::render(report),
     }
-}
-
-/// Renders the report as text, with each piece passed through `paint`.
-pub fn render_text(report: &CheckReport, paint: &dyn Fn(Tone, &str) -> String) -> String {
-    text::render(report, paint)
 }

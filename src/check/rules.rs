@@ -25,6 +25,8 @@ pub(crate) mod unknown_key;
 mod unsafe_text;
 pub(crate) mod unstable_output;
 
+use rayon::prelude::*;
+
 use crate::check::finding::{Finding, Rule};
 use crate::check::repository_file::{RepositoryFile, Unread};
 use crate::check::settings::CheckSettings;
@@ -32,7 +34,6 @@ use crate::core::settings::LinkStyle;
 use crate::core::time::Timestamp;
 use crate::core::tokens::encoding::Encoding;
 use checked_files::CheckedFiles;
-use links::ResolvedLinks;
 use roles::Roles;
 
 /// The input of the rules.
@@ -72,31 +73,32 @@ pub struct CheckedVault {
 /// are off.
 pub fn find_all(input: &RuleInput<'_>) -> Vec<Finding> {
     let checked = CheckedFiles::new(input);
-    let links = ResolvedLinks::new(&checked);
-    let mut findings: Vec<Finding> = Rule::ALL
-        .into_iter()
-        .filter(|rule| input.settings.is_on(*rule))
-        .flat_map(|rule| match rule {
+    let links = links::resolve(&checked);
+    let mut findings = Vec::new();
+    for rule in Rule::ALL.into_iter().filter(|rule| input.settings.is_on(*rule)) {
+        let problems = match rule {
             Rule::DanglingLink => links::dangling(&checked, &links),
             Rule::AmbiguousLink => links::ambiguous(&checked, &links),
             Rule::OrphanNote => orphan_note::find(&checked, &links),
-            Rule::GiantNote => giant_note::giants(&checked),
+            Rule::GiantNote => giant_note::find(&checked),
             Rule::DuplicateNote => duplicate_note::find(&checked),
             Rule::StaleNote => stale_note::find(&checked),
             Rule::HandoffInvalid => handoffs::invalid(&checked),
             Rule::HandoffMissingFile => handoffs::missing_files(&checked),
             Rule::HandoffExpired => handoffs::expired(&checked),
-            Rule::Secret => secret::find(&checked),
-            Rule::UnsafeText => unsafe_text::find(&checked),
-            Rule::StaticContext => static_context::too_large(&checked),
+            Rule::Secret => checked.files.par_iter().flat_map_iter(secret::find).collect(),
+            Rule::UnsafeText => checked.files.par_iter().flat_map_iter(unsafe_text::find).collect(),
+            Rule::StaticContext => static_context::find(&checked),
             // About sessions and settings, not about files.
             Rule::BudgetTotal
             | Rule::BudgetPart
             | Rule::BudgetGrowth
             | Rule::UnstableOutput
-            | Rule::ConfigUnknownKey => Vec::new(),
-        })
-        .collect();
+            | Rule::ConfigUnknownKey => continue,
+        };
+        let severity = input.settings.severity(rule);
+        findings.extend(problems.into_iter().map(|problem| problem.finding(rule, severity)));
+    }
     findings.sort_by(|a, b| (&a.spot, a.rule).cmp(&(&b.spot, b.rule)));
     findings
 }

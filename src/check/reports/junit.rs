@@ -10,12 +10,10 @@ use crate::check::reports::words::{place, session, verdict};
 use crate::core::text::for_report::one_line;
 
 pub(super) fn render(report: &CheckReport) -> String {
-    let mut xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n".to_owned();
-    for (n, rule) in Rule::ALL.into_iter().enumerate() {
-        xml.push_str(&suite(report, rule, n));
-    }
-    xml.push_str("</testsuites>\n");
-    xml
+    let rules = Rule::ALL.into_iter().enumerate();
+    let suites: String = rules.map(|(n, rule)| suite(report, rule, n)).collect();
+    let head = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>";
+    format!("{head}\n<testsuites>\n{suites}</testsuites>\n")
 }
 
 fn suite(report: &CheckReport, rule: Rule, n: usize) -> String {
@@ -90,17 +88,12 @@ fn details(finding: &Finding) -> String {
 
 /// The sizes of a session's context as properties.
 fn budget(session: &SessionReport) -> String {
+    let (used, budget) = (session.used.tokens, session.budget.tokens);
+    let mut sizes = vec![("tokens", used), ("budget", budget), ("wanted", session.wanted)];
+    sizes.extend(session.growth.iter().map(|growth| ("tokens before", growth.tokens_before)));
+    sizes.extend(session.parts.iter().map(|part| (part.name.name(), part.tokens)));
     let name = |what: &str| format!("session {}: {what}", one_line(&session.name));
-    let mut xml = property(&name("tokens"), &session.used.tokens.to_string());
-    xml.push_str(&property(&name("budget"), &session.budget.tokens.to_string()));
-    xml.push_str(&property(&name("wanted"), &session.wanted.to_string()));
-    if let Some(growth) = &session.growth {
-        xml.push_str(&property(&name("tokens before"), &growth.tokens_before.to_string()));
-    }
-    for part in &session.parts {
-        xml.push_str(&property(&name(part.name.name()), &part.tokens.to_string()));
-    }
-    xml
+    sizes.iter().map(|(what, size)| property(&name(what), &size.to_string())).collect()
 }
 
 fn property(name: &str, value: &str) -> String {

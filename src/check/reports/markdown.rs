@@ -1,11 +1,12 @@
 //! The report as a comment on a pull request. Text of notes appears only as code, so it cannot
 //! contain links, mentions or markup.
 
+use crate::check::finding::Severity;
 use crate::check::report::{CheckReport, SessionReport, StaticFile};
 use crate::check::reports::text;
 use crate::check::reports::width::wrapped;
 use crate::check::reports::words::{
-    broken, change, difference, moves, names, of, use_of_budget, verdict,
+    broken, change, moves, names, of, static_change, use_of_budget, verdict,
 };
 use crate::core::text::for_report::one_line;
 use crate::core::text::number::{counted, thousands};
@@ -57,21 +58,17 @@ impl Comment {
 }
 
 fn heading(report: &CheckReport) -> String {
-    let sign = match (report.fails(), report.findings.is_empty()) {
-        (true, _) => "❌",
-        (false, false) => "⚠️",
-        (false, true) => "✅",
+    let sign = match report.worst() {
+        Some(Severity::Error) => "❌",
+        Some(_) => "⚠️",
+        None => "✅",
     };
-    let base = report.base.as_deref();
-    let base =
-        base.map_or(String::new(), |base| format!(" Compared with {}.", code(&one_line(base))));
+    let base = report.base.as_ref().map(|base| code(&one_line(base)));
+    let base = base.map_or(String::new(), |base| format!(" Compared with {base}."));
     format!("### {sign} Context check\n\n**{}.**{base}", verdict(report))
 }
 
 fn sessions(report: &CheckReport, comment: &mut Comment) {
-    if report.sessions.is_empty() {
-        return;
-    }
     let row = |session: &SessionReport| {
         let change = change(session).unwrap_or_else(|| "–".to_owned());
         let wanted = thousands(session.wanted);
@@ -84,24 +81,20 @@ fn sessions(report: &CheckReport, comment: &mut Comment) {
 }
 
 fn static_files(report: &CheckReport, comment: &mut Comment) {
-    if report.static_files.is_empty() {
-        return;
-    }
     let row = |file: &StaticFile| {
-        let change = file.tokens_before.map(|before| difference(file.tokens, before));
-        let change = change.unwrap_or_else(|| "–".to_owned());
-        format!(
-            "| {} | {} | {change} |\n",
-            cell(&one_line(&file.path)),
-            of(file.tokens, file.limit)
-        )
+        let change = static_change(file).unwrap_or_else(|| "–".to_owned());
+        let (path, tokens) = (cell(&one_line(&file.path)), of(file.tokens, file.limit));
+        format!("| {path} | {tokens} | {change} |\n")
     };
     let head = "| Read by hosts | Tokens | Change |\n|---|--:|--:|\n";
     table(comment, head, report.static_files.iter().map(row));
 }
 
 /// Writes rows up to half of the limit: findings are more important.
-fn table(comment: &mut Comment, head: &str, rows: impl Iterator<Item = String>) {
+fn table(comment: &mut Comment, head: &str, rows: impl ExactSizeIterator<Item = String>) {
+    if rows.len() == 0 {
+        return;
+    }
     let mut table = head.to_owned();
     let mut left_out = 0;
     for row in rows {

@@ -2,11 +2,13 @@
 
 use std::collections::HashMap;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
-use crate::check::finding::{Finding, Rule, Severity};
+use crate::check::finding::{Finding, Rule};
 use crate::check::report::{CheckReport, SessionReport};
 use crate::check::reports::json::pretty;
+use crate::check::reports::words::severity;
 use crate::core::text::for_report::one_line;
 
 const SCHEMA: &str =
@@ -16,16 +18,16 @@ const TOP: &str = "SRCROOT";
 /// Increases when the algorithm of fingerprints changes.
 const FINGERPRINT: &str = "kgctxFinding/v1";
 const FINGERPRINT_CHARS: usize = 32;
+/// All but what RFC 3986 leaves unreserved, and the slash.
+const RESERVED: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
 
 pub(super) fn render(report: &CheckReport) -> String {
     let fingerprints = fingerprints(&report.findings);
     let results = report.findings.iter().zip(&fingerprints);
     let results: Vec<Value> = results.map(|(finding, print)| result(finding, print)).collect();
-    let remarks: Vec<Value> = report
-        .remarks
-        .iter()
-        .map(|remark| json!({"level": "note", "message": {"text": without_links(remark)}}))
-        .collect();
+    let note = |text: &String| json!({"level": "note", "message": {"text": without_links(text)}});
+    let remarks: Vec<Value> = report.remarks.iter().map(note).collect();
     let sessions: Vec<Value> = report.sessions.iter().map(session).collect();
     pretty(&json!({
         "$schema": SCHEMA,
@@ -64,11 +66,11 @@ fn descriptor(rule: Rule, repository: Option<&str>) -> Value {
     let section = format!("docs/check.md#{}", rule.id());
     without_nulls(json!({
         "id": rule.id(),
-        "name": pascal_case(rule.id()),
+        "name": format!("{rule:?}"),
         "shortDescription": {"text": rule.summary()},
         "help": {"text": format!("{} See {section} in kgctx's guide.", rule.summary())},
         "helpUri": repository.map(|address| format!("{address}/blob/HEAD/{section}")),
-        "defaultConfiguration": {"level": level(rule.default_severity())},
+        "defaultConfiguration": {"level": severity(rule.default_severity())},
     }))
 }
 
@@ -81,7 +83,7 @@ fn result(finding: &Finding, fingerprint: &str) -> Value {
     without_nulls(json!({
         "ruleId": finding.rule.id(),
         "ruleIndex": Rule::ALL.iter().position(|&rule| rule == finding.rule),
-        "level": level(finding.severity),
+        "level": severity(finding.severity),
         "message": {"text": text},
         "locations": [{"physicalLocation": location}],
         "partialFingerprints": {FINGERPRINT: fingerprint},
@@ -120,14 +122,6 @@ fn session(session: &SessionReport) -> Value {
     })
 }
 
-fn level(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Off => "none",
-        Severity::Warn => "warning",
-        Severity::Error => "error",
-    }
-}
-
 /// Identifies each finding even if its line moves: by rule, file, excerpt, session, and its number
 /// among equal ones.
 fn fingerprints(findings: &[Finding]) -> Vec<String> {
@@ -158,31 +152,13 @@ fn without_links(text: &str) -> String {
 
 /// Encodes a path as a relative reference. A colon in its first part would be read as a scheme.
 fn percent_encoded(path: &str) -> String {
-    let mut uri = String::with_capacity(path.len());
-    for &byte in path.as_bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
-                uri.push(char::from(byte));
-            }
-            _ => uri.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    uri
-}
-
-/// Converts `dangling-link` to `DanglingLink`.
-fn pascal_case(id: &str) -> String {
-    let words = id.split('-').map(|word| {
-        let (first, rest) = word.split_at(word.len().min(1));
-        format!("{}{rest}", first.to_uppercase())
-    });
-    words.collect()
+    utf8_percent_encode(path, RESERVED).to_string()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::finding::Spot;
+    use crate::check::finding::{Severity, Spot};
 
     fn finding(line: usize, excerpt: &str) -> Finding {
         Finding {

@@ -16,18 +16,15 @@ pub(super) const COLUMNS: usize = 100;
 /// Colours a piece of text, or returns it unchanged.
 pub(super) type Paint<'a> = &'a dyn Fn(Tone, &str) -> String;
 
-pub(super) fn render(report: &CheckReport, paint: Paint<'_>) -> String {
+/// Renders the report, with each piece passed through `paint`.
+pub fn render(report: &CheckReport, paint: Paint<'_>) -> String {
     let mut blocks: Vec<String> = Vec::new();
     blocks.extend(report.findings.iter().map(|found| finding(found, paint)));
     blocks.extend(tables::sessions(report, paint));
     blocks.extend(tables::parts(report, paint));
     blocks.extend(tables::static_files(report, paint));
     blocks.extend(remarks(report, paint));
-    let tone = match (report.fails(), report.findings.is_empty()) {
-        (true, _) => Tone::Bad,
-        (false, false) => Tone::Doubtful,
-        (false, true) => Tone::Good,
-    };
+    let tone = report.worst().map_or(Tone::Good, tone);
     blocks.push(format!("{}\n", paint(tone, &words::verdict(report))));
     blocks.join("\n")
 }

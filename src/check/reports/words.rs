@@ -1,7 +1,7 @@
 //! Phrases that several formats share.
 
 use crate::check::finding::{Finding, Severity};
-use crate::check::report::{CheckReport, EntryName, SessionReport, part_tokens};
+use crate::check::report::{CheckReport, EntryName, SessionReport, StaticFile, part_tokens};
 use crate::check::reports::width::shortened;
 use crate::core::context::candidate::Part;
 use crate::core::text::for_report::one_line;
@@ -44,12 +44,8 @@ pub(super) fn verdict(report: &CheckReport) -> String {
 
 /// The number of errors and warnings; `None` without any.
 pub(super) fn broken(report: &CheckReport) -> Option<String> {
-    let kinds = [Severity::Error, Severity::Warn]
-        .map(|kind| (report.n(kind), severity(kind)))
-        .into_iter()
-        .filter(|(n, _)| *n > 0)
-        .map(|(n, name)| counted(n, name));
-    let kinds: Vec<String> = kinds.collect();
+    let kinds = [Severity::Error, Severity::Warn].into_iter().filter(|&kind| report.n(kind) > 0);
+    let kinds: Vec<String> = kinds.map(|kind| counted(report.n(kind), severity(kind))).collect();
     (!kinds.is_empty()).then(|| kinds.join(", "))
 }
 
@@ -77,6 +73,11 @@ pub(super) fn change(session: &SessionReport) -> Option<String> {
         lost += before.saturating_sub(now);
     }
     Some(gain_and_loss(gained, lost))
+}
+
+/// The tokens that a static file gained or lost, if there is a base.
+pub(super) fn static_change(file: &StaticFile) -> Option<String> {
+    Some(difference(file.tokens, file.tokens_before?))
 }
 
 /// The tokens gained or lost: `+120`.

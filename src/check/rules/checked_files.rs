@@ -1,17 +1,18 @@
 //! The files that reach a prompt, parsed once for all rules.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
 use super::names::Names;
 use super::spans::Spans;
-use super::text_file::TextFile;
 use super::tree::{self, Tree};
 use super::{CheckedVault, RuleInput};
-use crate::check::finding::{Finding, Rule};
+use crate::check::finding::{Finding, Rule, Severity};
 use crate::check::repository_file::RepositoryFile;
 use crate::core::note::front_matter::{self, FrontMatter};
+use crate::core::secrets::FoundSecret;
 use crate::core::time::Timestamp;
 
 /// The names of files that describe their folder.
@@ -25,8 +26,12 @@ pub(super) struct CheckedFiles<'a> {
     pub(super) names: Names,
 }
 
+#[derive(Debug)]
 pub(super) struct CheckedFile<'a> {
-    pub(super) file: TextFile<'a>,
+    pub(super) path: &'a str,
+    pub(super) text: &'a str,
+    pub(super) line_starts: OnceLock<Vec<usize>>,
+    pub(super) secrets: OnceLock<Vec<FoundSecret>>,
     pub(super) spans: Spans,
     /// The vault that the note belongs to.
     pub(super) vault: Option<&'a CheckedVault>,
@@ -39,8 +44,8 @@ pub(super) struct CheckedFile<'a> {
 impl<'a> CheckedFiles<'a> {
     pub(super) fn new(input: &'a RuleInput<'a>) -> CheckedFiles<'a> {
         let mut files: Vec<CheckedFile<'a>> =
-            input.files.par_iter().filter_map(|file| CheckedFile::new(input, file)).collect();
-        files.sort_by(|a, b| a.file.path.cmp(b.file.path));
+            input.files.par_iter().filter_map(|file| CheckedFile::read(input, file)).collect();
+        files.sort_by(|a, b| a.path.cmp(b.path));
         let names = Names::new(input.links, &files);
         CheckedFiles { input, tree: Tree::new(input.files, input.unread), files, names }
     }
@@ -49,30 +54,27 @@ impl<'a> CheckedFiles<'a> {
     pub(super) fn notes(&self) -> impl Iterator<Item = (usize, &CheckedFile<'a>)> {
         self.files.iter().enumerate().filter(|(_, file)| file.vault.is_some())
     }
+}
 
-    pub(super) fn finding(
-        &self,
-        file: &CheckedFile<'_>,
-        rule: Rule,
-        range: Range<usize>,
-        message: impl Into<String>,
-        hint: impl Into<String>,
-    ) -> Finding {
-        Finding {
-            rule,
-            severity: self.input.settings.severity(rule),
-            spot: file.file.spot(&range),
-            excerpt: Some(file.file.excerpt(&range)).filter(|excerpt| !excerpt.trim().is_empty()),
-            message: message.into(),
-            hint: hint.into(),
-            session: None,
-        }
+/// A place where a file breaks a rule, and how to mend it.
+pub(super) struct Problem<'a> {
+    pub(super) file: &'a CheckedFile<'a>,
+    pub(super) range: Range<usize>,
+    message: String,
+    hint: String,
+}
+
+impl Problem<'_> {
+    pub(super) fn finding(self, rule: Rule, severity: Severity) -> Finding {
+        let Problem { file, range, message, hint } = self;
+        let excerpt = Some(file.excerpt(&range)).filter(|excerpt| !excerpt.trim().is_empty());
+        Finding { rule, severity, spot: file.spot(&range), excerpt, message, hint, session: None }
     }
 }
 
 impl<'a> CheckedFile<'a> {
     /// Parses a file; `None` if it does not reach a prompt.
-    fn new(input: &RuleInput<'a>, file: &'a RepositoryFile) -> Option<CheckedFile<'a>> {
+    fn read(input: &RuleInput<'a>, file: &'a RepositoryFile) -> Option<CheckedFile<'a>> {
         let (path, text) = (file.path.as_str(), file.text.as_deref()?);
         let roles = input.roles();
         let is_handoff = roles.is_handoff(path);
@@ -80,16 +82,33 @@ impl<'a> CheckedFile<'a> {
         if !is_handoff && vault.is_none() && roles.static_limit(path).is_none() {
             return None;
         }
+        let modified = file.modified;
+        Some(CheckedFile { vault, is_handoff, modified, ..CheckedFile::new(path, text) })
+    }
+
+    pub(super) fn new(path: &'a str, text: &'a str) -> CheckedFile<'a> {
         let unmarked = text.strip_prefix('\u{feff}').unwrap_or(text);
         let yaml = front_matter::split(unmarked).0.unwrap_or_default();
-        Some(CheckedFile {
-            file: TextFile::new(path, text),
+        CheckedFile {
+            path,
+            text,
+            line_starts: OnceLock::new(),
+            secrets: OnceLock::new(),
             spans: Spans::of(text),
-            vault,
-            is_handoff,
+            vault: None,
+            is_handoff: false,
             front_matter: front_matter::parse(yaml).0,
-            modified: file.modified,
-        })
+            modified: Timestamp(0),
+        }
+    }
+
+    pub(super) fn problem(
+        &self,
+        range: Range<usize>,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Problem<'_> {
+        Problem { file: self, range, message: message.into(), hint: hint.into() }
     }
 
     /// The note's title, as in the index.
@@ -100,13 +119,13 @@ impl<'a> CheckedFile<'a> {
     }
 
     pub(super) fn stem(&self) -> &'a str {
-        let name = tree::name_of(self.file.path);
+        let name = tree::name_of(self.path);
         name.strip_suffix(".md").unwrap_or(name)
     }
 
     /// The text after the front matter.
     pub(super) fn body(&self) -> &'a str {
-        &self.file.text[self.spans.body..]
+        &self.text[self.spans.body..]
     }
 
     /// Whether the file describes its folder.
@@ -117,7 +136,7 @@ impl<'a> CheckedFile<'a> {
     /// The position of a key in the front matter.
     pub(super) fn key(&self, key: &str) -> Option<Range<usize>> {
         let mut at = 0;
-        for line in self.file.text[..self.spans.body].split_inclusive('\n') {
+        for line in self.text[..self.spans.body].split_inclusive('\n') {
             let unmarked = line.trim_start_matches('\u{feff}');
             let name = unmarked.trim_start_matches(['"', '\'']);
             let behind = name.strip_prefix(key).map(|rest| rest.trim_start_matches(['"', '\'']));

@@ -5,13 +5,12 @@
 //! Candidates are found by the smallest hashes of their runs (MinHash, in bands), so that the time
 //! grows with the amount of text and not with the number of pairs.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use rayon::prelude::*;
 
-use super::checked_files::{CheckedFile, CheckedFiles};
+use super::checked_files::{CheckedFile, CheckedFiles, Problem};
 use super::text_file;
-use crate::check::finding::{Finding, Rule};
 
 /// Shorter notes never count as equal.
 const MIN_WORDS: usize = 10;
@@ -33,14 +32,14 @@ struct Fingerprint {
     minima: [u64; MINIMA],
 }
 
-pub(super) fn find(checked: &CheckedFiles<'_>) -> Vec<Finding> {
+pub(super) fn find<'c>(checked: &'c CheckedFiles<'_>) -> Vec<Problem<'c>> {
     let notes: Vec<&CheckedFile<'_>> = checked.notes().map(|(_, file)| file).collect();
     let fingerprints: Vec<Fingerprint> =
         notes.par_iter().map(|file| fingerprint(file.body())).collect();
     let mut by_text: HashMap<u64, usize> = HashMap::new();
     let mut bands: HashMap<(usize, [u64; BAND]), Vec<usize>> = HashMap::new();
     let mut runs: HashMap<usize, HashSet<u64>> = HashMap::new();
-    let mut findings = Vec::new();
+    let mut problems = Vec::new();
     for (number, fingerprint) in fingerprints.iter().enumerate() {
         if fingerprint.n_words < MIN_WORDS {
             continue;
@@ -50,21 +49,13 @@ pub(super) fn find(checked: &CheckedFiles<'_>) -> Vec<Finding> {
         let mut found = same.map(|&first| (first, true));
         if found.is_none() && fingerprint.n_words >= MIN_WORDS_NEARLY {
             let (keys, _) = fingerprint.minima.as_chunks::<BAND>();
-            let mut near: Vec<usize> = keys
-                .iter()
-                .enumerate()
-                .filter_map(|key| bands.get(&(key.0, *key.1)))
-                .flatten()
-                .copied()
-                .collect();
-            near.sort_unstable();
-            near.dedup();
-            found = near
-                .into_iter()
-                .find(|&first| are_nearly_same(&mut runs, &notes, first, number))
-                .map(|first| (first, false));
+            let keys = keys.iter().copied().enumerate();
+            let near = keys.clone().filter_map(|key| bands.get(&key)).flatten();
+            let mut near = near.copied().collect::<BTreeSet<usize>>().into_iter();
+            let near = near.find(|&first| are_nearly_same(&mut runs, &notes, first, number));
+            found = near.map(|first| (first, false));
             if found.is_none() {
-                for key in keys.iter().copied().enumerate() {
+                for key in keys {
                     let band = bands.entry(key).or_default();
                     if band.len() < MAX_COMPARED {
                         band.push(number);
@@ -76,14 +67,12 @@ pub(super) fn find(checked: &CheckedFiles<'_>) -> Vec<Finding> {
             by_text.insert(fingerprint.whole, number);
             continue;
         };
-        let path = text_file::shown(notes[first].file.path);
+        let path = text_file::shown(notes[first].path);
         let nearly = if is_same { "" } else { "nearly " };
         let message = format!("this note says {nearly}the same as {path}");
-        let hint = "keep one of them, and link to it";
-        let file = notes[number];
-        findings.push(checked.finding(file, Rule::DuplicateNote, 0..0, message, hint));
+        problems.push(notes[number].problem(0..0, message, "keep one of them, and link to it"));
     }
-    findings
+    problems
 }
 
 fn fingerprint(body: &str) -> Fingerprint {

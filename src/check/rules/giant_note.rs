@@ -3,8 +3,7 @@
 
 use rayon::prelude::*;
 
-use super::checked_files::CheckedFiles;
-use crate::check::finding::{Finding, Rule};
+use super::checked_files::{CheckedFiles, Problem};
 use crate::core::tokens;
 
 /// With fewer notes, a share is meaningless.
@@ -15,17 +14,17 @@ const FINE_TOKENS: usize = 1_000;
 /// takes longer than all other rules, and usually no note comes near its share by bytes.
 const DENSEST: usize = 4;
 
-pub(super) fn giants(checked: &CheckedFiles<'_>) -> Vec<Finding> {
+pub(super) fn find<'c>(checked: &'c CheckedFiles<'_>) -> Vec<Problem<'c>> {
     let notes: Vec<_> = checked.notes().map(|(_, file)| file).collect();
     let percent = checked.input.settings.giant_percent;
-    let bytes: usize = notes.iter().map(|file| file.file.text.len()).sum();
+    let bytes: usize = notes.iter().map(|file| file.text.len()).sum();
     let is_near = |size: usize| size > FINE_TOKENS && size * 100 * DENSEST > bytes * percent;
-    if notes.len() < FEWEST_NOTES || !notes.iter().any(|file| is_near(file.file.text.len())) {
+    if notes.len() < FEWEST_NOTES || !notes.iter().any(|file| is_near(file.text.len())) {
         return Vec::new();
     }
     let encoding = checked.input.encoding;
     let counts: Vec<usize> =
-        notes.par_iter().map(|file| tokens::count(encoding, file.file.text)).collect();
+        notes.par_iter().map(|file| tokens::count(encoding, file.text)).collect();
     let all: usize = counts.iter().sum();
     let giants = notes.iter().zip(&counts);
     let giants = giants.filter(|&(_, &n)| n > FINE_TOKENS && n * 100 > all * percent);
@@ -36,7 +35,7 @@ pub(super) fn giants(checked: &CheckedFiles<'_>) -> Vec<Finding> {
                 "this note has {n} tokens, {share} % of all notes'; {percent} % is its share"
             );
             let hint = "split it by its headings into notes that link to each other";
-            checked.finding(file, Rule::GiantNote, 0..0, message, hint)
+            file.problem(0..0, message, hint)
         })
         .collect()
 }

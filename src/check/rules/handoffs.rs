@@ -16,10 +16,9 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::checked_files::{CheckedFile, CheckedFiles};
+use super::checked_files::{CheckedFile, CheckedFiles, Problem};
 use super::text_file;
 use super::tree;
-use crate::check::finding::{Finding, Rule};
 use crate::core::handoff::document::{self, InputError};
 use crate::core::handoff::expiry::too_old_at;
 use crate::core::handoff::{Document, HandoffId, Kind, Occasion};
@@ -31,16 +30,16 @@ const ALIASES: [(&str, &str); 2] =
 /// The default hint for an invalid front matter.
 const MEND: &str = "mend it as docs/handoffs.md says";
 
-struct CheckedHandoff<'c, 'a> {
-    file: &'c CheckedFile<'a>,
+struct CheckedHandoff<'c> {
+    file: &'c CheckedFile<'c>,
     document: Document,
     warnings: Vec<String>,
 }
 
-fn handoffs<'c, 'a>(checked: &'c CheckedFiles<'a>) -> impl Iterator<Item = CheckedHandoff<'c, 'a>> {
+fn handoffs<'c>(checked: &'c CheckedFiles<'_>) -> impl Iterator<Item = CheckedHandoff<'c>> {
     let handoffs = checked.files.iter().filter(|file| file.is_handoff);
     handoffs.filter_map(|file| {
-        let text = file.file.text;
+        let text = file.text;
         if is_json(text) {
             let document = document::input(text).map(|input| input.document).unwrap_or_default();
             return Some(CheckedHandoff { file, document, warnings: Vec::new() });
@@ -54,17 +53,13 @@ fn is_json(text: &str) -> bool {
     text.trim_start_matches('\u{feff}').trim_start().starts_with('{')
 }
 
-/// A position, the problem, and how to fix it.
-type Problem = (Range<usize>, String, String);
-
 /// Finds handoffs whose head does not follow the schema.
-pub(super) fn invalid(checked: &CheckedFiles<'_>) -> Vec<Finding> {
-    let mut findings = Vec::new();
+pub(super) fn invalid<'c>(checked: &'c CheckedFiles<'_>) -> Vec<Problem<'c>> {
+    let mut problems = Vec::new();
     let mut first_with: HashMap<String, &str> = HashMap::new();
     for handoff in handoffs(checked) {
         let file = handoff.file;
-        let mut problems: Vec<Problem> =
-            handoff.warnings.iter().map(|text| warning(file, text)).collect();
+        problems.extend(handoff.warnings.iter().map(|text| warning(file, text)));
         let unreadable = unreadable(file);
         let can_be_read = !unreadable.as_ref().is_some_and(|(_, is_fatal)| *is_fatal);
         problems.extend(unreadable.map(|(problem, _)| problem));
@@ -74,53 +69,50 @@ pub(super) fn invalid(checked: &CheckedFiles<'_>) -> Vec<Finding> {
             problems.extend(handoff.incomplete());
             problems.extend(handoff.empty());
         }
-        findings.extend(problems.into_iter().map(|(place, message, hint)| {
-            checked.finding(file, Rule::HandoffInvalid, place, message, hint)
-        }));
     }
-    findings
+    problems
 }
 
 /// A warning of the parser, at the key or the line that it names.
-fn warning(file: &CheckedFile<'_>, text: &str) -> Problem {
+fn warning<'c>(file: &'c CheckedFile<'_>, text: &str) -> Problem<'c> {
     let (message, hint) = split(file, text);
     let key = text.split(' ').next().unwrap_or_default();
     let place = file.key(key).or_else(|| place_in(file, text));
-    (place.unwrap_or_default(), message, hint)
+    file.problem(place.unwrap_or_default(), message, hint)
 }
 
 /// Why `kgctx handoff import` would reject the file, and whether the other checks are pointless.
-fn unreadable(file: &CheckedFile<'_>) -> Option<(Problem, bool)> {
-    let error = document::input(file.file.text).err()?;
+fn unreadable<'c>(file: &'c CheckedFile<'_>) -> Option<(Problem<'c>, bool)> {
+    let error = document::input(file.text).err()?;
     let (message, hint) = split(file, &error.to_string());
     let is_fatal = match error {
         // The parser already warned about these.
         InputError::Yaml(_) | InputError::Unclosed => return None,
-        InputError::Value(_) if !is_json(file.file.text) => return None,
+        InputError::Value(_) if !is_json(file.text) => return None,
         InputError::Repeated(_) | InputError::Path { .. } => false,
         _ => true,
     };
     let key = message.split(' ').next().unwrap_or_default();
     let place = if is_fatal { 0..0 } else { key_place(file, key) };
-    Some(((place, message, hint), is_fatal))
+    Some((file.problem(place, message, hint), is_fatal))
 }
 
-impl<'a> CheckedHandoff<'_, 'a> {
-    fn at_key(&self, key: &str, message: String, hint: &str) -> Problem {
-        (key_place(self.file, key), message, hint.to_owned())
+impl<'c> CheckedHandoff<'c> {
+    fn at_key(&self, key: &str, message: String, hint: &str) -> Problem<'c> {
+        self.file.problem(key_place(self.file, key), message, hint)
     }
 
-    fn wrong_occasion(&self) -> Option<Problem> {
+    fn wrong_occasion(&self) -> Option<Problem<'c>> {
         let Some(Occasion::Other(name)) = &self.document.head.occasion else { return None };
-        let message = format!("type is {:?}, which is unknown", self.file.file.shown_text(name));
+        let message = format!("type is {:?}, which is unknown", self.file.shown_text(name));
         Some(self.at_key("type", message, "write manual, bye, end, auto or rotation"))
     }
 
-    fn wrong_id(&self, first_with: &mut HashMap<String, &'a str>) -> Option<Problem> {
+    fn wrong_id(&self, first_with: &mut HashMap<String, &'c str>) -> Option<Problem<'c>> {
         let (file, id) = (self.file, self.document.head.id.as_ref()?);
         let first = first_with.get(id).copied();
-        first_with.entry(id.clone()).or_insert(file.file.path);
-        let shown = file.file.shown_text(id);
+        first_with.entry(id.clone()).or_insert(file.path);
+        let shown = file.shown_text(id);
         if HandoffId::parse(id).is_err() {
             let message = format!("{shown:?} is not the id of a handoff");
             let hint = "ids look like HO-20260131-120000-c74cc080; without one kgctx makes it";
@@ -135,26 +127,26 @@ impl<'a> CheckedHandoff<'_, 'a> {
         }
     }
 
-    fn incomplete(&self) -> Option<Problem> {
+    fn incomplete(&self) -> Option<Problem<'c>> {
         let incomplete = document::check_complete(&self.document.head).err()?;
         let message = format!("a task needs {}", incomplete.missing.join(" and "));
         let hint = "say what is to be reached and how it goes on: whoever picks it up has nothing else to go by";
         Some(self.at_key("kind", message, hint))
     }
 
-    fn empty(&self) -> Option<Problem> {
+    fn empty(&self) -> Option<Problem<'c>> {
         let is_empty = self.document.body.trim().is_empty() && self.warnings.is_empty();
-        let message = "there is no text below the head".to_owned();
-        let hint = "write down what the next session should know".to_owned();
-        is_empty.then_some((0..0, message, hint))
+        let message = "there is no text below the head";
+        let hint = "write down what the next session should know";
+        is_empty.then(|| self.file.problem(0..0, message, hint))
     }
 }
 
 /// Finds listed files that do not exist.
-pub(super) fn missing_files(checked: &CheckedFiles<'_>) -> Vec<Finding> {
-    let mut findings = Vec::new();
+pub(super) fn missing_files<'c>(checked: &'c CheckedFiles<'_>) -> Vec<Problem<'c>> {
+    let mut problems = Vec::new();
     for CheckedHandoff { file, document: Document { head, .. }, .. } in handoffs(checked) {
-        let home = file.file.path.split("/.kgctx/").next().filter(|home| *home != file.file.path);
+        let home = file.path.split("/.kgctx/").next().filter(|home| *home != file.path);
         let specs = head.specs.iter().map(|path| ("specs", path));
         for (key, path) in specs.chain(head.files.iter().map(|path| ("files", path))) {
             let exists = |folder: &str| {
@@ -164,22 +156,18 @@ pub(super) fn missing_files(checked: &CheckedFiles<'_>) -> Vec<Finding> {
             if !is_outside && (exists("") || home.is_some_and(exists)) {
                 continue;
             }
-            let message = format!("{} is not in the repository", file.file.shown_text(path));
+            let message = format!("{} is not in the repository", file.shown_text(path));
             let way_out = "mend the path, or take it off the list";
-            let hint = match checked.tree.ending_with(tree::name_of(path)) {
-                Some(other) => format!("{} is there; {way_out}", text_file::shown(other)),
-                None => way_out.to_owned(),
-            };
-            let place = listed_at(file, key, path);
-            findings.push(checked.finding(file, Rule::HandoffMissingFile, place, message, hint));
+            let hint = text_file::hint(checked.tree.ending_with(tree::name_of(path)), way_out);
+            problems.push(file.problem(listed_at(file, key, path), message, hint));
         }
     }
-    findings
+    problems
 }
 
 /// Finds handoffs that are too old for any session.
-pub(super) fn expired(checked: &CheckedFiles<'_>) -> Vec<Finding> {
-    let mut findings = Vec::new();
+pub(super) fn expired<'c>(checked: &'c CheckedFiles<'_>) -> Vec<Problem<'c>> {
+    let mut problems = Vec::new();
     let max_age = Timespan::from_hours(checked.input.max_age_days.saturating_mul(24));
     for CheckedHandoff { file, document: Document { head, .. }, .. } in handoffs(checked) {
         let created = head.created_at.unwrap_or(file.modified);
@@ -192,10 +180,9 @@ pub(super) fn expired(checked: &CheckedFiles<'_>) -> Vec<Finding> {
         let keys = if head.expires_at == Some(at) { "expires_at" } else { "created_at" };
         let message = format!("this handoff is too old since {at}: no session is given it");
         let hint = "remove it, or write a new one";
-        let place = key_place(file, keys);
-        findings.push(checked.finding(file, Rule::HandoffExpired, place, message, hint));
+        problems.push(file.problem(key_place(file, keys), message, hint));
     }
-    findings
+    problems
 }
 
 /// The position of a key, by any of its names; else the start of the file.
@@ -204,7 +191,7 @@ fn key_place(file: &CheckedFile<'_>, key: &str) -> Range<usize> {
         || ALIASES.iter().find(|(name, _)| *name == key).and_then(|(_, alias)| file.key(alias));
     let in_json = || {
         let quoted = format!("\"{key}\"");
-        let at = file.file.text.find(&quoted).filter(|_| is_json(file.file.text))?;
+        let at = file.text.find(&quoted).filter(|_| is_json(file.text))?;
         Some(at + 1..at + 1 + key.len())
     };
     file.key(key).or_else(alias).or_else(in_json).unwrap_or_default()
@@ -213,7 +200,7 @@ fn key_place(file: &CheckedFile<'_>, key: &str) -> Range<usize> {
 /// The position of a path in its list; else that of the list's key.
 fn listed_at(file: &CheckedFile<'_>, key: &str, path: &str) -> Range<usize> {
     let place = key_place(file, key);
-    let text = file.file.text;
+    let text = file.text;
     let is_whole = |at: usize| {
         let is_part =
             |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || "/._-".contains(c));
@@ -230,11 +217,11 @@ fn place_in(file: &CheckedFile<'_>, message: &str) -> Option<Range<usize>> {
     let (_, behind) = message.rsplit_once("line ")?;
     let digits: String = behind.chars().take_while(char::is_ascii_digit).collect();
     let line: usize = digits.parse().ok()?;
-    let n_lines = file.file.text[..file.spans.body].lines().count();
+    let n_lines = file.text[..file.spans.body].lines().count();
     // The fence comes before. An unclosed value is reported at the end, so the last line is the
     // limit.
     let line = line.min(n_lines.checked_sub(2)?);
-    let start: usize = file.file.text.split_inclusive('\n').take(line).map(str::len).sum();
+    let start: usize = file.text.split_inclusive('\n').take(line).map(str::len).sum();
     Some(start..start)
 }
 
@@ -244,7 +231,7 @@ fn split(file: &CheckedFile<'_>, message: &str) -> (String, String) {
         Some((message, hint)) => (message, hint),
         None => (message, MEND),
     };
-    (file.file.shown_text(message), file.file.shown_text(hint))
+    (file.shown_text(message), file.shown_text(hint))
 }
 
 #[cfg(test)]

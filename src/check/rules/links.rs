@@ -15,11 +15,10 @@ mod resolver;
 
 use std::ops::Range;
 
-use super::checked_files::{CheckedFile, CheckedFiles};
+use super::checked_files::{CheckedFile, CheckedFiles, Problem};
 use super::text_file;
-use crate::check::finding::{Finding, Rule};
-pub(super) use resolver::LinkTarget;
-use resolver::{LinkKind, ResolvedLink, Resolver};
+use resolver::{LinkKind, Resolver};
+pub(super) use resolver::{LinkTarget, ResolvedLink};
 
 /// The most findings of a rule per file.
 const MAX_PER_FILE: usize = 200;
@@ -29,70 +28,63 @@ const FILE_ENDINGS: [&str; 12] = [
     ".html",
 ];
 
-#[derive(Debug)]
-pub(super) struct ResolvedLinks {
-    /// One list per file, sorted by position.
-    pub(super) of_files: Vec<Vec<ResolvedLink>>,
+/// The links of each file, sorted by position.
+pub(super) fn resolve(checked: &CheckedFiles<'_>) -> Vec<Vec<ResolvedLink>> {
+    let resolver = Resolver::new(checked);
+    checked.files.iter().map(|file| resolver.links(file)).collect()
 }
 
-impl ResolvedLinks {
-    pub(super) fn new(checked: &CheckedFiles<'_>) -> ResolvedLinks {
-        let resolver = Resolver::new(checked);
-        ResolvedLinks { of_files: checked.files.iter().map(|file| resolver.links(file)).collect() }
-    }
-
-    /// Creates findings for the targets that `pick` selects, with the message and hint from
-    /// `describe`.
-    fn findings<'l, T>(
-        &'l self,
-        checked: &CheckedFiles<'_>,
-        (rule, summary): (Rule, &str),
-        pick: impl Fn(&'l LinkTarget) -> Option<T>,
-        describe: impl Fn(&CheckedFile<'_>, &Range<usize>, &T) -> (String, String),
-    ) -> Vec<Finding> {
-        let mut findings = Vec::new();
-        for (file, links) in checked.files.iter().zip(&self.of_files) {
-            let picked = links.iter().filter_map(|link| Some((&link.range, pick(&link.target)?)));
-            let picked: Vec<_> = picked.collect();
-            for (range, target) in picked.iter().take(MAX_PER_FILE) {
-                let (message, hint) = describe(file, range, target);
-                findings.push(checked.finding(file, rule, (*range).clone(), message, hint));
-            }
-            if let Some((range, _)) = picked.get(MAX_PER_FILE) {
-                let message =
-                    format!("from here on {} more {summary}", picked.len() - MAX_PER_FILE);
-                let hint = "mend those above first: they may have one cause";
-                findings.push(checked.finding(file, rule, (*range).clone(), message, hint));
-            }
+/// The problems with those links that `pick` selects, with the message and hint from `describe`.
+fn problems<'c, T>(
+    checked: &'c CheckedFiles<'_>,
+    links: &[Vec<ResolvedLink>],
+    summary: &str,
+    pick: impl Fn(&LinkTarget) -> Option<T>,
+    describe: impl Fn(&CheckedFile<'_>, &Range<usize>, T) -> (String, String),
+) -> Vec<Problem<'c>> {
+    let mut problems = Vec::new();
+    for (file, links) in checked.files.iter().zip(links) {
+        let picked = links.iter().filter_map(|link| Some((&link.range, pick(&link.target)?)));
+        let mut picked = picked.collect::<Vec<_>>().into_iter();
+        for (range, target) in picked.by_ref().take(MAX_PER_FILE) {
+            let (message, hint) = describe(file, range, target);
+            problems.push(file.problem(range.clone(), message, hint));
         }
-        findings
+        let more = picked.len();
+        if let Some((range, _)) = picked.next() {
+            let message = format!("from here on {more} more {summary}");
+            let hint = "mend those above first: they may have one cause";
+            problems.push(file.problem(range.clone(), message, hint));
+        }
     }
+    problems
 }
 
-pub(super) fn dangling(checked: &CheckedFiles<'_>, links: &ResolvedLinks) -> Vec<Finding> {
+pub(super) fn dangling<'c>(
+    checked: &'c CheckedFiles<'_>,
+    links: &[Vec<ResolvedLink>],
+) -> Vec<Problem<'c>> {
     let pick = |target: &LinkTarget| match target {
         LinkTarget::Missing { kind, similar } => Some((*kind, similar.clone())),
         _ => None,
     };
-    let about = (Rule::DanglingLink, "links of this file lead to nothing");
-    links.findings(checked, about, pick, |file, range, (kind, similar)| {
-        let target = file.file.shown(range.clone());
+    let summary = "links of this file lead to nothing";
+    problems(checked, links, summary, pick, |file, range, (kind, similar)| {
+        let target = file.shown(range.clone());
         let message = match kind {
             LinkKind::Path if similar.is_some() => format!("{target} is not there"),
             LinkKind::Path => format!("{target} is not in the repository"),
             LinkKind::Address => format!("no note has the address {target}"),
             LinkKind::Wiki => format!("no note or file is called {target}"),
         };
-        let hint = match similar {
+        let hint = match similar.as_deref() {
             // The link was written as if it started at the top.
-            Some(path) if file.file.text.get(range.clone()) == Some(path) => format!(
+            Some(path) if file.text.get(range.clone()) == Some(path) => format!(
                 "links begin at the file's own folder; write /{}, or the way from there",
                 text_file::shown(path)
             ),
-            Some(path) => {
-                format!("{} is there; mend the link, or remove it", text_file::shown(path))
-            }
-            None if *kind == LinkKind::Path && begins_with_host(&target) => format!(
+            Some(path) => text_file::hint(Some(path), "mend the link, or remove it"),
+            None if kind == LinkKind::Path && begins_with_host(&target) => format!(
                 "if this is an address, write https://{target}; else mend the link, or remove it"
             ),
             None => "mend the link, add what it leads to, or remove it".to_owned(),
@@ -101,20 +93,23 @@ pub(super) fn dangling(checked: &CheckedFiles<'_>, links: &ResolvedLinks) -> Vec
     })
 }
 
-pub(super) fn ambiguous(checked: &CheckedFiles<'_>, links: &ResolvedLinks) -> Vec<Finding> {
-    let pick = |target: &'_ LinkTarget| match target {
+pub(super) fn ambiguous<'c>(
+    checked: &'c CheckedFiles<'_>,
+    links: &[Vec<ResolvedLink>],
+) -> Vec<Problem<'c>> {
+    let pick = |target: &LinkTarget| match target {
         LinkTarget::Notes(numbers) => Some(numbers.clone()),
         _ => None,
     };
-    let about = (Rule::AmbiguousLink, "links of this file may mean several notes");
-    links.findings(checked, about, pick, |file, range, numbers| {
-        let path = |&number: &usize| text_file::shown(checked.files[number].file.path);
+    let summary = "links of this file may mean several notes";
+    problems(checked, links, summary, pick, |file, range, numbers| {
+        let path = |&number: &usize| text_file::shown(checked.files[number].path);
         let mut paths: Vec<String> = numbers.iter().take(3).map(path).collect();
         if numbers.len() > paths.len() {
             paths.push(format!("{} more", numbers.len() - paths.len()));
         }
         let last = paths.pop().unwrap_or_default();
-        let target = file.file.shown(range.clone());
+        let target = file.shown(range.clone());
         let hint = "give the notes titles of their own, or write the path of the one that is meant";
         (format!("{target} may mean {} or {last}", paths.join(", ")), hint.to_owned())
     })

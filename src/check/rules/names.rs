@@ -20,7 +20,7 @@ impl Names {
         let mut names = Names { style, kinds: Default::default() };
         for (number, file) in files.iter().enumerate() {
             let Some(vault) = file.vault else { continue };
-            let path = file.file.path;
+            let path = file.path;
             let in_vault = tree::below(&vault.folder, path).unwrap_or(path);
             for path in [in_vault, path] {
                 names.add(0, path.strip_suffix(".md").unwrap_or(path), number);

@@ -4,18 +4,20 @@
 
 use std::collections::HashMap;
 
-use super::checked_files::CheckedFiles;
-use super::links::{LinkTarget, ResolvedLinks};
-use crate::check::finding::{Finding, Rule};
+use super::checked_files::{CheckedFiles, Problem};
+use super::links::{LinkTarget, ResolvedLink};
 use crate::core::note::concept::Concept;
 use crate::core::note::wikilink;
 
-pub(super) fn find(checked: &CheckedFiles<'_>, links: &ResolvedLinks) -> Vec<Finding> {
+pub(super) fn find<'c>(
+    checked: &'c CheckedFiles<'_>,
+    links: &[Vec<ResolvedLink>],
+) -> Vec<Problem<'c>> {
     if checked.notes().count() < 2 {
         return Vec::new();
     }
     let mut is_reached = vec![false; checked.files.len()];
-    for (from, links) in links.of_files.iter().enumerate() {
+    for (from, links) in links.iter().enumerate() {
         for link in links {
             let to = match &link.target {
                 LinkTarget::Note(number) => std::slice::from_ref(number),
@@ -32,7 +34,7 @@ pub(super) fn find(checked: &CheckedFiles<'_>, links: &ResolvedLinks) -> Vec<Fin
     let mut first_with: HashMap<Concept, usize> = HashMap::new();
     for (number, file) in checked.notes() {
         for link in &file.spans.wiki_links {
-            let Some(concept) = wikilink::concept(&link.inner, checked.input.links) else {
+            let Some(concept) = wikilink::concept(&link.target, checked.input.links) else {
                 continue;
             };
             let first = *first_with.entry(concept).or_insert(number);
@@ -47,7 +49,7 @@ pub(super) fn find(checked: &CheckedFiles<'_>, links: &ResolvedLinks) -> Vec<Fin
         let message = "no note links to this one, and it links to none";
         let hint =
             "link it from a note that belongs to it, or mention a concept that others mention";
-        checked.finding(file, Rule::OrphanNote, 0..0, message, hint)
+        file.problem(0..0, message, hint)
     })
     .collect()
 }

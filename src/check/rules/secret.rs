@@ -1,22 +1,15 @@
 //! **secret**: text that would be masked in a context, in notes, handoffs and static files,
 //! including front matter and code. A finding names the kind of secret, never the secret.
 
-use rayon::prelude::*;
-
-use super::checked_files::{CheckedFile, CheckedFiles};
-use crate::check::finding::{Finding, Rule};
+use super::checked_files::{CheckedFile, Problem};
 
 const HINT: &str =
     "take it out, and change it where it is in use: it stays in the history of the repository";
 
-pub(super) fn find(checked: &CheckedFiles<'_>) -> Vec<Finding> {
-    checked.files.par_iter().flat_map_iter(|file| find_in(checked, file)).collect()
-}
-
-fn find_in(checked: &CheckedFiles<'_>, file: &CheckedFile<'_>) -> Vec<Finding> {
-    let secrets = file.file.secrets().iter().map(|secret| {
+pub(super) fn find<'c>(file: &'c CheckedFile<'_>) -> Vec<Problem<'c>> {
+    let secrets = file.secrets().iter().map(|secret| {
         let message = format!("this looks like a secret ({})", secret.kind);
-        checked.finding(file, Rule::Secret, secret.range.clone(), message, HINT)
+        file.problem(secret.range.clone(), message, HINT)
     });
     secrets.collect()
 }

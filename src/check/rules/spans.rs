@@ -18,7 +18,7 @@ pub(super) struct Spans {
     /// Links, images and link definitions.
     pub(super) links: Vec<Link>,
     /// `[[links]]`.
-    pub(super) wiki_links: Vec<WikiLink>,
+    pub(super) wiki_links: Vec<Link>,
     /// `memory://` addresses in plain text.
     pub(super) addresses: Vec<Range<usize>>,
     /// Inline code with its backticks.
@@ -37,17 +37,11 @@ enum NotText {
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Link {
-    /// The position of the target, or of the whole link if the target cannot be located.
+    /// The position of the target, or of the whole link if the target cannot be located or is in
+    /// double brackets.
     pub(super) range: Range<usize>,
-    /// With entities and backslashes resolved.
+    /// With entities and backslashes resolved; of a `[[link]]`, the text between the brackets.
     pub(super) target: String,
-}
-
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct WikiLink {
-    /// With the brackets.
-    pub(super) range: Range<usize>,
-    pub(super) inner: String,
 }
 
 impl Spans {
@@ -166,7 +160,7 @@ impl<'t> Reader<'t> {
         let place = |at: usize| run.place(at) + offset;
         wikilink::find_places(block, |inner| {
             let range = place(inner.start - 2)..place(inner.end + 1) + 1;
-            spans.wiki_links.push(WikiLink { range, inner: block[inner].to_owned() });
+            spans.wiki_links.push(Link { range, target: block[inner].to_owned() });
         });
         for at in memchr::memmem::find_iter(block.as_bytes(), SCHEME.as_bytes()) {
             let rest = &block[at..];

@@ -11,10 +11,9 @@ use std::ops::Range;
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-use super::checked_files::{CheckedFile, CheckedFiles};
+use super::checked_files::{CheckedFile, CheckedFiles, Problem};
 use super::text_file;
 use super::tree;
-use crate::check::finding::{Finding, Rule};
 
 /// Statuses of outdated notes.
 const OVER: &str = "done completed complete obsolete superseded archived deprecated outdated";
@@ -48,19 +47,19 @@ const OTHER_TIMES: &str = "\
 
 const OVER_HINT: &str = "remove the note, or move what still holds into another one";
 
-pub(super) fn find(checked: &CheckedFiles<'_>) -> Vec<Finding> {
+pub(super) fn find<'c>(checked: &'c CheckedFiles<'_>) -> Vec<Problem<'c>> {
     let ignored = ignored(checked);
-    let mut findings = Vec::new();
+    let mut problems = Vec::new();
     for (_, file) in checked.notes() {
-        let over = is_over(checked, file).or_else(|| is_superseded(checked, file));
+        let over = is_over(file).or_else(|| is_superseded(file));
         // An outdated note can name removed files.
         if over.is_none() && !is_history(file) {
             let code = file.spans.code.iter();
-            findings.extend(code.filter_map(|range| gone_path(checked, file, range, &ignored)));
+            problems.extend(code.filter_map(|range| gone_path(checked, file, range, &ignored)));
         }
-        findings.extend(over);
+        problems.extend(over);
     }
-    findings
+    problems
 }
 
 fn has_word(words: &str, word: &str) -> bool {
@@ -68,14 +67,14 @@ fn has_word(words: &str, word: &str) -> bool {
 }
 
 fn is_history(file: &CheckedFile<'_>) -> bool {
-    let mut parts = tree::folder_of(file.file.path).split('/').chain([file.stem()]);
+    let mut parts = tree::folder_of(file.path).split('/').chain([file.stem()]);
     parts.any(|part| has_word(HISTORIES, &part.to_ascii_lowercase()))
 }
 
-fn is_over(checked: &CheckedFiles<'_>, file: &CheckedFile<'_>) -> Option<Finding> {
+fn is_over<'c>(file: &'c CheckedFile<'_>) -> Option<Problem<'c>> {
     let place = file.key("status").or_else(|| file.key("Status"));
     // The front matter only has the key in lower case.
-    let written = place.as_ref().and_then(|place| file.file.text[place.end..].lines().next());
+    let written = place.as_ref().and_then(|place| file.text[place.end..].lines().next());
     let written = written.unwrap_or_default().trim_matches(['"', '\'', ' ', ':', '\t']);
     let status = file.front_matter.status.as_deref().unwrap_or(written).trim();
     let status = status.trim_end_matches(['.', '!', ',', ';']).to_lowercase();
@@ -83,13 +82,13 @@ fn is_over(checked: &CheckedFiles<'_>, file: &CheckedFile<'_>) -> Option<Finding
     if !has_word(OVER, &status) && first_word != Some("superseded") {
         return None;
     }
-    let message = format!("the note says that it is {}", file.file.shown_text(&status));
-    Some(checked.finding(file, Rule::StaleNote, place.unwrap_or_default(), message, OVER_HINT))
+    let message = format!("the note says that it is {}", file.shown_text(&status));
+    Some(file.problem(place.unwrap_or_default(), message, OVER_HINT))
 }
 
-fn is_superseded(checked: &CheckedFiles<'_>, file: &CheckedFile<'_>) -> Option<Finding> {
+fn is_superseded<'c>(file: &'c CheckedFile<'_>) -> Option<Problem<'c>> {
     let place = file.key("superseded_by").or_else(|| file.key("superseded-by"))?;
-    let mut lines = file.file.text[place.end..].lines();
+    let mut lines = file.text[place.end..].lines();
     let value = lines.next().unwrap_or_default();
     let value = value.trim_start_matches(['"', '\'', ' ', ':']).trim();
     // A list below the key is a value, too.
@@ -97,39 +96,35 @@ fn is_superseded(checked: &CheckedFiles<'_>, file: &CheckedFile<'_>) -> Option<F
     let is_null = matches!(value, "null" | "~" | "[]" | "none" | "None" | "\"\"" | "''");
     let is_set = !is_null && (!value.is_empty() || has_list);
     let message = "the note says that another took its place";
-    is_set.then(|| checked.finding(file, Rule::StaleNote, place, message, OVER_HINT))
+    is_set.then(|| file.problem(place, message, OVER_HINT))
 }
 
-fn gone_path(
+fn gone_path<'c>(
     checked: &CheckedFiles<'_>,
-    file: &CheckedFile<'_>,
+    file: &'c CheckedFile<'_>,
     range: &Range<usize>,
     ignored: &Gitignore,
-) -> Option<Finding> {
-    let text = file.file.text;
-    let code = text.get(range.clone())?;
+) -> Option<Problem<'c>> {
+    let code = file.text.get(range.clone())?;
     let path = path_in(code.trim_matches('`').trim())?;
     let tree = &checked.tree;
     let (first, _) = path.split_once('/')?;
     if !tree.has_folder(first)
         || tree.has(path)
         || tree.ending_with(path).is_some()
-        || tree::joined(tree::folder_of(file.file.path), path).is_some_and(|path| tree.has(&path))
+        || tree::joined(tree::folder_of(file.path), path).is_some_and(|path| tree.has(&path))
         || ignored.matched_path_or_any_parents(path, false).is_ignore()
-        || is_about_other_times(&line_around(text, range.start).replace(code, ""))
+        || is_about_other_times(&file.line_at(range.start).replace(code, ""))
     {
         return None;
     }
     let start = range.start + code.find(path)?;
     let place = start..start + path.len();
     let way_out = "mend the note, or remove what it says about it";
-    let hint = match tree.ending_with(tree::name_of(path)) {
-        Some(other) => format!("{} is there; {way_out}", text_file::shown(other)),
-        None => way_out.to_owned(),
-    };
-    let shown = file.file.shown(place.clone());
+    let hint = text_file::hint(tree.ending_with(tree::name_of(path)), way_out);
+    let shown = file.shown(place.clone());
     let message = format!("the note names {shown}, which is not in the repository");
-    Some(checked.finding(file, Rule::StaleNote, place, message, hint))
+    Some(file.problem(place, message, hint))
 }
 
 /// The path of a file, if the code contains nothing else.
@@ -156,12 +151,6 @@ fn is_placeholder(part: &str) -> bool {
     written.any(|word| has_word(TIME_PLACEHOLDERS, word))
         || has_word(PLACEHOLDERS, &stem)
         || words.any(|word| has_word("foo bar example your my dummy nonexistent", word))
-}
-
-fn line_around(text: &str, at: usize) -> &str {
-    let start = text[..at].rfind('\n').map_or(0, |at| at + 1);
-    let end = text[at..].find('\n').map_or(text.len(), |end| at + end);
-    &text[start..end]
 }
 
 /// Whether a line is about something else than the present. Ignores words in other inline code.

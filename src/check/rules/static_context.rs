@@ -6,10 +6,9 @@
 use std::collections::HashMap;
 
 use super::RuleInput;
-use super::checked_files::CheckedFiles;
+use super::checked_files::{CheckedFiles, Problem};
 use super::spans::Spans;
 use super::tree;
-use crate::check::finding::{Finding, Rule};
 use crate::check::report::StaticFile;
 use crate::core::host::Host;
 use crate::core::tokens;
@@ -92,38 +91,38 @@ pub fn imports(path: &str, text: &str) -> Vec<String> {
     paths
 }
 
-pub(super) fn too_large(checked: &CheckedFiles<'_>) -> Vec<Finding> {
-    let mut findings = Vec::new();
+pub(super) fn find<'c>(checked: &'c CheckedFiles<'_>) -> Vec<Problem<'c>> {
+    let mut problems = Vec::new();
     for StaticFile { path, tokens: n_tokens, limit, .. } in files(checked.input) {
         let Some(limit) = limit.filter(|limit| n_tokens > *limit) else { continue };
-        let Some(file) = checked.files.iter().find(|file| file.file.path == path) else {
+        let Some(file) = checked.files.iter().find(|file| file.path == path) else {
             continue;
         };
         let message =
             format!("hosts read {n_tokens} tokens at every start here; {limit} are allowed");
-        let sections = sections(checked.input.encoding, file.file.text, &file.spans);
-        let largest = sections.into_iter().max_by_key(|(_, n_tokens)| *n_tokens);
-        let hint = match largest {
+        let sections = sections(checked.input.encoding, file.text, &file.spans);
+        let hint = match sections.max_by_key(|(_, n_tokens)| *n_tokens) {
             Some((heading, n)) if !heading.is_empty() => {
-                format!(
-                    "its largest section is {} with {n} tokens; move it into a note",
-                    file.file.shown_text(&heading)
-                )
+                let heading = file.shown_text(heading);
+                format!("its largest section is {heading} with {n} tokens; move it into a note")
             }
             _ => "move what is not needed at every start into notes".to_owned(),
         };
-        findings.push(checked.finding(file, Rule::StaticContext, 0..0, message, hint));
+        problems.push(file.problem(0..0, message, hint));
     }
-    findings
+    problems
 }
 
 /// The sections of a text, from heading to heading, with their tokens.
-fn sections(encoding: Encoding, text: &str, spans: &Spans) -> Vec<(String, usize)> {
+fn sections<'s>(
+    encoding: Encoding,
+    text: &'s str,
+    spans: &'s Spans,
+) -> impl Iterator<Item = (&'s str, usize)> {
     let ends = spans.headings.iter().skip(1).map(|(at, _)| *at).chain([text.len()]);
-    let sections = spans.headings.iter().zip(ends);
-    let count =
-        |from: usize, to: usize| tokens::count(encoding, text.get(from..to).unwrap_or_default());
-    sections.map(|((at, heading), end)| (heading.clone(), count(*at, end))).collect()
+    spans.headings.iter().zip(ends).map(move |((at, heading), end)| {
+        (heading.as_str(), tokens::count(encoding, text.get(*at..end).unwrap_or_default()))
+    })
 }
 
 #[cfg(test)]

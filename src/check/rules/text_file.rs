@@ -1,8 +1,8 @@
-//! The text of a file: converts a byte range into the spot and excerpt of a finding.
+//! The text of a checked file: converts a byte range into the spot and excerpt of a finding.
 
 use std::ops::Range;
-use std::sync::OnceLock;
 
+use super::checked_files::CheckedFile;
 use crate::check::finding::Spot;
 use crate::core::secrets;
 use crate::core::text::for_model;
@@ -17,25 +17,13 @@ const MOST_SECRETS: usize = 100;
 /// Longer texts are cut in a message.
 const SHOWN_CHARS: usize = 120;
 
-#[derive(Debug)]
-pub(super) struct TextFile<'a> {
-    pub(super) path: &'a str,
-    pub(super) text: &'a str,
-    line_starts: OnceLock<Vec<usize>>,
-    secrets: OnceLock<Vec<secrets::FoundSecret>>,
-}
-
-impl<'a> TextFile<'a> {
-    pub(super) fn new(path: &'a str, text: &'a str) -> TextFile<'a> {
-        TextFile { path, text, line_starts: OnceLock::new(), secrets: OnceLock::new() }
-    }
-
+impl<'a> CheckedFile<'a> {
     pub(super) fn secrets(&self) -> &[secrets::FoundSecret] {
         self.secrets.get_or_init(|| secrets::find(self.text))
     }
 
     /// The line at a byte: its start, its number from 0, and its end.
-    fn line(&self, at: usize) -> (usize, usize, usize) {
+    pub(super) fn line(&self, at: usize) -> (usize, usize, usize) {
         let starts = self.line_starts.get_or_init(|| {
             let breaks = memchr::memchr_iter(b'\n', self.text.as_bytes()).map(|at| at + 1);
             std::iter::once(0).chain(breaks).collect()
@@ -44,6 +32,12 @@ impl<'a> TextFile<'a> {
         let end = starts.get(number + 1).map_or(self.text.len(), |next| next - 1);
         let start = starts.get(number).copied().unwrap_or_default();
         (start, number, end)
+    }
+
+    /// The text of the line at a byte.
+    pub(super) fn line_at(&self, at: usize) -> &'a str {
+        let (start, _, end) = self.line(at);
+        &self.text[start..end]
     }
 
     pub(super) fn spot(&self, range: &Range<usize>) -> Spot {
@@ -134,6 +128,14 @@ pub(super) fn shown(text: &str) -> String {
     shortened(&for_model::one_line(&text[..text.floor_char_boundary(NEAR_BYTES)]))
 }
 
+/// The hint for a missing file: names a similar one, if there is one.
+pub(super) fn hint(similar: Option<&str>, way_out: &str) -> String {
+    match similar {
+        Some(path) => format!("{} is there; {way_out}", shown(path)),
+        None => way_out.to_owned(),
+    }
+}
+
 /// Prepares a name for a message.
 pub(super) fn name_shown(name: &str) -> String {
     for_model::one_line(&secrets::mask(name))
@@ -154,7 +156,7 @@ mod tests {
     #[track_caller]
     fn check(text: &str, part: &str, expect: (usize, usize, usize), excerpt: &str) {
         let at = text.find(part).unwrap();
-        let file = TextFile::new("a.md", text);
+        let file = CheckedFile::new("a.md", text);
         let range = at..at + part.len();
         let Spot { line, column, length, .. } = file.spot(&range);
         assert_eq!((line, column, length), expect);
@@ -174,7 +176,7 @@ mod tests {
     fn a_long_line_is_cut_around_the_place() {
         let text = format!("{}here{}", "a ".repeat(300), " b".repeat(300));
         let at = text.find("here").unwrap();
-        let excerpt = TextFile::new("a.md", &text).excerpt(&(at..at + 4));
+        let excerpt = CheckedFile::new("a.md", &text).excerpt(&(at..at + 4));
         assert_eq!(excerpt.chars().count(), EXCERPT_CHARS);
         assert!(excerpt.starts_with("…") && excerpt.ends_with("…") && excerpt.contains(" here "));
     }
@@ -187,7 +189,7 @@ mod tests {
             "{dashes}BEGIN PRIVATE KEY{dashes}\n{line}\n{line}\n{dashes}END PRIVATE KEY{dashes}\n"
         );
         let at = text.find("Xk9").unwrap();
-        let file = TextFile::new("a.md", &text);
+        let file = CheckedFile::new("a.md", &text);
         assert_eq!(file.excerpt(&(at..at + 3)), "[masked: private-key]");
         assert_eq!(file.shown(at..at + 3), "[masked: private-key]");
     }
@@ -197,7 +199,7 @@ mod tests {
         fn any_place_in_any_text_can_be_told(text in "\\PC{0,40}(\n\\PC{0,300}){0,3}", from in 0usize..400, to in 0usize..400) {
             let (from, to) = (text.floor_char_boundary(from), text.floor_char_boundary(to));
             let range = from.min(to)..from.max(to);
-            let file = TextFile::new("a.md", &text);
+            let file = CheckedFile::new("a.md", &text);
             let spot = file.spot(&range);
             let line = text.split('\n').nth(spot.line - 1).unwrap();
             prop_assert!(spot.column + spot.length <= line.chars().count() + 1);

@@ -5,13 +5,9 @@
 //! text that breaks out of its frame: lines like kgctx's own banners, and fences long enough to
 //! close another fence.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
-use rayon::prelude::*;
-
-use super::checked_files::{CheckedFile, CheckedFiles};
-use crate::check::finding::{Finding, Rule};
+use super::checked_files::{CheckedFile, Problem};
 use crate::core::text::for_model;
 
 /// Prefixes of the lines that kgctx puts around the parts of a context.
@@ -28,78 +24,73 @@ const BREAKING_TICKS: usize = 8;
 /// Tags of hosts that are just as often placeholders.
 const PLACEHOLDERS: [&str; 6] = ["user", "env", "environment", "tool", "function", "parameter"];
 
-pub(super) fn find(checked: &CheckedFiles<'_>) -> Vec<Finding> {
-    checked.files.par_iter().flat_map_iter(|file| find_in(checked, file)).collect()
+pub(super) fn find<'c>(file: &'c CheckedFile<'_>) -> Vec<Problem<'c>> {
+    let mut problems = invisible(file);
+    // A repository may use any tags in the instructions for its own agents.
+    if file.vault.is_some() || file.is_handoff {
+        problems.extend(host_tags(file));
+        problems.extend(breakers(file));
+    }
+    problems.sort_by_key(|problem| problem.range.start);
+    // One per line: the reader sees the others with it.
+    problems.dedup_by_key(|problem| file.line(problem.range.start));
+    problems
 }
 
-fn find_in(checked: &CheckedFiles<'_>, file: &CheckedFile<'_>) -> Vec<Finding> {
-    let text = file.file.text;
+fn invisible<'c>(file: &'c CheckedFile<'_>) -> Vec<Problem<'c>> {
+    let text = file.text;
     let start =
         text.len() - text.trim_start_matches('\u{feff}').len().max(text.len().saturating_sub(3));
-    let mut harms: Vec<(Range<usize>, String, &'static str)> = Vec::new();
-    for place in for_model::invisible_places(&text[start..]) {
-        let place = place.start + start..place.end + start;
-        if is_harmless(text, &place) {
-            continue;
-        }
+    let places = for_model::invisible_places(&text[start..]).into_iter();
+    let places = places.map(|place| place.start + start..place.end + start);
+    let problems = places.filter(|place| !is_harmless(file, place)).map(|place| {
         let first = text[place.clone()].chars().next().unwrap_or_default();
         let code = format!("U+{:04X}", u32::from(first));
         let message = format!("there is {} ({code}) that no reader sees", kind_of(first));
-        harms.push((
-            place,
-            message,
-            "remove it; an editor that shows such characters helps to find it",
-        ));
-    }
-    let is_instruction = file.vault.is_none() && !file.is_handoff;
-    if !is_instruction {
-        for place in for_model::host_tag_places(text) {
-            // Contexts show all of a handoff, but a note without its code.
-            let is_shown = file.is_handoff || !file.spans.is_code(place.start);
-            if is_shown && !is_placeholder(text, &place) {
-                let tag = file.file.shown(place.clone());
-                let message = format!("hosts take {tag} for a tag of their own");
-                let hint = match file.is_handoff {
-                    true => "write it without the angle brackets",
-                    false => "write it as code, in backticks, or without the angle brackets",
-                };
-                harms.push((place, message, hint));
-            }
-        }
-        harms.extend(breakers(file));
-    }
-    // One per line: the reader sees the others with it.
-    let mut of_lines = BTreeMap::new();
-    harms.sort_by_key(|(place, ..)| place.start);
-    for (place, message, hint) in harms {
-        let finding = checked.finding(file, Rule::UnsafeText, place, message, hint);
-        of_lines.entry(finding.spot.line).or_insert(finding);
-    }
-    of_lines.into_values().collect()
+        let hint = "remove it; an editor that shows such characters helps to find it";
+        file.problem(place, message, hint)
+    });
+    problems.collect()
+}
+
+fn host_tags<'c>(file: &'c CheckedFile<'_>) -> Vec<Problem<'c>> {
+    let places = for_model::host_tag_places(file.text).into_iter();
+    let harmful = places.filter(|place| is_shown(file, place) && !is_placeholder(file.text, place));
+    let problems = harmful.map(|place| {
+        let tag = file.shown(place.clone());
+        let hint = match file.is_handoff {
+            true => "write it without the angle brackets",
+            false => "write it as code, in backticks, or without the angle brackets",
+        };
+        file.problem(place, format!("hosts take {tag} for a tag of their own"), hint)
+    });
+    problems.collect()
+}
+
+/// Contexts show all of a handoff, but a note without its code.
+fn is_shown(file: &CheckedFile<'_>, place: &Range<usize>) -> bool {
+    file.is_handoff || !file.spans.is_code(place.start)
 }
 
 /// Whether invisible characters are used legitimately.
-fn is_harmless(text: &str, place: &Range<usize>) -> bool {
-    let hidden = &text[place.clone()];
+fn is_harmless(file: &CheckedFile<'_>, place: &Range<usize>) -> bool {
+    let hidden = &file.text[place.clone()];
     // Editors leave variation selectors behind.
     let is_selector = |c: char| matches!(c, '\u{fe0e}' | '\u{fe0f}');
     // The flags of England, Scotland and Wales are a black flag followed by the letters of a
     // region.
     let is_tag = |c: char| matches!(c, '\u{e0030}'..='\u{e0039}' | '\u{e0061}'..='\u{e007a}');
-    let region = hidden.strip_suffix('\u{e007f}').filter(|_| text[..place.start].ends_with('🏴'));
+    let region =
+        hidden.strip_suffix('\u{e007f}').filter(|_| file.text[..place.start].ends_with('🏴'));
     let is_region =
         |region: &str| (4..=6).contains(&region.chars().count()) && region.chars().all(is_tag);
     // Right-to-left text needs marks around numbers and names.
     let is_mark = |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{61c}');
     let is_rtl = |c: char| matches!(c, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}');
-    let line = || {
-        let start = text[..place.start].rfind('\n').map_or(0, |at| at + 1);
-        let end = text[place.end..].find('\n').map_or(text.len(), |at| place.end + at);
-        &text[start..end]
-    };
     hidden.chars().all(is_selector)
         || region.is_some_and(is_region)
-        || hidden.chars().all(is_mark) && line().contains(|c| is_rtl(c) && !is_mark(c))
+        || hidden.chars().all(is_mark)
+            && file.line_at(place.start).contains(|c| is_rtl(c) && !is_mark(c))
 }
 
 /// Whether a tag is a placeholder, as in `ssh <user>@<host>`: one word, never closed, within a
@@ -113,31 +104,25 @@ fn is_placeholder(text: &str, place: &Range<usize>) -> bool {
         && !text.contains(&format!("</{name}"))
 }
 
-fn breakers(file: &CheckedFile<'_>) -> Vec<(Range<usize>, String, &'static str)> {
+fn breakers<'c>(file: &'c CheckedFile<'_>) -> Vec<Problem<'c>> {
     let mut found = Vec::new();
     let mut at = 0;
-    for line in file.file.text.split_inclusive('\n') {
+    for line in file.text.split_inclusive('\n') {
         let words = line.trim_start();
         let place = at + (line.len() - words.len())..at + line.trim_end().len();
         at += line.len();
         let ticks = words.bytes().take_while(|&byte| byte == b'`').count();
         if ticks >= BREAKING_TICKS {
             let message = format!("a fence of {ticks} backticks could close the one around it");
-            found.push((
-                place.start..place.start + ticks,
-                message,
-                "a fence of three backticks is enough",
-            ));
-        } else if BANNERS.iter().any(|banner| words.starts_with(banner))
-            // Contexts show all of a handoff, but a note without its code.
-            && (file.is_handoff || !file.spans.is_code(place.start))
-        {
-            let message = "this line is like those that kgctx puts around a context".to_owned();
+            let hint = "a fence of three backticks is enough";
+            found.push(file.problem(place.start..place.start + ticks, message, hint));
+        } else if BANNERS.iter().any(|banner| words.starts_with(banner)) && is_shown(file, &place) {
+            let message = "this line is like those that kgctx puts around a context";
             let hint = match file.is_handoff {
                 true => "write it in other words",
                 false => "write it in other words, or as code",
             };
-            found.push((place, message, hint));
+            found.push(file.problem(place, message, hint));
         }
     }
     found

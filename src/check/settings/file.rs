@@ -7,7 +7,7 @@ use std::path::Path;
 
 use toml::de::DeTable;
 
-use super::known_keys::{self, UnexpectedKey};
+use super::known_keys;
 use super::raw::WithCheck;
 use super::toml_text;
 use crate::check::finding::Spot;
@@ -53,13 +53,15 @@ pub fn read(path: &str, text: &str) -> Result<CheckFile, SettingsError> {
     if let Some((key, value)) = check.and_then(|key| others.remove_entry(&key)) {
         of_check.insert(key, value);
     }
-    let mut unexpected = Vec::new();
+    let mut unknown = Vec::new();
+    let mut unexpected = |at, key: String, known: Vec<String>| {
+        let nearest = nearest(&key, &known);
+        unknown.push(UnknownKey { spot: spot(path, text, at), key, known, nearest });
+    };
     known_keys::read::<SettingsFile>(&mut others, &span, &mut unexpected).map_err(wrong)?;
     let raw = known_keys::read::<WithCheck>(&mut of_check, &span, &mut unexpected);
     let raw = raw.map_err(wrong)?.check;
-    let unknown = unexpected.into_iter().map(|key| UnknownKey::new(key, path, text));
-    let mut unknown: Vec<UnknownKey> = unknown.collect();
-    unknown.sort_by(|a, b| a.spot.cmp(&b.spot));
+    unknown.sort_by(|a: &UnknownKey, b| a.spot.cmp(&b.spot));
     let mut places = BTreeMap::new();
     for table in [&others, &of_check] {
         known_keys::places(table, "", &mut |key, span| {
@@ -73,20 +75,10 @@ pub fn read(path: &str, text: &str) -> Result<CheckFile, SettingsError> {
     Ok(CheckFile { settings, places, unknown, without_unknown, has_check })
 }
 
-impl UnknownKey {
-    fn new(
-        UnexpectedKey { span, key, known }: UnexpectedKey,
-        path: &str,
-        text: &str,
-    ) -> UnknownKey {
-        let nearest = known
-            .iter()
-            .map(|name| (strsim::jaro_winkler(name, &key), name))
-            .filter(|(similarity, _)| *similarity >= MIN_SIMILARITY)
-            .max_by(|(a, _), (b, _)| a.total_cmp(b))
-            .map(|(_, name)| name.clone());
-        UnknownKey { spot: spot(path, text, span), key, known, nearest }
-    }
+fn nearest(key: &str, known: &[String]) -> Option<String> {
+    let names = known.iter().map(|name| (strsim::jaro_winkler(name, key), name));
+    let similar = names.filter(|(similarity, _)| *similarity >= MIN_SIMILARITY);
+    similar.max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, name)| name.clone())
 }
 
 fn spot(path: &str, text: &str, span: Range<usize>) -> Spot {

@@ -6,19 +6,12 @@ use serde::Deserialize;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// An unexpected key, and the expected ones.
-pub(super) struct UnexpectedKey {
-    pub(super) span: Range<usize>,
-    pub(super) key: String,
-    pub(super) known: Vec<String>,
-}
-
 /// Reads a table. Removes unexpected keys one by one, because only the target type defines which
-/// keys are valid.
+/// keys are valid. Calls `unexpected` with the position of each, its name, and the valid ones.
 pub(super) fn read<T: for<'de> Deserialize<'de>>(
     table: &mut DeTable<'_>,
     span: &Range<usize>,
-    unexpected: &mut Vec<UnexpectedKey>,
+    unexpected: &mut impl FnMut(Range<usize>, String, Vec<String>),
 ) -> Result<T, toml::de::Error> {
     loop {
         let attempt = Spanned::new(span.clone(), table.clone());
@@ -31,13 +24,12 @@ pub(super) fn read<T: for<'de> Deserialize<'de>>(
         let is_unexpected =
             ["unknown field `", "unknown variant `"].iter().any(|start| message.starts_with(start));
         let mut names = message.split('`').skip(1).step_by(2).map(str::to_owned);
-        let Some((span, key)) = error.span().zip(names.next()).filter(|_| is_unexpected) else {
-            return Err(error);
-        };
-        if !remove(table, &span) {
-            return Err(error);
+        match error.span().zip(names.next()) {
+            Some((span, key)) if is_unexpected && remove(table, &span) => {
+                unexpected(span, key, names.collect());
+            }
+            _ => return Err(error),
         }
-        unexpected.push(UnexpectedKey { span, key, known: names.collect() });
     }
 }
 
@@ -65,22 +57,24 @@ pub(super) fn places(
     found: &mut impl FnMut(String, Range<usize>),
 ) {
     for (key, value) in table {
-        let path = format!("{above}{}", key.get_ref());
-        found(path.clone(), key.span());
-        places_in(value.get_ref(), &path, found);
+        add_place(format!("{above}{}", key.get_ref()), key.span(), value.get_ref(), found);
     }
 }
 
-fn places_in(value: &DeValue<'_>, path: &str, found: &mut impl FnMut(String, Range<usize>)) {
+fn add_place(
+    path: String,
+    span: Range<usize>,
+    value: &DeValue<'_>,
+    found: &mut impl FnMut(String, Range<usize>),
+) {
     match value {
         DeValue::Table(table) => places(table, &format!("{path}."), found),
         DeValue::Array(items) => {
             for (n, item) in items.iter().enumerate() {
-                let path = format!("{path}.{n}");
-                found(path.clone(), item.span());
-                places_in(item.get_ref(), &path, found);
+                add_place(format!("{path}.{n}"), item.span(), item.get_ref(), found);
             }
         }
         _ => {}
     }
+    found(path, span);
 }

@@ -88,19 +88,17 @@ enum BudgetKey<const TOP: bool> {
 impl<'de, const TOP: bool> Deserialize<'de> for BudgetKey<TOP> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<BudgetKey<TOP>, D::Error> {
         let key = String::deserialize(deserializer)?;
-        let parts = || Part::ALL.into_iter().filter(|part| *part != Part::Frame);
-        let hosts = || Host::with_limits().filter(|_| TOP);
-        if key == "total" {
-            return Ok(BudgetKey::Total);
+        let parts = Part::ALL.into_iter().filter(|part| *part != Part::Frame);
+        let parts = parts.map(|part| (part.name(), BudgetKey::Part(part)));
+        let hosts = Host::with_limits().filter(|_| TOP);
+        let hosts = hosts.map(|host| (host.name(), BudgetKey::Host(host)));
+        let mut names = Vec::new();
+        for (name, known) in [("total", BudgetKey::Total)].into_iter().chain(parts).chain(hosts) {
+            if name == key {
+                return Ok(known);
+            }
+            names.push(name);
         }
-        if let Some(part) = parts().find(|part| part.name() == key) {
-            return Ok(BudgetKey::Part(part));
-        }
-        if let Some(host) = hosts().find(|host| host.name() == key) {
-            return Ok(BudgetKey::Host(host));
-        }
-        let names = ["total"].into_iter().chain(parts().map(Part::name));
-        let names: Vec<&str> = names.chain(hosts().map(Host::name)).collect();
         let names = names.join("`, `");
         // Uses serde's wording for a struct: `known_keys` reads the names from it.
         Err(Error::custom(format!("unknown field `{key}`, expected one of `{names}`")))
@@ -122,34 +120,23 @@ struct RawSession {
 /// Why a value is invalid, and its position.
 pub(super) type Refusal = (Range<usize>, String);
 
-fn refuse<T>(span: Range<usize>, message: &str) -> Result<T, Refusal> {
-    Err((span, message.to_owned()))
-}
-
 impl RawCheck {
     pub(super) fn settings(self) -> Result<CheckSettings, Refusal> {
         let mut settings = CheckSettings::default();
-        if let Some(project) = self.project {
-            if !is_project_name(project.get_ref()) {
-                return refuse(project.span(), "a project's name has no `/` and is not empty");
-            }
-            settings.project = Some(project.into_inner());
-        }
+        let is_name = |name: &String| is_project_name(name);
+        let reason = "a project's name has no `/` and is not empty";
+        settings.project = self.project.map(|name| valid(name, is_name, reason)).transpose()?;
         if let Some(baseline) = self.baseline {
             settings.baseline = inside(&baseline)?;
-            if settings.baseline.is_empty() {
-                return refuse(baseline.span(), "this is no file");
-            }
+            valid(baseline, |_| !settings.baseline.is_empty(), "this is no file")?;
         }
         if let Some(folders) = self.handoffs {
             settings.handoffs = folders.iter().map(inside).collect::<Result<_, _>>()?;
         }
         settings.growth_tokens = self.growth_tokens.unwrap_or(settings.growth_tokens);
         if let Some(percent) = self.giant_percent {
-            if !(1..=100).contains(percent.get_ref()) {
-                return refuse(percent.span(), "this is no share: write 1 to 100");
-            }
-            settings.giant_percent = percent.into_inner();
+            let is_share = |percent: &usize| (1..=100).contains(percent);
+            settings.giant_percent = valid(percent, is_share, "this is no share: write 1 to 100")?;
         }
         settings.severities = self.rules;
         settings.limits = self.budget.all;
@@ -169,29 +156,29 @@ impl RawCheck {
 impl RawSession {
     fn spec(self, others: &[SessionSpec]) -> Result<SessionSpec, Refusal> {
         let now = self.now.as_ref().map(moment).transpose()?;
-        if let Some(branch) = &self.branch
-            && branch.get_ref().contains(char::is_control)
-        {
-            return refuse(branch.span(), "this is no branch");
-        }
-        let span = self.name.as_ref().map(Spanned::span).unwrap_or_default();
-        let numbered = || format!("session {}", others.len() + 1);
-        let name = self.name.map_or_else(numbered, Spanned::into_inner);
+        let is_branch = |branch: &String| !branch.contains(char::is_control);
+        let branch = self.branch.map(|branch| valid(branch, is_branch, "this is no branch"));
+        let branch = branch.transpose()?;
+        let numbered = || Spanned::new(0..0, format!("session {}", others.len() + 1));
+        let name = self.name.unwrap_or_else(numbered);
+        let taken =
+            format!("there is a session {:?} already; give this one another name", name.get_ref());
         // Reports and the baseline identify sessions by name.
-        if others.iter().any(|other| other.name == name) {
-            let message =
-                format!("there is a session {name:?} already; give this one another name");
-            return refuse(span, &message);
-        }
+        let is_new = |name: &String| others.iter().all(|other| other.name != *name);
         Ok(SessionSpec {
-            name,
+            name: valid(name, is_new, &taken)?,
             dir: self.dir.as_ref().map(inside).transpose()?.unwrap_or_default(),
             host: self.host.unwrap_or_default(),
             budget: self.budget,
             now,
-            branch: self.branch.map(Spanned::into_inner),
+            branch,
         })
     }
+}
+
+fn valid<T>(value: Spanned<T>, is_valid: impl Fn(&T) -> bool, reason: &str) -> Result<T, Refusal> {
+    let span = value.span();
+    Some(value.into_inner()).filter(is_valid).ok_or_else(|| (span, reason.to_owned()))
 }
 
 fn moment(written: &Spanned<toml::Value>) -> Result<Timestamp, Refusal> {
@@ -200,23 +187,19 @@ fn moment(written: &Spanned<toml::Value>) -> Result<Timestamp, Refusal> {
         toml::Value::String(text) => Timestamp::parse(text),
         _ => None,
     };
-    let message = "this is not a moment; write 2026-01-31 or 2026-01-31T12:00:00Z";
-    moment.map_or_else(|| refuse(written.span(), message), Ok)
+    let reason = "this is not a moment; write 2026-01-31 or 2026-01-31T12:00:00Z";
+    moment.ok_or_else(|| (written.span(), reason.to_owned()))
 }
 
-fn inside(path: &Spanned<String>) -> Result<String, Refusal> {
-    let plain = plain_path(path.get_ref());
-    plain.map_or_else(|| refuse(path.span(), "this is no path inside of the repository"), Ok)
-}
-
-/// Normalises a path below the top, with `/` as separator; `None` for one that leaves it.
-fn plain_path(path: &str) -> Option<String> {
+/// Normalises a path below the top, with `/` as separator. Refuses one that leaves it.
+fn inside(written: &Spanned<String>) -> Result<String, Refusal> {
+    let path = written.get_ref();
     let leads_elsewhere = |part: &str| {
         part == ".." || part.eq_ignore_ascii_case(".git") || part.contains(['\\', ':', '\0'])
     };
     if path.starts_with('/') || path.split('/').any(leads_elsewhere) {
-        return None;
+        return Err((written.span(), "this is no path inside of the repository".to_owned()));
     }
     let parts: Vec<&str> = path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
-    Some(parts.join("/"))
+    Ok(parts.join("/"))
 }

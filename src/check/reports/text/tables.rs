@@ -4,7 +4,9 @@ use crate::check::report::{CheckReport, SessionReport, StaticFile, part_tokens};
 use crate::check::reports::Tone;
 use crate::check::reports::text::{COLUMNS, Paint};
 use crate::check::reports::width::{align_left, align_right, shortened, width, wrapped};
-use crate::check::reports::words::{change, difference, moves, names, of, use_of_budget};
+use crate::check::reports::words::{
+    change, difference, moves, names, of, static_change, use_of_budget,
+};
 use crate::core::context::candidate::Part;
 use crate::core::text::for_report::one_line;
 use crate::core::text::number::thousands;
@@ -21,19 +23,23 @@ const FREE: char = '·';
 /// One row per session: tokens, a bar with a letter per part, and the change; below it, the added
 /// and removed entries.
 pub(super) fn sessions(report: &CheckReport, paint: Paint<'_>) -> Option<String> {
-    let sessions = &report.sessions;
-    let mut columns = vec![
-        Column::new("tokens", sessions, use_of_budget),
-        Column::new("room", sessions, bar),
-        Column::new("change", sessions, |session| change(session).unwrap_or_default()),
-        Column::new("wanted", sessions, |session| thousands(session.wanted)),
-        Column::new("left out", sessions, |session| thousands(session.omitted.len())),
-    ];
-    columns[1].aligned_right = false;
-    let names: Vec<String> = sessions.iter().map(|session| one_line(&session.name)).collect();
-    let below: Vec<String> = sessions.iter().map(details).collect();
-    let table = table("Sessions", &names, columns, &below, report, paint)?;
-    Some(format!("{table}{}{}\n", GAP, paint(Tone::Faint, &legend(sessions))))
+    let row = |session: &SessionReport| {
+        [
+            one_line(&session.name),
+            use_of_budget(session),
+            bar(session),
+            change(session).unwrap_or_default(),
+            thousands(session.wanted),
+            thousands(session.omitted.len()),
+        ]
+    };
+    let rows: Vec<_> = report.sessions.iter().map(row).collect();
+    let below: Vec<String> = report.sessions.iter().map(details).collect();
+    // Other than numbers, a bar is aligned left.
+    let room = align_left("room", BAR_CELLS);
+    let head = ["Sessions", "tokens", &room, "change", "wanted", "left out"];
+    let table = table(head, &rows, &below, report, paint)?;
+    Some(format!("{table}{GAP}{}\n", paint(Tone::Faint, &legend(&report.sessions))))
 }
 
 /// One row per part of a context: tokens, a bar relative to its limit or the whole budget, and the
@@ -52,14 +58,7 @@ pub(super) fn parts(report: &CheckReport, paint: Paint<'_>) -> Option<String> {
         std::iter::once(head).chain(rows)
     });
     let rows: Vec<[String; 4]> = rows.collect();
-    let mut columns = ["tokens", "", "change"]
-        .into_iter()
-        .enumerate()
-        .map(|(n, title)| Column::new(title, &rows, |row| row[n + 1].clone()))
-        .collect::<Vec<_>>();
-    columns[1].aligned_right = false;
-    let names: Vec<String> = rows.iter().map(|row| row[0].clone()).collect();
-    table("Parts", &names, columns, &[], report, paint)
+    table(["Parts", "tokens", "", "change"], &rows, &[], report, paint)
 }
 
 /// Name, tokens, bar and change of each part, and of the whole context if it has a limit.
@@ -68,7 +67,7 @@ fn part_rows(session: &SessionReport) -> Vec<[String; 4]> {
     let row = |name: String, tokens: usize, limit: Option<usize>, before: Option<usize>| {
         let change = before.map(|before| difference(tokens, before));
         let whole = limit.unwrap_or(session.budget.tokens);
-        let bar = filled(tokens, whole);
+        let bar = bar_of([(FULL, tokens)].into_iter(), whole);
         [format!("{GAP}{name}"), of(tokens, limit), bar, change.unwrap_or_default()]
     };
     let mut rows = Vec::new();
@@ -88,78 +87,46 @@ fn part_rows(session: &SessionReport) -> Vec<[String; 4]> {
 }
 
 pub(super) fn static_files(report: &CheckReport, paint: Paint<'_>) -> Option<String> {
-    let files = &report.static_files;
-    let change = |file: &StaticFile| {
-        let change = file.tokens_before.map(|before| difference(file.tokens, before));
-        change.unwrap_or_default()
+    let row = |file: &StaticFile| {
+        let change = static_change(file).unwrap_or_default();
+        [one_line(&file.path), of(file.tokens, file.limit), change]
     };
-    let columns = vec![
-        Column::new("tokens", files, |file| of(file.tokens, file.limit)),
-        Column::new("change", files, change),
-    ];
-    let names: Vec<String> = files.iter().map(|file| one_line(&file.path)).collect();
-    table("Read by hosts", &names, columns, &[], report, paint)
+    let rows: Vec<_> = report.static_files.iter().map(row).collect();
+    table(["Read by hosts", "tokens", "change"], &rows, &[], report, paint)
 }
 
-/// A column of a table; all of its cells have the same width.
-struct Column {
-    title: &'static str,
-    cells: Vec<String>,
-    aligned_right: bool,
-}
-
-impl Column {
-    fn new<T>(title: &'static str, rows: &[T], cell: impl Fn(&T) -> String) -> Column {
-        Column { title, cells: rows.iter().map(cell).collect(), aligned_right: true }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.cells.iter().all(String::is_empty)
-    }
-
-    fn width(&self) -> usize {
-        self.cells.iter().map(|cell| width(cell)).max().unwrap_or(0).max(width(self.title))
-    }
-
-    fn aligned(&self, text: &str) -> String {
-        let columns = self.width();
-        if self.aligned_right { align_right(text, columns) } else { align_left(text, columns) }
-    }
-}
-
-/// A table with a title, without empty columns.
-fn table(
-    title: &str,
-    names: &[String],
-    mut columns: Vec<Column>,
+/// A table without empty columns. The first cell of a row is its name; the others are aligned right.
+fn table<const N: usize>(
+    head: [&str; N],
+    rows: &[[String; N]],
     below: &[String],
     report: &CheckReport,
     paint: Paint<'_>,
 ) -> Option<String> {
-    if names.is_empty() {
+    if rows.is_empty() {
         return None;
     }
-    columns.retain(|column| !column.is_empty());
-    let others: usize = columns.iter().map(|column| GAP.len() + column.width()).sum();
+    let is_used = |n: &usize| rows.iter().any(|row| !row[*n].is_empty());
+    let widest = |n: usize| rows.iter().map(|row| width(&row[n])).max().unwrap_or(0);
+    let columns = (1..N).filter(is_used).map(|n| (n, widest(n).max(width(head[n]))));
+    let columns: Vec<(usize, usize)> = columns.collect();
+    let others: usize = columns.iter().map(|(_, width)| GAP.len() + width).sum();
     let room = COLUMNS.saturating_sub(GAP.len() + others).max(MIN_NAME_COLUMNS);
-    let longest = names.iter().map(|name| width(name)).max().unwrap_or(0).max(width(title));
-    let name_columns = longest.min(room);
-    let row = |name: &str, cell: &dyn Fn(&Column) -> String| {
-        let mut row = align_left(&shortened(name, name_columns), name_columns);
-        for column in &columns {
-            row.push_str(&format!("{GAP}{}", cell(column)));
+    let name_columns = widest(0).max(width(head[0])).min(room);
+    let line = |cells: [&str; N]| {
+        let mut line = align_left(&shortened(cells[0], name_columns), name_columns);
+        for &(n, columns) in &columns {
+            line.push_str(&format!("{GAP}{}", align_right(cells[n], columns)));
         }
-        row.truncate(row.trim_end().len());
-        row
+        line.truncate(line.trim_end().len());
+        line
     };
-    let head = row(title, &|column| column.aligned(column.title));
-    let mut text = format!("{}\n", paint(Tone::Strong, &head));
-    for (n, name) in names.iter().enumerate() {
-        let line = row(name, &|column| column.aligned(&column.cells[n]));
-        text.push_str(&format!("{line}\n"));
+    let mut text = format!("{}\n", paint(Tone::Strong, &line(head)));
+    for (n, row) in rows.iter().enumerate() {
+        text.push_str(&format!("{}\n", line(row.each_ref().map(String::as_str))));
         text.push_str(below.get(n).map_or("", |below| below));
     }
-    if let (Some(base), true) = (&report.base, columns.iter().any(|c| c.title == "change")) {
+    if let (Some(base), true) = (&report.base, columns.iter().any(|(n, _)| head[*n] == "change")) {
         let note = wrapped(&format!("{GAP}change: against {}", one_line(base)), COLUMNS, GAP);
         text.push_str(&format!("{GAP}{}\n", paint(Tone::Faint, note.trim_start())));
     }
@@ -169,22 +136,15 @@ fn table(
 /// The entries that a change added, removed or pushed out, and the characters if the host limits
 /// them.
 fn details(session: &SessionReport) -> String {
-    let mut rows: Vec<(&str, String)> = Vec::new();
-    for (what, entries) in moves(session) {
-        rows.push((what, names(entries, str::to_owned)));
-    }
-    if let Some(chars) = session.budget.chars {
-        rows.push(("characters", of(session.used.chars, Some(chars))));
-    }
-    let lines = rows.iter().map(|(what, text)| {
-        let line = wrapped(text, COLUMNS - 16, "                ");
+    let moved = moves(session).into_iter();
+    let moved = moved.map(|(what, entries)| (what, names(entries, str::to_owned)));
+    let chars = session.budget.chars.map(|chars| of(session.used.chars, Some(chars)));
+    let rows = moved.chain(chars.map(|chars| ("characters", chars)));
+    let lines = rows.map(|(what, text)| {
+        let line = wrapped(&text, COLUMNS - 16, "                ");
         format!("    {what}: {line}\n")
     });
     lines.collect()
-}
-
-fn filled(number: usize, whole: usize) -> String {
-    bar_of([(FULL, number)].into_iter(), whole)
 }
 
 /// The parts of a context as a bar: each part has its letter.

@@ -1,9 +1,13 @@
 //! Resolves links (paths, `memory://` addresses and `[[links]]`) to files.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
+use percent_encoding::percent_decode_str;
+
 use super::super::checked_files::{CheckedFile, CheckedFiles};
+use super::super::spans::Spans;
 use super::super::{CheckedVault, names, tree};
 use crate::core::note::vault::SCHEME;
 use crate::core::settings::LinkStyle;
@@ -56,7 +60,7 @@ pub(super) struct Resolver<'a> {
 
 impl<'a> Resolver<'a> {
     pub(super) fn new(checked: &'a CheckedFiles<'a>) -> Resolver<'a> {
-        let notes = checked.notes().map(|(number, file)| (file.file.path, number)).collect();
+        let notes = checked.notes().map(|(number, file)| (file.path, number)).collect();
         let mut ends: HashMap<String, &str> = HashMap::new();
         if checked.input.links == LinkStyle::Obsidian {
             for (end, path) in checked.tree.ends() {
@@ -70,23 +74,16 @@ impl<'a> Resolver<'a> {
 
     /// The links of a file, sorted by position.
     pub(super) fn links(&self, file: &CheckedFile<'_>) -> Vec<ResolvedLink> {
-        let links = file.spans.links.iter().map(|link| {
-            let is_address = link.target.starts_with(SCHEME);
-            let target = match is_address {
-                true => self.address(&link.target),
-                false => self.path(file, &link.target),
-            };
-            ResolvedLink { range: link.range.clone(), target }
+        let Spans { links, addresses, wiki_links, .. } = &file.spans;
+        let links = links.iter().map(|link| match link.target.starts_with(SCHEME) {
+            true => (&link.range, self.address(&link.target)),
+            false => (&link.range, self.path(file, &link.target)),
         });
-        let addresses = file.spans.addresses.iter().map(|range| {
-            let target = self.address(&file.file.text[range.clone()]);
-            ResolvedLink { range: range.clone(), target }
-        });
-        let wiki_links = file.spans.wiki_links.iter().map(|link| ResolvedLink {
-            range: link.range.clone(),
-            target: self.wiki(file, &link.inner),
-        });
-        let mut all: Vec<ResolvedLink> = links.chain(addresses).chain(wiki_links).collect();
+        let addresses = addresses.iter().map(|at| (at, self.address(&file.text[at.clone()])));
+        let wiki_links = wiki_links.iter().map(|link| (&link.range, self.wiki(file, &link.target)));
+        let all = links.chain(addresses).chain(wiki_links);
+        let all = all.map(|(range, target)| ResolvedLink { range: range.clone(), target });
+        let mut all: Vec<ResolvedLink> = all.collect();
         all.sort_by_key(|link| link.range.start);
         all
     }
@@ -108,7 +105,7 @@ impl<'a> Resolver<'a> {
             return LinkTarget::Other;
         }
         let path = percent_decoded(written);
-        let here = tree::folder_of(file.file.path);
+        let here = tree::folder_of(file.path);
         let vault = file.vault.map(|vault| vault.folder.as_str());
         let tries = match path.strip_prefix('/') {
             Some(from_top) => [Some(("", from_top)), vault.map(|vault| (vault, from_top))],
@@ -236,7 +233,7 @@ impl<'a> Resolver<'a> {
             return LinkTarget::Other;
         }
         let vault = file.vault.map_or("", |vault| vault.folder.as_str());
-        let folders = [tree::folder_of(file.file.path), vault, ""];
+        let folders = [tree::folder_of(file.path), vault, ""];
         let paths = folders.into_iter().filter_map(|folder| tree::joined(folder, name));
         let plain = name.trim_start_matches(['.', '/']);
         let found = paths.into_iter().find_map(|path| self.at_path(&path));
@@ -269,16 +266,5 @@ fn has_scheme(target: &str) -> bool {
 
 /// Decodes escapes such as `%20`, if the result is UTF-8.
 pub(super) fn percent_decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&first, after)) = rest.split_first() {
-        let hex = |at: usize| char::from(*after.get(at)?).to_digit(16);
-        let (byte, next) = match (first, hex(0), hex(1)) {
-            (b'%', Some(high), Some(low)) => ((high * 16 + low) as u8, &after[2..]),
-            _ => (first, after),
-        };
-        bytes.push(byte);
-        rest = next;
-    }
-    String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
+    percent_decode_str(text).decode_utf8().map_or_else(|_| text.to_owned(), Cow::into_owned)
 }

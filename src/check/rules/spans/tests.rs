@@ -42,7 +42,7 @@ fn wiki_links_are_found_with_their_places() {
     let found: Vec<(&str, &str)> = spans
         .wiki_links
         .iter()
-        .map(|link| (&text[link.range.clone()], link.inner.as_str()))
+        .map(|link| (&text[link.range.clone()], link.target.as_str()))
         .collect();
     assert_eq!(found, [("[[x]]", "x"), ("[[y.png]]", "y.png"), ("[[two\n> lines]]", "two\nlines")]);
 }
@@ -78,7 +78,7 @@ proptest! {
         let spans = Spans::of(&text);
         let mut mentions = BTreeMap::new();
         for link in &spans.wiki_links {
-            if let Some(concept) = wikilink::concept(&link.inner, LinkStyle::Maenifold) {
+            if let Some(concept) = wikilink::concept(&link.target, LinkStyle::Maenifold) {
                 *mentions.entry(concept).or_insert(0u32) += 1;
             }
             prop_assert!(text[link.range.clone()].starts_with("[["));
