@@ -18,6 +18,7 @@ mod baseline;
 mod contexts;
 mod facts;
 pub mod finding;
+mod grouped;
 mod growth;
 pub mod init;
 mod remarks;

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::core::named::named;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
@@ -9,6 +11,8 @@ pub enum Severity {
     Warn,
     Error,
 }
+
+named!(Severity { Off = "off", Warn = "warn", Error = "error" });
 
 macro_rules! rules {
     ($($name:ident = $id:literal, $severity:ident, $summary:literal;)+) => {

@@ -1,7 +1,7 @@
 //! `kgctx check --init`: writes a `[check]` section with all settings, and a baseline.
 
 use crate::check::baseline;
-use crate::check::finding::{Rule, Severity};
+use crate::check::finding::Rule;
 use crate::check::report::CheckReport;
 use crate::check::repository::{Repository, SETTINGS};
 use crate::check::settings::toml_text::quoted;
@@ -48,18 +48,11 @@ pub fn init(request: &CheckRequest) -> Result<Initialized, CheckError> {
 /// other folder names.
 fn section(project: &str) -> String {
     let project = format!("project = {}", quoted(project));
-    let rules: String = Rule::ALL
-        .iter()
-        .map(|rule| {
-            let severity = match rule.default_severity() {
-                Severity::Off => "off",
-                Severity::Warn => "warn",
-                Severity::Error => "error",
-            };
-            let line = format!("# {} = \"{severity}\"", rule.id());
-            format!("{line:<36} # {}\n", rule.summary())
-        })
-        .collect();
+    let rules = Rule::ALL.iter().map(|rule| {
+        let line = format!("# {} = \"{}\"", rule.id(), rule.default_severity());
+        format!("{line:<36} # {}\n", rule.summary())
+    });
+    let rules: String = rules.collect();
     let hosts: Vec<&str> = Host::with_limits().map(Host::name).collect();
     let hosts = match hosts.split_last() {
         Some((last, others)) => format!("{} or {last}", others.join(", ")),

@@ -55,10 +55,9 @@ fn on_history(repository: &Repository) -> Option<&'static str> {
 
 fn on_base(base: &Base) -> Option<String> {
     let revision = for_model::one_line(&base.revision);
-    let remark = format!(
+    (!base.is_related).then(|| format!(
         "{revision} and HEAD have no commit in common: the change is everything that is different between them"
-    );
-    (!base.is_related).then_some(remark)
+    ))
 }
 
 fn on_settings(repository: &Repository) -> Option<&'static str> {
@@ -130,14 +129,11 @@ fn on_faults(facts: &SnapshotFacts<'_>, contexts: &[SessionContext]) -> Vec<Stri
             && fault.source == FaultSource::Vault
             && fault.reason.starts_with("no vault found")
     };
-    let faults =
-        contexts.iter().flat_map(|context| &context.faults).filter(|fault| !is_known(fault));
-    let remarks = faults.map(|Fault { source, reason }| {
-        let remark = match source {
-            FaultSource::Vault => reason.clone(),
-            source => format!("{source}: {reason}"),
-        };
-        for_model::one_line(&remark)
-    });
+    let faults = contexts.iter().flat_map(|context| &context.faults);
+    let remarks =
+        faults.filter(|fault| !is_known(fault)).map(|Fault { source, reason }| match source {
+            FaultSource::Vault => for_model::one_line(reason),
+            source => for_model::one_line(&format!("{source}: {reason}")),
+        });
     remarks.collect()
 }

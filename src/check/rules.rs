@@ -73,13 +73,12 @@ pub struct CheckedVault {
 /// are off.
 pub fn find_all(input: &RuleInput<'_>) -> Vec<Finding> {
     let checked = CheckedFiles::new(input);
-    let links = links::resolve(&checked);
     let mut findings = Vec::new();
     for rule in Rule::ALL.into_iter().filter(|rule| input.settings.is_on(*rule)) {
         let problems = match rule {
-            Rule::DanglingLink => links::dangling(&checked, &links),
-            Rule::AmbiguousLink => links::ambiguous(&checked, &links),
-            Rule::OrphanNote => orphan_note::find(&checked, &links),
+            Rule::DanglingLink => links::dangling(&checked),
+            Rule::AmbiguousLink => links::ambiguous(&checked),
+            Rule::OrphanNote => orphan_note::find(&checked),
             Rule::GiantNote => giant_note::find(&checked),
             Rule::DuplicateNote => duplicate_note::find(&checked),
             Rule::StaleNote => stale_note::find(&checked),

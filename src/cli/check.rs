@@ -100,19 +100,18 @@ fn print_initialized(initialized: &Initialized, screen: &mut Screen) {
     for remark in &report.remarks[..report.remarks.len().saturating_sub(1)] {
         screen.line(for_terminal::one_line(remark));
     }
-    let (errors, warnings) = (report.n(Severity::Error), report.n(Severity::Warn));
-    let found = match (errors, warnings) {
-        (0, 0) => "nothing breaks a rule".to_owned(),
-        (errors, warnings) => {
-            let counted = |n: usize, what: &str| match n {
-                1 => format!("1 {what}"),
-                n => format!("{n} {what}s"),
-            };
-            let (errors, warnings) = (counted(errors, "error"), counted(warnings, "warning"));
-            format!("found {errors} and {warnings}: `kgctx check` shows them")
-        }
+    let counted = |severity, what| match report.n(severity) {
+        1 => format!("1 {what}"),
+        n => format!("{n} {what}s"),
     };
-    screen.line(found);
+    screen.line(match &report.findings[..] {
+        [] => "nothing breaks a rule".to_owned(),
+        _ => format!(
+            "found {} and {}: `kgctx check` shows them",
+            counted(Severity::Error, "error"),
+            counted(Severity::Warn, "warning")
+        ),
+    });
     screen.line(
         "next: commit both files, and run `kgctx check --base origin/main` for every pull request",
     );

@@ -2,7 +2,8 @@
 //! contain links, mentions or markup.
 
 use crate::check::finding::Severity;
-use crate::check::report::{CheckReport, SessionReport, StaticFile};
+use crate::check::grouped::grouped;
+use crate::check::report::{CheckReport, EntryName, SessionReport, StaticFile};
 use crate::check::reports::text;
 use crate::check::reports::width::wrapped;
 use crate::check::reports::words::{
@@ -112,19 +113,13 @@ fn table(comment: &mut Comment, head: &str, rows: impl ExactSizeIterator<Item = 
 
 /// What the change adds and pushes out. Sessions with the same changes share a block.
 fn changes(report: &CheckReport, comment: &mut Comment) {
-    let mut told: Vec<(String, Vec<String>)> = Vec::new();
-    for session in &report.sessions {
-        let lines = moves(session).into_iter().map(|(what, entries)| {
-            format!("- {what} ({}): {}\n", thousands(entries.len()), names(entries, code))
-        });
-        let lines: String = lines.collect();
-        let name = code(&one_line(&session.name));
-        match told.iter_mut().find(|(same, _)| *same == lines) {
-            _ if lines.is_empty() => {}
-            Some((_, names)) => names.push(name),
-            None => told.push((lines, vec![name])),
-        }
-    }
+    let line = |(what, entries): (&str, &[EntryName])| {
+        format!("- {what} ({}): {}\n", thousands(entries.len()), names(entries, code))
+    };
+    let lines = |session| moves(session).into_iter().map(line).collect::<String>();
+    let sessions = report.sessions.iter();
+    let told = sessions.map(|session| (lines(session), code(&one_line(&session.name))));
+    let told = grouped(told.filter(|(lines, _)| !lines.is_empty()));
     if told.is_empty() {
         return;
     }

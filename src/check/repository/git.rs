@@ -13,35 +13,31 @@ use crate::check::CheckError;
 use crate::core::time::Timestamp;
 
 /// Starts the line with a commit's time: no path starts with this byte.
-const COMMIT: u8 = 1;
+const COMMIT: char = '\u{1}';
 
 impl WorkingTree {
     /// Makes sure that git answers. Returns whether it is installed.
     pub(super) fn reach_git(&mut self) -> Result<bool, CheckError> {
-        for is_last in [false, true] {
-            let question = ["rev-parse", "--git-dir"];
-            let output = match self.command(&question).output() {
-                Ok(output) => output,
-                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-                Err(error) => return Err(failed(&question, error)),
-            };
-            if output.status.success() {
-                break;
-            }
-            let message = String::from_utf8_lossy(&output.stderr);
-            if !message.contains("dubious ownership") {
-                return Err(failed(&question, message));
-            }
-            if is_last {
-                return Err(CheckError::Wrong(format!(
-                    "git does not trust this folder, which belongs to somebody else; if you do, \
-                     run `git config --global --add safe.directory {}`",
-                    self.top.display()
-                )));
-            }
+        let question = ["rev-parse", "--git-dir"];
+        let mut output = match self.command(&question).output() {
+            Ok(output) => output,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            Err(error) => return Err(failed(&question, error)),
+        };
+        let is_foreign =
+            |output: &Output| String::from_utf8_lossy(&output.stderr).contains("dubious ownership");
+        if is_foreign(&output) {
             self.trusted = trusted();
+            output = self.run(&question)?;
         }
-        Ok(true)
+        if is_foreign(&output) {
+            return Err(CheckError::Wrong(format!(
+                "git does not trust this folder, which belongs to somebody else; if you do, \
+                 run `git config --global --add safe.directory {}`",
+                self.top.display()
+            )));
+        }
+        succeeded(&question, output).map(|_| true)
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
@@ -89,11 +85,7 @@ impl WorkingTree {
 
     /// The output of a command that must not fail.
     pub(super) fn output(&self, arguments: &[&str]) -> Result<Vec<u8>, CheckError> {
-        let output = self.run(arguments)?;
-        match output.status.success() {
-            true => Ok(output.stdout),
-            false => Err(failed(arguments, String::from_utf8_lossy(&output.stderr))),
-        }
+        succeeded(arguments, self.run(arguments)?)
     }
 
     /// The times of the last changes to files, up to a commit. Reads the history until it has seen
@@ -113,22 +105,17 @@ impl WorkingTree {
         let mut child = self.spawn(&arguments, Stdio::null()).map_err(fail)?;
         let Some(stdout) = child.0.stdout.take() else { return Ok(times) };
         let mut at = Timestamp::from_seconds(0);
-        let mut lines = BufReader::new(stdout);
-        let mut line = Vec::new();
-        while times.len() < wanted.len() {
-            line.clear();
-            if lines.read_until(0, &mut line).map_err(fail)? == 0 {
-                break;
-            }
-            let entry = line.strip_suffix(b"\0").unwrap_or(&line);
-            let entry = entry.strip_prefix(b"\n").unwrap_or(entry);
+        for entry in BufReader::new(stdout).split(0) {
+            let entry = entry.map_err(fail)?;
+            let entry = entry.strip_prefix(b"\n").unwrap_or(&entry);
             let Ok(text) = std::str::from_utf8(entry) else { continue };
-            match text.as_bytes() {
-                [COMMIT, ..] => at = Timestamp::from_seconds(text[1..].parse().unwrap_or_default()),
-                _ if wanted.contains(text) && !times.contains_key(text) => {
-                    times.insert(text.to_owned(), at);
-                }
-                _ => {}
+            if let Some(seconds) = text.strip_prefix(COMMIT) {
+                at = Timestamp::from_seconds(seconds.parse().unwrap_or_default());
+            } else if wanted.contains(text) {
+                times.entry(text.to_owned()).or_insert(at);
+            }
+            if times.len() == wanted.len() {
+                break;
             }
         }
         Ok(times)
@@ -197,6 +184,13 @@ fn trusted() -> Vec<String> {
     let output = Command::new("git").args(question).current_dir("/").stdin(Stdio::null()).output();
     let output = output.map(|output| output.stdout).unwrap_or_default();
     texts(&output).map(str::to_owned).collect()
+}
+
+fn succeeded(arguments: &[&str], output: Output) -> Result<Vec<u8>, CheckError> {
+    match output.status.success() {
+        true => Ok(output.stdout),
+        false => Err(failed(arguments, String::from_utf8_lossy(&output.stderr))),
+    }
 }
 
 fn failed(arguments: &[&str], message: impl Display) -> CheckError {

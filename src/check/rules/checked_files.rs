@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
+use super::links::{ResolvedLink, Resolver};
 use super::names::Names;
 use super::spans::Spans;
 use super::tree::{self, Tree};
@@ -24,6 +25,8 @@ pub(super) struct CheckedFiles<'a> {
     /// Sorted by path.
     pub(super) files: Vec<CheckedFile<'a>>,
     pub(super) names: Names,
+    /// The links of each file, sorted by position.
+    pub(super) links: Vec<Vec<ResolvedLink>>,
 }
 
 #[derive(Debug)]
@@ -47,7 +50,11 @@ impl<'a> CheckedFiles<'a> {
             input.files.par_iter().filter_map(|file| CheckedFile::read(input, file)).collect();
         files.sort_by(|a, b| a.path.cmp(b.path));
         let names = Names::new(input.links, &files);
-        CheckedFiles { input, tree: Tree::new(input.files, input.unread), files, names }
+        let tree = Tree::new(input.files, input.unread);
+        let mut checked = CheckedFiles { input, tree, files, names, links: Vec::new() };
+        let resolver = Resolver::new(&checked);
+        checked.links = checked.files.iter().map(|file| resolver.links(file)).collect();
+        checked
     }
 
     /// The notes, each with its index among all files.

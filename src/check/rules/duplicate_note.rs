@@ -76,15 +76,10 @@ pub(super) fn find<'c>(checked: &'c CheckedFiles<'_>) -> Vec<Problem<'c>> {
 }
 
 fn fingerprint(body: &str) -> Fingerprint {
-    let (mut n_words, mut whole) = (0, 0);
-    let words = body.split_whitespace().map(|word| hash_of(word.as_bytes()));
-    let words = words.inspect(|&word| {
-        n_words += 1;
-        whole = mixed(whole ^ word);
-    });
+    let words = word_hashes(body);
     // The smallest hash of each class of runs. An empty class takes the hash of the next one.
     let mut minima = [u64::MAX; MINIMA];
-    for hash in runs(words) {
+    for hash in runs(&words) {
         let minimum = &mut minima[hash as usize % MINIMA];
         *minimum = hash.min(*minimum);
     }
@@ -93,22 +88,25 @@ fn fingerprint(body: &str) -> Fingerprint {
             minima[n % MINIMA] = minima[(n + 1) % MINIMA];
         }
     }
-    Fingerprint { n_words, whole, minima }
+    Fingerprint { n_words: words.len(), whole: hash_of_run(&words), minima }
 }
 
-/// The hash of each run of words in a text.
-fn runs_of(body: &str) -> impl Iterator<Item = u64> {
-    runs(body.split_whitespace().map(|word| hash_of(word.as_bytes())))
+/// The hash of each word.
+fn word_hashes(body: &str) -> Vec<u64> {
+    body.split_whitespace().map(|word| hash_of(word.as_bytes())).collect()
 }
 
-/// The hash of each run of words, given the hashes of the words.
-fn runs(words: impl Iterator<Item = u64>) -> impl Iterator<Item = u64> {
-    let mut last = [0u64; RUN];
-    words.enumerate().filter_map(move |(n, word)| {
-        last.rotate_left(1);
-        last[RUN - 1] = word;
-        (n + 1 >= RUN).then(|| last.iter().fold(0, |sum, &word| mixed(sum ^ word)))
-    })
+/// The hash of each run of words.
+fn runs(words: &[u64]) -> impl Iterator<Item = u64> {
+    words.windows(RUN).map(hash_of_run)
+}
+
+fn hash_of_run(words: &[u64]) -> u64 {
+    words.iter().fold(0, |sum, &word| mixed(sum ^ word))
+}
+
+fn runs_of(body: &str) -> HashSet<u64> {
+    runs(&word_hashes(body)).collect()
 }
 
 /// FNV-1a: gives the same hash on every machine.
@@ -126,13 +124,13 @@ fn mixed(number: u64) -> u64 {
 }
 
 fn are_nearly_same(
-    runs: &mut HashMap<usize, HashSet<u64>>,
+    seen: &mut HashMap<usize, HashSet<u64>>,
     notes: &[&CheckedFile<'_>],
     first: usize,
     second: usize,
 ) -> bool {
-    let first = runs.entry(first).or_insert_with(|| runs_of(notes[first].body()).collect());
-    let second: HashSet<u64> = runs_of(notes[second].body()).collect();
+    let first = seen.entry(first).or_insert_with(|| runs_of(notes[first].body()));
+    let second = runs_of(notes[second].body());
     let common = second.iter().filter(|run| first.contains(run)).count();
     let all = first.len() + second.len() - common;
     common * 10 >= all * 9
@@ -199,8 +197,7 @@ mod tests {
             let second = (0..changed).fold(first.clone(), |text, n| {
                 text.replace(&format!("w{} ", seed + n * 15 + 3), "other ")
             });
-            let set = |text: &str| runs_of(text).collect::<HashSet<u64>>();
-            let (a, b) = (set(&first), set(&second));
+            let (a, b) = (runs_of(&first), runs_of(&second));
             let is_near = a.intersection(&b).count() * 10 >= a.union(&b).count() * 9;
             let repository = TestRepository::new().with("docs/a.md", &first).with("docs/b.md", &second);
             prop_assert_eq!(repository.of(DuplicateNote).len(), usize::from(is_near));

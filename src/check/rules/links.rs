@@ -17,8 +17,8 @@ use std::ops::Range;
 
 use super::checked_files::{CheckedFile, CheckedFiles, Problem};
 use super::text_file;
-use resolver::{LinkKind, Resolver};
-pub(super) use resolver::{LinkTarget, ResolvedLink};
+use resolver::LinkKind;
+pub(super) use resolver::{LinkTarget, ResolvedLink, Resolver};
 
 /// The most findings of a rule per file.
 const MAX_PER_FILE: usize = 200;
@@ -28,22 +28,15 @@ const FILE_ENDINGS: [&str; 12] = [
     ".html",
 ];
 
-/// The links of each file, sorted by position.
-pub(super) fn resolve(checked: &CheckedFiles<'_>) -> Vec<Vec<ResolvedLink>> {
-    let resolver = Resolver::new(checked);
-    checked.files.iter().map(|file| resolver.links(file)).collect()
-}
-
 /// The problems with those links that `pick` selects, with the message and hint from `describe`.
 fn problems<'c, T>(
     checked: &'c CheckedFiles<'_>,
-    links: &[Vec<ResolvedLink>],
     summary: &str,
     pick: impl Fn(&LinkTarget) -> Option<T>,
     describe: impl Fn(&CheckedFile<'_>, &Range<usize>, T) -> (String, String),
 ) -> Vec<Problem<'c>> {
     let mut problems = Vec::new();
-    for (file, links) in checked.files.iter().zip(links) {
+    for (file, links) in checked.files.iter().zip(&checked.links) {
         let picked = links.iter().filter_map(|link| Some((&link.range, pick(&link.target)?)));
         let mut picked = picked.collect::<Vec<_>>().into_iter();
         for (range, target) in picked.by_ref().take(MAX_PER_FILE) {
@@ -60,16 +53,13 @@ fn problems<'c, T>(
     problems
 }
 
-pub(super) fn dangling<'c>(
-    checked: &'c CheckedFiles<'_>,
-    links: &[Vec<ResolvedLink>],
-) -> Vec<Problem<'c>> {
+pub(super) fn dangling<'c>(checked: &'c CheckedFiles<'_>) -> Vec<Problem<'c>> {
     let pick = |target: &LinkTarget| match target {
         LinkTarget::Missing { kind, similar } => Some((*kind, similar.clone())),
         _ => None,
     };
     let summary = "links of this file lead to nothing";
-    problems(checked, links, summary, pick, |file, range, (kind, similar)| {
+    problems(checked, summary, pick, |file, range, (kind, similar)| {
         let target = file.shown(range.clone());
         let message = match kind {
             LinkKind::Path if similar.is_some() => format!("{target} is not there"),
@@ -93,16 +83,13 @@ pub(super) fn dangling<'c>(
     })
 }
 
-pub(super) fn ambiguous<'c>(
-    checked: &'c CheckedFiles<'_>,
-    links: &[Vec<ResolvedLink>],
-) -> Vec<Problem<'c>> {
+pub(super) fn ambiguous<'c>(checked: &'c CheckedFiles<'_>) -> Vec<Problem<'c>> {
     let pick = |target: &LinkTarget| match target {
         LinkTarget::Notes(numbers) => Some(numbers.clone()),
         _ => None,
     };
     let summary = "links of this file may mean several notes";
-    problems(checked, links, summary, pick, |file, range, numbers| {
+    problems(checked, summary, pick, |file, range, numbers| {
         let path = |&number: &usize| text_file::shown(checked.files[number].path);
         let mut paths: Vec<String> = numbers.iter().take(3).map(path).collect();
         if numbers.len() > paths.len() {

@@ -5,19 +5,16 @@
 use std::collections::HashMap;
 
 use super::checked_files::{CheckedFiles, Problem};
-use super::links::{LinkTarget, ResolvedLink};
+use super::links::LinkTarget;
 use crate::core::note::concept::Concept;
 use crate::core::note::wikilink;
 
-pub(super) fn find<'c>(
-    checked: &'c CheckedFiles<'_>,
-    links: &[Vec<ResolvedLink>],
-) -> Vec<Problem<'c>> {
+pub(super) fn find<'c>(checked: &'c CheckedFiles<'_>) -> Vec<Problem<'c>> {
     if checked.notes().count() < 2 {
         return Vec::new();
     }
     let mut is_reached = vec![false; checked.files.len()];
-    for (from, links) in links.iter().enumerate() {
+    for (from, links) in checked.links.iter().enumerate() {
         for link in links {
             let to = match &link.target {
                 LinkTarget::Note(number) => std::slice::from_ref(number),

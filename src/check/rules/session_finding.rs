@@ -3,6 +3,7 @@
 use crate::check::contexts::session::SessionContext;
 use crate::check::facts::SnapshotFacts;
 use crate::check::finding::{Finding, Rule, Severity, Spot};
+use crate::check::grouped::grouped;
 use crate::check::repository::SETTINGS;
 use crate::check::rules::text_file::name_shown;
 use crate::check::settings::SessionSpec;
@@ -18,13 +19,8 @@ pub(crate) struct CheckedSession<'a> {
     pub(crate) n: usize,
 }
 
-pub(crate) struct SessionFinding {
-    /// The message does not name the session yet.
-    finding: Finding,
-    session: String,
-    /// The tokens above the limit.
-    excess: usize,
-}
+/// A finding whose message does not name its session yet, and the tokens above the limit.
+pub(crate) type SessionFinding = (Finding, usize);
 
 impl<'a> CheckedSession<'a> {
     pub(crate) fn all(
@@ -38,9 +34,9 @@ impl<'a> CheckedSession<'a> {
     /// The position of the first key that is set, else that of the session, else the file that grew
     /// most.
     pub(crate) fn spot(&self, keys: &[String]) -> Option<Spot> {
-        let session = format!("check.session.{}", self.n);
-        let places = &self.facts.repository.file.places;
-        let set = keys.iter().chain([&session]).find_map(|key| places.get(key)).cloned();
+        let repository = self.facts.repository;
+        let session = || repository.spot(&[format!("check.session.{}", self.n)]);
+        let set = repository.spot(keys).or_else(session).cloned();
         set.or_else(|| self.facts.most_grown().map(Spot::top_of))
     }
 
@@ -60,46 +56,33 @@ impl<'a> CheckedSession<'a> {
             spot,
             message,
             hint: hint.into(),
-            session: None,
+            session: Some(self.spec.name.clone()),
         };
-        SessionFinding { finding, session: self.spec.name.clone(), excess }
+        (finding, excess)
     }
 }
 
 /// Merges findings with the same rule, spot and hint: one change fixes them all.
 pub(crate) fn merge(findings: Vec<SessionFinding>) -> Vec<Finding> {
-    let mut groups: Vec<Vec<SessionFinding>> = Vec::new();
-    for SessionFinding { finding, session, excess } in findings {
-        let is_same = |group: &&mut Vec<SessionFinding>| {
-            let first = &group[0].finding;
-            (first.rule, &first.spot, &first.hint) == (finding.rule, &finding.spot, &finding.hint)
-        };
-        let group = groups.iter_mut().find(is_same);
-        let finding = SessionFinding { finding, session, excess };
-        match group {
-            Some(group) => group.push(finding),
-            None => groups.push(vec![finding]),
-        }
-    }
-    groups.into_iter().filter_map(merge_group).collect()
+    let key = |Finding { rule, spot, hint, .. }: &Finding| (*rule, spot.clone(), hint.clone());
+    let groups = grouped(findings.into_iter().map(|found| (key(&found.0), found)));
+    groups.into_iter().filter_map(|(_, group)| merge_group(group)).collect()
 }
 
 /// The worst finding of a group, with the names of all of its sessions.
 fn merge_group(group: Vec<SessionFinding>) -> Option<Finding> {
-    let names: Vec<String> = group.iter().map(|found| name_shown(&found.session)).collect();
-    let first = group.first()?.finding.message.clone();
-    let is_same = group.iter().all(|found| found.finding.message == first);
-    let worst = group.into_iter().rev().max_by_key(|found| found.excess)?;
-    let SessionFinding { mut finding, session, .. } = worst;
+    let name = |finding: &Finding| name_shown(finding.session.as_deref().unwrap_or_default());
+    let names: Vec<String> = group.iter().map(|(finding, _)| name(finding)).collect();
+    let is_same = group.iter().all(|(finding, _)| finding.message == group[0].0.message);
+    let (mut finding, _) = group.into_iter().rev().max_by_key(|(_, excess)| *excess)?;
     finding.message = match &names[..] {
         [name] => format!("in the session {name}, {}", finding.message),
         names => {
-            let most =
-                if is_same { String::new() } else { format!(" most in {},", name_shown(&session)) };
+            let most = if is_same { "" } else { &format!(" most in {},", name(&finding)) };
             format!("in the sessions {},{most} {}", enumerated(names), finding.message)
         }
     };
-    finding.session = Some(session).filter(|_| names.len() == 1);
+    finding.session = finding.session.filter(|_| names.len() == 1);
     Some(finding)
 }
 

@@ -23,18 +23,16 @@ pub fn files(input: &RuleInput<'_>) -> Vec<StaticFile> {
     let has_imports = |path: &str| {
         own_files.iter().any(|own| own.has_imports && own.name() == tree::name_of(path))
     };
-    let mut texts: Option<HashMap<&str, &str>> = None;
+    let texts = input.files.iter();
+    let texts = texts.filter_map(|file| Some((file.path.as_str(), file.text.as_deref()?)));
+    let texts: HashMap<&str, &str> = texts.collect();
     let mut files = Vec::new();
     for file in input.files {
         let Some(text) = file.text.as_deref() else { continue };
         let Some(limit) = input.roles().static_limit(&file.path) else { continue };
         let mut n_tokens = tokens::count(input.encoding, text);
         if has_imports(&file.path) {
-            let texts = texts.get_or_insert_with(|| {
-                let texts = input.files.iter();
-                texts.filter_map(|file| Some((file.path.as_str(), file.text.as_deref()?))).collect()
-            });
-            n_tokens += imported_tokens(input.encoding, texts, &file.path, text);
+            n_tokens += imported_tokens(input.encoding, &texts, &file.path, text);
         }
         files.push(StaticFile {
             path: file.path.clone(),

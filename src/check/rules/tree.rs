@@ -66,7 +66,7 @@ impl<'a> Tree<'a> {
     }
 
     pub(super) fn has_file(&self, path: &str) -> bool {
-        self.files.contains(path) || self.leads(path, &|tree, path| tree.files.contains(path))
+        self.leads_to(&self.files, path)
     }
 
     pub(super) fn has(&self, path: &str) -> bool {
@@ -75,14 +75,14 @@ impl<'a> Tree<'a> {
 
     /// Whether a file is in or below this folder.
     pub(super) fn has_folder(&self, path: &str) -> bool {
-        let path = path.trim_end_matches('/');
-        self.folders.contains(path) || self.leads(path, &|tree, path| tree.folders.contains(path))
+        self.leads_to(&self.folders, path.trim_end_matches('/'))
     }
 
-    /// Whether a path exists when links are followed. A path into an unreadable target also counts.
-    fn leads(&self, path: &str, exists: &dyn Fn(&Tree<'_>, &str) -> bool) -> bool {
-        if self.links.is_empty() && self.repositories.is_empty() {
-            return false;
+    /// Whether a path is known, or is when links are followed. A path into an unreadable target
+    /// also counts.
+    fn leads_to(&self, known: &HashSet<&str>, path: &str) -> bool {
+        if known.contains(path) {
+            return true;
         }
         let mut path = path.to_owned();
         for _ in 0..MAX_LINKS {
@@ -92,7 +92,7 @@ impl<'a> Tree<'a> {
                 self.links.contains_key(above)
                     || self.repositories.contains(above) && !rest.is_empty()
             });
-            let Some((above, rest)) = special else { return exists(self, &path) };
+            let Some((above, rest)) = special else { return known.contains(path.as_str()) };
             let target = self.links.get(above).copied().flatten();
             let Some(target) = target.filter(|target| !target.starts_with('/')) else {
                 return true;

@@ -1,5 +1,6 @@
 //! Tables of sessions, their parts, and static files.
 
+use crate::check::grouped::grouped;
 use crate::check::report::{CheckReport, SessionReport, StaticFile, part_tokens};
 use crate::check::reports::Tone;
 use crate::check::reports::text::{COLUMNS, Paint};
@@ -45,15 +46,9 @@ pub(super) fn sessions(report: &CheckReport, paint: Paint<'_>) -> Option<String>
 /// One row per part of a context: tokens, a bar relative to its limit or the whole budget, and the
 /// change. Sessions with the same parts share their rows.
 pub(super) fn parts(report: &CheckReport, paint: Paint<'_>) -> Option<String> {
-    let mut groups: Vec<(Vec<String>, Vec<[String; 4]>)> = Vec::new();
-    for session in report.sessions.iter().filter(|session| !session.parts.is_empty()) {
-        let (name, rows) = (one_line(&session.name), part_rows(session));
-        match groups.iter_mut().find(|(_, same)| *same == rows) {
-            Some((names, _)) => names.push(name),
-            None => groups.push((vec![name], rows)),
-        }
-    }
-    let rows = groups.into_iter().flat_map(|(names, rows)| {
+    let sessions = report.sessions.iter().filter(|session| !session.parts.is_empty());
+    let groups = grouped(sessions.map(|session| (part_rows(session), one_line(&session.name))));
+    let rows = groups.into_iter().flat_map(|(rows, names)| {
         let head = [names.join(", "), String::new(), String::new(), String::new()];
         std::iter::once(head).chain(rows)
     });

@@ -50,7 +50,7 @@ pub(crate) enum LinkKind {
     Wiki,
 }
 
-pub(super) struct Resolver<'a> {
+pub(crate) struct Resolver<'a> {
     checked: &'a CheckedFiles<'a>,
     /// Notes by their paths from the top of the repository.
     notes: BTreeMap<&'a str, usize>,
@@ -59,7 +59,7 @@ pub(super) struct Resolver<'a> {
 }
 
 impl<'a> Resolver<'a> {
-    pub(super) fn new(checked: &'a CheckedFiles<'a>) -> Resolver<'a> {
+    pub(crate) fn new(checked: &'a CheckedFiles<'a>) -> Resolver<'a> {
         let notes = checked.notes().map(|(number, file)| (file.path, number)).collect();
         let mut ends: HashMap<String, &str> = HashMap::new();
         if checked.input.links == LinkStyle::Obsidian {
@@ -73,7 +73,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// The links of a file, sorted by position.
-    pub(super) fn links(&self, file: &CheckedFile<'_>) -> Vec<ResolvedLink> {
+    pub(crate) fn links(&self, file: &CheckedFile<'_>) -> Vec<ResolvedLink> {
         let Spans { links, addresses, wiki_links, .. } = &file.spans;
         let links = links.iter().map(|link| match link.target.starts_with(SCHEME) {
             true => (&link.range, self.address(&link.target)),
@@ -138,17 +138,19 @@ impl<'a> Resolver<'a> {
     /// The target at a path from the top; `None` if it does not exist.
     fn at_path(&self, path: &str) -> Option<LinkTarget> {
         let tree = &self.checked.tree;
-        let note =
-            |path: &str| self.notes.get(path).map_or(LinkTarget::Other, |&n| LinkTarget::Note(n));
         if tree.has_file(path) {
-            return Some(note(path));
+            return Some(self.file(path));
         }
         let path = path.trim_end_matches('/');
         let mut longer = OMITTED_ENDINGS.iter().map(|ending| format!("{path}{ending}"));
         match longer.find(|path| tree.has_file(path)) {
-            Some(path) => Some(note(&path)),
+            Some(path) => Some(self.file(&path)),
             None => tree.has_folder(path).then_some(LinkTarget::Other),
         }
+    }
+
+    fn file(&self, path: &str) -> LinkTarget {
+        self.notes.get(path).map_or(LinkTarget::Other, |&number| LinkTarget::Note(number))
     }
 
     /// The note after the bar: Dendron writes `[[label|note]]` and
@@ -174,7 +176,7 @@ impl<'a> Resolver<'a> {
     fn by_end(&self, path: &str) -> Option<LinkTarget> {
         let path = path.to_lowercase();
         let found = self.ends.get(&path).or_else(|| self.ends.get(&format!("{path}.md")))?;
-        Some(self.notes.get(found).map_or(LinkTarget::Other, |&number| LinkTarget::Note(number)))
+        Some(self.file(found))
     }
 
     fn address(&self, address: &str) -> LinkTarget {
