@@ -98,3 +98,11 @@ pub struct Finding {
     /// The affected session, if the finding is about one.
     pub session: Option<String>,
 }
+
+impl Finding {
+    /// A finding without an excerpt; `check` sets its severity.
+    pub(crate) fn new(rule: Rule, spot: Spot, message: String, hint: impl Into<String>) -> Finding {
+        let (severity, hint) = (rule.default_severity(), hint.into());
+        Finding { rule, severity, spot, excerpt: None, message, hint, session: None }
+    }
+}

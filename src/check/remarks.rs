@@ -1,5 +1,7 @@
 //! Remarks about the check itself, with hints: no git, no settings, no notes, no history.
 
+use std::collections::HashSet;
+
 use crate::check::contexts::session::SessionContext;
 use crate::check::facts::SnapshotFacts;
 use crate::check::growth::Before;
@@ -26,11 +28,10 @@ pub(crate) fn all(
     remarks.extend(on_notes(facts, contexts));
     remarks.extend(on_handoffs(contexts));
     remarks.extend(on_baseline(contexts, before.filter(|_| base.is_none())));
-    for remark in on_faults(facts, contexts) {
-        if !remarks.contains(&remark) {
-            remarks.push(remark);
-        }
-    }
+    remarks.extend(on_faults(facts, contexts));
+    // Several sessions can have the same fault.
+    let mut seen = HashSet::new();
+    remarks.retain(|remark| seen.insert(remark.clone()));
     remarks
 }
 
@@ -111,15 +112,18 @@ fn on_handoffs(contexts: &[SessionContext]) -> Option<String> {
 /// A session that is missing from the baseline has nothing to compare with.
 fn on_baseline(contexts: &[SessionContext], agreed: Option<&Before>) -> Option<String> {
     let agreed = agreed?;
-    let is_new = |name: &&String| !agreed.sessions.contains_key(*name);
-    let new = contexts.iter().map(|context| &context.report.name).filter(is_new);
+    let names = contexts.iter().map(|context| &context.report.name);
+    let new = names.filter(|name| !agreed.sessions.contains_key(*name));
     let new: Vec<String> = new.map(|name| for_model::one_line(name)).collect();
-    let what = if new.len() == 1 { "the session" } else { "the sessions" };
-    let remark = format!(
+    let what = match new.len() {
+        0 => return None,
+        1 => "the session",
+        _ => "the sessions",
+    };
+    Some(format!(
         "the baseline does not know {what} {}, so that nothing is said about growth there; `kgctx check --update-baseline` agrees on it",
         new.join(", ")
-    );
-    (!new.is_empty()).then_some(remark)
+    ))
 }
 
 fn on_faults(facts: &SnapshotFacts<'_>, contexts: &[SessionContext]) -> Vec<String> {

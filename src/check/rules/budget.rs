@@ -1,6 +1,8 @@
 //! **budget-total**, **budget-part** and **budget-growth**: the sizes of contexts, and how much
 //! they grow.
 
+use std::collections::HashSet;
+
 use crate::check::contexts::session::SessionContext;
 use crate::check::facts::SnapshotFacts;
 use crate::check::finding::{Finding, Rule, Spot};
@@ -14,19 +16,12 @@ use crate::core::text::number::thousands;
 const MAX_NAMES: usize = 5;
 
 pub(crate) fn find(facts: &SnapshotFacts<'_>, contexts: &[SessionContext]) -> Vec<Finding> {
-    let is_on = |rule| facts.roles.settings.is_on(rule);
     let mut findings = Vec::new();
     for session in CheckedSession::all(facts, contexts) {
-        if is_on(Rule::BudgetTotal) {
-            findings.extend(session.total());
-            findings.extend(session.room());
-        }
-        if is_on(Rule::BudgetPart) {
-            findings.extend(session.parts());
-        }
-        if is_on(Rule::BudgetGrowth) {
-            findings.extend(session.growth());
-        }
+        findings.extend(session.total());
+        findings.extend(session.room());
+        findings.extend(session.parts());
+        findings.extend(session.growth());
     }
     merge(findings)
 }
@@ -53,11 +48,10 @@ impl CheckedSession<'_> {
             format!("{room} has no room for any of the {wanted} that are wanted")
         } else {
             let cut = self.context.cut.as_ref()?;
+            let (shown, wanted) = (thousands(cut.shown), thousands(cut.wanted));
             let what = match cut.shown {
                 0 => "no room for".to_owned(),
-                n => {
-                    format!("room for {} of the {} tokens of", thousands(n), thousands(cut.wanted))
-                }
+                _ => format!("room for {shown} of the {wanted} tokens of"),
             };
             format!("{room} has {what} the handoff {}", name_shown(&cut.handoff))
         };
@@ -92,11 +86,8 @@ impl CheckedSession<'_> {
         if grown <= limit {
             return None;
         }
-        let mut message = format!(
-            "the context grows by {} tokens, and {} are agreed on",
-            thousands(grown),
-            thousands(limit)
-        );
+        let (more, agreed) = (thousands(grown), thousands(limit));
+        let mut message = format!("the context grows by {more} tokens, and {agreed} are agreed on");
         for (what, entries) in [("added", added), ("pushed out", pushed_out)] {
             if !entries.is_empty() {
                 message.push_str(&format!("; {what}: {}", names(entries)));
@@ -128,13 +119,9 @@ fn more_than(tokens: usize, limit: usize) -> Option<String> {
 
 /// The first names, and the number of the others. Names a concept once even if two parts have it.
 fn names(entries: &[EntryName]) -> String {
-    let mut names: Vec<String> = Vec::new();
-    for entry in entries {
-        let name = name_shown(&entry.name);
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
+    let mut seen = HashSet::new();
+    let names = entries.iter().map(|entry| name_shown(&entry.name));
+    let mut names: Vec<String> = names.filter(|name| seen.insert(name.clone())).collect();
     let more = names.len().saturating_sub(MAX_NAMES);
     names.truncate(MAX_NAMES);
     let names = names.join(", ");

@@ -75,7 +75,7 @@ impl Problem<'_> {
     pub(super) fn finding(self, rule: Rule, severity: Severity) -> Finding {
         let Problem { file, range, message, hint } = self;
         let excerpt = Some(file.excerpt(&range)).filter(|excerpt| !excerpt.trim().is_empty());
-        Finding { rule, severity, spot: file.spot(&range), excerpt, message, hint, session: None }
+        Finding { severity, excerpt, ..Finding::new(rule, file.spot(&range), message, hint) }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::check::contexts::session::SessionContext;
 use crate::check::facts::SnapshotFacts;
-use crate::check::finding::{Finding, Rule, Severity, Spot};
+use crate::check::finding::{Finding, Rule, Spot};
 use crate::check::grouped::grouped;
 use crate::check::repository::SETTINGS;
 use crate::check::rules::text_file::name_shown;
@@ -49,16 +49,9 @@ impl<'a> CheckedSession<'a> {
         hint: impl Into<String>,
     ) -> SessionFinding {
         let spot = spot.unwrap_or_else(|| Spot::top_of(SETTINGS));
-        let finding = Finding {
-            rule,
-            severity: Severity::Error,
-            excerpt: self.facts.repository.excerpt(&spot),
-            spot,
-            message,
-            hint: hint.into(),
-            session: Some(self.spec.name.clone()),
-        };
-        (finding, excess)
+        let excerpt = self.facts.repository.excerpt(&spot);
+        let session = Some(self.spec.name.clone());
+        (Finding { excerpt, session, ..Finding::new(rule, spot, message, hint) }, excess)
     }
 }
 

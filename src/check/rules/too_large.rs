@@ -2,7 +2,7 @@
 //! role, because no other rule sees it.
 
 use crate::check::facts::SnapshotFacts;
-use crate::check::finding::{Finding, Rule, Severity, Spot};
+use crate::check::finding::{Finding, Rule, Spot};
 use crate::check::repository_file::RepositoryFile;
 use crate::system::vault;
 
@@ -15,17 +15,11 @@ pub(crate) fn find(facts: &SnapshotFacts<'_>) -> Vec<Finding> {
             path => roles.static_limit(path).map(|_| Rule::StaticContext)?,
         };
         let n_bytes = vault::size(&facts.repository.tree.top.join(path))?;
-        (n_bytes > max_bytes).then(|| Finding {
-            rule,
-            severity: Severity::Error,
-            spot: Spot::top_of(path),
-            excerpt: None,
-            message: format!(
-                "this file has {n_bytes} bytes, and is left out: `max_file_bytes` is {max_bytes}"
-            ),
-            hint: "split it, move it out of the notes, or raise `max_file_bytes`".to_owned(),
-            session: None,
-        })
+        let message = format!(
+            "this file has {n_bytes} bytes, and is left out: `max_file_bytes` is {max_bytes}"
+        );
+        let hint = "split it, move it out of the notes, or raise `max_file_bytes`";
+        (n_bytes > max_bytes).then(|| Finding::new(rule, Spot::top_of(path), message, hint))
     };
     facts.head.files.iter().filter(|file| file.text.is_none()).filter_map(finding).collect()
 }
