@@ -21,17 +21,8 @@ use crate::workspace::refresh::refresh_from_memory;
 use sandbox::{Sandbox, request};
 use session::SessionContext;
 
-/// The order in which notes are indexed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Order {
-    AsListed,
-    Reversed,
-}
-
 pub(crate) struct ContextBuilder<'a> {
     facts: &'a SnapshotFacts<'a>,
-    sandbox: &'a Sandbox<'a>,
-    order: Order,
     /// The version that sessions see.
     snapshot: &'a Snapshot<'a>,
     on_disk: BTreeSet<String>,
@@ -39,26 +30,22 @@ pub(crate) struct ContextBuilder<'a> {
 
 impl<'a> ContextBuilder<'a> {
     /// Starts with the working tree.
-    pub(crate) fn new(
-        facts: &'a SnapshotFacts<'a>,
-        order: Order,
-    ) -> Result<ContextBuilder<'a>, CheckError> {
-        let (sandbox, snapshot, on_disk) = (facts.sandbox, &facts.head, BTreeSet::new());
-        let mut builder = ContextBuilder { facts, sandbox, order, snapshot, on_disk };
+    pub(crate) fn new(facts: &'a SnapshotFacts<'a>) -> Result<ContextBuilder<'a>, CheckError> {
+        let snapshot = &facts.head;
+        let mut builder = ContextBuilder { facts, snapshot, on_disk: BTreeSet::new() };
         builder.switch_to(snapshot)?;
         Ok(builder)
     }
 
     pub(crate) fn switch_to(&mut self, snapshot: &'a Snapshot<'a>) -> Result<(), CheckError> {
-        let Sandbox { repository, checkout, .. } = self.sandbox;
-        let files = snapshot.files_on_disk(repository);
+        let sandbox = self.facts.sandbox;
+        let files = snapshot.files_on_disk(sandbox);
         for path in self.on_disk.difference(&files) {
-            checkout.remove(path)?;
+            sandbox.checkout.remove(path)?;
         }
         let paths: Vec<&str> = files.iter().map(String::as_str).collect();
-        let max_bytes = self.sandbox.max_bytes();
-        for (path, bytes) in snapshot.version.read(&repository.tree, &paths, max_bytes)? {
-            checkout.write(&path, &bytes)?;
+        for (path, bytes) in snapshot.version.read(sandbox, &paths)? {
+            sandbox.checkout.write(&path, &bytes)?;
         }
         (self.snapshot, self.on_disk) = (snapshot, files);
         self.index(None)
@@ -88,14 +75,14 @@ impl<'a> ContextBuilder<'a> {
     fn index(&self, day: Option<Timestamp>) -> Result<(), CheckError> {
         let notes = self.notes(day);
         let mut seen = HashSet::new();
-        for (dir, place) in &self.sandbox.places {
+        let Sandbox { checkout, places, .. } = self.facts.sandbox;
+        for (dir, place) in places {
             let is_new = seen.insert(place.project.notes_root.clone());
             if !is_new || !place.settings.enabled.value {
                 continue;
             }
             // Without notes there is no index, and the session reports that.
-            let request = request(&self.sandbox.checkout, dir);
-            if let Ok(workspace) = Workspace::find_reachable(&request, true) {
+            if let Ok(workspace) = Workspace::find_reachable(&request(checkout, dir), true) {
                 refresh_from_memory(&workspace, &notes)?;
             }
         }
@@ -104,12 +91,8 @@ impl<'a> ContextBuilder<'a> {
 
     fn notes(&self, day: Option<Timestamp>) -> MemoryVault<'_> {
         let repository = self.facts.repository;
-        let mut vault = MemoryVault::new(&self.sandbox.checkout.project);
-        let mut notes: Vec<_> = self.facts.notes(self.snapshot).collect();
-        if self.order == Order::Reversed {
-            notes.reverse();
-        }
-        for file in notes {
+        let mut vault = MemoryVault::new(&self.facts.sandbox.checkout.project);
+        for file in self.facts.notes(self.snapshot) {
             let Some(text) = &file.text else { continue };
             // Without a history, a handoff has its own time, but as a note it must not.
             let at = repository.tree.newest.map_or_else(|| repository.undated(), |_| file.modified);

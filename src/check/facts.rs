@@ -108,18 +108,16 @@ impl<'r> SnapshotFacts<'r> {
         let files = self.head.files.iter().filter(|file| has_role(&file.path));
         let sized = files.filter_map(|file| Some((file, file.text.as_ref()?.len())));
         let most = sized.max_by_key(|(file, size)| {
-            (is_newer(file), self.growth(file, *size), *size, Reverse(&file.path))
+            (is_newer(file), self.gained(&file.path, *size), *size, Reverse(&file.path))
         });
         most.map(|(file, _)| file.path.as_str())
     }
 
-    /// The number of bytes that a file gained since the base.
-    fn growth(&self, file: &RepositoryFile, size: usize) -> usize {
+    /// The number of bytes that a file gained since the base; none if it was not read there.
+    fn gained(&self, path: &str, size: usize) -> usize {
         let Some(base) = &self.base else { return 0 };
-        let found = base.files.binary_search_by(|other| other.path.cmp(&file.path));
-        match found.map(|n| base.files[n].text.as_ref().map(String::len)) {
-            Ok(before) => before.map_or(0, |before| size.saturating_sub(before)),
-            Err(_) => size,
-        }
+        let found = base.files.binary_search_by(|other| other.path.as_str().cmp(path));
+        let before = found.map(|n| base.files[n].text.as_ref().map_or(size, String::len));
+        size.saturating_sub(before.unwrap_or(0))
     }
 }

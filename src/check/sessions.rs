@@ -1,9 +1,9 @@
 //! The contexts of all sessions, and those to compare them with.
 
 use crate::check::baseline;
+use crate::check::contexts::ContextBuilder;
 use crate::check::contexts::sandbox::Sandbox;
 use crate::check::contexts::session::SessionContext;
-use crate::check::contexts::{ContextBuilder, Order};
 use crate::check::facts::SnapshotFacts;
 use crate::check::finding::Rule;
 use crate::check::growth::Before;
@@ -27,7 +27,7 @@ impl Sessions {
         facts: &SnapshotFacts<'_>,
     ) -> Result<Sessions, CheckError> {
         let builds_twice = facts.roles.settings.is_on(Rule::UnstableOutput);
-        let mut builder = ContextBuilder::new(facts, Order::AsListed)?;
+        let mut builder = ContextBuilder::new(facts)?;
         let contexts = builder.contexts()?;
         let mut again = Vec::new();
         if let Some(base) = &facts.base {
@@ -49,8 +49,10 @@ impl Sessions {
         if builds_twice || is_measured {
             breakpoint::reach("check:again");
             let sandbox = Sandbox::new(facts.repository, None)?;
-            let facts = SnapshotFacts::read(&sandbox, None)?;
-            let builder = ContextBuilder::new(&facts, Order::Reversed)?;
+            let mut facts = SnapshotFacts::read(&sandbox, None)?;
+            // The order in which notes are indexed must not matter.
+            facts.head.files.reverse();
+            let builder = ContextBuilder::new(&facts)?;
             if builds_twice {
                 again = builder.texts()?;
             }

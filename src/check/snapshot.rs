@@ -8,7 +8,6 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::check::CheckError;
 use crate::check::contexts::sandbox::Sandbox;
-use crate::check::repository::Repository;
 use crate::check::repository_file::RepositoryFile;
 use crate::check::rules::static_context::{MAX_IMPORT_DEPTH, imports};
 use crate::core::note::decode::{Decoded, decode};
@@ -104,11 +103,11 @@ impl<'r> Snapshot<'r> {
     }
 
     /// The files that a session reads from disk: ignore rules, and the files that handoffs list.
-    pub(crate) fn files_on_disk(&self, repository: &Repository) -> BTreeSet<String> {
+    pub(crate) fn files_on_disk(&self, sandbox: &Sandbox<'_>) -> BTreeSet<String> {
         let ignore_rules = self.files.iter().map(|file| &file.path);
         let ignore_rules = ignore_rules.filter(|path| is_gitignore(path)).cloned();
         let listed = self.handoffs.iter().flat_map(CommittedHandoff::listed);
-        let listed = listed.filter(|path| self.version.has_file(repository, path));
+        let listed = listed.filter(|path| self.version.has_file(sandbox, path));
         ignore_rules.chain(listed).collect()
     }
 }
@@ -118,7 +117,7 @@ fn read_texts(
     version: Version<'_>,
     paths: &[&str],
 ) -> Result<Texts, CheckError> {
-    let read = version.read(&sandbox.repository.tree, paths, sandbox.max_bytes())?;
+    let read = version.read(sandbox, paths)?;
     Ok(read.into_iter().map(|(path, bytes)| (path, text(bytes))).collect())
 }
 
@@ -131,8 +130,7 @@ fn read_imports(
     let is_static = |path: &&String| sandbox.roles().static_limit(path).is_some();
     let mut importers: BTreeSet<String> = texts.keys().filter(is_static).cloned().collect();
     for _ in 0..MAX_IMPORT_DEPTH {
-        let is_new =
-            |path: &String| !texts.contains_key(path) && version.has_file(sandbox.repository, path);
+        let is_new = |path: &String| !texts.contains_key(path) && version.has_file(sandbox, path);
         let named = importers.iter().filter_map(|path| Some(imports(path, texts.get(path)?)));
         importers = named.flatten().filter(is_new).collect();
         let paths: Vec<&str> = importers.iter().map(String::as_str).collect();

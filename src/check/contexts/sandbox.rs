@@ -1,7 +1,7 @@
 //! The sandbox: a temporary checkout in which sessions start, and the place of each session. The
 //! user's files are out of reach.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -48,9 +48,15 @@ impl<'r> Sandbox<'r> {
         }
         write_settings(repository, &checkout)?;
         let mut places = BTreeMap::new();
-        for session in &repository.sessions {
-            check_folder(repository, &checkout, session)?;
-            places.insert(session.dir.clone(), find_place(&checkout, &session.dir)?);
+        for (n, SessionSpec { name, dir, .. }) in repository.sessions.iter().enumerate() {
+            if !checkout.has_folder(dir) {
+                let keys = [format!("check.session.{n}.dir"), format!("check.session.{n}")];
+                let line = repository.spot(&keys).map_or(1, |spot| spot.line);
+                return Err(CheckError::Wrong(format!(
+                    "{SETTINGS}:{line}: the session {name:?} starts in {dir:?}, and no file of the repository is there"
+                )));
+            }
+            places.insert(dir.clone(), find_place(&checkout, dir)?);
         }
         let settings = find_place(&checkout, "")?.settings;
         let vaults = vaults(&checkout, &places);
@@ -92,24 +98,6 @@ fn write_settings(repository: &Repository, checkout: &TempCheckout) -> Result<()
     Ok(())
 }
 
-/// Makes sure that the session's folder exists.
-fn check_folder(
-    repository: &Repository,
-    checkout: &TempCheckout,
-    session: &SessionSpec,
-) -> Result<(), CheckError> {
-    let SessionSpec { name, dir, .. } = session;
-    if checkout.has_folder(dir) {
-        return Ok(());
-    }
-    let n = repository.sessions.iter().position(|other| other.name == *name).unwrap_or_default();
-    let keys = [format!("check.session.{n}.dir"), format!("check.session.{n}")];
-    let line = repository.spot(&keys).map_or(1, |spot| spot.line);
-    Err(CheckError::Wrong(format!(
-        "{SETTINGS}:{line}: the session {name:?} starts in {dir:?}, and no file of the repository is there"
-    )))
-}
-
 fn find_place(checkout: &TempCheckout, dir: &str) -> Result<Place, CheckError> {
     Place::find(&request(checkout, dir)).map_err(|error| match error {
         AppError::Settings(error) => {
@@ -139,8 +127,5 @@ fn vaults(checkout: &TempCheckout, places: &BTreeMap<String, Place>) -> Vec<Chec
         let below = opened.root.strip_prefix(&checkout.project).unwrap_or(Path::new(""));
         CheckedVault { folder: below.to_string_lossy().into_owned(), name: opened.name }
     });
-    let mut vaults: Vec<CheckedVault> = opened.collect();
-    vaults.sort();
-    vaults.dedup();
-    vaults
+    opened.collect::<BTreeSet<CheckedVault>>().into_iter().collect()
 }

@@ -40,11 +40,9 @@ pub(crate) struct Cut {
 impl ContextBuilder<'_> {
     /// Builds the session's context, and a second one without limits to find what does not fit.
     pub(super) fn context(&self, session: &SessionSpec) -> Result<SessionContext, CheckError> {
-        let handoff = self.handoff(session);
-        let Injection { text, receipt, .. } =
-            self.inject(session, handoff, session.host, session.budget)?;
-        let unlimited = self.inject(session, handoff, Host::Plain, Some(UNLIMITED))?.receipt;
-        let handoff = handoff.map(CommittedHandoff::name).unwrap_or_default();
+        let Injection { text, receipt, .. } = self.inject(session, session.host, session.budget)?;
+        let unlimited = self.inject(session, Host::Plain, Some(UNLIMITED))?.receipt;
+        let handoff = self.handoff(session).map(CommittedHandoff::name).unwrap_or_default();
         let (shown, omitted) = names(&receipt, &handoff);
         let tokens = |receipt: &Receipt| part_tokens(&receipt.parts, Part::Handoff);
         let cut = Cut { handoff, shown: tokens(&receipt), wanted: tokens(&unlimited) };
@@ -52,7 +50,7 @@ impl ContextBuilder<'_> {
         let faults =
             receipt.faults.into_iter().filter(|fault| fault.source != FaultSource::Handoff);
         let faults = faults.map(|Fault { source, reason }| Fault {
-            reason: self.sandbox.checkout.as_in_repository(&reason),
+            reason: self.facts.sandbox.checkout.as_in_repository(&reason),
             source,
         });
         Ok(SessionContext {
@@ -76,30 +74,29 @@ impl ContextBuilder<'_> {
     }
 
     pub(super) fn text(&self, session: &SessionSpec) -> Result<String, CheckError> {
-        let handoff = self.handoff(session);
-        Ok(self.inject(session, handoff, session.host, session.budget)?.text)
+        Ok(self.inject(session, session.host, session.budget)?.text)
     }
 
     fn handoff(&self, session: &SessionSpec) -> Option<&CommittedHandoff> {
         let now = self.facts.repository.now_of(session);
-        choose(&self.snapshot.handoffs, &self.sandbox.places[&session.dir], now)
+        choose(&self.snapshot.handoffs, &self.facts.sandbox.places[&session.dir], now)
     }
 
     fn inject(
         &self,
         session: &SessionSpec,
-        handoff: Option<&CommittedHandoff>,
         host: Host,
         budget: Option<usize>,
     ) -> Result<Injection, CheckError> {
-        let request = self.sandbox.enter(session)?;
-        let place = &self.sandbox.places[&session.dir];
+        let request = self.facts.sandbox.enter(session)?;
+        let place = &self.facts.sandbox.places[&session.dir];
+        let handoff = load(self.handoff(session), place);
         let session = Session {
             budget,
             now: Some(self.facts.repository.now_of(session)),
             within: Some(time_limits::CHECK),
             is_watched: true,
-            handoff: Some(load(handoff, place)),
+            handoff: Some(handoff),
             ..Session::new(&session.name, request, host)
         };
         Ok(inject(&session, Recording::Off)?)

@@ -20,61 +20,49 @@ fn suite(report: &CheckReport, rule: Rule, n: usize) -> String {
     let findings: Vec<&Finding> =
         report.findings.iter().filter(|finding| finding.rule == rule).collect();
     let failures = findings.iter().filter(|finding| finding.severity == Severity::Error).count();
+    let mut properties = property("summary", rule.summary());
+    let (mut cases, mut log) = (String::new(), String::new());
+    if findings.is_empty() {
+        cases.push_str(&case(rule, rule.summary(), ""));
+    }
+    for finding in &findings {
+        let said = details(finding);
+        let message = one_line(&finding.message);
+        let mut failure = String::new();
+        if finding.severity == Severity::Error {
+            let (message, said) = (escaped(&message), escaped(&said));
+            let id = rule.id();
+            failure =
+                format!("      <failure type=\"{id}\" message=\"{message}\">{said}</failure>\n");
+        } else {
+            log.push_str(&format!("warning: {said}"));
+        }
+        cases.push_str(&case(rule, &format!("{}: {message}", place(finding)), &failure));
+    }
+    if rule == Rule::BudgetTotal {
+        properties.extend(report.sessions.iter().map(budget));
+        log.extend(report.remarks.iter().map(|remark| format!("note: {}\n", one_line(remark))));
+        log.push_str(&format!("{}\n", verdict(report)));
+    }
     let moment = report.now.to_string();
-    let mut xml = format!(
+    format!(
         "  <testsuite name=\"{}\" package=\"kgctx\" id=\"{n}\" tests=\"{}\" failures=\"{failures}\" errors=\"0\" \
-         time=\"0\" timestamp=\"{}\" hostname=\"localhost\">\n",
+         time=\"0\" timestamp=\"{}\" hostname=\"localhost\">\n    <properties>\n{properties}    </properties>\n\
+         {cases}    <system-out>{}</system-out>\n    <system-err></system-err>\n  </testsuite>\n",
         rule.id(),
         findings.len().max(1),
         escaped(moment.trim_end_matches('Z')),
-    );
-    xml.push_str("    <properties>\n");
-    xml.push_str(&property("summary", rule.summary()));
-    if rule == Rule::BudgetTotal {
-        xml.extend(report.sessions.iter().map(budget));
-    }
-    xml.push_str("    </properties>\n");
-    if findings.is_empty() {
-        xml.push_str(&case(rule, rule.summary(), ""));
-    }
-    let mut warnings = String::new();
-    for finding in findings {
-        let said = details(finding);
-        let name = format!("{}: {}", place(finding), one_line(&finding.message));
-        if finding.severity == Severity::Error {
-            let failure = format!(
-                "      <failure type=\"{}\" message=\"{}\">{}</failure>\n",
-                rule.id(),
-                escaped(&one_line(&finding.message)),
-                escaped(&said)
-            );
-            xml.push_str(&case(rule, &name, &failure));
-        } else {
-            xml.push_str(&case(rule, &name, ""));
-            warnings.push_str(&format!("warning: {said}"));
-        }
-    }
-    if rule == Rule::BudgetTotal {
-        let remarks = report.remarks.iter().map(|remark| format!("note: {}\n", one_line(remark)));
-        warnings.extend(remarks);
-        warnings.push_str(&format!("{}\n", verdict(report)));
-    }
-    xml.push_str(&format!("    <system-out>{}</system-out>\n", escaped(&warnings)));
-    xml.push_str("    <system-err></system-err>\n  </testsuite>\n");
-    xml
+        escaped(&log),
+    )
 }
 
 fn case(rule: Rule, name: &str, content: &str) -> String {
-    let head = format!(
-        "    <testcase name=\"{}\" classname=\"kgctx.{}\" time=\"0\"",
-        escaped(name),
-        rule.id()
-    );
-    if content.is_empty() {
-        format!("{head}/>\n")
-    } else {
-        format!("{head}>\n{content}    </testcase>\n")
-    }
+    let end = match content {
+        "" => "/>\n".to_owned(),
+        content => format!(">\n{content}    </testcase>\n"),
+    };
+    let (name, id) = (escaped(name), rule.id());
+    format!("    <testcase name=\"{name}\" classname=\"kgctx.{id}\" time=\"0\"{end}")
 }
 
 /// A finding as several lines.

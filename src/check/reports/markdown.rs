@@ -7,7 +7,7 @@ use crate::check::report::{CheckReport, EntryName, SessionReport, StaticFile};
 use crate::check::reports::text;
 use crate::check::reports::width::wrapped;
 use crate::check::reports::words::{
-    broken, change, moves, names, of, static_change, use_of_budget, verdict,
+    broken, change, difference, moves, names, of, use_of_budget, verdict,
 };
 use crate::core::text::for_report::one_line;
 use crate::core::text::number::{counted, thousands};
@@ -83,7 +83,7 @@ fn sessions(report: &CheckReport, comment: &mut Comment) {
 
 fn static_files(report: &CheckReport, comment: &mut Comment) {
     let row = |file: &StaticFile| {
-        let change = static_change(file).unwrap_or_else(|| "–".to_owned());
+        let change = difference(file.tokens, file.tokens_before).unwrap_or_else(|| "–".to_owned());
         let (path, tokens) = (cell(&one_line(&file.path)), of(file.tokens, file.limit));
         format!("| {path} | {tokens} | {change} |\n")
     };

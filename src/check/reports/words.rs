@@ -1,7 +1,7 @@
 //! Phrases that several formats share.
 
 use crate::check::finding::{Finding, Severity};
-use crate::check::report::{CheckReport, EntryName, SessionReport, StaticFile, part_tokens};
+use crate::check::report::{CheckReport, EntryName, SessionReport, part_tokens};
 use crate::check::reports::width::shortened;
 use crate::core::context::candidate::Part;
 use crate::core::text::for_report::one_line;
@@ -75,14 +75,10 @@ pub(super) fn change(session: &SessionReport) -> Option<String> {
     Some(gain_and_loss(gained, lost))
 }
 
-/// The tokens that a static file gained or lost, if there is a base.
-pub(super) fn static_change(file: &StaticFile) -> Option<String> {
-    Some(difference(file.tokens, file.tokens_before?))
-}
-
-/// The tokens gained or lost: `+120`.
-pub(super) fn difference(now: usize, before: usize) -> String {
-    gain_and_loss(now.saturating_sub(before), before.saturating_sub(now))
+/// The tokens gained or lost, if there is a base: `+120`.
+pub(super) fn difference(now: usize, before: Option<usize>) -> Option<String> {
+    let before = before?;
+    Some(gain_and_loss(now.saturating_sub(before), before.saturating_sub(now)))
 }
 
 fn gain_and_loss(gained: usize, lost: usize) -> String {

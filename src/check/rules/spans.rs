@@ -48,7 +48,13 @@ impl Spans {
     pub(super) fn of(text: &str) -> Spans {
         let unmarked = text.strip_prefix('\u{feff}').unwrap_or(text);
         let (_, body) = front_matter::split(unmarked);
-        let mut reader = Reader::new(text, body);
+        let mut reader = Reader {
+            text,
+            spans: Spans { body: text.len() - body.len(), ..Spans::default() },
+            run: InlineRun::new(body),
+            heading: None,
+            inside_code_or_html: false,
+        };
         let mut events = Parser::new_ext(body, Options::empty()).into_offset_iter();
         for (event, range) in events.by_ref() {
             reader.take(event, range);
@@ -60,7 +66,15 @@ impl Spans {
                 reader.add_link(definition.span.clone(), &definition.dest);
             }
         }
-        reader.finish()
+        reader.end_block();
+        let mut spans = reader.spans;
+        spans.links.sort_by_key(|link| link.range.start);
+        let formulas = formulas(text);
+        spans.links.retain(|link| {
+            let next = formulas.partition_point(|formula| formula.end <= link.range.start);
+            formulas.get(next).is_none_or(|formula| link.range.start < formula.start)
+        });
+        spans
     }
 
     pub(super) fn is_text(&self, at: usize) -> bool {
@@ -79,27 +93,13 @@ impl Spans {
 
 struct Reader<'t> {
     text: &'t str,
-    /// The start of the body.
-    offset: usize,
     spans: Spans,
     run: InlineRun<'t>,
     heading: Option<(usize, String)>,
     inside_code_or_html: bool,
 }
 
-impl<'t> Reader<'t> {
-    fn new(text: &'t str, body: &'t str) -> Reader<'t> {
-        let offset = text.len() - body.len();
-        Reader {
-            text,
-            offset,
-            spans: Spans { body: offset, ..Spans::default() },
-            run: InlineRun::new(body),
-            heading: None,
-            inside_code_or_html: false,
-        }
-    }
-
+impl Reader<'_> {
     fn take(&mut self, event: Event<'_>, range: Range<usize>) {
         if is_block_border(&event) {
             self.end_block();
@@ -114,7 +114,7 @@ impl<'t> Reader<'t> {
                     self.inside_code_or_html = false
                 }
                 Event::Start(Tag::Heading { .. }) => {
-                    self.heading = Some((range.start + self.offset, String::new()));
+                    self.heading = Some((range.start + self.spans.body, String::new()));
                 }
                 Event::End(TagEnd::Heading(_)) => self.spans.headings.extend(self.heading.take()),
                 _ => {}
@@ -150,12 +150,12 @@ impl<'t> Reader<'t> {
     }
 
     fn moved(&self, range: Range<usize>) -> Range<usize> {
-        range.start + self.offset..range.end + self.offset
+        range.start + self.spans.body..range.end + self.spans.body
     }
 
     fn end_block(&mut self) {
         self.run.finish();
-        let (run, offset, spans) = (&self.run, self.offset, &mut self.spans);
+        let (run, offset, spans) = (&self.run, self.spans.body, &mut self.spans);
         let block = run.text();
         let place = |at: usize| run.place(at) + offset;
         wikilink::find_places(block, |inner| {
@@ -184,17 +184,6 @@ impl<'t> Reader<'t> {
             _ => range,
         };
         self.spans.links.push(Link { range, target: target.to_owned() });
-    }
-
-    fn finish(mut self) -> Spans {
-        self.end_block();
-        self.spans.links.sort_by_key(|link| link.range.start);
-        let formulas = formulas(self.text);
-        self.spans.links.retain(|link| {
-            let next = formulas.partition_point(|formula| formula.end <= link.range.start);
-            formulas.get(next).is_none_or(|formula| link.range.start < formula.start)
-        });
-        self.spans
     }
 }
 

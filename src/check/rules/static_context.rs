@@ -98,7 +98,13 @@ pub(super) fn find<'c>(checked: &'c CheckedFiles<'_>) -> Vec<Problem<'c>> {
         };
         let message =
             format!("hosts read {n_tokens} tokens at every start here; {limit} are allowed");
-        let sections = sections(checked.input.encoding, file.text, &file.spans);
+        // From heading to heading.
+        let headings = &file.spans.headings;
+        let ends = headings.iter().skip(1).map(|(at, _)| *at).chain([file.text.len()]);
+        let sections = headings.iter().zip(ends).map(|((at, heading), end)| {
+            let text = file.text.get(*at..end).unwrap_or_default();
+            (heading, tokens::count(checked.input.encoding, text))
+        });
         let hint = match sections.max_by_key(|(_, n_tokens)| *n_tokens) {
             Some((heading, n)) if !heading.is_empty() => {
                 let heading = file.shown_text(heading);
@@ -109,18 +115,6 @@ pub(super) fn find<'c>(checked: &'c CheckedFiles<'_>) -> Vec<Problem<'c>> {
         problems.push(file.problem(0..0, message, hint));
     }
     problems
-}
-
-/// The sections of a text, from heading to heading, with their tokens.
-fn sections<'s>(
-    encoding: Encoding,
-    text: &'s str,
-    spans: &'s Spans,
-) -> impl Iterator<Item = (&'s str, usize)> {
-    let ends = spans.headings.iter().skip(1).map(|(at, _)| *at).chain([text.len()]);
-    spans.headings.iter().zip(ends).map(move |((at, heading), end)| {
-        (heading.as_str(), tokens::count(encoding, text.get(*at..end).unwrap_or_default()))
-    })
 }
 
 #[cfg(test)]

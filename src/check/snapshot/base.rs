@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use rayon::prelude::*;
 
 use crate::check::CheckError;
-use crate::check::repository::Repository;
+use crate::check::contexts::sandbox::Sandbox;
 use crate::check::repository::working_tree::WorkingTree;
 
 pub(crate) struct Base {
@@ -41,9 +41,9 @@ pub(crate) enum Version<'r> {
 }
 
 impl Version<'_> {
-    pub(crate) fn has_file(self, repository: &Repository, path: &str) -> bool {
+    pub(crate) fn has_file(self, sandbox: &Sandbox<'_>, path: &str) -> bool {
         match self {
-            Version::WorkingTree => repository.listing.paths.contains(path),
+            Version::WorkingTree => sandbox.repository.listing.paths.contains(path),
             Version::Base(base) => base.files.contains_key(path),
         }
     }
@@ -51,10 +51,10 @@ impl Version<'_> {
     /// Reads files. Skips those that are too large.
     pub(crate) fn read(
         self,
-        tree: &WorkingTree,
+        sandbox: &Sandbox<'_>,
         paths: &[&str],
-        max_bytes: u64,
     ) -> Result<Vec<(String, Vec<u8>)>, CheckError> {
+        let (tree, max_bytes) = (&sandbox.repository.tree, sandbox.max_bytes());
         match self {
             Version::WorkingTree => {
                 let read = |path: &&str| Some(((*path).to_owned(), tree.read(path, max_bytes)?));

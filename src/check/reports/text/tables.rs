@@ -5,9 +5,7 @@ use crate::check::report::{CheckReport, SessionReport, StaticFile, part_tokens};
 use crate::check::reports::Tone;
 use crate::check::reports::text::{COLUMNS, Paint};
 use crate::check::reports::width::{align_left, align_right, shortened, width, wrapped};
-use crate::check::reports::words::{
-    change, difference, moves, names, of, static_change, use_of_budget,
-};
+use crate::check::reports::words::{change, difference, moves, names, of, use_of_budget};
 use crate::core::context::candidate::Part;
 use crate::core::text::for_report::one_line;
 use crate::core::text::number::thousands;
@@ -59,11 +57,11 @@ pub(super) fn parts(report: &CheckReport, paint: Paint<'_>) -> Option<String> {
 /// Name, tokens, bar and change of each part, and of the whole context if it has a limit.
 fn part_rows(session: &SessionReport) -> Vec<[String; 4]> {
     let before = session.growth.as_ref().map(|growth| &growth.parts_before);
-    let row = |name: String, tokens: usize, limit: Option<usize>, before: Option<usize>| {
-        let change = before.map(|before| difference(tokens, before));
+    let row = |name: &str, tokens: usize, limit: Option<usize>, before: Option<usize>| {
+        let change = difference(tokens, before).unwrap_or_default();
         let whole = limit.unwrap_or(session.budget.tokens);
         let bar = bar_of([(FULL, tokens)].into_iter(), whole);
-        [format!("{GAP}{name}"), of(tokens, limit), bar, change.unwrap_or_default()]
+        [format!("{GAP}{name}"), of(tokens, limit), bar, change]
     };
     let mut rows = Vec::new();
     for part in Part::ALL {
@@ -71,19 +69,19 @@ fn part_rows(session: &SessionReport) -> Vec<[String; 4]> {
         let was = before.map(|parts| part_tokens(parts, part));
         if tokens > 0 || was.is_some_and(|was| was > 0) {
             let limit = session.limits.parts.get(&part).copied();
-            rows.push(row(part.name().to_owned(), tokens, limit, was));
+            rows.push(row(part.name(), tokens, limit, was));
         }
     }
     if let Some(total) = session.limits.total {
         let was = session.growth.as_ref().map(|growth| growth.tokens_before);
-        rows.push(row("total".to_owned(), session.used.tokens, Some(total), was));
+        rows.push(row("total", session.used.tokens, Some(total), was));
     }
     rows
 }
 
 pub(super) fn static_files(report: &CheckReport, paint: Paint<'_>) -> Option<String> {
     let row = |file: &StaticFile| {
-        let change = static_change(file).unwrap_or_default();
+        let change = difference(file.tokens, file.tokens_before).unwrap_or_default();
         [one_line(&file.path), of(file.tokens, file.limit), change]
     };
     let rows: Vec<_> = report.static_files.iter().map(row).collect();

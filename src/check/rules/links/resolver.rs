@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
+use std::iter;
 use std::ops::Range;
 
 use percent_encoding::percent_decode_str;
@@ -97,37 +98,31 @@ impl<'a> Resolver<'a> {
             || written.starts_with("~/")
             // Checked as a `[[link]]`.
             || written.starts_with("[[")
-            || PLACEHOLDERS.contains(&written)
-            || TEMPLATES.iter().any(|mark| written.contains(mark))
+            || is_placeholder(written)
             || written.contains("path/to/")
             || EXAMPLES.contains(&written.split('/').next().unwrap_or_default())
         {
             return LinkTarget::Other;
         }
         let path = percent_decoded(written);
-        let here = tree::folder_of(file.path);
-        let vault = file.vault.map(|vault| vault.folder.as_str());
-        let tries = match path.strip_prefix('/') {
-            Some(from_top) => [Some(("", from_top)), vault.map(|vault| (vault, from_top))],
-            None => [Some((here, path.as_str())), vault.map(|vault| (vault, path.as_str()))],
+        let (folder, relative) = match path.strip_prefix('/') {
+            Some(from_top) => ("", from_top),
+            None => (tree::folder_of(file.path), path.as_str()),
         };
-        let mut is_inside = false;
-        for (folder, path) in tries.into_iter().flatten() {
-            let Some(path) = tree::joined(folder, path) else { continue };
-            is_inside = true;
-            if let Some(target) = self.at_path(&path) {
-                return target;
-            }
+        let vault = file.vault.map(|vault| vault.folder.as_str());
+        let folders = iter::once(folder).chain(vault);
+        let paths: Vec<String> =
+            folders.filter_map(|folder| tree::joined(folder, relative)).collect();
+        if let Some(target) = paths.iter().find_map(|path| self.at_path(path)) {
+            return target;
         }
         // A route of the web site, such as `/tags/x`.
         let is_route = path.starts_with('/') && !tree::name_of(&path).contains('.');
-        if !is_inside || is_route {
+        if paths.is_empty() || is_route {
             return LinkTarget::Other;
         }
         let plain = path.trim_start_matches(['.', '/']);
-        if self.checked.input.links == LinkStyle::Obsidian
-            && let Some(target) = self.by_end(plain)
-        {
+        if let Some(target) = self.by_end(plain) {
             return target;
         }
         let similar = self.checked.tree.ending_with(plain);
@@ -172,7 +167,7 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// A file whose path ends like this, as in Obsidian.
+    /// A file whose path ends like this; none outside of Obsidian.
     fn by_end(&self, path: &str) -> Option<LinkTarget> {
         let path = path.to_lowercase();
         let found = self.ends.get(&path).or_else(|| self.ends.get(&format!("{path}.md")))?;
@@ -182,17 +177,17 @@ impl<'a> Resolver<'a> {
     fn address(&self, address: &str) -> LinkTarget {
         let address = address.split(['#', '?']).next().unwrap_or(address);
         let address = percent_decoded(address.trim_end_matches('/'));
-        let mut named = false;
-        for vault in self.checked.input.vaults.iter().filter(|vault| !vault.name.is_empty()) {
-            let path = address.strip_prefix(SCHEME).and_then(|path| tree::below(&vault.name, path));
-            let Some(path) = path.filter(|path| !path.is_empty()) else { continue };
-            named = true;
-            if let Some(target) = self.in_vault(vault, path) {
-                return target;
-            }
+        let vaults = self.checked.input.vaults.iter().filter(|vault| !vault.name.is_empty());
+        let named = vaults.filter_map(|vault| {
+            let path = tree::below(&vault.name, address.strip_prefix(SCHEME)?)?;
+            (!path.is_empty()).then_some((vault, path))
+        });
+        let named: Vec<(&CheckedVault, &str)> = named.collect();
+        if let Some(target) = named.iter().find_map(|(vault, path)| self.in_vault(vault, path)) {
+            return target;
         }
         let is_open = |c: char| matches!(c, '<' | '>' | '*' | '{' | '}' | '…');
-        if !named || address.contains(is_open) || address.ends_with("..") {
+        if named.is_empty() || address.contains(is_open) || address.ends_with("..") {
             return LinkTarget::Other;
         }
         LinkTarget::Missing { kind: LinkKind::Address, similar: None }
@@ -229,8 +224,7 @@ impl<'a> Resolver<'a> {
             || name.contains("://")
             // Dendron's pattern for several notes.
             || name.contains('*')
-            || PLACEHOLDERS.contains(&name)
-            || TEMPLATES.iter().any(|mark| name.contains(mark))
+            || is_placeholder(name)
         {
             return LinkTarget::Other;
         }
@@ -242,6 +236,10 @@ impl<'a> Resolver<'a> {
         let found = found.or_else(|| self.by_end(plain));
         found.unwrap_or(LinkTarget::Missing { kind: LinkKind::Wiki, similar: None })
     }
+}
+
+fn is_placeholder(target: &str) -> bool {
+    PLACEHOLDERS.contains(&target) || TEMPLATES.iter().any(|mark| target.contains(mark))
 }
 
 /// Removes a line number: `main.rs:12`.
