@@ -3,7 +3,7 @@
 //! `GEMINI.md` import (`@path`, outside of code) count as well: up to five imports deep, each file
 //! once, only within the repository.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use super::RuleInput;
 use super::checked_files::{CheckedFiles, Problem};
@@ -25,36 +25,27 @@ pub fn files(input: &RuleInput<'_>) -> Vec<StaticFile> {
     };
     let texts = input.files.iter();
     let texts = texts.filter_map(|file| Some((file.path.as_str(), file.text.as_deref()?)));
-    let texts: HashMap<&str, &str> = texts.collect();
-    let mut files = Vec::new();
-    for file in input.files {
-        let Some(text) = file.text.as_deref() else { continue };
-        let Some(limit) = input.roles().static_limit(&file.path) else { continue };
-        let mut n_tokens = tokens::count(input.encoding, text);
-        if has_imports(&file.path) {
-            n_tokens += imported_tokens(input.encoding, &texts, &file.path, text);
-        }
-        files.push(StaticFile {
-            path: file.path.clone(),
-            tokens: n_tokens,
-            limit: Some(limit),
-            tokens_before: None,
-        });
-    }
-    files.sort_by(|a, b| a.path.cmp(&b.path));
-    files
+    let texts: BTreeMap<&str, &str> = texts.collect();
+    let file = |path: &&str| {
+        let limit = Some(input.roles().static_limit(path)?);
+        let depth = if has_imports(path) { MAX_IMPORT_DEPTH } else { 0 };
+        let tokens = count_tokens(input.encoding, &texts, path, depth);
+        Some(StaticFile { path: path.to_string(), tokens, limit, tokens_before: None })
+    };
+    texts.keys().filter_map(file).collect()
 }
 
-fn imported_tokens(
+/// The tokens of a file, and of those that it imports.
+fn count_tokens(
     encoding: Encoding,
-    texts: &HashMap<&str, &str>,
+    texts: &BTreeMap<&str, &str>,
     path: &str,
-    text: &str,
+    depth: usize,
 ) -> usize {
-    let mut seen = vec![path.to_owned()];
-    let mut level = imports(path, text);
+    let mut seen = Vec::new();
+    let mut level = vec![path.to_owned()];
     let mut sum = 0;
-    for _ in 0..MAX_IMPORT_DEPTH {
+    for _ in 0..=depth {
         let mut next = Vec::new();
         for path in level {
             let Some(text) = texts.get(path.as_str()).filter(|_| !seen.contains(&path)) else {
