@@ -26,26 +26,23 @@ pub trait HostWords: Sync {
 
 /// An event of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SessionEvent {
-    /// The session starts or continues.
-    Started(SessionStart),
-    /// A prompt waits for our reply.
-    Prompted {
-        session: String,
-        folder: PathBuf,
-    },
-    Ended(SessionEnd),
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SessionStart {
+pub struct SessionEvent {
     pub session: String,
     pub folder: PathBuf,
-    pub cause: StartCause,
     /// The file may not exist yet.
     pub transcript: Option<PathBuf>,
-    /// The time since the last response, in whole seconds.
-    pub silence: Option<Duration>,
+    pub kind: EventKind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EventKind {
+    /// The session starts or continues. `silence` is the time since the last response, in whole
+    /// seconds.
+    Started { cause: StartCause, silence: Option<Duration> },
+    /// A prompt waits for our reply.
+    Prompted,
+    /// `is_cleared`: the user cleared the session.
+    Ended { is_cleared: bool },
 }
 
 /// Why a session starts.
@@ -58,15 +55,6 @@ pub enum StartCause {
     Cleared,
     /// A summary replaced the conversation.
     Compacted,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SessionEnd {
-    pub session: String,
-    pub folder: PathBuf,
-    /// Whether the user cleared the session.
-    pub is_cleared: bool,
-    pub transcript: Option<PathBuf>,
 }
 
 /// The formats of a host; `None` for a host that does not read our standard output.
@@ -99,22 +87,20 @@ mod tests {
         let start = |more: &str| {
             format!(r#"{{"hook_event_name":"SessionStart","cwd":"/p","source":"fork",{more}}}"#)
         };
-        let Some(SessionEvent::Started(fork)) =
-            read(Host::ClaudeCode, &start(r#""session_id":"s""#))
-        else {
-            panic!("a fork starts");
-        };
-        assert_eq!((fork.session.as_str(), fork.cause), ("s", StartCause::Resumed));
+        let fork = read(Host::ClaudeCode, &start(r#""session_id":"s""#)).unwrap();
+        let kind = EventKind::Started { cause: StartCause::Resumed, silence: None };
+        assert_eq!((fork.session.as_str(), fork.kind), ("s", kind));
         assert_eq!(read(Host::ClaudeCode, &start(r#""session_id":" ""#)), None);
         assert_eq!(read(Host::ClaudeCode, &start(r#""session_id":"s","agent_id":"a""#)), None);
         assert_eq!(read(Host::ClaudeCode, r#"{"hook_event_name":"Stop"}"#), None);
         let end =
             r#"{"hook_event_name":"SessionEnd","session_id":"s","cwd":"/p","reason":"clear"}"#;
-        let Some(SessionEvent::Ended(end)) = read(Host::ClaudeCode, end) else { panic!("it ends") };
-        assert!(end.is_cleared);
+        let end = read(Host::ClaudeCode, end).unwrap();
+        assert_eq!(end.kind, EventKind::Ended { is_cleared: true });
         let prompt = r#"{"event":"prompt:submit","session_id":"s"}"#;
         let (session, folder) = ("s".to_owned(), PathBuf::from("."));
-        let prompted = SessionEvent::Prompted { session, folder };
+        let kind = EventKind::Prompted;
+        let prompted = SessionEvent { session, folder, transcript: None, kind };
         assert_eq!(read(Host::Amplifier, prompt), Some(prompted));
         assert_eq!(read(Host::Amplifier, r#"{"event":"session:start","session_id":"s"}"#), None);
         let child = r#"{"event":"prompt:submit","session_id":"s","parent_id":"p"}"#;

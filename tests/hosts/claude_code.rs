@@ -15,7 +15,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use kgctx::hosts::claude_code::{ClaudeCodeEvent, StartSource};
+use kgctx::hosts::claude_code::ClaudeCode;
+use kgctx::hosts::words::{EventKind, HostWords, SessionEvent, StartCause};
 use serde_json::Value;
 
 use lab::Lab;
@@ -40,8 +41,8 @@ fn like_fixture(heard: &Value, name: &str) {
     }
 }
 
-fn event(heard: &Value) -> ClaudeCodeEvent {
-    ClaudeCodeEvent::parse(heard.to_string().as_bytes()).unwrap()
+fn event(heard: &Value) -> SessionEvent {
+    ClaudeCode.read(heard.to_string().as_bytes()).unwrap()
 }
 
 fn session(heard: &Value) -> &str {
@@ -62,12 +63,10 @@ fn the_installed_hooks_are_run_and_their_text_reaches_the_model() {
     let [start, end] = heard.as_slice() else { panic!("{heard:#?}") };
     like_fixture(start, "session-start-startup");
     like_fixture(end, "session-end-other");
-    let ClaudeCodeEvent::Start { session: id, cwd, source, transcript, is_subagent, .. } =
-        event(start)
-    else {
-        panic!("{start}");
-    };
-    assert_eq!((cwd, source, is_subagent), (lab.project(), StartSource::Startup, false));
+    assert_eq!(start["source"], "startup");
+    let SessionEvent { session: id, folder, transcript, kind } = event(start);
+    let new = EventKind::Started { cause: StartCause::New, silence: None };
+    assert_eq!((folder, kind), (lab.project(), new));
     let transcript = transcript.unwrap();
     assert!(transcript.starts_with(lab.scratch.home()) && transcript.is_file());
     assert_eq!(transcript.file_stem().unwrap().to_str(), Some(id.as_str()));

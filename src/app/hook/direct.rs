@@ -10,7 +10,7 @@ use crate::core::host::Host;
 use crate::core::session::Moment;
 use crate::core::time_limits;
 use crate::hosts::claude_code::transcript;
-use crate::hosts::words::{HostWords, SessionEnd, SessionEvent, SessionStart, StartCause, words};
+use crate::hosts::words::{EventKind, HostWords, SessionEvent, StartCause, words};
 use crate::store::state::{Ending, SessionOrigin, State};
 use crate::system::clock::now_ms;
 use crate::system::process::detach;
@@ -20,60 +20,65 @@ use crate::workspace::{Place, Request};
 /// Answers a hook; `None` if there is nothing to print.
 pub fn direct(host: Host, question: &[u8], until: Instant) -> Option<PendingDelivery<String>> {
     let words = words(host)?;
-    match words.read(question)? {
-        SessionEvent::Started(start) => Starting { host, words, start, until }.answer(),
-        SessionEvent::Prompted { session, folder } => {
-            let at = Request::lenient(folder);
+    let event = words.read(question)?;
+    let kind = event.kind;
+    let told = Told { host, words, event, until };
+    match kind {
+        EventKind::Started { cause, silence } => told.answer_start(cause, silence),
+        EventKind::Prompted => {
+            let at = Request::lenient(told.event.folder.clone());
             let place = Place::find(&at).ok()?;
-            give(words, &place, Session::new(&session, at, host), HandoffRequest::First, until)
+            told.give(&place, at, Moment::Start, HandoffRequest::First)
         }
-        SessionEvent::Ended(end) => {
-            note_end(end);
+        EventKind::Ended { is_cleared } => {
+            note_end(told.event, is_cleared);
             None
         }
     }
 }
 
-/// Delivers a context in the host's format.
-fn give(
-    words: &dyn HostWords,
-    place: &Place,
-    session: Session,
-    wanted: HandoffRequest,
-    until: Instant,
-) -> Option<PendingDelivery<String>> {
-    let pending = deliver(DeliveryRequest {
-        door: Door::Stdout,
-        session,
-        place,
-        wanted,
-        process: Process::host(),
-        until: Some(until),
-        warm: None,
-    });
-    Some(pending.ok()?.map(|injection| words.context(&injection.text)))
-}
-
-/// A session that starts.
-struct Starting {
+/// What a host tells its hook.
+struct Told {
     host: Host,
     words: &'static dyn HostWords,
-    start: SessionStart,
+    event: SessionEvent,
     until: Instant,
 }
 
-impl Starting {
-    fn answer(self) -> Option<PendingDelivery<String>> {
+impl Told {
+    /// Delivers a context in the host's format.
+    fn give(
+        &self,
+        place: &Place,
+        at: Request,
+        moment: Moment,
+        wanted: HandoffRequest,
+    ) -> Option<PendingDelivery<String>> {
+        let pending = deliver(DeliveryRequest {
+            door: Door::Stdout,
+            session: Session { moment, ..Session::new(&self.event.session, at, self.host) },
+            place,
+            wanted,
+            process: Process::host(),
+            until: Some(self.until),
+            warm: None,
+        });
+        Some(pending.ok()?.map(|injection| self.words.context(&injection.text)))
+    }
+
+    fn answer_start(
+        &self,
+        cause: StartCause,
+        silence: Option<Duration>,
+    ) -> Option<PendingDelivery<String>> {
+        let SessionEvent { session, folder, .. } = &self.event;
         // Commands in the session's shells then know their session.
-        self.words.name_session(&self.start.session);
-        let here = Place::find(&Request::lenient(self.start.folder.clone())).ok()?;
+        self.words.name_session(session);
+        let here = Place::find(&Request::lenient(folder.clone())).ok()?;
         let state = State::open(&here.directories.state, time_limits::HOOK_STATE).ok();
-        let known =
-            state.as_ref().and_then(|state| state.session_origin(&self.start.session).ok()?);
+        let known = state.as_ref().and_then(|state| state.session_origin(session).ok()?);
         // Uses the folder where the session started, not its current one.
-        let folder =
-            known.as_ref().map_or_else(|| self.start.folder.clone(), |known| known.folder.clone());
-        let at = Request::lenient(folder);
+        let at = Request::lenient(known.as_ref().map_or(folder, |known| &known.folder).clone());
         let place = match known {
             Some(_) => Place::find(&at).unwrap_or(here),
             None => here,
@@ -87,20 +92,22 @@ impl Starting {
             // The process that should have written the handoff has ended.
             let _ = detach::finish_endings();
         }
-        let (moment, wanted) = self.moment(&place, state, known)?;
-        let session = Session { moment, ..Session::new(&self.start.session, at, self.host) };
-        give(self.words, &place, session, wanted, self.until)
+        let last_said = || known.map(|known| known.at_ms).or_else(|| self.last_said(silence));
+        let (moment, wanted) = self.moment(cause, &place, state, last_said)?;
+        self.give(&place, at, moment, wanted)
     }
 
     /// The session's moment; `None` if it gets no context.
     fn moment(
         &self,
+        cause: StartCause,
         place: &Place,
         state: Option<State>,
-        known: Option<SessionOrigin>,
+        last_said: impl FnOnce() -> Option<i64>,
     ) -> Option<(Moment, HandoffRequest)> {
+        let session = &self.event.session;
         let start = Some((Moment::Start, HandoffRequest::First));
-        match self.start.cause {
+        match cause {
             StartCause::New => start,
             StartCause::Cleared if place.settings.handoff.inject_on_clear.value => start,
             StartCause::Cleared => {
@@ -108,7 +115,7 @@ impl Starting {
                 None
             }
             StartCause::Compacted => {
-                let (count, last) = state?.compactions(&self.start.session).ok()?;
+                let (count, last) = state?.compactions(session).ok()?;
                 let is_same = last.is_some_and(|last| {
                     (0..time_limits::SAME_COMPACTION.as_millis() as i64)
                         .contains(&(now_ms() - last))
@@ -118,12 +125,11 @@ impl Starting {
             }
             StartCause::Resumed => {
                 let state = state?;
-                let since = known.map(|known| known.at_ms).or_else(|| self.last_said());
                 let query = HandoffQuery {
                     scope: &place.project.scope,
-                    session: &self.start.session,
+                    session,
                     // With an unknown age, no handoff counts as newer.
-                    request: HandoffRequest::Since(since.unwrap_or(i64::MAX)),
+                    request: HandoffRequest::Since(last_said().unwrap_or(i64::MAX)),
                     max_age: place.settings.handoff.max_age(),
                     now_ms: now_ms(),
                     unusable: &[],
@@ -142,29 +148,30 @@ impl Starting {
     }
 
     /// The time of the last response in the session, in milliseconds since 1970.
-    fn last_said(&self) -> Option<i64> {
+    fn last_said(&self, silence: Option<Duration>) -> Option<i64> {
         // A fork has no transcript yet. Its silence is rounded to whole seconds: delivering twice
         // is better than never.
         let silence = || {
-            let silence = self.start.silence?.saturating_add(Duration::from_secs(1));
+            let silence = silence?.saturating_add(Duration::from_secs(1));
             i64::try_from(silence.as_millis()).ok()
         };
-        let written = self.start.transcript.as_deref().and_then(transcript::last_written);
+        let written = self.event.transcript.as_deref().and_then(transcript::last_written);
         written.or_else(|| Some(now_ms().saturating_sub(silence()?)))
     }
 
     /// Records a session that gets no context.
     fn remember(&self, place: &Place, state: Option<State>) {
         if let Some(mut state) = state {
-            remember(&mut state, &self.start.session, place, &self.start.folder, Process::host());
+            let SessionEvent { session, folder, .. } = &self.event;
+            remember(&mut state, session, place, folder, Process::host());
         }
     }
 }
 
 /// Records that a session has ended. A separate process writes the handoff, so that the host does
 /// not wait.
-fn note_end(end: SessionEnd) {
-    let SessionEnd { session, folder, is_cleared, transcript } = end;
+fn note_end(event: SessionEvent, is_cleared: bool) {
+    let SessionEvent { session, folder, transcript, .. } = event;
     let Ok(place) = Place::find(&Request::lenient(folder.clone())) else { return };
     let is_on = place.settings.enabled.value && place.settings.handoff.enabled.value;
     let leaves_one = !is_cleared && is_on;
