@@ -15,13 +15,14 @@ pub use address::{AddressError, Credentials, ServerAddress};
 pub use error::ServerError;
 pub use events::Scope;
 pub use hook::{
-    BridgeContext, BridgeNotice, BridgeQuestion, BridgeReply, Metadata, PROTOCOL, QuestionError,
+    BridgeContext, BridgeNotice, BridgeQuestion, BridgeReply, CreatedProperties, Metadata,
+    QuestionError,
 };
 pub use no_reply::NoReply;
 pub use server::OpencodeServer;
 pub use wire::{
-    Agent, Event, Health, Message, MessageInfo, MessageModel, MessageTime, Part, Provider, Session,
-    SessionModel, SessionStatus, SessionTime,
+    Agent, Event, Health, Message, MessageInfo, Part, Provider, Session, SessionModel,
+    SessionStatus, SessionTime,
 };
 
 #[cfg(test)]

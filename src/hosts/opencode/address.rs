@@ -26,28 +26,16 @@ pub struct AddressError {
 /// The address of an OpenCode server: `http://host[:port][/base]`. `Display` omits credentials.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerAddress {
-    host: String,
-    port: u16,
-    /// Empty, or starts with a slash and does not end with one.
-    base: String,
+    /// The host's name or IP address; an IPv6 address has no brackets.
+    pub host: String,
+    pub port: u16,
+    /// The path prefix of the server's routes. Empty, or starts with a slash and does not end with
+    /// one.
+    pub base: String,
     credentials: Option<Credentials>,
 }
 
 impl ServerAddress {
-    /// The host's name or IP address; an IPv6 address has no brackets.
-    pub fn host(&self) -> &str {
-        &self.host
-    }
-
-    pub fn port(&self) -> u16 {
-        self.port
-    }
-
-    /// The path prefix of the server's routes; empty without a prefix.
-    pub fn base(&self) -> &str {
-        &self.base
-    }
-
     /// The credentials for this server: those in the address, else `OPENCODE_SERVER_PASSWORD` with
     /// `OPENCODE_SERVER_USERNAME`, else `None`.
     pub fn credentials(&self, environment: &Environment) -> Option<Credentials> {
@@ -64,9 +52,8 @@ impl ServerAddress {
 
     /// Host and port in the format of the `Host` header.
     pub(super) fn authority(&self) -> String {
-        let bracketed = self.host.contains(':');
-        let (open, close) = if bracketed { ("[", "]") } else { ("", "") };
-        format!("{open}{}{close}:{}", self.host, self.port)
+        let ServerAddress { host, port, .. } = self;
+        if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
     }
 }
 
@@ -105,43 +92,32 @@ fn parse(text: &str) -> Result<ServerAddress, &'static str> {
     if !base.is_ascii() || (!base.is_empty() && PathAndQuery::try_from(base).is_err()) {
         return Err("percent-encode spaces and unusual letters in its path");
     }
-    let (user_info, place) = match authority.rsplit_once('@') {
-        Some((user_info, place)) => (Some(user_info), place),
-        None => (None, authority),
-    };
+    let (user_info, place) = authority.rsplit_once('@').unwrap_or(("", authority));
     let (host, port) = split_port(place)?;
     let port = match port {
-        None | Some("") => 80,
-        Some(digits) if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
+        "" => 80,
+        digits if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
             digits.parse().ok().filter(|port| *port != 0).ok_or("a port is from 1 to 65535")?
         }
-        Some(_) => {
-            return Err("its port is no number; percent-encode `/`, `:` and `@` in a password");
-        }
+        _ => return Err("its port is no number; percent-encode `/`, `:` and `@` in a password"),
     };
-    Ok(ServerAddress {
-        host: host.to_owned(),
-        port,
-        base: base.to_owned(),
-        credentials: user_info.map(credentials_in).transpose()?.flatten(),
-    })
+    let (host, base) = (host.to_owned(), base.to_owned());
+    Ok(ServerAddress { host, port, base, credentials: credentials_in(user_info)? })
 }
 
-fn split_port(place: &str) -> Result<(&str, Option<&str>), &'static str> {
+/// The port is empty if there is none.
+fn split_port(place: &str) -> Result<(&str, &str), &'static str> {
     if let Some(rest) = place.strip_prefix('[') {
         let (host, after) = rest.split_once(']').ok_or("`[` without `]`")?;
         host.parse::<std::net::Ipv6Addr>().map_err(|_| "only an IPv6 address goes in brackets")?;
         return match after.strip_prefix(':') {
-            Some(port) => Ok((host, Some(port))),
-            None if after.is_empty() => Ok((host, None)),
+            Some(port) => Ok((host, port)),
+            None if after.is_empty() => Ok((host, "")),
             None => Err("only a port may follow `]`"),
         };
     }
-    let (host, port) = match place.split_once(':') {
-        Some((host, port)) => (host, Some(port)),
-        None => (place, None),
-    };
-    if port.is_some_and(|port| port.contains(':')) {
+    let (host, port) = place.split_once(':').unwrap_or((place, ""));
+    if port.contains(':') {
         return Err(
             "put an IPv6 address in brackets, and percent-encode `:` and `@` in a password",
         );
@@ -168,41 +144,32 @@ fn credentials_in(user_info: &str) -> Result<Option<Credentials>, &'static str> 
 }
 
 fn percent_decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&first, after)) = rest.split_first() {
-        if first == b'%' {
-            let digit = |at: usize| char::from(*after.get(at)?).to_digit(16);
-            bytes.push(u8::try_from(digit(0)? * 16 + digit(1)?).ok()?);
-            rest = after.get(2..)?;
-        } else {
-            bytes.push(first);
-            rest = after;
-        }
+    let mut parts = text.split('%');
+    let mut bytes = parts.next()?.as_bytes().to_vec();
+    for part in parts {
+        // A sign, which the number's parser takes, is no digit.
+        let (digits, rest) = part.split_at_checked(2).filter(|_| !part.starts_with('+'))?;
+        bytes.push(u8::from_str_radix(digits, 16).ok()?);
+        bytes.extend_from_slice(rest.as_bytes());
     }
     String::from_utf8(bytes).ok()
 }
 
 /// Encodes a value for a URL's query.
 pub(super) fn percent_encoded(value: &str) -> String {
-    let mut encoded = String::with_capacity(value.len());
-    for byte in value.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            encoded.push(char::from(byte));
-        } else {
-            encoded.push_str(&format!("%{byte:02X}"));
+    let encoded = value.bytes().map(|byte| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+            char::from(byte).to_string()
         }
-    }
-    encoded
+        _ => format!("%{byte:02X}"),
+    });
+    encoded.collect()
 }
 
 /// Everything before the last `@` can be a password; a query can hold one, too.
 fn without_secrets(text: &str) -> String {
     let text = text.split(['?', '#']).next().unwrap_or_default();
-    let (scheme, rest) = match text.split_once("://") {
-        Some((scheme, rest)) => (format!("{scheme}://"), rest),
-        None => (String::new(), text),
-    };
+    let (scheme, rest) = text.split_at(text.find("://").map_or(0, |at| at + "://".len()));
     match rest.rsplit_once('@') {
         Some((_, place)) => format!("{scheme}…@{place}"),
         None => format!("{scheme}{rest}"),
@@ -253,7 +220,8 @@ mod tests {
             ("http://me:s3cret@h:1/b%40c", "h", 1, "/b%40c", "http://h:1/b%40c"),
         ] {
             let address: ServerAddress = text.parse().unwrap();
-            assert_eq!((address.host(), address.port(), address.base()), (host, port, base));
+            let ServerAddress { host: its_host, port: its_port, base: its_base, .. } = &address;
+            assert_eq!((its_host.as_str(), *its_port, its_base.as_str()), (host, port, base));
             assert_eq!(address.to_string(), shown);
             assert!(!format!("{address:?}").contains("s3cret"));
         }
@@ -283,6 +251,7 @@ mod tests {
             ("http://h?x", "leave out"),
             ("http://u:%zz@h", "not percent-encoded"),
             ("http://u:%4@h", "not percent-encoded"),
+            ("http://u:%+4@h", "not percent-encoded"),
             ("http://u:%ff@h", "not percent-encoded"),
         ] {
             let error = text.parse::<ServerAddress>().unwrap_err().to_string();

@@ -2,8 +2,10 @@
 
 use std::error::Error;
 use std::io;
+use std::iter;
 use std::time::Duration;
 
+use bytes::Bytes;
 use thiserror::Error as ThisError;
 
 use super::http::HttpReply;
@@ -12,108 +14,67 @@ use super::wire::Refusal;
 /// The longest quotation of a server's message.
 const MAX_QUOTED_CHARS: usize = 300;
 
+/// Addresses are without credentials. A `message` is the server's own.
 #[derive(Debug, ThisError)]
 pub enum ServerError {
     /// No connection: no process listens, or the host cannot be resolved.
     #[error(
         "no OpenCode server at {address}: {cause}; start one there (`opencode serve --port …`), or correct the address"
     )]
-    Unreachable {
-        address: String,
-        /// The system's error.
-        cause: io::Error,
-    },
+    Unreachable { address: String, cause: io::Error },
     /// No reply in time. A message that was being stored may be stored nevertheless.
     #[error(
         "{address} gave no answer within {limit:?}; a server that is still starting accepts connections and never \
          answers them: try again once it says that it is listening"
     )]
-    Silent {
-        address: String,
-        /// The time that the server had.
-        limit: Duration,
-    },
+    Silent { address: String, limit: Duration },
     /// The event stream stopped: the server ended, or the connection broke.
     #[error("the events of {address} stopped: {cause}; connect again")]
-    Lost {
-        address: String,
-        /// Why the stream stopped.
-        cause: String,
-    },
+    Lost { address: String, cause: String },
     /// The password is missing or wrong.
     #[error(
         "{address} wants a password, or another one; set OPENCODE_SERVER_PASSWORD (and OPENCODE_SERVER_USERNAME, if it \
          has one) as they are set for the server"
     )]
-    Unauthorized {
-        /// Without credentials, like every address here.
-        address: String,
-    },
+    Unauthorized { address: String },
     #[error("{address} says: {message}; it may have been deleted")]
-    NotFound {
-        address: String,
-        /// The server's own message.
-        message: String,
-    },
+    NotFound { address: String, message: String },
     #[error("{address} says: {message}; try again when it is idle")]
-    Busy {
-        address: String,
-        /// The server's own message.
-        message: String,
-    },
+    Busy { address: String, message: String },
     /// The server rejected the request.
     #[error(
         "{address} does not take this request ({status}): {message}; its version may not fit this kgctx: update the \
          older one"
     )]
-    Rejected {
-        address: String,
-        status: u16,
-        /// The server's own message.
-        message: String,
-    },
-    /// The server failed. OpenCode also reports an unknown agent this way.
+    Rejected { address: String, status: u16, message: String },
+    /// The server failed. OpenCode also reports an unknown agent this way. `reference` is the
+    /// server's log entry, such as `ref err_1a2b3c4d`.
     #[error("{address} failed ({status}, {reference}); its log says why")]
-    Failed {
-        address: String,
-        status: u16,
-        /// The server's log entry, such as `ref err_1a2b3c4d`.
-        reference: String,
-    },
-    /// A reply that is not from OpenCode's API: its web page, or another program.
+    Failed { address: String, status: u16, reference: String },
+    /// A reply that is not from OpenCode's API, by its content type: its web page, or another
+    /// program.
     #[error(
         "{address} answers with {content} instead of OpenCode's API; check host, port and path, or update OpenCode"
     )]
-    NotApi {
-        address: String,
-        /// The reply's content type.
-        content: String,
-    },
-    /// A reply that is incomplete or cannot be parsed.
+    NotApi { address: String, content: String },
+    /// A reply that is incomplete or cannot be parsed: the connection broke, or the JSON is wrong.
     #[error("the answer of {address} is broken: {cause}; try again, or see the server's log")]
-    Broken {
-        address: String,
-        /// What broke: the connection, or the JSON.
-        cause: String,
-    },
+    Broken { address: String, cause: String },
     /// A text that is not a session id. It was not sent.
     #[error("{id:?} is no id of an OpenCode session; one looks like ses_1a2B3c4D")]
-    NoSessionId {
-        /// The rejected text.
-        id: String,
-    },
+    NoSessionId { id: String },
 }
 
 impl ServerError {
     /// Maps a reply to an error; `None` for a success with JSON.
-    pub(super) fn of_answer(address: String, answer: &HttpReply) -> Option<ServerError> {
+    pub(super) fn of_answer(address: String, answer: &HttpReply<Bytes>) -> Option<ServerError> {
         let HttpReply { status, content_type, body } = answer;
         let is_json = is_kind(content_type, "application/json");
         if status.is_success() && is_json {
             return None;
         }
         let refusal: Refusal = serde_json::from_slice(body).unwrap_or_default();
-        let message = || match refusal.message() {
+        let message = || match refusal.data.message.as_ref().or(refusal.message.as_ref()) {
             Some(message) => quoted(message),
             None if is_json || body.is_empty() => "it gave no reason".to_owned(),
             None => quoted(&String::from_utf8_lossy(body)),
@@ -126,8 +87,10 @@ impl ServerError {
                 ServerError::Rejected { address, status, message: message() }
             }
             status @ 500.. => {
-                let reference = refusal.reference().map(|name| quoted(&format!("ref {name}")));
-                let reference = reference.unwrap_or_else(|| "without a ref".to_owned());
+                let reference = match &refusal.data.reference {
+                    Some(name) => quoted(&format!("ref {name}")),
+                    None => "without a ref".to_owned(),
+                };
                 ServerError::Failed { address, status, reference }
             }
             _ => ServerError::not_api(address, content_type),
@@ -146,13 +109,8 @@ impl ServerError {
 
 /// Joins an error with its sources: hyper's outer errors are vague, the inner ones name the cause.
 pub(super) fn chain(error: &(dyn Error + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut inner = error.source();
-    while let Some(error) = inner {
-        text = format!("{text}: {error}");
-        inner = error.source();
-    }
-    text
+    let errors = iter::successors(Some(error), |&error| error.source());
+    errors.map(|error| error.to_string()).collect::<Vec<_>>().join(": ")
 }
 
 /// Whether a content type is `kind`; ignores its parameters.

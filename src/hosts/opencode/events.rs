@@ -12,7 +12,7 @@ use sse_stream::{Sse, SseByteStream};
 use tokio::time::timeout;
 
 use super::error::{ServerError, chain};
-use super::http::{Connection, MAX_BODY_BYTES, OpenAnswer};
+use super::http::{Connection, MAX_BODY_BYTES, OpenBody};
 use super::wire::Event;
 
 /// The folders whose events are wanted.
@@ -29,11 +29,11 @@ pub enum Scope {
 /// Reads the events of a reply that never ends, heartbeats included. An error is the last item; if
 /// the server closes the connection properly, the stream just ends.
 pub(super) fn read(
-    answer: OpenAnswer,
+    body: OpenBody,
     address: String,
     longest_silence: Duration,
 ) -> impl Stream<Item = Result<Event, ServerError>> + Send {
-    let OpenAnswer { body, connection, .. } = answer;
+    let OpenBody { body, connection } = body;
     let unread = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&unread);
     let chunks = body.into_data_stream().map(move |chunk| -> io::Result<Bytes> {
@@ -51,13 +51,7 @@ pub(super) fn read(
         longest_silence,
         _connection: connection,
     };
-    stream::unfold(Some(feed), |feed| async {
-        let mut feed = feed?;
-        match feed.next().await {
-            Ok(event) => event.map(|event| (Ok(event), Some(feed))),
-            Err(fault) => Some((Err(fault), None)),
-        }
-    })
+    stream::try_unfold(feed, |mut feed| async { Ok(feed.next().await?.map(|event| (event, feed))) })
 }
 
 struct Feed<S> {
@@ -87,10 +81,9 @@ impl<S: Stream<Item = Result<Sse, sse_stream::Error>> + Unpin> Feed<S> {
             if data.is_empty() {
                 continue;
             }
-            if let Some(event) =
-                Event::parse(&data).map_err(|cause| self.broken(cause.to_string()))?
-            {
-                return Ok(Some(event));
+            let event = Event::parse(&data).map_err(|cause| self.broken(cause.to_string()))?;
+            if event.is_some() {
+                return Ok(event);
             }
         }
     }
@@ -111,11 +104,9 @@ mod tests {
     use std::pin::pin;
     use std::thread::sleep;
 
-    use hyper::Method;
-
     use super::*;
-    use crate::hosts::opencode::http::{self, Request};
     use crate::hosts::opencode::loopback;
+    use crate::hosts::opencode::server::OpencodeServer;
 
     const HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
     const LIMIT: Duration = Duration::from_secs(20);
@@ -126,9 +117,9 @@ mod tests {
         mut say: impl FnMut(&mut TcpStream) + Send + 'static,
     ) -> (Vec<String>, Option<ServerError>) {
         let address = loopback::serving(move |_, stream| say(stream));
-        let request = Request { method: Method::GET, path: "/event", body: None };
-        let answer = http::open(&address, None, request, LIMIT).await.unwrap();
-        let mut events = pin!(read(answer, address.to_string(), silence));
+        let server = OpencodeServer::new(address.clone(), None, LIMIT);
+        let answer = server.open("/event").await.unwrap();
+        let mut events = pin!(read(answer.body, address.to_string(), silence));
         let mut kinds = Vec::new();
         while let Some(event) = events.next().await {
             match event {
@@ -242,9 +233,9 @@ mod tests {
     #[tokio::test]
     async fn nobody_listening_any_more_closes_the_connection() {
         let (address, closed) = loopback::watching_for_close(HEAD);
-        let request = Request { method: Method::GET, path: "/event", body: None };
-        let answer = http::open(&address, None, request, LIMIT).await.unwrap();
-        drop(read(answer, address.to_string(), LIMIT));
+        let server = OpencodeServer::new(address.clone(), None, LIMIT);
+        let answer = server.open("/event").await.unwrap();
+        drop(read(answer.body, address.to_string(), LIMIT));
         tokio::task::yield_now().await;
         assert!(closed.recv_timeout(LIMIT).is_ok());
     }

@@ -1,7 +1,8 @@
 //! The bridge's requests and the replies to them; `schema/json/hook-opencode.schema.json` describes
 //! the replies.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
 use thiserror::Error;
 
 use crate::core::context::receipt::Receipt;
@@ -9,27 +10,42 @@ use crate::core::session::{Announcement, Delivery, Mark, Moment, Stored};
 use crate::hosts::opencode::wire::{MARK, Session};
 
 /// The version of this protocol. A bridge with another version gets an error.
-pub const PROTOCOL: u32 = 1;
+const PROTOCOL: u32 = 1;
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(tag = "type", expecting = "internally tagged enum RawEvent")]
 pub enum BridgeQuestion {
     /// A session was created: does it get context?
-    Created(Session),
+    #[serde(rename = "session.created")]
+    Created { properties: CreatedProperties },
     /// A prompt waits in a session that the bridge does not know, or for which the reply was `Ask`.
+    #[serde(rename = "chat.message")]
     Prompted {
+        #[serde(rename = "info")]
         session: Session,
         /// Whether the bridge saw the session's creation.
+        #[serde(default, rename = "created")]
         is_new: bool,
         /// Whether the bridge saw the removal of the message that carried the context.
+        #[serde(default, rename = "removed")]
         is_undone: bool,
+        #[serde(deserialize_with = "stored")]
         stored: Stored,
     },
     /// The context of this receipt is in the session.
-    Delivered(i64),
+    #[serde(rename = "kgctx.delivered")]
+    Delivered { receipt: Option<i64> },
     /// The context of this receipt was not used.
-    Released(i64),
+    #[serde(rename = "kgctx.released")]
+    Released { receipt: Option<i64> },
     /// An event that needs no action.
+    #[serde(other)]
     Other,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct CreatedProperties {
+    pub info: Session,
 }
 
 #[derive(Debug, Error)]
@@ -42,85 +58,32 @@ pub enum QuestionError {
     Protocol(u32),
 }
 
-#[derive(Deserialize)]
-struct Envelope {
-    protocol: u32,
-    event: RawEvent,
-}
-
-#[derive(Deserialize)]
-#[serde(tag = "type")]
-enum RawEvent {
-    #[serde(rename = "session.created")]
-    Created { properties: CreatedProperties },
-    #[serde(rename = "chat.message")]
-    Prompted {
+fn stored<'de, D: Deserializer<'de>>(input: D) -> Result<Stored, D::Error> {
+    #[derive(Deserialize)]
+    struct RawStored {
+        messages: usize,
+        complete: bool,
         #[serde(default)]
-        created: bool,
-        #[serde(default)]
-        removed: bool,
-        info: Session,
-        stored: RawStored,
-    },
-    #[serde(rename = "kgctx.delivered")]
-    Delivered { receipt: Option<i64> },
-    #[serde(rename = "kgctx.released")]
-    Released { receipt: Option<i64> },
-    #[serde(other)]
-    Other,
-}
-
-#[derive(Deserialize)]
-struct CreatedProperties {
-    info: Session,
-}
-
-#[derive(Deserialize)]
-struct RawStored {
-    messages: usize,
-    complete: bool,
-    #[serde(default)]
-    marks: Vec<serde_json::Map<String, serde_json::Value>>,
-}
-
-impl From<RawStored> for Stored {
-    fn from(raw: RawStored) -> Stored {
-        let mark = |mark: &serde_json::Map<String, serde_json::Value>| {
-            if mark.contains_key(MARK) {
-                return Some(Mark::Context);
-            }
-            Some(Mark::Compaction(mark.get("compaction")?.as_str()?.to_owned()))
-        };
-        Stored {
-            n_messages: raw.messages,
-            is_complete: raw.complete,
-            marks: raw.marks.iter().filter_map(mark).collect(),
-        }
+        marks: Vec<Map<String, Value>>,
     }
+    let mark = |mark: &Map<String, Value>| match mark.get("compaction") {
+        _ if mark.contains_key(MARK) => Some(Mark::Context),
+        message => Some(Mark::Compaction(message?.as_str()?.to_owned())),
+    };
+    let RawStored { messages, complete, marks } = RawStored::deserialize(input)?;
+    let marks = marks.iter().filter_map(mark).collect();
+    Ok(Stored { n_messages: messages, is_complete: complete, marks })
 }
 
 impl BridgeQuestion {
     pub fn parse(json: &[u8]) -> Result<BridgeQuestion, QuestionError> {
-        let envelope: Envelope = serde_json::from_slice(json)?;
-        if envelope.protocol != PROTOCOL {
-            return Err(QuestionError::Protocol(envelope.protocol));
+        #[derive(Deserialize)]
+        struct Envelope {
+            protocol: u32,
+            event: BridgeQuestion,
         }
-        Ok(match envelope.event {
-            RawEvent::Created { properties } => BridgeQuestion::Created(properties.info),
-            RawEvent::Prompted { created, removed, info, stored } => BridgeQuestion::Prompted {
-                session: info,
-                is_new: created,
-                is_undone: removed,
-                stored: stored.into(),
-            },
-            RawEvent::Delivered { receipt } => {
-                receipt.map_or(BridgeQuestion::Other, BridgeQuestion::Delivered)
-            }
-            RawEvent::Released { receipt } => {
-                receipt.map_or(BridgeQuestion::Other, BridgeQuestion::Released)
-            }
-            RawEvent::Other => BridgeQuestion::Other,
-        })
+        let Envelope { protocol, event } = serde_json::from_slice(json)?;
+        if protocol != PROTOCOL { Err(QuestionError::Protocol(protocol)) } else { Ok(event) }
     }
 }
 
@@ -224,20 +187,24 @@ mod tests {
         let created = parse(&format!(
             r#"{{"type":"session.created","properties":{{"sessionID":"ses_1","info":{session}}}}}"#
         ));
-        let BridgeQuestion::Created(session_created) = created else { panic!("{created:?}") };
-        assert_eq!(session_created.directory, "/p");
+        let BridgeQuestion::Created { properties } = created else { panic!("{created:?}") };
+        assert_eq!(properties.info.directory, "/p");
         let asked = parse(&format!(
             r#"{{"type":"chat.message","sessionID":"ses_1","created":true,"info":{session},"stored":{{"messages":7,
                "complete":false,"marks":[{{"kgctx":{{"v":9}}}},{{"compaction":"msg_2"}},{{"else":1}}]}}}}"#
         ));
         let marks = vec![Mark::Context, Mark::Compaction("msg_2".to_owned())];
         let stored = Stored { n_messages: 7, is_complete: false, marks };
-        let session = session_created;
+        let session = properties.info;
         let (is_new, is_undone) = (true, false);
         assert_eq!(asked, BridgeQuestion::Prompted { session, is_new, is_undone, stored });
         let settled = r#"{"type":"kgctx.delivered","sessionID":"s","receipt":7,"how":"part"}"#;
-        assert_eq!(parse(settled), BridgeQuestion::Delivered(7));
-        assert_eq!(parse(r#"{"type":"kgctx.released","receipt":null}"#), BridgeQuestion::Other);
+        assert_eq!(parse(settled), BridgeQuestion::Delivered { receipt: Some(7) });
+        for unwritten in
+            [r#"{"type":"kgctx.released","receipt":null}"#, r#"{"type":"kgctx.released"}"#]
+        {
+            assert_eq!(parse(unwritten), BridgeQuestion::Released { receipt: None });
+        }
         assert_eq!(parse(r#"{"type":"message.updated","properties":{}}"#), BridgeQuestion::Other);
     }
 

@@ -8,38 +8,28 @@ use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;
 use hyper::client::conn::http1;
 use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderValue};
-use hyper::{Method, StatusCode};
+use hyper::{Method, Request, StatusCode};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use super::address::{Credentials, ServerAddress};
+use super::address::ServerAddress;
 use super::error::{ServerError, chain};
+use super::server::OpencodeServer;
 use crate::core::time_limits;
 
 /// A hundred long messages take a few megabytes.
 pub(super) const MAX_BODY_BYTES: usize = 64 * 1024 * 1024;
 
-pub(super) struct Request<'a> {
-    pub(super) method: Method,
-    /// Path and query, relative to the server's base.
-    pub(super) path: &'a str,
-    /// A JSON body.
-    pub(super) body: Option<Vec<u8>>,
-}
-
-/// A reply with its whole body.
-pub(super) struct HttpReply {
+pub(super) struct HttpReply<Body> {
     pub(super) status: StatusCode,
     pub(super) content_type: String,
-    pub(super) body: Bytes,
+    pub(super) body: Body,
 }
 
-/// A reply whose body has not been read yet.
-pub(super) struct OpenAnswer {
-    pub(super) status: StatusCode,
-    pub(super) content_type: String,
+/// A body that has not been read yet.
+pub(super) struct OpenBody {
     pub(super) body: Incoming,
     pub(super) connection: Connection,
 }
@@ -54,114 +44,98 @@ impl Drop for Connection {
     }
 }
 
-/// Sends a request and reads the whole reply within `limit`.
-pub(super) async fn ask(
-    address: &ServerAddress,
-    credentials: Option<&Credentials>,
-    request: Request<'_>,
-    limit: Duration,
-) -> Result<HttpReply, ServerError> {
-    let exchange = async {
-        let open = send(address, credentials, request).await?;
-        open.read(address, limit).await
-    };
-    within(limit, address, exchange).await
-}
+impl OpencodeServer {
+    /// Sends a request and reads the whole reply in time. A request with a JSON body is a `POST`.
+    /// The path has the query, and is relative to the server's base.
+    pub(super) async fn exchange(
+        &self,
+        path: &str,
+        body: Option<Vec<u8>>,
+    ) -> Result<HttpReply<Bytes>, ServerError> {
+        let exchange = async { self.read(self.send(path, body).await?).await };
+        self.within(self.limit, exchange).await
+    }
 
-/// Sends a request and waits up to `limit` for the reply's head.
-pub(super) async fn open(
-    address: &ServerAddress,
-    credentials: Option<&Credentials>,
-    request: Request<'_>,
-    limit: Duration,
-) -> Result<OpenAnswer, ServerError> {
-    within(limit, address, send(address, credentials, request)).await
-}
+    /// Sends a request and waits for the reply's head.
+    pub(super) async fn open(&self, path: &str) -> Result<HttpReply<OpenBody>, ServerError> {
+        self.within(self.limit, self.send(path, None)).await
+    }
 
-impl OpenAnswer {
-    /// Reads the body within `limit`.
+    /// Reads the body in time.
     pub(super) async fn read(
-        self,
-        address: &ServerAddress,
-        limit: Duration,
-    ) -> Result<HttpReply, ServerError> {
-        let OpenAnswer { status, content_type, body, connection: _open } = self;
+        &self,
+        reply: HttpReply<OpenBody>,
+    ) -> Result<HttpReply<Bytes>, ServerError> {
+        let HttpReply { status, content_type, body: OpenBody { body, connection: _open } } = reply;
         let reading = async {
             let body = Limited::new(body, MAX_BODY_BYTES).collect().await;
-            Ok(body.map_err(|cause| broken(address, &*cause))?.to_bytes())
+            Ok(body.map_err(|cause| self.broken(&*cause))?.to_bytes())
         };
-        Ok(HttpReply { status, content_type, body: within(limit, address, reading).await? })
+        Ok(HttpReply { status, content_type, body: self.within(self.limit, reading).await? })
     }
-}
 
-async fn send(
-    address: &ServerAddress,
-    credentials: Option<&Credentials>,
-    request: Request<'_>,
-) -> Result<OpenAnswer, ServerError> {
-    let request = prepared(address, credentials, request).map_err(|cause| ServerError::Broken {
-        address: address.to_string(),
-        cause: cause.to_string(),
-    })?;
-    let connecting = async {
-        TcpStream::connect((address.host(), address.port()))
-            .await
-            .map_err(|cause| ServerError::Unreachable { address: address.to_string(), cause })
-    };
-    let stream = within(time_limits::CONNECT, address, connecting).await?;
-    // Only a speed-up, so a failure does not matter.
-    let _ = stream.set_nodelay(true);
-    let (mut sender, driver) =
-        http1::handshake(TokioIo::new(stream)).await.map_err(|cause| broken(address, &cause))?;
-    let connection = Connection(tokio::spawn(async {
-        // The task that waits for the reply gets the same error.
-        let _ = driver.await;
-    }));
-    let answer = sender.send_request(request).await.map_err(|cause| broken(address, &cause))?;
-    let content_type = answer.headers().get(CONTENT_TYPE);
-    Ok(OpenAnswer {
-        status: answer.status(),
-        content_type: content_type
-            .map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
-            .unwrap_or_default(),
-        body: answer.into_body(),
-        connection,
-    })
-}
-
-fn prepared(
-    address: &ServerAddress,
-    credentials: Option<&Credentials>,
-    request: Request<'_>,
-) -> Result<hyper::Request<Full<Bytes>>, hyper::http::Error> {
-    let mut builder = hyper::Request::builder()
-        .method(request.method)
-        .uri(format!("{}{}", address.base(), request.path))
-        .header(HOST, address.authority())
-        .header(ACCEPT, "application/json, text/event-stream");
-    if let Some(credentials) = credentials {
-        let mut value = HeaderValue::try_from(credentials.header())?;
-        value.set_sensitive(true);
-        builder = builder.header(AUTHORIZATION, value);
+    async fn send(
+        &self,
+        path: &str,
+        body: Option<Vec<u8>>,
+    ) -> Result<HttpReply<OpenBody>, ServerError> {
+        let request = self.request(path, body).map_err(|cause| self.broken(&cause))?;
+        let ServerAddress { host, port, .. } = &self.address;
+        let address = || self.address.to_string();
+        let connecting = async {
+            let stream = TcpStream::connect((host.as_str(), *port)).await;
+            stream.map_err(|cause| ServerError::Unreachable { address: address(), cause })
+        };
+        let stream = self.within(time_limits::CONNECT, connecting).await?;
+        // Only a speed-up, so a failure does not matter.
+        let _ = stream.set_nodelay(true);
+        let (mut sender, driver) =
+            http1::handshake(TokioIo::new(stream)).await.map_err(|cause| self.broken(&cause))?;
+        let connection = Connection(tokio::spawn(async {
+            // The task that waits for the reply gets the same error.
+            let _ = driver.await;
+        }));
+        let reply = sender.send_request(request).await.map_err(|cause| self.broken(&cause))?;
+        let content_type = reply.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes);
+        Ok(HttpReply {
+            status: reply.status(),
+            content_type: String::from_utf8_lossy(content_type.unwrap_or_default()).into_owned(),
+            body: OpenBody { body: reply.into_body(), connection },
+        })
     }
-    if request.body.is_some() {
-        builder = builder.header(CONTENT_TYPE, "application/json");
+
+    fn request(
+        &self,
+        path: &str,
+        body: Option<Vec<u8>>,
+    ) -> Result<Request<Full<Bytes>>, hyper::http::Error> {
+        let mut builder = Request::builder()
+            .uri(format!("{}{path}", self.address.base))
+            .header(HOST, self.address.authority())
+            .header(ACCEPT, "application/json, text/event-stream");
+        if let Some(credentials) = &self.credentials {
+            let mut value = HeaderValue::try_from(credentials.header())?;
+            value.set_sensitive(true);
+            builder = builder.header(AUTHORIZATION, value);
+        }
+        if body.is_some() {
+            builder = builder.method(Method::POST).header(CONTENT_TYPE, "application/json");
+        }
+        builder.body(Full::from(body.unwrap_or_default()))
     }
-    builder.body(Full::from(request.body.unwrap_or_default()))
-}
 
-async fn within<T>(
-    limit: Duration,
-    address: &ServerAddress,
-    work: impl Future<Output = Result<T, ServerError>>,
-) -> Result<T, ServerError> {
-    timeout(limit, work)
-        .await
-        .unwrap_or_else(|_| Err(ServerError::Silent { address: address.to_string(), limit }))
-}
+    async fn within<T>(
+        &self,
+        limit: Duration,
+        work: impl Future<Output = Result<T, ServerError>>,
+    ) -> Result<T, ServerError> {
+        let silent = || ServerError::Silent { address: self.address.to_string(), limit };
+        timeout(limit, work).await.unwrap_or_else(|_| Err(silent()))
+    }
 
-fn broken(address: &ServerAddress, error: &(dyn Error + 'static)) -> ServerError {
-    ServerError::Broken { address: address.to_string(), cause: chain(error) }
+    pub(super) fn broken(&self, error: &(dyn Error + 'static)) -> ServerError {
+        ServerError::Broken { address: self.address.to_string(), cause: chain(error) }
+    }
 }
 
 #[cfg(test)]
@@ -176,12 +150,14 @@ mod tests {
 
     const LIMIT: Duration = Duration::from_secs(20);
 
-    async fn get(address: &ServerAddress, limit: Duration) -> Result<HttpReply, ServerError> {
-        let request = Request { method: Method::GET, path: "/x?y=z", body: None };
-        ask(address, None, request, limit).await
+    async fn get(
+        address: &ServerAddress,
+        limit: Duration,
+    ) -> Result<HttpReply<Bytes>, ServerError> {
+        OpencodeServer::new(address.clone(), None, limit).exchange("/x?y=z", None).await
     }
 
-    fn cause(result: Result<HttpReply, ServerError>) -> String {
+    fn cause(result: Result<HttpReply<Bytes>, ServerError>) -> String {
         match result {
             Err(ServerError::Broken { cause, .. }) => cause,
             Err(other) => panic!("{other}"),
@@ -192,17 +168,17 @@ mod tests {
     #[tokio::test]
     async fn a_request_says_who_asks_whom_for_what() {
         let (server, requests) = loopback::recording("application/json", "{}");
-        let url = format!("http://me:s3cret@127.0.0.1:{}/base/", server.port());
+        let url = format!("http://me:s3cret@127.0.0.1:{}/base/", server.port);
         let address: ServerAddress = url.parse().unwrap();
         let credentials = address.credentials(&Environment::default());
-        let post = Request { method: Method::POST, path: "/p", body: Some(b"{\"a\":1}".to_vec()) };
-        let answer = ask(&address, credentials.as_ref(), post, LIMIT).await.unwrap();
+        let client = OpencodeServer::new(address, credentials, LIMIT);
+        let answer = client.exchange("/p", Some(b"{\"a\":1}".to_vec())).await.unwrap();
         assert_eq!((answer.status, &answer.body[..]), (StatusCode::OK, &b"{}"[..]));
         assert_eq!(answer.content_type, "application/json");
         let request = requests.recv().unwrap().to_ascii_lowercase();
         for line in [
             "post /base/p http/1.1\r\n",
-            &format!("\r\nhost: 127.0.0.1:{}\r\n", server.port()),
+            &format!("\r\nhost: 127.0.0.1:{}\r\n", server.port),
             "\r\nauthorization: basic bwu6cznjcmv0\r\n",
             "\r\ncontent-type: application/json\r\n",
             "\r\n\r\n{\"a\":1}",
@@ -265,8 +241,8 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = loopback::address_of(&listener);
         let body = Some(vec![b' '; MAX_BODY_BYTES / 2]);
-        let post = Request { method: Method::POST, path: "/", body };
-        let error = ask(&address, None, post, Duration::from_millis(300)).await.err().unwrap();
+        let client = OpencodeServer::new(address, None, Duration::from_millis(300));
+        let error = client.exchange("/", body).await.err().unwrap();
         assert!(matches!(error, ServerError::Silent { .. }), "{error}");
         tokio::task::yield_now().await;
         let (mut stream, _) = listener.accept().unwrap();

@@ -4,13 +4,11 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use futures::Stream;
-use hyper::Method;
 use serde::de::DeserializeOwned;
 
 use super::address::{Credentials, ServerAddress, percent_encoded};
 use super::error::{ServerError, is_kind};
 use super::events::{self, Scope};
-use super::http::{self, Request};
 use super::no_reply::NoReply;
 use super::wire::{Agent, Event, Health, Message, Provider, Providers, Session, SessionStatus};
 use crate::core::time_limits;
@@ -24,9 +22,9 @@ const MAX_SESSIONS: usize = 1_000;
 /// runtime, which can outlive the limit: end such a runtime with `shutdown_background`.
 #[derive(Debug, Clone)]
 pub struct OpencodeServer {
-    address: ServerAddress,
-    credentials: Option<Credentials>,
-    limit: Duration,
+    pub(super) address: ServerAddress,
+    pub(super) credentials: Option<Credentials>,
+    pub(super) limit: Duration,
 }
 
 impl OpencodeServer {
@@ -96,9 +94,7 @@ impl OpencodeServer {
     /// not be stored.
     pub async fn inject(&self, id: &str, message: &NoReply) -> Result<String, ServerError> {
         let path = format!("{}/message", session_path(id)?);
-        let body = serde_json::to_vec(message).map_err(|cause| self.broken(cause.to_string()))?;
-        let request = Request { method: Method::POST, path: &path, body: Some(body) };
-        let stored: Message = self.ask(request).await?;
+        let stored: Message = self.ask(&path, Some(message.body().to_string().into())).await?;
         Ok(stored.info.id)
     }
 
@@ -114,35 +110,30 @@ impl OpencodeServer {
             Scope::OwnFolder => "/event".to_owned(),
             Scope::Folder(directory) => in_folder("/event", directory),
         };
-        let request = Request { method: Method::GET, path: &path, body: None };
-        let answer =
-            http::open(&self.address, self.credentials.as_ref(), request, self.limit).await?;
+        let answer = self.open(&path).await?;
         let address = self.address.to_string();
         if answer.status.is_success() && is_kind(&answer.content_type, "text/event-stream") {
-            return Ok(events::read(answer, address, time_limits::LONGEST_SILENCE));
+            return Ok(events::read(answer.body, address, time_limits::LONGEST_SILENCE));
         }
-        let answer = answer.read(&self.address, self.limit).await?;
+        let answer = self.read(answer).await?;
         Err(ServerError::of_answer(address.clone(), &answer)
             .unwrap_or_else(|| ServerError::not_api(address, &answer.content_type)))
     }
 
     async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, ServerError> {
-        self.ask(Request { method: Method::GET, path, body: None }).await
+        self.ask(path, None).await
     }
 
-    async fn ask<T: DeserializeOwned>(&self, request: Request<'_>) -> Result<T, ServerError> {
-        let answer =
-            http::ask(&self.address, self.credentials.as_ref(), request, self.limit).await?;
+    async fn ask<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: Option<Vec<u8>>,
+    ) -> Result<T, ServerError> {
+        let answer = self.exchange(path, body).await?;
         match ServerError::of_answer(self.address.to_string(), &answer) {
             Some(error) => Err(error),
-            None => {
-                serde_json::from_slice(&answer.body).map_err(|cause| self.broken(cause.to_string()))
-            }
+            None => serde_json::from_slice(&answer.body).map_err(|cause| self.broken(&cause)),
         }
-    }
-
-    fn broken(&self, cause: String) -> ServerError {
-        ServerError::Broken { address: self.address.to_string(), cause }
     }
 }
 

@@ -15,20 +15,18 @@ pub struct Session {
     /// `ses_…`, unique among all servers of one user.
     pub id: String,
     /// The session that started this one. Only a sub-agent's session has it, a fork does not.
-    #[serde(default, rename = "parentID")]
+    #[serde(rename = "parentID")]
     pub parent_id: Option<String>,
     pub directory: String,
     /// `New session - <time>` until OpenCode generates a title; a fork's title ends in `(fork #N)`.
     #[serde(default)]
     pub title: String,
     /// The chosen agent; a session created through the API can lack one.
-    #[serde(default)]
     pub agent: Option<String>,
     /// The chosen model; a session created through the API can lack one.
     #[serde(default, deserialize_with = "known_or_none")]
     pub model: Option<SessionModel>,
     /// What a pending undo would remove. Any message makes the undo final.
-    #[serde(default)]
     pub revert: Option<Value>,
     #[serde(default)]
     pub time: SessionTime,
@@ -43,7 +41,7 @@ impl Session {
     }
 }
 
-/// A session's model. A prompt names the same model differently: see [`MessageModel`].
+/// A session's model. A prompt names the same model differently.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct SessionModel {
     /// The provider's name for the model.
@@ -51,7 +49,6 @@ pub struct SessionModel {
     #[serde(rename = "providerID")]
     pub provider_id: String,
     /// A variant of the model, such as its reasoning effort.
-    #[serde(default)]
     pub variant: Option<String>,
 }
 
@@ -77,36 +74,6 @@ pub struct Message {
 pub struct MessageInfo {
     /// `msg_…`.
     pub id: String,
-    /// `user` or `assistant`.
-    pub role: String,
-    /// The agent that the message is addressed to, or that wrote it.
-    #[serde(default)]
-    pub agent: Option<String>,
-    /// The model that the message is addressed to; a reply has its model in other fields.
-    #[serde(default, deserialize_with = "known_or_none")]
-    pub model: Option<MessageModel>,
-    #[serde(default)]
-    pub time: MessageTime,
-}
-
-/// A message's model. A session names the same model differently: see [`SessionModel`].
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct MessageModel {
-    #[serde(rename = "providerID")]
-    pub provider_id: String,
-    /// The provider's name for the model.
-    #[serde(rename = "modelID")]
-    pub model_id: String,
-    #[serde(default)]
-    pub variant: Option<String>,
-}
-
-/// Times in milliseconds since 1970.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(default)]
-pub struct MessageTime {
-    /// Defines the order of messages.
-    pub created: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -114,14 +81,7 @@ pub struct Part {
     /// `text`, `tool`, `compaction` and others.
     #[serde(rename = "type")]
     pub kind: String,
-    /// The text of a text part.
-    #[serde(default)]
-    pub text: Option<String>,
-    /// Whether a program wrote the part: the user does not see it, the model does.
-    #[serde(default)]
-    pub synthetic: Option<bool>,
     /// Data that programs store with the part.
-    #[serde(default)]
     pub metadata: Option<Value>,
 }
 
@@ -145,13 +105,11 @@ pub struct Event {
 /// An event in either form: plain, or wrapped by the route for all folders.
 #[derive(Deserialize)]
 struct RawEvent {
-    #[serde(default, rename = "type")]
+    #[serde(rename = "type")]
     kind: Option<String>,
     #[serde(default)]
     properties: Value,
-    #[serde(default)]
     directory: Option<String>,
-    #[serde(default)]
     payload: Option<Box<RawEvent>>,
 }
 
@@ -204,9 +162,6 @@ impl SessionStatus {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Agent {
     pub name: String,
-    /// `primary`, `subagent` or `all`.
-    #[serde(default)]
-    pub mode: String,
 }
 
 /// A provider of models. Drops its other fields, which include API keys.
@@ -227,27 +182,16 @@ pub(super) struct Providers {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Refusal {
-    message: Option<String>,
-    data: RefusalData,
+    pub(super) message: Option<String>,
+    pub(super) data: RefusalData,
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct RefusalData {
-    message: Option<String>,
-    #[serde(rename = "ref")]
-    reference: Option<String>,
-}
-
-impl Refusal {
-    pub(super) fn message(&self) -> Option<&str> {
-        self.data.message.as_deref().or(self.message.as_deref())
-    }
-
+pub(super) struct RefusalData {
+    pub(super) message: Option<String>,
     /// The id of the entry in the server's log.
-    pub(super) fn reference(&self) -> Option<&str> {
-        self.data.reference.as_deref()
-    }
+    #[serde(rename = "ref")]
+    pub(super) reference: Option<String>,
 }
 
 /// Reads a value of an unknown shape as `None`: an unknown model must not make a session
@@ -314,8 +258,6 @@ mod tests {
         let marks: Vec<_> =
             messages[0].parts.iter().map(|part| part.mark().map(Value::to_string)).collect();
         assert_eq!(marks, [Some(r#"{"v":1}"#.to_owned()), None, None]);
-        assert_eq!(messages[0].info.model.as_ref().unwrap().model_id, "m2");
-        assert_eq!(messages[0].info.time.created, 5);
         assert!(messages[1].parts.is_empty());
     }
 
@@ -361,9 +303,10 @@ mod tests {
     fn a_refusal_is_read_in_every_form() {
         let read = |json| serde_json::from_str::<Refusal>(json).unwrap();
         let busy = read(r#"{"_tag":"SessionBusyError","message":"Session is busy"}"#);
-        assert_eq!(busy.message(), Some("Session is busy"));
+        assert_eq!((busy.message.as_deref(), busy.data.message), (Some("Session is busy"), None));
         let failed = read(r#"{"name":"UnknownError","data":{"message":"Oh","ref":"err_1"}}"#);
-        assert_eq!((failed.message(), failed.reference()), (Some("Oh"), Some("err_1")));
+        let (message, reference) = (failed.data.message, failed.data.reference);
+        assert_eq!((message.as_deref(), reference.as_deref()), (Some("Oh"), Some("err_1")));
         assert!(!SessionStatus { kind: "idle".into() }.is_busy());
         assert!(SessionStatus { kind: "retry".into() }.is_busy());
     }
