@@ -1,5 +1,6 @@
 //! A host's settings file in JSON: finds, adds and removes kgctx's hooks.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::core::installation::JsonHooks;
-use crate::hosts::json_text::{JsonText, Node};
+use crate::hosts::json_text::{JsonText, Kind, Node};
 
 /// Why a settings file was not changed.
 #[derive(Debug, Error)]
@@ -33,11 +34,17 @@ pub struct SettingsFile {
     json: JsonText,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OurHook {
-    pub event: String,
+/// A hook that runs kgctx, and its position: in an event's list of groups, and in a group's list of
+/// hooks.
+pub struct OurHook<'a> {
+    pub event: &'a str,
     /// The program, as the hook names it.
     pub program: String,
+    is_exec: bool,
+    groups: &'a Node,
+    group: usize,
+    hooks: &'a Node,
+    place: usize,
 }
 
 /// The fields of a hook that show which program it runs.
@@ -51,31 +58,9 @@ struct RawHook {
 struct NewHook<'a> {
     r#type: &'static str,
     command: &'a str,
+    // Separate arguments: the host then runs the program without a shell.
     args: &'static [&'static str],
     timeout: u32,
-}
-
-#[derive(Serialize)]
-struct NewGroup<'a> {
-    hooks: [NewHook<'a>; 1],
-}
-
-impl<'a> NewHook<'a> {
-    // Separate arguments: the host then runs the program without a shell.
-    fn new(program: &'a str, wanted: &JsonHooks) -> NewHook<'a> {
-        let JsonHooks { arguments: args, timeout_seconds: timeout, .. } = *wanted;
-        NewHook { r#type: "command", command: program, args, timeout }
-    }
-}
-
-/// One of our hooks and its position: in an event's list of groups, and in a group's list of hooks.
-struct FoundHook<'a> {
-    hook: OurHook,
-    is_exec: bool,
-    groups: &'a Node,
-    group: usize,
-    hooks: &'a Node,
-    place: usize,
 }
 
 impl SettingsFile {
@@ -87,10 +72,9 @@ impl SettingsFile {
         match fs::read(path) {
             Ok(bytes) => SettingsFile::parse(path, wanted, bytes).map(Some),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                match fs::symlink_metadata(path) {
-                    Ok(_) => Err(SettingsFileError::Dangling { path: path.to_path_buf() }),
-                    Err(_) => Ok(None),
-                }
+                let is_link = fs::symlink_metadata(path).is_ok();
+                let dangling = || SettingsFileError::Dangling { path: path.to_path_buf() };
+                if is_link { Err(dangling()) } else { Ok(None) }
             }
             Err(cause) => Err(SettingsFileError::Io { path: path.to_path_buf(), cause }),
         }
@@ -130,19 +114,18 @@ impl SettingsFile {
         let json = if text.trim().is_empty() { "{}\n".to_owned() } else { text.clone() };
         let json = JsonText::parse(json)
             .map_err(|cause| SettingsFileError::Broken { path: path.to_path_buf(), cause })?;
-        if !json.root.is_object() {
+        if json.root.kind != Kind::Object {
             return Err(shape("it is no object in braces"));
         }
-        let file = SettingsFile { wanted, path: path.to_path_buf(), text, json };
-        if let Some((_, hooks)) = file.json.root.member("hooks") {
-            if !hooks.is_object() {
+        if let Some((_, hooks)) = json.root.member("hooks") {
+            if hooks.kind != Kind::Object {
                 return Err(shape("its \"hooks\" is no object in braces"));
             }
-            if let Some((event, _)) = hooks.members().find(|(_, groups)| !groups.is_array()) {
-                return Err(shape(&format!("its \"hooks\" for {event:?} is no list")));
+            if let Some(other) = hooks.members().find(|groups| groups.kind != Kind::Array) {
+                return Err(shape(&format!("its \"hooks\" for {:?} is no list", other.name)));
             }
         }
-        Ok(file)
+        Ok(SettingsFile { wanted, path: path.to_path_buf(), text, json })
     }
 
     pub fn text(&self) -> &str {
@@ -150,7 +133,7 @@ impl SettingsFile {
     }
 
     pub fn is_empty(&self) -> bool {
-        self.json.root.len() == 0
+        self.json.root.children.is_empty()
     }
 
     /// The first wanted event without a hook that runs kgctx.
@@ -160,46 +143,37 @@ impl SettingsFile {
         self.wanted.events.iter().find(is_missing).copied()
     }
 
-    /// The hooks that run a program called kgctx, at any path.
-    pub fn our_hooks(&self) -> Vec<OurHook> {
-        self.found().into_iter().map(|found| found.hook).collect()
-    }
-
     /// Returns the file with one hook per wanted event that runs `program`; every other byte stays.
     pub fn with_hooks(&self, program: &str) -> Result<SettingsFile, SettingsFileError> {
         let mut file = self.clone();
         for event in self.wanted.events {
             // Removes duplicates.
-            while let [_, .., last] = file.found_at(event).as_slice() {
-                file = file.edited(|json| Some(removed(json, last, |_| true)))?;
+            while let [_, .., last] = file.our_hooks_at(event).as_slice() {
+                file = file.edited(last.removed(&file.json, |_| true))?;
             }
-            file = file.edited(|json| file.with_hook(json, event, program))?;
+            file = file.edited(file.with_hook(event, program))?;
         }
         Ok(file)
     }
 
-    fn with_hook(
-        &self,
-        json: &JsonText,
-        event: &str,
-        program: &str,
-    ) -> Option<serde_json::Result<JsonText>> {
-        if let Some(found) = self.found_at(event).first() {
-            let is_right = found.hook.program == program && found.is_exec;
+    fn with_hook(&self, event: &str, program: &str) -> serde_json::Result<JsonText> {
+        let json = &self.json;
+        let JsonHooks { arguments: args, timeout_seconds: timeout, .. } = *self.wanted;
+        let new = NewHook { r#type: "command", command: program, args, timeout };
+        if let Some(found) = self.our_hooks_at(event).first() {
+            let is_right = found.program == program && found.is_exec;
             let hook = &found.hooks.elements()[found.place];
-            return (!is_right).then(|| json.replaced(hook, &NewHook::new(program, self.wanted)));
+            return if is_right { Ok(json.clone()) } else { json.replaced(hook, &new) };
         }
-        let group = NewGroup { hooks: [NewHook::new(program, self.wanted)] };
-        let hooks = json.root.member("hooks").map(|(_, hooks)| hooks);
-        let groups = hooks.and_then(|hooks| hooks.member(event)).map(|(_, groups)| groups);
-        Some(match (hooks, groups) {
-            (_, Some(groups)) => json.added(groups, None, &group),
-            (Some(hooks), None) => json.added(hooks, Some(event), &[group]),
-            (None, None) => {
-                let hooks = std::collections::BTreeMap::from([(event, [group])]);
-                json.added(&json.root, Some("hooks"), &hooks)
-            }
-        })
+        let group = BTreeMap::from([("hooks", [new])]);
+        let Some((_, hooks)) = json.root.member("hooks") else {
+            let hooks = BTreeMap::from([(event, [group])]);
+            return json.added(&json.root, Some("hooks"), &hooks);
+        };
+        match hooks.member(event) {
+            Some((_, groups)) => json.added(groups, None, &group),
+            None => json.added(hooks, Some(event), &[group]),
+        }
     }
 
     /// Returns the file without our hooks and without the lists that this leaves empty; lists that
@@ -214,48 +188,72 @@ impl SettingsFile {
             (hooks, _) => hooks.is_some(),
         };
         let mut file = self.clone();
-        while let Some(last) = file.found().last() {
-            file = file.edited(|json| Some(removed(json, last, was_there)))?;
+        while let Some(last) = file.our_hooks().last() {
+            file = file.edited(last.removed(&file.json, was_there))?;
         }
         Ok(file)
     }
 
     fn edited(
         &self,
-        edit: impl FnOnce(&JsonText) -> Option<serde_json::Result<JsonText>>,
+        json: serde_json::Result<JsonText>,
     ) -> Result<SettingsFile, SettingsFileError> {
         let path = self.path.clone();
-        match edit(&self.json) {
-            None => Ok(self.clone()),
-            Some(Ok(json)) => {
+        match json {
+            Ok(json) => {
                 Ok(SettingsFile { wanted: self.wanted, path, text: json.text.clone(), json })
             }
-            Some(Err(cause)) => Err(SettingsFileError::Broken { path, cause }),
+            Err(cause) => Err(SettingsFileError::Broken { path, cause }),
         }
     }
 
-    fn found(&self) -> Vec<FoundHook<'_>> {
+    /// The hooks that run a program called kgctx, at any path.
+    pub fn our_hooks(&self) -> Vec<OurHook<'_>> {
         let mut found = Vec::new();
         let hooks = self.json.root.member("hooks").map(|(_, hooks)| hooks);
-        for (event, groups) in hooks.into_iter().flat_map(Node::members) {
+        for groups in hooks.into_iter().flat_map(Node::members) {
             for (group, node) in groups.elements().iter().enumerate() {
                 let Some((_, hooks)) = node.member("hooks") else { continue };
                 for (place, hook) in hooks.elements().iter().enumerate() {
-                    let Some((program, is_exec)) =
-                        self.json.read(hook).and_then(|hook| ours(hook, self.wanted.arguments))
-                    else {
-                        continue;
-                    };
-                    let hook = OurHook { event: event.to_owned(), program };
-                    found.push(FoundHook { hook, is_exec, groups, group, hooks, place });
+                    let raw = self.json.read(hook);
+                    let ours = raw.and_then(|hook| ours(hook, self.wanted.arguments));
+                    let Some((program, is_exec)) = ours else { continue };
+                    let event = groups.name.as_str();
+                    found.push(OurHook { event, program, is_exec, groups, group, hooks, place });
                 }
             }
         }
         found
     }
 
-    fn found_at(&self, event: &str) -> Vec<FoundHook<'_>> {
-        self.found().into_iter().filter(|found| found.hook.event == event).collect()
+    fn our_hooks_at(&self, event: &str) -> Vec<OurHook<'_>> {
+        self.our_hooks().into_iter().filter(|hook| hook.event == event).collect()
+    }
+}
+
+impl OurHook<'_> {
+    /// Removes the hook and every list that this leaves empty, unless the list existed before.
+    fn removed(
+        &self,
+        json: &JsonText,
+        was_there: impl Fn(Option<&str>) -> bool,
+    ) -> serde_json::Result<JsonText> {
+        if self.hooks.children.len() > 1 {
+            return json.removed(self.hooks, self.place);
+        }
+        let hooks = json.root.member("hooks");
+        match hooks.and_then(|(at, hooks)| Some((at, hooks, hooks.member(self.event)?.0))) {
+            Some((at, hooks, place))
+                if self.groups.children.len() == 1 && !was_there(Some(self.event)) =>
+            {
+                if hooks.children.len() == 1 && !was_there(None) {
+                    json.removed(&json.root, at)
+                } else {
+                    json.removed(hooks, place)
+                }
+            }
+            _ => json.removed(self.groups, self.group),
+        }
     }
 }
 
@@ -275,29 +273,6 @@ pub fn write_backup(file: &Path, original: &str) -> io::Result<()> {
     let backup = backup(file);
     fs::copy(file, &backup)?;
     fs::write(&backup, original)
-}
-
-/// Removes a hook and every list that this leaves empty, unless the list existed before.
-fn removed(
-    json: &JsonText,
-    found: &FoundHook<'_>,
-    was_there: impl Fn(Option<&str>) -> bool,
-) -> serde_json::Result<JsonText> {
-    let event = found.hook.event.as_str();
-    if found.hooks.len() > 1 {
-        return json.removed(found.hooks, found.place);
-    }
-    let hooks = json.root.member("hooks");
-    match hooks.and_then(|(at, hooks)| Some((at, hooks, hooks.member(event)?.0))) {
-        Some((at, hooks, place)) if found.groups.len() == 1 && !was_there(Some(event)) => {
-            if hooks.len() == 1 && !was_there(None) {
-                json.removed(&json.root, at)
-            } else {
-                json.removed(hooks, place)
-            }
-        }
-        _ => json.removed(found.groups, found.group),
-    }
 }
 
 /// The program that a hook runs, if that is kgctx, and whether the hook runs it without a shell.
@@ -339,7 +314,7 @@ mod tests {
     }
 
     fn programs(file: &SettingsFile) -> Vec<(String, String)> {
-        file.our_hooks().into_iter().map(|hook| (hook.event, hook.program)).collect()
+        file.our_hooks().into_iter().map(|hook| (hook.event.to_owned(), hook.program)).collect()
     }
 
     #[test]

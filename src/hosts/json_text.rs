@@ -1,5 +1,7 @@
 //! JSON that people edit by hand: an edit in one place keeps every other byte. Knows no settings.
 
+use std::ops::Range;
+
 use jsonc_parser::ast;
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
@@ -16,97 +18,66 @@ pub(super) struct JsonText {
     pub(super) root: Node,
 }
 
+/// A value, with its name if it is a member of an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Node {
+    /// Empty for an element of an array, and for the root.
+    pub(super) name: String,
+    pub(super) kind: Kind,
+    /// The members of an object, or the elements of an array.
+    pub(super) children: Vec<Node>,
+    /// The first byte, of the name if there is one.
     start: usize,
-    end: usize,
-    content: Content,
+    value: Range<usize>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Content {
-    Object(Vec<Member>),
-    Array(Vec<Node>),
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Object,
+    Array,
     Plain,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Member {
-    name: String,
-    start: usize,
-    value: Node,
-}
-
 impl Node {
-    fn of(value: &ast::Value<'_>, offset: usize) -> Node {
-        let member = |property: &ast::ObjectProp<'_>| Member {
-            name: property.name.as_str().to_owned(),
-            start: offset + property.range.start,
-            value: Node::of(&property.value, offset),
+    fn of(name: &str, start: usize, value: &ast::Value<'_>, offset: usize) -> Node {
+        let member = |member: &ast::ObjectProp<'_>| {
+            Node::of(member.name.as_str(), member.range.start, &member.value, offset)
         };
-        let content = match value {
+        let element = |value: &ast::Value<'_>| Node::of("", value.start(), value, offset);
+        let (kind, children) = match value {
             ast::Value::Object(object) => {
-                Content::Object(object.properties.iter().map(member).collect())
+                (Kind::Object, object.properties.iter().map(member).collect())
             }
-            ast::Value::Array(array) => {
-                Content::Array(array.elements.iter().map(|one| Node::of(one, offset)).collect())
-            }
-            _ => Content::Plain,
+            ast::Value::Array(array) => (Kind::Array, array.elements.iter().map(element).collect()),
+            _ => (Kind::Plain, Vec::new()),
         };
-        Node { start: offset + value.start(), end: offset + value.end(), content }
-    }
-
-    pub(super) fn is_object(&self) -> bool {
-        matches!(self.content, Content::Object(_))
-    }
-
-    pub(super) fn is_array(&self) -> bool {
-        matches!(self.content, Content::Array(_))
+        let value = offset + value.start()..offset + value.end();
+        Node { name: name.to_owned(), kind, children, start: offset + start, value }
     }
 
     /// Finds an object's member and its position. The last of several with the same name wins, as
     /// in every host.
     pub(super) fn member(&self, name: &str) -> Option<(usize, &Node)> {
-        let Content::Object(members) = &self.content else { return None };
-        let place = members.iter().rposition(|member| member.name == name)?;
-        Some((place, &members[place].value))
+        let place = self.children.iter().rposition(|member| member.name == name)?;
+        Some((place, &self.children[place]))
     }
 
     /// An object's members without those that a later one overrides.
-    pub(super) fn members(&self) -> impl Iterator<Item = (&str, &Node)> {
-        let members = match &self.content {
-            Content::Object(members) => members.as_slice(),
-            _ => &[],
-        };
-        let counts = |(place, member): &(usize, &Member)| {
+    pub(super) fn members(&self) -> impl Iterator<Item = &Node> {
+        let counts = |(place, member): &(usize, &Node)| {
             self.member(&member.name).is_some_and(|(last, _)| last == *place)
         };
-        let named = members.iter().enumerate().filter(counts);
-        named.map(|(_, member)| (member.name.as_str(), &member.value))
+        self.children.iter().enumerate().filter(counts).map(|(_, member)| member)
     }
 
     /// An array's elements; empty for other values.
     pub(super) fn elements(&self) -> &[Node] {
-        match &self.content {
-            Content::Array(elements) => elements,
-            _ => &[],
-        }
+        if self.kind == Kind::Array { &self.children } else { &[] }
     }
 
-    /// The number of members or elements.
-    pub(super) fn len(&self) -> usize {
-        self.spans().len()
-    }
-
-    /// The byte range of each member or element.
-    fn spans(&self) -> Vec<(usize, usize)> {
-        match &self.content {
-            Content::Object(members) => {
-                members.iter().map(|member| (member.start, member.value.end)).collect()
-            }
-            Content::Array(elements) => elements.iter().map(|one| (one.start, one.end)).collect(),
-            Content::Plain => Vec::new(),
-        }
+    /// The bytes between the brackets.
+    fn inside(&self) -> Range<usize> {
+        self.value.start + 1..self.value.end - 1
     }
 }
 
@@ -118,13 +89,13 @@ impl JsonText {
         let offset = text.len() - json.len();
         let parsed = parse_to_ast(json, &CollectOptions::default(), &ParseOptions::default())
             .map_err(serde_json::Error::custom)?;
-        let root = parsed.value.map(|value| Node::of(&value, offset));
+        let root = parsed.value.map(|value| Node::of("", value.start(), &value, offset));
         let root = root.ok_or_else(|| serde_json::Error::custom("it holds no value"))?;
         Ok(JsonText { text, root })
     }
 
     pub(super) fn read<T: DeserializeOwned>(&self, node: &Node) -> Option<T> {
-        serde_json::from_str(&self.text[node.start..node.end]).ok()
+        serde_json::from_str(&self.text[node.value.clone()]).ok()
     }
 
     /// Returns the text with a node's value replaced.
@@ -133,20 +104,19 @@ impl JsonText {
         node: &Node,
         value: &impl Serialize,
     ) -> serde_json::Result<JsonText> {
-        let indentation = self.has_lines().then(|| self.indentation_of_line(node.start));
+        let indentation = self.has_lines().then(|| self.indentation_of_line(node.value.start));
         let value = self.rendered(None, value, indentation)?;
-        self.spliced(node.start, node.end, &value)
+        self.spliced(node.value.clone(), &value)
     }
 
     /// Returns the text without one member or element.
     pub(super) fn removed(&self, container: &Node, place: usize) -> serde_json::Result<JsonText> {
-        let spans = container.spans();
-        let (start, end) = match (spans.len(), place) {
-            (1, _) => (container.start + 1, container.end - 1),
-            (_, 0) => (spans[0].0, spans[1].0),
-            _ => (spans[place - 1].1, spans[place].1),
+        let gone = match (container.children.as_slice(), place) {
+            ([_], _) => container.inside(),
+            ([first, second, ..], 0) => first.start..second.start,
+            (all, _) => all[place - 1].value.end..all[place].value.end,
         };
-        self.spliced(start, end, "")
+        self.spliced(gone, "")
     }
 
     /// Returns the text with one element or member appended to a container.
@@ -156,15 +126,13 @@ impl JsonText {
         name: Option<&str>,
         value: &impl Serialize,
     ) -> serde_json::Result<JsonText> {
-        let spans = container.spans();
-        let Some(&(last_start, last_end)) = spans.last() else {
-            return self.filled(container, name, value);
-        };
-        let before = match spans.len().checked_sub(2) {
-            Some(place) => {
-                self.text[spans[place].1..last_start].trim_start().trim_start_matches(',')
+        let (before, end) = match container.children.as_slice() {
+            [] => return self.filled(container, name, value),
+            [only] => (&self.text[container.value.start + 1..only.start], only.value.end),
+            [.., previous, last] => {
+                let between = &self.text[previous.value.end..last.start];
+                (between.trim_start().trim_start_matches(','), last.value.end)
             }
-            None => &self.text[container.start + 1..last_start],
         };
         let indentation = before.rsplit_once('\n').map(|(_, indentation)| indentation);
         let space = match indentation {
@@ -172,7 +140,7 @@ impl JsonText {
             None => before.to_owned(),
         };
         let item = self.rendered(name, value, indentation)?;
-        self.spliced(last_end, last_end, &format!(",{space}{item}"))
+        self.spliced(end..end, &format!(",{space}{item}"))
     }
 
     /// Returns the text with a first element or member in an empty container.
@@ -183,7 +151,7 @@ impl JsonText {
         value: &impl Serialize,
     ) -> serde_json::Result<JsonText> {
         let inside = if self.has_lines() {
-            let outer = self.indentation_of_line(container.start);
+            let outer = self.indentation_of_line(container.value.start);
             let inner = format!("{outer}{}", self.unit());
             let item = self.rendered(name, value, Some(&inner))?;
             let line_break = self.line_break();
@@ -191,11 +159,13 @@ impl JsonText {
         } else {
             self.rendered(name, value, None)?
         };
-        self.spliced(container.start + 1, container.end - 1, &inside)
+        self.spliced(container.inside(), &inside)
     }
 
-    fn spliced(&self, start: usize, end: usize, by: &str) -> serde_json::Result<JsonText> {
-        JsonText::parse([&self.text[..start], by, &self.text[end..]].concat())
+    fn spliced(&self, place: Range<usize>, by: &str) -> serde_json::Result<JsonText> {
+        let mut text = self.text.clone();
+        text.replace_range(place, by);
+        JsonText::parse(text)
     }
 
     /// Formats a value or a member in the style of this text: with line breaks if the text has
@@ -222,7 +192,7 @@ impl JsonText {
 
     /// Whether the text has line breaks between members. An empty object counts as one that has.
     fn has_lines(&self) -> bool {
-        self.root.len() == 0 || self.first_space().contains('\n')
+        self.root.children.is_empty() || self.first_space().contains('\n')
     }
 
     fn line_break(&self) -> &'static str {
@@ -236,10 +206,8 @@ impl JsonText {
 
     /// The white space between the first bracket and the first member.
     fn first_space(&self) -> &str {
-        match self.root.spans().first() {
-            Some(&(start, _)) => &self.text[self.root.start + 1..start],
-            None => "",
-        }
+        let first = self.root.children.first();
+        first.map_or("", |first| &self.text[self.root.value.start + 1..first.start])
     }
 
     fn indentation_of_line(&self, at: usize) -> &str {
@@ -268,7 +236,7 @@ mod tests {
             let added = json.added(&json.root, Some("b"), &json!({"c": [1]})).unwrap();
             assert_eq!(added.text, after);
             let (place, _) = added.root.member("b").unwrap();
-            if json.root.len() > 0 {
+            if !json.root.children.is_empty() {
                 assert_eq!(added.removed(&added.root, place).unwrap().text, before);
             }
         };
@@ -301,7 +269,7 @@ mod tests {
         let json = text(r#"{"a":1,"b":2,"\u0061":{"x":"\"}"}}"#);
         let (place, node) = json.root.member("a").unwrap();
         assert_eq!((place, json.read::<Value>(node)), (2, Some(json!({"x": "\"}"}))));
-        assert_eq!(json.root.members().map(|(name, _)| name).collect::<Vec<_>>(), ["b", "a"]);
+        assert_eq!(json.root.members().map(|member| &member.name).collect::<Vec<_>>(), ["b", "a"]);
     }
 
     #[test]
