@@ -28,7 +28,7 @@ const LONGEST_QUESTION: u64 = 4 * 1024 * 1024;
 #[derive(Debug, ClapArgs)]
 pub(super) struct HookArgs {
     /// The host
-    #[arg(value_parser = some_of(|host: Host| Some(host.facts().hook.as_ref()?.help)))]
+    #[arg(value_parser = some_of(|host: Host| host.facts().hook))]
     host: Host,
 }
 

@@ -36,8 +36,8 @@ pub struct HostFacts {
     pub limits: Option<HostLimits>,
     /// The files of a repository that the host reads by itself at every start.
     pub own_files: &'static [OwnFile],
-    /// `None` if the host does not call `kgctx hook`.
-    pub hook: Option<Hook>,
+    /// The help for `kgctx hook`; `None` if the host does not call it.
+    pub hook: Option<&'static str>,
     /// `None` if `kgctx install` does not support the host.
     pub install: Option<Install>,
 }
@@ -60,21 +60,6 @@ pub struct HostLimits {
     pub chars: Option<usize>,
     /// The limits in words, for the help.
     pub help: &'static str,
-}
-
-#[derive(Debug)]
-pub struct Hook {
-    pub help: &'static str,
-    pub delivery: HookDelivery,
-}
-
-/// When a context counts as delivered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HookDelivery {
-    /// When our bridge in the host confirms it.
-    Confirmed,
-    /// When it is written to standard output.
-    Written,
 }
 
 /// A file that a host reads by itself.
@@ -121,10 +106,7 @@ const OPENCODE: HostFacts = HostFacts {
     }),
     limits: Some(HostLimits { tokens: None, chars: None, help: "OpenCode: none" }),
     own_files: &[AGENTS],
-    hook: Some(Hook {
-        help: "What the plugin in OpenCode asks",
-        delivery: HookDelivery::Confirmed,
-    }),
+    hook: Some("What the plugin in OpenCode asks"),
     install: Some(Install {
         variable: "OPENCODE_CONFIG_DIR",
         folder: UserFolder::InConfig("opencode"),
@@ -145,7 +127,6 @@ const CLAUDE_CODE: HostFacts = HostFacts {
     name: "claude-code",
     title: "Claude Code",
     program: "claude",
-    tried_versions: None,
     // Claude Code silently replaces more than 10,000 characters by a preview.
     limits: Some(HostLimits {
         tokens: None,
@@ -156,10 +137,7 @@ const CLAUDE_CODE: HostFacts = HostFacts {
         OwnFile { pattern: "**/CLAUDE.md", max_tokens: Some(2_500), has_imports: true },
         OwnFile { pattern: "**/CLAUDE.local.md", max_tokens: None, has_imports: true },
     ],
-    hook: Some(Hook {
-        help: "What Claude Code tells its hooks SessionStart and SessionEnd",
-        delivery: HookDelivery::Written,
-    }),
+    hook: Some("What Claude Code tells its hooks SessionStart and SessionEnd"),
     install: Some(Install {
         variable: "CLAUDE_CONFIG_DIR",
         folder: UserFolder::InHome(".claude"),
@@ -173,32 +151,27 @@ const CLAUDE_CODE: HostFacts = HostFacts {
             timeout_seconds: 5,
         }),
     }),
+    ..PLAIN
 };
 
 const CODEX: HostFacts = HostFacts {
     name: "codex",
     title: "Codex",
     program: "codex",
-    tried_versions: None,
     // Codex truncates after 2,500 tokens.
     limits: Some(HostLimits { tokens: Some(2_400), chars: None, help: "Codex: 2,400 tokens" }),
     own_files: &[AGENTS],
-    hook: None,
-    install: None,
+    ..PLAIN
 };
 
 const AMPLIFIER: HostFacts = HostFacts {
     name: "amplifier",
     title: "Amplifier",
     program: "amplifier",
-    tried_versions: None,
     limits: None,
     own_files: &[AGENTS],
-    hook: Some(Hook {
-        help: "What Amplifier tells its hook prompt:submit",
-        delivery: HookDelivery::Written,
-    }),
-    install: None,
+    hook: Some("What Amplifier tells its hook prompt:submit"),
+    ..PLAIN
 };
 
 /// Files that hosts outside the table read by themselves: Gemini, Copilot and Cursor.
