@@ -97,7 +97,7 @@ impl From<ServeError> for Failure {
         match error {
             ServeError::App(error) => error.into(),
             ServeError::Address(error) => Failure::new(USAGE, error),
-            error if error.is_running_already() => Failure::new(NO, error),
+            ServeError::Running => Failure::new(NO, error),
             error => Failure::new(UNAVAILABLE, error),
         }
     }

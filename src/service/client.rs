@@ -19,12 +19,8 @@ use crate::system::process::identity::Process;
 /// Asks a bridge's question; `None` if the service does not answer.
 pub fn hook(question: &[u8]) -> Option<BridgeReply> {
     let question = String::from_utf8(question.to_vec()).ok()?;
-    let environment = Environment::of_process();
-    match ask(
-        ServiceQuestion::Hook(question),
-        time_limits::HOOK_SERVICE,
-        environment.relevant(Secrets::LeftOut)?,
-    )? {
+    let question = ServiceQuestion::Hook(question);
+    match ask(question, time_limits::HOOK_SERVICE, Some(Secrets::LeftOut))? {
         Reply::Hook(answer) => Some(answer),
         _ => None,
     }
@@ -38,8 +34,7 @@ pub fn deliver(url: &str, request: &ServerDelivery) -> Option<Result<Delivered, 
     place.dir = place.dir.take().and_then(|dir| path::absolute(dir).ok());
     place.vaults = place.vaults.iter().filter_map(|vault| path::absolute(vault).ok()).collect();
     let question = ServiceQuestion::Deliver { server: url.to_owned(), request };
-    let environment = Environment::of_process();
-    match ask(question, time_limits::SERVICE_DELIVERY, environment.relevant(Secrets::Included)?)? {
+    match ask(question, time_limits::SERVICE_DELIVERY, Some(Secrets::Included))? {
         Reply::Delivered(done) => {
             Some(done.map(|delivered| *delivered).map_err(NotDelivered::ByService))
         }
@@ -49,19 +44,21 @@ pub fn deliver(url: &str, request: &ServerDelivery) -> Option<Result<Delivered, 
 
 /// Asks for the service's status; `None` if it does not run.
 pub fn status() -> Option<Result<Status, String>> {
-    match ask(ServiceQuestion::Status, time_limits::SERVICE_STATUS, BTreeMap::new())? {
+    match ask(ServiceQuestion::Status, time_limits::SERVICE_STATUS, None)? {
         Reply::Status(status) => Some(Ok(status)),
         Reply::Other(version) => Some(Err(version)),
         _ => None,
     }
 }
 
-fn ask(
-    question: ServiceQuestion,
-    limit: Duration,
-    environment: BTreeMap<String, String>,
-) -> Option<Reply> {
-    let directories = Directories::locate(&Environment::of_process()).ok()?;
+/// Asks with the environment that the question depends on; `None` for one that needs none.
+fn ask(question: ServiceQuestion, limit: Duration, secrets: Option<Secrets>) -> Option<Reply> {
+    let environment = Environment::of_process();
+    let directories = Directories::locate(&environment).ok()?;
+    let environment = match secrets {
+        Some(secrets) => environment.relevant(secrets)?,
+        None => BTreeMap::new(),
+    };
     let patience_ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
     let (version, host) = (VERSION.to_owned(), Process::host());
     let call = Call { version, patience_ms, environment, host, question };

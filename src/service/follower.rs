@@ -8,9 +8,10 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::{FutureExt, Stream, StreamExt, stream};
+use futures::stream::{self, BoxStream};
+use futures::{FutureExt, Stream, StreamExt, TryStreamExt};
 use tokio::sync::watch;
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, interval, sleep};
 
 use crate::app::deliver::http::{self, Delivered, ServerDelivery};
@@ -47,8 +48,11 @@ pub(super) struct Follower {
     under_way: HashSet<String>,
     /// Finished sessions with the times of their last changes, so that the next look skips them.
     finished: HashMap<String, u64>,
-    deliveries: JoinSet<(String, Waiting, Result<Delivered, NotDelivered>)>,
+    deliveries: JoinSet<Delivery>,
 }
+
+/// A session, and what came of its delivery.
+type Delivery = (String, Waiting, Result<Delivered, NotDelivered>);
 
 impl Follower {
     pub(super) fn new(server: OpencodeServer, shared: Arc<Shared>) -> Follower {
@@ -71,9 +75,7 @@ impl Follower {
             _ = is_stopping.wait_for(|&is_stopping| is_stopping) => {}
         }
         while let Some(done) = self.deliveries.join_next().await {
-            if let Ok((id, waiting, done)) = done {
-                self.done(id, waiting, done);
-            }
+            self.done(done);
         }
     }
 
@@ -118,23 +120,21 @@ impl Follower {
     }
 
     /// The events of the server's own folder, which are complete, and those of all other folders.
-    /// Ends when either stream ends.
+    /// The end of either stream is an error.
     async fn connect(
         &self,
-    ) -> Result<impl Stream<Item = Option<Result<Event, ServerError>>> + use<>, ServerError> {
+    ) -> Result<impl Stream<Item = Result<Event, String>> + use<>, ServerError> {
         let own = self.server.events(&Scope::OwnFolder).await?;
         let all = self.server.events(&Scope::Everywhere).await?;
-        let until_end = |events: stream::BoxStream<'static, _>| {
-            events.map(Some).chain(stream::once(async { None }))
+        let until_end = |events: BoxStream<'static, Result<Event, ServerError>>| {
+            let end = async { Err("the server closed the connection".to_owned()) };
+            events.map_err(|error| error.to_string()).chain(stream::once(end))
         };
         Ok(stream::select(until_end(own.boxed()), until_end(all.boxed())))
     }
 
     /// Handles events until they end. Returns the reason.
-    async fn listen(
-        &mut self,
-        events: impl Stream<Item = Option<Result<Event, ServerError>>>,
-    ) -> String {
+    async fn listen(&mut self, events: impl Stream<Item = Result<Event, String>>) -> String {
         let mut events = pin!(events);
         let mut tick = interval(time_limits::DUE_POLL);
         let mut looks = vec![Instant::now() + time_limits::SECOND_LOOK, Instant::now()];
@@ -147,16 +147,11 @@ impl Follower {
             }
             self.start_due();
             tokio::select! {
-                event = events.next() => match event {
-                    Some(Some(Ok(event))) => self.on_event(&event),
-                    Some(Some(Err(error))) => return error.to_string(),
-                    Some(None) | None => return "the server closed the connection".to_owned(),
+                Some(event) = events.next() => match event {
+                    Ok(event) => self.on_event(&event),
+                    Err(error) => return error,
                 },
-                Some(done) = self.deliveries.join_next() => {
-                    if let Ok((id, waiting, done)) = done {
-                        self.done(id, waiting, done);
-                    }
-                }
+                Some(done) = self.deliveries.join_next() => self.done(done),
                 _ = tick.tick() => {}
             }
         }
@@ -256,7 +251,8 @@ impl Follower {
     }
 
     /// Records the outcome, and retries if that can help.
-    fn done(&mut self, id: String, waiting: Waiting, done: Result<Delivered, NotDelivered>) {
+    fn done(&mut self, done: Result<Delivery, JoinError>) {
+        let Ok((id, waiting, done)) = done else { return };
         self.under_way.remove(&id);
         let refusal = match done {
             Ok(Delivered { injection, message }) => {

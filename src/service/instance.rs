@@ -8,39 +8,29 @@ use std::io::{self, Read, Write};
 use std::net::Shutdown;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use thiserror::Error;
-
 use crate::core::time_limits;
+use crate::service::run::ServeError;
 use crate::system::directories::{self, Directories};
 
 /// An upper limit for replies: a context has a few thousand tokens.
 const LONGEST_REPLY: u64 = 64 * 1024 * 1024;
 
-/// Why this process cannot become the service.
-#[derive(Debug, Error)]
-pub enum InstanceError {
-    #[error("kgctx serve is running already; `kgctx serve --status` tells more")]
-    Running,
-    #[error("cannot use {}: {cause}; check its permissions, and that its path is shorter than 100 characters", path.display())]
-    Io { path: PathBuf, cause: io::Error },
-}
-
 /// The lock of the service. It ends with the process.
 #[derive(Debug)]
 pub struct Instance {
     _lock: File,
-    socket: PathBuf,
+    pub socket: PathBuf,
 }
 
 impl Instance {
     /// Becomes the service, if none is running.
-    pub fn become_one(directories: &Directories) -> Result<Instance, InstanceError> {
+    pub fn become_one(directories: &Directories) -> Result<Instance, ServeError> {
         let path = directories.state.join("service.lock");
-        let io = |cause| InstanceError::Io { path: path.clone(), cause };
+        let io = |cause| ServeError::File { path: path.clone(), cause };
         directories::create_private(&directories.state).map_err(io)?;
         let lock = directories::private_file(&path).map_err(io)?;
         let until = Instant::now() + time_limits::SERVICE_LOCK;
@@ -49,7 +39,7 @@ impl Instance {
                 Ok(()) => return Ok(Instance { _lock: lock, socket: socket(directories) }),
                 Err(fs::TryLockError::Error(cause)) => return Err(io(cause)),
                 Err(fs::TryLockError::WouldBlock) if Instant::now() > until => {
-                    return Err(InstanceError::Running);
+                    return Err(ServeError::Running);
                 }
                 Err(fs::TryLockError::WouldBlock) => thread::sleep(time_limits::SERVICE_LOCK_POLL),
             }
@@ -57,8 +47,8 @@ impl Instance {
     }
 
     /// Starts listening. Replaces a socket that a killed service left behind.
-    pub fn listen(&self) -> Result<UnixListener, InstanceError> {
-        let io = |cause| InstanceError::Io { path: self.socket.clone(), cause };
+    pub fn listen(&self) -> Result<UnixListener, ServeError> {
+        let io = |cause| ServeError::File { path: self.socket.clone(), cause };
         match fs::remove_file(&self.socket) {
             Err(cause) if cause.kind() != io::ErrorKind::NotFound => return Err(io(cause)),
             _ => {}
@@ -69,10 +59,6 @@ impl Instance {
         fs::set_permissions(&self.socket, Permissions::from_mode(0o600)).map_err(io)?;
         listener.set_nonblocking(true).map_err(io)?;
         Ok(listener)
-    }
-
-    pub fn socket(&self) -> &Path {
-        &self.socket
     }
 }
 

@@ -3,6 +3,7 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -15,8 +16,8 @@ use tokio::sync::watch;
 use tokio::task::{JoinSet, spawn_blocking};
 use tokio::time::timeout;
 
-use crate::app::deliver::http::{self, Delivered, ServerDelivery};
-use crate::app::deliver::{NotDelivered, PendingDelivery};
+use crate::app::deliver::http;
+use crate::app::deliver::{PendingDelivery, ServiceRefusal};
 use crate::app::hook::{self, Caller};
 use crate::app::warm::Warm;
 use crate::core::time::Timestamp;
@@ -24,7 +25,7 @@ use crate::core::time_limits;
 use crate::hosts::opencode::{AddressError, BridgeReply, OpencodeServer};
 use crate::service::bridged::Bridged;
 use crate::service::follower::Follower;
-use crate::service::instance::{Instance, InstanceError};
+use crate::service::instance::Instance;
 use crate::service::protocol::{Call, Reply, ServiceQuestion, VERSION};
 use crate::service::status::{Counts, Status};
 use crate::system::clock;
@@ -38,8 +39,10 @@ const LONGEST_CALL: u64 = 8 * 1024 * 1024;
 
 #[derive(Debug, Error)]
 pub enum ServeError {
-    #[error(transparent)]
-    Instance(#[from] InstanceError),
+    #[error("kgctx serve is running already; `kgctx serve --status` tells more")]
+    Running,
+    #[error("cannot use {}: {cause}; check its permissions, and that its path is shorter than 100 characters", path.display())]
+    File { path: PathBuf, cause: io::Error },
     #[error(transparent)]
     App(#[from] AppError),
     #[error(transparent)]
@@ -48,12 +51,6 @@ pub enum ServeError {
     Io(#[from] io::Error),
     #[error("cannot write the log {}: {cause}", path.display())]
     Log { path: PathBuf, cause: io::Error },
-}
-
-impl ServeError {
-    pub fn is_running_already(&self) -> bool {
-        matches!(self, ServeError::Instance(InstanceError::Running))
-    }
 }
 
 #[derive(Debug, Clone)]
@@ -100,7 +97,7 @@ pub fn serve(
     let done = runtime.block_on(async {
         let listener = UnixListener::from_std(instance.listen()?)?;
         let addresses = servers.iter().map(|server| server.address().to_string()).collect();
-        begun(&Serving { socket: instance.socket().to_path_buf(), log, servers: addresses });
+        begun(&Serving { socket: instance.socket.clone(), log, servers: addresses });
         tracing::info!(version = VERSION, "the service has begun");
         run(listener, servers, &shared).await
     });
@@ -180,7 +177,7 @@ async fn answer(mut stream: UnixStream, shared: Arc<Shared>) {
     } else {
         PendingDelivery::unclaimed(Reply::Other(VERSION.to_owned()))
     };
-    shared.counts.count_answer();
+    shared.counts.answered.fetch_add(1, Ordering::Relaxed);
     let Ok(json) = serde_json::to_vec(&pending.content) else { return };
     let sent = timeout(time_limits::SERVICE_CALL, async {
         stream.write_all(&json).await?;
@@ -200,7 +197,7 @@ async fn reply(call: Call, asked_at: Instant, shared: &Arc<Shared>) -> PendingDe
             pid: std::process::id(),
             since: shared.since,
             watched: shared.warm.n_watched(),
-            answered: shared.counts.answered(),
+            answered: shared.counts.answered.load(Ordering::Relaxed),
             servers: shared.counts.servers(),
             log: shared.log.display().to_string(),
         }),
@@ -222,20 +219,13 @@ async fn reply(call: Call, asked_at: Instant, shared: &Arc<Shared>) -> PendingDe
                 Err(error) => Reply::Hook(BridgeReply::none(error)),
             }
         }
-        ServiceQuestion::Deliver { server, request } => {
-            let done = deliver_for(&server, request, environment, shared).await;
-            Reply::Delivered(done.map(Box::new).map_err(Into::into))
+        ServiceQuestion::Deliver { server, mut request } => {
+            let done = async {
+                let server = http::server(&server, &environment)?;
+                request.place.environment = Some(environment);
+                http::deliver_to(&server, &request, Some(Arc::clone(&shared.warm))).await
+            };
+            Reply::Delivered(done.await.map(Box::new).map_err(ServiceRefusal::from))
         }
     })
-}
-
-async fn deliver_for(
-    server: &str,
-    mut request: ServerDelivery,
-    environment: Environment,
-    shared: &Arc<Shared>,
-) -> Result<Delivered, NotDelivered> {
-    let server = http::server(server, &environment)?;
-    request.place.environment = Some(environment);
-    http::deliver_to(&server, &request, Some(Arc::clone(&shared.warm))).await
 }

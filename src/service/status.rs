@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 
 use serde::{Deserialize, Serialize};
 
@@ -32,19 +32,11 @@ pub struct ServerStatus {
 /// Counters of a running service.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
-    answered: AtomicU64,
+    pub(super) answered: AtomicU64,
     servers: Mutex<BTreeMap<String, ServerStatus>>,
 }
 
 impl Counts {
-    pub(super) fn answered(&self) -> u64 {
-        self.answered.load(Ordering::Relaxed)
-    }
-
-    pub(super) fn count_answer(&self) {
-        self.answered.fetch_add(1, Ordering::Relaxed);
-    }
-
     /// Updates the status of a server.
     pub(super) fn note(&self, address: &str, note: impl FnOnce(&mut ServerStatus)) {
         let mut servers = self.servers.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
