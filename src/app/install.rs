@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use thiserror::Error;
 
 use crate::core::host::Host;
-use crate::core::installation::{Change, Install, InstallKind, Installation, Scope};
+use crate::core::installation::{Change, Install, InstallKind, Installation, Scope, Step};
 use crate::core::time_limits;
 use crate::hosts::config_folder;
 use crate::hosts::json_hooks::{SettingsFileError, backup, has_backup, write_backup};
@@ -121,9 +121,10 @@ impl InstallPlan {
     }
 
     /// Plans a new file and its missing parent folders.
-    fn make_file(&mut self, change: fn(PathBuf) -> Change) {
-        self.changes.extend(folders::missing(&self.file).into_iter().map(Change::MakeFolder));
-        self.changes.push(change(self.file.clone()));
+    fn make_file(&mut self, remark: &str) {
+        let missing = folders::missing(&self.file);
+        self.changes.extend(missing.iter().map(|one| Change::new(Step::MakeFolder, one, "")));
+        self.changes.push(Change::new(Step::Write, &self.file, remark));
     }
 
     /// Records the former state first, so that the installation can always be undone, then writes
@@ -132,13 +133,10 @@ impl InstallPlan {
         if self.changes.is_empty() {
             return Ok(());
         }
-        let folder = |change: &Change| match change {
-            Change::MakeFolder(folder) => Some(folder.clone()),
-            _ => None,
-        };
-        let is_new = |change| matches!(change, &Change::WriteFile(_) | &Change::MakeSettings(_));
-        let is_new = self.changes.iter().any(is_new);
-        let new_folders: Vec<PathBuf> = self.changes.iter().filter_map(folder).collect();
+        let at = |step| self.changes.iter().filter(move |change| change.step == step);
+        let is_new = at(Step::Write).any(|change| change.path == self.file);
+        let new_folders: Vec<PathBuf> =
+            at(Step::MakeFolder).map(|change| change.path.clone()).collect();
         let state = State::open(&self.state, time_limits::STATE)?;
         let before = state.installation(&self.file)?;
         // If a user removed our file, its folders no longer belong to us.
@@ -204,20 +202,17 @@ pub fn plan_uninstall(
 
 impl UninstallPlan {
     pub fn apply(&self) -> Result<(), InstallError> {
-        for change in &self.changes {
-            let (path, done) = match change {
-                Change::RestoreSettings(file) | Change::RemoveHooks(file) => {
-                    (file, atomic_file::write(file, self.rest.as_deref().unwrap_or_default()))
+        for Change { step, path, .. } in &self.changes {
+            let done = match step {
+                Step::Restore | Step::Edit => {
+                    atomic_file::write(path, self.rest.as_deref().unwrap_or_default())
                 }
-                Change::RemoveFile(old) => (&old.path, config_folder::remove(&old.path)),
-                Change::RemoveSettings(file) | Change::RemoveBackup(file) => {
-                    (file, config_folder::remove(file))
+                Step::Remove => config_folder::remove(path),
+                Step::RemoveFolder => {
+                    folders::remove([path]);
+                    Ok(())
                 }
-                Change::RemoveFolder(folder) => {
-                    folders::remove([folder]);
-                    continue;
-                }
-                _ => continue,
+                _ => Ok(()),
             };
             done.map_err(|cause| InstallError::Io { path: path.clone(), cause })?;
         }
@@ -236,9 +231,11 @@ fn folders_to_go(file: &Path, folders_made: u32) -> Result<Vec<Change>, InstallE
     let mut gone = file;
     for folder in file.ancestors().skip(1).take(folders_made as usize) {
         match folders::holds_only(folder, gone) {
-            Ok(true) => changes.push(Change::RemoveFolder(folder.to_path_buf())),
+            Ok(true) => {
+                changes.push(Change::new(Step::RemoveFolder, folder, "made by install, empty"));
+            }
             Ok(false) => {
-                changes.push(Change::KeepFolder(folder.to_path_buf()));
+                changes.push(Change::new(Step::KeepFolder, folder, "holds other files now"));
                 break;
             }
             // Already removed.

@@ -8,7 +8,7 @@ use crate::cli::place::PlaceArgs;
 use crate::cli::screen::{Screen, Style};
 use crate::cli::values::some_of;
 use crate::core::host::Host;
-use crate::core::installation::{Change, InstallKind, OldFile, PluginFile, Scope};
+use crate::core::installation::{Change, InstallKind, PluginFile, Scope, Step};
 use crate::core::text::for_terminal;
 
 /// Put the bridge into a host, so that its sessions get context by themselves
@@ -131,48 +131,23 @@ fn plugin(host: Host) -> Option<&'static PluginFile> {
 }
 
 fn print_changes(changes: &[Change], screen: &mut Screen) {
-    for change in changes {
-        let (verb, path, remark) = match change {
-            Change::MakeFolder(folder) => ("make", folder, String::new()),
-            Change::WriteFile(file) => ("write", file, format!("version {VERSION}")),
-            Change::ReplaceFile(old) => {
-                ("replace", &old.path, format!("{} by {VERSION}", described(old)))
-            }
-            Change::RemoveFile(old) => ("remove", &old.path, described(old)),
-            Change::RemoveFolder(folder) => ("remove", folder, "made by install, empty".to_owned()),
-            Change::KeepFolder(folder) => ("keep", folder, "holds other files now".to_owned()),
-            Change::MakeSettings(file) => ("write", file, "with kgctx's hooks alone".to_owned()),
-            Change::BackUpSettings(file) => ("write", file, "the settings as they are".to_owned()),
-            Change::AddHooks(file) => ("edit", file, "kgctx's hooks; the rest stays".to_owned()),
-            Change::RemoveHooks(file) => {
-                ("edit", file, "without kgctx's hooks; the rest stays".to_owned())
-            }
-            Change::RestoreSettings(file) => {
-                ("restore", file, "as it was before install".to_owned())
-            }
-            Change::RemoveSettings(file) => {
-                ("remove", file, "made by install, nothing else in it".to_owned())
-            }
-            Change::RemoveBackup(file) => ("remove", file, "made by install".to_owned()),
+    for Change { step, path, remark } in changes {
+        let verb = match step {
+            Step::MakeFolder => "make",
+            Step::Write => "write",
+            Step::Replace => "replace",
+            Step::Edit => "edit",
+            Step::Restore => "restore",
+            Step::Remove | Step::RemoveFolder => "remove",
+            Step::KeepFolder => "keep",
         };
         let path = for_terminal::one_line(&path.display().to_string());
-        let remark = if remark.is_empty() {
-            remark
-        } else {
-            format!(
-                "  {}",
-                screen.paint(Style::Faint, format!("({})", for_terminal::one_line(&remark)))
-            )
-        };
-        screen.line(format!("{verb:<7}  {path}{remark}"));
-    }
-}
-
-fn described(old: &OldFile) -> String {
-    let edited = if old.is_edited { ", with edits of yours" } else { "" };
-    match &old.version {
-        Some(version) => format!("version {version}{edited}"),
-        None => format!("no version{edited}"),
+        let mut line = format!("{verb:<7}  {path}");
+        if !remark.is_empty() {
+            let remark = format!("({})", for_terminal::one_line(remark));
+            line = format!("{line}  {}", screen.paint(Style::Faint, remark));
+        }
+        screen.line(line);
     }
 }
 

@@ -1,6 +1,6 @@
 //! An installation: how kgctx is installed into a host, and what that changes in the host's folders.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// How kgctx is installed into a host: the host's folders, and the files that go there.
 #[derive(Debug)]
@@ -83,40 +83,32 @@ pub enum Scope {
 
 /// One step of an installation or a removal.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Change {
-    MakeFolder(PathBuf),
-    /// A new file, where none existed.
-    WriteFile(PathBuf),
-    /// A file of ours is replaced.
-    ReplaceFile(OldFile),
-    /// A file of ours is removed.
-    RemoveFile(OldFile),
-    /// A folder that was created for the bridge is removed.
-    RemoveFolder(PathBuf),
-    /// A folder that was created for the bridge stays, because it holds other files now.
-    KeepFolder(PathBuf),
-    /// A host's settings file is created, with only our hooks.
-    MakeSettings(PathBuf),
-    /// A copy of a host's settings file is saved beside it.
-    BackUpSettings(PathBuf),
-    /// Our hooks are added to a host's settings file.
-    AddHooks(PathBuf),
-    /// Our hooks are removed from a host's settings file.
-    RemoveHooks(PathBuf),
-    /// A host's settings file is restored, byte for byte.
-    RestoreSettings(PathBuf),
-    /// A host's settings file that was created for our hooks is removed.
-    RemoveSettings(PathBuf),
-    /// The copy beside a host's settings file is removed.
-    RemoveBackup(PathBuf),
+pub struct Change {
+    pub step: Step,
+    pub path: PathBuf,
+    /// What is there or comes there, for people.
+    pub remark: String,
 }
 
-/// A file of ours that already exists.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OldFile {
-    pub path: PathBuf,
-    /// The version that the file states, if any.
-    pub version: Option<String>,
-    /// Whether the file was edited, as far as that can be detected.
-    pub is_edited: bool,
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    MakeFolder,
+    /// A file is written where none existed.
+    Write,
+    /// A file of ours is replaced.
+    Replace,
+    /// Our hooks are added to a host's settings file, or removed from it.
+    Edit,
+    /// A host's settings file is restored, byte for byte.
+    Restore,
+    Remove,
+    RemoveFolder,
+    /// A folder that was created for the bridge stays.
+    KeepFolder,
+}
+
+impl Change {
+    pub fn new(step: Step, path: &Path, remark: impl Into<String>) -> Change {
+        Change { step, path: path.to_path_buf(), remark: remark.into() }
+    }
 }

@@ -1,12 +1,12 @@
 //! Plans for hooks in a host's settings file. Every other byte of the file stays.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::app::install::{
     InstallError, InstallPlan, Target, UninstallPlan, folders_to_go, remembered, sha256,
 };
-use crate::core::installation::{Change, Installation, JsonHooks, Scope};
+use crate::core::installation::{Change, Installation, JsonHooks, Scope, Step};
 use crate::hosts::json_hooks::{SettingsFile, backup, has_backup};
 use crate::system::folders;
 use crate::system::process::find;
@@ -22,7 +22,7 @@ pub(super) fn plan_install(
     let wanted = now.with_hooks(&program(target.surroundings)?)?;
     let mut plan = InstallPlan::new(target, file, wanted.text().to_owned());
     let Some(found) = found else {
-        plan.make_file(Change::MakeSettings);
+        plan.make_file("with kgctx's hooks alone");
         return Ok(plan);
     };
     if wanted == now {
@@ -35,9 +35,10 @@ pub(super) fn plan_install(
         let kept = SettingsFile::read_backup(&plan.file, hooks)?;
         let original = found.without_hooks(kept.as_ref())?;
         plan.original = Some(original.text().to_owned());
-        plan.changes.push(Change::BackUpSettings(backup(&plan.file)));
+        let backup = backup(&plan.file);
+        plan.changes.push(Change::new(Step::Write, &backup, "the settings as they are"));
     }
-    plan.changes.push(Change::AddHooks(plan.file.clone()));
+    plan.changes.push(Change::new(Step::Edit, &plan.file, "kgctx's hooks; the rest stays"));
     Ok(plan)
 }
 
@@ -54,26 +55,27 @@ pub(super) fn plan_uninstall(
         None => None,
     };
     let mut changes = Vec::new();
+    let mut change = |step, path: &Path, remark| changes.push(Change::new(step, path, remark));
     let mut rest = None;
     match (found, &known, kept) {
         (Some(found), Some(known), Some(kept)) if is_as_left(&found, known) => {
             rest = Some(kept);
-            changes.push(Change::RestoreSettings(file.clone()));
+            change(Step::Restore, &file, "as it was before install");
         }
         (Some(found), known, kept) if !found.our_hooks().is_empty() => {
             let without = found.without_hooks(kept.as_ref())?;
             if without.is_empty() && known.is_some() && kept.is_none() {
-                changes.push(Change::RemoveSettings(file.clone()));
+                change(Step::Remove, &file, "made by install, nothing else in it");
             } else {
                 rest = Some(without);
-                changes.push(Change::RemoveHooks(file.clone()));
+                change(Step::Edit, &file, "without kgctx's hooks; the rest stays");
             }
         }
         (found, ..) => rest = found,
     }
     if let Some(known) = known {
         if has_backup(&file) {
-            changes.push(Change::RemoveBackup(backup(&file)));
+            change(Step::Remove, &backup(&file), "made by install");
         }
         // Otherwise the file stays, and its folders with it.
         if rest.is_none() {

@@ -7,7 +7,7 @@ use std::slice;
 use crate::app::install::{
     InstallError, InstallPlan, Target, UninstallPlan, VERSION, folders_to_go, remembered,
 };
-use crate::core::installation::{Change, Install, Installation, OldFile, PluginFile};
+use crate::core::installation::{Change, Install, Installation, PluginFile, Step};
 use crate::hosts::opencode::plugins::{self, LoadedPlugin};
 use crate::hosts::plugin_file::{self, PluginCopy, PluginSlot, candidates};
 use crate::system::folders;
@@ -22,11 +22,12 @@ pub(super) fn plan_install(
     let mut plan = InstallPlan::new(target, file.clone(), plugin.text.to_owned());
     let taken = |what| Err(InstallError::Taken { file: file.clone(), what });
     match look(&file, plugin)? {
-        PluginSlot::Empty => plan.make_file(Change::WriteFile),
+        PluginSlot::Empty => plan.make_file(&format!("version {VERSION}")),
         PluginSlot::Ours(copy) if copy.is_original => {}
         PluginSlot::Ours(copy) => {
             let known = remembered(target.state()?.as_ref(), &file)?;
-            plan.changes.push(Change::ReplaceFile(old_file(&file, copy, known.as_ref())));
+            let remark = format!("{} by {VERSION}", described(&copy, known.as_ref()));
+            plan.changes.push(Change::new(Step::Replace, &file, remark));
         }
         PluginSlot::Link => return taken("a link, which install does not make"),
         PluginSlot::Foreign => return taken("not kgctx's own"),
@@ -47,7 +48,8 @@ pub(super) fn plan_uninstall(
         let known = remembered(state.as_ref(), &file)?;
         match look(&file, plugin)? {
             PluginSlot::Ours(copy) => {
-                changes.push(Change::RemoveFile(old_file(&file, copy, known.as_ref())));
+                let remark = described(&copy, known.as_ref());
+                changes.push(Change::new(Step::Remove, &file, remark));
             }
             PluginSlot::Empty if known.is_some() => {}
             _ => continue,
@@ -81,13 +83,18 @@ fn place(folder: &Path, plugin: &PluginFile) -> Result<PathBuf, InstallError> {
     Ok(file.cloned().unwrap_or_else(|| folder.join(plugin.file_name)))
 }
 
-fn old_file(file: &Path, copy: PluginCopy, known: Option<&Installation>) -> OldFile {
+/// Describes a file of ours that already exists.
+fn described(copy: &PluginCopy, known: Option<&Installation>) -> String {
     let is_edited = match known {
         Some(known) => known.sha256 != copy.sha256,
         // Only this version's text is known.
         None => copy.version.as_deref() == Some(VERSION) && !copy.is_original,
     };
-    OldFile { path: file.to_path_buf(), version: copy.version, is_edited }
+    let edited = if is_edited { ", with edits of yours" } else { "" };
+    match &copy.version {
+        Some(version) => format!("version {version}{edited}"),
+        None => format!("no version{edited}"),
+    }
 }
 
 fn other_copies(target: &Target<'_>, plugin: &PluginFile, files: &[PathBuf]) -> Vec<String> {

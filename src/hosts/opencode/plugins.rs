@@ -5,8 +5,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use jsonc_parser::ast::Value;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use serde_json::Value;
 
 use crate::core::installation::{Install, PluginFile};
 use crate::hosts::opencode::places;
@@ -59,13 +59,10 @@ pub fn find(
         folders.iter().flat_map(|at| plugin_file::candidates(at, plugin_file)).collect();
     files.retain(|file| file.exists());
     for configuration in places::configurations(environment, install, folder, top) {
-        let plugins = match plugins_in(&configuration) {
-            Ok(plugins) => plugins,
-            Err(reason) => {
-                found.push(LoadedPlugin::Unclear { file: configuration, reason });
-                continue;
-            }
-        };
+        let plugins = plugins_in(&configuration).unwrap_or_else(|reason| {
+            found.push(LoadedPlugin::Unclear { file: configuration.clone(), reason });
+            Vec::new()
+        });
         for plugin in plugins {
             if plugin == PACKAGE || plugin.starts_with(&format!("{PACKAGE}@")) {
                 found.push(LoadedPlugin::Package { name: plugin, named_in: configuration.clone() });
@@ -106,21 +103,12 @@ fn plugins_in(configuration: &Path) -> Result<Vec<String>, String> {
         &JSON_WITH_COMMENTS,
     );
     let value = parsed.map_err(|error| error.to_string())?.value.ok_or("it holds no value")?;
-    let Value::Object(settings) = value else { return Ok(Vec::new()) };
     // The last of several members with the same name wins.
-    let plugins = settings.properties.into_iter().rfind(|member| member.name.as_str() == "plugin");
-    let Some(Value::Array(plugins)) = plugins.map(|member| member.value) else {
-        return Ok(Vec::new());
-    };
-    let name = |plugin: &Value<'_>| match plugin {
-        Value::StringLit(name) => Some(name.value.clone().into_owned()),
-        // A plugin with options is a pair.
-        Value::Array(pair) => {
-            Some(pair.elements.first()?.as_string_lit()?.value.clone().into_owned())
-        }
-        _ => None,
-    };
-    Ok(plugins.elements.iter().filter_map(name).collect())
+    let settings: Value = value.into();
+    let plugins = settings["plugin"].as_array().into_iter().flatten();
+    // A plugin with options is a pair.
+    let name = |plugin: &Value| Some(plugin.as_str().or(plugin[0].as_str())?.to_owned());
+    Ok(plugins.filter_map(name).collect())
 }
 
 /// Resolves a plugin's path: relative to the configuration's folder. If that is `.opencode`, its
