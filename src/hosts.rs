@@ -10,3 +10,9 @@ mod json_text;
 pub mod opencode;
 pub mod plugin_file;
 pub mod words;
+
+/// Whether an error means that there is no such file.
+fn is_absent(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{NotADirectory, NotFound};
+    matches!(error.kind(), NotFound | NotADirectory)
+}

@@ -11,6 +11,7 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::core::handoff::foreign::ForeignHandoff;
 use crate::core::time::Timestamp;
+use crate::hosts::is_absent;
 use crate::system::atomic_file;
 use crate::system::directories;
 use crate::system::environment::Environment;
@@ -93,10 +94,6 @@ pub fn find(projects: &Path, project_root: &Path) -> (Vec<ForeignHandoff>, Vec<S
     (found, warnings)
 }
 
-fn is_absent(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
-}
-
 /// Reads a handoff; `None` if the session has none.
 fn read(path: &Path) -> io::Result<Option<(Vec<u8>, Timestamp)>> {
     match fs::metadata(path) {
@@ -142,16 +139,15 @@ pub fn export(
     }
     let folder = projects.join(slug).join("sessions").join(session);
     let path = folder.join(FILE);
+    let refused = |why: &str| {
+        io::Error::new(io::ErrorKind::AlreadyExists, format!("{} is {why}", path.display()))
+    };
     match fs::symlink_metadata(&path) {
         // A link can point outside Amplifier's folder, so it is never written through.
-        Ok(there) if !there.is_file() => {
-            let why = format!("{} is no plain file", path.display());
-            return Err(io::Error::new(io::ErrorKind::AlreadyExists, why));
-        }
+        Ok(there) if !there.is_file() => return Err(refused("no plain file")),
         Ok(_) if fs::read(&path)? == text.as_bytes() => return Ok(path),
         Ok(_) if existing == Existing::Keep => {
-            let why = format!("{} is there already, and says something else", path.display());
-            return Err(io::Error::new(io::ErrorKind::AlreadyExists, why));
+            return Err(refused("there already, and says something else"));
         }
         Ok(_) => {}
         Err(error) if is_absent(&error) => directories::create_private(&folder)?,

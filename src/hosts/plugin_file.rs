@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use crate::core::installation::PluginFile;
+use crate::hosts::is_absent;
 
 /// A copy of our plugin file, of any version.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,7 +42,7 @@ pub fn look(file: &Path, plugin: &PluginFile) -> io::Result<PluginSlot> {
         Ok(there) if there.is_symlink() => Ok(PluginSlot::Link),
         Ok(there) if !there.is_file() => Ok(PluginSlot::Foreign),
         Ok(_) => Ok(read(file, plugin)?.map_or(PluginSlot::Foreign, PluginSlot::Ours)),
-        Err(error) if is_absence(&error) => Ok(PluginSlot::Empty),
+        Err(error) if is_absent(&error) => Ok(PluginSlot::Empty),
         Err(error) => Err(error),
     }
 }
@@ -62,10 +63,6 @@ fn recognise(bytes: &[u8], plugin: &PluginFile) -> Option<PluginCopy> {
 
 fn version_of(text: &str) -> Option<&str> {
     text.lines().find_map(|line| line.strip_prefix("const VERSION = \"")?.split('"').next())
-}
-
-pub(super) fn is_absence(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 #[cfg(test)]

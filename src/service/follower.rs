@@ -56,7 +56,7 @@ type Delivery = (String, Waiting, Result<Delivered, NotDelivered>);
 
 impl Follower {
     pub(super) fn new(server: OpencodeServer, shared: Arc<Shared>) -> Follower {
-        let address = server.address().to_string();
+        let address = server.address.to_string();
         Follower {
             server,
             address,
@@ -114,9 +114,9 @@ impl Follower {
     }
 
     fn note_connection(&self, connected: bool, error: Option<String>) {
-        self.shared.counts.note(&self.address, |status| {
-            (status.connected, status.error) = (connected, error);
-        });
+        let mut status = self.shared.status();
+        let server = status.server(&self.address);
+        (server.connected, server.error) = (connected, error);
     }
 
     /// The events of the server's own folder, which are complete, and those of all other folders.
@@ -258,7 +258,7 @@ impl Follower {
             Ok(Delivered { injection, message }) => {
                 let said = hook::notice(&injection.receipt);
                 tracing::info!(server = self.address, session = id, stored = message, "{said}");
-                self.shared.counts.note(&self.address, |status| status.delivered += 1);
+                self.shared.status().server(&self.address).delivered += 1;
                 return;
             }
             Err(refusal) => refusal,

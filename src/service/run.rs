@@ -3,8 +3,7 @@
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use thiserror::Error;
@@ -20,14 +19,13 @@ use crate::app::deliver::http;
 use crate::app::deliver::{PendingDelivery, ServiceRefusal};
 use crate::app::hook::{self, Caller};
 use crate::app::warm::Warm;
-use crate::core::time::Timestamp;
 use crate::core::time_limits;
 use crate::hosts::opencode::{AddressError, BridgeReply, OpencodeServer};
 use crate::service::bridged::Bridged;
 use crate::service::follower::Follower;
 use crate::service::instance::Instance;
 use crate::service::protocol::{Call, Reply, ServiceQuestion, VERSION};
-use crate::service::status::{Counts, Status};
+use crate::service::status::Status;
 use crate::system::clock;
 use crate::system::directories::Directories;
 use crate::system::environment::Environment;
@@ -65,9 +63,13 @@ pub struct Serving {
 pub(super) struct Shared {
     pub(super) warm: Arc<Warm>,
     pub(super) bridged: Bridged,
-    pub(super) counts: Counts,
-    since: Timestamp,
-    log: PathBuf,
+    status: Mutex<Status>,
+}
+
+impl Shared {
+    pub(super) fn status(&self) -> MutexGuard<'_, Status> {
+        self.status.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Runs the service until a signal stops it. Calls `begun` as soon as it listens.
@@ -82,21 +84,27 @@ pub fn serve(
     let mut servers: Vec<OpencodeServer> =
         urls.iter().map(|url| http::server(url, &environment)).collect::<Result<_, _>>()?;
     // Follows a server once, even if it is named twice.
-    servers.sort_by_key(|server| server.address().to_string());
-    servers.dedup_by_key(|server| server.address().to_string());
+    servers.sort_by_key(|server| server.address.to_string());
+    servers.dedup_by_key(|server| server.address.to_string());
     let instance = Instance::become_one(&directories)?;
     let log = start_log(&directories)?;
     let runtime = Builder::new_current_thread().enable_all().build()?;
     let shared = Arc::new(Shared {
         warm: Arc::new(Warm::default()),
         bridged: Bridged::default(),
-        counts: Counts::default(),
-        since: clock::now(),
-        log: log.clone(),
+        status: Mutex::new(Status {
+            version: VERSION.to_owned(),
+            pid: std::process::id(),
+            since: clock::now(),
+            watched: 0,
+            answered: 0,
+            servers: Vec::new(),
+            log: log.display().to_string(),
+        }),
     });
     let done = runtime.block_on(async {
         let listener = UnixListener::from_std(instance.listen()?)?;
-        let addresses = servers.iter().map(|server| server.address().to_string()).collect();
+        let addresses = servers.iter().map(|server| server.address.to_string()).collect();
         begun(&Serving { socket: instance.socket.clone(), log, servers: addresses });
         tracing::info!(version = VERSION, "the service has begun");
         run(listener, servers, &shared).await
@@ -177,7 +185,7 @@ async fn answer(mut stream: UnixStream, shared: Arc<Shared>) {
     } else {
         PendingDelivery::unclaimed(Reply::Other(VERSION.to_owned()))
     };
-    shared.counts.answered.fetch_add(1, Ordering::Relaxed);
+    shared.status().answered += 1;
     let Ok(json) = serde_json::to_vec(&pending.content) else { return };
     let sent = timeout(time_limits::SERVICE_CALL, async {
         stream.write_all(&json).await?;
@@ -192,15 +200,10 @@ async fn reply(call: Call, asked_at: Instant, shared: &Arc<Shared>) -> PendingDe
     let environment: Environment =
         call.environment.iter().map(|(name, value)| (name.into(), value.into())).collect();
     PendingDelivery::unclaimed(match call.question {
-        ServiceQuestion::Status => Reply::Status(Status {
-            version: VERSION.to_owned(),
-            pid: std::process::id(),
-            since: shared.since,
-            watched: shared.warm.n_watched(),
-            answered: shared.counts.answered.load(Ordering::Relaxed),
-            servers: shared.counts.servers(),
-            log: shared.log.display().to_string(),
-        }),
+        ServiceQuestion::Status => {
+            let watched = shared.warm.n_watched();
+            Reply::Status(Status { watched, ..shared.status().clone() })
+        }
         ServiceQuestion::Hook(question) => {
             let (shared, host) = (Arc::clone(shared), call.host);
             // A later answer is useless: the caller has started to do the work itself.

@@ -1,9 +1,5 @@
 //! The status of the service.
 
-use std::collections::BTreeMap;
-use std::sync::Mutex;
-use std::sync::atomic::AtomicU64;
-
 use serde::{Deserialize, Serialize};
 
 use crate::core::time::Timestamp;
@@ -29,24 +25,16 @@ pub struct ServerStatus {
     pub error: Option<String>,
 }
 
-/// Counters of a running service.
-#[derive(Debug, Default)]
-pub(super) struct Counts {
-    pub(super) answered: AtomicU64,
-    servers: Mutex<BTreeMap<String, ServerStatus>>,
-}
-
-impl Counts {
-    /// Updates the status of a server.
-    pub(super) fn note(&self, address: &str, note: impl FnOnce(&mut ServerStatus)) {
-        let mut servers = self.servers.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let status = servers.entry(address.to_owned()).or_default();
-        status.address = address.to_owned();
-        note(status);
-    }
-
-    pub(super) fn servers(&self) -> Vec<ServerStatus> {
-        let servers = self.servers.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        servers.values().cloned().collect()
+impl Status {
+    /// The status of a server, which begins with the first call. Servers are in the order of their
+    /// addresses.
+    pub(super) fn server(&mut self, address: &str) -> &mut ServerStatus {
+        let known = self.servers.binary_search_by(|server| server.address.as_str().cmp(address));
+        let place = known.unwrap_or_else(|place| {
+            let new = ServerStatus { address: address.to_owned(), ..ServerStatus::default() };
+            self.servers.insert(place, new);
+            place
+        });
+        &mut self.servers[place]
     }
 }

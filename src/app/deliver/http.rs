@@ -234,7 +234,7 @@ async fn known(server: &OpencodeServer, session: &opencode::Session) -> Result<(
         let providers = server.providers(&session.directory).await?;
         let is_known = providers
             .iter()
-            .any(|provider| provider.id == *provider_id && provider.models.contains(id));
+            .any(|provider| provider.id == *provider_id && provider.models.contains_key(id));
         if !is_known {
             return Err(unknown("model", &format!("{provider_id}/{id}")));
         }

@@ -11,31 +11,27 @@ use crate::system::environment::Environment;
 
 pub(super) fn server(url: &str, environment: &Environment) -> Check {
     let name = "server";
-    let refused = |error: &dyn Error| {
-        Check::of_error(name, Verdict::Fail, error, "write it like http://127.0.0.1:4096")
-    };
-    let address: ServerAddress = match url.parse() {
-        Ok(address) => address,
-        Err(error) => return refused(&error),
-    };
-    let credentials = address.credentials(environment);
-    let server = OpencodeServer::new(address, credentials, time_limits::DOCTOR_SERVER);
-    let runtime = match Builder::new_current_thread().enable_all().build() {
-        Ok(runtime) => runtime,
-        Err(error) => return refused(&error),
-    };
-    let health = runtime.block_on(server.health());
-    // Does not wait for the lookup of the host's name.
-    runtime.shutdown_background();
-    let address = server.address();
-    match health {
-        Ok(Health { healthy: true, version }) => {
+    match health(url, environment) {
+        Ok((address, Health { healthy: true, version })) => {
             Check::ok(name, format!("OpenCode {version} at {address}"))
         }
-        Ok(_) => {
+        Ok((address, _)) => {
             let found = format!("OpenCode at {address} says that it is not well");
             Check::fail(name, found, "start it again, and look into its log")
         }
-        Err(error) => refused(&error),
+        Err(error) => {
+            Check::of_error(name, Verdict::Fail, error, "write it like http://127.0.0.1:4096")
+        }
     }
+}
+
+fn health(url: &str, environment: &Environment) -> Result<(ServerAddress, Health), Box<dyn Error>> {
+    let address: ServerAddress = url.parse()?;
+    let credentials = address.credentials(environment);
+    let server = OpencodeServer::new(address, credentials, time_limits::DOCTOR_SERVER);
+    let runtime = Builder::new_current_thread().enable_all().build()?;
+    let health = runtime.block_on(server.health());
+    // Does not wait for the lookup of the host's name.
+    runtime.shutdown_background();
+    Ok((server.address, health?))
 }

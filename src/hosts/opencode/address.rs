@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use hyper::header::HeaderValue;
 use hyper::http::uri::PathAndQuery;
 use thiserror::Error;
 
@@ -22,6 +23,9 @@ pub struct AddressError {
     /// The mistake and how to correct it.
     reason: &'static str,
 }
+
+/// The user and password for a server, as the value of a header. `Debug` shows neither.
+pub type Credentials = HeaderValue;
 
 /// The address of an OpenCode server: `http://host[:port][/base]`. `Display` omits credentials.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,11 +46,9 @@ impl ServerAddress {
         let variable =
             |name| environment.get(name).map(|value| value.to_string_lossy().into_owned());
         self.credentials.clone().or_else(|| {
-            Some(Credentials {
-                password: variable("OPENCODE_SERVER_PASSWORD")?,
-                user: variable("OPENCODE_SERVER_USERNAME")
-                    .unwrap_or_else(|| DEFAULT_USER.to_owned()),
-            })
+            let password = variable("OPENCODE_SERVER_PASSWORD")?;
+            let user = variable("OPENCODE_SERVER_USERNAME");
+            credentials(user.as_deref().unwrap_or(DEFAULT_USER), &password)
         })
     }
 
@@ -136,11 +138,15 @@ fn credentials_in(user_info: &str) -> Result<Option<Credentials>, &'static str> 
     let Some((user, password)) = user_info.split_once(':') else { return Ok(None) };
     let decoded =
         |text| percent_decoded(text).ok_or("its user or password is not percent-encoded UTF-8");
-    let user = match user {
-        "" => DEFAULT_USER.to_owned(),
-        user => decoded(user)?,
-    };
-    Ok(Some(Credentials { user, password: decoded(password)? }))
+    let user = if user.is_empty() { DEFAULT_USER } else { user };
+    Ok(credentials(&decoded(user)?, &decoded(password)?))
+}
+
+fn credentials(user: &str, password: &str) -> Option<Credentials> {
+    let header = format!("Basic {}", STANDARD.encode(format!("{user}:{password}")));
+    let mut header = HeaderValue::try_from(header).ok()?;
+    header.set_sensitive(true);
+    Some(header)
 }
 
 fn percent_decoded(text: &str) -> Option<String> {
@@ -176,25 +182,6 @@ fn without_secrets(text: &str) -> String {
     }
 }
 
-/// The user and password for a server. `Debug` shows neither.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Credentials {
-    user: String,
-    password: String,
-}
-
-impl Credentials {
-    pub(super) fn header(&self) -> String {
-        format!("Basic {}", STANDARD.encode(format!("{}:{}", self.user, self.password)))
-    }
-}
-
-impl fmt::Debug for Credentials {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Credentials(…)")
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -205,7 +192,8 @@ mod tests {
 
     fn header(url: &str, variables: &[(&str, &str)]) -> Option<String> {
         let address: ServerAddress = url.parse().unwrap();
-        address.credentials(&environment(variables)).map(|credentials| credentials.header())
+        let credentials = address.credentials(&environment(variables))?;
+        Some(credentials.to_str().unwrap().to_owned())
     }
 
     #[test]
@@ -289,8 +277,9 @@ mod tests {
         assert_eq!(header("http://a:b%40%3A%C3%BC@h", &both), basic("a:b@:ü"));
         assert_eq!(header("http://:b@h", &both), basic("opencode:b"));
         assert_eq!(header("http://a@h", &both), basic("me:pw"));
-        let credentials = Credentials { user: "s3cret".into(), password: "s3cret".into() };
-        assert!(!format!("{credentials:?}").contains("s3cret"));
+        let secret = credentials("s3cret", "s3cret").unwrap();
+        let shown = format!("{secret:?}");
+        assert!(!shown.contains("s3cret") && !shown.contains("Basic"), "{shown}");
     }
 
     #[test]

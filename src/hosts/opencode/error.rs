@@ -14,6 +14,8 @@ use super::wire::Refusal;
 /// The longest quotation of a server's message.
 const MAX_QUOTED_CHARS: usize = 300;
 
+pub(super) type ServerResult<T> = Result<T, ServerError>;
+
 /// Addresses are without credentials. A `message` is the server's own.
 #[derive(Debug, ThisError)]
 pub enum ServerError {
@@ -99,10 +101,8 @@ impl ServerError {
 
     /// The error for a reply of another content type than OpenCode's API uses.
     pub(super) fn not_api(address: String, content_type: &str) -> ServerError {
-        let content = match content_type {
-            "" => "nothing that it names".to_owned(),
-            named => quoted(named),
-        };
+        let is_named = !content_type.is_empty();
+        let content = quoted(if is_named { content_type } else { "nothing that it names" });
         ServerError::NotApi { address, content }
     }
 }
@@ -121,8 +121,8 @@ pub(super) fn is_kind(content_type: &str, kind: &str) -> bool {
 
 /// Puts a server's message on one line, without control characters that could affect a terminal.
 fn quoted(text: &str) -> String {
-    let words: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    let line = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = text.split(|c: char| c.is_control() || c.is_whitespace());
+    let line = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
     line.chars().take(MAX_QUOTED_CHARS).collect()
 }
 

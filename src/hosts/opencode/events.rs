@@ -9,10 +9,11 @@ use bytes::Bytes;
 use futures::{Stream, StreamExt, stream};
 use http_body_util::BodyExt;
 use sse_stream::{Sse, SseByteStream};
+use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use super::error::{ServerError, chain};
-use super::http::{Connection, MAX_BODY_BYTES, OpenBody};
+use super::error::{ServerError, ServerResult, chain};
+use super::http::{MAX_BODY_BYTES, OpenBody};
 use super::wire::Event;
 
 /// The folders whose events are wanted.
@@ -32,7 +33,7 @@ pub(super) fn read(
     body: OpenBody,
     address: String,
     longest_silence: Duration,
-) -> impl Stream<Item = Result<Event, ServerError>> + Send {
+) -> impl Stream<Item = ServerResult<Event>> + Send {
     let OpenBody { body, connection } = body;
     let unread = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&unread);
@@ -60,12 +61,12 @@ struct Feed<S> {
     unread: Arc<AtomicUsize>,
     address: String,
     longest_silence: Duration,
-    _connection: Connection,
+    _connection: JoinSet<()>,
 }
 
 impl<S: Stream<Item = Result<Sse, sse_stream::Error>> + Unpin> Feed<S> {
     /// Waits for the next event; `None` after the server closed the connection.
-    async fn next(&mut self) -> Result<Option<Event>, ServerError> {
+    async fn next(&mut self) -> ServerResult<Option<Event>> {
         loop {
             let Ok(block) = timeout(self.longest_silence, self.blocks.next()).await else {
                 let silence = self.longest_silence;

@@ -4,6 +4,7 @@ use std::error::Error;
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures::FutureExt;
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;
 use hyper::client::conn::http1;
@@ -11,11 +12,11 @@ use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderValue};
 use hyper::{Method, Request, StatusCode};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
-use tokio::task::JoinHandle;
+use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::address::ServerAddress;
-use super::error::{ServerError, chain};
+use super::error::{ServerError, ServerResult, chain};
 use super::server::OpencodeServer;
 use crate::core::time_limits;
 
@@ -31,17 +32,9 @@ pub(super) struct HttpReply<Body> {
 /// A body that has not been read yet.
 pub(super) struct OpenBody {
     pub(super) body: Incoming,
-    pub(super) connection: Connection,
-}
-
-/// The task that drives a connection. Dropping it closes the connection, even if the other side has
-/// stopped reading.
-pub(super) struct Connection(JoinHandle<()>);
-
-impl Drop for Connection {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
+    /// The task that drives the connection. Dropping it closes the connection, even if the other
+    /// side has stopped reading.
+    pub(super) connection: JoinSet<()>,
 }
 
 impl OpencodeServer {
@@ -51,21 +44,18 @@ impl OpencodeServer {
         &self,
         path: &str,
         body: Option<Vec<u8>>,
-    ) -> Result<HttpReply<Bytes>, ServerError> {
+    ) -> ServerResult<HttpReply<Bytes>> {
         let exchange = async { self.read(self.send(path, body).await?).await };
         self.within(self.limit, exchange).await
     }
 
     /// Sends a request and waits for the reply's head.
-    pub(super) async fn open(&self, path: &str) -> Result<HttpReply<OpenBody>, ServerError> {
+    pub(super) async fn open(&self, path: &str) -> ServerResult<HttpReply<OpenBody>> {
         self.within(self.limit, self.send(path, None)).await
     }
 
     /// Reads the body in time.
-    pub(super) async fn read(
-        &self,
-        reply: HttpReply<OpenBody>,
-    ) -> Result<HttpReply<Bytes>, ServerError> {
+    pub(super) async fn read(&self, reply: HttpReply<OpenBody>) -> ServerResult<HttpReply<Bytes>> {
         let HttpReply { status, content_type, body: OpenBody { body, connection: _open } } = reply;
         let reading = async {
             let body = Limited::new(body, MAX_BODY_BYTES).collect().await;
@@ -74,11 +64,7 @@ impl OpencodeServer {
         Ok(HttpReply { status, content_type, body: self.within(self.limit, reading).await? })
     }
 
-    async fn send(
-        &self,
-        path: &str,
-        body: Option<Vec<u8>>,
-    ) -> Result<HttpReply<OpenBody>, ServerError> {
+    async fn send(&self, path: &str, body: Option<Vec<u8>>) -> ServerResult<HttpReply<OpenBody>> {
         let request = self.request(path, body).map_err(|cause| self.broken(&cause))?;
         let ServerAddress { host, port, .. } = &self.address;
         let address = || self.address.to_string();
@@ -91,10 +77,9 @@ impl OpencodeServer {
         let _ = stream.set_nodelay(true);
         let (mut sender, driver) =
             http1::handshake(TokioIo::new(stream)).await.map_err(|cause| self.broken(&cause))?;
-        let connection = Connection(tokio::spawn(async {
-            // The task that waits for the reply gets the same error.
-            let _ = driver.await;
-        }));
+        let mut connection = JoinSet::new();
+        // The task that waits for the reply gets the same error.
+        connection.spawn(driver.map(drop));
         let reply = sender.send_request(request).await.map_err(|cause| self.broken(&cause))?;
         let content_type = reply.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes);
         Ok(HttpReply {
@@ -114,9 +99,7 @@ impl OpencodeServer {
             .header(HOST, self.address.authority())
             .header(ACCEPT, "application/json, text/event-stream");
         if let Some(credentials) = &self.credentials {
-            let mut value = HeaderValue::try_from(credentials.header())?;
-            value.set_sensitive(true);
-            builder = builder.header(AUTHORIZATION, value);
+            builder = builder.header(AUTHORIZATION, credentials);
         }
         if body.is_some() {
             builder = builder.method(Method::POST).header(CONTENT_TYPE, "application/json");
@@ -127,8 +110,8 @@ impl OpencodeServer {
     async fn within<T>(
         &self,
         limit: Duration,
-        work: impl Future<Output = Result<T, ServerError>>,
-    ) -> Result<T, ServerError> {
+        work: impl Future<Output = ServerResult<T>>,
+    ) -> ServerResult<T> {
         let silent = || ServerError::Silent { address: self.address.to_string(), limit };
         timeout(limit, work).await.unwrap_or_else(|_| Err(silent()))
     }

@@ -17,21 +17,18 @@ pub(super) fn all(
     folder: &Path,
     top: Option<&Path>,
 ) -> Vec<PathBuf> {
+    let home = environment.home();
+    let tops = project_folders(folder, top).chain(home.as_deref());
+    let usual = config_folder::usual(install, environment).into_iter();
+    let folders = usual
+        .chain(tops.map(|top| top.join(install.project_folder)))
+        .chain(environment.path(install.variable));
     let mut found = Vec::new();
-    let mut add = |folder: PathBuf| {
-        let folder = settled(folder);
+    for folder in folders.map(settled) {
         if !found.contains(&folder) {
             found.push(folder);
         }
-    };
-    config_folder::usual(install, environment).into_iter().for_each(&mut add);
-    for above in project_folders(folder, top) {
-        add(above.join(install.project_folder));
     }
-    if let Some(home) = environment.home() {
-        add(home.join(install.project_folder));
-    }
-    environment.path(install.variable).into_iter().for_each(&mut add);
     found
 }
 

@@ -9,6 +9,7 @@ use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use serde_json::Value;
 
 use crate::core::installation::{Install, PluginFile};
+use crate::hosts::is_absent;
 use crate::hosts::opencode::places;
 use crate::hosts::plugin_file::{self, PluginCopy};
 use crate::system::environment::Environment;
@@ -91,7 +92,7 @@ pub fn find(
 fn plugins_in(configuration: &Path) -> Result<Vec<String>, String> {
     let text = match fs::read_to_string(configuration) {
         Ok(text) => text,
-        Err(error) if plugin_file::is_absence(&error) => return Ok(Vec::new()),
+        Err(error) if is_absent(&error) => return Ok(Vec::new()),
         Err(error) if error.kind() == io::ErrorKind::InvalidData => {
             return Err("it is not UTF-8".to_owned());
         }

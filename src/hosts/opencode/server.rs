@@ -7,7 +7,7 @@ use futures::Stream;
 use serde::de::DeserializeOwned;
 
 use super::address::{Credentials, ServerAddress, percent_encoded};
-use super::error::{ServerError, is_kind};
+use super::error::{ServerError, ServerResult, is_kind};
 use super::events::{self, Scope};
 use super::no_reply::NoReply;
 use super::wire::{Agent, Event, Health, Message, Provider, Providers, Session, SessionStatus};
@@ -22,7 +22,7 @@ const MAX_SESSIONS: usize = 1_000;
 /// runtime, which can outlive the limit: end such a runtime with `shutdown_background`.
 #[derive(Debug, Clone)]
 pub struct OpencodeServer {
-    pub(super) address: ServerAddress,
+    pub address: ServerAddress,
     pub(super) credentials: Option<Credentials>,
     pub(super) limit: Duration,
 }
@@ -37,46 +37,39 @@ impl OpencodeServer {
         OpencodeServer { address, credentials, limit }
     }
 
-    pub fn address(&self) -> &ServerAddress {
-        &self.address
-    }
-
-    pub async fn health(&self) -> Result<Health, ServerError> {
+    pub async fn health(&self) -> ServerResult<Health> {
         self.get("/global/health").await
     }
 
     /// Fetches a session of any folder.
-    pub async fn session(&self, id: &str) -> Result<Session, ServerError> {
+    pub async fn session(&self, id: &str) -> ServerResult<Session> {
         self.get(&session_path(id)?).await
     }
 
     /// Fetches a session's last `limit` messages, oldest first.
-    pub async fn messages(&self, id: &str, limit: usize) -> Result<Vec<Message>, ServerError> {
+    pub async fn messages(&self, id: &str, limit: usize) -> ServerResult<Vec<Message>> {
         self.get(&format!("{}/message?limit={limit}", session_path(id)?)).await
     }
 
     /// Fetches the states of a folder's sessions. A session that is missing from the reply is idle.
-    pub async fn statuses(
-        &self,
-        directory: &str,
-    ) -> Result<BTreeMap<String, SessionStatus>, ServerError> {
+    pub async fn statuses(&self, directory: &str) -> ServerResult<BTreeMap<String, SessionStatus>> {
         self.get(&in_folder("/session/status", directory)).await
     }
 
     /// Fetches the agents that a prompt in a folder may name.
-    pub async fn agents(&self, directory: &str) -> Result<Vec<Agent>, ServerError> {
+    pub async fn agents(&self, directory: &str) -> ServerResult<Vec<Agent>> {
         self.get(&in_folder("/agent", directory)).await
     }
 
     /// Fetches the providers and models that a prompt in a folder may name.
-    pub async fn providers(&self, directory: &str) -> Result<Vec<Provider>, ServerError> {
+    pub async fn providers(&self, directory: &str) -> ServerResult<Vec<Provider>> {
         let answer: Providers = self.get(&in_folder("/config/providers", directory)).await?;
         Ok(answer.providers)
     }
 
     /// Fetches the sessions without a parent that changed since `ms` (milliseconds since 1970), in
     /// all folders. An older OpenCode only returns those of its own folder.
-    pub async fn sessions_since(&self, ms: u64) -> Result<Vec<Session>, ServerError> {
+    pub async fn sessions_since(&self, ms: u64) -> ServerResult<Vec<Session>> {
         let query = format!("start={ms}&roots=true&limit={MAX_SESSIONS}");
         let mut sessions: Vec<Session> =
             match self.get(&format!("/experimental/session?{query}")).await {
@@ -92,7 +85,7 @@ impl OpencodeServer {
 
     /// Stores a message and returns its id. After [`ServerError::Silent`] the message may or may
     /// not be stored.
-    pub async fn inject(&self, id: &str, message: &NoReply) -> Result<String, ServerError> {
+    pub async fn inject(&self, id: &str, message: &NoReply) -> ServerResult<String> {
         let path = format!("{}/message", session_path(id)?);
         let stored: Message = self.ask(&path, Some(message.body().to_string().into())).await?;
         Ok(stored.info.id)
@@ -104,7 +97,7 @@ impl OpencodeServer {
     pub async fn events(
         &self,
         scope: &Scope,
-    ) -> Result<impl Stream<Item = Result<Event, ServerError>> + Send + use<>, ServerError> {
+    ) -> Result<impl Stream<Item = ServerResult<Event>> + Send + use<>, ServerError> {
         let path = match scope {
             Scope::Everywhere => "/global/event".to_owned(),
             Scope::OwnFolder => "/event".to_owned(),
@@ -120,15 +113,11 @@ impl OpencodeServer {
             .unwrap_or_else(|| ServerError::not_api(address, &answer.content_type)))
     }
 
-    async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, ServerError> {
+    async fn get<T: DeserializeOwned>(&self, path: &str) -> ServerResult<T> {
         self.ask(path, None).await
     }
 
-    async fn ask<T: DeserializeOwned>(
-        &self,
-        path: &str,
-        body: Option<Vec<u8>>,
-    ) -> Result<T, ServerError> {
+    async fn ask<T: DeserializeOwned>(&self, path: &str, body: Option<Vec<u8>>) -> ServerResult<T> {
         let answer = self.exchange(path, body).await?;
         match ServerError::of_answer(self.address.to_string(), &answer) {
             Some(error) => Err(error),
@@ -138,7 +127,7 @@ impl OpencodeServer {
 }
 
 /// Accepts only ids that cannot change the meaning of the path.
-fn session_path(id: &str) -> Result<String, ServerError> {
+fn session_path(id: &str) -> ServerResult<String> {
     let random = id.strip_prefix("ses_").unwrap_or_default();
     if random.is_empty() || !random.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
         return Err(ServerError::NoSessionId { id: id.to_owned() });

@@ -165,11 +165,12 @@ pub struct Agent {
 }
 
 /// A provider of models. Drops its other fields, which include API keys.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Provider {
     pub id: String,
-    #[serde(default, deserialize_with = "keys")]
-    pub models: Vec<String>,
+    /// By their names.
+    #[serde(default)]
+    pub models: BTreeMap<String, IgnoredAny>,
 }
 
 /// The reply of `GET /config/providers`.
@@ -200,10 +201,6 @@ fn known_or_none<'de, D: Deserializer<'de>, T: DeserializeOwned>(
     input: D,
 ) -> Result<Option<T>, D::Error> {
     Ok(serde_json::from_value(Value::deserialize(input)?).ok())
-}
-
-fn keys<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<String>, D::Error> {
-    Ok(BTreeMap::<String, IgnoredAny>::deserialize(input)?.into_keys().collect())
 }
 
 #[cfg(test)]
@@ -295,7 +292,7 @@ mod tests {
         let json = r#"{"providers":[{"id":"mock","options":{"apiKey":"sk-1"},"models":{"m2":{"id":"m2"},"m1":{}}},
                        {"id":"bare"}],"default":{}}"#;
         let providers: Providers = serde_json::from_str(json).unwrap();
-        assert_eq!(providers.providers[0].models, ["m1", "m2"]);
+        assert!(providers.providers[0].models.keys().eq(["m1", "m2"]));
         assert!(!format!("{:?}", providers.providers).contains("sk-1"));
     }
 
