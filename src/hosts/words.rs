@@ -31,14 +31,15 @@ pub struct SessionEvent {
     pub folder: PathBuf,
     /// The file may not exist yet.
     pub transcript: Option<PathBuf>,
+    /// The time since the last response, in whole seconds.
+    pub silence: Option<Duration>,
     pub kind: EventKind,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EventKind {
-    /// The session starts or continues. `silence` is the time since the last response, in whole
-    /// seconds.
-    Started { cause: StartCause, silence: Option<Duration> },
+    /// The session starts or continues.
+    Started(StartCause),
     /// A prompt waits for our reply.
     Prompted,
     /// `is_cleared`: the user cleared the session.
@@ -87,7 +88,7 @@ mod tests {
             format!(r#"{{"hook_event_name":"SessionStart","cwd":"/p","source":"fork",{more}}}"#)
         };
         let fork = read(Host::ClaudeCode, &start(r#""session_id":"s""#)).unwrap();
-        let kind = EventKind::Started { cause: StartCause::Resumed, silence: None };
+        let kind = EventKind::Started(StartCause::Resumed);
         assert_eq!((fork.session.as_str(), fork.kind), ("s", kind));
         assert_eq!(read(Host::ClaudeCode, &start(r#""session_id":" ""#)), None);
         assert_eq!(read(Host::ClaudeCode, &start(r#""session_id":"s","agent_id":"a""#)), None);
@@ -99,7 +100,7 @@ mod tests {
         let prompt = r#"{"event":"prompt:submit","session_id":"s"}"#;
         let (session, folder) = ("s".to_owned(), PathBuf::from("."));
         let kind = EventKind::Prompted;
-        let prompted = SessionEvent { session, folder, transcript: None, kind };
+        let prompted = SessionEvent { session, folder, transcript: None, silence: None, kind };
         assert_eq!(read(Host::Amplifier, prompt), Some(prompted));
         assert_eq!(read(Host::Amplifier, r#"{"event":"session:start","session_id":"s"}"#), None);
         let child = r#"{"event":"prompt:submit","session_id":"s","parent_id":"p"}"#;

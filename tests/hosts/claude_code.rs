@@ -64,9 +64,8 @@ fn the_installed_hooks_are_run_and_their_text_reaches_the_model() {
     like_fixture(start, "session-start-startup");
     like_fixture(end, "session-end-other");
     assert_eq!(start["source"], "startup");
-    let SessionEvent { session: id, folder, transcript, kind } = event(start);
-    let new = EventKind::Started { cause: StartCause::New, silence: None };
-    assert_eq!((folder, kind), (lab.project(), new));
+    let SessionEvent { session: id, folder, transcript, kind, .. } = event(start);
+    assert_eq!((folder, kind), (lab.project(), EventKind::Started(StartCause::New)));
     let transcript = transcript.unwrap();
     assert!(transcript.starts_with(lab.scratch.home()) && transcript.is_file());
     assert_eq!(transcript.file_stem().unwrap().to_str(), Some(id.as_str()));

@@ -24,11 +24,11 @@ pub fn direct(host: Host, question: &[u8], until: Instant) -> Option<PendingDeli
     let kind = event.kind;
     let told = Told { host, words, event, until };
     match kind {
-        EventKind::Started { cause, silence } => told.answer_start(cause, silence),
+        EventKind::Started(cause) => told.answer_start(cause),
         EventKind::Prompted => {
             let at = Request::lenient(told.event.folder.clone());
             let place = Place::find(&at).ok()?;
-            told.give(&place, at, Moment::Start, HandoffRequest::First)
+            told.give(&place, at, (Moment::Start, HandoffRequest::First))
         }
         EventKind::Ended { is_cleared } => {
             note_end(told.event, is_cleared);
@@ -36,6 +36,11 @@ pub fn direct(host: Host, question: &[u8], until: Instant) -> Option<PendingDeli
         }
     }
 }
+
+type Reply = Option<PendingDelivery<String>>;
+
+/// A moment at which a session gets a context, and the handoff that it gets then.
+type Due = (Moment, HandoffRequest);
 
 /// What a host tells its hook.
 struct Told {
@@ -47,13 +52,7 @@ struct Told {
 
 impl Told {
     /// Delivers a context in the host's format.
-    fn give(
-        &self,
-        place: &Place,
-        at: Request,
-        moment: Moment,
-        wanted: HandoffRequest,
-    ) -> Option<PendingDelivery<String>> {
+    fn give(&self, place: &Place, at: Request, (moment, wanted): Due) -> Reply {
         let pending = deliver(DeliveryRequest {
             door: Door::Stdout,
             session: Session { moment, ..Session::new(&self.event.session, at, self.host) },
@@ -66,11 +65,7 @@ impl Told {
         Some(pending.ok()?.map(|injection| self.words.context(&injection.text)))
     }
 
-    fn answer_start(
-        &self,
-        cause: StartCause,
-        silence: Option<Duration>,
-    ) -> Option<PendingDelivery<String>> {
+    fn answer_start(&self, cause: StartCause) -> Reply {
         let SessionEvent { session, folder, .. } = &self.event;
         // Commands in the session's shells then know their session.
         self.words.name_session(session);
@@ -92,19 +87,19 @@ impl Told {
             // The process that should have written the handoff has ended.
             let _ = detach::finish_endings();
         }
-        let last_said = || known.map(|known| known.at_ms).or_else(|| self.last_said(silence));
-        let (moment, wanted) = self.moment(cause, &place, state, last_said)?;
-        self.give(&place, at, moment, wanted)
+        let since = || known.map(|known| known.at_ms).or_else(|| self.last_said());
+        let due = self.due(cause, &place, state, since)?;
+        self.give(&place, at, due)
     }
 
     /// The session's moment; `None` if it gets no context.
-    fn moment(
+    fn due(
         &self,
         cause: StartCause,
         place: &Place,
         state: Option<State>,
-        last_said: impl FnOnce() -> Option<i64>,
-    ) -> Option<(Moment, HandoffRequest)> {
+        since: impl FnOnce() -> Option<i64>,
+    ) -> Option<Due> {
         let session = &self.event.session;
         let start = Some((Moment::Start, HandoffRequest::First));
         match cause {
@@ -116,10 +111,8 @@ impl Told {
             }
             StartCause::Compacted => {
                 let (count, last) = state?.compactions(session).ok()?;
-                let is_same = last.is_some_and(|last| {
-                    (0..time_limits::SAME_COMPACTION.as_millis() as i64)
-                        .contains(&(now_ms() - last))
-                });
+                let same = 0..time_limits::SAME_COMPACTION.as_millis() as i64;
+                let is_same = last.is_some_and(|last| same.contains(&(now_ms() - last)));
                 let moment = Moment::Compaction((count + 1).to_string());
                 (!is_same).then_some((moment, HandoffRequest::Again))
             }
@@ -129,7 +122,7 @@ impl Told {
                     scope: &place.project.scope,
                     session,
                     // With an unknown age, no handoff counts as newer.
-                    request: HandoffRequest::Since(last_said().unwrap_or(i64::MAX)),
+                    request: HandoffRequest::Since(since().unwrap_or(i64::MAX)),
                     max_age: place.settings.handoff.max_age(),
                     now_ms: now_ms(),
                     unusable: &[],
@@ -148,15 +141,14 @@ impl Told {
     }
 
     /// The time of the last response in the session, in milliseconds since 1970.
-    fn last_said(&self, silence: Option<Duration>) -> Option<i64> {
+    fn last_said(&self) -> Option<i64> {
+        if let Some(written) = self.event.transcript.as_deref().and_then(transcript::last_written) {
+            return Some(written);
+        }
         // A fork has no transcript yet. Its silence is rounded to whole seconds: delivering twice
         // is better than never.
-        let silence = || {
-            let silence = silence?.saturating_add(Duration::from_secs(1));
-            i64::try_from(silence.as_millis()).ok()
-        };
-        let written = self.event.transcript.as_deref().and_then(transcript::last_written);
-        written.or_else(|| Some(now_ms().saturating_sub(silence()?)))
+        let silence = self.event.silence?.saturating_add(Duration::from_secs(1));
+        Some(now_ms().saturating_sub(i64::try_from(silence.as_millis()).ok()?))
     }
 
     /// Records a session that gets no context.

@@ -36,6 +36,7 @@ impl HostWords for Amplifier {
             session: raw.session_id.filter(|session| !session.is_empty())?,
             folder: folder.unwrap_or_else(|| PathBuf::from(".")),
             transcript: None,
+            silence: None,
             kind: EventKind::Prompted,
         })
     }
@@ -67,6 +68,7 @@ mod tests {
                 session: session.to_owned(),
                 folder: folder.into(),
                 transcript: None,
+                silence: None,
                 kind: EventKind::Prompted,
             });
             assert_eq!(Amplifier.read(json.as_bytes()), expect, "{json}");

@@ -4,13 +4,14 @@
 //! it never shows standard output that is one JSON object as text, and it moves a text of more than
 //! 10,000 UTF-16 units into a file and shows the model the first 2,000.
 
+use std::fs::OpenOptions;
+use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::env_file;
 use crate::hosts::words::{EventKind, HostWords, SessionEvent, StartCause};
 
 /// The longest text that reaches the model whole. Claude Code counts UTF-16 units: a character
@@ -25,6 +26,7 @@ struct RawEvent {
     transcript_path: Option<PathBuf>,
     /// The sub-agent of the session that the event is about.
     agent_id: Option<String>,
+    seconds_since_last_response: Option<Value>,
     #[serde(flatten)]
     kind: RawKind,
 }
@@ -34,7 +36,6 @@ struct RawEvent {
 enum RawKind {
     SessionStart {
         source: String,
-        seconds_since_last_response: Option<Value>,
     },
     SessionEnd {
         reason: String,
@@ -53,44 +54,52 @@ impl HostWords for ClaudeCode {
             return None;
         }
         let kind = match raw.kind {
-            RawKind::SessionStart { source, seconds_since_last_response: seconds } => {
-                let cause = match source.as_str() {
-                    "resume" | "fork" => StartCause::Resumed,
-                    "clear" => StartCause::Cleared,
-                    "compact" => StartCause::Compacted,
-                    // `startup`, which the VS Code extension is said to report after `/clear`, too,
-                    // or a source of a newer version.
-                    _ => StartCause::New,
-                };
-                let silence = seconds.and_then(|seconds| seconds.as_u64());
-                EventKind::Started { cause, silence: silence.map(Duration::from_secs) }
-            }
+            RawKind::SessionStart { source } => EventKind::Started(match source.as_str() {
+                "resume" | "fork" => StartCause::Resumed,
+                "clear" => StartCause::Cleared,
+                "compact" => StartCause::Compacted,
+                // `startup`, which the VS Code extension is said to report after `/clear`, too, or
+                // a source of a newer version.
+                _ => StartCause::New,
+            }),
             // Others are `resume`, `logout`, `prompt_input_exit`, `other`, or of a newer version.
             RawKind::SessionEnd { reason } => EventKind::Ended { is_cleared: reason == "clear" },
             RawKind::Other => return None,
         };
-        let transcript = raw.transcript_path.filter(|path| !path.as_os_str().is_empty());
-        Some(SessionEvent { session: raw.session_id, folder: raw.cwd, transcript, kind })
+        let seconds = raw.seconds_since_last_response.and_then(|seconds| seconds.as_u64());
+        Some(SessionEvent {
+            session: raw.session_id,
+            folder: raw.cwd,
+            transcript: raw.transcript_path.filter(|path| !path.as_os_str().is_empty()),
+            silence: seconds.map(Duration::from_secs),
+            kind,
+        })
     }
 
+    /// Replies to a session's start: one line of JSON without a line break.
     fn context(&self, text: &str) -> String {
-        additional_context(text)
+        let text = Value::from(text).to_string();
+        // Some readers treat these characters as line breaks.
+        let text = text.replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029");
+        format!(
+            r#"{{"hookSpecificOutput":{{"hookEventName":"SessionStart","additionalContext":{text}}}}}"#
+        )
     }
 
+    /// Through the file in which a hook sets variables for its session's shells. Ignores failures:
+    /// the shells then lack the variable.
     fn name_session(&self, session: &str) {
-        env_file::append(session);
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+        let file = std::env::var_os("CLAUDE_ENV_FILE").filter(|file| !file.is_empty());
+        if let Some(file) = file
+            && !session.is_empty()
+            && session.chars().all(is_plain)
+        {
+            let opened = OpenOptions::new().append(true).create(true).open(file);
+            let line = format!("export KGCTX_SESSION_ID={session}\n");
+            let _ = opened.and_then(|mut file| file.write_all(line.as_bytes()));
+        }
     }
-}
-
-/// Formats the reply to a session's start that injects `text`: one line of JSON without a line
-/// break.
-pub fn additional_context(text: &str) -> String {
-    let text = Value::from(text).to_string();
-    // Some readers treat these characters as line breaks.
-    let text = text.replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029");
-    format!(
-        r#"{{"hookSpecificOutput":{{"hookEventName":"SessionStart","additionalContext":{text}}}}}"#
-    )
 }
 
 pub fn fits(text: &str) -> bool {
@@ -128,26 +137,23 @@ mod tests {
                 assert_eq!(name, "session-start-subagent");
                 continue;
             };
-            let silence = Some(Duration::from_secs(14));
             let expected = match name.trim_end_matches("-window") {
                 "session-start-startup" | "session-start-vscode" => {
-                    EventKind::Started { cause: StartCause::New, silence: None }
+                    EventKind::Started(StartCause::New)
                 }
                 "session-start-resume" | "session-start-fork" => {
-                    EventKind::Started { cause: StartCause::Resumed, silence }
+                    EventKind::Started(StartCause::Resumed)
                 }
-                "session-start-clear" => {
-                    EventKind::Started { cause: StartCause::Cleared, silence: None }
-                }
-                "session-start-compact" => {
-                    EventKind::Started { cause: StartCause::Compacted, silence: None }
-                }
+                "session-start-clear" => EventKind::Started(StartCause::Cleared),
+                "session-start-compact" => EventKind::Started(StartCause::Compacted),
                 name => {
                     assert!(name.starts_with("session-end-"), "{name}");
                     EventKind::Ended { is_cleared: name == "session-end-clear" }
                 }
             };
             assert_eq!(event.kind, expected, "{name}");
+            let goes_on = event.kind == EventKind::Started(StartCause::Resumed);
+            assert_eq!(event.silence, goes_on.then_some(Duration::from_secs(14)), "{name}");
             assert_eq!(event.folder, Path::new("/home/ada/atlas"), "{name}");
             let place = folder.join(format!("{}.jsonl", event.session));
             assert_eq!(event.transcript, Some(place), "{name}");
@@ -162,9 +168,10 @@ mod tests {
             r#"{"hook_event_name":"SessionStart","session_id":"s","cwd":"/p","source":"moon",
                 "transcript_path":"","agent_id":null,"seconds_since_last_response":-0.5,"new":{"deep":[1]}}"#,
         );
-        let kind = EventKind::Started { cause: StartCause::New, silence: None };
-        let (session, folder) = ("s".to_owned(), "/p".into());
-        assert_eq!(start, Some(SessionEvent { session, folder, transcript: None, kind }));
+        let (session, folder, kind) =
+            ("s".to_owned(), "/p".into(), EventKind::Started(StartCause::New));
+        let expected = SessionEvent { session, folder, transcript: None, silence: None, kind };
+        assert_eq!(start, Some(expected));
     }
 
     #[test]
@@ -204,7 +211,7 @@ mod tests {
     }
 
     fn check_envelope(text: &str) {
-        let json = additional_context(text);
+        let json = ClaudeCode.context(text);
         // Without the name Claude Code drops the text; any byte around the object turns all of it
         // into plain text.
         let read: Value = serde_json::from_str(&json).unwrap();

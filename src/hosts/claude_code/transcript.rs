@@ -1,7 +1,6 @@
 //! A Claude Code transcript: JSON lines that record a conversation. The format is undocumented, so
 //! lines that do not parse are skipped one by one.
 
-use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
@@ -38,20 +37,15 @@ const NOT_TYPED: [&str; 6] = [
     "[Request interrupted by user",
 ];
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
 struct Line {
     r#type: String,
-    #[serde(default)]
     subtype: Option<String>,
-    #[serde(default)]
     is_sidechain: bool,
     agent_id: Option<String>,
-    #[serde(default)]
     is_meta: bool,
-    #[serde(default)]
     is_compact_summary: bool,
-    #[serde(default)]
     is_api_error_message: bool,
     message: Option<RawMessage>,
 }
@@ -94,7 +88,7 @@ fn understand(mut lines: impl BufRead) -> io::Result<Conversation> {
         line.clear();
         let n_read = lines.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut line)? as u64;
         if n_read == 0 {
-            return Ok(listener.conversation());
+            return Ok(listener.heard);
         }
         if n_read == MAX_LINE_BYTES && !line.ends_with(b"\n") {
             lines.skip_until(b'\n')?;
@@ -107,9 +101,7 @@ fn understand(mut lines: impl BufRead) -> io::Result<Conversation> {
 /// Collects a conversation line by line.
 #[derive(Default)]
 struct Listener {
-    turns: usize,
-    messages: VecDeque<Message>,
-    files_changed: Vec<String>,
+    heard: Conversation,
     /// A command that was typed. The next lines show whether the model or Claude Code itself
     /// answers it.
     command: Option<String>,
@@ -160,13 +152,13 @@ impl Listener {
             return;
         }
         self.command = None;
-        self.turns += 1;
+        self.heard.turns += 1;
         self.say(Role::User, text);
     }
 
     fn hear_assistant(&mut self, message: RawMessage) {
         if let Some(command) = self.command.take() {
-            self.turns += 1;
+            self.heard.turns += 1;
             self.say(Role::User, command);
         }
         for block in blocks(&message.content).filter(|block| block["type"] == "tool_use") {
@@ -177,7 +169,7 @@ impl Listener {
         }
         let text = words(&message.content, |_| true);
         let goes_on = message.id.is_some() && message.id == self.speaking;
-        match self.messages.back_mut() {
+        match self.heard.messages.last_mut() {
             Some(last) if goes_on && !text.is_empty() && last.role == Role::Assistant => {
                 last.text.push('\n');
                 last.text.push_str(&text);
@@ -192,23 +184,20 @@ impl Listener {
         if text.is_empty() {
             return;
         }
-        if self.messages.len() == MAX_MESSAGES {
-            self.messages.pop_front();
+        let messages = &mut self.heard.messages;
+        if messages.len() == MAX_MESSAGES {
+            messages.remove(0);
         }
         shorten(&mut text);
-        self.messages.push_back(Message { role, text });
+        messages.push(Message { role, text });
     }
 
     fn change(&mut self, file: &str) {
-        let is_new = !file.is_empty() && !self.files_changed.iter().any(|known| known == file);
-        if is_new && self.files_changed.len() < MAX_FILES {
-            self.files_changed.push(file.to_owned());
+        let files = &mut self.heard.files_changed;
+        let is_new = !file.is_empty() && !files.iter().any(|known| known == file);
+        if is_new && files.len() < MAX_FILES {
+            files.push(file.to_owned());
         }
-    }
-
-    fn conversation(self) -> Conversation {
-        let Listener { turns, messages, files_changed, .. } = self;
-        Conversation { turns, messages: messages.into(), files_changed }
     }
 }
 
@@ -220,12 +209,8 @@ fn blocks(content: &Value) -> impl Iterator<Item = &Value> {
 fn words(content: &Value, is_wanted: impl Fn(&str) -> bool) -> String {
     let texts = blocks(content).filter(|block| block["type"] == "text");
     let texts = texts.filter_map(|block| block["text"].as_str()).chain(content.as_str());
-    let texts: Vec<&str> = texts
-        .filter(|text| is_wanted(text))
-        .map(str::trim)
-        .filter(|text| !text.is_empty())
-        .collect();
-    texts.join("\n")
+    let texts = texts.filter(|text| is_wanted(text)).map(str::trim);
+    texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
 /// Parses the record of a command into the text that was typed.
@@ -241,9 +226,7 @@ fn command(text: &str) -> Option<String> {
 }
 
 fn shorten(text: &mut String) {
-    if text.len() > MAX_TEXT_BYTES {
-        text.truncate(text.floor_char_boundary(MAX_TEXT_BYTES));
-    }
+    text.truncate(text.floor_char_boundary(MAX_TEXT_BYTES));
 }
 
 #[cfg(test)]

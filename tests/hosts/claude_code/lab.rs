@@ -9,6 +9,8 @@ use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use kgctx::hosts::claude_code::ClaudeCode;
+use kgctx::hosts::words::HostWords;
 use serde_json::{Value, json};
 
 use super::model::Model;
@@ -105,7 +107,7 @@ impl Lab {
 
     /// Answers as kgctx does.
     pub(super) fn answer_with_context(&self, text: &str) {
-        self.answer(&kgctx::hosts::claude_code::additional_context(text));
+        self.answer(&ClaudeCode.context(text));
     }
 
     /// Runs Claude Code with a prompt, and returns what it printed.
