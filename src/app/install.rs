@@ -47,6 +47,8 @@ pub enum InstallError {
     Io { path: PathBuf, cause: io::Error },
 }
 
+pub(super) type InstallResult<T> = Result<T, InstallError>;
+
 /// A host, and the folder for its installation.
 pub(super) struct Target<'a> {
     pub(super) surroundings: &'a Surroundings,
@@ -61,7 +63,7 @@ impl<'a> Target<'a> {
         surroundings: &'a Surroundings,
         host: Host,
         scope: Scope,
-    ) -> Result<Target<'a>, InstallError> {
+    ) -> InstallResult<Target<'a>> {
         let facts = host.facts();
         let install = facts.install.as_ref().ok_or(InstallError::Host(facts.title))?;
         let folder = match (scope, &surroundings.project.checkout) {
@@ -76,13 +78,13 @@ impl<'a> Target<'a> {
         Ok(Target { surroundings, install, folder, scope })
     }
 
-    fn state(&self) -> Result<Option<State>, InstallError> {
+    fn state(&self) -> InstallResult<Option<State>> {
         Ok(State::open_if_there(&self.surroundings.directories.state, time_limits::STATE)?)
     }
 }
 
 /// The plan of an installation.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct InstallPlan {
     /// The changes in order; empty if this version is already installed.
     pub changes: Vec<Change>,
@@ -99,11 +101,7 @@ pub struct InstallPlan {
 }
 
 /// Plans an installation and changes nothing.
-pub fn plan_install(
-    request: &Request,
-    host: Host,
-    scope: Scope,
-) -> Result<InstallPlan, InstallError> {
+pub fn plan_install(request: &Request, host: Host, scope: Scope) -> InstallResult<InstallPlan> {
     let surroundings = Surroundings::find(request)?;
     let target = Target::find(&surroundings, host, scope)?;
     match &target.install.kind {
@@ -115,9 +113,7 @@ pub fn plan_install(
 impl InstallPlan {
     fn new(target: &Target<'_>, file: PathBuf, text: String) -> InstallPlan {
         let state = target.surroundings.directories.state.clone();
-        let (changes, other_copies) = (Vec::new(), Vec::new());
-        let (unfound_program, original) = (None, None);
-        InstallPlan { changes, file, other_copies, unfound_program, text, original, state }
+        InstallPlan { file, text, state, ..InstallPlan::default() }
     }
 
     /// Plans a new file and its missing parent folders.
@@ -129,10 +125,7 @@ impl InstallPlan {
 
     /// Records the former state first, so that the installation can always be undone, then writes
     /// the file.
-    pub fn apply(&self) -> Result<(), InstallError> {
-        if self.changes.is_empty() {
-            return Ok(());
-        }
+    pub fn apply(&self) -> InstallResult<()> {
         let at = |step| self.changes.iter().filter(move |change| change.step == step);
         let is_new = at(Step::Write).any(|change| change.path == self.file);
         let new_folders: Vec<PathBuf> =
@@ -187,11 +180,7 @@ pub struct UninstallPlan {
 }
 
 /// Plans a removal and changes nothing.
-pub fn plan_uninstall(
-    request: &Request,
-    host: Host,
-    scope: Scope,
-) -> Result<UninstallPlan, InstallError> {
+pub fn plan_uninstall(request: &Request, host: Host, scope: Scope) -> InstallResult<UninstallPlan> {
     let surroundings = Surroundings::find(request)?;
     let target = Target::find(&surroundings, host, scope)?;
     match &target.install.kind {
@@ -201,7 +190,7 @@ pub fn plan_uninstall(
 }
 
 impl UninstallPlan {
-    pub fn apply(&self) -> Result<(), InstallError> {
+    pub fn apply(&self) -> InstallResult<()> {
         for Change { step, path, .. } in &self.changes {
             let done = match step {
                 Step::Restore | Step::Edit => {
@@ -226,7 +215,7 @@ impl UninstallPlan {
 }
 
 /// The folders that were created for a file, and whether each can be removed.
-fn folders_to_go(file: &Path, folders_made: u32) -> Result<Vec<Change>, InstallError> {
+fn folders_to_go(file: &Path, folders_made: u32) -> InstallResult<Vec<Change>> {
     let mut changes = Vec::new();
     let mut gone = file;
     for folder in file.ancestors().skip(1).take(folders_made as usize) {
@@ -247,7 +236,7 @@ fn folders_to_go(file: &Path, folders_made: u32) -> Result<Vec<Change>, InstallE
     Ok(changes)
 }
 
-fn remembered(state: Option<&State>, file: &Path) -> Result<Option<Installation>, InstallError> {
+fn remembered(state: Option<&State>, file: &Path) -> InstallResult<Option<Installation>> {
     Ok(state.map(|state| state.installation(file)).transpose()?.flatten())
 }
 

@@ -24,27 +24,26 @@ pub enum SettingsFileError {
     Shape { path: PathBuf, what: String },
 }
 
+pub type SettingsResult<T> = Result<T, SettingsFileError>;
+
 /// A settings file, as read or as edited.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SettingsFile {
     wanted: &'static JsonHooks,
     path: PathBuf,
     /// The file's exact content.
-    text: String,
+    pub text: String,
     json: JsonText,
 }
 
-/// A hook that runs kgctx, and its position: in an event's list of groups, and in a group's list of
-/// hooks.
+/// A hook that runs kgctx.
 pub struct OurHook<'a> {
     pub event: &'a str,
     /// The program, as the hook names it.
     pub program: String,
     is_exec: bool,
-    groups: &'a Node,
-    group: usize,
-    hooks: &'a Node,
-    place: usize,
+    /// The lists and objects around it and its place in each, from the root to the group's list.
+    around: [(&'a Node, usize); 4],
 }
 
 /// The fields of a hook that show which program it runs.
@@ -65,10 +64,7 @@ struct NewHook<'a> {
 
 impl SettingsFile {
     /// Reads a file; `None` if it does not exist.
-    pub fn read(
-        path: &Path,
-        wanted: &'static JsonHooks,
-    ) -> Result<Option<SettingsFile>, SettingsFileError> {
+    pub fn read(path: &Path, wanted: &'static JsonHooks) -> SettingsResult<Option<SettingsFile>> {
         match fs::read(path) {
             Ok(bytes) => SettingsFile::parse(path, wanted, bytes).map(Some),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -81,10 +77,7 @@ impl SettingsFile {
     }
 
     /// A settings file with an empty object.
-    pub fn empty(
-        path: &Path,
-        wanted: &'static JsonHooks,
-    ) -> Result<SettingsFile, SettingsFileError> {
+    pub fn empty(path: &Path, wanted: &'static JsonHooks) -> SettingsResult<SettingsFile> {
         SettingsFile::parse(path, wanted, b"{}\n".to_vec())
     }
 
@@ -93,18 +86,14 @@ impl SettingsFile {
     pub fn read_backup(
         file: &Path,
         wanted: &'static JsonHooks,
-    ) -> Result<Option<SettingsFile>, SettingsFileError> {
+    ) -> SettingsResult<Option<SettingsFile>> {
         match SettingsFile::read(&backup(file), wanted) {
             Err(SettingsFileError::Broken { .. } | SettingsFileError::Shape { .. }) => Ok(None),
             read => read,
         }
     }
 
-    fn parse(
-        path: &Path,
-        wanted: &'static JsonHooks,
-        bytes: Vec<u8>,
-    ) -> Result<SettingsFile, SettingsFileError> {
+    fn parse(path: &Path, wanted: &'static JsonHooks, bytes: Vec<u8>) -> SettingsResult<Self> {
         let shape = |what: &str| SettingsFileError::Shape {
             path: path.to_path_buf(),
             what: what.to_owned(),
@@ -121,15 +110,12 @@ impl SettingsFile {
             if hooks.kind != Kind::Object {
                 return Err(shape("its \"hooks\" is no object in braces"));
             }
-            if let Some(other) = hooks.members().find(|groups| groups.kind != Kind::Array) {
+            if let Some((_, other)) = hooks.members().find(|(_, groups)| groups.kind != Kind::Array)
+            {
                 return Err(shape(&format!("its \"hooks\" for {:?} is no list", other.name)));
             }
         }
         Ok(SettingsFile { wanted, path: path.to_path_buf(), text, json })
-    }
-
-    pub fn text(&self) -> &str {
-        &self.text
     }
 
     pub fn is_empty(&self) -> bool {
@@ -144,7 +130,7 @@ impl SettingsFile {
     }
 
     /// Returns the file with one hook per wanted event that runs `program`; every other byte stays.
-    pub fn with_hooks(&self, program: &str) -> Result<SettingsFile, SettingsFileError> {
+    pub fn with_hooks(&self, program: &str) -> SettingsResult<SettingsFile> {
         let mut file = self.clone();
         for event in self.wanted.events {
             // Removes duplicates.
@@ -162,7 +148,8 @@ impl SettingsFile {
         let new = NewHook { r#type: "command", command: program, args, timeout };
         if let Some(found) = self.our_hooks_at(event).first() {
             let is_right = found.program == program && found.is_exec;
-            let hook = &found.hooks.elements()[found.place];
+            let [.., (hooks, place)] = found.around;
+            let hook = &hooks.children[place];
             return if is_right { Ok(json.clone()) } else { json.replaced(hook, &new) };
         }
         let group = BTreeMap::from([("hooks", [new])]);
@@ -178,10 +165,7 @@ impl SettingsFile {
 
     /// Returns the file without our hooks and without the lists that this leaves empty; lists that
     /// exist in `before` stay.
-    pub fn without_hooks(
-        &self,
-        before: Option<&SettingsFile>,
-    ) -> Result<SettingsFile, SettingsFileError> {
+    pub fn without_hooks(&self, before: Option<&SettingsFile>) -> SettingsResult<SettingsFile> {
         let before = before.and_then(|before| before.json.root.member("hooks"));
         let was_there = |event: Option<&str>| match (before, event) {
             (Some((_, hooks)), Some(event)) => hooks.member(event).is_some(),
@@ -194,10 +178,7 @@ impl SettingsFile {
         Ok(file)
     }
 
-    fn edited(
-        &self,
-        json: serde_json::Result<JsonText>,
-    ) -> Result<SettingsFile, SettingsFileError> {
+    fn edited(&self, json: serde_json::Result<JsonText>) -> SettingsResult<SettingsFile> {
         let path = self.path.clone();
         match json {
             Ok(json) => {
@@ -210,16 +191,18 @@ impl SettingsFile {
     /// The hooks that run a program called kgctx, at any path.
     pub fn our_hooks(&self) -> Vec<OurHook<'_>> {
         let mut found = Vec::new();
-        let hooks = self.json.root.member("hooks").map(|(_, hooks)| hooks);
-        for groups in hooks.into_iter().flat_map(Node::members) {
-            for (group, node) in groups.elements().iter().enumerate() {
-                let Some((_, hooks)) = node.member("hooks") else { continue };
-                for (place, hook) in hooks.elements().iter().enumerate() {
+        let root = &self.json.root;
+        let Some((at, events)) = root.member("hooks") else { return found };
+        for (event_at, groups) in events.members() {
+            for (group_at, group) in groups.elements().iter().enumerate() {
+                let Some((_, hooks)) = group.member("hooks") else { continue };
+                for (hook_at, hook) in hooks.elements().iter().enumerate() {
                     let raw = self.json.read(hook);
                     let ours = raw.and_then(|hook| ours(hook, self.wanted.arguments));
                     let Some((program, is_exec)) = ours else { continue };
-                    let event = groups.name.as_str();
-                    found.push(OurHook { event, program, is_exec, groups, group, hooks, place });
+                    let around =
+                        [(root, at), (events, event_at), (groups, group_at), (hooks, hook_at)];
+                    found.push(OurHook { event: &groups.name, program, is_exec, around });
                 }
             }
         }
@@ -238,22 +221,18 @@ impl OurHook<'_> {
         json: &JsonText,
         was_there: impl Fn(Option<&str>) -> bool,
     ) -> serde_json::Result<JsonText> {
-        if self.hooks.children.len() > 1 {
-            return json.removed(self.hooks, self.place);
-        }
-        let hooks = json.root.member("hooks");
-        match hooks.and_then(|(at, hooks)| Some((at, hooks, hooks.member(self.event)?.0))) {
-            Some((at, hooks, place))
-                if self.groups.children.len() == 1 && !was_there(Some(self.event)) =>
-            {
-                if hooks.children.len() == 1 && !was_there(None) {
-                    json.removed(&json.root, at)
-                } else {
-                    json.removed(hooks, place)
-                }
-            }
-            _ => json.removed(self.groups, self.group),
-        }
+        let [root, events, groups, hooks] = self.around;
+        let has_others = |(list, _): (&Node, usize)| list.children.len() > 1;
+        let (list, place) = if has_others(hooks) {
+            hooks
+        } else if has_others(groups) || was_there(Some(self.event)) {
+            groups
+        } else if has_others(events) || was_there(None) {
+            events
+        } else {
+            root
+        };
+        json.removed(list, place)
     }
 }
 
@@ -300,7 +279,7 @@ mod tests {
     use crate::core::host::Host;
     use crate::core::installation::{Install, InstallKind};
 
-    fn parse(text: &[u8]) -> Result<SettingsFile, SettingsFileError> {
+    fn parse(text: &[u8]) -> SettingsResult<SettingsFile> {
         let Some(Install { kind: InstallKind::JsonHooks(wanted), .. }) =
             &Host::ClaudeCode.facts().install
         else {
@@ -347,11 +326,11 @@ mod tests {
         let after = file(before).with_hooks("/new/kgctx").unwrap();
         let expected = [("SessionStart", "/new/kgctx"), ("SessionEnd", "/new/kgctx")];
         assert_eq!(programs(&after), expected.map(|(e, p)| (e.to_owned(), p.to_owned())));
-        assert!(after.text().starts_with(r#"{"hooks":{"SessionStart":[{"matcher":"startup","hooks":[{"type":"command","command":"/new/kgctx","args":["hook","claude-code"],"timeout":5},{"type":"command","command":"mine"}]}],"#), "{}", after.text());
+        assert!(after.text.starts_with(r#"{"hooks":{"SessionStart":[{"matcher":"startup","hooks":[{"type":"command","command":"/new/kgctx","args":["hook","claude-code"],"timeout":5},{"type":"command","command":"mine"}]}],"#), "{}", after.text);
         assert_eq!(after.with_hooks("/new/kgctx").unwrap(), after);
         let without = after.without_hooks(None).unwrap();
         assert_eq!(
-            without.text(),
+            without.text,
             r#"{"hooks":{"SessionStart":[{"matcher":"startup","hooks":[{"type":"command","command":"mine"}]}]}}"#
         );
     }

@@ -62,12 +62,12 @@ impl Node {
         Some((place, &self.children[place]))
     }
 
-    /// An object's members without those that a later one overrides.
-    pub(super) fn members(&self) -> impl Iterator<Item = &Node> {
+    /// An object's members and their positions, without those that a later one overrides.
+    pub(super) fn members(&self) -> impl Iterator<Item = (usize, &Node)> {
         let counts = |(place, member): &(usize, &Node)| {
             self.member(&member.name).is_some_and(|(last, _)| last == *place)
         };
-        self.children.iter().enumerate().filter(counts).map(|(_, member)| member)
+        self.children.iter().enumerate().filter(counts)
     }
 
     /// An array's elements; empty for other values.
@@ -269,7 +269,10 @@ mod tests {
         let json = text(r#"{"a":1,"b":2,"\u0061":{"x":"\"}"}}"#);
         let (place, node) = json.root.member("a").unwrap();
         assert_eq!((place, json.read::<Value>(node)), (2, Some(json!({"x": "\"}"}))));
-        assert_eq!(json.root.members().map(|member| &member.name).collect::<Vec<_>>(), ["b", "a"]);
+        assert_eq!(
+            json.root.members().map(|(_, member)| &member.name).collect::<Vec<_>>(),
+            ["b", "a"]
+        );
     }
 
     #[test]

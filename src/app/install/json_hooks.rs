@@ -4,7 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::app::install::{
-    InstallError, InstallPlan, Target, UninstallPlan, folders_to_go, remembered, sha256,
+    InstallError, InstallPlan, InstallResult, Target, UninstallPlan, folders_to_go, remembered,
+    sha256,
 };
 use crate::core::installation::{Change, Installation, JsonHooks, Scope, Step};
 use crate::hosts::json_hooks::{SettingsFile, backup, has_backup};
@@ -15,12 +16,12 @@ use crate::workspace::Surroundings;
 pub(super) fn plan_install(
     target: &Target<'_>,
     hooks: &'static JsonHooks,
-) -> Result<InstallPlan, InstallError> {
+) -> InstallResult<InstallPlan> {
     let file = settings_file(target, hooks);
     let found = SettingsFile::read(&file, hooks)?;
     let now = found.clone().map_or_else(|| SettingsFile::empty(&file, hooks), Ok)?;
     let wanted = now.with_hooks(&program(target.surroundings)?)?;
-    let mut plan = InstallPlan::new(target, file, wanted.text().to_owned());
+    let mut plan = InstallPlan::new(target, file, wanted.text.clone());
     let Some(found) = found else {
         plan.make_file("with kgctx's hooks alone");
         return Ok(plan);
@@ -34,7 +35,7 @@ pub(super) fn plan_install(
     if !known.is_some_and(|known| is_as_left(&found, &known)) {
         let kept = SettingsFile::read_backup(&plan.file, hooks)?;
         let original = found.without_hooks(kept.as_ref())?;
-        plan.original = Some(original.text().to_owned());
+        plan.original = Some(original.text);
         let backup = backup(&plan.file);
         plan.changes.push(Change::new(Step::Write, &backup, "the settings as they are"));
     }
@@ -45,7 +46,7 @@ pub(super) fn plan_install(
 pub(super) fn plan_uninstall(
     target: &Target<'_>,
     hooks: &'static JsonHooks,
-) -> Result<UninstallPlan, InstallError> {
+) -> InstallResult<UninstallPlan> {
     let state = target.state()?;
     let file = settings_file(target, hooks);
     let known = remembered(state.as_ref(), &file)?;
@@ -82,7 +83,7 @@ pub(super) fn plan_uninstall(
             changes.extend(folders_to_go(&file, known.folders_made)?);
         }
     }
-    let rest = rest.map(|rest| rest.text().to_owned());
+    let rest = rest.map(|rest| rest.text);
     let (searched, files, other_copies) = (file.clone(), vec![file], Vec::new());
     Ok(UninstallPlan { changes, searched, other_copies, rest, files, state })
 }
@@ -95,23 +96,16 @@ pub(in crate::app) fn settings_file(target: &Target<'_>, hooks: &JsonHooks) -> P
 }
 
 fn is_as_left(found: &SettingsFile, known: &Installation) -> bool {
-    known.sha256 == sha256(found.text())
+    known.sha256 == sha256(&found.text)
 }
 
 /// The program in the settings: `kgctx` if the PATH finds this program, else its path.
-fn program(surroundings: &Surroundings) -> Result<String, InstallError> {
-    let found = find::find("kgctx".as_ref(), &surroundings.environment);
-    let this = find::this();
-    let is_same = match (&found, &this) {
-        (Some(found), Some(this)) => {
-            folders::settled(found.clone()) == folders::settled(this.clone())
-        }
-        _ => false,
-    };
-    let path = this.filter(|_| !is_same).unwrap_or_else(|| PathBuf::from("kgctx"));
-    let not_utf8 = |path: PathBuf| InstallError::Io {
+fn program(surroundings: &Surroundings) -> InstallResult<String> {
+    let found = find::find("kgctx".as_ref(), &surroundings.environment).map(folders::settled);
+    let is_other = |this: &PathBuf| found != Some(folders::settled(this.clone()));
+    let path = find::this().filter(is_other).unwrap_or_else(|| PathBuf::from("kgctx"));
+    path.into_os_string().into_string().map_err(|path| InstallError::Io {
+        path: path.into(),
         cause: io::Error::new(io::ErrorKind::InvalidInput, "its name is no text"),
-        path,
-    };
-    path.into_os_string().into_string().map_err(|path| not_utf8(path.into()))
+    })
 }

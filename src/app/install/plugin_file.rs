@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::slice;
 
 use crate::app::install::{
-    InstallError, InstallPlan, Target, UninstallPlan, VERSION, folders_to_go, remembered,
+    InstallError, InstallPlan, InstallResult, Target, UninstallPlan, VERSION, folders_to_go,
+    remembered,
 };
 use crate::core::installation::{Change, Install, Installation, PluginFile, Step};
 use crate::hosts::opencode::plugins::{self, LoadedPlugin};
@@ -14,10 +15,7 @@ use crate::system::folders;
 use crate::system::process::find;
 use crate::workspace::Surroundings;
 
-pub(super) fn plan_install(
-    target: &Target<'_>,
-    plugin: &PluginFile,
-) -> Result<InstallPlan, InstallError> {
+pub(super) fn plan_install(target: &Target<'_>, plugin: &PluginFile) -> InstallResult<InstallPlan> {
     let file = place(&target.folder, plugin)?;
     let mut plan = InstallPlan::new(target, file.clone(), plugin.text.to_owned());
     let taken = |what| Err(InstallError::Taken { file: file.clone(), what });
@@ -40,7 +38,7 @@ pub(super) fn plan_install(
 pub(super) fn plan_uninstall(
     target: &Target<'_>,
     plugin: &PluginFile,
-) -> Result<UninstallPlan, InstallError> {
+) -> InstallResult<UninstallPlan> {
     let state = target.state()?;
     let mut changes = Vec::new();
     let mut files = Vec::new();
@@ -71,7 +69,7 @@ pub(in crate::app) fn program(surroundings: &Surroundings) -> Option<PathBuf> {
 
 /// The plugin's path: where it already is, else in the first existing plugin folder, else in the
 /// first folder.
-fn place(folder: &Path, plugin: &PluginFile) -> Result<PathBuf, InstallError> {
+fn place(folder: &Path, plugin: &PluginFile) -> InstallResult<PathBuf> {
     let files = candidates(folder, plugin);
     for file in &files {
         if matches!(look(file, plugin)?, PluginSlot::Ours(_)) {
@@ -91,10 +89,8 @@ fn described(copy: &PluginCopy, known: Option<&Installation>) -> String {
         None => copy.version.as_deref() == Some(VERSION) && !copy.is_original,
     };
     let edited = if is_edited { ", with edits of yours" } else { "" };
-    match &copy.version {
-        Some(version) => format!("version {version}{edited}"),
-        None => format!("no version{edited}"),
-    }
+    let version = copy.version.as_ref().map(|version| format!("version {version}"));
+    version.unwrap_or_else(|| "no version".to_owned()) + edited
 }
 
 fn other_copies(target: &Target<'_>, plugin: &PluginFile, files: &[PathBuf]) -> Vec<String> {
@@ -121,7 +117,7 @@ pub(in crate::app) fn loaded(
     plugins::find(environment, (install, plugin), &facts.folder, top)
 }
 
-fn look(file: &Path, plugin: &PluginFile) -> Result<PluginSlot, InstallError> {
+fn look(file: &Path, plugin: &PluginFile) -> InstallResult<PluginSlot> {
     plugin_file::look(file, plugin)
         .map_err(|cause| InstallError::Io { path: file.to_path_buf(), cause })
 }
