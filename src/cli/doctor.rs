@@ -46,17 +46,11 @@ fn print(diagnosis: &Diagnosis, screen: &mut Screen) {
             Verdict::Warn => ("warn", Style::Doubtful),
             Verdict::Fail => ("FAIL", Style::Bad),
         };
-        screen.line(format!(
-            "{}  {name:<8}  {}",
-            screen.paint(style, word),
-            for_terminal::one_line(found)
-        ));
+        let (word, found) = (screen.paint(style, word), for_terminal::one_line(found));
+        screen.line(format!("{word}  {name:<8}  {found}"));
         if let Some(way_out) = way_out {
-            screen.line(format!(
-                "{:>16}{}",
-                "",
-                screen.paint(Style::Strong, for_terminal::one_line(way_out))
-            ));
+            let way_out = screen.paint(Style::Strong, for_terminal::one_line(way_out));
+            screen.line(format!("{:>16}{way_out}", ""));
         }
     }
     screen.line("");

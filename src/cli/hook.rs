@@ -56,11 +56,10 @@ pub(super) fn run(args: &HookArgs, mut screen: Screen) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn answer(
-    host: Host,
-    question: io::Result<Vec<u8>>,
-    until: Instant,
-) -> Option<PendingDelivery<String>> {
+/// What to print, if anything.
+type Answer = Option<PendingDelivery<String>>;
+
+fn answer(host: Host, question: io::Result<Vec<u8>>, until: Instant) -> Answer {
     match host {
         Host::Opencode => opencode(question, until),
         host => hook::direct(host, &question.ok()?, until),
@@ -68,7 +67,7 @@ fn answer(
 }
 
 /// Answers the bridge, through the service where there is one.
-fn opencode(question: io::Result<Vec<u8>>, until: Instant) -> Option<PendingDelivery<String>> {
+fn opencode(question: io::Result<Vec<u8>>, until: Instant) -> Answer {
     let pending = match question {
         Ok(question) => match ask_the_service(&question) {
             Some(reply) => PendingDelivery::unclaimed(reply),
@@ -81,7 +80,7 @@ fn opencode(question: io::Result<Vec<u8>>, until: Instant) -> Option<PendingDeli
 }
 
 /// Reads the question and works out the answer, on a thread that is left behind when time is up.
-fn in_time(until: Instant, host: Host) -> Option<PendingDelivery<String>> {
+fn in_time(until: Instant, host: Host) -> Answer {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
         let mut question = Vec::new();

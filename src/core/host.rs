@@ -1,12 +1,10 @@
 //! The hosts: one row of facts for each program in which an agent runs. The protocol of each host is in `hosts`.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 use crate::core::context::budget::Budget;
 use crate::core::installation::{Install, InstallKind, JsonHooks, PluginFile, UserFolder};
-use crate::core::named::Named;
+use crate::core::named::{Named, named};
 
 /// A program in which an agent runs. All other facts are in its row of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
@@ -24,8 +22,6 @@ pub enum Host {
 /// The facts about a host.
 #[derive(Debug)]
 pub struct HostFacts {
-    /// The name in arguments, settings and receipts.
-    pub name: &'static str,
     /// The name for people.
     pub title: &'static str,
     /// The command that starts it.
@@ -84,7 +80,6 @@ const AGENTS: OwnFile =
     OwnFile { pattern: "**/AGENTS.md", max_tokens: Some(2_500), has_imports: true };
 
 const PLAIN: HostFacts = HostFacts {
-    name: "plain",
     title: "plain",
     program: "",
     tried_versions: None,
@@ -95,7 +90,6 @@ const PLAIN: HostFacts = HostFacts {
 };
 
 const OPENCODE: HostFacts = HostFacts {
-    name: "opencode",
     title: "OpenCode",
     program: "opencode",
     tried_versions: Some(TriedVersions {
@@ -124,7 +118,6 @@ const OPENCODE: HostFacts = HostFacts {
 };
 
 const CLAUDE_CODE: HostFacts = HostFacts {
-    name: "claude-code",
     title: "Claude Code",
     program: "claude",
     // Claude Code silently replaces more than 10,000 characters by a preview.
@@ -155,7 +148,6 @@ const CLAUDE_CODE: HostFacts = HostFacts {
 };
 
 const CODEX: HostFacts = HostFacts {
-    name: "codex",
     title: "Codex",
     program: "codex",
     // Codex truncates after 2,500 tokens.
@@ -165,7 +157,6 @@ const CODEX: HostFacts = HostFacts {
 };
 
 const AMPLIFIER: HostFacts = HostFacts {
-    name: "amplifier",
     title: "Amplifier",
     program: "amplifier",
     limits: None,
@@ -226,20 +217,13 @@ impl Host {
     }
 }
 
-impl Named for Host {
-    const ALL: &'static [Host] =
-        &[Host::Plain, Host::Opencode, Host::ClaudeCode, Host::Codex, Host::Amplifier];
-
-    fn name(self) -> &'static str {
-        self.facts().name
-    }
-}
-
-impl fmt::Display for Host {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
+named!(Host {
+    Plain = "plain",
+    Opencode = "opencode",
+    ClaudeCode = "claude-code",
+    Codex = "codex",
+    Amplifier = "amplifier",
+});
 
 #[cfg(test)]
 mod tests {

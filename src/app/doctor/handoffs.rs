@@ -9,20 +9,16 @@ use crate::store::handoff_files::HandoffFiles;
 use crate::store::state::State;
 use crate::workspace::Place;
 
-/// The problem with the document of the waiting handoff, if any.
-fn trouble(place: &Place, known: &[HandoffRecord]) -> Option<String> {
-    let is_current =
-        |record: &&HandoffRecord| record.kind == Kind::Session && record.status == Status::Active;
-    let current = known.iter().find(is_current)?;
-    let id = &current.id;
-    let files = HandoffFiles::new(&place.directories, &current.scope);
-    let read = match files.read_usable(id) {
-        Ok(read) => read,
-        Err(why) => return Some(format!("{id} waits and {why}")),
-    };
+/// Checks the document of the waiting handoff. The error is the problem with it.
+fn check_document(place: &Place, waiting: &HandoffRecord) -> Result<(), String> {
+    let id = &waiting.id;
+    let files = HandoffFiles::new(&place.directories, &waiting.scope);
+    let read = files.read_usable(id).map_err(|why| format!("{id} waits and {why}"))?;
     let named = read.document.head.id.as_deref().unwrap_or("none");
-    (!read.is_raw && named != id.as_str())
-        .then(|| format!("{id} waits and its document has the id {named}"))
+    if !read.is_raw && named != id.as_str() {
+        return Err(format!("{id} waits and its document has the id {named}"));
+    }
+    Ok(())
 }
 
 /// Checks the handoffs of a place; `None` if there are none.
@@ -42,28 +38,23 @@ pub(super) fn look(place: &Place) -> Option<Check> {
         let found = format!("the state does not know {}", counted(n_lost, "document"));
         return Some(Check::warn(name, found, "`kgctx handoff reconcile --repair` takes them in"));
     }
-    if let Some(why) = trouble(place, &known) {
-        let out = "no session is given it; `kgctx handoff reconcile` tells more";
-        return Some(Check::warn(name, why, out));
-    }
-    let handoff = &place.settings.handoff.enabled;
-    let count = |kind: Kind, status: Status| {
-        let is_it = |record: &&HandoffRecord| record.kind == kind && record.status == status;
-        known.iter().filter(is_it).count()
-    };
-    let n_tasks = count(Kind::Task, Status::Active);
-    let n_claimed = count(Kind::Task, Status::Claimed);
-    let next = match known
-        .iter()
-        .find(|record| record.kind == Kind::Session && record.status == Status::Active)
-    {
-        Some(record) => format!("{} waits for the next session", record.id),
-        None => "none waits for the next session".to_owned(),
-    };
     if known.is_empty() {
         return None;
     }
-    let found = format!("{next}, {} in the queue, {n_claimed} claimed", counted(n_tasks, "task"));
+    let with = |kind, status| {
+        known.iter().filter(move |record| record.kind == kind && record.status == status)
+    };
+    let waiting = with(Kind::Session, Status::Active).next();
+    if let Some(Err(why)) = waiting.map(|waiting| check_document(place, waiting)) {
+        let out = "no session is given it; `kgctx handoff reconcile` tells more";
+        return Some(Check::warn(name, why, out));
+    }
+    let next = waiting.map_or("none", |waiting| waiting.id.as_str());
+    let tasks = counted(with(Kind::Task, Status::Active).count(), "task");
+    let n_claimed = with(Kind::Task, Status::Claimed).count();
+    let found =
+        format!("{next} waits for the next session, {tasks} in the queue, {n_claimed} claimed");
+    let handoff = &place.settings.handoff.enabled;
     if !handoff.value {
         let found = format!("{found}; sessions are given none: switched off by {}", handoff.origin);
         return Some(Check::warn(name, found, "set enabled = true under [handoff]"));

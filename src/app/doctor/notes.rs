@@ -39,19 +39,14 @@ pub(super) fn all(request: &Request, place: Place) -> Vec<Check> {
 
 fn settings(place: &Place) -> Vec<Check> {
     if place.faults.is_empty() {
-        return vec![Check::ok(SETTINGS, settings_found(place))];
+        let name = place.project.name.as_ref();
+        let project = name.map_or("no project".to_owned(), |name| format!("project {name}"));
+        let tokens = thousands(place.settings.token_limit.value);
+        return vec![Check::ok(SETTINGS, format!("readable, {project}, {tokens} tokens"))];
     }
     let out = "correct it; README.md lists all settings";
     let check = |fault: &Fault| Check::of_error(SETTINGS, Verdict::Fail, &fault.reason, out);
     place.faults.iter().map(check).collect()
-}
-
-fn settings_found(place: &Place) -> String {
-    let project = match &place.project.name {
-        Some(name) => format!("project {name}"),
-        None => "no project".to_owned(),
-    };
-    format!("readable, {project}, {} tokens", thousands(place.settings.token_limit.value))
 }
 
 fn enabled(place: &Place) -> Check {
@@ -144,11 +139,11 @@ fn made(receipt: &Receipt) -> Check {
         thousands(receipt.budget.tokens as i64)
     );
     // The faults of the settings have their own check.
-    let is_new = |fault: &&Fault| fault.source != FaultSource::Settings;
-    if receipt.faults.iter().any(|fault| is_new(&fault)) {
-        let faults = receipt.faults.iter().filter(is_new);
-        let faults = faults.map(|Fault { source, reason }| format!("{source}: {reason}"));
-        let faults = faults.collect::<Vec<_>>().join(" | ");
+    let faults = receipt.faults.iter().filter(|fault| fault.source != FaultSource::Settings);
+    let faults: Vec<String> =
+        faults.map(|Fault { source, reason }| format!("{source}: {reason}")).collect();
+    if !faults.is_empty() {
+        let faults = faults.join(" | ");
         let out = "correct it, or run this again if it was busy; sessions get what there is";
         return Check::warn(name, format!("{made}, but {faults}"), out);
     }

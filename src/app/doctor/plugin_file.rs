@@ -37,22 +37,18 @@ pub(super) fn plugins(
 fn plugin(host: Host, found: &LoadedPlugin) -> Check {
     let name = "plugin";
     match found {
+        LoadedPlugin::Bridge { file, copy } if copy.is_original => {
+            Check::ok(name, format!("{VERSION}, {}", file.display()))
+        }
         LoadedPlugin::Bridge { file, copy } => {
-            let file = file.display();
+            let found = match copy.version.as_deref().unwrap_or("no version") {
+                VERSION => format!("{VERSION}, {}: it was edited", file.display()),
+                other => format!("{other}, {}: this is kgctx {VERSION}", file.display()),
+            };
             let out = format!(
                 "run `kgctx install {host}`, or with --project, which puts this version there"
             );
-            match &copy.version {
-                _ if copy.is_original => Check::ok(name, format!("{VERSION}, {file}")),
-                Some(version) if version == VERSION => {
-                    Check::warn(name, format!("{version}, {file}: it was edited"), out)
-                }
-                version => {
-                    let version = version.as_deref().unwrap_or("no version");
-                    let found = format!("{version}, {file}: this is kgctx {VERSION}");
-                    Check::warn(name, found, out)
-                }
-            }
+            Check::warn(name, found, out)
         }
         LoadedPlugin::Package { name: package, named_in } => {
             Check::ok(name, format!("the package {package}, named in {}", named_in.display()))
