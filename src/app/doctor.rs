@@ -10,8 +10,8 @@ mod plugin_file;
 
 use crate::app::install::VERSION;
 use crate::core::diagnosis::{Check, Diagnosis};
-use crate::core::host::{Host, HostFacts};
-use crate::core::installation::{Install, InstallKind};
+use crate::core::host::Host;
+use crate::core::installation::InstallKind;
 use crate::core::named::Named;
 use crate::core::settings::Origin;
 use crate::system::process::find;
@@ -25,10 +25,7 @@ pub fn diagnose(request: &Request, named_server: Option<&str>) -> Result<Diagnos
     let place = Place::find(&request)?;
     let servers = servers(&place, named_server);
     let mut checks = vec![this_program()];
-    let has_plugin = |host: &&Host| {
-        matches!(host.facts().install, Some(Install { kind: InstallKind::PluginFile(_), .. }))
-    };
-    let plugin_hosts = Host::ALL.iter().filter(has_plugin);
+    let plugin_hosts = Host::ALL.iter().filter(|host| host.plugin().is_some());
     checks.extend(plugin_hosts.map(|host| host_program::kgctx(&surroundings, *host)));
     let handoffs = handoffs::look(&place);
     checks.extend(notes::all(&request, place));
@@ -42,11 +39,9 @@ pub fn diagnose(request: &Request, named_server: Option<&str>) -> Result<Diagnos
 /// Checks a host that kgctx supports.
 fn host_checks(surroundings: &Surroundings, host: Host) -> Vec<Check> {
     let environment = &surroundings.environment;
-    let HostFacts { tried_versions, install, .. } = host.facts();
-    let tried = tried_versions.as_ref();
-    let program = tried.map(|versions| host_program::host_program(environment, host, versions));
-    let mut checks: Vec<Check> = program.into_iter().collect();
-    let Some(install) = install else { return checks };
+    let mut checks: Vec<Check> =
+        host_program::host_program(environment, host).into_iter().collect();
+    let Some(install) = &host.facts().install else { return checks };
     match &install.kind {
         InstallKind::JsonHooks(hooks) => {
             checks.extend(json_hooks::settings(surroundings, host, hooks));

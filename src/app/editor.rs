@@ -35,10 +35,8 @@ impl WrittenText {
 /// Reads the text from a file, from standard input if it is not a terminal, else from an editor.
 pub fn read_text(file: Option<&Path>) -> Result<WrittenText, HandoffError> {
     let failed = HandoffError::Usage;
-    match file {
-        Some(file) if file != Path::new("-") => {
-            user_input::read_file(file, MAX_BYTES).map(WrittenText::from).map_err(failed)
-        }
+    let text = match file {
+        Some(file) if file != Path::new("-") => user_input::read_file(file, MAX_BYTES),
         None if user_input::is_terminal() => {
             let (text, path) = user_input::edit(TEMPLATE, MAX_BYTES).map_err(failed)?;
             let written = WrittenText { text, kept: Some(path) };
@@ -46,8 +44,9 @@ pub fn read_text(file: Option<&Path>) -> Result<WrittenText, HandoffError> {
                 written.discard();
                 return Err(HandoffError::empty());
             }
-            Ok(written)
+            return Ok(written);
         }
-        _ => user_input::read_standard_input(MAX_BYTES).map(WrittenText::from).map_err(failed),
-    }
+        _ => user_input::read_standard_input(MAX_BYTES),
+    };
+    text.map(WrittenText::from).map_err(failed)
 }

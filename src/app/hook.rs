@@ -19,7 +19,7 @@ use crate::core::host::Host;
 use crate::core::session::{Announcement, Moment, Recipients};
 use crate::core::text::number::thousands;
 use crate::hosts::opencode::{
-    self, BridgeContext, BridgeNotice, BridgeQuestion, BridgeReply, CreatedProperties, Metadata,
+    self, BridgeContext, BridgeNotice, BridgeQuestion, BridgeReply, Metadata,
 };
 use crate::store::state::StateError;
 use crate::system::directories::Directories;
@@ -49,16 +49,12 @@ impl Caller<'_> {
 
 pub fn opencode(question: &[u8], caller: &Caller<'_>) -> PendingDelivery<BridgeReply> {
     let reply = match BridgeQuestion::parse(question) {
-        Ok(BridgeQuestion::Created { properties: CreatedProperties { info: session } }) => {
-            match unsuitable(&session) {
-                Some(reason) => BridgeReply::none(reason),
-                // OpenCode copies the messages of a fork after this event.
-                None if session.is_fork() => {
-                    BridgeReply::ask("a fork may have its context already")
-                }
-                None => return give(caller, &session, Moment::Start, Door::BridgeEvent),
-            }
-        }
+        Ok(BridgeQuestion::Created { session }) => match unsuitable(&session) {
+            Some(reason) => BridgeReply::none(reason),
+            // OpenCode copies the messages of a fork after this event.
+            None if session.is_fork() => BridgeReply::ask("a fork may have its context already"),
+            None => return give(caller, &session, Moment::Start, Door::BridgeEvent),
+        },
         Ok(BridgeQuestion::Prompted { session, is_new, is_undone, stored }) => {
             let is_copy = is_new && session.is_fork();
             let to = if is_copy { Recipients::All } else { Recipients::Unprompted };
@@ -92,8 +88,9 @@ pub fn is_summariser() -> bool {
 /// The session of a question, and its folder.
 pub fn subject(question: &[u8]) -> Option<(String, String)> {
     match BridgeQuestion::parse(question).ok()? {
-        BridgeQuestion::Created { properties: CreatedProperties { info: session } }
-        | BridgeQuestion::Prompted { session, .. } => Some((session.id, session.directory)),
+        BridgeQuestion::Created { session } | BridgeQuestion::Prompted { session, .. } => {
+            Some((session.id, session.directory))
+        }
         _ => None,
     }
 }

@@ -69,7 +69,9 @@ impl<'a> Target<'a> {
         let folder = match (scope, &surroundings.project.checkout) {
             (Scope::Global, _) => config_folder::global(install, &surroundings.environment)
                 .ok_or(InstallError::NoHome { variable: install.variable, host: facts.title })?,
-            (Scope::Project, Some(checkout)) => config_folder::project(install, checkout),
+            (Scope::Project, Some(checkout)) => {
+                folders::settled(checkout.join(install.project_folder))
+            }
             (Scope::Project, None) => {
                 let because = surroundings.project.because.clone();
                 return Err(InstallError::NoProject { because });

@@ -8,7 +8,7 @@ use crate::cli::place::PlaceArgs;
 use crate::cli::screen::{Screen, Style};
 use crate::cli::values::some_of;
 use crate::core::host::Host;
-use crate::core::installation::{Change, InstallKind, PluginFile, Scope, Step};
+use crate::core::installation::{Change, Scope, Step};
 use crate::core::text::for_terminal;
 
 /// Put the bridge into a host, so that its sessions get context by themselves
@@ -67,7 +67,7 @@ pub(super) fn install(place: &PlaceArgs, args: &InstallArgs, screen: &mut Screen
     print_changes(&plan.changes, screen);
     if plan.changes.is_empty() {
         let file = for_terminal::one_line(&plan.file.display().to_string());
-        screen.line(match plugin(args.host) {
+        screen.line(match args.host.plugin() {
             Some(_) => format!("nothing to do: {file} is version {VERSION}"),
             None => format!("nothing to do: {file} has kgctx's hooks"),
         });
@@ -98,7 +98,7 @@ pub(super) fn install(place: &PlaceArgs, args: &InstallArgs, screen: &mut Screen
 
 pub(super) fn uninstall(place: &PlaceArgs, args: &UninstallArgs, screen: &mut Screen) -> Outcome {
     let plan = plan_uninstall(&place.request(), args.host, args.scope.scope())?;
-    let (plugin, title) = (plugin(args.host), args.host.facts().title);
+    let (plugin, title) = (args.host.plugin(), args.host.facts().title);
     print_changes(&plan.changes, screen);
     if plan.changes.is_empty() {
         let searched = for_terminal::one_line(&plan.searched.display().to_string());
@@ -120,14 +120,6 @@ pub(super) fn uninstall(place: &PlaceArgs, args: &UninstallArgs, screen: &mut Sc
         screen.complain(&format!("kgctx: {title} still loads another copy here: {copy}\n"));
     }
     Ok(())
-}
-
-/// The host's plugin; `None` for a host with hooks in its settings.
-fn plugin(host: Host) -> Option<&'static PluginFile> {
-    match &host.facts().install.as_ref()?.kind {
-        InstallKind::PluginFile(plugin) => Some(plugin),
-        InstallKind::JsonHooks(_) => None,
-    }
 }
 
 fn print_changes(changes: &[Change], screen: &mut Screen) {
@@ -158,7 +150,7 @@ fn print_what_now(host: Host, scope: Scope, screen: &mut Screen) {
         Scope::Project => (" in this project", " --project"),
     };
     screen.line("");
-    screen.line(match plugin(host) {
+    screen.line(match host.plugin() {
         Some(plugin) => format!(
             "Done. From {title}'s next start on, every new {title} session{place} gets context from your notes\n\
              with its first prompt. {}",

@@ -188,6 +188,14 @@ impl Host {
         }
     }
 
+    /// The host's plugin; `None` for a host without one.
+    pub fn plugin(self) -> Option<&'static PluginFile> {
+        match &self.facts().install.as_ref()?.kind {
+            InstallKind::PluginFile(plugin) => Some(plugin),
+            InstallKind::JsonHooks(_) => None,
+        }
+    }
+
     /// The hosts for which a limit can be set.
     pub fn with_limits() -> impl Iterator<Item = Host> {
         Host::ALL.iter().copied().filter(|host| host.facts().limits.is_some())

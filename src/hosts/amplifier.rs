@@ -7,7 +7,7 @@ pub use hook::Amplifier;
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use crate::core::handoff::foreign::ForeignHandoff;
 use crate::core::time::Timestamp;
@@ -131,11 +131,9 @@ pub fn export(
     text: &str,
     existing: Existing,
 ) -> io::Result<PathBuf> {
-    for name in [slug, session] {
-        if !is_one_name(name) {
-            let why = format!("{name:?} is no name of a single folder");
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
-        }
+    if let Some(name) = [slug, session].into_iter().find(|name| !is_one_name(name)) {
+        let why = format!("{name:?} is no name of a single folder");
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
     }
     let folder = projects.join(slug).join("sessions").join(session);
     let path = folder.join(FILE);
@@ -159,10 +157,8 @@ pub fn export(
 
 /// Whether a name is a single path component on every operating system.
 fn is_one_name(name: &str) -> bool {
-    let mut parts = Path::new(name).components();
-    matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None))
-        && name.len() <= MAX_NAME_BYTES
-        && !name.contains(['/', '\\', ':', '\0'])
+    let is_special = ["", ".", ".."].contains(&name) || name.contains(['/', '\\', ':', '\0']);
+    !is_special && name.len() <= MAX_NAME_BYTES
 }
 
 #[cfg(test)]

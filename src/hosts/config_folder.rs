@@ -25,10 +25,6 @@ pub fn usual(install: &Install, environment: &Environment) -> Option<PathBuf> {
     }
 }
 
-pub fn project(install: &Install, checkout: &Path) -> PathBuf {
-    settled(checkout.join(install.project_folder))
-}
-
 pub fn remove(file: &Path) -> io::Result<()> {
     fs::remove_file(file)
 }

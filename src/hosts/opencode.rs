@@ -14,10 +14,7 @@ mod wire;
 pub use address::{AddressError, Credentials, ServerAddress};
 pub use error::ServerError;
 pub use events::Scope;
-pub use hook::{
-    BridgeContext, BridgeNotice, BridgeQuestion, BridgeReply, CreatedProperties, Metadata,
-    QuestionError,
-};
+pub use hook::{BridgeContext, BridgeNotice, BridgeQuestion, BridgeReply, Metadata, QuestionError};
 pub use no_reply::NoReply;
 pub use server::OpencodeServer;
 pub use wire::{

@@ -69,17 +69,12 @@ fn version_of(text: &str) -> Option<&str> {
 mod tests {
     use super::*;
     use crate::core::host::Host;
-    use crate::core::installation::{Install, InstallKind};
 
     const VERSION: &str = env!("CARGO_PKG_VERSION");
 
     #[test]
     fn our_file_is_known_by_its_head_in_every_version() {
-        let Some(Install { kind: InstallKind::PluginFile(plugin), .. }) =
-            &Host::Opencode.facts().install
-        else {
-            panic!("OpenCode has a plugin");
-        };
+        let plugin = Host::Opencode.plugin().unwrap();
         let (text, head) = (plugin.text, plugin.head);
         let recognise = |bytes: &[u8]| recognise(bytes, plugin);
         let original = recognise(text.as_bytes()).unwrap();

@@ -18,12 +18,10 @@ use crate::system::process::identity::Process;
 
 /// Asks a bridge's question; `None` if the service does not answer.
 pub fn hook(question: &[u8]) -> Option<BridgeReply> {
-    let question = String::from_utf8(question.to_vec()).ok()?;
-    let question = ServiceQuestion::Hook(question);
-    match ask(question, time_limits::HOOK_SERVICE, Some(Secrets::LeftOut))? {
-        Reply::Hook(answer) => Some(answer),
-        _ => None,
-    }
+    let question = ServiceQuestion::Hook(String::from_utf8(question.to_vec()).ok()?);
+    let reply = ask(question, time_limits::HOOK_SERVICE, Some(Secrets::LeftOut))?;
+    let Reply::Hook(answer) = reply else { return None };
+    Some(answer)
 }
 
 /// Delivers through the service; `None` if it does not answer.
@@ -34,12 +32,9 @@ pub fn deliver(url: &str, request: &ServerDelivery) -> Option<Result<Delivered, 
     place.dir = place.dir.take().and_then(|dir| path::absolute(dir).ok());
     place.vaults = place.vaults.iter().filter_map(|vault| path::absolute(vault).ok()).collect();
     let question = ServiceQuestion::Deliver { server: url.to_owned(), request };
-    match ask(question, time_limits::SERVICE_DELIVERY, Some(Secrets::Included))? {
-        Reply::Delivered(done) => {
-            Some(done.map(|delivered| *delivered).map_err(NotDelivered::ByService))
-        }
-        _ => None,
-    }
+    let reply = ask(question, time_limits::SERVICE_DELIVERY, Some(Secrets::Included))?;
+    let Reply::Delivered(done) = reply else { return None };
+    Some(done.map(|delivered| *delivered).map_err(NotDelivered::ByService))
 }
 
 /// Asks for the service's status; `None` if it does not run.

@@ -243,13 +243,6 @@ impl Follower {
         }
     }
 
-    fn finish(&mut self, id: String, updated: Option<u64>) {
-        if self.finished.len() >= MAX_REMEMBERED {
-            self.finished.clear();
-        }
-        self.finished.extend(updated.map(|updated| (id, updated)));
-    }
-
     /// Records the outcome, and retries if that can help.
     fn done(&mut self, done: Result<Delivery, JoinError>) {
         let Ok((id, waiting, done)) = done else { return };
@@ -271,7 +264,10 @@ impl Follower {
                 time_limits::FIRST_PAUSE * 2_u32.pow(waiting.n_failures.min(6))
             }
             NotDelivered::Has(_) | NotDelivered::UnderWay(_) | NotDelivered::Child(_) => {
-                self.finish(id, waiting.updated);
+                if self.finished.len() >= MAX_REMEMBERED {
+                    self.finished.clear();
+                }
+                self.finished.extend(waiting.updated.map(|updated| (id, updated)));
                 return;
             }
             // An undo, an agent or a setting: the next event or connect tries again.

@@ -3,7 +3,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "this room is behind the I/O fence")]
 
-use std::fs::{self, File, Permissions};
+use std::fs::{self, File, Permissions, TryLockError};
 use std::io::{self, Read, Write};
 use std::net::Shutdown;
 use std::os::unix::fs::PermissionsExt;
@@ -37,11 +37,9 @@ impl Instance {
         loop {
             match lock.try_lock() {
                 Ok(()) => return Ok(Instance { _lock: lock, socket: socket(directories) }),
-                Err(fs::TryLockError::Error(cause)) => return Err(io(cause)),
-                Err(fs::TryLockError::WouldBlock) if Instant::now() > until => {
-                    return Err(ServeError::Running);
-                }
-                Err(fs::TryLockError::WouldBlock) => thread::sleep(time_limits::SERVICE_LOCK_POLL),
+                Err(TryLockError::Error(cause)) => return Err(io(cause)),
+                Err(_) if Instant::now() > until => return Err(ServeError::Running),
+                Err(TryLockError::WouldBlock) => thread::sleep(time_limits::SERVICE_LOCK_POLL),
             }
         }
     }

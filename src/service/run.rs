@@ -179,9 +179,8 @@ async fn answer(mut stream: UnixStream, shared: Arc<Shared>) {
         return;
     }
     let Ok(call) = serde_json::from_slice::<Call>(&call) else { return };
-    let asked_at = Instant::now();
     let pending = if call.version == VERSION {
-        reply(call, asked_at, &shared).await
+        reply(call, &shared).await
     } else {
         PendingDelivery::unclaimed(Reply::Other(VERSION.to_owned()))
     };
@@ -196,7 +195,8 @@ async fn answer(mut stream: UnixStream, shared: Arc<Shared>) {
     let _ = spawn_blocking(move || is_sent.then(|| pending.sent())).await;
 }
 
-async fn reply(call: Call, asked_at: Instant, shared: &Arc<Shared>) -> PendingDelivery<Reply> {
+async fn reply(call: Call, shared: &Arc<Shared>) -> PendingDelivery<Reply> {
+    let asked_at = Instant::now();
     let environment: Environment =
         call.environment.iter().map(|(name, value)| (name.into(), value.into())).collect();
     PendingDelivery::unclaimed(match call.question {

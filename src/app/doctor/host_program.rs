@@ -2,36 +2,33 @@
 
 use crate::app::install::{VERSION, plugin_file};
 use crate::core::diagnosis::Check;
-use crate::core::host::{Host, TriedVersions};
+use crate::core::host::{Host, HostFacts, TriedVersions};
 use crate::core::time_limits;
 use crate::system::environment::Environment;
 use crate::system::process::find;
 use crate::workspace::Surroundings;
 
-/// Checks the host's version, and whether the plugin was tested with it.
-pub(super) fn host_program(
-    environment: &Environment,
-    host: Host,
-    versions: &TriedVersions,
-) -> Check {
-    let (name, title) = (host.facts().program, host.facts().title);
-    let TriedVersions { variable, quiet, oldest, newest } = *versions;
+/// Checks the host's version, and whether the plugin was tested with it; `None` if there is no
+/// tested version.
+pub(super) fn host_program(environment: &Environment, host: Host) -> Option<Check> {
+    let HostFacts { program: name, title, ref tried_versions, .. } = *host.facts();
+    let TriedVersions { variable, quiet, oldest, newest } = *tried_versions.as_ref()?;
     let named = environment.get(variable).map_or(name.as_ref(), |bin| bin.as_os_str());
     let Some(file) = find::find(named, environment) else {
         let found = format!("{} is not found", named.to_string_lossy());
         let out = format!("install {title}, or set {variable} to where it is");
-        return Check::warn(name, found, out);
+        return Some(Check::warn(name, found, out));
     };
     let shown = file.display();
     let said = match find::version(&file, quiet, time_limits::DOCTOR) {
         Ok(said) => said,
         Err(error) => {
             let out = format!("install {title} again");
-            return Check::warn(name, format!("{shown}: {error}"), out);
+            return Some(Check::warn(name, format!("{shown}: {error}"), out));
         }
     };
     let tried = format!("{} to {}", dotted(oldest), dotted(newest));
-    match version_numbers(&said) {
+    Some(match version_numbers(&said) {
         None => Check::warn(
             name,
             format!("{shown} says {said:?}, which is no version"),
@@ -51,7 +48,7 @@ pub(super) fn host_program(
             Check::ok(name, format!("{said}, {shown} (newer than what was tried, {tried})"))
         }
         Some(_) => Check::ok(name, format!("{said}, {shown}")),
-    }
+    })
 }
 
 /// Checks the kgctx that a host's plugin starts, which can differ from this one.

@@ -20,10 +20,8 @@ use crate::workspace::{Place, Request};
 /// Answers a hook; `None` if there is nothing to print.
 pub fn direct(host: Host, question: &[u8], until: Instant) -> Option<PendingDelivery<String>> {
     let words = words(host)?;
-    let event = words.read(question)?;
-    let kind = event.kind;
-    let told = Told { host, words, event, until };
-    match kind {
+    let told = Told { host, words, event: words.read(question)?, until };
+    match told.event.kind {
         EventKind::Started(cause) => told.answer_start(cause),
         EventKind::Prompted => {
             let at = Request::lenient(told.event.folder.clone());

@@ -12,12 +12,16 @@ use crate::hosts::opencode::wire::{MARK, Session};
 /// The version of this protocol. A bridge with another version gets an error.
 const PROTOCOL: u32 = 1;
 
+// The name in the error is that of earlier versions.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(tag = "type", expecting = "internally tagged enum RawEvent")]
 pub enum BridgeQuestion {
     /// A session was created: does it get context?
     #[serde(rename = "session.created")]
-    Created { properties: CreatedProperties },
+    Created {
+        #[serde(rename = "properties", deserialize_with = "info")]
+        session: Session,
+    },
     /// A prompt waits in a session that the bridge does not know, or for which the reply was `Ask`.
     #[serde(rename = "chat.message")]
     Prompted {
@@ -43,11 +47,6 @@ pub enum BridgeQuestion {
     Other,
 }
 
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-pub struct CreatedProperties {
-    pub info: Session,
-}
-
 #[derive(Debug, Error)]
 pub enum QuestionError {
     #[error("the bridge's question cannot be read: {0}")]
@@ -56,6 +55,14 @@ pub enum QuestionError {
         "the bridge speaks protocol {0}, this kgctx speaks {PROTOCOL}; run `kgctx install opencode` again"
     )]
     Protocol(u32),
+}
+
+fn info<'de, D: Deserializer<'de>>(input: D) -> Result<Session, D::Error> {
+    #[derive(Deserialize)]
+    struct CreatedProperties {
+        info: Session,
+    }
+    Ok(CreatedProperties::deserialize(input)?.info)
 }
 
 fn stored<'de, D: Deserializer<'de>>(input: D) -> Result<Stored, D::Error> {
@@ -187,15 +194,15 @@ mod tests {
         let created = parse(&format!(
             r#"{{"type":"session.created","properties":{{"sessionID":"ses_1","info":{session}}}}}"#
         ));
-        let BridgeQuestion::Created { properties } = created else { panic!("{created:?}") };
-        assert_eq!(properties.info.directory, "/p");
+        let BridgeQuestion::Created { session: created } = created else { panic!("{created:?}") };
+        assert_eq!(created.directory, "/p");
         let asked = parse(&format!(
             r#"{{"type":"chat.message","sessionID":"ses_1","created":true,"info":{session},"stored":{{"messages":7,
                "complete":false,"marks":[{{"kgctx":{{"v":9}}}},{{"compaction":"msg_2"}},{{"else":1}}]}}}}"#
         ));
         let marks = vec![Mark::Context, Mark::Compaction("msg_2".to_owned())];
         let stored = Stored { n_messages: 7, is_complete: false, marks };
-        let session = properties.info;
+        let session = created;
         let (is_new, is_undone) = (true, false);
         assert_eq!(asked, BridgeQuestion::Prompted { session, is_new, is_undone, stored });
         let settled = r#"{"type":"kgctx.delivered","sessionID":"s","receipt":7,"how":"part"}"#;
