@@ -39,8 +39,7 @@ pub fn diagnose(request: &Request, named_server: Option<&str>) -> Result<Diagnos
 /// Checks a host that kgctx supports.
 fn host_checks(surroundings: &Surroundings, host: Host) -> Vec<Check> {
     let environment = &surroundings.environment;
-    let mut checks: Vec<Check> =
-        host_program::host_program(environment, host).into_iter().collect();
+    let mut checks = Vec::from_iter(host_program::host_program(environment, host));
     let Some(install) = &host.facts().install else { return checks };
     match &install.kind {
         InstallKind::JsonHooks(hooks) => {

@@ -179,13 +179,9 @@ impl SettingsFile {
     }
 
     fn edited(&self, json: serde_json::Result<JsonText>) -> SettingsResult<SettingsFile> {
-        let path = self.path.clone();
-        match json {
-            Ok(json) => {
-                Ok(SettingsFile { wanted: self.wanted, path, text: json.text.clone(), json })
-            }
-            Err(cause) => Err(SettingsFileError::Broken { path, cause }),
-        }
+        let broken = |cause| SettingsFileError::Broken { path: self.path.clone(), cause };
+        let json = json.map_err(broken)?;
+        Ok(SettingsFile { text: json.text.clone(), json, ..self.clone() })
     }
 
     /// The hooks that run a program called kgctx, at any path.

@@ -85,13 +85,13 @@ impl Follower {
         let mut last_error = None;
         loop {
             let began = Instant::now();
-            match self.connect().await {
+            let error = match self.connect().await {
                 Ok(events) => {
                     tracing::info!(server = self.address, "connected");
                     self.note_connection(true, None);
                     let ended = self.listen(events).await;
                     tracing::info!(server = self.address, "disconnected: {ended}");
-                    self.note_connection(false, Some(ended));
+                    ended
                 }
                 Err(error) => {
                     let error = error.to_string();
@@ -99,10 +99,10 @@ impl Follower {
                     if last_error.as_ref() != Some(&error) {
                         tracing::warn!(server = self.address, "not connected: {error}");
                     }
-                    self.note_connection(false, Some(error.clone()));
-                    last_error = Some(error);
+                    last_error.insert(error).clone()
                 }
-            }
+            };
+            self.note_connection(false, Some(error));
             // Only a connection that lasted resets the pause.
             if began.elapsed() > time_limits::LONGEST_PAUSE {
                 pause = time_limits::FIRST_PAUSE;

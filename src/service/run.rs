@@ -196,7 +196,6 @@ async fn answer(mut stream: UnixStream, shared: Arc<Shared>) {
 }
 
 async fn reply(call: Call, shared: &Arc<Shared>) -> PendingDelivery<Reply> {
-    let asked_at = Instant::now();
     let environment: Environment =
         call.environment.iter().map(|(name, value)| (name.into(), value.into())).collect();
     PendingDelivery::unclaimed(match call.question {
@@ -207,8 +206,8 @@ async fn reply(call: Call, shared: &Arc<Shared>) -> PendingDelivery<Reply> {
         ServiceQuestion::Hook(question) => {
             let (shared, host) = (Arc::clone(shared), call.host);
             // A later answer is useless: the caller has started to do the work itself.
-            let until = asked_at
-                + Duration::from_millis(call.patience_ms).saturating_sub(time_limits::HOOK_REPLY);
+            let patience = Duration::from_millis(call.patience_ms);
+            let until = Instant::now() + patience.saturating_sub(time_limits::HOOK_REPLY);
             let answered = spawn_blocking(move || {
                 if let Some((session, folder)) = hook::subject(question.as_bytes()) {
                     shared.bridged.remember(session, folder);

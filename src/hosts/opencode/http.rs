@@ -45,8 +45,7 @@ impl OpencodeServer {
         path: &str,
         body: Option<Vec<u8>>,
     ) -> ServerResult<HttpReply<Bytes>> {
-        let exchange = async { self.read(self.send(path, body).await?).await };
-        self.within(self.limit, exchange).await
+        self.within(self.limit, async { self.read(self.send(path, body).await?).await }).await
     }
 
     /// Sends a request and waits for the reply's head.

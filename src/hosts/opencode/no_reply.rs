@@ -1,6 +1,8 @@
 //! A message that the model reads but does not answer.
 
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+use serde_json::Value;
 
 use super::wire::{MARK, Session, SessionModel};
 
@@ -22,31 +24,38 @@ impl NoReply {
     pub fn echoing(session: &Session, text: String, mark: Value) -> NoReply {
         NoReply { text, agent: session.agent.clone(), model: session.model.clone(), mark }
     }
+}
 
-    /// The body of `POST /session/{id}/message`.
-    pub(super) fn body(&self) -> Value {
-        let part = json!({
+/// The body of `POST /session/{id}/message`.
+impl Serialize for NoReply {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut prompt = serializer.serialize_map(None)?;
+        prompt.serialize_entry("noReply", &true)?;
+        if let Some(agent) = &self.agent {
+            prompt.serialize_entry("agent", agent)?;
+        }
+        if let Some(SessionModel { id, provider_id, variant }) = &self.model {
+            let model = serde_json::json!({"providerID": provider_id, "modelID": id});
+            prompt.serialize_entry("model", &model)?;
+            if let Some(variant) = variant {
+                prompt.serialize_entry("variant", variant)?;
+            }
+        }
+        let part = serde_json::json!({
             "type": "text",
             "text": self.text,
             "synthetic": true,
             "metadata": {MARK: self.mark},
         });
-        let mut body = json!({"noReply": true, "parts": [part]});
-        if let Some(agent) = &self.agent {
-            body["agent"] = json!(agent);
-        }
-        if let Some(SessionModel { id, provider_id, variant }) = &self.model {
-            body["model"] = json!({"providerID": provider_id, "modelID": id});
-            if let Some(variant) = variant {
-                body["variant"] = json!(variant);
-            }
-        }
-        body
+        prompt.serialize_entry("parts", &[part])?;
+        prompt.end()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -57,11 +66,11 @@ mod tests {
         let message = NoReply::echoing(&session, "X".into(), json!({"v": 1}));
         let part = json!({"type": "text", "text": "X", "synthetic": true, "metadata": {"kgctx": {"v": 1}}});
         assert_eq!(
-            message.body(),
+            serde_json::to_value(&message).unwrap(),
             json!({"noReply": true, "agent": "plan", "model": {"providerID": "mock", "modelID": "m2"},
                    "variant": "high", "parts": [part]})
         );
         let bare = NoReply { agent: None, model: None, ..message };
-        assert_eq!(bare.body(), json!({"noReply": true, "parts": [part]}));
+        assert_eq!(serde_json::to_value(&bare).unwrap(), json!({"noReply": true, "parts": [part]}));
     }
 }

@@ -87,7 +87,8 @@ impl OpencodeServer {
     /// not be stored.
     pub async fn inject(&self, id: &str, message: &NoReply) -> ServerResult<String> {
         let path = format!("{}/message", session_path(id)?);
-        let stored: Message = self.ask(&path, Some(message.body().to_string().into())).await?;
+        let body = serde_json::to_vec(message).map_err(|cause| self.broken(&cause))?;
+        let stored: Message = self.ask(&path, Some(body)).await?;
         Ok(stored.info.id)
     }
 

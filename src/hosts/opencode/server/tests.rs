@@ -63,7 +63,7 @@ async fn an_injection_is_posted_whole_and_its_id_returned() {
     assert!(request.starts_with("POST /session/ses_1/message HTTP/1.1\r\n"));
     let (_, body) = request.split_once("\r\n\r\n").unwrap();
     let body: serde_json::Value = serde_json::from_str(body).unwrap();
-    assert_eq!(body, message.body());
+    assert_eq!(body, serde_json::to_value(&message).unwrap());
 }
 
 #[tokio::test]
