@@ -11,7 +11,7 @@ use crate::core::session::Moment;
 use crate::core::time_limits;
 use crate::hosts::claude_code::transcript;
 use crate::hosts::words::{EventKind, HostWords, SessionEvent, StartCause, words};
-use crate::store::state::{Ending, SessionOrigin, State};
+use crate::store::state::{Ending, State};
 use crate::system::clock::now_ms;
 use crate::system::process::detach;
 use crate::system::process::identity::Process;
