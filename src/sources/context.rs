@@ -55,14 +55,10 @@ pub fn answer(
     for neighbour in &direct {
         let mut uris = Vec::new();
         for note in index.shared_notes(row, neighbour)? {
-            let uri = uri(workspace, &index.card(note)?);
-            if !answer.file_references.contains(&uri) {
-                answer.file_references.push(uri.clone());
-            }
-            uris.push(uri);
+            uris.push(uri(workspace, &index.card(note)?));
         }
-        let related = RelatedConcept { name: neighbour.name.clone(), files: neighbour.notes, uris };
-        answer.related_concepts.push(related);
+        let name = neighbour.name.clone();
+        add_related(&mut answer, RelatedConcept { name, files: neighbour.notes, uris });
     }
     let around = |concept: &i64| -> Result<Vec<(i64, Concept)>, IndexError> {
         let neighbours = index.neighbours(*concept, max_entities, today)?;
@@ -71,6 +67,16 @@ pub fn answer(
     let direct = direct.iter().map(|neighbour| neighbour.id).collect();
     answer.expanded_concepts = expand(row, direct, depth, max_entities, around)?;
     Ok(answer)
+}
+
+/// Adds a concept, and the addresses of its notes.
+pub(crate) fn add_related(answer: &mut ContextAnswer, related: RelatedConcept) {
+    for uri in &related.uris {
+        if !answer.file_references.contains(uri) {
+            answer.file_references.push(uri.clone());
+        }
+    }
+    answer.related_concepts.push(related);
 }
 
 /// The concepts beyond the direct neighbours, nearest first, without duplicates. `around` returns the neighbours of

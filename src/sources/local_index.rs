@@ -5,16 +5,13 @@ use std::sync::Arc;
 use crate::core::context::found::{
     ConceptDetail, ConceptDetails, FoundConcept, FoundNote, Link, NEIGHBOURS, SEARCHED, Signal,
 };
+use crate::core::search::ranking::Ranked;
 use crate::core::time::Timestamp;
-use crate::sources::recent::{self, RecentQuestion};
-use crate::sources::search;
+use crate::sources::recent::{RecentQuestion, newest};
+use crate::sources::search::{COMMON_FROM_AT_START, best, uri};
 use crate::sources::source::{RecentElsewhere, Source, SourceAnswer};
 use crate::store::index::{Index, IndexError, NoteCard, NoteId};
 use crate::workspace::Workspace;
-
-/// Words of the project's name in this many notes or more do not rank: a session start has no time for that, and the
-/// newest notes with these words are just as good.
-const COMMON_FROM: i64 = 100;
 
 /// One state of a workspace's index.
 pub(crate) struct LocalIndex {
@@ -26,31 +23,35 @@ impl LocalIndex {
     pub(crate) fn new(workspace: &Arc<Workspace>, index: Index) -> LocalIndex {
         LocalIndex { workspace: Arc::clone(workspace), index }
     }
+
+    fn found(&self, note: NoteId, card: NoteCard, signal: Signal) -> Result<FoundNote, IndexError> {
+        let (uri, concepts) = (uri(&self.workspace, &card), self.index.concepts_of(note)?);
+        let NoteCard { title, excerpt, modified, .. } = card;
+        Ok(FoundNote { uri, title, excerpt, concepts, modified, signal })
+    }
 }
 
 impl Source for LocalIndex {
     fn search(&self, project: Option<&str>) -> SourceAnswer<Vec<FoundNote>> {
         let Some(project) = project else { return Ok(Vec::new()) };
         Ok(self.index.consistently(|index| {
-            let best = search::best(&self.workspace, index, project, SEARCHED, COMMON_FROM)?;
-            let found = best.into_iter().enumerate().map(|(n, ranked)| {
-                let card = index.card(ranked.note)?;
-                let uri = search::uri(&self.workspace, &card);
-                let signal = Signal::Search { place: n + 1, matched: ranked.matched };
-                found(index, ranked.note, card, uri, signal)
+            let best = best(&self.workspace, index, project, SEARCHED, COMMON_FROM_AT_START)?;
+            let found = best.into_iter().enumerate().map(|(n, Ranked { note, matched, .. })| {
+                self.found(note, index.card(note)?, Signal::Search { place: n + 1, matched })
             });
-            found.collect::<Result<_, IndexError>>()
+            found.collect()
         })?)
     }
 
     fn recent(&self, now: Option<Timestamp>) -> SourceAnswer<Vec<FoundNote>> {
         Ok(self.index.consistently(|index| {
             let question = RecentQuestion::of_last_day(now);
-            let (newest, _) = recent::newest(&self.workspace, index, question)?;
-            let found = newest.into_iter().enumerate().map(|(n, (note, uri, card))| {
-                found(index, note, card, uri, Signal::Recent { place: n + 1 })
-            });
-            found.collect::<Result<_, IndexError>>()
+            let newest = newest(&self.workspace, index, question)?.found;
+            let found = newest
+                .into_iter()
+                .enumerate()
+                .map(|(n, (note, card))| self.found(note, card, Signal::Recent { place: n + 1 }));
+            found.collect()
         })?)
     }
 
@@ -60,7 +61,7 @@ impl Source for LocalIndex {
             for (n, FoundConcept { concept, .. }) in concepts.iter().enumerate() {
                 let Some((row, notes)) = index.concept_and_notes(concept)? else { continue };
                 let own = index.own_note(concept)?;
-                let note = own.map(|card| (search::uri(&self.workspace, &card), card.excerpt));
+                let note = own.map(|card| (uri(&self.workspace, &card), card.excerpt));
                 let neighbours = if n < n_expanded { neighbours(index, row)? } else { Vec::new() };
                 details.insert(concept.clone(), ConceptDetail { note, notes, neighbours });
             }
@@ -75,18 +76,6 @@ impl Source for LocalIndex {
             LocalIndex { workspace, index }.recent(now)
         }))
     }
-}
-
-fn found(
-    index: &Index,
-    note: NoteId,
-    card: NoteCard,
-    uri: String,
-    signal: Signal,
-) -> Result<FoundNote, IndexError> {
-    let NoteCard { title, excerpt, modified, .. } = card;
-    let concepts = index.concepts_of(note)?;
-    Ok(FoundNote { uri, title, excerpt, concepts, modified, signal })
 }
 
 /// The concepts that share the most notes with one. Ignores the weights that decay daily: a context changes with the

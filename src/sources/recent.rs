@@ -39,48 +39,68 @@ pub fn answer(
     index: &Index,
     question: RecentQuestion,
 ) -> Result<RecentAnswer, IndexError> {
-    let now = question.now.unwrap_or_else(clock::now);
-    let (found, older) = newest(workspace, index, question)?;
-    let item = |(note, uri, card): Card| -> Result<RecentItem, IndexError> {
-        let concepts = index.concepts_of(note)?;
+    newest(workspace, index, question)?.into_answer(|(note, card)| {
+        let (uri, concepts) = (uri(workspace, &card), index.concepts_of(note)?);
         Ok(RecentItem { uri, title: card.title, modified: card.modified, concepts })
-    };
-    let older = older.filter(|_| found.is_empty());
-    let newest_older = older.map(item).transpose()?;
-    let items = found.into_iter().map(item).collect::<Result<_, _>>()?;
-    Ok(RecentAnswer { now, items, newest_older })
+    })
 }
 
-/// A note with its address and its displayed data.
-pub(crate) type Card = (NoteId, String, NoteCard);
-
-/// The notes that are recent enough, newest first. Also the newest older note, if the filter admits it.
 pub(crate) fn newest(
     workspace: &Workspace,
     index: &Index,
     question: RecentQuestion,
-) -> Result<(Vec<Card>, Option<Card>), IndexError> {
-    let RecentQuestion { now: asked_for_now, span, limit, filter } = question;
-    let since = asked_for_now.unwrap_or_else(clock::now).before(span);
-    let mut found = Vec::new();
-    let mut older = None;
+) -> Result<Newest<(NoteId, NoteCard)>, IndexError> {
+    let mut newest = Newest::of(question);
     index.newest_first(|note, card| {
-        // At the given time, later changes had not happened yet.
-        let is_later = asked_for_now.is_some_and(|now| card.modified > now);
-        let uri = uri(workspace, &card);
-        if card.modified < since {
-            older = admits(filter, &uri).then_some((note, uri, card));
+        newest.take(&uri(workspace, &card), card.modified, (note, card))
+    })?;
+    Ok(newest)
+}
+
+/// The notes that are recent enough, taken newest first.
+pub(crate) struct Newest<Note> {
+    question: RecentQuestion,
+    now: Timestamp,
+    pub(crate) found: Vec<Note>,
+    /// The newest older note, if the filter admits it.
+    older: Option<Note>,
+}
+
+impl<Note> Newest<Note> {
+    pub(crate) fn of(question: RecentQuestion) -> Newest<Note> {
+        let now = question.now.unwrap_or_else(clock::now);
+        Newest { question, now, found: Vec::new(), older: None }
+    }
+
+    /// Takes the next note, and returns whether to go on.
+    pub(crate) fn take(&mut self, uri: &str, modified: Timestamp, note: Note) -> bool {
+        let RecentQuestion { now, span, limit, filter } = self.question;
+        let is_admitted = admits(filter, uri);
+        if modified < self.now.before(span) {
+            self.older = is_admitted.then_some(note);
             return false;
         }
-        if is_later || !admits(filter, &uri) {
+        // At the given time, later changes had not happened yet.
+        let is_later = now.is_some_and(|now| modified > now);
+        if is_later || !is_admitted {
             return true;
         }
-        if found.len() < limit {
-            found.push((note, uri, card));
+        if self.found.len() < limit {
+            self.found.push(note);
         }
-        found.len() < limit
-    })?;
-    Ok((found, older))
+        self.found.len() < limit
+    }
+
+    /// The answer for a person.
+    pub(crate) fn into_answer<Error>(
+        self,
+        item: impl Fn(Note) -> Result<RecentItem, Error>,
+    ) -> Result<RecentAnswer, Error> {
+        let older = self.older.filter(|_| self.found.is_empty());
+        let newest_older = older.map(&item).transpose()?;
+        let items = self.found.into_iter().map(item).collect::<Result<_, _>>()?;
+        Ok(RecentAnswer { now: self.now, items, newest_older })
+    }
 }
 
 /// maenifold's filters, which depend on the address.

@@ -19,9 +19,12 @@ use crate::workspace::{AppError, Workspace};
 const SNIPPET_SOURCE_BYTES: u64 = 256 * 1024;
 
 /// Words in this many notes or more do not rank.
-const COMMON_FROM: i64 = 1_000;
+pub(crate) const COMMON_FROM: usize = 1_000;
+/// The same limit for words of the project's name: a session start has no time for more, and the newest notes with
+/// these words are just as good.
+pub(crate) const COMMON_FROM_AT_START: usize = 100;
 /// The minimum number of candidates from each way of searching.
-const CANDIDATES: usize = 50;
+pub(crate) const CANDIDATES: usize = 50;
 
 /// Finds the notes that match `query`, best first, after a refresh.
 pub fn search(
@@ -51,7 +54,7 @@ pub(crate) fn best(
     index: &Index,
     query: &str,
     limit: usize,
-    common_from: i64,
+    common_from: usize,
 ) -> Result<Vec<Ranked<NoteId>>, IndexError> {
     let limits = (limit.max(CANDIDATES), common_from);
     let mut ranked = rank(reasons(workspace, index, query, limits)?);
@@ -63,7 +66,7 @@ fn reasons(
     workspace: &Workspace,
     index: &Index,
     query: &str,
-    (limit, common_from): (usize, i64),
+    (limit, common_from): (usize, usize),
 ) -> Result<Vec<Reason<NoteId>>, IndexError> {
     let mut reasons = Vec::new();
     let trimmed = query.trim();
@@ -78,9 +81,7 @@ fn reasons(
     }
     if let Some(name) = Concept::parse(query) {
         for (note, matched, title) in index.named(&name, limit)? {
-            // Two titles can have the same name; the one with the spelling of the query is stronger.
-            let spelt_alike = title.trim().to_lowercase() == trimmed.to_lowercase();
-            reasons.push(Reason { note, matched, strength: if spelt_alike { 1.0 } else { 0.0 } });
+            reasons.push(named(note, matched, &title, query));
         }
         for (note, links) in index.mentioning(&name, limit)? {
             reasons.push(Reason { note, matched: Match::Concept, strength: f64::from(links) });
@@ -88,10 +89,17 @@ fn reasons(
     }
     let terms = fulltext::terms(query);
     let quoted: Vec<String> = terms.iter().map(|term| fulltext::quoted(term)).collect();
-    for (note, strength) in index.texts(&quoted, limit, common_from)? {
+    for (note, strength) in index.texts(&quoted, limit, common_from as i64)? {
         reasons.push(Reason { note, matched: Match::Text, strength });
     }
     Ok(reasons)
+}
+
+/// The reason for a note with the name that is searched.
+pub(crate) fn named<Id>(note: Id, matched: Match, title: &str, query: &str) -> Reason<Id> {
+    // Two titles can have the same name; the one with the spelling of the query is stronger.
+    let is_spelt_alike = title.trim().to_lowercase() == query.trim().to_lowercase();
+    Reason { note, matched, strength: if is_spelt_alike { 1.0 } else { 0.0 } }
 }
 
 fn hit(

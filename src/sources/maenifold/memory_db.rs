@@ -11,7 +11,6 @@ mod stamp;
 mod words;
 
 use std::cell::OnceCell;
-use std::collections::HashMap;
 use std::path::PathBuf;
 
 use rusqlite::{Connection, Params, Row};
@@ -59,20 +58,18 @@ impl From<rusqlite::Error> for DatabaseError {
 /// All queries read one state. Do not keep it open: meanwhile, its writers cannot truncate their log.
 pub struct Database {
     connection: Connection,
-    columns: Columns,
     /// Detects a write during an immutable read, which SQLite does not detect; `None` for other reads.
     watch: Option<Watch>,
-    is_behind_its_log: bool,
+    /// Whether the latest rows are missing: they are in a log that only a process with write access to the folder can
+    /// read.
+    pub is_behind_its_log: bool,
     /// The cache of its rows.
     remembered: Option<Remembered>,
     /// Concepts with the number of their notes, computed on first use.
     frequencies: OnceCell<Vec<(u32, Concept)>>,
 }
 
-/// The tables that are queried, with their columns.
-type Columns = HashMap<&'static str, Vec<String>>;
-
-/// The required columns. Later versions added others, which are optional.
+/// The tables that are queried, with their required columns. Later versions added others, which are optional.
 const REQUIRED: [(&str, &[&str]); 4] = [
     ("file_content", &["file_path", "content", "last_indexed"]),
     ("concepts", &["concept_name"]),
@@ -81,12 +78,6 @@ const REQUIRED: [(&str, &[&str]); 4] = [
 ];
 
 impl Database {
-    /// Whether the latest rows are missing: they are in a log that only a process with write access to the folder can
-    /// read.
-    pub fn is_behind_its_log(&self) -> bool {
-        self.is_behind_its_log
-    }
-
     /// Whether all answers so far are from one state. If not, the database was written meanwhile: open it and ask
     /// again.
     pub fn is_unchanged(&self) -> bool {
@@ -109,28 +100,26 @@ impl Database {
         Ok(found)
     }
 
-    fn has_column(&self, table: &str, column: &str) -> bool {
-        self.columns.get(table).is_some_and(|columns| columns.iter().any(|name| name == column))
-    }
-}
-
-/// Reads the columns of all required tables.
-fn columns(connection: &Connection) -> Result<Columns, DatabaseError> {
-    let mut columns = Columns::new();
-    for (table, required) in REQUIRED {
+    /// The columns of a table; none if there is no such table.
+    fn columns(&self, table: &str) -> Result<Vec<String>, DatabaseError> {
         // A view of that name could be anything.
         let sql = "SELECT t.name FROM sqlite_schema s JOIN pragma_table_info(s.name) t \
                    WHERE s.type = 'table' AND s.name = ?1";
-        let mut statement = connection.prepare_cached(sql)?;
-        let names = statement.query_map([table], |row| row.get(0))?;
-        let names = names.collect::<Result<Vec<String>, _>>()?;
-        if names.is_empty() {
-            return Err(DatabaseError::NoTables(format!("table {table}")));
-        }
-        if let Some(missing) = required.iter().find(|&&column| !names.iter().any(|n| n == column)) {
-            return Err(DatabaseError::NoTables(format!("column {table}.{missing}")));
-        }
-        columns.insert(table, names);
+        self.select(sql, [table], |row| row.get(0))
     }
-    Ok(columns)
+
+    fn check_tables(&self) -> Result<(), DatabaseError> {
+        for (table, required) in REQUIRED {
+            let names = self.columns(table)?;
+            if names.is_empty() {
+                return Err(DatabaseError::NoTables(format!("table {table}")));
+            }
+            if let Some(missing) =
+                required.iter().find(|column| !names.contains(&column.to_string()))
+            {
+                return Err(DatabaseError::NoTables(format!("column {table}.{missing}")));
+            }
+        }
+        Ok(())
+    }
 }

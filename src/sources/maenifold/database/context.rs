@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Memory, is_no_secret, reason};
+use super::Memory;
 use crate::core::note::NotePath;
 use crate::core::note::concept::Concept;
 use crate::core::note::decode::{self, Decoded};
@@ -10,8 +10,7 @@ use crate::core::note::front_matter;
 use crate::core::search::answer::{ContextAnswer, RelatedConcept};
 use crate::core::search::nearest;
 use crate::core::time::Timestamp;
-use crate::sources::context::{ContextQuestion, expand};
-use crate::sources::maenifold::memory_db::Edge;
+use crate::sources::context::{ContextQuestion, add_related, expand};
 use crate::system::clock;
 use crate::system::vault;
 
@@ -21,13 +20,6 @@ const FRONT_MATTER_BYTES: u64 = 64 * 1024;
 const SHOWN_FILES: usize = 3;
 const NANOS_PER_DAY: i64 = 86_400_000_000_000;
 
-/// A relation of a concept, with its current weight.
-struct Related {
-    edge: Edge,
-    uris: Vec<String>,
-    score: f64,
-}
-
 impl Memory {
     /// Finds the concepts around one.
     pub fn context(&self, question: ContextQuestion<'_>) -> Result<ContextAnswer, String> {
@@ -35,29 +27,22 @@ impl Memory {
         let mut answer = ContextAnswer::unknown(wanted);
         let Some(concept) = Concept::parse(wanted) else { return Ok(answer) };
         answer.concept = concept.to_string();
-        if !self.database.knows(&concept).map_err(reason)? {
-            let known = self.database.concepts().map_err(reason)?;
-            answer.nearest = nearest::nearest(&concept, known.into_iter().filter(is_no_secret));
+        if !self.database.knows(&concept)? {
+            answer.nearest = nearest::nearest(&concept, self.database.concepts()?.into_iter());
             return Ok(answer);
         }
         answer.known = true;
-        let mut weights = Weights::at(self, now.unwrap_or_else(clock::now));
+        let now = now.unwrap_or_else(clock::now);
+        let mut weights = Weights { memory: self, now, known: BTreeMap::new() };
         let direct = self.related(&concept, max_entities, &mut weights)?;
-        let names = direct.iter().map(|related| related.edge.concept.clone()).collect();
+        let names = direct.iter().map(|related| related.name.clone()).collect();
         let around = |concept: &Concept| -> Result<Vec<(Concept, Concept)>, String> {
             let related = self.related(concept, max_entities, &mut weights)?;
-            let names = related.into_iter().map(|related| related.edge.concept);
-            Ok(names.map(|name| (name.clone(), name)).collect())
+            Ok(related.into_iter().map(|related| (related.name.clone(), related.name)).collect())
         };
         answer.expanded_concepts = expand(concept, names, depth, max_entities, around)?;
-        for Related { edge, uris, .. } in direct {
-            for uri in &uris {
-                if !answer.file_references.contains(uri) {
-                    answer.file_references.push(uri.clone());
-                }
-            }
-            let related = RelatedConcept { name: edge.concept, files: edge.notes, uris };
-            answer.related_concepts.push(related);
+        for related in direct {
+            add_related(&mut answer, related);
         }
         Ok(answer)
     }
@@ -69,19 +54,18 @@ impl Memory {
         concept: &Concept,
         limit: usize,
         weights: &mut Weights<'_>,
-    ) -> Result<Vec<Related>, String> {
-        let edges = self.database.edges(concept, limit, is_no_secret).map_err(reason)?;
-        let mut related = Vec::with_capacity(edges.len());
-        for edge in edges {
-            let mut uris = self.database.notes_behind(&edge).map_err(reason)?;
+    ) -> Result<Vec<RelatedConcept>, String> {
+        let mut related = Vec::new();
+        for edge in self.database.edges(concept, limit)? {
+            let mut uris = self.database.notes_behind(&edge)?;
             let score = f64::from(edge.notes) * weights.mean(&uris);
             uris.retain(|uri| matches!(self.vault.resolve(uri), Some(Ok(_))));
             uris.truncate(SHOWN_FILES);
-            related.push(Related { edge, uris, score });
+            related.push((score, RelatedConcept { name: edge.concept, files: edge.notes, uris }));
         }
         // Stable, so that ties stay sorted by number of notes and by name.
-        related.sort_by(|a, b| b.score.total_cmp(&a.score));
-        Ok(related)
+        related.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+        Ok(related.into_iter().map(|(_, related)| related).collect())
     }
 }
 
@@ -92,11 +76,7 @@ struct Weights<'a> {
     known: BTreeMap<String, f64>,
 }
 
-impl<'a> Weights<'a> {
-    fn at(memory: &'a Memory, now: Timestamp) -> Weights<'a> {
-        Weights { memory, now, known: BTreeMap::new() }
-    }
-
+impl Weights<'_> {
     /// The mean weight of notes; 1 for an empty list.
     fn mean(&mut self, uris: &[String]) -> f64 {
         if uris.is_empty() {
@@ -110,21 +90,21 @@ impl<'a> Weights<'a> {
         if let Some(&weight) = self.known.get(uri) {
             return weight;
         }
-        let path = self.memory.vault.resolve(uri).and_then(Result::ok);
-        let weight = path.map_or(1.0, |path| self.weight_of(uri, &path));
+        let weight = self.decayed(uri).unwrap_or(1.0);
         self.known.insert(uri.to_owned(), weight);
         weight
     }
 
     /// maenifold's own rule: whole days since the note was last read, otherwise since it was created; without either,
     /// no decay.
-    fn weight_of(&self, uri: &str, path: &NotePath) -> f64 {
+    fn decayed(&self, uri: &str) -> Option<f64> {
+        let path = self.memory.vault.resolve(uri)?.ok()?;
         let place = self.memory.places.get(uri);
         let read = place.and_then(|&place| self.memory.notes[place].row.last_accessed);
-        let Some(since) = read.or_else(|| self.created(path)) else { return 1.0 };
+        let since = read.or_else(|| self.created(&path))?;
         let days = self.now.0.saturating_sub(since.0) / NANOS_PER_DAY;
         let days = i32::try_from(days).unwrap_or(i32::MAX);
-        self.memory.decay.weight(path, days)
+        Some(self.memory.decay.weight(&path, days))
     }
 
     /// The creation time in a note's front matter. The database does not store it.

@@ -6,36 +6,24 @@ use super::{KnownNote, Place};
 use crate::core::note::concept::Concept;
 use crate::core::search::answer::Match;
 
-/// The notes by name, in normal form.
-pub(super) struct Names(HashMap<Concept, Vec<(Match, Place)>>);
+/// The notes by name, in normal form: matching titles first, then file names, newest first within each.
+pub(super) type Names = HashMap<Concept, Vec<(Match, Place)>>;
 
-impl Names {
-    /// Collects the titles and file names of notes that are sorted oldest first.
-    pub(super) fn of(notes: &[KnownNote]) -> Names {
-        let mut names: HashMap<Concept, Vec<(Match, Place)>> = HashMap::with_capacity(notes.len());
-        for (place, note) in notes.iter().enumerate().rev() {
-            let title = Concept::parse(note.title());
-            let stem = Concept::parse(note.path.stem()).filter(|stem| Some(stem) != title.as_ref());
-            for (name, kind) in [(title, Match::Title), (stem, Match::File)] {
-                if let Some(name) = name {
-                    names.entry(name).or_default().push((kind, place));
-                }
+/// Collects the titles and file names of notes that are sorted oldest first.
+pub(super) fn names_of(notes: &[KnownNote]) -> Names {
+    let mut names = Names::with_capacity(notes.len());
+    for (place, note) in notes.iter().enumerate().rev() {
+        let title = Concept::parse(note.title());
+        let stem = Concept::parse(note.path.stem()).filter(|stem| Some(stem) != title.as_ref());
+        for (name, kind) in [(title, Match::Title), (stem, Match::File)] {
+            if let Some(name) = name {
+                names.entry(name).or_default().push((kind, place));
             }
         }
-        for notes in names.values_mut() {
-            // Stable: the newest stays in front.
-            notes.sort_by_key(|&(kind, _)| kind);
-        }
-        Names(names)
     }
-
-    /// The notes with a name: matching titles first, then file names, newest first within each.
-    pub(super) fn named(&self, name: &Concept) -> &[(Match, Place)] {
-        self.0.get(name).map_or(&[], Vec::as_slice)
+    for notes in names.values_mut() {
+        // Stable: the newest stays in front.
+        notes.sort_by_key(|&(kind, _)| kind);
     }
-
-    /// The first note with a name.
-    pub(super) fn own_note(&self, name: &Concept) -> Option<Place> {
-        self.named(name).first().map(|&(_, place)| place)
-    }
+    names
 }

@@ -1,8 +1,9 @@
 //! The edges of the database's graph. A strong concept has thousands, but only a few are shown.
 
-use rusqlite::{OptionalExtension, Row};
+use rusqlite::Row;
+use serde_json::from_str;
 
-use super::files::{concept, in_normal_form, integer, text};
+use super::files::{count, in_normal_form, is_no_secret, text};
 use super::{Database, DatabaseError};
 use crate::core::note::concept::Concept;
 
@@ -32,11 +33,11 @@ impl Best {
         self.edges.len() < self.limit || self.edges.last().is_some_and(|last| last.notes <= notes)
     }
 
-    fn take(&mut self, edge: Edge, admits: impl Fn(&Concept) -> bool) {
+    fn take(&mut self, edge: Edge) {
         let at = self.edges.partition_point(|known| {
             known.notes > edge.notes || (known.notes == edge.notes && known.concept < edge.concept)
         });
-        if at < self.limit && admits(&edge.concept) {
+        if at < self.limit && is_no_secret(&edge.concept) {
             self.edges.insert(at, edge);
             self.edges.truncate(self.limit);
         }
@@ -45,16 +46,11 @@ impl Best {
 
 impl Database {
     /// The edges of a concept with the most notes, at most `limit`; ties are sorted by name. maenifold selects the
-    /// same ones, with ties in random order. Concepts that `admits` refuses do not count.
-    pub fn edges(
-        &self,
-        around: &Concept,
-        limit: usize,
-        admits: impl Fn(&Concept) -> bool,
-    ) -> Result<Vec<Edge>, DatabaseError> {
+    /// same ones, with ties in random order. Concepts whose names are secrets do not count.
+    pub fn edges(&self, around: &Concept, limit: usize) -> Result<Vec<Edge>, DatabaseError> {
         if limit < STRONG_FROM
             && self.is_strong(around)?
-            && let Some(edges) = self.edges_of_strong(around, limit, &admits)?
+            && let Some(edges) = self.edges_of_strong(around, limit)?
         {
             return Ok(edges);
         }
@@ -71,20 +67,19 @@ impl Database {
                 continue;
             };
             let other = if text(row, 2)? == Some(around.as_str()) { 3 } else { 2 };
-            if let Some(concept) = concept(row, other)?.filter(|other| other != around) {
-                best.take(Edge { row: row.get(0)?, concept, notes }, &admits);
+            let concept = text(row, other)?.and_then(in_normal_form);
+            if let Some(concept) = concept.filter(|other| other != around) {
+                best.take(Edge { row: row.get(0)?, concept, notes });
             }
         }
         Ok(best.edges)
     }
 
     fn is_strong(&self, concept: &Concept) -> Result<bool, DatabaseError> {
-        let sql = "SELECT count(*) FROM (SELECT 1 FROM concept_graph WHERE concept_a = ?1 \
-                   UNION ALL SELECT 1 FROM concept_graph WHERE concept_b = ?1 LIMIT ?2)";
+        let sql = "SELECT 1 FROM concept_graph WHERE concept_a = ?1 \
+                   UNION ALL SELECT 1 FROM concept_graph WHERE concept_b = ?1 LIMIT 1 OFFSET ?2";
         let mut statement = self.connection.prepare_cached(sql)?;
-        let limit = STRONG_FROM as i64;
-        let edges: i64 = statement.query_row((concept.as_str(), limit), |row| row.get(0))?;
-        Ok(edges == limit)
+        Ok(statement.exists((concept.as_str(), STRONG_FROM as i64 - 1))?)
     }
 
     /// Like [`Database::edges`], for a concept with thousands of scattered edges: tries the concepts with the most
@@ -94,7 +89,6 @@ impl Database {
         &self,
         around: &Concept,
         limit: usize,
-        admits: impl Fn(&Concept) -> bool,
     ) -> Result<Option<Vec<Edge>>, DatabaseError> {
         let frequencies = match self.frequencies.get() {
             Some(frequencies) => frequencies,
@@ -115,8 +109,7 @@ impl Database {
                 let mut rows = statement.query([a.as_str(), b.as_str()])?;
                 let Some(row) = rows.next()? else { continue };
                 if let Some(notes) = count(row, 1)?.filter(|_| concept != around) {
-                    let edge = Edge { row: row.get(0)?, concept: concept.clone(), notes };
-                    best.take(edge, &admits);
+                    best.take(Edge { row: row.get(0)?, concept: concept.clone(), notes });
                     break;
                 }
             }
@@ -130,28 +123,18 @@ impl Database {
         let sql = "SELECT concept_name FROM concept_mentions ORDER BY concept_name";
         let mut statement = self.connection.prepare_cached(sql)?;
         let mut rows = statement.query([])?;
-        let mut frequencies: Vec<(u32, Concept)> = Vec::new();
-        let (mut name, mut notes) = (String::new(), 0);
-        loop {
-            let row = rows.next()?;
-            let next = match row {
-                Some(row) => text(row, 0)?,
-                None => None,
-            };
-            if next == Some(name.as_str()) {
-                notes += 1;
-                continue;
+        let mut counted: Vec<(u32, String)> = Vec::new();
+        while let Some(row) = rows.next()? {
+            let name = text(row, 0)?.unwrap_or_default();
+            match counted.last_mut() {
+                Some((notes, last)) if last == name => *notes += 1,
+                Some((1, last)) => name.clone_into(last),
+                _ => counted.push((1, name.to_owned())),
             }
-            if notes > 1 {
-                frequencies.extend(in_normal_form(&name).map(|concept| (notes, concept)));
-            }
-            if row.is_none() {
-                break;
-            }
-            name.clear();
-            name.push_str(next.unwrap_or_default());
-            notes = 1;
         }
+        let several = counted.into_iter().filter(|(notes, _)| *notes > 1);
+        let mut frequencies: Vec<(u32, Concept)> =
+            several.filter_map(|(notes, name)| Some((notes, in_normal_form(&name)?))).collect();
         frequencies.sort_unstable_by(|(a_notes, a), (b_notes, b)| {
             b_notes.cmp(a_notes).then_with(|| a.cmp(b))
         });
@@ -161,16 +144,7 @@ impl Database {
     /// The addresses of all notes behind an edge, in stored order; empty if the column is not a list.
     pub fn notes_behind(&self, edge: &Edge) -> Result<Vec<String>, DatabaseError> {
         let sql = "SELECT source_files FROM concept_graph WHERE rowid = ?1";
-        let mut statement = self.connection.prepare_cached(sql)?;
-        let uris = statement
-            .query_row([edge.row], |row| {
-                Ok(text(row, 0)?.and_then(|list| serde_json::from_str::<Vec<String>>(list).ok()))
-            })
-            .optional()?;
-        Ok(uris.flatten().unwrap_or_default())
+        let list = |row: &Row<'_>| Ok(text(row, 0)?.and_then(|list| from_str(list).ok()));
+        Ok(self.select(sql, [edge.row], list)?.pop().unwrap_or_default())
     }
-}
-
-fn count(row: &Row<'_>, column: usize) -> Result<Option<u32>, rusqlite::Error> {
-    Ok(integer(row, column)?.and_then(|count| u32::try_from(count).ok()))
 }

@@ -1,11 +1,13 @@
 //! The database's data about notes: rows, texts and concepts.
 
-use rusqlite::types::ValueRef;
-use rusqlite::{OptionalExtension, Row, params};
+use std::cmp::Reverse;
+
+use rusqlite::{Row, params};
 
 use super::remembered::Remembered;
 use super::{Database, DatabaseError};
 use crate::core::note::concept::Concept;
+use crate::core::secrets;
 use crate::core::time::Timestamp;
 
 /// Longer texts are not read: no person wrote them, and they would have to fit into memory.
@@ -29,8 +31,7 @@ impl Database {
     pub fn files(&self) -> Result<Vec<FileRow>, DatabaseError> {
         // Checks the stamp again now that the read transaction is open: if it is unchanged, the cache matches this
         // state.
-        let is_certain = |remembered: &&Remembered| remembered.is_still_so();
-        let remembered = self.remembered.as_ref().filter(is_certain);
+        let remembered = self.remembered.as_ref().filter(|remembered| remembered.is_still_so());
         if let Some(rows) = remembered.and_then(Remembered::rows) {
             return Ok(rows);
         }
@@ -42,9 +43,9 @@ impl Database {
     }
 
     fn read_files(&self) -> Result<Vec<FileRow>, DatabaseError> {
-        let optional = |column: &'static str| {
-            if self.has_column("file_content", column) { column } else { "NULL" }
-        };
+        let columns = self.columns("file_content")?;
+        let optional =
+            |column| columns.iter().find(|name| *name == column).map_or("NULL", String::as_str);
         // In row order instead of address order: this is the storage order.
         let sql = format!(
             "SELECT rowid, file_path, {}, last_indexed, {} FROM file_content NOT INDEXED",
@@ -68,23 +69,19 @@ impl Database {
         // SQLite knows the length of a text without reading it.
         let sql = "SELECT CASE WHEN octet_length(content) <= ?2 THEN substr(content, 1, ?3) END \
                    FROM file_content WHERE rowid = ?1";
-        let mut statement = self.connection.prepare_cached(sql)?;
-        let start = statement
-            .query_row(params![row, LONGEST_TEXT_BYTES, max_chars as i64], |row| {
-                Ok(text(row, 0)?.map(str::to_owned))
-            })
-            .optional()?;
-        Ok(start.flatten())
+        let parameters = params![row, LONGEST_TEXT_BYTES, max_chars as i64];
+        let mut start = self.select(sql, parameters, |row| Ok(text(row, 0)?.map(str::to_owned)))?;
+        Ok(start.pop())
     }
 
     /// The concepts that a note mentions, most mentioned first; ties are sorted by name.
     pub fn concepts_of(&self, uri: &str) -> Result<Vec<Concept>, DatabaseError> {
         let sql = "SELECT concept_name, mention_count FROM concept_mentions WHERE source_file = ?1";
         let mut found = self.select(sql, [uri], |row| {
-            let count = integer(row, 1)?.unwrap_or(1);
-            Ok(concept(row, 0)?.map(|concept| (count, concept)))
+            let count = row.get_ref(1)?.as_i64().unwrap_or(1);
+            Ok(concept(row, 0)?.map(|concept| (Reverse(count), concept)))
         })?;
-        found.sort_by(|(a_count, a), (b_count, b)| b_count.cmp(a_count).then_with(|| a.cmp(b)));
+        found.sort();
         Ok(found.into_iter().map(|(_, concept)| concept).collect())
     }
 
@@ -92,8 +89,8 @@ impl Database {
     pub fn mentioning(&self, concept: &Concept) -> Result<Vec<(String, u32)>, DatabaseError> {
         let sql = "SELECT source_file, mention_count FROM concept_mentions WHERE concept_name = ?1";
         self.select(sql, [concept.as_str()], |row| {
-            let count = integer(row, 1)?.and_then(|count| u32::try_from(count).ok());
-            Ok(text(row, 0)?.map(|uri| (uri.to_owned(), count.unwrap_or(1))))
+            let count = count(row, 1)?.unwrap_or(1);
+            Ok(text(row, 0)?.map(|uri| (uri.to_owned(), count)))
         })
     }
 
@@ -120,22 +117,24 @@ pub(super) fn text<'a>(
     row: &'a Row<'_>,
     column: usize,
 ) -> Result<Option<&'a str>, rusqlite::Error> {
-    Ok(match row.get_ref(column)? {
-        ValueRef::Text(bytes) => std::str::from_utf8(bytes).ok(),
-        _ => None,
-    })
+    Ok(row.get_ref(column)?.as_str().ok())
 }
 
-pub(super) fn integer(row: &Row<'_>, column: usize) -> Result<Option<i64>, rusqlite::Error> {
-    Ok(row.get_ref(column)?.as_i64().ok())
+pub(super) fn count(row: &Row<'_>, column: usize) -> Result<Option<u32>, rusqlite::Error> {
+    Ok(row.get_ref(column)?.as_i64().ok().and_then(|count| u32::try_from(count).ok()))
 }
 
-/// The concept of a column, if it is in normal form: maenifold stores `''`, and other programs may have written to
-/// the table.
-pub(super) fn concept(row: &Row<'_>, column: usize) -> Result<Option<Concept>, rusqlite::Error> {
-    Ok(text(row, column)?.and_then(in_normal_form))
+/// The concept of a column, if its name may be shown.
+fn concept(row: &Row<'_>, column: usize) -> Result<Option<Concept>, rusqlite::Error> {
+    Ok(text(row, column)?.and_then(in_normal_form).filter(is_no_secret))
 }
 
+/// The concept of a name in normal form: maenifold stores `''`, and other programs may have written to the table.
 pub(super) fn in_normal_form(name: &str) -> Option<Concept> {
     Concept::parse(name).filter(|concept| concept.as_str() == name)
+}
+
+/// Whether a concept's name contains no secret: maenifold treats any link as a concept.
+pub(super) fn is_no_secret(concept: &Concept) -> bool {
+    !secrets::are_in_name(concept.as_str())
 }

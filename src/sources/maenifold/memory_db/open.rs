@@ -10,8 +10,8 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::remembered::Remembered;
-use super::stamp::Seen;
-use super::{Database, DatabaseError, columns};
+use super::stamp::{Seen, beside};
+use super::{Database, DatabaseError};
 
 /// The first bytes of every SQLite file.
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
@@ -85,49 +85,23 @@ impl Database {
         // The log is beside the file itself, not beside a link to it.
         let path = fs::canonicalize(path).map_err(|cause| unreadable(path, &cause))?;
         let surroundings = look(&path)?;
-        let watch = Watch {
-            seen: Seen::of(&path),
-            is_log_filled: surroundings.is_log_filled,
-            path: path.clone(),
-        };
+        let is_log_filled = surroundings.is_log_filled;
+        let watch = Watch { seen: Seen::of(&path), is_log_filled, path: path.clone() };
         // Taken before the read transaction begins: a later write changes the stamp.
         let remembered = cache.and_then(|cache| Remembered::of(&path, cache));
-        let mut refusal = DatabaseError::Missing(path.clone());
-        for &way in surroundings.ways() {
-            match connect(&path, way, patience) {
-                Ok(connection) => {
-                    let columns = columns(&connection)?;
-                    let is_still = way == Way::Still;
-                    return Ok(Database {
-                        connection,
-                        columns,
-                        watch: is_still.then_some(watch),
-                        is_behind_its_log: is_still && surroundings.is_log_filled,
-                        // Without its log, the file is not a valid state to cache.
-                        remembered: remembered.filter(|_| !is_still || !surroundings.is_log_filled),
-                        frequencies: OnceCell::new(),
-                    });
-                }
-                Err(error) => {
-                    let is_refused = matches!(
-                        error.sqlite_error_code(),
-                        Some(
-                            ErrorCode::CannotOpen
-                                | ErrorCode::ReadOnly
-                                | ErrorCode::PermissionDenied
-                                | ErrorCode::SystemIoFailure
-                        )
-                    );
-                    let is_foreign = error.sqlite_error_code() == Some(ErrorCode::NotADatabase);
-                    refusal = match error.into() {
-                        _ if is_foreign => return Err(DatabaseError::NotADatabase(path)),
-                        refusal if is_refused => refusal,
-                        error => return Err(error),
-                    };
-                }
-            }
-        }
-        Err(refusal)
+        let (connection, way) = connect_somehow(&path, surroundings.ways(), patience)?;
+        let is_still = way == Way::Still;
+        let is_behind_its_log = is_still && is_log_filled;
+        let database = Database {
+            connection,
+            watch: is_still.then_some(watch),
+            is_behind_its_log,
+            // Without its log, the file is not a valid state to cache.
+            remembered: remembered.filter(|_| !is_behind_its_log),
+            frequencies: OnceCell::new(),
+        };
+        database.check_tables()?;
+        Ok(database)
     }
 }
 
@@ -140,22 +114,41 @@ fn look(path: &Path) -> Result<Surroundings, DatabaseError> {
     if metadata.len() == 0 {
         return Err(DatabaseError::Empty);
     }
-    let mut head = [0; 20];
-    let is_read = File::open(path).and_then(|mut file| file.read_exact(&mut head));
-    match is_read {
-        Err(cause) if cause.kind() != io::ErrorKind::UnexpectedEof => {
-            return Err(unreadable(path, &cause));
-        }
-        _ if !head.starts_with(MAGIC) => {
-            return Err(DatabaseError::NotADatabase(path.to_path_buf()));
-        }
-        _ => {}
+    let mut head = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(20).read_to_end(&mut head));
+    read.map_err(|cause| unreadable(path, &cause))?;
+    if !head.starts_with(MAGIC) {
+        return Err(DatabaseError::NotADatabase(path.to_path_buf()));
     }
     Ok(Surroundings {
-        has_log_mode: head[18..20] == [2, 2],
+        has_log_mode: head.get(18..20) == Some(&[2, 2]),
         is_log_filled: has_bytes(&beside(path, "-wal")),
         has_contents: has_bytes(&beside(path, "-shm")),
     })
+}
+
+/// Connects in the first mode that the system does not refuse.
+fn connect_somehow(
+    path: &Path,
+    ways: &[Way],
+    patience: Duration,
+) -> Result<(Connection, Way), DatabaseError> {
+    use ErrorCode::{CannotOpen, NotADatabase, PermissionDenied, ReadOnly, SystemIoFailure};
+    let mut refusal = DatabaseError::Missing(path.to_path_buf());
+    for &way in ways {
+        let error = match connect(path, way, patience) {
+            Ok(connection) => return Ok((connection, way)),
+            Err(error) => error,
+        };
+        match error.sqlite_error_code() {
+            Some(CannotOpen | ReadOnly | PermissionDenied | SystemIoFailure) => {
+                refusal = error.into();
+            }
+            Some(NotADatabase) => return Err(DatabaseError::NotADatabase(path.to_path_buf())),
+            _ => return Err(error.into()),
+        }
+    }
+    Err(refusal)
 }
 
 fn connect(path: &Path, way: Way, patience: Duration) -> Result<Connection, rusqlite::Error> {
@@ -188,12 +181,6 @@ fn uri(path: &Path, parameters: &str) -> String {
         }
     }
     format!("{uri}?{parameters}")
-}
-
-fn beside(path: &Path, ending: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(ending);
-    name.into()
 }
 
 fn has_bytes(path: &Path) -> bool {

@@ -18,6 +18,8 @@ const FORM: &str = "kgctx rows 1";
 pub(super) struct Remembered {
     database: PathBuf,
     file: PathBuf,
+    /// The identity of the state.
+    stamp: Stamp,
     /// The file format, and the identity of the state.
     head: String,
     is_settled: bool,
@@ -32,7 +34,7 @@ impl Remembered {
         let database = database.to_path_buf();
         let name = blake3::hash(database.as_os_str().as_encoded_bytes()).to_hex();
         let file = cache.join("maenifold").join(format!("{}.rows", &name[..16]));
-        Some(Remembered { database, file, head, is_settled })
+        Some(Remembered { database, file, stamp, head, is_settled })
     }
 
     /// The rows of this state, if they are cached.
@@ -43,8 +45,8 @@ impl Remembered {
         while !rest.is_empty() {
             rows.push(FileRow {
                 row: number(&mut rest)?,
-                last_indexed: moment(number(&mut rest)?),
-                last_accessed: moment(number(&mut rest)?),
+                last_indexed: optional(&mut rest)?.map(Timestamp),
+                last_accessed: optional(&mut rest)?.map(Timestamp),
                 uri: text(&mut rest)??,
                 title: text(&mut rest)?,
             });
@@ -59,8 +61,9 @@ impl Remembered {
         }
         let mut bytes = self.head.clone().into_bytes();
         for row in rows {
-            for number in [row.row, nanos(row.last_indexed), nanos(row.last_accessed)] {
-                bytes.extend(number.to_le_bytes());
+            bytes.extend(row.row.to_le_bytes());
+            for time in [row.last_indexed, row.last_accessed] {
+                bytes.extend(time.map_or(NONE, |time| time.0).to_le_bytes());
             }
             for text in [Some(row.uri.as_str()), row.title.as_deref()] {
                 let length = text.map_or(NONE, |text| text.len() as i64);
@@ -79,17 +82,8 @@ impl Remembered {
 
     /// Whether the database is still in this state.
     pub(super) fn is_still_so(&self) -> bool {
-        let cache = self.file.ancestors().nth(2).unwrap_or(&self.file);
-        Remembered::of(&self.database, cache).is_some_and(|now| now.head == self.head)
+        Stamp::of(&self.database).as_ref() == Some(&self.stamp)
     }
-}
-
-fn nanos(time: Option<Timestamp>) -> i64 {
-    time.map_or(NONE, |time| time.0)
-}
-
-fn moment(nanos: i64) -> Option<Timestamp> {
-    (nanos != NONE).then_some(Timestamp(nanos))
 }
 
 fn number(rest: &mut &[u8]) -> Option<i64> {
@@ -98,12 +92,14 @@ fn number(rest: &mut &[u8]) -> Option<i64> {
     Some(i64::from_le_bytes(*bytes))
 }
 
+/// An optional number; the outer `None` for invalid bytes.
+fn optional(rest: &mut &[u8]) -> Option<Option<i64>> {
+    Some(Some(number(rest)?).filter(|number| *number != NONE))
+}
+
 /// An optional text; the outer `None` for invalid bytes.
 fn text(rest: &mut &[u8]) -> Option<Option<String>> {
-    let length = number(rest)?;
-    if length == NONE {
-        return Some(None);
-    }
+    let Some(length) = optional(rest)? else { return Some(None) };
     let (bytes, after) = rest.split_at_checked(usize::try_from(length).ok()?)?;
     *rest = after;
     Some(Some(String::from_utf8(bytes.to_vec()).ok()?))

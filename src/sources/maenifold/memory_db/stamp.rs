@@ -1,7 +1,7 @@
 //! A stamp: identifies a state of the database without opening it.
 
 use std::fs::{self, Metadata};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The metadata of the file and its log.
@@ -14,9 +14,7 @@ pub struct Stamp {
 impl Stamp {
     /// The current stamp; `None` if there is no database.
     pub fn of(database: &Path) -> Option<Stamp> {
-        let mut log = database.to_path_buf().into_os_string();
-        log.push("-wal");
-        Some(Stamp { file: Seen::of(database)?, log: Seen::of(Path::new(&log)) })
+        Some(Stamp { file: Seen::of(database)?, log: Seen::of(&beside(database, "-wal")) })
     }
 
     /// Whether the last change is longer ago than `age`.
@@ -25,6 +23,13 @@ impl Stamp {
             self.log.as_ref().map_or(self.file.changed, |log| log.changed.max(self.file.changed));
         SystemTime::now().duration_since(newest).is_ok_and(|passed| passed > age)
     }
+}
+
+/// The path of a file beside the database.
+pub(super) fn beside(database: &Path, ending: &str) -> PathBuf {
+    let mut name = database.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
 }
 
 /// The metadata of one file.

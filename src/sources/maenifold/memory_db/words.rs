@@ -4,8 +4,6 @@
 //! column of such a row is an error ("malformed"), so only row numbers are read. A row number can meanwhile belong to
 //! another note, so callers must verify that the note contains the word.
 
-use rusqlite::types::ValueRef;
-
 use super::{Database, DatabaseError};
 
 /// The weights of title, text and summary; title and text as in the index of kgctx.
@@ -23,15 +21,10 @@ impl Database {
     /// The rows that may contain a phrase, each with its bm25 score before the factor for the rarity of the phrase: 0
     /// to 2.2.
     pub fn strengths(&self, phrase: &str) -> Result<Vec<(i64, f64)>, DatabaseError> {
-        let totals = |row: &rusqlite::Row<'_>| {
-            Ok(match row.get_ref(0)? {
-                ValueRef::Blob(bytes) => varint(bytes),
-                _ => None,
-            })
-        };
-        let n_rows = self.connection.prepare_cached(TOTALS)?.query_row([], totals)?;
-        let n_rows =
-            n_rows.ok_or_else(|| DatabaseError::Failed("file_search has no totals".to_owned()))?;
+        let totals =
+            self.select(TOTALS, [], |row| Ok(row.get_ref(0)?.as_blob().ok().and_then(varint)))?;
+        let no_totals = || DatabaseError::Failed("file_search has no totals".to_owned());
+        let n_rows = *totals.first().ok_or_else(no_totals)?;
         let sql = format!("SELECT rowid, {BM25} FROM file_search WHERE file_search MATCH ?1");
         let mut found: Vec<(i64, f64)> =
             self.select(&sql, [phrase], |row| Ok(Some((row.get(0)?, row.get(1)?))))?;
