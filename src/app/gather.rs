@@ -19,7 +19,6 @@ use crate::app::session::Session;
 use crate::app::worker::Worker;
 use crate::app::worker::event::{IndexState, WorkerEvent};
 use crate::core::context::found::Found;
-use crate::core::context::rank::Ranking;
 use crate::core::context::receipt::{Fault, FaultSource, Stage};
 use crate::core::source::{SourceChoice, SourcePreference};
 use crate::sources::blend::add_missing_neighbours;
@@ -45,15 +44,15 @@ pub(super) struct Gathered {
     pub(super) draft: Option<ContextDraft>,
     pub(super) faults: Vec<Fault>,
     pub(super) stages: Vec<Stage>,
+    /// The index that was unfinished when the time was over.
     pub(super) unfinished: Option<UnfinishedIndex>,
 }
 
-/// An index whose notes were still being read when the time was over.
+/// An index whose notes are still being read.
+#[derive(Clone, Copy)]
 pub(super) struct UnfinishedIndex {
     /// Whether it covers all vaults, or excludes those of another source.
     pub(super) covers_all: bool,
-    /// Whether the context lacks something without it.
-    pub(super) is_missed: bool,
 }
 
 /// Gathers as much as possible in time. Only wrong usage or configuration is an error.
@@ -68,55 +67,33 @@ pub(super) fn gather(
     let n_cores = thread::available_parallelism().map_or(1, NonZero::get);
     let worker = Worker {
         number: FIRST,
-        request: session.place.clone(),
-        found: session.found.clone(),
-        now: session.now,
-        ranking: Ranking::default(),
+        session: Arc::new(session.clone()),
         has_spare_core: n_cores > 2,
-        is_watched: session.is_watched,
         deadline: *deadline,
         events: sender,
     };
     worker.start(None);
-    let gathering = Gathering {
-        phase: Phase::Finding,
-        n_working: 1,
-        active: None,
-        idle_faults: Vec::new(),
-        slow: None,
-        last: Answers::default(),
-        fresh: Answers::default(),
-        gathered: Gathered::default(),
-    };
+    let gathering = Gathering { n_working: 1, ..Gathering::default() };
     gathering.listen(&events, &worker, deadline, drafter)
 }
 
 /// The progress of the workers.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 enum Phase {
     /// The place is not known yet.
+    #[default]
     Finding,
     /// No worker has opened a vault yet.
     Opening { has_second_worker: bool },
     /// The last index answers while the vaults are listed and changed notes are read.
-    Listing { reading: Option<Reading> },
+    Listing { unfinished: Option<UnfinishedIndex> },
     /// The index is up to date, or as current as possible.
     Refreshed,
     /// No more events follow, except from a slow source.
     Done,
 }
 
-#[derive(Clone, Copy)]
-struct Reading {
-    covers_all: bool,
-}
-
-/// A slow source, and its answer if it has arrived.
-struct Slow {
-    source: Arc<SlowSource>,
-    answer: Option<Result<Box<SlowAnswer>, String>>,
-}
-
+#[derive(Default)]
 struct Gathering {
     phase: Phase,
     n_working: usize,
@@ -124,7 +101,9 @@ struct Gathering {
     active: Option<usize>,
     /// The faults of a worker that could not open any vault.
     idle_faults: Vec<Fault>,
-    slow: Option<Slow>,
+    slow: Option<Arc<SlowSource>>,
+    /// The slow source's answer, if it has arrived.
+    slow_answer: Option<Result<Box<SlowAnswer>, String>>,
     last: Answers,
     fresh: Answers,
     gathered: Gathered,
@@ -157,16 +136,21 @@ impl Gathering {
 
     /// Whether there is nothing left to wait for.
     fn is_complete(&self) -> bool {
-        match &self.slow {
-            Some(Slow { answer: None, .. }) => false,
+        let is_done = matches!(self.phase, Phase::Done);
+        match &self.slow_answer {
+            None => is_done && self.slow.is_none(),
+            Some(Err(_)) => is_done,
             // The index adds what the slow source does not know.
-            Some(Slow { answer: Some(Ok(answer)), .. })
-                if answer.1.is_none() || self.last.are_complete() || self.fresh.are_complete() =>
-            {
-                true
+            Some(Ok(answer)) => {
+                let (_, missing) = &**answer;
+                let has_index = self.last.are_complete() || self.fresh.are_complete();
+                is_done || missing.is_none() || has_index
             }
-            _ => matches!(self.phase, Phase::Done),
         }
+    }
+
+    fn awaits_slow(&self) -> bool {
+        self.slow.is_some() && self.slow_answer.is_none()
     }
 
     /// Whether the last index has answered and only newer answers are missing.
@@ -185,14 +169,13 @@ impl Gathering {
 
     /// The end of waiting for the next event.
     fn until(&self, deadline: &Deadline) -> Instant {
-        let awaits_slow = matches!(self.slow, Some(Slow { answer: None, .. }));
+        let has_answers = self.has_last_answers() || matches!(self.phase, Phase::Done);
         match self.phase {
             Phase::Opening { has_second_worker: false } => deadline.for_opening(),
-            Phase::Done if awaits_slow => deadline.for_slow_source(self.insists_on_slow()),
-            Phase::Listing { .. } if self.has_last_answers() => match awaits_slow {
-                true => deadline.for_slow_source(self.insists_on_slow()),
-                false => deadline.for_refreshing(),
-            },
+            _ if has_answers && self.awaits_slow() => {
+                deadline.for_slow_source(self.preference().insists_on_slow())
+            }
+            _ if self.has_last_answers() => deadline.for_refreshing(),
             _ => deadline.for_gathering(),
         }
     }
@@ -200,10 +183,6 @@ impl Gathering {
     fn preference(&self) -> SourcePreference {
         let place = self.gathered.place.as_ref();
         place.map_or_else(SourcePreference::default, |place| place.settings.source.value)
-    }
-
-    fn insists_on_slow(&self) -> bool {
-        self.preference().insists_on_slow()
     }
 
     fn on_event(
@@ -222,7 +201,7 @@ impl Gathering {
                 }
             }
             WorkerEvent::Chosen(choice, faults, slow) => {
-                self.slow = slow.map(|source| Slow { source, answer: None });
+                self.slow = slow;
                 self.gathered.source = Some(choice);
                 self.gathered.faults.extend(faults);
             }
@@ -230,15 +209,11 @@ impl Gathering {
             WorkerEvent::Opened(true, faults) => {
                 if self.active.is_none() {
                     self.active = Some(worker);
-                    self.phase = Phase::Listing { reading: None };
+                    self.phase = Phase::Listing { unfinished: None };
                     self.gathered.faults.extend(faults);
                 }
             }
-            WorkerEvent::Slow(answer) => {
-                if let Some(slow) = &mut self.slow {
-                    slow.answer = Some(answer);
-                }
-            }
+            WorkerEvent::Slow(answer) => self.slow_answer = Some(answer),
             WorkerEvent::Done => {
                 self.n_working -= 1;
                 if self.n_working == 0 || self.active == Some(worker) {
@@ -258,23 +233,20 @@ impl Gathering {
             WorkerEvent::Recent(state, answer) => self.answers(state).recent = Some(answer),
             WorkerEvent::Details(state, answer) => self.answers(state).details = Some(answer),
             WorkerEvent::Reading { covers_all } => {
-                self.phase = Phase::Listing { reading: Some(Reading { covers_all }) };
+                self.phase = Phase::Listing { unfinished: Some(UnfinishedIndex { covers_all }) };
             }
             WorkerEvent::Rebuilding(fault) => {
                 self.gathered.faults.push(fault);
-                self.phase = Phase::Listing { reading: None };
+                self.phase = Phase::Listing { unfinished: None };
             }
-            WorkerEvent::Refreshed(fault) => self.refreshed(fault),
-            WorkerEvent::Failed(fault) => self.refreshed(Some(fault)),
+            WorkerEvent::Refreshed(fault) => {
+                self.gathered.faults.extend(fault);
+                if matches!(self.phase, Phase::Listing { .. }) {
+                    self.phase = Phase::Refreshed;
+                }
+            }
             WorkerEvent::Took(stage, took) => self.gathered.stages.push(Stage::new(stage, took)),
             _ => {}
-        }
-    }
-
-    fn refreshed(&mut self, fault: Option<Fault>) {
-        self.gathered.faults.extend(fault);
-        if matches!(self.phase, Phase::Listing { .. }) {
-            self.phase = Phase::Refreshed;
         }
     }
 
@@ -292,13 +264,13 @@ impl Gathering {
             self.gathered.source = Some(choice);
             self.gathered.faults.extend(fault);
         }
-        if let Phase::Listing { reading: Some(Reading { covers_all }) } = self.phase {
-            self.gathered.unfinished = Some(UnfinishedIndex { covers_all, is_missed: true });
+        if let Phase::Listing { unfinished } = self.phase {
+            self.gathered.unfinished = unfinished;
         }
-        match self.slow.take() {
-            None => self.with_index_answers(),
-            Some(Slow { answer: Some(Ok(answer)), .. }) => self.with_slow_answer(*answer),
-            Some(Slow { source, answer }) => {
+        match (self.slow.take(), self.slow_answer.take()) {
+            (None, _) => self.with_index_answers(),
+            (_, Some(Ok(answer))) => self.with_slow_answer(*answer),
+            (Some(source), answer) => {
                 let reason = answer.and_then(Result::err).unwrap_or_else(|| LATE.to_owned());
                 let (choice, fault) = source.fail(self.gathered.source.take(), &reason);
                 self.gathered.source = Some(choice);
@@ -316,8 +288,6 @@ impl Gathering {
         }
         let mut gathered = self.gathered;
         gathered.faults.extend(fault);
-        gathered.unfinished =
-            gathered.unfinished.map(|index| UnfinishedIndex { is_missed: false, ..index });
         Gathered { found, is_from_slow_source: true, draft: None, ..gathered }
     }
 
@@ -329,32 +299,23 @@ impl Gathering {
         if active.is_none() {
             faults.extend(idle_faults);
         }
-        let mut index_is_late = || {
+        let is_index_late = match phase {
+            Phase::Listing { .. } => true,
+            Phase::Refreshed => newer_is_late,
+            Phase::Finding | Phase::Opening { .. } | Phase::Done => false,
+        };
+        if is_index_late {
             let reason = if last.have_begun() {
                 "the notes could not be looked through in time; this is from the last index"
             } else {
                 "it was not ready in time, and there was none before"
             };
             faults.push(Fault::new(FaultSource::Index, reason));
-        };
-        let missing = match phase {
-            Phase::Finding => {
-                faults.push(Fault::new(FaultSource::Project, LATE));
-                None
-            }
-            Phase::Opening { .. } => Some(LATE),
-            Phase::Listing { .. } => {
-                index_is_late();
-                Some(LATE)
-            }
-            Phase::Refreshed => {
-                if newer_is_late {
-                    index_is_late();
-                }
-                Some(LATE)
-            }
-            Phase::Done => None,
-        };
+        }
+        if matches!(phase, Phase::Finding) {
+            faults.push(Fault::new(FaultSource::Project, LATE));
+        }
+        let missing = (!matches!(phase, Phase::Finding | Phase::Done)).then_some(LATE);
         let answers = if takes_fresh { fresh } else { last };
         gathered.found = answers.into_found(missing, &mut gathered.faults);
         gathered.draft = gathered.draft.filter(|_| !takes_fresh);

@@ -3,7 +3,7 @@
 use crate::app::deadline::Deadline;
 use crate::app::draft::{ContextDraft, Drafter};
 use crate::app::gather::gather;
-use crate::app::receipt::{assemble, finish_index};
+use crate::app::receipt::assemble;
 use crate::app::recorder::Recording;
 use crate::app::session::Session;
 use crate::core::context::receipt::{Injection, Stage};
@@ -20,10 +20,8 @@ pub fn inject(session: &Session, recording: Recording) -> Result<Injection, AppE
         Some(draft) => draft,
         None => drafter.draft(gathered.place.as_ref(), &gathered.found),
     };
-    let unfinished = gathered.unfinished.take();
     let mut injection = assemble(session, gathered, context, drafter.handoff.unwrap_or_default());
     let receipt = &mut injection.receipt;
-    receipt.faults.extend(unfinished.and_then(|unfinished| finish_index(session, unfinished)));
     receipt.stages.push(Stage::new("pack", took));
     receipt.stages.push(Stage::new("all", deadline.elapsed()));
     let (receipt, id) = drafter.recorder.record(injection.receipt, deadline.left());

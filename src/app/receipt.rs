@@ -16,7 +16,7 @@ use crate::system::clock;
 use crate::system::process::detach;
 use crate::workspace::{Place, Request};
 
-/// Assembles a context and its receipt. Does not record the receipt.
+/// Assembles a context and its receipt, and has an unfinished index finished. Does not record the receipt.
 pub(super) fn assemble(
     session: &Session,
     gathered: Gathered,
@@ -24,9 +24,12 @@ pub(super) fn assemble(
     handoff: SessionHandoff,
 ) -> Injection {
     let Context { text, used, parts, entries } = context;
-    let Gathered { place, found, source, is_from_slow_source, faults, stages, .. } = gathered;
+    let Gathered { place, found, source, is_from_slow_source, faults, stages, unfinished, .. } =
+        gathered;
     let at = session.now.unwrap_or_else(clock::now);
     let place = place.as_ref();
+    // A slow source can give another answer next time.
+    let good_until = if is_from_slow_source { Some(at) } else { good_until(&found) };
     let mut receipt = Receipt {
         session: session.id.clone(),
         moment: session.moment.clone(),
@@ -43,7 +46,7 @@ pub(super) fn assemble(
         used,
         sha256: Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect(),
         parts,
-        found: Vec::new(),
+        found: references(found),
         entries,
         faults,
         stages,
@@ -54,9 +57,11 @@ pub(super) fn assemble(
         receipt.faults.push(Fault::new(FaultSource::Handoff, reason));
     }
     receipt.faults.extend(place.into_iter().flat_map(faults_of));
-    // A slow source can give another answer next time.
-    let good_until = if is_from_slow_source { Some(at) } else { good_until(&found) };
-    receipt.found = references(found);
+    if let Some(unfinished) = unfinished {
+        // Nothing of a slow source's answer is missing without the index.
+        let fault = finish_index(session, unfinished).filter(|_| !is_from_slow_source);
+        receipt.faults.extend(fault);
+    }
     Injection { text, id: None, good_until, receipt }
 }
 
@@ -85,12 +90,9 @@ fn faults_of(place: &Place) -> Vec<Fault> {
     faults
 }
 
-/// Starts another process to finish the index, and reports that if the context lacks something
-/// without it.
-pub(super) fn finish_index(session: &Session, unfinished: UnfinishedIndex) -> Option<Fault> {
+/// Starts another process to finish the index, and reports that.
+fn finish_index(session: &Session, unfinished: UnfinishedIndex) -> Option<Fault> {
     let Request { dir, vaults, .. } = &session.place;
-    let UnfinishedIndex { covers_all, is_missed } = unfinished;
-    let is_started = detach::index(dir.as_deref(), vaults, covers_all).is_ok();
-    (is_started && is_missed)
-        .then(|| Fault::new(FaultSource::Index, "a process of its own goes on with it"))
+    detach::index(dir.as_deref(), vaults, unfinished.covers_all).ok()?;
+    Some(Fault::new(FaultSource::Index, "a process of its own goes on with it"))
 }

@@ -1,5 +1,6 @@
 //! Writes a context's receipt, in a thread that opens the state while the context is being built.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
@@ -7,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::core::context::receipt::{Fault, FaultSource, Receipt, Stage};
 use crate::core::time_limits;
-use crate::store::state::{State, StateError, Token};
+use crate::store::state::{State, Token};
 use crate::workspace::Place;
 
 /// Whether and how to record the receipt.
@@ -39,16 +40,10 @@ impl Recorder {
         if self.writer.is_some() || !place.settings.enabled.value {
             return;
         }
-        self.writer = match std::mem::replace(&mut self.recording, Recording::Off) {
-            Recording::New => {
-                let folder = place.directories.state.clone();
-                Some(Writer::start(None, move || State::open(&folder, time_limits::RECEIPT_STATE)))
-            }
-            Recording::UnderClaim(state, token) => {
-                Some(Writer::start(Some(token), move || Ok(state)))
-            }
-            Recording::Off => None,
-        };
+        let recording = std::mem::replace(&mut self.recording, Recording::Off);
+        if !matches!(recording, Recording::Off) {
+            self.writer = Some(Writer::start(recording, place.directories.state.clone()));
+        }
     }
 
     /// Records a receipt and returns its id. Gives up when the time is over: a context without a
@@ -70,14 +65,14 @@ impl Recorder {
 }
 
 impl Writer {
-    fn start(
-        claim: Option<Token>,
-        open: impl FnOnce() -> Result<State, StateError> + Send + 'static,
-    ) -> Writer {
+    fn start(recording: Recording, folder: PathBuf) -> Writer {
         let (receipts, to_write) = mpsc::channel::<Arc<Receipt>>();
         let (sender, written) = mpsc::channel();
         thread::spawn(move || {
-            let mut state = open();
+            let (mut state, claim) = match recording {
+                Recording::UnderClaim(state, token) => (Ok(state), Some(token)),
+                _ => (State::open(&folder, time_limits::RECEIPT_STATE), None),
+            };
             let Ok(receipt) = to_write.recv() else { return };
             let written = match &mut state {
                 Ok(state) => state.record(&receipt, claim).map_err(|error| error.to_string()),

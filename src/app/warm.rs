@@ -11,6 +11,7 @@ use crate::app::recorder::Recording;
 use crate::app::session::Session;
 use crate::app::session_handoff::SessionHandoff;
 use crate::core::context::receipt::{Fault, FaultSource, Injection, Stage};
+use crate::core::settings::{Settings, VaultSpec};
 use crate::core::time_limits;
 use crate::sources;
 use crate::system::clock;
@@ -152,31 +153,17 @@ fn watch_place(place: Place, freshness: &Freshness) {
 
 /// Identifies a set of vaults, with everything that an index depends on.
 fn vaults_name(place: &Place) -> String {
-    let settings = &place.settings;
-    let mut name = format!(
-        "{}\0{}\0{}",
-        place.directories.cache.display(),
-        settings.links.value,
-        settings.max_file_bytes.value
-    );
-    for vault in &settings.vaults {
-        name.push('\0');
-        name.push_str(&vault.value.name);
-        name.push('\0');
-        name.push_str(&vault.value.path.to_string_lossy());
-    }
-    name
+    let Settings { links, max_file_bytes, vaults, .. } = &place.settings;
+    let vaults: Vec<&VaultSpec> = vaults.iter().map(|vault| &vault.value).collect();
+    format!("{:?}", (&place.directories.cache, links.value, max_file_bytes.value, vaults))
 }
 
 /// Identifies a context among those of the same vaults.
 fn context_name(place: &Place, session: &Session) -> String {
     let Place { project, settings, .. } = place;
+    let choices = (settings.encoding.value, settings.source.value, sources::state_of(place));
     let budget = session.budget_in(Some(place));
-    let sources = sources::state_of(place);
-    format!(
-        "{}\0{:?}\0{}\0{}\0{budget:?}\0{:?}\0{sources:?}",
-        project.key, project.name, settings.encoding.value, session.host, settings.source.value
-    )
+    format!("{:?}", (&project.key, &project.name, session.host, budget, choices))
 }
 
 fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -17,10 +17,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::app::deadline::Deadline;
+use crate::app::session::Session;
 use crate::app::worker::event::{IndexState, WorkerEvent};
-use crate::core::context::rank::Ranking;
 use crate::core::context::receipt::{Fault, FaultSource};
-use crate::core::time::Timestamp;
 use crate::sources::blend::Blended;
 use crate::sources::local_index::LocalIndex;
 use crate::sources::slow::SlowSource;
@@ -29,7 +28,7 @@ use crate::sources::{self, Chosen, Plan};
 use crate::store::index::{Index, Unusable};
 use crate::system::within::{self, Started};
 use crate::workspace::refresh::{Listed, Mode, Patience, Refreshed, list, refresh_listed};
-use crate::workspace::{Place, Request, Workspace};
+use crate::workspace::{Place, Workspace};
 
 /// The error of a thread that panicked.
 const OUR_FAULT: &str = "a fault of this program ended it; please report it";
@@ -38,15 +37,9 @@ const OUR_FAULT: &str = "a fault of this program ended it; please report it";
 pub(super) struct Worker {
     /// Distinguishes workers.
     pub(super) number: usize,
-    pub(super) request: Request,
-    /// The place that the request resolves to, if it is already known.
-    pub(super) found: Option<Place>,
-    pub(super) now: Option<Timestamp>,
-    pub(super) ranking: Ranking,
+    pub(super) session: Arc<Session>,
     /// Whether there are more cores than listing and searching need.
     pub(super) has_spare_core: bool,
-    /// Whether the index is known to be up to date, so that no file needs to be checked.
-    pub(super) is_watched: bool,
     /// The time limit until the settings are read.
     pub(super) deadline: Deadline,
     pub(super) events: Sender<(usize, WorkerEvent)>,
@@ -62,7 +55,8 @@ struct Opened {
 
 impl Opened {
     fn sources(&self, index: Option<Index>) -> Blended {
-        let index = index.map(|index| LocalIndex::new(&self.workspace, index));
+        let workspace = || Arc::clone(&self.workspace);
+        let index = index.map(|index| LocalIndex { workspace: workspace(), index });
         Blended { beside: self.beside.clone(), index }
     }
 }
@@ -87,7 +81,8 @@ impl Worker {
             let mut listed = None;
             let done = catch_unwind(AssertUnwindSafe(|| worker.run(patience, &mut listed)));
             if done.is_err() {
-                worker.report(WorkerEvent::Failed(Fault::new(FaultSource::Index, OUR_FAULT)));
+                let fault = Fault::new(FaultSource::Index, OUR_FAULT);
+                worker.report(WorkerEvent::Refreshed(Some(fault)));
             }
             worker.report(WorkerEvent::Done);
             // Freeing a long listing takes time, and the listener must not wait for it.
@@ -96,8 +91,8 @@ impl Worker {
     }
 
     fn run(&self, patience: Option<Duration>, listed: &mut Option<Listed<'static>>) {
-        let place = self
-            .timed("find", || self.found.clone().map_or_else(|| Place::find(&self.request), Ok));
+        let Session { found, place: request, now, .. } = &*self.session;
+        let place = self.timed("find", || found.clone().map_or_else(|| Place::find(request), Ok));
         let found = place.as_ref().ok().cloned();
         self.report(WorkerEvent::Place(Box::new(place)));
         let Some(place) = found.filter(|place| place.settings.enabled.value) else { return };
@@ -105,31 +100,27 @@ impl Worker {
             // The first worker hangs, perhaps on the folder of another source.
             return self.follow(place, None, patience, listed);
         }
-        let until = self.slow_work_until(&place);
-        let chosen = self.timed("choose", || sources::choose(&place, self.now, until));
-        let Chosen { plan, choice, faults } = chosen;
-        let slow = if let Plan::Slow(slow) = &plan { Some(Arc::clone(slow)) } else { None };
-        self.report(WorkerEvent::Chosen(choice, faults, slow));
-        match plan {
-            Plan::Index => self.follow(place, None, patience, listed),
-            Plan::Beside(source, rest) => self.follow(*rest, Some(source), patience, listed),
-            Plan::Slow(slow) => {
-                self.start_slow(slow);
-                self.follow(place, None, patience, listed);
-            }
-        }
-    }
-
-    fn slow_work_until(&self, place: &Place) -> Instant {
         let mut deadline = self.deadline;
         deadline.allow(Duration::from_millis(place.settings.deadline_ms.value));
-        deadline.for_slow_work(place.settings.source.value.insists_on_slow())
+        let until = deadline.for_slow_work(place.settings.source.value.insists_on_slow());
+        let chosen = self.timed("choose", || sources::choose(&place, *now, until));
+        let Chosen { plan, choice, faults } = chosen;
+        let (place, beside, slow) = match plan {
+            Plan::Index => (place, None, None),
+            Plan::Beside(source, rest) => (*rest, Some(source), None),
+            Plan::Slow(slow) => (place, None, Some(slow)),
+        };
+        self.report(WorkerEvent::Chosen(choice, faults, slow.clone()));
+        if let Some(slow) = slow {
+            self.start_slow(slow);
+        }
+        self.follow(place, beside, patience, listed);
     }
 
     fn start_slow(&self, slow: Arc<SlowSource>) {
         let worker = self.clone();
         thread::spawn(move || {
-            let ask = || slow.ask(worker.ranking, worker.now).map(Box::new);
+            let ask = || slow.ask(worker.session.now).map(Box::new).map_err(|error| error.reason);
             let asked = worker.timed("program", || catch_unwind(AssertUnwindSafe(ask)));
             let asked = asked.unwrap_or_else(|_| Err(OUR_FAULT.to_owned()));
             worker.report(WorkerEvent::Slow(asked));
@@ -155,7 +146,14 @@ impl Worker {
             return;
         };
         let opened = Opened { workspace: Arc::new(workspace), beside, project };
-        if self.is_watched && opened.beside.is_none() && self.ask_watched(&opened) {
+        let project = opened.project.as_deref();
+        // The index is known to be up to date.
+        if self.session.is_watched
+            && opened.beside.is_none()
+            && let Ok(index) = opened.workspace.last_index()
+            && self.ask(IndexState::Last, &opened.sources(Some(index)), project).is_ok()
+        {
+            self.report(WorkerEvent::Refreshed(None));
             return;
         }
         let asked = self.ask_last_index(&opened);
@@ -164,14 +162,13 @@ impl Worker {
         let (asked, last) = asked.wait().unwrap_or_else(|| (None, opened.workspace.last_index()));
         let fresh = self.refresh(&opened, listed, last, Mode::Incremental);
         let Some((index, refreshed)) = fresh else { return };
-        let earlier = asked.filter(|asked| {
+        let earlier = asked.filter(|(_, version)| {
             // Another process may have written it between the questions and the listing.
-            refreshed.is_as_before && index.version().is_ok_and(|now| now == asked.version)
+            refreshed.is_as_before && index.version().is_ok_and(|now| now == *version)
         });
         let sources = opened.sources(Some(index));
-        let project = opened.project.as_deref();
         let answered = match earlier {
-            Some(Earlier { answered, .. }) => answered,
+            Some((answered, _)) => answered,
             None => self.ask(IndexState::Fresh, &sources, project),
         };
         let (Err(damage), Some(LocalIndex { index, .. })) = (answered, sources.index) else {
@@ -201,17 +198,6 @@ impl Worker {
         workspace
     }
 
-    /// Asks an index that is known to be up to date. Returns whether that succeeded.
-    fn ask_watched(&self, opened: &Opened) -> bool {
-        let Ok(index) = opened.workspace.last_index() else { return false };
-        let sources = opened.sources(Some(index));
-        let is_answered = self.ask(IndexState::Last, &sources, opened.project.as_deref()).is_ok();
-        if is_answered {
-            self.report(WorkerEvent::Refreshed(None));
-        }
-        is_answered
-    }
-
     /// Opens the last index and asks it, in a separate thread that then returns the index.
     fn ask_last_index(
         &self,
@@ -228,9 +214,7 @@ impl Worker {
             // Without an index, there can still be another source.
             let answered = (version.is_some() || sources.beside.is_some())
                 .then(|| worker.ask(IndexState::Last, &sources, opened.project.as_deref()));
-            let earlier =
-                answered.zip(version).map(|(answered, version)| Earlier { version, answered });
-            (earlier, sources.index.map(|source| source.index).ok_or(unusable))
+            (answered.zip(version), sources.index.map(|source| source.index).ok_or(unusable))
         })
     }
 
@@ -261,7 +245,8 @@ impl Worker {
                 Some((index, refreshed))
             }
             Err(error) => {
-                self.report(WorkerEvent::Failed(Fault::new(FaultSource::Index, error)));
+                let fault = Fault::new(FaultSource::Index, error);
+                self.report(WorkerEvent::Refreshed(Some(fault)));
                 None
             }
         }
@@ -269,10 +254,7 @@ impl Worker {
 }
 
 /// The answers of an index, and its version at that time.
-struct Earlier {
-    version: i64,
-    answered: Answered,
-}
+type Earlier = (Answered, i64);
 
 /// Whether all questions were asked, or the reason why the index is damaged.
 type Answered = Result<(), String>;
@@ -281,27 +263,16 @@ type Answered = Result<(), String>;
 #[expect(clippy::disallowed_methods, reason = "a test writes its own notes")]
 mod tests {
     use super::*;
+    use crate::core::host::Host;
+    use crate::workspace::Request;
     use std::sync::mpsc;
 
     /// All answers about a vault, in any order of the threads.
     fn reported(request: &Request, has_spare_core: bool) -> Vec<String> {
         let (events, reported) = mpsc::channel();
-        let ranking = Ranking::default();
-        let request = request.clone();
-        let now = None;
-        let is_watched = false;
+        let session = Arc::new(Session::new("ses", request.clone(), Host::Plain));
         let deadline = Deadline::start(Duration::from_secs(60), None);
-        let worker = Worker {
-            number: 0,
-            request,
-            found: None,
-            now,
-            ranking,
-            has_spare_core,
-            is_watched,
-            deadline,
-            events,
-        };
+        let worker = Worker { number: 0, session, has_spare_core, deadline, events };
         worker.run(None, &mut None);
         drop(worker);
         let mut answers: Vec<String> = reported

@@ -1,6 +1,7 @@
 //! Blends the answers of two sources with disjoint notes into one.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::core::context::found::{
     ConceptDetail, ConceptDetails, FoundConcept, FoundNote, Link, NEIGHBOURS, RECENT, SEARCHED,
@@ -9,7 +10,7 @@ use crate::core::context::found::{
 use crate::core::note::concept::Concept;
 use crate::core::time::Timestamp;
 use crate::sources::local_index::LocalIndex;
-use crate::sources::source::{RecentElsewhere, SharedSource, Source, SourceAnswer};
+use crate::sources::source::{SharedSource, Source, SourceAnswer};
 
 /// A source for some notes, and the index of all others. Either can be missing.
 pub(crate) struct Blended {
@@ -29,6 +30,19 @@ impl Blended {
             None => Ok(of_index),
         }
     }
+
+    /// [`Source::recent`] for another thread, through another connection; `None` without an index.
+    pub(crate) fn recent_elsewhere(
+        &self,
+        now: Option<Timestamp>,
+    ) -> Option<impl FnOnce() -> SourceAnswer<Vec<FoundNote>> + use<>> {
+        let workspace = Arc::clone(&self.index.as_ref()?.workspace);
+        let beside = self.beside.clone();
+        Some(move || {
+            let index = workspace.last_index()?;
+            Blended { beside, index: Some(LocalIndex { workspace, index }) }.recent(now)
+        })
+    }
 }
 
 impl Source for Blended {
@@ -42,16 +56,6 @@ impl Source for Blended {
 
     fn around(&self, concepts: &[FoundConcept], n_expanded: usize) -> SourceAnswer<ConceptDetails> {
         self.ask(|source| source.around(concepts, n_expanded), |a, b| details(a, b, NEIGHBOURS))
-    }
-
-    fn has_notes_ready(&self) -> bool {
-        self.index.is_none()
-    }
-
-    fn recent_elsewhere(&self) -> Option<RecentElsewhere> {
-        let of_index = self.index.as_ref()?.recent_elsewhere()?;
-        let Some(beside) = self.beside.clone() else { return Some(of_index) };
-        Some(Box::new(move |now| Ok(recent(beside.recent(now)?, of_index(now)?, RECENT))))
     }
 }
 
@@ -68,11 +72,7 @@ pub(crate) fn searched(
         Signal::Recent { place } => (None, place),
     });
     all.truncate(limit);
-    for (n, note) in all.iter_mut().enumerate() {
-        if let Signal::Search { place, .. } = &mut note.signal {
-            *place = n + 1;
-        }
-    }
+    number(&mut all);
     all
 }
 
@@ -85,10 +85,16 @@ pub(crate) fn recent(
     let mut all: Vec<FoundNote> = first.into_iter().chain(second).collect();
     all.sort_by(|a, b| b.modified.cmp(&a.modified).then_with(|| a.uri.cmp(&b.uri)));
     all.truncate(limit);
-    for (n, note) in all.iter_mut().enumerate() {
-        note.signal = Signal::Recent { place: n + 1 };
-    }
+    number(&mut all);
     all
+}
+
+/// Makes the order of notes their rank.
+pub(crate) fn number(notes: &mut [FoundNote]) {
+    for (n, note) in notes.iter_mut().enumerate() {
+        let (Signal::Search { place, .. } | Signal::Recent { place }) = &mut note.signal;
+        *place = n + 1;
+    }
 }
 
 /// Merges what two sources know about concepts. Their notes are disjoint, so the numbers add up.
@@ -101,7 +107,8 @@ pub(crate) fn details(
         let detail = first.entry(concept).or_default();
         detail.note = detail.note.take().or(note);
         detail.notes = detail.notes.saturating_add(notes);
-        detail.neighbours = links(std::mem::take(&mut detail.neighbours), neighbours, n_neighbours);
+        let known = std::mem::take(&mut detail.neighbours);
+        detail.neighbours = links(known.into_iter().chain(neighbours), n_neighbours);
     }
     first
 }
@@ -116,9 +123,10 @@ pub(crate) fn add_missing_neighbours(details: &mut ConceptDetails, second: &Conc
     }
 }
 
-fn links(first: Vec<Link>, second: Vec<Link>, limit: usize) -> Vec<Link> {
+/// The links with the most notes, ties by name. Links to the same concept add up.
+pub(crate) fn links(links: impl Iterator<Item = Link>, limit: usize) -> Vec<Link> {
     let mut sums: BTreeMap<Concept, u32> = BTreeMap::new();
-    for Link { concept, notes } in first.into_iter().chain(second) {
+    for Link { concept, notes } in links {
         let sum = sums.entry(concept).or_default();
         *sum = sum.saturating_add(notes);
     }
@@ -209,8 +217,9 @@ mod tests {
             second in prop::collection::vec(("[a-e]", 1..9u32), 0..6),
         ) {
             let made = |list: &[(String, u32)]| list.iter().map(|(name, n)| link(name, *n)).collect::<Vec<_>>();
-            let one = links(made(&first), made(&second), 10);
-            prop_assert_eq!(&one, &links(made(&second), made(&first), 10));
+            let linked = |a: &[(String, u32)], b| links(made(a).into_iter().chain(made(b)), 10);
+            let one = linked(&first, &second);
+            prop_assert_eq!(&one, &linked(&second, &first));
             let sum: u32 = first.iter().chain(&second).map(|(_, n)| n).sum();
             prop_assert_eq!(one.iter().map(|link| link.notes).sum::<u32>(), sum);
         }

@@ -7,23 +7,20 @@ use crate::core::context::found::{
 };
 use crate::core::search::ranking::Ranked;
 use crate::core::time::Timestamp;
+use crate::sources::blend::links;
 use crate::sources::recent::{RecentQuestion, newest};
 use crate::sources::search::{COMMON_FROM_AT_START, best, uri};
-use crate::sources::source::{RecentElsewhere, Source, SourceAnswer};
-use crate::store::index::{Index, IndexError, NoteCard, NoteId};
+use crate::sources::source::{Source, SourceAnswer};
+use crate::store::index::{Index, IndexError, Neighbour, NoteCard, NoteId};
 use crate::workspace::Workspace;
 
 /// One state of a workspace's index.
 pub(crate) struct LocalIndex {
-    workspace: Arc<Workspace>,
+    pub(crate) workspace: Arc<Workspace>,
     pub(crate) index: Index,
 }
 
 impl LocalIndex {
-    pub(crate) fn new(workspace: &Arc<Workspace>, index: Index) -> LocalIndex {
-        LocalIndex { workspace: Arc::clone(workspace), index }
-    }
-
     fn found(&self, note: NoteId, card: NoteCard, signal: Signal) -> Result<FoundNote, IndexError> {
         let (uri, concepts) = (uri(&self.workspace, &card), self.index.concepts_of(note)?);
         let NoteCard { title, excerpt, modified, .. } = card;
@@ -68,24 +65,12 @@ impl Source for LocalIndex {
             Ok(details)
         })?)
     }
-
-    fn recent_elsewhere(&self) -> Option<RecentElsewhere> {
-        let workspace = Arc::clone(&self.workspace);
-        Some(Box::new(move |now| {
-            let index = workspace.last_index()?;
-            LocalIndex { workspace, index }.recent(now)
-        }))
-    }
 }
 
 /// The concepts that share the most notes with one. Ignores the weights that decay daily: a context changes with the
 /// notes, not with the clock.
 fn neighbours(index: &Index, concept: i64) -> Result<Vec<Link>, IndexError> {
-    let mut links: Vec<Link> = index
-        .neighbours(concept, NEIGHBOURS, 0)?
-        .into_iter()
-        .map(|neighbour| Link { concept: neighbour.name, notes: neighbour.notes })
-        .collect();
-    links.sort_by(|a, b| b.notes.cmp(&a.notes).then_with(|| a.concept.cmp(&b.concept)));
-    Ok(links)
+    let neighbours = index.neighbours(concept, NEIGHBOURS, 0)?.into_iter();
+    let link = |neighbour: Neighbour| Link { concept: neighbour.name, notes: neighbour.notes };
+    Ok(links(neighbours.map(link), NEIGHBOURS))
 }

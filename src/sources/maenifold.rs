@@ -14,15 +14,15 @@ pub mod replies;
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crate::core::context::found::{ConceptDetails, FoundConcept, FoundNote, SEARCHED};
 use crate::core::context::receipt::{Fault, FaultSource};
 use crate::core::note::vault::Vault;
+use crate::core::settings::Setting;
 use crate::core::source::SourcePreference;
 use crate::core::time::Timestamp;
 use crate::core::time_limits::MAENIFOLD_DATABASE;
-use crate::sources::maenifold::call::Program;
 use crate::sources::maenifold::cli::Cli;
 pub use crate::sources::maenifold::client::MaenifoldClient;
 use crate::sources::maenifold::database::Memory;
@@ -39,45 +39,33 @@ use crate::workspace::Place;
 /// Chooses the preferred part. For `auto`: the database if it is up to date with its notes, otherwise the program if
 /// it exists, otherwise the index.
 pub(super) fn choose(place: &Place, now: Option<Timestamp>, until: Instant) -> Chosen {
-    let preference = &place.settings.source;
-    let preferred = format!("{} says so", preference.origin);
-    let places = match memory_of(place) {
-        Ok(places) if preference.value != SourcePreference::Index => places,
-        Ok(_) => return Chosen::index(preferred),
-        Err(because) => {
-            let is_fault =
-                matches!(preference.value, SourcePreference::Database | SourcePreference::Cli);
-            let faults = is_fault
-                .then(|| Fault::new(FaultSource::Maenifold, &because))
-                .into_iter()
-                .collect();
-            return Chosen { faults, ..Chosen::index(because) };
+    let Setting { value: preference, origin } = &place.settings.source;
+    let preferred = format!("{origin} says so");
+    let chosen = match (memory_of(place), preference) {
+        (Ok(_), SourcePreference::Index) => return Chosen::index(preferred),
+        (Ok(places), SourcePreference::Auto) => return best_available(place, &places, now, until),
+        (Ok(places), SourcePreference::Database) => {
+            open_database(place, &places).and_then(|(memory, behind)| {
+                let faults = behind.map(|behind| Fault::new(FaultSource::Maenifold, behind));
+                let chosen = by_database(place, memory, now, preferred)?;
+                Ok(Chosen { faults: Vec::from_iter(faults), ..chosen })
+            })
         }
-    };
-    let chosen = match preference.value {
-        SourcePreference::Database => preferred_database(place, &places, now, preferred),
-        SourcePreference::Cli => program(place, &places, until)
-            .map(|program| by_program(place, program, until, preferred)),
-        SourcePreference::Auto | SourcePreference::Index => {
-            return best_available(place, &places, now, until);
+        (Ok(places), SourcePreference::Cli) => {
+            Cli::find(place, &places, until).map(|program| by_program(place, program, preferred))
+        }
+        (Err(because), SourcePreference::Auto | SourcePreference::Index) => {
+            return Chosen::index(because);
+        }
+        (Err(because), SourcePreference::Database | SourcePreference::Cli) => {
+            let faults = vec![Fault::new(FaultSource::Maenifold, &because)];
+            return Chosen { faults, ..Chosen::index(because) };
         }
     };
     chosen.unwrap_or_else(|reason| {
         let fault = Fault::new(FaultSource::Maenifold, format!("{reason}; this is from the index"));
         Chosen { faults: vec![fault], ..Chosen::index(reason) }
     })
-}
-
-fn preferred_database(
-    place: &Place,
-    places: &Places,
-    now: Option<Timestamp>,
-    preferred: String,
-) -> Result<Chosen, String> {
-    let (memory, behind) = open_database(place, places).map_err(|error| error.reason(places))?;
-    let faults =
-        behind.map(|behind| Fault::new(FaultSource::Maenifold, behind)).into_iter().collect();
-    Ok(Chosen { faults, ..by_database(place, memory, now, preferred)? })
 }
 
 fn best_available(
@@ -89,17 +77,15 @@ fn best_available(
     let up_to_date = "memory.db knows all its notes as they are".to_owned();
     let asked = open_database(place, places).and_then(|(memory, behind)| match behind {
         Some(behind) => Ok(Err(behind)),
-        None => by_database(place, memory, now, up_to_date).map(Ok).map_err(NoDatabase::Broken),
+        None => by_database(place, memory, now, up_to_date).map(Ok),
     });
     let (because, fault) = match asked {
         Ok(Ok(chosen)) => return chosen,
         Ok(Err(behind)) => (behind, None),
-        Err(NoDatabase::Missing) => ("there is no memory.db".to_owned(), None),
-        Err(NoDatabase::Broken(reason)) => {
-            (reason.clone(), Some(Fault::new(FaultSource::Maenifold, reason)))
-        }
+        Err(_) if !places.database.exists() => ("there is no memory.db".to_owned(), None),
+        Err(reason) => (reason.clone(), Some(Fault::new(FaultSource::Maenifold, reason))),
     };
-    let chosen = match program(place, places, until) {
+    let chosen = match Cli::find(place, places, until) {
         // Killing the program while it unpacks its assets would leave them half unpacked.
         Ok(_) if places.is_fresh() => {
             Chosen::index(format!("{because}, and maenifold has yet to run for the first time"))
@@ -107,7 +93,7 @@ fn best_available(
         Ok(_) if failure::is_remembered(&place.directories.cache) => {
             Chosen::index(format!("{because}, and its program failed less than an hour ago"))
         }
-        Ok(program) => by_program(place, program, until, because),
+        Ok(program) => by_program(place, program, because),
         Err(reason) => Chosen::index(format!("{because}, and {reason}")),
     };
     Chosen { faults: fault.into_iter().collect(), ..chosen }
@@ -115,21 +101,26 @@ fn best_available(
 
 fn by_database(
     place: &Place,
-    memory: Memory,
+    mut memory: Memory,
     now: Option<Timestamp>,
     because: String,
 ) -> Result<Chosen, String> {
-    let source = Arc::new(FromDatabase::ask(memory, place, now)?);
-    let plan = Plan::Beside(source, Box::new(place.without_memory()));
+    let project = place.project.name.as_deref();
+    let (search, recent) = consistently(&mut memory, place, |memory| {
+        let search = project.map(|project| memory.search(project, SEARCHED)).transpose()?;
+        Ok((search.unwrap_or_default(), memory.recent(RecentQuestion::of_last_day(now))?))
+    })?;
+    let source = FromDatabase { search, recent, memory: Mutex::new(memory), place: place.clone() };
+    let plan = Plan::Beside(Arc::new(source), Box::new(place.without_memory()));
     Ok(Chosen::new(plan, "database", because))
 }
 
-fn by_program(place: &Place, program: Cli, until: Instant, because: String) -> Chosen {
+fn by_program(place: &Place, program: Cli, because: String) -> Chosen {
     let slow = SlowSource {
         label: FaultSource::Maenifold,
+        until: program.until,
         source: Arc::new(program),
         rest: place.without_memory(),
-        until,
         // Otherwise every session would wait for it again.
         remember_failure: |place| failure::remember(&place.directories.cache),
     };
@@ -154,21 +145,6 @@ struct FromDatabase {
     recent: Vec<FoundNote>,
     memory: Mutex<Memory>,
     place: Place,
-}
-
-impl FromDatabase {
-    fn ask(
-        mut memory: Memory,
-        place: &Place,
-        now: Option<Timestamp>,
-    ) -> Result<FromDatabase, String> {
-        let (search, recent) = consistently(&mut memory, place, |memory| {
-            let project = place.project.name.as_deref();
-            let search = project.map(|project| memory.search(project, SEARCHED)).transpose()?;
-            Ok((search.unwrap_or_default(), memory.recent(RecentQuestion::of_last_day(now))?))
-        })?;
-        Ok(FromDatabase { search, recent, memory: Mutex::new(memory), place: place.clone() })
-    }
 }
 
 impl Source for FromDatabase {
@@ -202,24 +178,10 @@ fn consistently<T>(
     question(memory)
 }
 
-enum NoDatabase {
-    Missing,
-    Broken(String),
-}
-
-impl NoDatabase {
-    fn reason(self, places: &Places) -> String {
-        match self {
-            NoDatabase::Missing => format!("there is no {}", places.database.display()),
-            NoDatabase::Broken(reason) => reason,
-        }
-    }
-}
-
 /// Opens the database, with the reason if it is behind its notes.
-fn open_database(place: &Place, places: &Places) -> Result<(Memory, Option<String>), NoDatabase> {
+fn open_database(place: &Place, places: &Places) -> Result<(Memory, Option<String>), String> {
     if !places.database.exists() {
-        return Err(NoDatabase::Missing);
+        return Err(format!("there is no {}", places.database.display()));
     }
     let vault = Vault { name: String::new(), root: places.memory.clone() };
     // Opening reads all rows, which takes as long as listing all files, so both run in parallel.
@@ -229,15 +191,7 @@ fn open_database(place: &Place, places: &Places) -> Result<(Memory, Option<Strin
         let memory = Memory::open(places, &place.settings, MAENIFOLD_DATABASE);
         (memory, listed.join().unwrap_or_default())
     });
-    let memory = memory.map_err(NoDatabase::Broken)?;
+    let memory = memory?;
     let behind = memory.behind(&listings);
     Ok((memory, behind.map(|reason| format!("memory.db is behind its notes: {reason}"))))
-}
-
-fn program(place: &Place, places: &Places, until: Instant) -> Result<Cli, String> {
-    let program = Program::find(&place.environment).map_err(|error| error.to_string())?;
-    let settings = &place.settings;
-    let timeout = Duration::from_millis(settings.cli_timeout_ms.value);
-    let (links, max_file_bytes) = (settings.links.value, settings.max_file_bytes.value);
-    Ok(Cli::new(program, places, (timeout, until), links, max_file_bytes))
 }

@@ -44,8 +44,16 @@ pub fn answer(
 ) -> Result<SearchAnswer, IndexError> {
     let terms = fulltext::terms(query);
     let ranked = best(workspace, index, query, limit, COMMON_FROM)?;
-    let hits = ranked.into_iter().map(|ranked| hit(workspace, index, ranked, &terms));
-    Ok(SearchAnswer { query: query.to_owned(), results: hits.collect::<Result<_, _>>()? })
+    let hits = ranked.into_iter().map(|Ranked { note, matched, score }| {
+        let card = index.card(note)?;
+        let uri = uri(workspace, &card);
+        let snippet = snippet_of(workspace, &card, &terms).unwrap_or(card.excerpt);
+        let snippet = secrets::mask(&snippet).into_owned();
+        let concepts = index.concepts_of(note)?;
+        Ok(SearchHit { uri, title: card.title, score, matched, snippet, concepts })
+    });
+    let results = hits.collect::<Result<_, IndexError>>()?;
+    Ok(SearchAnswer { query: query.to_owned(), results })
 }
 
 /// The notes that match `query` best. Words in `common_from` notes or more do not rank.
@@ -56,18 +64,7 @@ pub(crate) fn best(
     limit: usize,
     common_from: usize,
 ) -> Result<Vec<Ranked<NoteId>>, IndexError> {
-    let limits = (limit.max(CANDIDATES), common_from);
-    let mut ranked = rank(reasons(workspace, index, query, limits)?);
-    ranked.truncate(limit);
-    Ok(ranked)
-}
-
-fn reasons(
-    workspace: &Workspace,
-    index: &Index,
-    query: &str,
-    (limit, common_from): (usize, usize),
-) -> Result<Vec<Reason<NoteId>>, IndexError> {
+    let candidates = limit.max(CANDIDATES);
     let mut reasons = Vec::new();
     let trimmed = query.trim();
     if trimmed.starts_with(SCHEME) {
@@ -80,19 +77,21 @@ fn reasons(
         }
     }
     if let Some(name) = Concept::parse(query) {
-        for (note, matched, title) in index.named(&name, limit)? {
+        for (note, matched, title) in index.named(&name, candidates)? {
             reasons.push(named(note, matched, &title, query));
         }
-        for (note, links) in index.mentioning(&name, limit)? {
+        for (note, links) in index.mentioning(&name, candidates)? {
             reasons.push(Reason { note, matched: Match::Concept, strength: f64::from(links) });
         }
     }
     let terms = fulltext::terms(query);
     let quoted: Vec<String> = terms.iter().map(|term| fulltext::quoted(term)).collect();
-    for (note, strength) in index.texts(&quoted, limit, common_from as i64)? {
+    for (note, strength) in index.texts(&quoted, candidates, common_from as i64)? {
         reasons.push(Reason { note, matched: Match::Text, strength });
     }
-    Ok(reasons)
+    let mut ranked = rank(reasons);
+    ranked.truncate(limit);
+    Ok(ranked)
 }
 
 /// The reason for a note with the name that is searched.
@@ -100,26 +99,6 @@ pub(crate) fn named<Id>(note: Id, matched: Match, title: &str, query: &str) -> R
     // Two titles can have the same name; the one with the spelling of the query is stronger.
     let is_spelt_alike = title.trim().to_lowercase() == query.trim().to_lowercase();
     Reason { note, matched, strength: if is_spelt_alike { 1.0 } else { 0.0 } }
-}
-
-fn hit(
-    workspace: &Workspace,
-    index: &Index,
-    ranked: Ranked<NoteId>,
-    terms: &[String],
-) -> Result<SearchHit, IndexError> {
-    let card = index.card(ranked.note)?;
-    Ok(SearchHit {
-        uri: uri(workspace, &card),
-        snippet: secrets::mask(
-            &snippet_of(workspace, &card, terms).unwrap_or_else(|| card.excerpt.clone()),
-        )
-        .into_owned(),
-        title: card.title,
-        score: ranked.score,
-        matched: ranked.matched,
-        concepts: index.concepts_of(ranked.note)?,
-    })
 }
 
 pub(crate) fn uri(workspace: &Workspace, card: &NoteCard) -> String {

@@ -32,15 +32,7 @@ pub(crate) struct SlowSource {
 pub(crate) type SlowAnswer = (Found, Option<Fault>);
 
 impl SlowSource {
-    pub(crate) fn ask(
-        &self,
-        ranking: Ranking,
-        now: Option<Timestamp>,
-    ) -> Result<SlowAnswer, String> {
-        self.answer(ranking, now).map_err(|error| error.reason)
-    }
-
-    fn answer(&self, ranking: Ranking, now: Option<Timestamp>) -> SourceAnswer<SlowAnswer> {
+    pub(crate) fn ask(&self, now: Option<Timestamp>) -> SourceAnswer<SlowAnswer> {
         let project = self.rest.project.name.as_deref();
         let has_rest = !self.rest.settings.vaults.is_empty();
         let rest = self.rest.clone();
@@ -53,6 +45,7 @@ impl SlowSource {
         let rest = Blended { beside: None, index };
         let search = blend::searched(search, rest.search(project)?, SEARCHED);
         let recent = blend::recent(recent, rest.recent(now)?, RECENT);
+        let ranking = Ranking::default();
         let concepts = shortlist(ranking, &search, &recent);
         let n_expanded = ranking.n_expanded();
         let (details, missing) = match self.source.around(&concepts, n_expanded) {
@@ -82,5 +75,5 @@ fn fresh_index(place: Place) -> Result<LocalIndex, String> {
     })?;
     let fresh = refresh(&workspace, Mode::Incremental, Patience::Skip, &mut |_, _| {});
     let (index, _) = fresh.map_err(|error| error.to_string())?;
-    Ok(LocalIndex::new(&Arc::new(workspace), index))
+    Ok(LocalIndex { workspace: Arc::new(workspace), index })
 }

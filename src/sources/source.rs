@@ -24,22 +24,9 @@ pub(crate) trait Source {
     ) -> (SourceAnswer<Vec<FoundNote>>, SourceAnswer<Vec<FoundNote>>) {
         (self.search(project), self.recent(now))
     }
-
-    /// Whether the notes were found when the source was chosen, so that asking for them takes no time.
-    fn has_notes_ready(&self) -> bool {
-        false
-    }
-
-    /// [`Source::recent`] for another thread, if the source can answer two questions at once.
-    fn recent_elsewhere(&self) -> Option<RecentElsewhere> {
-        None
-    }
 }
 
 pub(crate) type SharedSource = Arc<dyn Source + Send + Sync>;
-
-pub(crate) type RecentElsewhere =
-    Box<dyn FnOnce(Option<Timestamp>) -> SourceAnswer<Vec<FoundNote>> + Send>;
 
 pub(crate) type SourceAnswer<T> = Result<T, SourceError>;
 

@@ -58,7 +58,7 @@ pub fn walk(vaults: &[Vault], max_file_bytes: u64) -> (Vec<FolderListing>, Skipp
     walk::walk(roots, max_file_bytes)
 }
 
-fn stamp(metadata: &Metadata) -> Stamp {
+pub(crate) fn stamp(metadata: &Metadata) -> Stamp {
     let nanos =
         |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000).saturating_add(rest);
     Stamp {

@@ -29,12 +29,10 @@ pub(crate) enum WorkerEvent {
     Reading {
         covers_all: bool,
     },
-    /// The index is up to date, or as current as possible.
+    /// The index is up to date, as current as possible, or not usable at all.
     Refreshed(Option<Fault>),
     /// The index is damaged and is being rebuilt.
     Rebuilding(Fault),
-    /// There is no usable index.
-    Failed(Fault),
     Search(IndexState, SourceAnswer<Vec<FoundNote>>),
     Recent(IndexState, SourceAnswer<Vec<FoundNote>>),
     Details(IndexState, SourceAnswer<ConceptDetails>),

@@ -3,7 +3,7 @@
 use super::{Answered, OUR_FAULT, Worker};
 use crate::app::worker::event::{IndexState, WorkerEvent};
 use crate::core::context::found::FoundNote;
-use crate::core::context::rank::shortlist;
+use crate::core::context::rank::{Ranking, shortlist};
 use crate::sources::blend::Blended;
 use crate::sources::source::{Source, SourceAnswer, SourceError};
 use crate::system::within::{self, Started};
@@ -21,13 +21,14 @@ impl Worker {
         self.report(WorkerEvent::Search(state, search.clone()));
         let recent = match elsewhere {
             Some(recent) => recent.wait().unwrap_or_else(|| Err(OUR_FAULT.to_owned().into())),
-            None => self.found(source, "recent", |source| source.recent(self.now)),
+            None => self.found(source, "recent", |source| source.recent(self.session.now)),
         };
         self.report(WorkerEvent::Recent(state, recent.clone()));
         let (searched, changed) = (search.as_deref(), recent.as_deref());
         let (searched, changed) = (searched.unwrap_or_default(), changed.unwrap_or_default());
-        let concepts = shortlist(self.ranking, searched, changed);
-        let n_expanded = self.ranking.n_expanded();
+        let ranking = Ranking::default();
+        let concepts = shortlist(ranking, searched, changed);
+        let n_expanded = ranking.n_expanded();
         let details = self.timed("graph", || source.around(&concepts, n_expanded));
         let errors = [search.err(), recent.err(), details.as_ref().err().cloned()];
         self.report(WorkerEvent::Details(state, details));
@@ -43,9 +44,10 @@ impl Worker {
         stage: &'static str,
         ask: impl FnOnce(&Blended) -> SourceAnswer<Vec<FoundNote>>,
     ) -> SourceAnswer<Vec<FoundNote>> {
-        match source.has_notes_ready() {
-            true => ask(source),
-            false => self.timed(stage, || ask(source)),
+        match source.index {
+            // The notes were found when the source was chosen.
+            None => ask(source),
+            Some(_) => self.timed(stage, || ask(source)),
         }
     }
 
@@ -53,8 +55,8 @@ impl Worker {
     /// connection takes longer than the answer: with two cores, one of them busy with listing, the
     /// answer is faster after the search.
     fn start_recent(&self, source: &Blended) -> Option<Started<SourceAnswer<Vec<FoundNote>>>> {
-        let recent = source.recent_elsewhere().filter(|_| self.has_spare_core)?;
+        let recent = source.recent_elsewhere(self.session.now).filter(|_| self.has_spare_core)?;
         let worker = self.clone();
-        Some(within::start(move || worker.timed("recent", || recent(worker.now))))
+        Some(within::start(move || worker.timed("recent", recent)))
     }
 }

@@ -1,5 +1,8 @@
 //! The answers of maenifold's program, independent of their format.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use crate::core::note::concept::Concept;
 use crate::core::time::Timestamp;
 
@@ -34,12 +37,9 @@ impl Default for NotePlace {
     }
 }
 
-/// A concept that shares notes with the requested one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Relation {
-    pub concept: Concept,
-    /// The number of notes that mention both.
-    pub notes: u32,
-    /// The addresses of some of these notes.
-    pub uris: Vec<String>,
+/// The concepts that a note mentions, most mentioned first, then by name.
+pub(super) fn most_mentioned(mentions: BTreeMap<Concept, u32>) -> Vec<Concept> {
+    let mut mentions: Vec<(Concept, u32)> = mentions.into_iter().collect();
+    mentions.sort_by_key(|(_, links)| Reverse(*links));
+    mentions.into_iter().map(|(concept, _)| concept).collect()
 }

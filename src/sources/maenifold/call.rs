@@ -2,14 +2,14 @@
 //! with success whatever happened.
 
 use std::ffi::{OsStr, OsString};
-use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus};
-use std::time::{Duration, Instant};
+use std::process::Command;
+use std::time::Instant;
 
 use serde_json::Value;
 use thiserror::Error;
 
+use crate::core::named::{Named, named};
 use crate::system::environment::Environment;
 use crate::system::process::find;
 use crate::system::process::run;
@@ -35,15 +35,6 @@ pub struct Program {
     variables: Vec<(OsString, OsString)>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum NotFound {
-    /// `KGCTX_MAENIFOLD_BIN` does not name a program.
-    #[error("{} names {}, which is no program", VARIABLE, .0.display())]
-    Named(PathBuf),
-    #[error("no maenifold on the PATH, and none in ~/maenifold/bin")]
-    Nowhere,
-}
-
 /// The tools that kgctx calls. None of them changes a note, or its rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tool {
@@ -55,60 +46,51 @@ pub enum Tool {
     BuildContext,
 }
 
-impl Tool {
-    pub fn name(self) -> &'static str {
-        match self {
-            Tool::SearchMemories => "SearchMemories",
-            Tool::RecentActivity => "RecentActivity",
-            Tool::BuildContext => "BuildContext",
-        }
-    }
-}
+named!(Tool {
+    SearchMemories = "SearchMemories",
+    RecentActivity = "RecentActivity",
+    BuildContext = "BuildContext",
+});
 
 /// Why a call has no output.
 #[derive(Debug, Error)]
 pub enum CallError {
-    #[error("maenifold cannot be started: {0}")]
-    Start(io::Error),
-    #[error("maenifold did not answer within {:.0} ms", .0.as_secs_f64() * 1e3)]
-    Late(Duration),
-    #[error("maenifold's answer is longer than {} KiB", MAX_ANSWER_BYTES / 1024)]
-    TooLong,
-    /// A crash: maenifold reports errors that it handles with success.
-    #[error("maenifold crashed with {0}")]
-    Failed(ExitStatus),
     /// A relative path: maenifold would create folders in the current folder.
     #[error("{0} is {path}, which does not begin with a slash; maenifold was not started", path = .1.display())]
     Root(&'static str, PathBuf),
-    #[error("maenifold's answer cannot be read: {0}")]
-    Read(io::Error),
+    #[error("{}", explained(.0))]
+    Run(#[from] RunError),
 }
 
-impl From<RunError> for CallError {
-    fn from(error: RunError) -> CallError {
-        match error {
-            RunError::Start(cause) => CallError::Start(cause),
-            RunError::Late(waited) => CallError::Late(waited),
-            RunError::TooLong => CallError::TooLong,
-            RunError::Failed(status) => CallError::Failed(status),
-            RunError::Read(cause) => CallError::Read(cause),
+fn explained(error: &RunError) -> String {
+    match error {
+        RunError::Start(cause) => format!("maenifold cannot be started: {cause}"),
+        RunError::Late(waited) => {
+            format!("maenifold did not answer within {:.0} ms", waited.as_secs_f64() * 1e3)
         }
+        RunError::TooLong => {
+            format!("maenifold's answer is longer than {} KiB", MAX_ANSWER_BYTES / 1024)
+        }
+        // A crash: maenifold reports errors that it handles with success.
+        RunError::Failed(status) => format!("maenifold crashed with {status}"),
+        RunError::Read(cause) => format!("maenifold's answer cannot be read: {cause}"),
     }
 }
 
 impl Program {
     /// Finds the program: the one in `KGCTX_MAENIFOLD_BIN`, otherwise the first on the PATH, otherwise the one that
     /// maenifold's own hooks use.
-    pub fn find(environment: &Environment) -> Result<Program, NotFound> {
+    pub fn find(environment: &Environment) -> Result<Program, String> {
         let file = match environment.get(VARIABLE) {
-            Some(named) => find::find(named, environment)
-                .ok_or_else(|| NotFound::Named(PathBuf::from(named)))?,
+            Some(named) => find::find(named, environment).ok_or_else(|| {
+                format!("{VARIABLE} names {}, which is no program", Path::new(named).display())
+            })?,
             None => find::find(OsStr::new(NAME), environment)
                 .or_else(|| {
                     let usual = environment.home()?.join("maenifold/bin").join(NAME);
                     find::find(usual.as_os_str(), environment)
                 })
-                .ok_or(NotFound::Nowhere)?,
+                .ok_or("no maenifold on the PATH, and none in ~/maenifold/bin")?,
         };
         // `Command` would search the PATH again for a bare name, which an empty part of the PATH yields.
         let file = std::path::absolute(&file).unwrap_or(file);
@@ -117,10 +99,6 @@ impl Program {
         // maenifold's data is below the home folder by default.
         let home = environment.get("HOME").map(|home| ("HOME".into(), home.clone()));
         Ok(Program { variables: own.chain(home).collect(), file })
-    }
-
-    pub fn file(&self) -> &Path {
-        &self.file
     }
 
     /// Calls a tool and returns its output. At the time limit, kills the program and all processes that it started.
@@ -157,6 +135,7 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::PermissionsExt;
     use std::thread;
+    use std::time::Duration;
     use tempfile::TempDir;
 
     /// A folder with a script that plays maenifold.
@@ -211,21 +190,18 @@ mod tests {
         let path = on_path.path().to_str().unwrap();
         let home = home.path().to_str().unwrap();
         let all = environment(&[("PATH", path), ("HOME", home)]);
-        let file = |environment: &Environment| {
-            Program::find(environment).map(|program| program.file().to_path_buf())
-        };
+        let file =
+            |environment: &Environment| Program::find(environment).map(|program| program.file);
         let with_name = all.clone().with(VARIABLE, name.to_str().unwrap());
         assert_eq!(file(&with_name), Ok(name));
         assert_eq!(file(&all), Ok(on_path.path().join(NAME)));
         let at_home = environment(&[("PATH", "/none"), ("HOME", home)]);
         assert_eq!(file(&at_home), Ok(Path::new(home).join("maenifold/bin").join(NAME)));
-        assert_eq!(file(&environment(&[("PATH", "/none")])), Err(NotFound::Nowhere));
+        let nowhere = "no maenifold on the PATH, and none in ~/maenifold/bin".to_owned();
+        assert_eq!(file(&environment(&[("PATH", "/none")])), Err(nowhere));
         // A named program that does not exist is an error, even if there are others.
         let missing = file(&all.with(VARIABLE, "/none/maenifold")).unwrap_err();
-        assert_eq!(
-            missing.to_string(),
-            "KGCTX_MAENIFOLD_BIN names /none/maenifold, which is no program"
-        );
+        assert_eq!(missing, "KGCTX_MAENIFOLD_BIN names /none/maenifold, which is no program");
     }
 
     #[test]
@@ -289,12 +265,12 @@ mod tests {
             said("exit 134").unwrap_err().to_string(),
             "maenifold crashed with exit status: 134"
         );
-        assert!(matches!(said("kill -ABRT $$"), Err(CallError::Failed(_))));
+        assert!(matches!(said("kill -ABRT $$"), Err(CallError::Run(RunError::Failed(_)))));
         let folder = folder("");
         let program = program(&folder, &[]);
-        fs::remove_file(program.file()).unwrap();
+        fs::remove_file(&program.file).unwrap();
         let gone = program.call(Tool::BuildContext, &json!({}), soon(5_000));
-        assert!(matches!(gone, Err(CallError::Start(_))));
+        assert!(matches!(gone, Err(CallError::Run(RunError::Start(_)))));
     }
 
     #[test]
@@ -330,7 +306,7 @@ mod tests {
             let program = program(&folder, &[]);
             let started = Instant::now();
             let late = program.call(Tool::RecentActivity, &json!({}), soon(300)).unwrap_err();
-            assert!(matches!(late, CallError::Late(_)), "{name}: {late}");
+            assert!(matches!(late, CallError::Run(RunError::Late(_))), "{name}: {late}");
             assert!(started.elapsed() < Duration::from_secs(5), "{name}");
             // init may need a moment to reap orphans.
             thread::sleep(Duration::from_millis(200));

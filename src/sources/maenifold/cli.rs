@@ -8,25 +8,27 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::notes::{Listed, Notes, ReadNote};
+use super::notes::{Listed, Notes};
 use crate::core::context::found::{
     ConceptDetail, ConceptDetails, FoundConcept, FoundNote, Link, NEIGHBOURS, SEARCHED, Signal,
 };
 use crate::core::named::Named;
 use crate::core::note::concept::Concept;
 use crate::core::note::vault::Vault;
-use crate::core::search::answer::Match;
+use crate::core::search::answer::{Match, RelatedConcept};
 use crate::core::settings::LinkStyle;
 use crate::core::time::Timestamp;
 use crate::core::time_limits;
-use crate::sources::maenifold::answers::{AnsweredNote, NotePlace, Relation};
+use crate::sources::blend::{links, number};
+use crate::sources::maenifold::answers::{AnsweredNote, NotePlace, most_mentioned};
 use crate::sources::maenifold::call::{CallError, Program, Tool};
 use crate::sources::maenifold::replies;
-
 use crate::sources::recent::{RecentQuestion, admits};
 use crate::sources::source::{Source, SourceAnswer, SourceError};
 use crate::system::clock;
 use crate::system::maenifold_places::Places;
+use crate::system::process::run::RunError;
+use crate::workspace::Place;
 
 /// The number of notes that a search requests. maenifold searches for words in six times as many files, and no
 /// further.
@@ -42,7 +44,7 @@ pub(crate) struct Cli {
     /// The limit of one call.
     timeout: Duration,
     /// The limit of all calls together.
-    until: Instant,
+    pub(crate) until: Instant,
     links: LinkStyle,
     max_file_bytes: u64,
     notes: OnceLock<Notes>,
@@ -50,17 +52,22 @@ pub(crate) struct Cli {
 
 type FoundNotes = Result<Vec<FoundNote>, String>;
 
+/// Parses the output of a tool.
+type Parse<T> = fn(&[u8]) -> Result<Vec<T>, String>;
+
 impl Cli {
-    /// Starts nothing yet.
-    pub(crate) fn new(
-        program: Program,
-        places: &Places,
-        (timeout, until): (Duration, Instant),
-        links: LinkStyle,
-        max_file_bytes: u64,
-    ) -> Cli {
-        let (places, notes) = (places.clone(), OnceLock::new());
-        Cli { program, places, timeout, until, links, max_file_bytes, notes }
+    /// Finds the program, and starts nothing yet.
+    pub(super) fn find(place: &Place, places: &Places, until: Instant) -> Result<Cli, String> {
+        let settings = &place.settings;
+        Ok(Cli {
+            program: Program::find(&place.environment)?,
+            places: places.clone(),
+            timeout: Duration::from_millis(settings.cli_timeout_ms.value),
+            until,
+            links: settings.links.value,
+            max_file_bytes: settings.max_file_bytes.value,
+            notes: OnceLock::new(),
+        })
     }
 
     /// The notes that match a query, best first.
@@ -70,21 +77,18 @@ impl Cli {
         }
         let page = limit.clamp(SEARCH_PAGE, LARGEST_PAGE);
         let payload = json!({ "query": query, "mode": "Hybrid", "pageSize": page });
-        let said = self.asked_while_listing(Tool::SearchMemories, &payload)?;
-        let told = replies::search(&said).map_err(|error| fault(Tool::SearchMemories, error))?;
+        let told = self.asked_while_listing(Tool::SearchMemories, &payload, replies::search)?;
         // Every search fills its page with notes that are only similar to the query.
         let with_words = told.into_iter().filter(|note| note.has_words != Some(false));
         let signal = Signal::Search { place: 0, matched: Match::Text };
         let (mut told, mut taken) = (BTreeSet::new(), Vec::new());
         let found = with_words.filter_map(|note| self.note(note, signal, &mut taken));
         let found = found.filter(|note| told.insert(note.uri.clone())).take(limit);
-        Ok(found
-            .enumerate()
-            .map(|(n, mut note)| {
-                note.signal = Signal::Search { place: n + 1, matched: matched(&note, query) };
-                note
-            })
-            .collect())
+        let mut found: Vec<FoundNote> = found.collect();
+        for (n, note) in found.iter_mut().enumerate() {
+            note.signal = Signal::Search { place: n + 1, matched: matched(note, query) };
+        }
+        Ok(found)
     }
 
     /// The recently written notes, newest first. The program counts back from its own clock, so notes outside the
@@ -93,8 +97,7 @@ impl Cli {
         let RecentQuestion { now, span, limit, filter } = question;
         let payload =
             json!({ "timespan": span.dot_net(), "limit": limit, "filter": filter.name() });
-        let said = self.asked_while_listing(Tool::RecentActivity, &payload)?;
-        let told = replies::recent(&said).map_err(|error| fault(Tool::RecentActivity, error))?;
+        let told = self.asked_while_listing(Tool::RecentActivity, &payload, replies::recent)?;
         let since = now.unwrap_or_else(clock::now).before(span);
         let (mut taken, signal) = (Vec::new(), Signal::Recent { place: 0 });
         let mut found: Vec<FoundNote> =
@@ -109,9 +112,7 @@ impl Cli {
         let mut told = BTreeSet::new();
         found.retain(|note| told.insert(note.uri.clone()));
         found.truncate(limit);
-        for (n, note) in found.iter_mut().enumerate() {
-            note.signal = Signal::Recent { place: n + 1 };
-        }
+        number(&mut found);
         Ok(found)
     }
 
@@ -120,27 +121,22 @@ impl Cli {
         &self,
         concept: &Concept,
         limit: usize,
-    ) -> Result<Vec<Relation>, String> {
+    ) -> Result<Vec<RelatedConcept>, String> {
         let payload = json!({
             "conceptName": concept.as_str(), "depth": 1, "maxEntities": limit, "includeContent": false,
         });
-        let said = self.asked(Tool::BuildContext, &payload)?;
-        let told = replies::context(&said).map_err(|error| fault(Tool::BuildContext, error))?;
-        Ok(told.into_iter().filter(|relation| relation.concept != *concept).collect())
+        let mut told = self.asked(Tool::BuildContext, &payload, replies::context)?;
+        told.retain(|related| related.name != *concept);
+        Ok(told)
     }
 
     /// The concepts around one, most shared notes first.
     fn neighbours(&self, concept: &Concept) -> Result<Vec<Link>, String> {
-        let mut links: Vec<Link> = self
-            .relations(concept, NEIGHBOURS)?
-            .into_iter()
-            .map(|relation| Link { concept: relation.concept, notes: relation.notes })
-            .collect();
-        links.sort_by(|a, b| a.concept.cmp(&b.concept).then(b.notes.cmp(&a.notes)));
-        links.dedup_by(|a, b| a.concept == b.concept);
-        links.sort_by_key(|link| std::cmp::Reverse(link.notes));
-        links.truncate(NEIGHBOURS);
-        Ok(links)
+        let mut related = self.relations(concept, NEIGHBOURS)?;
+        related.sort_by(|a, b| a.name.cmp(&b.name).then(b.files.cmp(&a.files)));
+        related.dedup_by(|a, b| a.name == b.name);
+        let link = |related: RelatedConcept| Link { concept: related.name, notes: related.files };
+        Ok(links(related.into_iter().map(link), NEIGHBOURS))
     }
 
     /// The notes with the names of concepts. maenifold does not tell how many notes mention a concept.
@@ -174,7 +170,15 @@ impl Cli {
         };
         taken.extend(listed);
         if let Some((listed, read)) = listed.and_then(|at| Some((at, notes.read(at)?))) {
-            return Some(of_file(listed, read, names_all_concepts.then_some(concepts), signal));
+            // The file is newer than any answer.
+            return Some(FoundNote {
+                uri: listed.uri(),
+                title: read.title,
+                excerpt: read.excerpt,
+                concepts: if names_all_concepts { concepts } else { most_mentioned(read.mentions) },
+                modified: listed.modified(),
+                signal,
+            });
         }
         let NotePlace::Uri(uri) = place else { return None };
         let (is_enough, modified) = match signal {
@@ -188,24 +192,32 @@ impl Cli {
     }
 
     /// Calls the program, and lists the notes in parallel.
-    fn asked_while_listing(&self, tool: Tool, payload: &Value) -> Result<Vec<u8>, String> {
+    fn asked_while_listing(
+        &self,
+        tool: Tool,
+        payload: &Value,
+        parse: Parse<AnsweredNote>,
+    ) -> Result<Vec<AnsweredNote>, String> {
         thread::scope(|scope| {
-            let said = scope.spawn(|| self.asked(tool, payload));
+            let told = scope.spawn(|| self.asked(tool, payload, parse));
             self.notes();
-            joined(said)
+            joined(told)
         })
     }
 
-    fn asked(&self, tool: Tool, payload: &Value) -> Result<Vec<u8>, String> {
+    fn asked<T>(&self, tool: Tool, payload: &Value, parse: Parse<T>) -> Result<Vec<T>, String> {
         let until = self.until.min(Instant::now() + self.timeout);
-        self.program.call(tool, payload, until).map_err(|error| match error {
-            CallError::Late(_) if self.timeout < time_limits::MAENIFOLD_SHORTEST_CALL => {
-                let hint =
-                    "CLI_TIMEOUT counts milliseconds here, and seconds in maenifold's own hooks";
-                fault(tool, format!("{error}; {hint}"))
-            }
-            error => fault(tool, error),
-        })
+        let said = self.program.call(tool, payload, until).map_err(|error| {
+            let is_late = matches!(error, CallError::Run(RunError::Late(_)));
+            let hint = match is_late && self.timeout < time_limits::MAENIFOLD_SHORTEST_CALL {
+                true => {
+                    "; CLI_TIMEOUT counts milliseconds here, and seconds in maenifold's own hooks"
+                }
+                false => "",
+            };
+            format!("{tool}: {error}{hint}")
+        })?;
+        parse(&said).map_err(|error| format!("{tool}: {error}"))
     }
 
     fn notes(&self) -> &Notes {
@@ -234,8 +246,8 @@ impl Source for Cli {
             return (self.search(project), self.recent(now));
         }
         thread::scope(|scope| {
-            let recent = scope.spawn(|| self.changed_notes(RecentQuestion::of_last_day(now)));
-            (self.search(project), joined(recent).map_err(SourceError::from))
+            let recent = scope.spawn(|| self.recent(now));
+            (self.search(project), joined(recent))
         })
     }
 
@@ -268,18 +280,6 @@ fn is_address(uri: &str) -> bool {
     matches!(anywhere.resolve(uri), Some(Ok(_)))
 }
 
-/// A note from its file, which is newer than any answer.
-fn of_file(
-    listed: Listed<'_>,
-    read: ReadNote,
-    told: Option<Vec<Concept>>,
-    signal: Signal,
-) -> FoundNote {
-    let concepts = told.unwrap_or(read.concepts);
-    let (uri, modified) = (listed.uri(), listed.modified());
-    FoundNote { uri, title: read.title, excerpt: read.excerpt, concepts, modified, signal }
-}
-
 /// How a note matches a query that occurs somewhere in it.
 fn matched(note: &FoundNote, query: &str) -> Match {
     let query = Concept::parse(query);
@@ -294,12 +294,8 @@ fn matched(note: &FoundNote, query: &str) -> Match {
     }
 }
 
-fn fault(tool: Tool, error: impl std::fmt::Display) -> String {
-    format!("{}: {error}", tool.name())
-}
-
-fn joined<T>(thread: ScopedJoinHandle<'_, Result<T, String>>) -> Result<T, String> {
-    let broken = |_| Err("a fault of this program ended it; please report it".to_owned());
+fn joined<T, E: From<String>>(thread: ScopedJoinHandle<'_, Result<T, E>>) -> Result<T, E> {
+    let broken = |_| Err("a fault of this program ended it; please report it".to_owned().into());
     thread.join().unwrap_or_else(broken)
 }
 

@@ -2,15 +2,15 @@
 
 use std::time::Instant;
 
-use super::{consistently, memory_of, open_database, program};
+use super::{consistently, memory_of, open_database};
 use crate::core::context::found::{FoundNote, Signal};
 use crate::core::note::concept::Concept;
 use crate::core::search::answer::{
-    ContextAnswer, Match, RecentAnswer, RecentItem, RelatedConcept, SearchAnswer, SearchHit,
+    ContextAnswer, Match, RecentAnswer, RecentItem, SearchAnswer, SearchHit,
 };
 use crate::core::source::SourcePreference;
 use crate::core::time_limits::MAENIFOLD_QUESTION;
-use crate::sources::context::ContextQuestion;
+use crate::sources::context::{ContextQuestion, add_related};
 use crate::sources::maenifold::cli::Cli;
 use crate::sources::maenifold::database::Memory;
 use crate::sources::recent::RecentQuestion;
@@ -45,7 +45,7 @@ impl MaenifoldClient {
             _ => return Ok(None),
         };
         let (part, remark) = if preference == SourcePreference::Cli {
-            let program = program(&place, &places, Instant::now() + MAENIFOLD_QUESTION);
+            let program = Cli::find(&place, &places, Instant::now() + MAENIFOLD_QUESTION);
             (MaenifoldPart::Program(Box::new(program.map_err(AppError::Maenifold)?)), None)
         } else {
             match open_database(&place, &places) {
@@ -53,54 +53,46 @@ impl MaenifoldClient {
                 // The program would take seconds, and knows less than the index.
                 _ if preference == SourcePreference::Auto => return Ok(None),
                 Ok((memory, behind)) => (MaenifoldPart::Database(Box::new(memory)), behind),
-                Err(error) => return Err(AppError::Maenifold(error.reason(&places))),
+                Err(reason) => return Err(AppError::Maenifold(reason)),
             }
         };
         Ok(Some(MaenifoldClient { place, part, remark }))
     }
 
-    /// The notes that match a query, best first.
-    pub fn search(self, query: &str, limit: usize) -> Result<SearchAnswer, AppError> {
+    fn ask<Answer>(
+        self,
+        database: impl Fn(&Memory) -> Result<Answer, String>,
+        program: impl FnOnce(&Cli) -> Result<Answer, String>,
+    ) -> Result<Answer, AppError> {
         let answer = match self.part {
-            MaenifoldPart::Database(mut memory) => {
-                consistently(&mut memory, &self.place, |memory| memory.search_answer(query, limit))
-            }
-            MaenifoldPart::Program(program) => {
-                program.notes_about(query, limit).map(|found| SearchAnswer {
-                    query: query.to_owned(),
-                    results: found.into_iter().map(hit).collect(),
-                })
-            }
+            MaenifoldPart::Database(mut memory) => consistently(&mut memory, &self.place, database),
+            MaenifoldPart::Program(cli) => program(&cli),
         };
         answer.map_err(AppError::Maenifold)
+    }
+
+    /// The notes that match a query, best first.
+    pub fn search(self, query: &str, limit: usize) -> Result<SearchAnswer, AppError> {
+        let by_program = |program: &Cli| {
+            let results = program.notes_about(query, limit)?.into_iter().map(hit).collect();
+            Ok(SearchAnswer { query: query.to_owned(), results })
+        };
+        self.ask(|memory| memory.search_answer(query, limit), by_program)
     }
 
     /// The notes whose files were written recently, newest first.
     pub fn recent(self, question: RecentQuestion) -> Result<RecentAnswer, AppError> {
-        let answer = match self.part {
-            MaenifoldPart::Database(mut memory) => {
-                consistently(&mut memory, &self.place, |memory| memory.recent_answer(question))
-            }
-            MaenifoldPart::Program(program) => {
-                program.changed_notes(question).map(|found| RecentAnswer {
-                    now: question.now.unwrap_or_else(clock::now),
-                    items: found.into_iter().map(item).collect(),
-                    newest_older: None,
-                })
-            }
+        let by_program = |program: &Cli| {
+            let items = program.changed_notes(question)?.into_iter().map(item).collect();
+            let now = question.now.unwrap_or_else(clock::now);
+            Ok(RecentAnswer { now, items, newest_older: None })
         };
-        answer.map_err(AppError::Maenifold)
+        self.ask(|memory| memory.recent_answer(question), by_program)
     }
 
     /// The concepts around one, in maenifold's order.
     pub fn context(self, question: ContextQuestion<'_>) -> Result<ContextAnswer, AppError> {
-        let answer = match self.part {
-            MaenifoldPart::Database(mut memory) => {
-                consistently(&mut memory, &self.place, |memory| memory.context(question))
-            }
-            MaenifoldPart::Program(program) => around(&program, question),
-        };
-        answer.map_err(AppError::Maenifold)
+        self.ask(|memory| memory.context(question), |program| around(program, question))
     }
 }
 
@@ -132,31 +124,13 @@ fn around(program: &Cli, question: ContextQuestion<'_>) -> Result<ContextAnswer,
             "its program is asked for the next neighbours alone; leave out --depth".to_owned()
         );
     }
-    let concept = Concept::parse(wanted);
-    let relations = match &concept {
-        Some(concept) => program.relations(concept, max_entities)?,
-        None => Vec::new(),
-    };
-    let mut file_references: Vec<String> = Vec::new();
-    for uri in relations.iter().flat_map(|relation| &relation.uris) {
-        if !file_references.contains(uri) {
-            file_references.push(uri.clone());
-        }
+    let mut answer = ContextAnswer::unknown(wanted);
+    let Some(concept) = Concept::parse(wanted) else { return Ok(answer) };
+    answer.concept = concept.to_string();
+    for related in program.relations(&concept, max_entities)? {
+        add_related(&mut answer, related);
     }
-    Ok(ContextAnswer {
-        concept: concept.map_or_else(|| wanted.to_owned(), |concept| concept.to_string()),
-        // The program does not distinguish an unknown concept from one without neighbours.
-        known: !relations.is_empty(),
-        related_concepts: relations
-            .into_iter()
-            .map(|relation| RelatedConcept {
-                name: relation.concept,
-                files: relation.notes,
-                uris: relation.uris,
-            })
-            .collect(),
-        expanded_concepts: Vec::new(),
-        file_references,
-        nearest: Vec::new(),
-    })
+    // The program does not distinguish an unknown concept from one without neighbours.
+    answer.known = !answer.related_concepts.is_empty();
+    Ok(answer)
 }

@@ -14,7 +14,7 @@ use crate::core::note::concept::Concept;
 use crate::core::note::freshness::Decay;
 use crate::core::note::listing::FolderListing;
 use crate::core::note::markdown;
-use crate::core::note::vault::Vault;
+use crate::core::note::vault::{SCHEME, Vault};
 use crate::core::note::{NotePath, Remarks};
 use crate::core::search::answer::{RecentAnswer, RecentItem};
 use crate::core::secrets;
@@ -65,11 +65,6 @@ impl KnownNote {
         self.path.as_str().rsplit_once('/').map_or("", |(folder, _)| folder)
     }
 
-    /// A total order, oldest first.
-    fn age(&self) -> (Option<Timestamp>, &str, &str) {
-        (self.row.last_indexed, self.folder(), self.path.as_str())
-    }
-
     /// When the file was last written, as far as the database knows; 1970 if it does not.
     fn modified(&self) -> Timestamp {
         self.row.last_indexed.unwrap_or(Timestamp(0))
@@ -92,7 +87,10 @@ impl Memory {
             Some(KnownNote { row, path })
         };
         let mut notes: Vec<KnownNote> = database.files()?.into_iter().filter_map(known).collect();
-        notes.sort_by(|a, b| a.age().cmp(&b.age()));
+        notes.sort_by(|a, b| {
+            let by_time = a.row.last_indexed.cmp(&b.row.last_indexed);
+            by_time.then_with(|| (a.folder(), a.path.as_str()).cmp(&(b.folder(), b.path.as_str())))
+        });
         let placed = || notes.iter().enumerate();
         Ok(Memory {
             places: placed().map(|(place, note)| (note.row.uri.clone(), place)).collect(),
@@ -119,14 +117,12 @@ impl Memory {
         }
         let (mut newer, mut unknown, mut gone) = (0, 0, 0);
         let mut is_listed = vec![false; self.notes.len()];
-        let mut uri = String::new();
-        for listing in listings {
-            for file in &listing.files {
-                uri.clear();
-                uri.push_str(crate::core::note::vault::SCHEME);
-                if !listing.folder.is_empty() {
-                    uri.extend([listing.folder.as_str(), "/"]);
-                }
+        for FolderListing { folder, files, .. } in listings {
+            let slash = if folder.is_empty() { "" } else { "/" };
+            let mut uri = format!("{SCHEME}{folder}{slash}");
+            let folder_length = uri.len();
+            for file in files {
+                uri.truncate(folder_length);
                 uri.push_str(file.name.strip_suffix(".md").unwrap_or(&file.name));
                 let Some(&place) = self.places.get(&uri) else {
                     unknown += 1;
@@ -182,7 +178,8 @@ impl Memory {
         let mut newest = Newest::of(question);
         for (place, note) in self.notes.iter().enumerate().rev() {
             let Some(modified) = note.row.last_indexed else { break };
-            if !newest.take(&note.row.uri, modified, place) {
+            // With no room for any note, no other note is looked at, not even for an older one.
+            if !newest.take(&note.row.uri, modified, place) || question.limit == 0 {
                 break;
             }
         }

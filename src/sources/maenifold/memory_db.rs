@@ -11,7 +11,7 @@ mod stamp;
 mod words;
 
 use std::cell::OnceCell;
-use std::path::PathBuf;
+use std::fmt::Display;
 
 use rusqlite::{Connection, Params, Row};
 use thiserror::Error;
@@ -26,29 +26,24 @@ use open::Watch;
 use remembered::Remembered;
 
 /// Why the database cannot be used.
-#[derive(Debug, Error, PartialEq, Eq)]
-pub enum DatabaseError {
-    #[error("there is no database at {}", .0.display())]
-    Missing(PathBuf),
-    /// The file has no bytes: maenifold created it, and never filled it.
-    #[error("maenifold's database is empty; run its Sync")]
-    Empty,
-    #[error("{} is no SQLite database", .0.display())]
-    NotADatabase(PathBuf),
-    #[error("maenifold's database has no {0}")]
-    NoTables(String),
-    #[error("maenifold's database is busy: another process is writing it")]
-    Busy,
-    #[error("maenifold's database cannot be read: {0}")]
-    Failed(String),
+#[derive(Debug, Error)]
+#[error("{0}")]
+pub struct DatabaseError(String);
+
+impl DatabaseError {
+    fn failed(cause: impl Display) -> DatabaseError {
+        DatabaseError(format!("maenifold's database cannot be read: {cause}"))
+    }
 }
 
 impl From<rusqlite::Error> for DatabaseError {
     fn from(error: rusqlite::Error) -> DatabaseError {
         use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked};
         match error.sqlite_error_code() {
-            Some(DatabaseBusy | DatabaseLocked) => DatabaseError::Busy,
-            _ => DatabaseError::Failed(error.to_string()),
+            Some(DatabaseBusy | DatabaseLocked) => DatabaseError(
+                "maenifold's database is busy: another process is writing it".to_owned(),
+            ),
+            _ => DatabaseError::failed(error),
         }
     }
 }
@@ -109,15 +104,16 @@ impl Database {
     }
 
     fn check_tables(&self) -> Result<(), DatabaseError> {
+        let has_no =
+            |what: String| Err(DatabaseError(format!("maenifold's database has no {what}")));
         for (table, required) in REQUIRED {
             let names = self.columns(table)?;
             if names.is_empty() {
-                return Err(DatabaseError::NoTables(format!("table {table}")));
+                return has_no(format!("table {table}"));
             }
-            if let Some(missing) =
-                required.iter().find(|column| !names.contains(&column.to_string()))
-            {
-                return Err(DatabaseError::NoTables(format!("column {table}.{missing}")));
+            let is_missing = |column: &&&str| !names.contains(&column.to_string());
+            if let Some(missing) = required.iter().find(is_missing) {
+                return has_no(format!("column {table}.{missing}"));
             }
         }
         Ok(())

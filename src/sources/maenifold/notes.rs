@@ -1,10 +1,9 @@
 //! The note files of maenifold's memory. Supplies what the program's answers leave out: reading a note through the
 //! program would change its rank.
 
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::core::note::NotePath;
+use crate::core::note::Note;
 use crate::core::note::concept::Concept;
 use crate::core::note::decode::{self, Decoded};
 use crate::core::note::listing::{FolderListing, ListedFile};
@@ -52,14 +51,6 @@ impl Listed<'_> {
     }
 }
 
-/// The content of a note's file.
-pub(super) struct ReadNote {
-    pub(super) title: String,
-    pub(super) excerpt: String,
-    /// Most mentioned first, then by name.
-    pub(super) concepts: Vec<Concept>,
-}
-
 impl Notes {
     /// Lists the notes of a memory, without opening them.
     pub(super) fn list(places: &Places, links: LinkStyle, max_file_bytes: u64) -> Notes {
@@ -79,7 +70,7 @@ impl Notes {
 
     /// The file of an address.
     pub(super) fn at(&self, uri: &str) -> Option<Listed<'_>> {
-        let path: NotePath = self.vault.as_ref()?.resolve(uri)?.ok()?;
+        let path = self.vault.as_ref()?.resolve(uri)?.ok()?;
         let (folder, name) = path.as_str().rsplit_once('/').unwrap_or(("", path.as_str()));
         let listing = self.listings.iter().find(|listing| listing.folder == folder)?;
         let place = listing.files.binary_search_by(|file| file.name.as_str().cmp(name)).ok()?;
@@ -137,14 +128,10 @@ impl Notes {
     }
 
     /// Reads a file; `None` if it is gone or not text.
-    pub(super) fn read(&self, note: Listed<'_>) -> Option<ReadNote> {
+    pub(super) fn read(&self, note: Listed<'_>) -> Option<Note> {
         let (bytes, _) = vault::read(self.vault.as_ref()?, note.folder, note.file).ok()?;
         let Decoded::Text(text, remarks) = decode::decode(bytes) else { return None };
-        let read = markdown::parse(&text, note.stem(), self.links, remarks);
-        let mut mentions: Vec<(Concept, u32)> = read.mentions.into_iter().collect();
-        mentions.sort_by_key(|(_, links)| Reverse(*links));
-        let concepts = mentions.into_iter().map(|(concept, _)| concept).collect();
-        Some(ReadNote { title: read.title, excerpt: read.excerpt, concepts })
+        Some(markdown::parse(&text, note.stem(), self.links, remarks))
     }
 
     fn all(&self) -> impl Iterator<Item = Listed<'_>> {

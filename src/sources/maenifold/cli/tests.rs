@@ -73,10 +73,15 @@ impl Lab {
             [variable("KGCTX_MAENIFOLD_BIN", "maenifold"), variable("MAENIFOLD_ROOT", "")]
                 .into_iter()
                 .collect();
-        let program = Program::find(&environment).unwrap();
-        let places = Places::locate(&environment).unwrap();
-        let until = Instant::now() + Duration::from_secs(60);
-        Cli::new(program, &places, (timeout, until), LinkStyle::Maenifold, 1_000_000)
+        Cli {
+            program: Program::find(&environment).unwrap(),
+            places: Places::locate(&environment).unwrap(),
+            timeout,
+            until: Instant::now() + Duration::from_secs(60),
+            links: LinkStyle::Maenifold,
+            max_file_bytes: 1_000_000,
+            notes: OnceLock::new(),
+        }
     }
 
     fn calls(&self) -> Vec<String> {

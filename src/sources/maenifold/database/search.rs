@@ -31,23 +31,17 @@ const FOLDER_WEIGHT: f64 = 4.0;
 
 /// A reason for a note: words that it contains according to the full-text index.
 struct TextReason<'a> {
-    note: Place,
-    strength: f64,
+    reason: Reason<Place>,
     /// The words that must be verified in the note.
-    words: Vec<Word<'a>>,
+    words: Vec<&'a str>,
+    /// Whether a text contains such a word, as a whole or as a beginning.
+    has: fn(&str, &str) -> bool,
 }
 
-/// A word of the query.
-#[derive(Clone, Copy)]
-struct Word<'a> {
-    term: &'a str,
-    /// Whether a text contains it, as a whole word or as a beginning.
-    is_in: fn(&str, &str) -> bool,
-}
-
-impl Word<'_> {
-    fn whole(term: &str) -> Word<'_> {
-        Word { term, is_in: fulltext::has_word }
+impl TextReason<'_> {
+    fn new(note: Place, strength: f64, words: Vec<&str>) -> TextReason<'_> {
+        let reason = Reason { note, matched: Match::Text, strength };
+        TextReason { reason, words, has: fulltext::has_word }
     }
 }
 
@@ -97,12 +91,8 @@ impl Memory {
         let mut verified: HashSet<Place> = HashSet::new();
         // Verifies only notes that would be shown; usually all of them contain their words.
         loop {
-            let text = |&TextReason { note, strength, .. }: &TextReason<'_>| Reason {
-                note,
-                matched: Match::Text,
-                strength,
-            };
-            let mut ranked = rank(sure.iter().copied().chain(texts.iter().map(text)));
+            let by_text = texts.iter().map(|text| text.reason);
+            let mut ranked = rank(sure.iter().copied().chain(by_text));
             ranked.truncate(limit);
             let Some(next) = ranked.iter().find(|ranked| !verified.contains(&ranked.note)) else {
                 return Ok(ranked);
@@ -114,14 +104,16 @@ impl Memory {
 
     /// Removes the reasons that rely on words that the note does not contain.
     fn verify(&self, place: Place, texts: &mut Vec<TextReason<'_>>) -> Result<(), String> {
-        if !texts.iter().any(|text| text.note == place && !text.words.is_empty()) {
+        if !texts.iter().any(|text| text.reason.note == place && !text.words.is_empty()) {
             return Ok(());
         }
         let note = &self.notes[place];
         let body = self.database.text_start(note.row.row, TEXT_CHARS)?.unwrap_or_default();
         let pieces = [note.title(), note.folder(), &body];
-        let holds = |word: &Word<'_>| pieces.iter().any(|piece| (word.is_in)(piece, word.term));
-        texts.retain(|text| text.note != place || text.words.iter().all(holds));
+        texts.retain(|TextReason { reason, words, has }| {
+            let holds = |word: &&str| pieces.iter().any(|piece| has(piece, word));
+            reason.note != place || words.iter().all(holds)
+        });
         Ok(())
     }
 
@@ -176,15 +168,15 @@ impl Memory {
         let Some(((_, first), rest)) = known.split_first() else {
             return self.by_beginnings(terms, limit);
         };
-        let words: Vec<Word<'_>> = known.iter().map(|(term, _)| Word::whole(term)).collect();
+        let words: Vec<&str> = known.iter().map(|(term, _)| *term).collect();
         let has_rest = |place: &&Place| rest.iter().all(|(_, holders)| holders.contains_key(place));
         let all = first.keys().filter(has_rest).map(|&place| (place, words.clone()));
         let all = newest(all, words::ALL, limit);
         if !all.is_empty() {
             return all;
         }
-        let holders = known.iter().map(|(_, holders)| holders.keys().copied());
-        newest_of_any(words.iter().copied().zip(holders), limit)
+        let any = known.iter().map(|(term, holders)| (*term, holders.keys().copied()));
+        newest_of_any(any, limit)
     }
 
     fn by_rarity<'a>(
@@ -200,13 +192,13 @@ impl Memory {
             for (&note, &share) in holders {
                 let strength = rarity * share;
                 *sums.entry(note).or_default() += strength;
-                reasons.push(TextReason { note, strength, words: vec![Word::whole(term)] });
+                reasons.push(TextReason::new(note, strength, vec![*term]));
             }
         }
         let mut best: Vec<(Place, f64)> = sums.into_iter().collect();
         best.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| b.0.cmp(&a.0)));
         let best: HashSet<Place> = best.into_iter().take(limit).map(|(note, _)| note).collect();
-        reasons.retain(|reason| best.contains(&reason.note));
+        reasons.retain(|text| best.contains(&text.reason.note));
         if are_all {
             let has_all = |place: &Place| {
                 let title = self.notes[*place].title();
@@ -214,11 +206,8 @@ impl Memory {
             };
             let (_, first) = &rare[0];
             let titled = first.keys().rev().copied().filter(has_all).take(limit).collect();
-            reasons.extend(words::all_in_title(titled).map(|(note, strength)| TextReason {
-                note,
-                strength,
-                words: Vec::new(),
-            }));
+            let titled = words::all_in_title(titled);
+            reasons.extend(titled.map(|(note, strength)| TextReason::new(note, strength, vec![])));
         }
         reasons
     }
@@ -229,9 +218,11 @@ impl Memory {
         let found = long.map(|term| {
             let rows = self.database.rows_with(&format!("\"{term}\"*")).unwrap_or_default();
             let places = rows.into_iter().filter_map(|row| self.by_row.get(&row).copied());
-            (Word { term, is_in: fulltext::has_beginning }, places)
+            (term.as_str(), places)
         });
-        newest_of_any(found, limit)
+        let mut texts = newest_of_any(found, limit);
+        texts.iter_mut().for_each(|text| text.has = fulltext::has_beginning);
+        texts
     }
 
     /// For every word, the notes that contain it.
@@ -296,20 +287,20 @@ impl Memory {
 
 /// The newest of notes that are sorted oldest first, each a little weaker than the previous one, as in the index.
 fn newest<'a>(
-    notes: impl DoubleEndedIterator<Item = (Place, Vec<Word<'a>>)>,
+    notes: impl DoubleEndedIterator<Item = (Place, Vec<&'a str>)>,
     strength: f64,
     limit: usize,
 ) -> Vec<TextReason<'a>> {
     let notes = words::by_age(notes.rev().take(limit).collect(), strength).into_iter();
-    notes.map(|((note, words), strength)| TextReason { note, strength, words }).collect()
+    notes.map(|((note, words), strength)| TextReason::new(note, strength, words)).collect()
 }
 
 /// The newest notes with any of some words. One of them is enough to be verified.
 fn newest_of_any<'a>(
-    found: impl Iterator<Item = (Word<'a>, impl Iterator<Item = Place>)>,
+    found: impl Iterator<Item = (&'a str, impl Iterator<Item = Place>)>,
     limit: usize,
 ) -> Vec<TextReason<'a>> {
-    let mut any: BTreeMap<Place, Word<'a>> = BTreeMap::new();
+    let mut any: BTreeMap<Place, &str> = BTreeMap::new();
     for (word, places) in found {
         for place in places {
             any.entry(place).or_insert(word);

@@ -90,17 +90,14 @@ impl Database {
         around: &Concept,
         limit: usize,
     ) -> Result<Option<Vec<Edge>>, DatabaseError> {
-        let frequencies = match self.frequencies.get() {
-            Some(frequencies) => frequencies,
-            None => {
-                let counted = self.frequencies()?;
-                self.frequencies.get_or_init(|| counted)
-            }
-        };
+        if self.frequencies.get().is_none() {
+            let _ = self.frequencies.set(self.frequencies()?);
+        }
+        let frequencies = self.frequencies.get().into_iter().flatten();
         let sql = "SELECT rowid, co_occurrence_count FROM concept_graph WHERE concept_a = ?1 AND concept_b = ?2";
         let mut statement = self.connection.prepare_cached(sql)?;
         let mut best = Best { edges: Vec::new(), limit };
-        for (mentions, concept) in frequencies.iter().take(MOST_TRIES) {
+        for (mentions, concept) in frequencies.take(MOST_TRIES) {
             if !best.has_room(*mentions) {
                 return Ok(Some(best.edges));
             }

@@ -109,16 +109,17 @@ impl Database {
 fn look(path: &Path) -> Result<Surroundings, DatabaseError> {
     let metadata = fs::metadata(path).map_err(|cause| unreadable(path, &cause))?;
     if !metadata.is_file() {
-        return Err(DatabaseError::NotADatabase(path.to_path_buf()));
+        return Err(foreign(path));
     }
     if metadata.len() == 0 {
-        return Err(DatabaseError::Empty);
+        // maenifold created it, and never filled it.
+        return Err(DatabaseError("maenifold's database is empty; run its Sync".to_owned()));
     }
     let mut head = Vec::new();
     let read = File::open(path).and_then(|file| file.take(20).read_to_end(&mut head));
     read.map_err(|cause| unreadable(path, &cause))?;
     if !head.starts_with(MAGIC) {
-        return Err(DatabaseError::NotADatabase(path.to_path_buf()));
+        return Err(foreign(path));
     }
     Ok(Surroundings {
         has_log_mode: head.get(18..20) == Some(&[2, 2]),
@@ -134,7 +135,7 @@ fn connect_somehow(
     patience: Duration,
 ) -> Result<(Connection, Way), DatabaseError> {
     use ErrorCode::{CannotOpen, NotADatabase, PermissionDenied, ReadOnly, SystemIoFailure};
-    let mut refusal = DatabaseError::Missing(path.to_path_buf());
+    let mut refusal = missing(path);
     for &way in ways {
         let error = match connect(path, way, patience) {
             Ok(connection) => return Ok((connection, way)),
@@ -144,7 +145,7 @@ fn connect_somehow(
             Some(CannotOpen | ReadOnly | PermissionDenied | SystemIoFailure) => {
                 refusal = error.into();
             }
-            Some(NotADatabase) => return Err(DatabaseError::NotADatabase(path.to_path_buf())),
+            Some(NotADatabase) => return Err(foreign(path)),
             _ => return Err(error.into()),
         }
     }
@@ -189,11 +190,17 @@ fn has_bytes(path: &Path) -> bool {
 
 fn unreadable(path: &Path, cause: &io::Error) -> DatabaseError {
     match cause.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
-            DatabaseError::Missing(path.to_path_buf())
-        }
-        _ => DatabaseError::Failed(cause.to_string()),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => missing(path),
+        _ => DatabaseError::failed(cause),
     }
+}
+
+fn missing(path: &Path) -> DatabaseError {
+    DatabaseError(format!("there is no database at {}", path.display()))
+}
+
+fn foreign(path: &Path) -> DatabaseError {
+    DatabaseError(format!("{} is no SQLite database", path.display()))
 }
 
 #[cfg(test)]

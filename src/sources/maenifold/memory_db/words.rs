@@ -23,7 +23,7 @@ impl Database {
     pub fn strengths(&self, phrase: &str) -> Result<Vec<(i64, f64)>, DatabaseError> {
         let totals =
             self.select(TOTALS, [], |row| Ok(row.get_ref(0)?.as_blob().ok().and_then(varint)))?;
-        let no_totals = || DatabaseError::Failed("file_search has no totals".to_owned());
+        let no_totals = || DatabaseError::failed("file_search has no totals");
         let n_rows = *totals.first().ok_or_else(no_totals)?;
         let sql = format!("SELECT rowid, {BM25} FROM file_search WHERE file_search MATCH ?1");
         let mut found: Vec<(i64, f64)> =

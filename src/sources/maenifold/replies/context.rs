@@ -4,20 +4,20 @@
 use serde_json::Value;
 
 use super::MOST;
-use super::reply::{self, ReplyError, named, unknown};
+use super::reply::{self, named, unknown};
 use crate::core::note::vault::SCHEME;
-use crate::sources::maenifold::answers::Relation;
+use crate::core::search::answer::RelatedConcept;
 
 /// The maximum number of lines in a name.
 const MOST_NAME_LINES: usize = 8;
 
 /// Parses the output of BuildContext.
-pub fn context(said: &[u8]) -> Result<Vec<Relation>, ReplyError> {
+pub fn context(said: &[u8]) -> Result<Vec<RelatedConcept>, String> {
     reply::understand(said, of_object, of_text)
 }
 
 /// Accepts both known keys: `relatedConcepts`, and `directRelations` of maenifold's other interface.
-fn of_object(answer: &Value) -> Result<Vec<Relation>, ReplyError> {
+fn of_object(answer: &Value) -> Result<Vec<RelatedConcept>, String> {
     let listed = answer["relatedConcepts"].as_array().or(answer["directRelations"].as_array());
     let listed = listed.ok_or_else(|| unknown(&answer.to_string()))?;
     let is_named = |relation: &Value| relation["name"].is_string();
@@ -27,7 +27,7 @@ fn of_object(answer: &Value) -> Result<Vec<Relation>, ReplyError> {
     Ok(listed.iter().filter_map(of_relation).take(MOST).collect())
 }
 
-fn of_relation(relation: &Value) -> Option<Relation> {
+fn of_relation(relation: &Value) -> Option<RelatedConcept> {
     let uris: Vec<String> = relation["files"]
         .as_array()
         .into_iter()
@@ -39,8 +39,8 @@ fn of_relation(relation: &Value) -> Option<Relation> {
         .collect();
     let told = relation["coOccurrenceCount"].as_u64().or(relation["files"].as_u64());
     let notes = told.unwrap_or(uris.len() as u64);
-    let concept = named(relation["name"].as_str()?)?;
-    Some(Relation { concept, notes: u32::try_from(notes).unwrap_or(u32::MAX), uris })
+    let name = named(relation["name"].as_str()?)?;
+    Some(RelatedConcept { name, files: u32::try_from(notes).unwrap_or(u32::MAX), uris })
 }
 
 /// ```text
@@ -56,7 +56,7 @@ fn of_relation(relation: &Value) -> Option<Relation> {
 /// Community siblings (1 concepts in community 0):
 ///   • token-refresh (shared neighbors: 4, overlap: 0.571)
 /// ```
-fn of_text(text: &str) -> Result<Vec<Relation>, ReplyError> {
+fn of_text(text: &str) -> Result<Vec<RelatedConcept>, String> {
     if !text.starts_with("Context for CONCEPT:") {
         return Err(unknown(text));
     }
@@ -69,17 +69,14 @@ fn of_text(text: &str) -> Result<Vec<Relation>, ReplyError> {
             .ok()
     });
     let Some(told): Option<usize> = told else { return Err(unknown(text)) };
-    let mut relations: Vec<Relation> = Vec::new();
+    let mut relations: Vec<RelatedConcept> = Vec::new();
     // Also counts entries whose names are not accepted.
     let mut seen = 0;
     let mut lines = lines.peekable();
     while seen < told.min(MOST)
         && let Some(line) = lines.next()
     {
-        if ["Expanded relations (", "Community siblings ("]
-            .iter()
-            .any(|head| line.starts_with(head))
-        {
+        if line.starts_with("Expanded relations (") || line.starts_with("Community siblings (") {
             break;
         }
         let Some(mut entry) = bulleted(line).map(str::to_owned) else { continue };
@@ -95,11 +92,11 @@ fn of_text(text: &str) -> Result<Vec<Relation>, ReplyError> {
             entry.push_str(more);
             n_lines += 1;
         };
-        let Some((name, notes)) = counted else { continue };
+        let Some((name, files)) = counted else { continue };
         seen += 1;
-        let files = lines.next_if(|next| next.starts_with("    Files: "));
-        let uris = files.map(uris).unwrap_or_default();
-        relations.extend(named(name).map(|concept| Relation { concept, notes, uris }));
+        let listed = lines.next_if(|next| next.starts_with("    Files: "));
+        let uris = listed.map(uris).unwrap_or_default();
+        relations.extend(named(name).map(|name| RelatedConcept { name, files, uris }));
     }
     if seen == 0 && told > 0 {
         return Err(unknown(text));
@@ -138,10 +135,12 @@ mod tests {
     use crate::core::note::concept::Concept;
     use proptest::prelude::*;
 
+    const UNKNOWN: &str = "maenifold said something unexpected: ";
+
     #[track_caller]
     fn check(said: &str, expect: &[&str]) {
-        let shown = |relation: &Relation| {
-            format!("{} {} {}", relation.concept, relation.notes, relation.uris.join(";"))
+        let shown = |relation: &RelatedConcept| {
+            format!("{} {} {}", relation.name, relation.files, relation.uris.join(";"))
         };
         let relations = context(said.as_bytes()).unwrap();
         assert_eq!(relations.iter().map(shown).collect::<Vec<_>>(), expect, "{said}");
@@ -226,10 +225,10 @@ Community siblings (2 concepts in community 0):
             r#"{"success":true,"data":{},"error":null}"#,
             r#"{"relatedConcepts":["a"]}"#,
         ] {
-            assert!(matches!(context(said.as_bytes()), Err(ReplyError::Unknown(_))), "{said}");
+            assert!(context(said.as_bytes()).unwrap_err().starts_with(UNKNOWN), "{said}");
         }
         let failed = r#"{"success":false,"data":null,"error":{"code":"INTERNAL_ERROR","message":"Error invoking"}}"#;
-        assert!(matches!(context(failed.as_bytes()), Err(ReplyError::Refused(_))));
+        assert!(context(failed.as_bytes()).unwrap_err().starts_with("maenifold refused: "));
     }
 
     #[test]
@@ -269,8 +268,8 @@ Community siblings (2 concepts in community 0):
                 if !uris.is_empty() {
                     text += &format!("    Files: {}\n", uris.join(", "));
                 }
-                let concept = Concept::from_normal_form(name.clone());
-                expect.push(Relation { concept, notes: *notes, uris });
+                let name = Concept::from_normal_form(name.clone());
+                expect.push(RelatedConcept { name, files: *notes, uris });
             }
             text += "\nCommunity siblings (1 concepts in community 0):\n  • s (shared neighbors: 4, overlap: 0.571)\n";
             prop_assert_eq!(context(text.as_bytes()).unwrap(), expect);

@@ -1,11 +1,11 @@
 //! Parses the answer of RecentActivity: the recently changed notes, newest first.
 
 use super::MOST;
-use super::reply::{self, ReplyError, linked, listed_note, listed_notes, unknown};
+use super::reply::{self, linked, listed_note, listed_notes, unknown};
 use crate::sources::maenifold::answers::{AnsweredNote, NotePlace};
 
 /// Parses the output of RecentActivity.
-pub fn recent(said: &[u8]) -> Result<Vec<AnsweredNote>, ReplyError> {
+pub fn recent(said: &[u8]) -> Result<Vec<AnsweredNote>, String> {
     reply::understand(said, |answer| listed_notes(answer, "items", listed_note), of_text)
 }
 
@@ -19,43 +19,33 @@ pub fn recent(said: &[u8]) -> Result<Vec<AnsweredNote>, ReplyError> {
 ///   First: "A piece of the text, always on one line."
 ///   Last: "Another one."
 /// ```
-fn of_text(text: &str) -> Result<Vec<AnsweredNote>, ReplyError> {
+fn of_text(text: &str) -> Result<Vec<AnsweredNote>, String> {
     let mut lines = text.lines().peekable();
     if lines.next().is_none_or(|head| head.trim_end() != "# Recent Activity") {
         return Err(unknown(text));
     }
-    let mut notes: Vec<AnsweredNote> = Vec::new();
-    let mut pieces: Vec<&str> = Vec::new();
+    // Each with its pieces of text.
+    let mut notes: Vec<(AnsweredNote, Vec<&str>)> = Vec::new();
     while let Some(line) = lines.next() {
         let begins = stem(line).filter(|_| lines.peek().is_some_and(|next| is_time(next)));
         if let Some(stem) = begins {
             if notes.len() == MOST {
                 break;
             }
-            take_pieces(&mut notes, &mut pieces);
             let place = NotePlace::Stem(stem.to_owned());
-            notes.push(AnsweredNote { place, ..AnsweredNote::default() });
-            continue;
-        }
-        let Some(note) = notes.last_mut() else { continue };
-        if let Some(title) = line.strip_prefix("  Title: ") {
-            note.title.get_or_insert_with(|| title.to_owned());
-        } else if let Some(piece) = piece(line) {
-            pieces.push(piece);
+            notes.push((AnsweredNote { place, ..AnsweredNote::default() }, Vec::new()));
+        } else if let Some((note, pieces)) = notes.last_mut() {
+            if let Some(title) = line.strip_prefix("  Title: ") {
+                note.title.get_or_insert_with(|| title.to_owned());
+            }
+            pieces.extend(piece(line));
         }
     }
-    take_pieces(&mut notes, &mut pieces);
     if notes.is_empty() {
         return Err(unknown(text));
     }
-    Ok(notes)
-}
-
-/// Assigns the concepts of the collected pieces to the last note.
-fn take_pieces(notes: &mut [AnsweredNote], pieces: &mut Vec<&str>) {
-    if let Some(note) = notes.last_mut() {
-        note.concepts = linked(pieces.drain(..));
-    }
+    let linking = |(note, pieces)| AnsweredNote { concepts: linked(pieces), ..note };
+    Ok(notes.into_iter().map(linking).collect())
 }
 
 /// The file name at the start of a block, parsed from the right, because a file name can contain almost anything.
@@ -81,6 +71,8 @@ fn piece(line: &str) -> Option<&str> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    const UNKNOWN: &str = "maenifold said something unexpected: ";
 
     fn shown(notes: &[AnsweredNote]) -> Vec<String> {
         let shown = |note: &AnsweredNote| {
@@ -187,11 +179,11 @@ mod tests {
             r#"{"success":true,"data":{"activity":[]},"error":null}"#,
             r#"{"items":["a"]}"#,
         ] {
-            assert!(matches!(recent(said.as_bytes()), Err(ReplyError::Unknown(_))), "{said}");
+            assert!(recent(said.as_bytes()).unwrap_err().starts_with(UNKNOWN), "{said}");
         }
         let none =
             recent(b"# Recent Activity\n\nNo database found. Run the `Sync` command first\n");
-        assert_eq!(none, Err(ReplyError::NoDatabase));
+        assert_eq!(none.unwrap_err(), "maenifold has no database yet; its `Sync` makes one");
     }
 
     #[test]

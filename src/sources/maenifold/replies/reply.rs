@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use thiserror::Error;
 
 use crate::core::note::concept::Concept;
 use crate::core::note::vault::SCHEME;
@@ -12,30 +11,12 @@ use crate::core::secrets;
 use crate::core::settings::LinkStyle;
 use crate::core::text::for_model;
 use crate::core::time::Timestamp;
-use crate::sources::maenifold::answers::{AnsweredNote, NotePlace};
+use crate::sources::maenifold::answers::{AnsweredNote, NotePlace, most_mentioned};
 
 /// The length limit of output in error messages.
 const SHOWN_CHARS: usize = 120;
 /// The length of the output from which an error message is made.
 const LOOKED_AT_BYTES: usize = 2_000;
-
-/// Why a reply is not an answer. Each message is one line, whatever the output was.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum ReplyError {
-    #[error("maenifold refused: {0}")]
-    Refused(String),
-    #[error("maenifold has no database yet; its `Sync` makes one")]
-    NoDatabase,
-    #[error("maenifold did not take the call, and explained its usage instead")]
-    Usage,
-    #[error("maenifold said nothing")]
-    Empty,
-    #[error("maenifold's answer stops in the middle")]
-    Truncated,
-    /// The output is not a known answer.
-    #[error("maenifold said something unexpected: {0}")]
-    Unknown(String),
-}
 
 /// An answer in its original format.
 enum Reply {
@@ -50,9 +31,9 @@ enum Reply {
 /// Parses an answer in any format. A message that nothing was found gives an empty list.
 pub(super) fn understand<T>(
     said: &[u8],
-    of_object: impl Fn(&Value) -> Result<Vec<T>, ReplyError>,
-    of_text: impl Fn(&str) -> Result<Vec<T>, ReplyError>,
-) -> Result<Vec<T>, ReplyError> {
+    of_object: impl Fn(&Value) -> Result<Vec<T>, String>,
+    of_text: impl Fn(&str) -> Result<Vec<T>, String>,
+) -> Result<Vec<T>, String> {
     match read(said)? {
         Reply::Nothing => Ok(Vec::new()),
         Reply::Json(answer) => of_object(&answer),
@@ -65,7 +46,7 @@ pub(super) fn listed_notes(
     answer: &Value,
     key: &str,
     of_item: impl Fn(&Value) -> Option<AnsweredNote>,
-) -> Result<Vec<AnsweredNote>, ReplyError> {
+) -> Result<Vec<AnsweredNote>, String> {
     let items = answer[key].as_array().ok_or_else(|| unknown(&answer.to_string()))?;
     let notes: Vec<AnsweredNote> = items.iter().filter_map(of_item).take(super::MOST).collect();
     if notes.is_empty() && !items.is_empty() {
@@ -88,11 +69,11 @@ pub(super) fn listed_note(item: &Value) -> Option<AnsweredNote> {
 }
 
 /// Detects the format of the output.
-fn read(bytes: &[u8]) -> Result<Reply, ReplyError> {
+fn read(bytes: &[u8]) -> Result<Reply, String> {
     let text = String::from_utf8_lossy(bytes);
     let text = text.trim_start_matches('\u{feff}').trim_matches(['\r', '\n', ' ', '\t']);
     if text.is_empty() {
-        return Err(ReplyError::Empty);
+        return Err("maenifold said nothing".to_owned());
     }
     if !text.starts_with('{') {
         return of_text(text);
@@ -101,17 +82,19 @@ fn read(bytes: &[u8]) -> Result<Reply, ReplyError> {
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     match values.next() {
         Some(Ok(value)) => of_object(value),
-        Some(Err(error)) if error.is_eof() => Err(ReplyError::Truncated),
+        Some(Err(error)) if error.is_eof() => {
+            Err("maenifold's answer stops in the middle".to_owned())
+        }
         _ => Err(unknown(text)),
     }
 }
 
 /// An error that quotes the beginning of unknown output.
-pub(super) fn unknown(said: &str) -> ReplyError {
-    ReplyError::Unknown(shown(said))
+pub(super) fn unknown(said: &str) -> String {
+    format!("maenifold said something unexpected: {}", shown(said))
 }
 
-fn of_object(mut value: Value) -> Result<Reply, ReplyError> {
+fn of_object(mut value: Value) -> Result<Reply, String> {
     let error = value.get("error").filter(|error| !error.is_null());
     let has_succeeded = match value.get("success").and_then(Value::as_bool) {
         Some(has_succeeded) => has_succeeded,
@@ -128,7 +111,7 @@ fn of_object(mut value: Value) -> Result<Reply, ReplyError> {
 }
 
 /// Interprets the envelope of a failure.
-fn of_failure(error: &Value) -> Result<Reply, ReplyError> {
+fn of_failure(error: &Value) -> Result<Reply, String> {
     let code = error["code"].as_str().unwrap_or_default();
     let message = error["message"].as_str().or(error.as_str()).unwrap_or_default();
     if let Some(verdict) = verdict(message) {
@@ -139,26 +122,28 @@ fn of_failure(error: &Value) -> Result<Reply, ReplyError> {
         ("", said) | (said, "") => shown(said),
         (code, message) => shown(&format!("{code}: {message}")),
     };
-    Err(ReplyError::Refused(said))
+    Err(format!("maenifold refused: {said}"))
 }
 
-fn of_text(text: &str) -> Result<Reply, ReplyError> {
+fn of_text(text: &str) -> Result<Reply, String> {
     const REFUSALS: [&str; 4] = ["ERROR:", "Error invoking", "Unknown tool:", "DIAGNOSTIC:"];
     if let Some(verdict) = verdict(text) {
         return verdict;
     }
     if REFUSALS.iter().any(|refusal| text.starts_with(refusal)) {
         // Further lines contain a hint.
-        return Err(ReplyError::Refused(shown(text.lines().next().unwrap_or_default())));
+        let said = shown(text.lines().next().unwrap_or_default());
+        return Err(format!("maenifold refused: {said}"));
     }
     if text.starts_with("maenifold CLI") || text.starts_with("Usage:") {
-        return Err(ReplyError::Usage);
+        let usage = "maenifold did not take the call, and explained its usage instead";
+        return Err(usage.to_owned());
     }
     Ok(Reply::Text(text.to_owned()))
 }
 
 /// Interprets messages that can occur as text and as a failure.
-fn verdict(message: &str) -> Option<Result<Reply, ReplyError>> {
+fn verdict(message: &str) -> Option<Result<Reply, String>> {
     const NOTHING: [&str; 4] = [
         "No memories found in specified folder",
         "No recent activity found",
@@ -170,7 +155,8 @@ fn verdict(message: &str) -> Option<Result<Reply, ReplyError>> {
     if NOTHING.iter().any(|nothing| message.starts_with(nothing)) {
         return Some(Ok(Reply::Nothing));
     }
-    message.starts_with("No database found").then_some(Err(ReplyError::NoDatabase))
+    let no_database = || Err("maenifold has no database yet; its `Sync` makes one".to_owned());
+    message.starts_with("No database found").then(no_database)
 }
 
 /// The beginning of the output, on one line and without secrets.
@@ -195,9 +181,7 @@ pub(super) fn linked<'a>(pieces: impl IntoIterator<Item = &'a str>) -> Vec<Conce
             }
         });
     }
-    let mut mentions: Vec<(Concept, u32)> = mentions.into_iter().collect();
-    mentions.sort_by_key(|(_, times)| std::cmp::Reverse(*times));
-    mentions.into_iter().map(|(concept, _)| concept).collect()
+    most_mentioned(mentions)
 }
 
 /// The concept of a name; `None` for an empty name, and for a secret.
@@ -228,7 +212,7 @@ mod tests {
     #[track_caller]
     fn check_error(said: impl AsRef<[u8]>, expect: &str) {
         let error = read(said.as_ref()).map(|_| ()).unwrap_err();
-        assert_eq!(error.to_string(), expect);
+        assert_eq!(error, expect);
     }
 
     #[track_caller]
@@ -306,9 +290,9 @@ mod tests {
     fn an_error_shows_little_and_no_secrets() {
         let key = format!("AKIA{}", "Q3EGRXZ5T7PLMN2W");
         let error = read(format!("ERROR: key {key} is\u{7} \u{1b}[31mbad").as_bytes());
-        let error = error.map(|_| ()).unwrap_err().to_string();
+        let error = error.map(|_| ()).unwrap_err();
         assert!(!error.contains("AKIA") && !error.contains(char::is_control), "{error}");
-        let error = unknown(&"é".repeat(5_000)).to_string();
+        let error = unknown(&"é".repeat(5_000));
         assert!(error.chars().count() < 200, "{error}");
     }
 
@@ -325,14 +309,13 @@ mod tests {
         #[test]
         fn no_bytes_are_too_odd(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
             if let Err(error) = read(&bytes) {
-                prop_assert!(!error.to_string().contains(char::is_control));
+                prop_assert!(!error.contains(char::is_control));
             }
         }
 
         #[test]
         fn errors_stay_on_one_short_line(text in "(ERROR:|\\{|x)?\\PC{0,40}[\\n\\r\\t\\x00-\\x1f\u{2028}]?.{0,400}") {
             if let Err(error) = read(text.as_bytes()) {
-                let error = error.to_string();
                 prop_assert!(!error.contains(char::is_control) && error.chars().count() < 200, "{error:?}");
             }
         }
