@@ -5,7 +5,6 @@ mod bridged;
 mod check;
 mod client;
 mod follower;
-#[cfg(unix)]
 pub mod instance;
 mod protocol;
 mod run;

@@ -25,7 +25,6 @@ pub(super) struct DoctorArgs {
 
 pub(super) fn run(place: &PlaceArgs, args: &DoctorArgs, screen: &mut Screen) -> Outcome {
     let mut diagnosis = diagnose(&place.request(), args.server.as_deref())?;
-    #[cfg(unix)]
     diagnosis.add(crate::service::check());
     if args.json {
         screen.json(&diagnosis);

@@ -18,6 +18,7 @@ use crate::core::host::Host;
 use crate::core::time_limits;
 use crate::hosts::opencode::BridgeReply;
 use crate::hosts::words::words;
+use crate::service;
 
 /// No question is longer: it holds no messages, only the marks in them.
 const LONGEST_QUESTION: u64 = 4 * 1024 * 1024;
@@ -69,7 +70,7 @@ fn answer(host: Host, question: io::Result<Vec<u8>>, until: Instant) -> Answer {
 /// Answers the bridge, through the service where there is one.
 fn opencode(question: io::Result<Vec<u8>>, until: Instant) -> Answer {
     let pending = match question {
-        Ok(question) => match ask_the_service(&question) {
+        Ok(question) => match service::hook(&question) {
             Some(reply) => PendingDelivery::unclaimed(reply),
             None => hook::opencode(&question, &Caller::alone(until)),
         },
@@ -89,12 +90,4 @@ fn in_time(until: Instant, host: Host) -> Answer {
         let _ = sender.send(answer(host, read.map(|_| question), until - time_limits::HOOK_REPLY));
     });
     receiver.recv_timeout(until.saturating_duration_since(Instant::now())).ok().flatten()
-}
-
-/// The service's answer, where there is one.
-fn ask_the_service(question: &[u8]) -> Option<BridgeReply> {
-    #[cfg(unix)]
-    return crate::service::hook(question);
-    #[cfg(not(unix))]
-    None
 }

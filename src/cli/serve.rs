@@ -2,14 +2,10 @@
 
 use clap::Args as ClapArgs;
 
-#[cfg(unix)]
-use crate::cli::outcome::NO;
-use crate::cli::outcome::{Failure, Outcome, UNAVAILABLE};
+use crate::cli::outcome::{Failure, NO, Outcome, UNAVAILABLE};
 use crate::cli::place::PlaceArgs;
 use crate::cli::screen::Screen;
-#[cfg(unix)]
 use crate::core::text::{for_terminal, number::counted};
-#[cfg(unix)]
 use crate::service::{self, Status};
 
 /// Keep running: watch the notes, and give sessions of OpenCode servers their context
@@ -29,7 +25,6 @@ pub(super) struct ServeArgs {
     json: bool,
 }
 
-#[cfg(unix)]
 pub(super) fn run(place: &PlaceArgs, args: &ServeArgs, screen: &mut Screen) -> Outcome {
     if args.status {
         return status(args, screen);
@@ -45,7 +40,6 @@ pub(super) fn run(place: &PlaceArgs, args: &ServeArgs, screen: &mut Screen) -> O
     Ok(())
 }
 
-#[cfg(unix)]
 fn status(args: &ServeArgs, screen: &mut Screen) -> Outcome {
     let status = match service::status() {
         None => {
@@ -79,10 +73,4 @@ fn status(args: &ServeArgs, screen: &mut Screen) -> Outcome {
     }
     screen.line(format!("log in {log}"));
     Ok(())
-}
-
-#[cfg(not(unix))]
-pub(super) fn run(_: &PlaceArgs, _: &ServeArgs, _: &mut Screen) -> Outcome {
-    let message = "the service needs Unix sockets, which this system does not have";
-    Err(Failure::new(UNAVAILABLE, message))
 }

@@ -5,8 +5,9 @@ mod hook;
 
 pub use hook::Amplifier;
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::core::handoff::foreign::ForeignHandoff;
@@ -23,14 +24,6 @@ const NO_NAME: &str = "unknown";
 const MAX_BYTES: u64 = 4 << 20;
 /// The longest file name that common file systems allow.
 const MAX_NAME_BYTES: usize = 255;
-
-/// What to do with an existing handoff that has another text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Existing {
-    /// Keeps it and refuses the new one.
-    Keep,
-    Replace,
-}
 
 /// The folder that holds Amplifier's projects.
 pub fn projects_folder(environment: &Environment) -> Option<PathBuf> {
@@ -102,13 +95,9 @@ fn read(path: &Path) -> io::Result<Option<(Vec<u8>, Timestamp)>> {
         Err(error) if is_absent(&error) => return Ok(None),
         Err(error) => return Err(error),
     }
-    let mut options = OpenOptions::new();
-    options.read(true);
     // The file can have become a pipe by now; without this flag, opening it would wait for a
     // writer.
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
-    let file = options.open(path)?;
+    let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
     let metadata = file.metadata()?;
     if !metadata.is_file() {
         return Err(io::Error::other("it is no plain file"));
@@ -123,14 +112,9 @@ fn read(path: &Path) -> io::Result<Option<(Vec<u8>, Timestamp)>> {
     Ok(Some((bytes, Timestamp(nanos))))
 }
 
-/// Writes a handoff atomically to the path where Amplifier looks for it, and returns that path.
-pub fn export(
-    projects: &Path,
-    slug: &str,
-    session: &str,
-    text: &str,
-    existing: Existing,
-) -> io::Result<PathBuf> {
+/// Writes a handoff atomically to the path where Amplifier looks for it, and returns that path. Never replaces one that
+/// has another text.
+pub fn export(projects: &Path, slug: &str, session: &str, text: &str) -> io::Result<PathBuf> {
     if let Some(name) = [slug, session].into_iter().find(|name| !is_one_name(name)) {
         let why = format!("{name:?} is no name of a single folder");
         return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
@@ -144,10 +128,7 @@ pub fn export(
         // A link can point outside Amplifier's folder, so it is never written through.
         Ok(there) if !there.is_file() => return Err(refused("no plain file")),
         Ok(_) if fs::read(&path)? == text.as_bytes() => return Ok(path),
-        Ok(_) if existing == Existing::Keep => {
-            return Err(refused("there already, and says something else"));
-        }
-        Ok(_) => {}
+        Ok(_) => return Err(refused("there already, and says something else")),
         Err(error) if is_absent(&error) => directories::create_private(&folder)?,
         Err(error) => return Err(error),
     }

@@ -3,4 +3,4 @@
 mod hook;
 pub mod transcript;
 
-pub use hook::{ClaudeCode, fits};
+pub use hook::ClaudeCode;

@@ -11,10 +11,10 @@ pub mod plugins;
 mod server;
 mod wire;
 
-pub use address::{AddressError, Credentials, ServerAddress};
+pub use address::{AddressError, ServerAddress};
 pub use error::ServerError;
 pub use events::Scope;
-pub use hook::{BridgeContext, BridgeNotice, BridgeQuestion, BridgeReply, Metadata, QuestionError};
+pub use hook::{BridgeContext, BridgeNotice, BridgeQuestion, BridgeReply, Metadata};
 pub use no_reply::NoReply;
 pub use server::OpencodeServer;
 pub use wire::{
@@ -23,4 +23,4 @@ pub use wire::{
 };
 
 #[cfg(test)]
-mod loopback;
+mod loopback_for_tests;

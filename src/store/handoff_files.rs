@@ -1,8 +1,9 @@
 //! The documents of handoffs: one file each, below the state's folder. Written once and atomically,
 //! and never changed.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Read as _, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
 use crate::core::handoff::HandoffId;
@@ -38,7 +39,8 @@ impl HandoffFiles {
     pub fn write(&self, id: &HandoffId, text: &str) -> io::Result<()> {
         directories::create_private(&self.folder)?;
         let temporary = self.temporary(id);
-        let written = create_private_file(&temporary).and_then(|mut file| {
+        let private = File::options().write(true).create_new(true).mode(0o600).open(&temporary);
+        let written = private.and_then(|mut file| {
             file.write_all(text.as_bytes())?;
             file.sync_all()
         });
@@ -68,14 +70,8 @@ impl HandoffFiles {
 
     /// Reads a document. Rejects anything but a regular file of a sensible size.
     pub fn read(&self, id: &HandoffId) -> io::Result<Vec<u8>> {
-        let mut options = OpenOptions::new();
-        options.read(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::custom_flags(
-            &mut options,
-            libc::O_NOFOLLOW | libc::O_NONBLOCK,
-        );
-        let file = options.open(self.path(id))?;
+        let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
+        let file = File::options().read(true).custom_flags(flags).open(self.path(id))?;
         let there = file.metadata()?;
         if !there.is_file() {
             return Err(io::Error::other("it is no plain file"));
@@ -124,14 +120,6 @@ impl HandoffFiles {
     }
 }
 
-fn create_private_file(path: &std::path::Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -157,7 +145,6 @@ mod tests {
         assert!(!files.is_there(&id));
     }
 
-    #[cfg(unix)]
     #[test]
     fn nothing_but_a_plain_file_is_read() {
         use std::os::unix::fs::{PermissionsExt, symlink};

@@ -10,7 +10,7 @@ use crate::core::handoff::document::{self, Read};
 use crate::core::handoff::foreign;
 use crate::core::handoff::{HandoffId, Occasion, Status};
 use crate::core::time::Timestamp;
-use crate::hosts::amplifier::{self, Existing};
+use crate::hosts::amplifier;
 use crate::store::handoff_files::MAX_BYTES;
 use crate::system::atomic_file;
 use crate::system::clock;
@@ -131,7 +131,7 @@ impl Handoffs {
         let slug = amplifier::slug(self.place.project.root.as_deref().unwrap_or(Path::new("")));
         let text = foreign::amplifier_text(&read.document, &slug, None);
         let session = record.session.unwrap_or_else(|| record.id.to_string());
-        amplifier::export(&projects, &slug, &session, &text, Existing::Keep).map_err(fail)
+        amplifier::export(&projects, &slug, &session, &text).map_err(fail)
     }
 }
 

@@ -67,12 +67,9 @@ fn h_0_13_a_project_is_called_by_its_folder() {
     assert_eq!(slug(Path::new("/not/there/")), "there");
     assert_eq!(slug(Path::new("")), "unknown");
     assert_eq!(slug(Path::new("/")), "unknown");
-    #[cfg(unix)]
-    {
-        let link = place.path().join("link");
-        std::os::unix::fs::symlink(place.root(), &link).unwrap();
-        assert_eq!(slug(&link), "atlas");
-    }
+    let link = place.path().join("link");
+    std::os::unix::fs::symlink(place.root(), &link).unwrap();
+    assert_eq!(slug(&link), "atlas");
     assert_eq!(path_slug(Path::new("/srv/not there/a")), "-srv-not there-a");
     assert_eq!(path_slug(Path::new("C:\\projects\\web-app")), "-C-projects-web-app");
 }
@@ -115,17 +112,12 @@ fn h_0_7_what_cannot_be_read_is_named_and_the_others_are_found() {
     place.write("atlas/sessions/a/handoff.md/folder", "");
     place.write("atlas/sessions/b/handoff.md", vec![b'x'; 5 << 20]);
     place.write("atlas/sessions/d/handoff.md", b"\xff");
-    let mut n_warnings = 2;
-    #[cfg(unix)]
-    {
-        fs::create_dir_all(place.projects().join("atlas/sessions/c")).unwrap();
-        let pipe = place.projects().join("atlas/sessions/c/handoff.md");
-        assert!(std::process::Command::new("mkfifo").arg(pipe).status().unwrap().success());
-        n_warnings += 1;
-    }
+    fs::create_dir_all(place.projects().join("atlas/sessions/c")).unwrap();
+    let pipe = place.projects().join("atlas/sessions/c/handoff.md");
+    assert!(std::process::Command::new("mkfifo").arg(pipe).status().unwrap().success());
     let (found, warnings) = place.find();
     assert_eq!(found, [("d".to_owned(), vec![0xff])]);
-    assert_eq!(warnings.len(), n_warnings, "{warnings:?}");
+    assert_eq!(warnings.len(), 3, "{warnings:?}");
     for (warning, session) in warnings.iter().zip(["a", "b", "c"]) {
         let named = format!("atlas/sessions/{session}/handoff.md cannot be read");
         assert!(warning.contains(&named), "{warning}");
@@ -135,18 +127,15 @@ fn h_0_7_what_cannot_be_read_is_named_and_the_others_are_found() {
 #[test]
 fn what_is_exported_is_found() {
     let place = Place::new();
-    let export = |text, existing| export(&place.projects(), "atlas", "s1", text, existing);
+    let export = |text| export(&place.projects(), "atlas", "s1", text);
     let path = place.projects().join("atlas/sessions/s1/handoff.md");
-    assert_eq!(export("one", Existing::Keep).unwrap(), path);
-    assert_eq!(export("one", Existing::Keep).unwrap(), path);
-    let error = export("two", Existing::Keep).unwrap_err();
+    assert_eq!(export("one").unwrap(), path);
+    assert_eq!(export("one").unwrap(), path);
+    let error = export("two").unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::AlreadyExists, "{error}");
     assert_eq!(place.find().0, [("s1".to_owned(), b"one".to_vec())]);
-    export("two", Existing::Replace).unwrap();
-    assert_eq!(place.find().0, [("s1".to_owned(), b"two".to_vec())]);
 }
 
-#[cfg(unix)]
 #[test]
 fn nothing_is_exported_through_a_link() {
     let place = Place::new();
@@ -155,7 +144,7 @@ fn nothing_is_exported_through_a_link() {
     fs::create_dir_all(place.projects().join("atlas/sessions/s1")).unwrap();
     let link = place.projects().join("atlas/sessions/s1/handoff.md");
     std::os::unix::fs::symlink(&outside, link).unwrap();
-    assert!(export(&place.projects(), "atlas", "s1", "x", Existing::Replace).is_err());
+    assert!(export(&place.projects(), "atlas", "s1", "x").is_err());
     assert_eq!(fs::read_to_string(outside).unwrap(), "mine");
 }
 
@@ -166,7 +155,7 @@ fn no_name_leads_out_of_the_projects() {
         ["", ".", "..", "../x", "a/b", "/a", "a\\b", "a\0b", "a/", "./a", "c:", &"a".repeat(256)]
     {
         for (slug, session) in [(wrong, "s"), ("atlas", wrong)] {
-            let error = export(&place.projects(), slug, session, "x", Existing::Keep).unwrap_err();
+            let error = export(&place.projects(), slug, session, "x").unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::InvalidInput, "{wrong:?}: {error}");
         }
     }
@@ -177,7 +166,7 @@ proptest! {
     #[test]
     fn any_session_is_exported_to_its_folder_or_refused(session in "\\PC{0,8}|[./\\\\a:]{0,6}") {
         let place = Place::new();
-        match export(&place.projects(), "atlas", &session, "x", Existing::Keep) {
+        match export(&place.projects(), "atlas", &session, "x") {
             Ok(path) => {
                 let path = fs::canonicalize(path).unwrap();
                 prop_assert_eq!(path, place.projects().join("atlas/sessions").join(session).join("handoff.md"));

@@ -14,10 +14,6 @@ use serde_json::Value;
 
 use crate::hosts::words::{EventKind, HostWords, SessionEvent, StartCause};
 
-/// The longest text that reaches the model whole. Claude Code counts UTF-16 units: a character
-/// beyond the first plane counts as two.
-const MAX_CONTEXT_UNITS: usize = 10_000;
-
 #[derive(Deserialize)]
 struct RawEvent {
     /// A cleared session gets a new id.
@@ -100,10 +96,6 @@ impl HostWords for ClaudeCode {
             let _ = opened.and_then(|mut file| file.write_all(line.as_bytes()));
         }
     }
-}
-
-pub fn fits(text: &str) -> bool {
-    text.encode_utf16().count() <= MAX_CONTEXT_UNITS
 }
 
 #[cfg(test)]
@@ -227,11 +219,5 @@ mod tests {
     fn a_1_18_a_megabyte_comes_through() {
         // A-1.18
         check_envelope(&"\u{1}\"\\\n\u{2028}é😀x".repeat(80_000));
-    }
-
-    #[test]
-    fn room_is_counted_as_claude_code_counts() {
-        assert!(fits(&"ü".repeat(10_000)) && !fits(&"a".repeat(10_001)));
-        assert!(fits(&"😀".repeat(5_000)) && !fits(&"😀".repeat(5_001)));
     }
 }

@@ -25,7 +25,7 @@ pub struct AddressError {
 }
 
 /// The user and password for a server, as the value of a header. `Debug` shows neither.
-pub type Credentials = HeaderValue;
+pub(super) type Credentials = HeaderValue;
 
 /// The address of an OpenCode server: `http://host[:port][/base]`. `Display` omits credentials.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -106,7 +106,7 @@ mod tests {
     use std::thread::sleep;
 
     use super::*;
-    use crate::hosts::opencode::loopback;
+    use crate::hosts::opencode::loopback_for_tests as loopback;
     use crate::hosts::opencode::server::OpencodeServer;
 
     const HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";

@@ -127,7 +127,7 @@ mod tests {
     use std::time::Instant;
 
     use super::*;
-    use crate::hosts::opencode::loopback;
+    use crate::hosts::opencode::loopback_for_tests as loopback;
     use crate::system::environment::Environment;
 
     const LIMIT: Duration = Duration::from_secs(20);

@@ -1,6 +1,8 @@
 //! Sessions in the state: where each started, which process it runs in, and which of them ended
 //! without a handoff.
 
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OptionalExtension, params};
@@ -175,12 +177,6 @@ pub(super) fn bytes(path: &Path) -> &[u8] {
     path.as_os_str().as_encoded_bytes()
 }
 
-#[cfg(unix)]
 fn path(bytes: Vec<u8>) -> PathBuf {
-    PathBuf::from(<std::ffi::OsString as std::os::unix::ffi::OsStringExt>::from_vec(bytes))
-}
-
-#[cfg(not(unix))]
-fn path(bytes: Vec<u8>) -> PathBuf {
-    String::from_utf8_lossy(&bytes).into_owned().into()
+    OsString::from_vec(bytes).into()
 }

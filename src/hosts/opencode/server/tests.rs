@@ -8,7 +8,7 @@ use futures::StreamExt;
 use serde_json::json;
 
 use super::*;
-use crate::hosts::opencode::loopback;
+use crate::hosts::opencode::loopback_for_tests as loopback;
 
 const LIMIT: Duration = Duration::from_secs(20);
 const JSON: &str = "application/json";
