@@ -12,5 +12,5 @@ mod status;
 
 pub use check::check;
 pub use client::{deliver, hook, status};
-pub use run::{ServeError, Serving, serve};
-pub use status::{ServerStatus, Status};
+pub use run::{ServeError, serve};
+pub use status::Status;

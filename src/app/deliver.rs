@@ -66,7 +66,7 @@ pub fn deliver(request: DeliveryRequest<'_>) -> Result<PendingDelivery<Injection
     let claimed = SessionClaim::take(folder, &session.id, &session.moment, door, until)?;
     let (claim, handoff, recording) = match claimed {
         Some((claim, mut state)) => {
-            let (token, process) = (claim.token(), request.process);
+            let (token, process) = (claim.token, request.process);
             let folder = session.place.dir.as_deref().unwrap_or(Path::new(""));
             remember(&mut state, &session.id, place, folder, process);
             let (id, wanted) = (&session.id, request.wanted);

@@ -40,7 +40,8 @@ pub fn finish_all(just_ended: Option<(String, PathBuf)>, transcript: Option<Path
 }
 
 fn finish(ended: &Ending) -> Result<()> {
-    let mut handoffs = Handoffs::open_for(&Request::lenient(ended.folder.clone()), &ended.session)?;
+    let request = Request::lenient(ended.folder.clone());
+    let mut handoffs = Handoffs::open_at(&request, Some(ended.session.clone()), true)?;
     let settings = &handoffs.place.settings;
     let is_on = settings.enabled.value && settings.handoff.enabled.value;
     if !is_on || handoffs.has_written(ended)? {

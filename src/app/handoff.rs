@@ -14,7 +14,6 @@ pub use crate::app::handoff::create::Created;
 pub use crate::app::handoff::keep::Pruned;
 pub use crate::app::handoff::pickup::Picked;
 pub use crate::app::handoff::reconcile::{Finding, Reconciled, Verdict};
-pub use crate::app::handoff::transfer::{Imported, ImportedHandoff};
 
 use crate::core::handoff::HandoffId;
 use crate::core::handoff::document::{self, Incomplete, InputError, Read};
@@ -101,12 +100,8 @@ impl Handoffs {
         Handoffs::open_at(&request, session, !is_named)
     }
 
-    /// Opens the handoffs of the place where a session started.
-    pub(super) fn open_for(request: &Request, session: &str) -> Result<Handoffs> {
-        Handoffs::open_at(request, Some(session.to_owned()), true)
-    }
-
-    fn open_at(
+    /// Opens the handoffs of a place, or of the one where the session started.
+    pub(super) fn open_at(
         request: &Request,
         session: Option<String>,
         follows_session: bool,

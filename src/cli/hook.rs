@@ -60,15 +60,11 @@ pub(super) fn run(args: &HookArgs, mut screen: Screen) -> ExitCode {
 /// What to print, if anything.
 type Answer = Option<PendingDelivery<String>>;
 
+/// Answers a host. The bridge in OpenCode is answered by the service, where there is one.
 fn answer(host: Host, question: io::Result<Vec<u8>>, until: Instant) -> Answer {
-    match host {
-        Host::Opencode => opencode(question, until),
-        host => hook::direct(host, &question.ok()?, until),
+    if host != Host::Opencode {
+        return hook::direct(host, &question.ok()?, until);
     }
-}
-
-/// Answers the bridge, through the service where there is one.
-fn opencode(question: io::Result<Vec<u8>>, until: Instant) -> Answer {
     let pending = match question {
         Ok(question) => match service::hook(&question) {
             Some(reply) => PendingDelivery::unclaimed(reply),

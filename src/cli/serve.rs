@@ -42,10 +42,7 @@ pub(super) fn run(place: &PlaceArgs, args: &ServeArgs, screen: &mut Screen) -> O
 
 fn status(args: &ServeArgs, screen: &mut Screen) -> Outcome {
     let status = match service::status() {
-        None => {
-            let message = "kgctx serve is not running, or does not answer";
-            return Err(Failure::new(NO, message));
-        }
+        None => return Err(Failure::new(NO, "kgctx serve is not running, or does not answer")),
         Some(Err(version)) => {
             let message = format!(
                 "kgctx serve is of version {version}, this is {}; restart it",

@@ -116,11 +116,6 @@ impl Stored {
             None => None,
         }
     }
-
-    /// Whether the last mark is a context of ours.
-    pub fn has_context(&self) -> bool {
-        self.marks.last() == Some(&Mark::Context)
-    }
 }
 
 #[cfg(test)]

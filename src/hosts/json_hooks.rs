@@ -94,25 +94,22 @@ impl SettingsFile {
     }
 
     fn parse(path: &Path, wanted: &'static JsonHooks, bytes: Vec<u8>) -> SettingsResult<Self> {
-        let shape = |what: &str| SettingsFileError::Shape {
-            path: path.to_path_buf(),
-            what: what.to_owned(),
-        };
-        let text = String::from_utf8(bytes).map_err(|_| shape("it is not UTF-8"))?;
+        let shape = |what: String| SettingsFileError::Shape { path: path.to_path_buf(), what };
+        let text = String::from_utf8(bytes).map_err(|_| shape("it is not UTF-8".to_owned()))?;
         // Hosts read an empty file as an empty object.
         let json = if text.trim().is_empty() { "{}\n".to_owned() } else { text.clone() };
         let json = JsonText::parse(json)
             .map_err(|cause| SettingsFileError::Broken { path: path.to_path_buf(), cause })?;
         if json.root.kind != Kind::Object {
-            return Err(shape("it is no object in braces"));
+            return Err(shape("it is no object in braces".to_owned()));
         }
         if let Some((_, hooks)) = json.root.member("hooks") {
             if hooks.kind != Kind::Object {
-                return Err(shape("its \"hooks\" is no object in braces"));
+                return Err(shape("its \"hooks\" is no object in braces".to_owned()));
             }
             if let Some((_, other)) = hooks.members().find(|(_, groups)| groups.kind != Kind::Array)
             {
-                return Err(shape(&format!("its \"hooks\" for {:?} is no list", other.name)));
+                return Err(shape(format!("its \"hooks\" for {:?} is no list", other.name)));
             }
         }
         Ok(SettingsFile { wanted, path: path.to_path_buf(), text, json })

@@ -16,11 +16,9 @@ pub use error::ServerError;
 pub use events::Scope;
 pub use hook::{BridgeContext, BridgeNotice, BridgeQuestion, BridgeReply, Metadata};
 pub use no_reply::NoReply;
+pub use places::OpencodePlaces;
 pub use server::OpencodeServer;
-pub use wire::{
-    Agent, Event, Health, Message, MessageInfo, Part, Provider, Session, SessionModel,
-    SessionStatus, SessionTime,
-};
+pub use wire::{Event, Health, Message, Session, SessionModel};
 
 #[cfg(test)]
 mod loopback_for_tests;

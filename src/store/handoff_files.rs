@@ -12,6 +12,7 @@ use crate::core::handoff::life::{Actor, HandoffEvent};
 use crate::store::state::{Result, State};
 use crate::system::breakpoint;
 use crate::system::directories::{self, Directories};
+use crate::system::vault;
 
 /// The longest document.
 pub const MAX_BYTES: u64 = 1024 * 1024;
@@ -70,8 +71,7 @@ impl HandoffFiles {
 
     /// Reads a document. Rejects anything but a regular file of a sensible size.
     pub fn read(&self, id: &HandoffId) -> io::Result<Vec<u8>> {
-        let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
-        let file = File::options().read(true).custom_flags(flags).open(self.path(id))?;
+        let file = vault::open_file(&self.path(id))?;
         let there = file.metadata()?;
         if !there.is_file() {
             return Err(io::Error::other("it is no plain file"));

@@ -15,7 +15,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Params, Transaction, Transactio
 use thiserror::Error;
 
 pub use crate::store::state::claims::{Claim, Token};
-pub use crate::store::state::handoffs::{Activated, TakeOutcome};
+pub use crate::store::state::handoffs::Stepped;
 pub use crate::store::state::sessions::{Ending, SessionOrigin};
 
 use crate::store::state::schema::{APPLICATION_ID, STEPS};

@@ -29,7 +29,7 @@ pub(super) struct SessionClaim {
     folder: PathBuf,
     session: String,
     patience: Duration,
-    token: Token,
+    pub(super) token: Token,
     until: Option<Instant>,
     pub(super) end: ClaimEnd,
 }
@@ -69,10 +69,6 @@ impl SessionClaim {
             }
             thread::sleep(time_limits::HELD_POLL);
         }
-    }
-
-    pub(super) fn token(&self) -> Token {
-        self.token
     }
 
     /// Extends the claim; fails if another process has taken it over.

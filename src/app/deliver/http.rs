@@ -172,9 +172,9 @@ async fn lacking(
             break;
         }
     }
-    stored.lacking(request.to).ok_or_else(|| match stored.has_context() {
-        true => NotDelivered::Has(session.id.clone()),
-        false => NotDelivered::UnderWay(session.id.clone()),
+    stored.lacking(request.to).ok_or_else(|| match stored.marks.last() {
+        Some(Mark::Context) => NotDelivered::Has(session.id.clone()),
+        _ => NotDelivered::UnderWay(session.id.clone()),
     })
 }
 

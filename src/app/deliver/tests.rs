@@ -81,7 +81,7 @@ impl Lab {
             "entries": [], "faults": [], "stages": [],
         }))
         .unwrap();
-        let id = is_recorded.then(|| self.state().record(&receipt, Some(claim.token())).unwrap());
+        let id = is_recorded.then(|| self.state().record(&receipt, Some(claim.token)).unwrap());
         let injection = Injection { text: "text".to_owned(), id, good_until: None, receipt };
         PendingDelivery::of(injection, Some(claim), door)
     }

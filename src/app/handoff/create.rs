@@ -90,14 +90,14 @@ impl Handoffs {
             return Err(HandoffError::document(files.path(&id), error));
         }
         breakpoint::reach("create:durable");
-        let activated = self.state.activate_handoff(&id, &actor)?;
+        let (status, superseded) = self.state.activate_handoff(&id, &actor)?;
         breakpoint::reach("create:activated");
         Ok(Created {
             path: files.path(&id),
             id,
             kind: document.head.kind,
-            status: activated.status,
-            superseded: activated.superseded,
+            status,
+            superseded,
             expires: document.head.expires_at,
         })
     }

@@ -54,12 +54,12 @@ impl Handoffs {
 
     pub fn archive(&mut self, id: &HandoffId) -> Result<HandoffRecord> {
         let actor = self.actor();
-        match self.state.archive_handoff(&self.scope, id, "archived", &actor)? {
-            Some(record) if record.is_archived() => {
-                let HandoffRecord { id, status, .. } = record;
+        let event = HandoffEvent::Archived("archived");
+        match self.state.step_handoff(&self.scope, id, event, &actor)? {
+            Some((record, Some(_))) => Ok(record),
+            Some((HandoffRecord { id, status, .. }, None)) => {
                 Err(HandoffError::No(format!("{id} is archived already: it is {status}")))
             }
-            Some(record) => Ok(record),
             None => Err(self.unknown(id)),
         }
     }
@@ -69,10 +69,11 @@ impl Handoffs {
         let Some(current) = self.state.current_handoff(&self.scope)? else { return Ok(None) };
         breakpoint::reach("clear:begun");
         let actor = self.actor();
-        let cleared = self.state.archive_handoff(&self.scope, &current.id, "cleared", &actor)?;
+        let event = HandoffEvent::Archived("cleared");
+        let cleared = self.state.step_handoff(&self.scope, &current.id, event, &actor)?;
         breakpoint::reach("clear:done");
         // Another process may have been faster.
-        Ok(cleared.filter(|record| !record.is_archived()))
+        Ok(cleared.and_then(|(record, now)| now.map(|_| record)))
     }
 
     /// Removes all archived handoffs except the newest ones.

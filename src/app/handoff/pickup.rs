@@ -11,7 +11,6 @@ use crate::core::handoff::pickup;
 use crate::core::handoff::record::HandoffRecord;
 use crate::core::handoff::{Document, HandoffId, ListedFile, Status};
 use crate::core::secrets;
-use crate::store::state::TakeOutcome;
 use crate::system::breakpoint;
 use crate::system::listed_files;
 
@@ -45,10 +44,10 @@ impl Handoffs {
                 None => self.state.take_next_task(&self.scope, &broken, &actor)?,
             };
             let record = match (taken, id) {
-                (TakeOutcome::Won(record), _) => *record,
-                (TakeOutcome::Unavailable(record), _) => return Err(unavailable(&record)),
-                (TakeOutcome::None, Some(id)) => return Err(self.unknown(id)),
-                (TakeOutcome::None, None) => {
+                (Some((record, Some(_))), _) => record,
+                (Some((record, None)), _) => return Err(unavailable(&record)),
+                (None, Some(id)) => return Err(self.unknown(id)),
+                (None, None) => {
                     return Err(HandoffError::No(format!(
                         "no task waits in channel {}; `kgctx handoff list` shows what there is",
                         self.channel

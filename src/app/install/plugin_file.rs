@@ -9,6 +9,7 @@ use crate::app::install::{
     remembered,
 };
 use crate::core::installation::{Change, Install, Installation, PluginFile, Step};
+use crate::hosts::opencode::OpencodePlaces;
 use crate::hosts::opencode::plugins::{self, LoadedPlugin};
 use crate::hosts::plugin_file::{self, PluginCopy, PluginSlot, candidates};
 use crate::system::folders;
@@ -114,7 +115,8 @@ pub(in crate::app) fn loaded(
 ) -> Vec<LoadedPlugin> {
     let Surroundings { environment, facts, .. } = surroundings;
     let top = facts.repository.as_ref().map(|repository| repository.checkout.as_path());
-    plugins::find(environment, (install, plugin), &facts.folder, top)
+    let places = OpencodePlaces { environment, install, folder: &facts.folder, top };
+    plugins::find(&places, plugin)
 }
 
 fn look(file: &Path, plugin: &PluginFile) -> InstallResult<PluginSlot> {

@@ -115,12 +115,9 @@ fn short(text: &str, n_chars: usize) -> String {
 /// What became of a handoff, or when it was left.
 fn remark(record: &HandoffRecord, now: Timestamp) -> String {
     let ago = record.changed.ago(now);
-    let whom = record
-        .changed_by
-        .as_deref()
-        .map(|session| format!(" by {}", short(session, SESSION_CHARS)));
+    let by = |session: &str| format!(" by {}", short(session, SESSION_CHARS));
+    let whom = record.changed_by.as_deref().map(by).unwrap_or_default();
     let gap = if record.goal.is_some() { "  " } else { "" };
-    let whom = whom.unwrap_or_default();
     // The reason why it was archived is more informative than the status.
     let reason = record.reason.as_deref().map(for_terminal::one_line);
     match &record.status {
@@ -189,10 +186,9 @@ pub(super) fn log(handoffs: &Handoffs, args: &LogArgs, screen: &mut Screen) -> O
             screen.json(&event);
             continue;
         }
-        let name = |status: &Option<Status>| {
-            status.as_ref().map_or_else(|| "-".to_owned(), ToString::to_string)
-        };
-        let step = format!("{} → {}", name(&event.from), name(&event.to));
+        let [from, to] =
+            [&event.from, &event.to].map(|status| status.as_ref().map_or("-", Status::as_str));
+        let step = format!("{from} → {to}");
         let session = event.session.as_deref().map(|session| format!("session {session}, "));
         let reason = event.reason.map(|reason| format!(", {reason}")).unwrap_or_default();
         let remark = format!("({}process {}{reason})", session.unwrap_or_default(), event.pid);

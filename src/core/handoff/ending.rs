@@ -13,8 +13,6 @@ use crate::core::text::for_model;
 
 pub use answer::UnusableAnswer;
 
-/// The default minimum of prompts; a shorter session leaves nothing.
-pub const MIN_TURNS: usize = 2;
 /// The number of messages in the question to the summariser.
 const SHOWN_MESSAGES: usize = 30;
 /// The number of characters per message in the question.

@@ -7,10 +7,13 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hyper::header::HeaderValue;
 use hyper::http::uri::PathAndQuery;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use thiserror::Error;
 
 use crate::system::environment::Environment;
 
+/// The characters that a value in a URL's query must not hold as they are.
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 /// OpenCode's default user.
 const DEFAULT_USER: &str = "opencode";
 
@@ -163,13 +166,7 @@ fn percent_decoded(text: &str) -> Option<String> {
 
 /// Encodes a value for a URL's query.
 pub(super) fn percent_encoded(value: &str) -> String {
-    let encoded = value.bytes().map(|byte| match byte {
-        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
-            char::from(byte).to_string()
-        }
-        _ => format!("%{byte:02X}"),
-    });
-    encoded.collect()
+    utf8_percent_encode(value, RESERVED).to_string()
 }
 
 /// Everything before the last `@` can be a password; a query can hold one, too.

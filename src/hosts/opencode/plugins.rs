@@ -8,11 +8,10 @@ use std::path::{Path, PathBuf};
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use serde_json::Value;
 
-use crate::core::installation::{Install, PluginFile};
+use crate::core::installation::PluginFile;
 use crate::hosts::is_absent;
-use crate::hosts::opencode::places;
+use crate::hosts::opencode::places::OpencodePlaces;
 use crate::hosts::plugin_file::{self, PluginCopy};
-use crate::system::environment::Environment;
 
 /// The bridge's npm package.
 const PACKAGE: &str = "opencode-kgctx";
@@ -47,19 +46,14 @@ pub enum LoadedPlugin {
     Unclear { file: PathBuf, reason: String },
 }
 
-/// Finds everything that OpenCode would load as the bridge when it runs in `folder`.
-pub fn find(
-    environment: &Environment,
-    (install, plugin_file): (&Install, &PluginFile),
-    folder: &Path,
-    top: Option<&Path>,
-) -> Vec<LoadedPlugin> {
+/// Finds everything that OpenCode would load as the bridge.
+pub fn find(places: &OpencodePlaces<'_>, plugin_file: &PluginFile) -> Vec<LoadedPlugin> {
     let mut found = Vec::new();
-    let folders = places::all(environment, install, folder, top);
+    let folders = places.folders();
     let mut files: Vec<PathBuf> =
         folders.iter().flat_map(|at| plugin_file::candidates(at, plugin_file)).collect();
     files.retain(|file| file.exists());
-    for configuration in places::configurations(environment, install, folder, top) {
+    for configuration in places.configurations() {
         let plugins = plugins_in(&configuration).unwrap_or_else(|reason| {
             found.push(LoadedPlugin::Unclear { file: configuration.clone(), reason });
             Vec::new()

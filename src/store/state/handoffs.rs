@@ -7,8 +7,6 @@ mod rows;
 
 use rusqlite::{Transaction, params};
 
-pub use crate::store::state::handoffs::pickup::TakeOutcome;
-
 use crate::core::handoff::life::{
     self, Actor, CONDEMNED, HandoffChange, HandoffEvent, Home, StepFacts,
 };
@@ -26,14 +24,8 @@ const OWNER_LEASE_MS: u64 = 60_000;
 /// How long an archived handoff is kept.
 const KEPT_MS: i64 = 7 * 24 * 3_600_000;
 
-/// The result of an activation.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Activated {
-    /// The new status: a handoff that is older than the waiting one is archived at once.
-    pub status: Status,
-    /// The handoff that it replaced.
-    pub superseded: Option<HandoffId>,
-}
+/// The former record of a handoff, and its new status if the former one allowed the event.
+pub type Stepped = (HandoffRecord, Option<Status>);
 
 impl State {
     /// Whether this state can hold handoffs: a read-only one can have an older version.
@@ -68,8 +60,13 @@ impl State {
     }
 
     /// Activates a handoff whose document is written. Of those for the next session, only the
-    /// newest stays active.
-    pub fn activate_handoff(&mut self, id: &HandoffId, actor: &Actor) -> Result<Activated> {
+    /// newest stays active: an older one is archived at once. Returns the new status, and the
+    /// handoff that it replaced.
+    pub fn activate_handoff(
+        &mut self,
+        id: &HandoffId,
+        actor: &Actor,
+    ) -> Result<(Status, Option<HandoffId>)> {
         self.handoffs(actor, |steps| {
             let draft = find(steps.transaction, id.as_str())?;
             let draft = draft.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
@@ -77,7 +74,7 @@ impl State {
             let mut records = changes.into_iter().map(|change| change.record).rev();
             // Without a change, another process considered its writer dead and was faster.
             let status = records.next().map_or(draft.status, |now| now.status);
-            Ok(Activated { status, superseded: records.next().map(|other| other.id) })
+            Ok((status, records.next().map(|other| other.id)))
         })
     }
 
@@ -110,21 +107,16 @@ impl State {
         self.handoffs(actor, |steps| steps.release_void(scope))
     }
 
-    /// Applies an event to a handoff that a person or an agent named. Returns its former record, and its new status if
-    /// the former one allowed the event.
+    /// Applies an event to a handoff that a person or an agent named.
     pub fn step_handoff(
         &mut self,
         scope: &str,
         id: &HandoffId,
         event: HandoffEvent<'_>,
         actor: &Actor,
-    ) -> Result<Option<(HandoffRecord, Option<Status>)>> {
+    ) -> Result<Option<Stepped>> {
         self.handoffs(actor, |steps| {
-            let Some(found) = find_in_scope(steps.transaction, scope, id.as_str())? else {
-                return Ok(None);
-            };
-            let changes = steps.apply(&found, event)?;
-            Ok(Some((found, changes.into_iter().next_back().map(|change| change.record.status))))
+            steps.step(find_in_scope(steps.transaction, scope, id.as_str())?, event)
         })
     }
 
@@ -135,22 +127,10 @@ impl State {
         event: HandoffEvent<'_>,
         actor: &Actor,
     ) -> Result<bool> {
-        self.handoffs(actor, |steps| match find(steps.transaction, id.as_str())? {
-            Some(found) => Ok(!steps.apply(&found, event)?.is_empty()),
-            None => Ok(false),
+        self.handoffs(actor, |steps| {
+            let stepped = steps.step(find(steps.transaction, id.as_str())?, event)?;
+            Ok(matches!(stepped, Some((_, Some(_)))))
         })
-    }
-
-    /// Archives a handoff. Returns its former record; an archived handoff stays unchanged.
-    pub fn archive_handoff(
-        &mut self,
-        scope: &str,
-        id: &HandoffId,
-        reason: &str,
-        actor: &Actor,
-    ) -> Result<Option<HandoffRecord>> {
-        let archived = self.step_handoff(scope, id, HandoffEvent::Archived(reason), actor)?;
-        Ok(archived.map(|(found, _)| found))
     }
 
     /// Drafts whose writer has ended.
@@ -218,15 +198,10 @@ impl State {
             let mut statement = connection.prepare(sql)?;
             let values = params![scope, id.map(HandoffId::as_str), limit];
             let lines = statement.query_map(values, |row| {
-                Ok(LogLine {
-                    at: Timestamp::from_milliseconds(row.get(0)?),
-                    id: row.get(1)?,
-                    from: row.get::<_, Option<String>>(2)?.map(Status::from),
-                    to: row.get::<_, Option<String>>(3)?.map(Status::from),
-                    pid: row.get(4)?,
-                    session: row.get(5)?,
-                    reason: row.get(6)?,
-                })
+                let (at, id, from, to, pid, session, reason) = row.try_into()?;
+                let at = Timestamp::from_milliseconds(at);
+                let status = |name: Option<String>| name.map(Status::from);
+                Ok(LogLine { at, id, from: status(from), to: status(to), pid, session, reason })
             })?;
             lines.collect()
         })
@@ -272,6 +247,17 @@ impl Steps<'_> {
             rows::write(self.transaction, change, self.token)?;
         }
         Ok(changes)
+    }
+
+    /// Applies an event to a handoff, if it was found.
+    fn step(
+        &self,
+        found: Option<HandoffRecord>,
+        event: HandoffEvent<'_>,
+    ) -> rusqlite::Result<Option<Stepped>> {
+        let Some(found) = found else { return Ok(None) };
+        let changes = self.apply(&found, event)?;
+        Ok(Some((found, changes.into_iter().next_back().map(|change| change.record.status))))
     }
 
     fn facts<'f>(&'f self, waiting: Option<&'f HandoffRecord>) -> StepFacts<'f> {

@@ -64,13 +64,8 @@ impl State {
     pub fn session_origin(&self, session: &str) -> Result<Option<SessionOrigin>> {
         let sql = "SELECT scope, channel, folder, at, seen FROM sessions WHERE session = ?1";
         let origin = |row: &rusqlite::Row<'_>| {
-            Ok(SessionOrigin {
-                scope: row.get(0)?,
-                channel: row.get(1)?,
-                folder: path(row.get(2)?),
-                at_ms: row.get(3)?,
-                seen_ms: row.get(4)?,
-            })
+            let (scope, channel, folder, at_ms, seen_ms) = row.try_into()?;
+            Ok(SessionOrigin { scope, channel, folder: path(folder), at_ms, seen_ms })
         };
         self.read(|connection| connection.query_row(sql, [session], origin).optional())
     }

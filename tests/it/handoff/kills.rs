@@ -9,7 +9,7 @@ use kgctx::core::handoff::life::{Actor, Home};
 use kgctx::core::handoff::{Head, Kind};
 use kgctx::core::session::Moment;
 use kgctx::core::time::Timespan;
-use kgctx::store::state::{Claim, State, TakeOutcome};
+use kgctx::store::state::{Claim, State};
 use kgctx::system::process::identity::Process;
 use serde_json::Value;
 
@@ -50,8 +50,8 @@ fn a_1_14_who_looked_at_the_clock_and_then_waited_takes_nothing_from_who_came_fi
     let task = state.draft_handoff(&home, &task, |_| true, &actor(5_000)).unwrap();
     state.activate_handoff(&task, &actor(5_000)).unwrap();
     let mut take = |now_ms: i64| state.take_handoff("p-1", &task, &actor(now_ms)).unwrap();
-    assert!(matches!(take(5_000), TakeOutcome::Won(_)));
-    assert!(matches!(take(4_500), TakeOutcome::Unavailable(_)));
+    assert!(matches!(take(5_000), Some((_, Some(_)))));
+    assert!(matches!(take(4_500), Some((_, None))));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use kgctx::core::handoff::Head;
-use kgctx::core::handoff::life::{Actor, Home};
+use kgctx::core::handoff::life::{Actor, HandoffEvent, Home};
 use kgctx::store::state::State;
 use proptest::prelude::*;
 use rusqlite::Connection;
@@ -366,8 +366,8 @@ fn a_draft_that_somebody_else_brought_to_an_end_does_not_come_back() {
     let actor = Actor { session: None, now_ms: 1_000 };
     let home = Home { scope: "p-1", channel: "p" };
     let id = state.draft_handoff(&home, &Head::default(), |_| true, &actor).unwrap();
-    assert_eq!(state.activate_handoff(&id, &actor).unwrap().status.as_str(), "active");
-    state.archive_handoff("p-1", &id, "archived", &actor).unwrap();
-    assert_eq!(state.activate_handoff(&id, &actor).unwrap().status.as_str(), "cleared");
+    assert_eq!(state.activate_handoff(&id, &actor).unwrap().0.as_str(), "active");
+    state.step_handoff("p-1", &id, HandoffEvent::Archived("archived"), &actor).unwrap();
+    assert_eq!(state.activate_handoff(&id, &actor).unwrap().0.as_str(), "cleared");
     assert_eq!(state.handoff_log("p-1", Some(&id), 9).unwrap().len(), 3);
 }

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 use serde_saphyr::options::{DuplicateKeyPolicy, MergeKeyPolicy, NonFiniteFloatPolicy};
 use thiserror::Error;
@@ -92,7 +92,7 @@ fn pairs(yaml: &str) -> Result<Vec<(String, Value)>, YamlError> {
     }
     let mut written = with_budget(yaml, |yaml, options| {
         serde_saphyr::with_deserializer_from_str_with_options(yaml, options, |deserializer| {
-            AsWritten(&plain).deserialize(deserializer)
+            deserializer.deserialize_map(AsWritten(&plain))
         })
     })
     // Fails if a key occurs twice, once with a list; the number then stays a number and becomes a complaint.
@@ -152,14 +152,6 @@ fn with_budget<'y, T>(
 
 /// Reads the values of these keys as written.
 struct AsWritten<'k>(&'k HashSet<String>);
-
-impl<'de> DeserializeSeed<'de> for AsWritten<'_> {
-    type Value = HashMap<String, String>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
 
 impl<'de> Visitor<'de> for AsWritten<'_> {
     type Value = HashMap<String, String>;

@@ -5,6 +5,9 @@ use proptest::prelude::*;
 use super::answer::{ANSWER, check};
 use super::*;
 
+/// The default minimum of prompts.
+const MIN_TURNS: usize = 2;
+
 fn conversation(turns: usize, files: usize) -> Conversation {
     let say = |role, text: String| Message { role, text };
     let turn = |n| {

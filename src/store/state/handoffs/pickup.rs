@@ -2,23 +2,11 @@
 
 use rusqlite::params;
 
-use super::Steps;
 use super::rows::{find_in_scope, select};
 use crate::core::handoff::HandoffId;
 use crate::core::handoff::life::{Actor, HandoffEvent};
-use crate::core::handoff::record::HandoffRecord;
-use crate::store::state::{Result, State};
+use crate::store::state::{Result, State, Stepped};
 use crate::system::process::identity::Process;
-
-/// The result of picking up a handoff.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum TakeOutcome {
-    /// The record from before the claim.
-    Won(Box<HandoffRecord>),
-    /// Its status does not allow it.
-    Unavailable(Box<HandoffRecord>),
-    None,
-}
 
 impl State {
     /// Claims a handoff by its id, until this process ends or the claim is confirmed.
@@ -27,10 +15,11 @@ impl State {
         scope: &str,
         id: &HandoffId,
         actor: &Actor,
-    ) -> Result<TakeOutcome> {
+    ) -> Result<Option<Stepped>> {
         self.handoffs(actor, |steps| {
             steps.release_void(scope)?;
-            steps.take(find_in_scope(steps.transaction, scope, id.as_str())?)
+            let found = find_in_scope(steps.transaction, scope, id.as_str())?;
+            steps.step(found, HandoffEvent::PickedUp)
         })
     }
 
@@ -40,13 +29,14 @@ impl State {
         scope: &str,
         except: &[HandoffId],
         actor: &Actor,
-    ) -> Result<TakeOutcome> {
+    ) -> Result<Option<Stepped>> {
         let condition =
             "scope = ?1 AND kind = 'task' AND status = 'active' ORDER BY priority, created, id";
         self.handoffs(actor, |steps| {
             steps.release_void(scope)?;
             let tasks = select(steps.transaction, condition, [scope])?;
-            steps.take(tasks.into_iter().find(|task| !except.contains(&task.id)))
+            let next = tasks.into_iter().find(|task| !except.contains(&task.id));
+            steps.step(next, HandoffEvent::PickedUp)
         })
     }
 
@@ -61,17 +51,6 @@ impl State {
                 steps.note_receiver(id)?;
             }
             Ok(())
-        })
-    }
-}
-
-impl Steps<'_> {
-    fn take(&self, found: Option<HandoffRecord>) -> rusqlite::Result<TakeOutcome> {
-        let Some(found) = found.map(Box::new) else { return Ok(TakeOutcome::None) };
-        let changes = self.apply(&found, HandoffEvent::PickedUp)?;
-        Ok(match changes.is_empty() {
-            true => TakeOutcome::Unavailable(found),
-            false => TakeOutcome::Won(found),
         })
     }
 }
