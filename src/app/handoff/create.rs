@@ -92,14 +92,8 @@ impl Handoffs {
         breakpoint::reach("create:durable");
         let (status, superseded) = self.state.activate_handoff(&id, &actor)?;
         breakpoint::reach("create:activated");
-        Ok(Created {
-            path: files.path(&id),
-            id,
-            kind: document.head.kind,
-            status,
-            superseded,
-            expires: document.head.expires_at,
-        })
+        let Head { kind, expires_at: expires, .. } = document.head;
+        Ok(Created { path: files.path(&id), id, kind, status, superseded, expires })
     }
 }
 

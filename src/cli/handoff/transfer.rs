@@ -57,10 +57,7 @@ pub(super) fn import(handoffs: &mut Handoffs, args: &ImportArgs, screen: &mut Sc
     }
     match imported.failed.len() {
         0 => Ok(()),
-        n => Err(Failure {
-            code: NO,
-            message: format!("{} could not be imported", counted(n, "handoff")),
-        }),
+        n => Err(Failure::new(NO, format!("{} could not be imported", counted(n, "handoff")))),
     }
 }
 

@@ -7,7 +7,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hyper::header::HeaderValue;
 use hyper::http::uri::PathAndQuery;
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use thiserror::Error;
 
 use crate::system::environment::Environment;
@@ -153,15 +153,10 @@ fn credentials(user: &str, password: &str) -> Option<Credentials> {
 }
 
 fn percent_decoded(text: &str) -> Option<String> {
-    let mut parts = text.split('%');
-    let mut bytes = parts.next()?.as_bytes().to_vec();
-    for part in parts {
-        // A sign, which the number's parser takes, is no digit.
-        let (digits, rest) = part.split_at_checked(2).filter(|_| !part.starts_with('+'))?;
-        bytes.push(u8::from_str_radix(digits, 16).ok()?);
-        bytes.extend_from_slice(rest.as_bytes());
-    }
-    String::from_utf8(bytes).ok()
+    let is_code = |part: &str| part.bytes().take(2).filter(u8::is_ascii_hexdigit).count() == 2;
+    let is_encoded = text.split('%').skip(1).all(is_code);
+    let decoded = percent_decode_str(text).decode_utf8().ok().filter(|_| is_encoded)?;
+    Some(decoded.into_owned())
 }
 
 /// Encodes a value for a URL's query.
