@@ -28,16 +28,6 @@ pub fn count(encoding: Encoding, text: &str) -> usize {
     }
 }
 
-/// Whether `text` can follow a line without the two becoming fewer or more tokens than each has alone.
-///
-/// For every `line` that ends in `\n`, and every `text` for which this holds,
-/// `count(line + text) == count(line) + count(text)` in all encodings, so that the counts of stored fragments can be
-/// added up instead of counting the whole again. The reason is in the patterns: only `\s*[\r\n]+` and `[\r\n/]*` carry
-/// a piece beyond a `\n`, the one needs white space next and the other white space or `/`.
-pub fn starts_fragment(text: &str) -> bool {
-    text.chars().next().is_none_or(|c| c != '/' && scan::class_of(c) & scan::WHITE == 0)
-}
-
 fn count_pieces(
     text: &str,
     end_of_piece: impl Fn(Scan<'_>, usize) -> usize,
@@ -77,20 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fragment_starts_with_neither_white_space_nor_a_slash() {
-        for text in ["", "# a", "- a", "| a", "> a", "a", "1", "[[a]]", "日", "\u{301}", "\u{200b}"]
-        {
-            assert!(starts_fragment(text), "{text:?}");
-        }
-        for text in
-            ["/", "//", " a", "\n", "\r\n", "\t", "\u{85}", "\u{a0}", "\u{2028}", "\u{3000}"]
-        {
-            assert!(!starts_fragment(text), "{text:?}");
-        }
-    }
-
-    #[test]
-    fn what_starts_no_fragment_can_join_the_line_before() {
+    fn white_space_and_a_slash_can_join_the_line_before() {
         #[track_caller]
         fn check(encoding: Encoding, line: &str, next: &str, apart: usize, together: usize) {
             assert_eq!(count(encoding, line) + count(encoding, next), apart);

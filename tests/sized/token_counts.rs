@@ -99,6 +99,13 @@ fn a_megabyte_without_a_break_is_counted_fast() {
     }
 }
 
+/// Whether `text` can follow a line without the two becoming fewer or more tokens than each has alone. The reason is in
+/// the patterns: only `\s*[\r\n]+` and `[\r\n/]*` carry a piece beyond a `\n`, the one needs white space next and the
+/// other white space or `/`.
+fn starts_fragment(text: &str) -> bool {
+    !text.starts_with(|c: char| c == '/' || c.is_whitespace())
+}
+
 #[test]
 fn fragments_add_up() {
     for_all(CONCATENATIONS, |seed| {
@@ -111,7 +118,7 @@ fn fragments_add_up() {
             if fragments.len() + 1 < n_fragments || random.below(2) == 0 {
                 fragment.push('\n');
             }
-            if tokens::starts_fragment(&fragment) {
+            if starts_fragment(&fragment) {
                 fragments.push(fragment);
             }
         }
