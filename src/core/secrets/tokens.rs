@@ -46,20 +46,14 @@ pub(super) fn find(runs: &mut Runs, tokens: &mut Vec<FoundSecret>) -> Vec<FoundS
             continue;
         }
         let end = runs.end(Token, at);
-        find_in_run(runs, at, end, tokens);
         behind_words.extend(behind_a_word(runs.text, at, end));
-        at = end;
+        while at < end {
+            let found = token_at(runs, at);
+            at = found.as_ref().map_or(at + 1, |found| found.range.end);
+            tokens.extend(found);
+        }
     }
     behind_words
-}
-
-fn find_in_run(runs: &mut Runs, start: usize, end: usize, all: &mut Vec<FoundSecret>) {
-    let mut at = start;
-    while at < end {
-        let found = token_at(runs, at);
-        at = found.as_ref().map_or(at + 1, |found| found.range.end);
-        all.extend(found);
-    }
 }
 
 fn token_at(runs: &mut Runs, at: usize) -> Option<FoundSecret> {
