@@ -42,11 +42,8 @@ pub(super) fn run(place: &PlaceArgs, args: &ConfigArgs, screen: &mut Screen) -> 
             Value::Null => "-".to_owned(),
             other => other.to_string(),
         };
-        screen.line(format!(
-            "{:<width$}  {value}  {}",
-            row.key,
-            screen.paint(Style::Faint, format!("({})", row.origin))
-        ));
+        let origin = screen.paint(Style::Faint, format!("({})", row.origin));
+        screen.line(format!("{:<width$}  {value}  {origin}", row.key));
     }
     screen.line("");
     screen.line(format!("{:<width$}  {}", "user file", user_file.display()));

@@ -126,12 +126,9 @@ fn left_behind(receipt: &Receipt, part: Part) -> Vec<String> {
 fn print_head(receipt: &Receipt, screen: &mut Screen) {
     let project = receipt.project.as_deref().unwrap_or("no project");
     let kind = if receipt.delivered { "delivered" } else { "not delivered" };
-    screen.line(format!(
-        "{}  session {}, {kind}, {}",
-        screen.paint(Style::Strong, for_terminal::one_line(project)),
-        for_terminal::one_line(&receipt.session),
-        receipt.at
-    ));
+    let project = screen.paint(Style::Strong, for_terminal::one_line(project));
+    let session = for_terminal::one_line(&receipt.session);
+    screen.line(format!("{project}  session {session}, {kind}, {}", receipt.at));
     let mut limits = format!(
         "{} of {} tokens ({}), {} characters",
         thousands(receipt.used.tokens),

@@ -60,20 +60,15 @@ fn print(answer: &RecentAnswer, timespan: Timespan, screen: &mut Screen) {
     if answer.items.is_empty() {
         screen.line(format!("No note changed in the last {timespan}."));
         if let Some(newest) = &answer.newest_older {
-            screen.line(format!(
-                "The newest is {}, {}; --timespan looks further back.",
-                for_terminal::one_line(&newest.title),
-                newest.modified.ago(answer.now)
-            ));
+            let title = for_terminal::one_line(&newest.title);
+            let age = newest.modified.ago(answer.now);
+            screen.line(format!("The newest is {title}, {age}; --timespan looks further back."));
         }
     }
     for item in &answer.items {
-        screen.line(format!(
-            "{:>12}  {}  {}",
-            item.modified.ago(answer.now),
-            screen.paint(Style::Strong, for_terminal::one_line(&item.title)),
-            screen.paint(Style::Link, for_terminal::one_line(&item.uri)),
-        ));
+        let title = screen.paint(Style::Strong, for_terminal::one_line(&item.title));
+        let uri = screen.paint(Style::Link, for_terminal::one_line(&item.uri));
+        screen.line(format!("{:>12}  {title}  {uri}", item.modified.ago(answer.now)));
         if !item.concepts.is_empty() {
             screen.line(format!("{:>12}  {}", "", concepts(&item.concepts, screen)));
         }

@@ -64,12 +64,10 @@ fn print_hit(number: usize, hit: &SearchHit, screen: &mut Screen) {
         Match::Concept => "mentions the concept",
         Match::Text => "has the words",
     };
-    screen.line(format!(
-        "{number}. {}  {}  {}",
-        screen.paint(Style::Strong, for_terminal::one_line(&hit.title)),
-        screen.paint(Style::Link, for_terminal::one_line(&hit.uri)),
-        screen.paint(Style::Faint, format!("({because}, {:.2})", hit.score)),
-    ));
+    let title = screen.paint(Style::Strong, for_terminal::one_line(&hit.title));
+    let uri = screen.paint(Style::Link, for_terminal::one_line(&hit.uri));
+    let because = screen.paint(Style::Faint, format!("({because}, {:.2})", hit.score));
+    screen.line(format!("{number}. {title}  {uri}  {because}"));
     if !hit.snippet.is_empty() {
         screen.line(format!("   {}", for_terminal::one_line(&hit.snippet)));
     }

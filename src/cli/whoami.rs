@@ -31,11 +31,8 @@ pub(super) fn run(place: &PlaceArgs, args: &WhoamiArgs, screen: &mut Screen) -> 
         ("channel", project.channel),
         ("because", project.because),
     ] {
-        screen.line(format!(
-            "{}  {}",
-            screen.paint(Style::Faint, format!("{label:<7}")),
-            for_terminal::one_line(&value)
-        ));
+        let label = screen.paint(Style::Faint, format!("{label:<7}"));
+        screen.line(format!("{label}  {}", for_terminal::one_line(&value)));
     }
     Ok(())
 }
