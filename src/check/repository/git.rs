@@ -10,10 +10,16 @@ use std::thread;
 
 use super::working_tree::{History, WorkingTree};
 use crate::check::CheckError;
+use crate::core::text::words::words;
 use crate::core::time::Timestamp;
 
 /// Starts the line with a commit's time: no path starts with this byte.
 const COMMIT: char = '\u{1}';
+/// Settings for all questions, so that no answer depends on the user's own.
+static SETTINGS: [&str; 7] = words(
+    "core.quotepath=off core.fsmonitor=false core.attributesFile=/dev/null \
+     log.showSignature=false log.follow=false diff.orderFile=/dev/null diff.relative=false",
+);
 
 impl WorkingTree {
     /// Makes sure that git answers. Returns whether it is installed.
@@ -43,19 +49,9 @@ impl WorkingTree {
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new("git");
         command.arg("--no-optional-locks").arg("-C").arg(&self.top);
-        for setting in [
-            "core.quotepath=off",
-            "core.fsmonitor=false",
-            "core.attributesFile=/dev/null",
-            "log.showSignature=false",
-            "log.follow=false",
-            "diff.orderFile=/dev/null",
-            "diff.relative=false",
-        ] {
-            command.args(["-c", setting]);
-        }
-        for folder in &self.trusted {
-            command.arg("-c").arg(format!("safe.directory={folder}"));
+        let trusted = self.trusted.iter().map(|folder| format!("safe.directory={folder}"));
+        for setting in SETTINGS.map(str::to_owned).into_iter().chain(trusted) {
+            command.args(["-c", &setting]);
         }
         let path = std::env::var_os("PATH").unwrap_or_default();
         command.args(arguments).env_clear().env("PATH", path).env("LC_ALL", "C");

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::core::project::{FolderFacts, Layout, Project};
 use crate::core::settings::ChannelRule;
+use crate::core::text::words::words;
 
 /// The channel and key of sessions outside any project.
 const NO_PROJECT: &str = "global";
@@ -12,17 +13,10 @@ const MAX_SLUG_BYTES: usize = 40;
 const MAX_CHANNEL_BYTES: usize = 64;
 
 /// Folders below the user's home that hosts and package managers fill: code runs there, people do not work there.
-const MACHINE_FOLDERS: &[&str] = &[
-    ".cache",
-    ".claude/plugins",
-    ".codex/plugins",
-    ".config/opencode",
-    ".local/share/opencode",
-    ".npm",
-    ".bun/install",
-    ".cargo/registry",
-    ".cargo/git",
-];
+static MACHINE_FOLDERS: [&str; 9] = words(
+    ".cache .claude/plugins .codex/plugins .config/opencode .local/share/opencode .npm \
+     .bun/install .cargo/registry .cargo/git",
+);
 
 /// A repository decides, if there is one: all its worktrees and subfolders are one project. The root of the file
 /// system, the home folder and the hosts' own folders are never a project, even if they are repositories.

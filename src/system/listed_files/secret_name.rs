@@ -2,25 +2,13 @@
 
 use std::path::Path;
 
+use crate::core::text::words::words;
+
 /// Whole file names.
-const NAMES: &[&str] = &[
-    ".env",
-    ".envrc",
-    ".netrc",
-    "_netrc",
-    ".npmrc",
-    ".pypirc",
-    ".pgpass",
-    ".my.cnf",
-    ".htpasswd",
-    ".dockercfg",
-    ".git-credentials",
-    ".vault-token",
-    "id_rsa",
-    "id_dsa",
-    "id_ecdsa",
-    "id_ed25519",
-];
+static NAMES: [&str; 16] = words(
+    ".env .envrc .netrc _netrc .npmrc .pypirc .pgpass .my.cnf .htpasswd .dockercfg \
+     .git-credentials .vault-token id_rsa id_dsa id_ecdsa id_ed25519",
+);
 /// Endings of file names.
 const ENDINGS: &[&str] =
     &[".env", ".pem", ".key", ".p8", ".p12", ".pfx", ".ppk", ".jks", ".keystore", ".kdb", ".kdbx"];
