@@ -21,12 +21,6 @@ pub struct Limits {
     pub in_all: u64,
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits { per_file: 32 << 10, in_all: 256 << 10 }
-    }
-}
-
 /// Reads a handoff's specs, then its files, each path once.
 pub fn read_listed(
     root: &Path,

@@ -4,6 +4,8 @@ use proptest::prelude::*;
 
 use super::*;
 
+const LIMITS: Limits = Limits { per_file: 32 << 10, in_all: 256 << 10 };
+
 struct Project(tempfile::TempDir);
 
 impl Project {
@@ -30,7 +32,7 @@ impl Project {
     }
 
     fn one(&self, path: &str) -> FoundFile {
-        self.read(&[], &[path], Limits::default()).remove(0).found
+        self.read(&[], &[path], LIMITS).remove(0).found
     }
 }
 
@@ -51,11 +53,7 @@ fn p_3_8_specs_come_first_and_each_path_once() {
     for name in ["a", "b", "c/d", "unlisted"] {
         project.write(name, name);
     }
-    let listed = project.read(
-        &["c/d", "a"],
-        &["gone", "b", "./a", "a", "c/./d", "gone/x"],
-        Limits::default(),
-    );
+    let listed = project.read(&["c/d", "a"], &["gone", "b", "./a", "a", "c/./d", "gone/x"], LIMITS);
     let found: Vec<_> = listed.into_iter().map(|file| (file.path, file.found)).collect();
     let expect = [
         ("c/d", text("c/d")),
@@ -164,13 +162,8 @@ fn p_3_15_what_is_allowed_is_read() {
     for allowed in [outside.clone(), PathBuf::from("../outside"), outside.join("file.md")] {
         let listed =
             [file.clone(), "../outside/file.md".to_owned(), secret.clone(), "../root2".to_owned()];
-        let found = read_listed(
-            &project.root(),
-            std::slice::from_ref(&allowed),
-            &[],
-            &listed,
-            Limits::default(),
-        );
+        let found =
+            read_listed(&project.root(), std::slice::from_ref(&allowed), &[], &listed, LIMITS);
         assert_eq!(found[0].found, text("outside"), "{allowed:?}");
         assert_eq!(found[1].found, text("outside"), "{allowed:?}");
         assert!(matches!(found[2].found, FoundFile::Unreadable { .. }), "{allowed:?}");
@@ -204,7 +197,7 @@ fn p_3_15_links_are_followed_inside_and_not_outside() {
     let elsewhere = project.0.path().join("elsewhere");
     std::os::unix::fs::symlink(project.root(), &elsewhere).unwrap();
     let listed = [elsewhere.join("a/b").to_str().unwrap().to_owned(), "inside".to_owned()];
-    for file in read_listed(&elsewhere, &[], &[], &listed, Limits::default()) {
+    for file in read_listed(&elsewhere, &[], &[], &listed, LIMITS) {
         assert_eq!(file.found, text("inside"));
     }
 }
