@@ -9,7 +9,6 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::declare::WrongVariable;
 pub use self::list::ListedSetting;
 pub use self::table::{HandoffFile, HandoffSettings, Settings, SettingsFile, VaultEntry};
 use crate::core::named::named;

@@ -45,7 +45,10 @@ pub(super) fn load(surroundings: &Surroundings, request: &Request) -> LoadedSett
     let mut loaded = LoadedSettings::default();
     registry::apply(&mut loaded, directories);
     let user_file = directories.config.join("config.toml");
-    loaded.read_user_file(&user_file, environment);
+    if let Some(written) = file::read(&user_file, &mut loaded.faults) {
+        let (origin, home) = (Origin::UserFile(user_file.clone()), environment.home());
+        file::apply(&mut loaded.settings, written, &user_file, &origin, home.as_deref());
+    }
     if let Some(root) = &project.notes_root {
         loaded.read_project_file(root, &user_file);
     }
@@ -56,14 +59,6 @@ pub(super) fn load(surroundings: &Surroundings, request: &Request) -> LoadedSett
 }
 
 impl LoadedSettings {
-    fn read_user_file(&mut self, file: &Path, environment: &Environment) {
-        if let Some(written) = file::read(file, &mut self.faults) {
-            let home = environment.home();
-            let origin = Origin::UserFile(file.to_path_buf());
-            file::apply(&mut self.settings, written, file, &origin, home.as_deref());
-        }
-    }
-
     /// Reads the committed file of a project. It must neither reach outside of the project nor
     /// choose what is run.
     fn read_project_file(&mut self, root: &Path, user_file: &Path) {
@@ -101,6 +96,6 @@ impl LoadedSettings {
         self.settings.channel.set(channel, Origin::Environment("KGCTX_CHANNEL"));
         let wrong = self.settings.set_from_variables(&get);
         let wrong = wrong.into_iter().chain(self.settings.handoff.set_from_variables(&get));
-        self.faults.extend(wrong.map(|wrong| SettingsError(wrong.to_string())));
+        self.faults.extend(wrong.map(SettingsError));
     }
 }

@@ -3,8 +3,6 @@
 
 use std::str::FromStr;
 
-use thiserror::Error;
-
 use crate::core::named::Named;
 use crate::core::settings::{Origin, Setting};
 
@@ -73,7 +71,7 @@ macro_rules! settings {
             pub fn set_from_variables(
                 &mut self,
                 get: &dyn Fn(&str) -> Option<String>,
-            ) -> Vec<$crate::core::settings::WrongVariable> {
+            ) -> Vec<String> {
                 use $crate::core::settings::declare::set_from_variable;
                 let mut wrong = Vec::new();
                 $($($(
@@ -114,15 +112,6 @@ macro_rules! settings {
 }
 pub(super) use settings;
 
-/// An environment variable with an invalid value.
-#[derive(Debug, Error)]
-#[error("{name}={value:?} is not {expected}; correct or unset it")]
-pub struct WrongVariable {
-    name: &'static str,
-    value: String,
-    expected: String,
-}
-
 /// Reads a name. This and the following readers of variables return as an error what they expect.
 pub(super) fn named<T: Named>(text: &str) -> Result<T, String> {
     T::parse(text).ok_or_else(T::names)
@@ -150,11 +139,13 @@ pub(super) fn set_from_variable<T>(
     name: &'static str,
     get: &dyn Fn(&str) -> Option<String>,
     read: impl Fn(&str) -> Result<T, String>,
-) -> Option<WrongVariable> {
+) -> Option<String> {
     let value = get(name)?;
     match read(value.trim()) {
-        Ok(value) => *setting = Setting { value, origin: Origin::Environment(name) },
-        Err(expected) => return Some(WrongVariable { name, value, expected }),
+        Ok(value) => {
+            *setting = Setting { value, origin: Origin::Environment(name) };
+            None
+        }
+        Err(expected) => Some(format!("{name}={value:?} is not {expected}; correct or unset it")),
     }
-    None
 }

@@ -1,7 +1,7 @@
 //! Settings files: reads TOML and applies its values.
 
 use std::fs;
-use std::io;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use crate::core::settings::{ChannelRule, Origin, Setting, Settings, SettingsFile, VaultSpec};
@@ -13,9 +13,8 @@ pub(super) fn read(path: &Path, faults: &mut Vec<SettingsError>) -> Option<Setti
     let text = match fs::read_to_string(path) {
         Ok(text) => text,
         Err(cause) => {
-            if !matches!(cause.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) {
-                faults.push(SettingsError::unreadable(path, &cause));
-            }
+            let is_there = !matches!(cause.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory);
+            faults.extend(is_there.then(|| SettingsError::unreadable(path, &cause)));
             return None;
         }
     };
