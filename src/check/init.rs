@@ -7,7 +7,7 @@ use crate::check::repository::{Repository, SETTINGS};
 use crate::check::settings::toml_text::quoted;
 use crate::check::{CheckError, CheckRequest, check};
 use crate::core::host::Host;
-use crate::core::named::Named;
+use crate::core::named::in_words;
 
 #[derive(Debug)]
 pub struct Initialized {
@@ -53,11 +53,7 @@ fn section(project: &str) -> String {
         format!("{line:<36} # {}\n", rule.summary())
     });
     let rules: String = rules.collect();
-    let hosts: Vec<&str> = Host::with_limits().map(Host::name).collect();
-    let hosts = match hosts.split_last() {
-        Some((last, others)) => format!("{} or {last}", others.join(", ")),
-        None => String::new(),
-    };
+    let hosts = in_words(Host::with_limits());
     format!(
         "# What this repository asks of the context that it gives to sessions: see `kgctx check --help`.\n\
          [check]\n\

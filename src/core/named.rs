@@ -14,13 +14,16 @@ pub trait Named: Copy + Send + Sync + 'static {
 
     /// All names in words, like "auto, index or cli".
     fn names() -> String {
-        let names: Vec<&str> = Self::ALL.iter().map(|value| value.name()).collect();
-        match names.split_last() {
-            Some((last, others)) if !others.is_empty() => {
-                format!("{} or {last}", others.join(", "))
-            }
-            _ => names.concat(),
-        }
+        in_words(Self::ALL.iter().copied())
+    }
+}
+
+/// Some names in words.
+pub(crate) fn in_words<T: Named>(values: impl Iterator<Item = T>) -> String {
+    let names: Vec<&str> = values.map(T::name).collect();
+    match names.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+        _ => names.concat(),
     }
 }
 
