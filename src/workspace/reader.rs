@@ -74,8 +74,7 @@ impl<'a> FileReader<'a> {
                 None => return (Content::Gone, false),
             },
         };
-        let mut hash = [0; 16];
-        hash.copy_from_slice(&blake3::hash(&bytes).as_bytes()[..16]);
+        let hash = blake3::hash(&bytes).as_bytes().as_chunks().0[0];
         let path = NotePath::in_folder(&listing.folder, &file.name);
         let (Decoded::Text(text, remarks), Ok(path)) = (decode::decode(bytes), path) else {
             return (Content::Rejected(Rejection::Binary), settled);

@@ -13,13 +13,7 @@ use crate::core::time::Timestamp;
 pub struct MemoryVault<'a> {
     top: PathBuf,
     /// By their paths from the top.
-    notes: BTreeMap<&'a str, Note<'a>>,
-}
-
-#[derive(Debug)]
-struct Note<'a> {
-    text: &'a str,
-    modified: Timestamp,
+    notes: BTreeMap<&'a str, (&'a str, Stamp)>,
 }
 
 impl<'a> MemoryVault<'a> {
@@ -28,9 +22,11 @@ impl<'a> MemoryVault<'a> {
         MemoryVault { top: top.to_path_buf(), notes: BTreeMap::new() }
     }
 
-    /// Adds a note by its path from the top.
-    pub fn add(&mut self, path: &'a str, text: &'a str, modified: Timestamp) {
-        self.notes.insert(path, Note { text, modified });
+    /// Adds a note by its path from the top, with a stamp that differs for different texts.
+    pub fn add(&mut self, path: &'a str, text: &'a str, mtime: Timestamp) {
+        let hash = blake3::hash(text.as_bytes()).as_bytes().as_chunks().0[0];
+        let stamp = Stamp { mtime, ctime_ns: i64::from_le_bytes(hash), size: text.len() as u64 };
+        self.notes.insert(path, (text, stamp));
     }
 
     pub fn listings(&self, vaults: &[Vault]) -> Vec<FolderListing> {
@@ -42,14 +38,14 @@ impl<'a> MemoryVault<'a> {
         let Some(prefix) = self.prefix(vault) else { return Vec::new() };
         let mut entered = HashMap::from([(String::new(), Some(VaultFolder::root(n, vault)))]);
         let mut listed: BTreeMap<&str, Vec<ListedFile>> = BTreeMap::new();
-        for (path, note) in &self.notes {
+        for (path, &(_, stamp)) in &self.notes {
             let Some(path) = path.strip_prefix(prefix.as_str()) else { continue };
             let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
             let place = enter(&mut entered, folder).filter(|_| is_markdown(name.as_ref()));
             let admit =
                 |place: &VaultFolder| place.admit(name.into(), false, &mut Skipped::default());
             if let Some(name) = place.and_then(admit) {
-                listed.entry(folder).or_default().push(ListedFile { name, stamp: note.stamp() });
+                listed.entry(folder).or_default().push(ListedFile { name, stamp });
             }
         }
         let listing = |(folder, files): (&str, _)| FolderListing::new(n, folder.to_owned(), files);
@@ -59,26 +55,13 @@ impl<'a> MemoryVault<'a> {
     pub fn text(&self, vault: &Vault, folder: &str, name: &str) -> Option<&'a str> {
         let slash = if folder.is_empty() { "" } else { "/" };
         let path = format!("{}{folder}{slash}{name}", self.prefix(vault)?);
-        self.notes.get(path.as_str()).map(|note| note.text)
+        self.notes.get(path.as_str()).map(|(text, _)| *text)
     }
 
     /// The prefix of the paths of a vault's notes.
     fn prefix(&self, vault: &Vault) -> Option<String> {
         let below = vault.root.strip_prefix(&self.top).ok()?.to_str()?;
         Some(if below.is_empty() { String::new() } else { format!("{below}/") })
-    }
-}
-
-impl Note<'_> {
-    /// A stamp that differs for different texts.
-    fn stamp(&self) -> Stamp {
-        let mut hash = [0; 8];
-        hash.copy_from_slice(&blake3::hash(self.text.as_bytes()).as_bytes()[..8]);
-        Stamp {
-            mtime: self.modified,
-            ctime_ns: i64::from_le_bytes(hash),
-            size: self.text.len() as u64,
-        }
     }
 }
 
@@ -153,7 +136,11 @@ mod tests {
 
     #[test]
     fn another_text_of_the_same_size_and_time_has_another_stamp() {
-        let stamp = |text: &str, at| Note { text, modified: Timestamp(at) }.stamp();
+        let stamp = |text, at| {
+            let mut notes = MemoryVault::new(Path::new("/"));
+            notes.add("a.md", text, Timestamp(at));
+            notes.notes["a.md"].1
+        };
         assert_eq!(stamp("one", 1), stamp("one", 1));
         assert_ne!(stamp("one", 1), stamp("two", 1));
         assert_ne!(stamp("one", 1), stamp("one", 2));
