@@ -21,7 +21,7 @@ use crate::core::time_limits;
 use crate::store::index::{self, Index, Store, Unusable};
 pub use crate::workspace::error::AppError;
 pub(crate) use crate::workspace::place::Surroundings;
-pub use crate::workspace::place::{Place, Request, Strictness};
+pub use crate::workspace::place::{Place, Request};
 use crate::workspace::vaults::open_reachable;
 
 /// A place with notes.

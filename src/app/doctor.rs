@@ -15,12 +15,12 @@ use crate::core::installation::InstallKind;
 use crate::core::named::Named;
 use crate::core::settings::Origin;
 use crate::system::process::find;
-use crate::workspace::{AppError, Place, Request, Strictness, Surroundings};
+use crate::workspace::{AppError, Place, Request, Surroundings};
 
 /// Checks the setup of a place, and the servers that are named here or in the settings.
 pub fn diagnose(request: &Request, named_server: Option<&str>) -> Result<Diagnosis, AppError> {
     // Lenient, as for a session: an invalid setting must not prevent the other checks.
-    let request = Request { strictness: Strictness::Lenient, ..request.clone() };
+    let request = Request { is_lenient: true, ..request.clone() };
     let surroundings = Surroundings::find(&request)?;
     let place = Place::find(&request)?;
     let servers = servers(&place, named_server);

@@ -31,5 +31,5 @@ pub fn dry_run(session: &Session) -> Result<Explanation, AppError> {
 
 /// Writes an explanation to a file as an HTML page.
 pub fn write_page(explanation: &Explanation, file: &Path) -> Result<(), AppError> {
-    Ok(atomic_file::save(file, &page(explanation))?)
+    atomic_file::save(file, &page(explanation)).map_err(AppError::Place)
 }

@@ -44,7 +44,7 @@ impl<'a> ContextBuilder<'a> {
             sandbox.checkout.remove(path)?;
         }
         let paths: Vec<&str> = files.iter().map(String::as_str).collect();
-        for (path, bytes) in snapshot.version.read(sandbox, &paths)? {
+        for (path, bytes) in sandbox.read(snapshot.base, &paths)? {
             sandbox.checkout.write(&path, &bytes)?;
         }
         (self.snapshot, self.on_disk) = (snapshot, files);
@@ -58,7 +58,10 @@ impl<'a> ContextBuilder<'a> {
 
     /// Builds only the texts of the same contexts.
     pub(crate) fn texts(&self) -> Result<Vec<String>, CheckError> {
-        self.facts.repository.sessions.iter().map(|session| self.text(session)).collect()
+        let sessions = self.facts.repository.sessions.iter();
+        sessions
+            .map(|session| Ok(self.inject(session, session.host, session.budget)?.text))
+            .collect()
     }
 
     /// Builds the context of every session as if all notes had been changed on the same day. Notes

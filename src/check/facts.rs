@@ -45,9 +45,8 @@ impl<'r> SnapshotFacts<'r> {
         RuleInput {
             files: &snapshot.files,
             unread: &self.repository.listing.unread,
-            vaults: self.roles.vaults,
+            roles: self.roles,
             links: settings.links.value,
-            settings: self.roles.settings,
             now: self.repository.now,
             encoding: settings.encoding.value,
             max_age_days: settings.handoff.max_age_days.value,

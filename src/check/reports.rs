@@ -10,53 +10,32 @@ mod text;
 mod width;
 mod words;
 
-use crate::check::report::CheckReport;
-use crate::core::named::named;
-pub use text::render as render_text;
+use clap::ValueEnum;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+use crate::check::report::CheckReport;
+use text::Paint;
+
+/// The comments are the help texts of `kgctx check --format`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ReportFormat {
-    /// For a terminal.
+    /// For people: each place with its line and the way out, and a table of sessions
     Text,
-    /// For programs.
+    /// For scripts
     Json,
-    /// For GitHub's runner, which shows findings at the changed lines.
+    /// For GitHub: annotations at the lines of a pull request
     Github,
-    /// For tools that collect findings, such as GitHub's code scanning.
+    /// For code scanning: SARIF 2.1.0
     Sarif,
-    /// For tools that collect test results, such as Jenkins or GitLab.
+    /// For test reports: JUnit's XML
     Junit,
-    /// For a comment on a pull request.
+    /// For a comment below a pull request
     Markdown,
 }
 
-named!(ReportFormat {
-    Text = "text",
-    Json = "json",
-    Github = "github",
-    Sarif = "sarif",
-    Junit = "junit",
-    Markdown = "markdown",
-});
-
-/// The meaning of a piece of text, which decides its colour.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tone {
-    /// An error, or its carets.
-    Bad,
-    /// A warning, or its carets.
-    Doubtful,
-    /// Success.
-    Good,
-    Strong,
-    /// Frames and labels.
-    Faint,
-}
-
-/// Renders the report in a format, with a final line break.
-pub fn render(report: &CheckReport, format: ReportFormat) -> String {
+/// Renders the report in a format, with a final line break. Only text is painted.
+pub fn render(report: &CheckReport, format: ReportFormat, paint: Paint<'_>) -> String {
     match format {
-        ReportFormat::Text => text::render(report, &|_, text| text.to_owned()),
+        ReportFormat::Text => text::render(report, paint),
         ReportFormat::Json => json::render(report),
         ReportFormat::Github => github::render(report),
         ReportFormat::Sarif => sarif::render(report),

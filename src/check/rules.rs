@@ -12,7 +12,7 @@ mod links;
 mod names;
 mod orphan_note;
 mod pattern;
-pub(crate) mod roles;
+pub mod roles;
 mod secret;
 mod session_finding;
 mod spans;
@@ -29,7 +29,6 @@ use rayon::prelude::*;
 
 use crate::check::finding::{Finding, Rule};
 use crate::check::repository_file::{RepositoryFile, Unread};
-use crate::check::settings::CheckSettings;
 use crate::core::settings::LinkStyle;
 use crate::core::time::Timestamp;
 use crate::core::tokens::encoding::Encoding;
@@ -43,21 +42,14 @@ pub struct RuleInput<'a> {
     pub files: &'a [RepositoryFile],
     /// Links, other repositories, and files that are not checked out.
     pub unread: &'a [Unread],
-    pub vaults: &'a [CheckedVault],
+    pub roles: Roles<'a>,
     /// The meaning of `[[links]]`.
     pub links: LinkStyle,
-    pub settings: &'a CheckSettings,
     /// The time that counts as now.
     pub now: Timestamp,
     pub encoding: Encoding,
     /// The age limit in days of a sticky handoff.
     pub max_age_days: u32,
-}
-
-impl<'a> RuleInput<'a> {
-    fn roles(&self) -> Roles<'a> {
-        Roles { settings: self.settings, vaults: self.vaults }
-    }
 }
 
 /// A folder of notes in the repository.
@@ -74,7 +66,7 @@ pub struct CheckedVault {
 pub fn find_all(input: &RuleInput<'_>) -> Vec<Finding> {
     let checked = CheckedFiles::new(input);
     let mut findings = Vec::new();
-    for rule in Rule::ALL.into_iter().filter(|rule| input.settings.is_on(*rule)) {
+    for rule in Rule::ALL.into_iter().filter(|rule| input.roles.settings.is_on(*rule)) {
         let problems = match rule {
             Rule::DanglingLink => links::dangling(&checked),
             Rule::AmbiguousLink => links::ambiguous(&checked),
@@ -95,7 +87,7 @@ pub fn find_all(input: &RuleInput<'_>) -> Vec<Finding> {
             | Rule::UnstableOutput
             | Rule::ConfigUnknownKey => continue,
         };
-        let severity = input.settings.severity(rule);
+        let severity = input.roles.settings.severity(rule);
         findings.extend(problems.into_iter().map(|problem| problem.finding(rule, severity)));
     }
     findings.sort_by(|a, b| (&a.spot, a.rule).cmp(&(&b.spot, b.rule)));

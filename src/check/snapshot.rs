@@ -12,11 +12,12 @@ use crate::check::repository_file::RepositoryFile;
 use crate::check::rules::static_context::{MAX_IMPORT_DEPTH, imports};
 use crate::core::note::decode::{Decoded, decode};
 use crate::core::time::Timestamp;
-use base::{Base, Version};
+use base::Base;
 use handoff::CommittedHandoff;
 
 pub(crate) struct Snapshot<'r> {
-    pub(crate) version: Version<'r>,
+    /// `None` for the working tree.
+    pub(crate) base: Option<&'r Base>,
     /// All files, sorted by path; those that a check reads have a text.
     pub(crate) files: Vec<RepositoryFile>,
     pub(crate) handoffs: Vec<CommittedHandoff>,
@@ -45,9 +46,8 @@ impl<'r> Snapshot<'r> {
             let undated = if is_ageless { repository.now } else { repository.undated() };
             times.get(path).copied().unwrap_or(undated)
         };
-        let version = Version::WorkingTree;
-        let texts = read_texts(sandbox, version, &read)?;
-        let snapshot = Snapshot::new(sandbox, version, paths.iter(), texts, modified)?;
+        let texts = read_texts(sandbox, None, &read)?;
+        let snapshot = Snapshot::new(sandbox, None, paths.iter(), texts, modified)?;
         Ok(Snapshot { uncommitted, ..snapshot })
     }
 
@@ -68,8 +68,7 @@ impl<'r> Snapshot<'r> {
         let mut texts: Texts = read.iter().filter_map(|path| unchanged(path)).collect();
         let is_changed = |path: &&str| !texts.contains_key(*path);
         let changed: Vec<&str> = read.iter().copied().filter(is_changed).collect();
-        let version = Version::Base(base);
-        texts.extend(read_texts(sandbox, version, &changed)?);
+        texts.extend(read_texts(sandbox, Some(base), &changed)?);
         let removed = read.into_iter().filter(|path| !now.contains_key(path)).collect();
         let times = repository.tree.times(&base.commit, &removed)?;
         // A file in both versions keeps its current time, renamed or not: an edit or a rename makes
@@ -79,18 +78,18 @@ impl<'r> Snapshot<'r> {
             let at = file.map(|file| file.modified).or_else(|| times.get(path).copied());
             at.unwrap_or_else(|| repository.undated())
         };
-        Snapshot::new(sandbox, version, base.files.keys(), texts, modified)
+        Snapshot::new(sandbox, Some(base), base.files.keys(), texts, modified)
     }
 
     /// Also reads the files that static files import.
     fn new<'a>(
         sandbox: &Sandbox<'_>,
-        version: Version<'r>,
+        base: Option<&'r Base>,
         paths: impl Iterator<Item = &'a String>,
         mut texts: Texts,
         modified: impl Fn(&str) -> Timestamp,
     ) -> Result<Snapshot<'r>, CheckError> {
-        read_imports(sandbox, version, &mut texts)?;
+        read_imports(sandbox, base, &mut texts)?;
         let file = |path: &String| RepositoryFile {
             path: path.clone(),
             text: texts.remove(path),
@@ -99,7 +98,7 @@ impl<'r> Snapshot<'r> {
         let files: Vec<RepositoryFile> = paths.map(file).collect();
         let handoffs = files.iter().filter(|file| sandbox.roles().is_handoff(&file.path));
         let handoffs = handoffs.filter_map(CommittedHandoff::read).collect();
-        Ok(Snapshot { version, files, handoffs, uncommitted: HashSet::new() })
+        Ok(Snapshot { base, files, handoffs, uncommitted: HashSet::new() })
     }
 
     /// The files that a session reads from disk: ignore rules, and the files that handoffs list.
@@ -107,34 +106,34 @@ impl<'r> Snapshot<'r> {
         let ignore_rules = self.files.iter().map(|file| &file.path);
         let ignore_rules = ignore_rules.filter(|path| is_gitignore(path)).cloned();
         let listed = self.handoffs.iter().flat_map(CommittedHandoff::listed);
-        let listed = listed.filter(|path| self.version.has_file(sandbox, path));
+        let listed = listed.filter(|path| sandbox.has_file(self.base, path));
         ignore_rules.chain(listed).collect()
     }
 }
 
 fn read_texts(
     sandbox: &Sandbox<'_>,
-    version: Version<'_>,
+    base: Option<&Base>,
     paths: &[&str],
 ) -> Result<Texts, CheckError> {
-    let read = version.read(sandbox, paths)?;
+    let read = sandbox.read(base, paths)?;
     Ok(read.into_iter().map(|(path, bytes)| (path, text(bytes))).collect())
 }
 
 /// Reads the files that static files import, directly or indirectly.
 fn read_imports(
     sandbox: &Sandbox<'_>,
-    version: Version<'_>,
+    base: Option<&Base>,
     texts: &mut Texts,
 ) -> Result<(), CheckError> {
     let is_static = |path: &&String| sandbox.roles().static_limit(path).is_some();
     let mut importers: BTreeSet<String> = texts.keys().filter(is_static).cloned().collect();
     for _ in 0..MAX_IMPORT_DEPTH {
-        let is_new = |path: &String| !texts.contains_key(path) && version.has_file(sandbox, path);
+        let is_new = |path: &String| !texts.contains_key(path) && sandbox.has_file(base, path);
         let named = importers.iter().filter_map(|path| Some(imports(path, texts.get(path)?)));
         importers = named.flatten().filter(is_new).collect();
         let paths: Vec<&str> = importers.iter().map(String::as_str).collect();
-        texts.extend(read_texts(sandbox, version, &paths)?);
+        texts.extend(read_texts(sandbox, base, &paths)?);
     }
     Ok(())
 }

@@ -4,12 +4,12 @@ use clap::Args as ClapArgs;
 
 use crate::check::finding::Severity;
 use crate::check::init::{Initialized, init};
-use crate::check::reports::{ReportFormat, Tone, render, render_text};
+use crate::check::reports::{ReportFormat, render};
 use crate::check::{CheckRequest, check};
 use crate::cli::outcome::{Failure, USAGE};
 use crate::cli::place::PlaceArgs;
-use crate::cli::screen::{Screen, Style};
-use crate::cli::values::{moment, one_of};
+use crate::cli::screen::Screen;
+use crate::cli::values::moment;
 use crate::core::text::for_terminal;
 use crate::core::time::Timestamp;
 
@@ -24,7 +24,7 @@ pub(super) struct CheckArgs {
     #[arg(long, value_name = "REV", allow_hyphen_values = true)]
     base: Option<String>,
     /// How to tell what was found
-    #[arg(long, default_value = "text", value_parser = one_of(format_help))]
+    #[arg(long, default_value = "text")]
     format: ReportFormat,
     /// Agree on what sessions are given now: write the baseline
     #[arg(long, conflicts_with = "base")]
@@ -35,19 +35,6 @@ pub(super) struct CheckArgs {
     /// Check as of this moment [default: that of the newest commit]
     #[arg(long, value_name = "TIME", value_parser = moment)]
     now: Option<Timestamp>,
-}
-
-fn format_help(format: ReportFormat) -> &'static str {
-    match format {
-        ReportFormat::Text => {
-            "For people: each place with its line and the way out, and a table of sessions"
-        }
-        ReportFormat::Json => "For scripts",
-        ReportFormat::Github => "For GitHub: annotations at the lines of a pull request",
-        ReportFormat::Sarif => "For code scanning: SARIF 2.1.0",
-        ReportFormat::Junit => "For test reports: JUnit's XML",
-        ReportFormat::Markdown => "For a comment below a pull request",
-    }
 }
 
 /// Returns whether no rule with the severity `error` is broken.
@@ -71,22 +58,9 @@ pub(super) fn run(
         return Ok(true);
     }
     let report = check(&request)?;
-    let text = match args.format {
-        ReportFormat::Text => render_text(&report, &|tone, text| screen.paint(style(tone), text)),
-        format => render(&report, format),
-    };
+    let text = render(&report, args.format, &|style, text| screen.paint(style, text));
     screen.print(&text);
     Ok(!report.fails())
-}
-
-fn style(tone: Tone) -> Style {
-    match tone {
-        Tone::Bad => Style::Bad,
-        Tone::Doubtful => Style::Doubtful,
-        Tone::Good => Style::Good,
-        Tone::Strong => Style::Strong,
-        Tone::Faint => Style::Faint,
-    }
 }
 
 /// Prints what was done, and what comes next.

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use crate::cli::outcome::Outcome;
 use crate::cli::place::PlaceArgs;
-use crate::cli::screen::{Screen, Style};
-use crate::core::text::for_terminal;
+use crate::cli::screen::Screen;
+use crate::core::text::for_terminal::{self, Style};
 use crate::workspace::Place;
 
 /// Show every setting and where it comes from

@@ -5,9 +5,9 @@ use clap::Args as ClapArgs;
 use crate::app::doctor::diagnose;
 use crate::cli::outcome::{Failure, NO, Outcome};
 use crate::cli::place::PlaceArgs;
-use crate::cli::screen::{Screen, Style};
+use crate::cli::screen::Screen;
 use crate::core::diagnosis::{Check, Diagnosis, Verdict};
-use crate::core::text::for_terminal;
+use crate::core::text::for_terminal::{self, Style};
 
 /// Check the way from your notes into OpenCode's sessions, and say what to do
 ///

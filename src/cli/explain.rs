@@ -8,13 +8,13 @@ use crate::app::explain::{dry_run, last, write_page};
 use crate::cli::inject::{LimitArgs, session};
 use crate::cli::outcome::{Failure, NO, Outcome, USAGE};
 use crate::cli::place::PlaceArgs;
-use crate::cli::screen::{Screen, Style};
+use crate::cli::screen::Screen;
 use crate::core::context::candidate::Part;
 use crate::core::context::explanation::{Explanation, NearMiss};
 use crate::core::context::receipt::{Fault, Receipt};
 use crate::core::handoff::HandoffSection;
 use crate::core::source::SourceChoice;
-use crate::core::text::for_terminal;
+use crate::core::text::for_terminal::{self, Style};
 use crate::core::text::number::thousands;
 
 /// So many of the lines that were left out are shown on a screen.

@@ -7,9 +7,9 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::cli::outcome::{Failure, Outcome, UNAVAILABLE};
 use crate::cli::place::PlaceArgs;
-use crate::cli::screen::{Screen, Style};
+use crate::cli::screen::Screen;
 use crate::core::note::Remark;
-use crate::core::text::for_terminal;
+use crate::core::text::for_terminal::{self, Style};
 use crate::core::text::number::thousands;
 use crate::workspace::refresh::{Mode, Notice, Refreshed};
 use crate::workspace::summary::{Remarked, Summary, index};

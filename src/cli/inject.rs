@@ -5,8 +5,8 @@ use std::thread;
 use clap::{Args as ClapArgs, ValueEnum};
 use serde::Serialize;
 
+use crate::app::deliver::Refusal;
 use crate::app::deliver::http::{self, Delivered, ServerDelivery};
-use crate::app::deliver::{NotDelivered, Refusal};
 use crate::app::inject::inject;
 use crate::app::process::peak_memory;
 use crate::app::recorder::Recording;
@@ -134,7 +134,9 @@ fn deliver_to_server(place: &PlaceArgs, args: &InjectArgs, screen: &mut Screen) 
     let deliver = || {
         let server = http::server_of(&request, args.server.as_ref())?;
         loop {
-            match deliver_once(&server, &request) {
+            // The service does it, where there is one.
+            let done = crate::service::deliver(&server, &request);
+            match done.unwrap_or_else(|| http::run(&server, &request)) {
                 Err(refusal) if args.wait && refusal.is_transient() => {
                     thread::sleep(time_limits::BUSY_POLL)
                 }
@@ -157,14 +159,6 @@ fn deliver_to_server(place: &PlaceArgs, args: &InjectArgs, screen: &mut Screen) 
     }
     remark(&injection, args, screen);
     Ok(())
-}
-
-/// Has the service do it, where there is one.
-fn deliver_once(server: &str, request: &ServerDelivery) -> Result<Delivered, NotDelivered> {
-    if let Some(done) = crate::service::deliver(server, request) {
-        return done;
-    }
-    http::run(server, request)
 }
 
 /// Says what there is to say about a context.

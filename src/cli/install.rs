@@ -5,11 +5,11 @@ use clap::Args as ClapArgs;
 use crate::app::install::{VERSION, plan_install, plan_uninstall};
 use crate::cli::outcome::Outcome;
 use crate::cli::place::PlaceArgs;
-use crate::cli::screen::{Screen, Style};
+use crate::cli::screen::Screen;
 use crate::cli::values::some_of;
 use crate::core::host::Host;
 use crate::core::installation::{Change, Scope, Step};
-use crate::core::text::for_terminal;
+use crate::core::text::for_terminal::{self, Style};
 
 /// Put the bridge into a host, so that its sessions get context by themselves
 ///

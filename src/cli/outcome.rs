@@ -36,11 +36,7 @@ impl Failure {
 impl From<AppError> for Failure {
     fn from(error: AppError) -> Failure {
         let code = match &error {
-            AppError::Place(_)
-            | AppError::Directories(_)
-            | AppError::Settings(_)
-            | AppError::Vault(_)
-            | AppError::Write(_) => USAGE,
+            AppError::Place(_) | AppError::Settings(_) => USAGE,
             AppError::Index(_)
             | AppError::State(_)
             | AppError::Maenifold(_)

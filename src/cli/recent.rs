@@ -5,11 +5,11 @@ use clap::Args as ClapArgs;
 use crate::cli::outcome::Outcome;
 use crate::cli::place::PlaceArgs;
 use crate::cli::question::QuestionArgs;
-use crate::cli::screen::{Screen, Style};
+use crate::cli::screen::Screen;
 use crate::cli::search::concepts;
 use crate::cli::values::{moment, one_of};
 use crate::core::search::answer::{RecentAnswer, RecentFilter};
-use crate::core::text::for_terminal;
+use crate::core::text::for_terminal::{self, Style};
 use crate::core::time::{Timespan, Timestamp};
 use crate::sources::recent::{RecentQuestion, recent};
 

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use crate::cli::outcome::UNAVAILABLE;
-use crate::core::text::for_terminal;
+use crate::core::text::for_terminal::{self, Style};
 use crate::workspace::refresh::Notice;
 
 /// Where output goes.
@@ -16,17 +16,6 @@ pub(super) struct Screen {
     styled: bool,
     is_terminal: bool,
     failed: Option<io::Error>,
-}
-
-/// How a piece of text looks on a terminal.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Style {
-    Strong,
-    Faint,
-    Link,
-    Good,
-    Doubtful,
-    Bad,
 }
 
 impl Screen {

@@ -5,10 +5,10 @@ use clap::Args as ClapArgs;
 use crate::cli::outcome::Outcome;
 use crate::cli::place::PlaceArgs;
 use crate::cli::question::QuestionArgs;
-use crate::cli::screen::{Screen, Style};
+use crate::cli::screen::Screen;
 use crate::core::note::concept::Concept;
 use crate::core::search::answer::{Match, SearchAnswer, SearchHit};
-use crate::core::text::for_terminal;
+use crate::core::text::for_terminal::{self, Style};
 use crate::sources::search::search;
 
 /// How many concepts of a note are shown on a screen.

@@ -4,8 +4,8 @@ use clap::Args as ClapArgs;
 
 use crate::cli::outcome::Outcome;
 use crate::cli::place::PlaceArgs;
-use crate::cli::screen::{Screen, Style};
-use crate::core::text::for_terminal;
+use crate::cli::screen::Screen;
+use crate::core::text::for_terminal::{self, Style};
 use crate::workspace::Place;
 
 /// Tell which project this folder belongs to, and why

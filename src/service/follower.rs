@@ -22,7 +22,7 @@ use crate::core::time_limits;
 use crate::hosts::opencode::{Event, OpencodeServer, Scope, ServerError};
 use crate::service::run::Shared;
 use crate::system::clock;
-use crate::workspace::{Request, Strictness};
+use crate::workspace::Request;
 
 const MAX_FAILURES: u32 = 10;
 /// The number of parallel deliveries: the server has other work to do.
@@ -230,7 +230,7 @@ impl Follower {
             self.under_way.insert(id.clone());
             let request = ServerDelivery {
                 session: id.clone(),
-                place: Request { strictness: Strictness::Lenient, ..Request::default() },
+                place: Request { is_lenient: true, ..Request::default() },
                 budget: None,
                 now: None,
                 to: waiting.to,

@@ -2,20 +2,14 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
-
-use thiserror::Error;
-
-#[derive(Debug, Error)]
-#[error("cannot write {}: {cause}; name a file in a folder that is there and that you may write to", path.display())]
-pub struct WriteError {
-    path: PathBuf,
-    cause: io::Error,
-}
+use std::path::Path;
 
 /// Writes a file that the user named. The error names the file, and how to fix it.
-pub fn save(path: &Path, text: &str) -> Result<(), WriteError> {
-    write(path, text).map_err(|cause| WriteError { path: path.to_path_buf(), cause })
+pub fn save(path: &Path, text: &str) -> Result<(), String> {
+    write(path, text).map_err(|cause| {
+        let way_out = "name a file in a folder that is there and that you may write to";
+        format!("cannot write {}: {cause}; {way_out}", path.display())
+    })
 }
 
 /// Writes a file, and leaves the error message to the caller.
@@ -57,6 +51,8 @@ fn replace(target: &Path, text: &str, permissions: Option<fs::Permissions>) -> i
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use super::*;
 
     fn names(folder: &Path) -> Vec<String> {
@@ -85,7 +81,7 @@ mod tests {
         fs::create_dir(folder.path().join("folder")).unwrap();
         for wrong in ["", "folder", "missing/page.html", "file/page.html", "missing/.."] {
             let path = if wrong.is_empty() { PathBuf::new() } else { folder.path().join(wrong) };
-            let message = save(&path, "text").unwrap_err().to_string();
+            let message = save(&path, "text").unwrap_err();
             assert!(
                 message.starts_with(&format!("cannot write {}: ", path.display())),
                 "{message}"

@@ -5,9 +5,10 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use thiserror::Error;
-
 use crate::system::environment::Environment;
+
+/// The number of taken names after which nobody looks for a free one.
+const MAX_TRIES: u32 = 10_000;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Directories {
@@ -19,11 +20,9 @@ pub struct Directories {
     pub state: PathBuf,
 }
 
-#[derive(Debug, Error)]
-#[error(
-    "neither KGCTX_HOME nor HOME names a folder; set KGCTX_HOME to where kgctx may keep its files"
-)]
-pub struct NoDirectories;
+/// Why there are none.
+const NO_HOME: &str =
+    "neither KGCTX_HOME nor HOME names a folder; set KGCTX_HOME to where kgctx may keep its files";
 
 impl Directories {
     /// All folders below one.
@@ -34,7 +33,7 @@ impl Directories {
     }
 
     /// Uses `KGCTX_HOME` for everything, else the XDG folders.
-    pub fn locate(environment: &Environment) -> Result<Directories, NoDirectories> {
+    pub fn locate(environment: &Environment) -> Result<Directories, &'static str> {
         if let Some(home) = environment.path("KGCTX_HOME") {
             return Ok(Directories::below(&home));
         }
@@ -44,7 +43,7 @@ impl Directories {
                 .filter(|path| path.is_absolute())
                 .or_else(|| Some(environment.home()?.join(default)))
                 .map(|path| path.join("kgctx"))
-                .ok_or(NoDirectories)
+                .ok_or(NO_HOME)
         };
         Ok(Directories {
             config: below("XDG_CONFIG_HOME", ".config")?,
@@ -59,9 +58,17 @@ pub(crate) fn create_private(path: &Path) -> io::Result<()> {
     DirBuilder::new().mode(0o700).recursive(true).create(path)
 }
 
-/// Creates a folder that only the user can enter. Fails if it exists.
-pub(crate) fn create_new_private(path: &Path) -> io::Result<()> {
-    DirBuilder::new().mode(0o700).create(path)
+/// Creates a new folder that only the user can enter. Its name begins with `prefix`, and this process's id follows.
+pub(crate) fn create_new_private(parent: &Path, prefix: &str) -> io::Result<PathBuf> {
+    let mut n = 0;
+    loop {
+        let folder = parent.join(format!("{prefix}{}-{n}", std::process::id()));
+        match DirBuilder::new().mode(0o700).create(&folder) {
+            // Another thread uses it, a killed process left it, or an attacker created it.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && n < MAX_TRIES => n += 1,
+            created => return created.map(|()| folder),
+        }
+    }
 }
 
 /// Opens a file that only the user can read. Creates it if necessary.
@@ -75,7 +82,7 @@ pub(crate) fn private_file(path: &Path) -> io::Result<File> {
 mod tests {
     use super::*;
 
-    fn locate(variables: &[(&str, &str)]) -> Result<Directories, NoDirectories> {
+    fn locate(variables: &[(&str, &str)]) -> Result<Directories, &'static str> {
         Directories::locate(&variables.iter().map(|&(k, v)| (k.into(), v.into())).collect())
     }
 

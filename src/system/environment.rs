@@ -59,9 +59,7 @@ impl Environment {
             ["HOME", "PATH", "TOKEN_LIMIT", "CLI_TIMEOUT", "SESSION_START_ENABLED"];
         let is_relevant = |name: &str| {
             NAMES.contains(&name)
-                || name.starts_with("KGCTX_")
-                || name.starts_with("MAENIFOLD_")
-                || name.starts_with("XDG_")
+                || ["KGCTX_", "MAENIFOLD_", "XDG_"].iter().any(|start| name.starts_with(start))
                 || (secrets == Secrets::Included && name.starts_with("OPENCODE_SERVER_"))
         };
         let named = self.variables.iter().filter_map(|(name, value)| Some((name.to_str()?, value)));

@@ -43,7 +43,9 @@ pub fn edit(template: &str, limit: u64) -> Result<(String, PathBuf), String> {
             "the editor {editor} failed: {why}; set EDITOR, or pipe the text: kgctx handoff create < notes.md"
         )
     };
-    let folder = own_folder().map_err(|error| failed(error.to_string()))?;
+    // Handoffs can be private, and an existing folder can belong to another user.
+    let folder = directories::create_new_private(&std::env::temp_dir(), "kgctx-handoff-");
+    let folder = folder.map_err(|error| failed(error.to_string()))?;
     let path = folder.join("HANDOFF.md");
     let edited = fs::write(&path, template).and_then(|()| {
         // Like git: the variable can contain arguments.
@@ -57,21 +59,6 @@ pub fn edit(template: &str, limit: u64) -> Result<(String, PathBuf), String> {
     };
     discard(&path);
     Err(failed(why))
-}
-
-/// Creates a new private folder: handoffs can be private, and an existing folder can belong to
-/// another user.
-fn own_folder() -> io::Result<PathBuf> {
-    let mut n = 0;
-    loop {
-        let name = format!("kgctx-handoff-{}-{n}", std::process::id());
-        let folder = std::env::temp_dir().join(name);
-        match directories::create_new_private(&folder) {
-            Ok(()) => return Ok(folder),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && n < 100 => n += 1,
-            Err(error) => return Err(error),
-        }
-    }
 }
 
 /// Removes the file of [`edit`].

@@ -9,8 +9,6 @@ use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use thiserror::Error;
-
 pub use memory_vault::MemoryVault;
 
 use crate::core::note::NotePath;
@@ -20,27 +18,20 @@ use crate::core::settings::{Setting, VaultSpec};
 use crate::core::time::Timestamp;
 use crate::system::vault::folder::VaultFolder;
 
-/// Why a vault cannot be used.
-#[derive(Debug, Error)]
-#[error("{0}")]
-pub struct VaultError(String);
-
-/// Checks that a vault is readable, and finds its canonical root.
-pub fn open(spec: &Setting<VaultSpec>) -> Result<Vault, VaultError> {
+/// Checks that a vault is readable, and finds its canonical root. The error says why it cannot be used.
+pub fn open(spec: &Setting<VaultSpec>) -> Result<Vault, String> {
     let Setting { value: VaultSpec { name, path }, origin } = spec;
     let vault = format!("{} (from {origin})", path.display());
-    let unreadable = |cause: io::Error| {
-        VaultError(format!("cannot read the vault {vault}: {cause}; check its permissions"))
-    };
+    let unreadable =
+        |cause: io::Error| format!("cannot read the vault {vault}: {cause}; check its permissions");
     let root = fs::canonicalize(path).map_err(|cause| match cause.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
-            VaultError(format!("no such vault: {vault}; create that folder or name another one"))
+            format!("no such vault: {vault}; create that folder or name another one")
         }
         _ => unreadable(cause),
     })?;
     if !root.is_dir() {
-        let message = format!("not a folder: {vault}; a vault is a folder of markdown files");
-        return Err(VaultError(message));
+        return Err(format!("not a folder: {vault}; a vault is a folder of markdown files"));
     }
     fs::read_dir(&root).map_err(unreadable)?;
     Ok(Vault { name: name.clone(), root })

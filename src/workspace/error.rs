@@ -4,22 +4,15 @@ use thiserror::Error;
 
 use crate::store::index::IndexError;
 use crate::store::state::StateError;
-use crate::system::atomic_file::WriteError;
-use crate::system::directories::NoDirectories;
-use crate::system::vault::VaultError;
 use crate::workspace::settings::SettingsError;
 
 #[derive(Debug, Error)]
 pub enum AppError {
-    /// There is no such folder, or its vaults cannot be used together.
+    /// A folder, a vault or a file cannot be used.
     #[error("{0}")]
     Place(String),
     #[error(transparent)]
-    Directories(#[from] NoDirectories),
-    #[error(transparent)]
     Settings(#[from] SettingsError),
-    #[error(transparent)]
-    Vault(#[from] VaultError),
     #[error("the vault {0} does not answer; is it on a network?")]
     Silent(String),
     #[error("cannot watch the vaults: {0}; run `kgctx index` from time to time instead")]
@@ -30,6 +23,4 @@ pub enum AppError {
     State(#[from] StateError),
     #[error("maenifold: {0}; without --source the index answers")]
     Maenifold(String),
-    #[error(transparent)]
-    Write(#[from] WriteError),
 }

@@ -29,8 +29,10 @@ pub struct Request {
     /// The environment, if not that of this process.
     #[serde(skip)]
     pub environment: Option<Environment>,
+    /// Whether invalid settings are ignored and reported as faults, because a session must not suffer. Otherwise they
+    /// are an error: a person can fix them.
     #[serde(skip)]
-    pub strictness: Strictness,
+    pub is_lenient: bool,
     /// The source for maenifold's memory, if not the one in the settings.
     pub source: Option<SourcePreference>,
     /// A folder around the project. Nothing in it or above it is searched.
@@ -41,18 +43,8 @@ pub struct Request {
 impl Request {
     /// A session's folder. Invalid settings must not prevent the session from starting.
     pub fn lenient(dir: PathBuf) -> Request {
-        Request { dir: Some(dir), strictness: Strictness::Lenient, ..Request::default() }
+        Request { dir: Some(dir), is_lenient: true, ..Request::default() }
     }
-}
-
-/// What happens to invalid settings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Strictness {
-    /// They are an error: a person can fix them.
-    #[default]
-    Strict,
-    /// They are ignored and reported as faults: a session must not suffer.
-    Lenient,
 }
 
 /// The folder and project of a request, before any setting is read.
@@ -69,7 +61,7 @@ impl Surroundings {
         let environment = request.environment.clone().unwrap_or_else(Environment::of_process);
         let directories = match &request.home {
             Some(home) => Directories::below(home),
-            None => Directories::locate(&environment)?,
+            None => Directories::locate(&environment).map_err(|why| AppError::Place(why.into()))?,
         };
         let in_dir = |dir: &Path, cause| {
             AppError::Place(format!("cannot use the folder {}: {cause}", dir.display()))
@@ -102,7 +94,7 @@ impl Place {
         // Two steps, because the root decides which settings apply, and the settings name the
         // channel.
         let LoadedSettings { settings, mut faults } = settings::load(&surroundings, request);
-        if request.strictness == Strictness::Strict && !faults.is_empty() {
+        if !request.is_lenient && !faults.is_empty() {
             return Err(faults.swap_remove(0).into());
         }
         let faults = faults.iter().map(|fault| Fault::new(FaultSource::Settings, fault)).collect();

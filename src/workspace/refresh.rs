@@ -131,18 +131,15 @@ pub(crate) fn refresh_listed(
     let usable = match last {
         Ok(index) if mode == Mode::Incremental => match index.is_current(&listed.listings) {
             Ok(true) => return Ok((index, refreshed)),
-            Ok(false) => Some(index),
-            Err(error) => {
-                refreshed.notice = rebuild_notice(&Unusable::Failed(error));
-                None
-            }
+            Ok(false) => Ok(Some(index)),
+            Err(error) => Err(Unusable::Failed(error)),
         },
-        Ok(_) => None,
-        Err(unusable) => {
-            refreshed.notice = rebuild_notice(&unusable);
-            None
-        }
+        last => last.map(|_| None),
     };
+    let usable = usable.unwrap_or_else(|unusable| {
+        refreshed.notice = rebuild_notice(&unusable);
+        None
+    });
     let written = match workspace.store.try_lock() {
         Ok(Some(lock)) => write(workspace, &lock, listed, mode, progress),
         Ok(None) => match usable {

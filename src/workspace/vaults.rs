@@ -15,7 +15,7 @@ pub(super) fn open_reachable(
     patience: Option<Duration>,
 ) -> (Vec<Vault>, Vec<AppError>) {
     let opened: Vec<Result<Vault, AppError>> = match patience {
-        None => specs.iter().map(|spec| Ok(vault::open(spec)?)).collect(),
+        None => specs.iter().map(|spec| vault::open(spec).map_err(AppError::Place)).collect(),
         Some(patience) => open_within(specs, patience),
     };
     let mut vaults = Vec::new();
@@ -49,7 +49,7 @@ fn open_within(specs: &[Setting<VaultSpec>], patience: Duration) -> Vec<Result<V
         })
         .collect();
     let opened = specs.iter().zip(opening).map(|(spec, opening)| match opening.by(until) {
-        Some(opened) => Ok(opened?),
+        Some(opened) => opened.map_err(AppError::Place),
         None => Err(AppError::Silent(spec.value.path.display().to_string())),
     });
     opened.collect()

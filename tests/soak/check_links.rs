@@ -8,6 +8,7 @@ use std::process::Command;
 use kgctx::check::finding::{Finding, Rule};
 use kgctx::check::repository_file::RepositoryFile;
 use kgctx::check::rules::find_all;
+use kgctx::check::rules::roles::Roles;
 use kgctx::check::rules::{CheckedVault, RuleInput};
 use kgctx::check::settings::CheckSettings;
 use kgctx::core::settings::LinkStyle;
@@ -54,9 +55,8 @@ fn found(files: &[RepositoryFile], links: LinkStyle) -> Vec<Finding> {
     let input = RuleInput {
         files,
         unread: &[],
-        vaults: &vaults,
+        roles: Roles { settings: &settings, vaults: &vaults },
         links,
-        settings: &settings,
         now: Timestamp(0),
         encoding: Encoding::O200kBase,
         max_age_days: 7,

@@ -15,7 +15,7 @@ use crate::core::context::receipt::Receipt;
 use crate::core::host::Host;
 use crate::store::state::Claim;
 use crate::system::environment::Environment;
-use crate::workspace::{Request, Strictness};
+use crate::workspace::Request;
 
 const DOORS: [Door; 4] =
     [Door::BridgeEvent, Door::BridgePrompt { is_undone: false }, Door::Stdout, Door::Http];
@@ -35,7 +35,7 @@ impl Lab {
             dir: Some(self.0.path().join("project")),
             home: Some(self.0.path().join("home")),
             environment: Some(Environment::from_iter([])),
-            strictness: Strictness::Lenient,
+            is_lenient: true,
             ..Request::default()
         }
     }

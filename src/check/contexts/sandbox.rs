@@ -74,11 +74,6 @@ impl<'r> Sandbox<'r> {
     pub(crate) fn roles(&self) -> Roles<'_> {
         Roles { settings: &self.repository.file.settings, vaults: &self.vaults }
     }
-
-    /// Larger files are not read.
-    pub(crate) fn max_bytes(&self) -> u64 {
-        self.settings.max_file_bytes.value
-    }
 }
 
 /// Writes the settings at the top and, without a repository, those of packages.

@@ -73,16 +73,12 @@ impl ContextBuilder<'_> {
         })
     }
 
-    pub(super) fn text(&self, session: &SessionSpec) -> Result<String, CheckError> {
-        Ok(self.inject(session, session.host, session.budget)?.text)
-    }
-
     fn handoff(&self, session: &SessionSpec) -> Option<&CommittedHandoff> {
         let now = self.facts.repository.now_of(session);
         choose(&self.snapshot.handoffs, &self.facts.sandbox.places[&session.dir], now)
     }
 
-    fn inject(
+    pub(super) fn inject(
         &self,
         session: &SessionSpec,
         host: Host,

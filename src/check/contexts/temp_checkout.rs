@@ -7,7 +7,6 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::check::CheckError;
 use crate::system::directories::create_new_private;
@@ -34,20 +33,10 @@ impl TempCheckout {
     }
 
     fn create(project: &str) -> io::Result<TempCheckout> {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
         static SWEEP: Once = Once::new();
         let temporary = fs::canonicalize(std::env::temp_dir())?;
         SWEEP.call_once(|| sweep(&temporary));
-        let folder = loop {
-            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-            let folder = temporary.join(format!("{PREFIX}{}-{number}", std::process::id()));
-            match create_new_private(&folder) {
-                Ok(()) => break folder,
-                // A killed process left it, or an attacker created it.
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error),
-            }
-        };
+        let folder = create_new_private(&temporary, PREFIX)?;
         let lock = File::create(folder.join(LOCK))?;
         let _ = lock.try_lock();
         let checkout = TempCheckout { project: folder.join(project), folder, _lock: lock };

@@ -44,11 +44,8 @@ fn summary(report: &CheckReport) -> String {
     }
     for session in &report.sessions {
         let change = change(session).map_or(String::new(), |change| format!(" ({change})"));
-        lines.push(format!(
-            "{}: {} tokens{change}",
-            one_line(&session.name),
-            use_of_budget(session)
-        ));
+        let (name, used) = (one_line(&session.name), use_of_budget(session));
+        lines.push(format!("{name}: {used} tokens{change}"));
     }
     lines.extend(report.remarks.iter().map(|remark| one_line(remark)));
     lines.join("\n")

@@ -2,7 +2,7 @@
 
 use unicode_width::UnicodeWidthChar;
 
-pub(super) fn columns(c: char) -> usize {
+fn columns(c: char) -> usize {
     c.width().unwrap_or(0)
 }
 

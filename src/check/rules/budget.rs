@@ -7,13 +7,10 @@ use crate::check::contexts::session::SessionContext;
 use crate::check::facts::SnapshotFacts;
 use crate::check::finding::{Finding, Rule, Spot};
 use crate::check::report::{EntryName, Growth};
-use crate::check::rules::session_finding::{CheckedSession, SessionFinding, merge};
+use crate::check::rules::session_finding::{CheckedSession, SessionFinding, first_of, merge};
 use crate::check::rules::text_file::name_shown;
 use crate::core::context::candidate::Part;
 use crate::core::text::number::thousands;
-
-/// The number of entries that a message names.
-const MAX_NAMES: usize = 5;
 
 pub(crate) fn find(facts: &SnapshotFacts<'_>, contexts: &[SessionContext]) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -121,9 +118,5 @@ fn more_than(tokens: usize, limit: usize) -> Option<String> {
 fn names(entries: &[EntryName]) -> String {
     let mut seen = HashSet::new();
     let names = entries.iter().map(|entry| name_shown(&entry.name));
-    let mut names: Vec<String> = names.filter(|name| seen.insert(name.clone())).collect();
-    let more = names.len().saturating_sub(MAX_NAMES);
-    names.truncate(MAX_NAMES);
-    let names = names.join(", ");
-    if more == 0 { names } else { format!("{names} and {more} more") }
+    first_of(&names.filter(|name| seen.insert(name.clone())).collect::<Vec<_>>())
 }

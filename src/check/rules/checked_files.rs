@@ -83,7 +83,7 @@ impl<'a> CheckedFile<'a> {
     /// Parses a file; `None` if it does not reach a prompt.
     fn read(input: &RuleInput<'a>, file: &'a RepositoryFile) -> Option<CheckedFile<'a>> {
         let (path, text) = (file.path.as_str(), file.text.as_deref()?);
-        let roles = input.roles();
+        let roles = input.roles;
         let is_handoff = roles.is_handoff(path);
         let vault = if is_handoff { None } else { roles.vault_of(path) };
         if !is_handoff && vault.is_none() && roles.static_limit(path).is_none() {

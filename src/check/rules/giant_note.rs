@@ -16,7 +16,7 @@ const DENSEST: usize = 4;
 
 pub(super) fn find<'c>(checked: &'c CheckedFiles<'_>) -> Vec<Problem<'c>> {
     let notes: Vec<_> = checked.notes().map(|(_, file)| file).collect();
-    let percent = checked.input.settings.giant_percent;
+    let percent = checked.input.roles.settings.giant_percent;
     let bytes: usize = notes.iter().map(|file| file.text.len()).sum();
     let is_near = |size: usize| size > FINE_TOKENS && size * 100 * DENSEST > bytes * percent;
     if notes.len() < FEWEST_NOTES || !notes.iter().any(|file| is_near(file.text.len())) {

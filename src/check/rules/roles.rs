@@ -7,9 +7,9 @@ use crate::core::note::vault::uri;
 
 /// Finds the roles of files by their paths.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Roles<'a> {
-    pub(crate) settings: &'a CheckSettings,
-    pub(crate) vaults: &'a [CheckedVault],
+pub struct Roles<'a> {
+    pub settings: &'a CheckSettings,
+    pub vaults: &'a [CheckedVault],
 }
 
 impl<'a> Roles<'a> {

@@ -83,9 +83,13 @@ fn merge_group(group: Vec<SessionFinding>) -> Option<Finding> {
 fn enumerated(names: &[String]) -> String {
     match names {
         [names @ .., last] if names.len() < MAX_NAMES => format!("{} and {last}", names.join(", ")),
-        names => {
-            let more = names.len().saturating_sub(MAX_NAMES);
-            format!("{} and {more} more", names[..names.len() - more].join(", "))
-        }
+        names => first_of(names),
     }
+}
+
+/// The first names, and how many more there are.
+pub(crate) fn first_of(names: &[String]) -> String {
+    let (shown, others) = names.split_at(names.len().min(MAX_NAMES));
+    let shown = shown.join(", ");
+    if others.is_empty() { shown } else { format!("{shown} and {} more", others.len()) }
 }

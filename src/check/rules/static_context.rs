@@ -27,7 +27,7 @@ pub fn files(input: &RuleInput<'_>) -> Vec<StaticFile> {
     let texts = texts.filter_map(|file| Some((file.path.as_str(), file.text.as_deref()?)));
     let texts: BTreeMap<&str, &str> = texts.collect();
     let file = |path: &&str| {
-        let limit = Some(input.roles().static_limit(path)?);
+        let limit = Some(input.roles.static_limit(path)?);
         let depth = if has_imports(path) { MAX_IMPORT_DEPTH } else { 0 };
         let tokens = count_tokens(input.encoding, &texts, path, depth);
         Some(StaticFile { path: path.to_string(), tokens, limit, tokens_before: None })

@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 
-use super::{CheckedVault, RuleInput, find_all};
+use super::{CheckedVault, Roles, RuleInput, find_all};
 use crate::check::finding::{Finding, Rule, Severity};
 use crate::check::repository_file::RepositoryFile;
 use crate::check::settings::CheckSettings;
@@ -59,9 +59,8 @@ impl TestRepository {
         RuleInput {
             files: &self.files,
             unread: &[],
-            vaults: &self.vaults,
+            roles: Roles { settings: &self.settings, vaults: &self.vaults },
             links: self.links,
-            settings: &self.settings,
             now: self.now,
             encoding: Encoding::O200kBase,
             max_age_days: 7,

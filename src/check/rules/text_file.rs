@@ -117,9 +117,8 @@ impl<'a> CheckedFile<'a> {
 
     /// Prepares text that came from the file for a message.
     pub(super) fn shown_text(&self, text: &str) -> String {
-        let text =
-            self.without_known_secrets(text[..text.floor_char_boundary(NEAR_BYTES)].to_owned());
-        shown(&text)
+        let near = text[..text.floor_char_boundary(NEAR_BYTES)].to_owned();
+        shown(&self.without_known_secrets(near))
     }
 }
 

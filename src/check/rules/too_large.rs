@@ -7,7 +7,7 @@ use crate::check::repository_file::RepositoryFile;
 use crate::system::vault;
 
 pub(crate) fn find(facts: &SnapshotFacts<'_>) -> Vec<Finding> {
-    let (roles, max_bytes) = (facts.roles, facts.sandbox.max_bytes());
+    let (roles, max_bytes) = (facts.roles, facts.sandbox.settings.max_file_bytes.value);
     let finding = |RepositoryFile { path, .. }: &RepositoryFile| {
         let rule = match path {
             path if roles.is_note(path) => Rule::GiantNote,

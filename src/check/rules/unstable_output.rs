@@ -41,9 +41,10 @@ pub(crate) fn find(
 
 /// The first changed line of a file that was written during the check.
 fn written_meanwhile(facts: &SnapshotFacts<'_>) -> Option<Spot> {
+    let max_bytes = facts.sandbox.settings.max_file_bytes.value;
     facts.head.files.iter().find_map(|RepositoryFile { path, text: read, .. }| {
         let read = read.as_deref()?;
-        let bytes = facts.repository.tree.read(path, facts.sandbox.max_bytes());
+        let bytes = facts.repository.tree.read(path, max_bytes);
         let now = bytes.map(text).unwrap_or_default();
         let same = || read.split('\n').zip(now.split('\n')).take_while(|(a, b)| a == b).count();
         (now != read).then(|| Spot { line: same() + 1, ..Spot::top_of(path) })

@@ -46,31 +46,28 @@ pub fn read(path: &str, text: &str) -> Result<CheckFile, SettingsError> {
     let wrong = |error: toml::de::Error| invalid(Path::new(path), text, &error);
     let whole = DeTable::parse(text).map_err(wrong)?;
     let span = whole.span();
-    let mut others = whole.into_inner();
-    let mut of_check = DeTable::new();
-    let check = others.keys().find(|key| key.get_ref() == "check").cloned();
-    let has_check = check.is_some();
-    if let Some((key, value)) = check.and_then(|key| others.remove_entry(&key)) {
-        of_check.insert(key, value);
-    }
+    let mut table = whole.into_inner();
     let mut unknown = Vec::new();
     let mut unexpected = |at, key: String, known: Vec<String>| {
         let nearest = nearest(&key, &known);
         unknown.push(UnknownKey { spot: spot(path, text, at), key, known, nearest });
     };
-    known_keys::read::<SettingsFile>(&mut others, &span, &mut unexpected).map_err(wrong)?;
-    let raw = known_keys::read::<WithCheck>(&mut of_check, &span, &mut unexpected);
+    known_keys::read::<SettingsFile>(&mut table, &span, &mut unexpected).map_err(wrong)?;
+    let raw = known_keys::read::<WithCheck>(&mut table, &span, &mut unexpected);
     let raw = raw.map_err(wrong)?.check;
     unknown.sort_by(|a: &UnknownKey, b| a.spot.cmp(&b.spot));
     let mut places = BTreeMap::new();
-    for table in [&others, &of_check] {
-        known_keys::places(table, "", &mut |key, span| {
-            places.insert(key, spot(path, text, span));
-        });
+    let mut add = |key, span| {
+        places.insert(key, spot(path, text, span));
+    };
+    for (key, value) in &table {
+        known_keys::places(key.get_ref().to_string(), key.span(), value.get_ref(), &mut add);
     }
     let settings = raw
         .settings()
         .map_err(|(span, message)| SettingsError::at(path.as_ref(), text, span.start, &message))?;
+    let has_check = places.contains_key("check");
+    let others = table.into_iter().filter(|(key, _)| key.get_ref() != "check").collect();
     let without_unknown = toml_text::write(&others);
     Ok(CheckFile { settings, places, unknown, without_unknown, has_check })
 }

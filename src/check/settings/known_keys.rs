@@ -50,30 +50,20 @@ fn remove_from(value: &mut DeValue<'_>, at: &Range<usize>) -> bool {
     }
 }
 
-/// Calls `found` with the position of each key and of each list item.
+/// Calls `found` with the path and the position of a key, and of each key and list item below it.
 pub(super) fn places(
-    table: &DeTable<'_>,
-    above: &str,
-    found: &mut impl FnMut(String, Range<usize>),
-) {
-    for (key, value) in table {
-        add_place(format!("{above}{}", key.get_ref()), key.span(), value.get_ref(), found);
-    }
-}
-
-fn add_place(
     path: String,
     span: Range<usize>,
     value: &DeValue<'_>,
     found: &mut impl FnMut(String, Range<usize>),
 ) {
     match value {
-        DeValue::Table(table) => places(table, &format!("{path}."), found),
-        DeValue::Array(items) => {
-            for (n, item) in items.iter().enumerate() {
-                add_place(format!("{path}.{n}"), item.span(), item.get_ref(), found);
-            }
-        }
+        DeValue::Table(table) => table.iter().for_each(|(key, value)| {
+            places(format!("{path}.{}", key.get_ref()), key.span(), value.get_ref(), found);
+        }),
+        DeValue::Array(items) => items.iter().enumerate().for_each(|(n, item)| {
+            places(format!("{path}.{n}"), item.span(), item.get_ref(), found);
+        }),
         _ => {}
     }
     found(path, span);

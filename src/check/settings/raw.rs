@@ -16,7 +16,6 @@ use crate::core::named::Named;
 use crate::core::time::Timestamp;
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct WithCheck {
     #[serde(default)]
     pub(super) check: RawCheck,

@@ -34,39 +34,30 @@ impl Base {
     }
 }
 
-#[derive(Clone, Copy)]
-pub(crate) enum Version<'r> {
-    WorkingTree,
-    Base(&'r Base),
-}
-
-impl Version<'_> {
-    pub(crate) fn has_file(self, sandbox: &Sandbox<'_>, path: &str) -> bool {
-        match self {
-            Version::WorkingTree => sandbox.repository.listing.paths.contains(path),
-            Version::Base(base) => base.files.contains_key(path),
+/// The files of the base or, without one, of the working tree.
+impl Sandbox<'_> {
+    pub(crate) fn has_file(&self, base: Option<&Base>, path: &str) -> bool {
+        match base {
+            Some(base) => base.files.contains_key(path),
+            None => self.repository.listing.paths.contains(path),
         }
     }
 
     /// Reads files. Skips those that are too large.
     pub(crate) fn read(
-        self,
-        sandbox: &Sandbox<'_>,
+        &self,
+        base: Option<&Base>,
         paths: &[&str],
     ) -> Result<Vec<(String, Vec<u8>)>, CheckError> {
-        let (tree, max_bytes) = (&sandbox.repository.tree, sandbox.max_bytes());
-        match self {
-            Version::WorkingTree => {
-                let read = |path: &&str| Some(((*path).to_owned(), tree.read(path, max_bytes)?));
-                Ok(paths.par_iter().with_min_len(32).filter_map(read).collect())
-            }
-            Version::Base(base) => {
-                let files = paths.iter().filter_map(|path| base.files.get_key_value(*path));
-                let (paths, blobs): (Vec<&String>, Vec<&str>) =
-                    files.map(|(path, blob)| (path, blob.as_str())).unzip();
-                let read = paths.into_iter().zip(tree.blobs(&blobs, max_bytes)?);
-                Ok(read.filter_map(|(path, bytes)| Some((path.clone(), bytes?))).collect())
-            }
-        }
+        let (tree, max_bytes) = (&self.repository.tree, self.settings.max_file_bytes.value);
+        let Some(base) = base else {
+            let read = |path: &&str| Some(((*path).to_owned(), tree.read(path, max_bytes)?));
+            return Ok(paths.par_iter().with_min_len(32).filter_map(read).collect());
+        };
+        let files = paths.iter().filter_map(|path| base.files.get_key_value(*path));
+        let (paths, blobs): (Vec<&String>, Vec<&str>) =
+            files.map(|(path, blob)| (path, blob.as_str())).unzip();
+        let read = paths.into_iter().zip(tree.blobs(&blobs, max_bytes)?);
+        Ok(read.filter_map(|(path, bytes)| Some((path.clone(), bytes?))).collect())
     }
 }

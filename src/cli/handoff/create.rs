@@ -9,11 +9,11 @@ use serde_json::json;
 use crate::app::editor::{self, WrittenText};
 use crate::app::handoff::{Created, HandoffError, Handoffs};
 use crate::cli::outcome::{Failure, Outcome};
-use crate::cli::screen::{Screen, Style};
+use crate::cli::screen::Screen;
 use crate::core::handoff::document::{self, Input};
 use crate::core::handoff::{Consume, Kind, Occasion, Priority, Status};
 use crate::core::named::Named;
-use crate::core::text::for_terminal;
+use crate::core::text::for_terminal::{self, Style};
 
 /// Leave a handoff
 ///

@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 use crate::app::handoff::Handoffs;
 use crate::cli::handoff::{each, named_or_default};
 use crate::cli::outcome::{Failure, Outcome, USAGE};
-use crate::cli::screen::{Screen, Style};
+use crate::cli::screen::Screen;
 use crate::core::handoff::document;
 use crate::core::handoff::record::{FIELDS, HandoffRecord};
 use crate::core::handoff::section::shorten;
 use crate::core::handoff::{HandoffId, Kind, Status};
-use crate::core::text::for_terminal;
+use crate::core::text::for_terminal::{self, Style};
 use crate::core::time::Timestamp;
 
 /// So much of a goal is shown in a table.

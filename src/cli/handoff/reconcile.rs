@@ -5,9 +5,9 @@ use serde_json::json;
 
 use crate::app::handoff::{Finding, Handoffs, Reconciled, Verdict};
 use crate::cli::outcome::{Failure, NO, Outcome};
-use crate::cli::screen::{Screen, Style};
+use crate::cli::screen::Screen;
 use crate::core::handoff::HandoffId;
-use crate::core::text::for_terminal;
+use crate::core::text::for_terminal::{self, Style};
 use crate::core::text::number::counted;
 
 /// Compare what handoffs say with what is there

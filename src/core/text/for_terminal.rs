@@ -4,6 +4,18 @@ use std::borrow::Cow;
 
 use crate::core::text::characters::{is_direction_mark, is_line_separator, turns_direction};
 
+/// How a piece of text looks on a terminal.
+#[derive(Debug, Clone, Copy)]
+pub enum Style {
+    Strong,
+    /// Frames and labels.
+    Faint,
+    Link,
+    Good,
+    Doubtful,
+    Bad,
+}
+
 /// Replaces control characters and direction controls by blanks, because they could falsify the output. Notes are
 /// untrusted text.
 pub fn one_line(text: &str) -> String {

@@ -79,8 +79,7 @@ impl Memory {
         patience: Duration,
     ) -> Result<Memory, String> {
         let spec = VaultSpec { name: String::new(), path: places.memory.clone() };
-        let vault = vault::open(&Setting { value: spec, origin: places.origin.clone() })
-            .map_err(|error| error.to_string())?;
+        let vault = vault::open(&Setting { value: spec, origin: places.origin.clone() })?;
         let database = Database::open(&places.database, patience, places.cache.as_deref())?;
         let known = |row: FileRow| {
             let path = vault.resolve(&row.uri)?.ok()?;

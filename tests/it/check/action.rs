@@ -173,7 +173,11 @@ fn a_comment_takes_the_place_of_the_one_before() {
     }
     // The comment is known by what the report begins with.
     let report = super::reports::nothing();
-    let marker = render(&report, ReportFormat::Markdown).lines().next().unwrap().to_owned();
+    let marker = render(&report, ReportFormat::Markdown, &|_, text| text.to_owned())
+        .lines()
+        .next()
+        .unwrap()
+        .to_owned();
     assert!(text("action.yml").contains(&format!("startswith(\"{marker}\")")));
 }
 

@@ -10,7 +10,8 @@ use std::process::{Command, Stdio};
 
 use kgctx::check::finding::Severity;
 use kgctx::check::report::CheckReport;
-use kgctx::check::reports::{ReportFormat, Tone, render, render_text};
+use kgctx::check::reports::{self, ReportFormat};
+use kgctx::core::text::for_terminal::Style;
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -24,6 +25,10 @@ pub(crate) fn nothing() -> CheckReport {
 
 fn schema(file: &str) -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/schemas").join(file)
+}
+
+fn render(report: &CheckReport, format: ReportFormat) -> String {
+    reports::render(report, format, &|_, text| text.to_owned())
 }
 
 #[test]
@@ -171,8 +176,8 @@ fn a_comment_is_never_longer_than_forges_take() {
 
 #[test]
 fn colours_change_nothing_else() {
-    let painted = render_text(&rich(), &|tone, text| match tone {
-        Tone::Bad => format!("\u{1b}[31m{text}\u{1b}[0m"),
+    let painted = reports::render(&rich(), ReportFormat::Text, &|style, text| match style {
+        Style::Bad => format!("\u{1b}[31m{text}\u{1b}[0m"),
         _ => format!("\u{1b}[1m{text}\u{1b}[0m"),
     });
     let mut plain = painted.replace("\u{1b}[31m", "").replace("\u{1b}[1m", "");

@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use crate::check::finding::Finding;
-use crate::check::reports::Tone;
 use crate::check::reports::text::{COLUMNS, Paint, tone};
-use crate::check::reports::width::{columns, width};
+use crate::check::reports::width::width;
 use crate::core::text::for_report;
+use crate::core::text::for_terminal::Style;
 
 const TAB: &str = "    ";
 /// The columns of a long line that are shown before the spot.
@@ -22,13 +22,13 @@ pub(super) fn lines(finding: &Finding, paint: Paint<'_>) -> String {
     let excerpt = &for_report::without_commands(excerpt);
     let number = finding.spot.line.to_string();
     let margin = " ".repeat(number.len());
-    let bar = paint(Tone::Faint, "|");
+    let bar = paint(Style::Faint, "|");
     let room = COLUMNS.saturating_sub(number.len() + " | ".len());
     let marked = marked(finding, excerpt);
     let (line, carets) = fitted(excerpt, marked, room);
     let mut text = format!(
         "{margin} {bar}\n{} {bar} {}\n",
-        paint(Tone::Faint, &number),
+        paint(Style::Faint, &number),
         line.trim_end_matches(' ')
     );
     if let Some(carets) = carets {
@@ -60,8 +60,7 @@ fn marked(finding: &Finding, excerpt: &str) -> Option<Range<usize>> {
 fn fitted(text: &str, marked: Option<Range<usize>>, room: usize) -> (String, Option<Range<usize>>) {
     let cell = |c| if c == '\t' { TAB.to_owned() } else { for_report::visible(c).to_string() };
     let cells: Vec<String> = text.chars().map(cell).collect();
-    let widths: Vec<usize> =
-        cells.iter().map(|cell| cell.chars().map(columns).sum::<usize>()).collect();
+    let widths: Vec<usize> = cells.iter().map(|cell| width(cell)).collect();
     let mut from = 0;
     if let Some(marked) = &marked
         && widths.iter().sum::<usize>() > room

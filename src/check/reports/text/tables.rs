@@ -2,12 +2,12 @@
 
 use crate::check::grouped::grouped;
 use crate::check::report::{CheckReport, SessionReport, StaticFile, part_tokens};
-use crate::check::reports::Tone;
 use crate::check::reports::text::{COLUMNS, Paint};
 use crate::check::reports::width::{align_left, align_right, shortened, width, wrapped};
 use crate::check::reports::words::{change, difference, moves, names, of, use_of_budget};
 use crate::core::context::candidate::Part;
 use crate::core::text::for_report::one_line;
+use crate::core::text::for_terminal::Style;
 use crate::core::text::number::thousands;
 
 /// The length of a bar.
@@ -38,7 +38,7 @@ pub(super) fn sessions(report: &CheckReport, paint: Paint<'_>) -> Option<String>
     let room = align_left("room", BAR_CELLS);
     let head = ["Sessions", "tokens", &room, "change", "wanted", "left out"];
     let table = table(head, &rows, &below, report, paint)?;
-    Some(format!("{table}{GAP}{}\n", paint(Tone::Faint, &legend(&report.sessions))))
+    Some(format!("{table}{GAP}{}\n", paint(Style::Faint, &legend(&report.sessions))))
 }
 
 /// One row per part of a context: tokens, a bar relative to its limit or the whole budget, and the
@@ -114,14 +114,14 @@ fn table<const N: usize>(
         line.truncate(line.trim_end().len());
         line
     };
-    let mut text = format!("{}\n", paint(Tone::Strong, &line(head)));
+    let mut text = format!("{}\n", paint(Style::Strong, &line(head)));
     for (n, row) in rows.iter().enumerate() {
         text.push_str(&format!("{}\n", line(row.each_ref().map(String::as_str))));
         text.push_str(below.get(n).map_or("", |below| below));
     }
     if let (Some(base), true) = (&report.base, columns.iter().any(|(n, _)| head[*n] == "change")) {
         let note = wrapped(&format!("{GAP}change: against {}", one_line(base)), COLUMNS, GAP);
-        text.push_str(&format!("{GAP}{}\n", paint(Tone::Faint, note.trim_start())));
+        text.push_str(&format!("{GAP}{}\n", paint(Style::Faint, note.trim_start())));
     }
     Some(text)
 }
@@ -175,12 +175,9 @@ fn legend(sessions: &[SessionReport]) -> String {
 
 fn letter(part: Part) -> char {
     match part {
-        Part::Frame => 'F',
-        Part::Handoff => 'H',
-        Part::Concepts => 'C',
-        Part::Recent => 'R',
-        Part::Graph => 'G',
+        // The first letter is that of the frame.
         Part::Files => 'L',
+        part => part.name().to_ascii_uppercase().chars().next().unwrap_or(FREE),
     }
 }
 

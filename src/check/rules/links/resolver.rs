@@ -177,7 +177,7 @@ impl<'a> Resolver<'a> {
     fn address(&self, address: &str) -> LinkTarget {
         let address = address.split(['#', '?']).next().unwrap_or(address);
         let address = percent_decoded(address.trim_end_matches('/'));
-        let vaults = self.checked.input.vaults.iter().filter(|vault| !vault.name.is_empty());
+        let vaults = self.checked.input.roles.vaults.iter().filter(|vault| !vault.name.is_empty());
         let named = vaults.filter_map(|vault| {
             let path = tree::below(&vault.name, address.strip_prefix(SCHEME)?)?;
             (!path.is_empty()).then_some((vault, path))
