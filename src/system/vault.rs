@@ -2,7 +2,8 @@
 
 mod folder;
 mod memory_vault;
-mod walk;
+mod open_folder;
+mod walkers;
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
@@ -46,7 +47,7 @@ pub fn folder_in(vault: &Vault, name: &str) -> Option<PathBuf> {
 /// name.
 pub fn walk(vaults: &[Vault], max_file_bytes: u64) -> (Vec<FolderListing>, Skipped) {
     let roots = vaults.iter().enumerate().map(|(n, vault)| VaultFolder::root(n, vault)).collect();
-    walk::walk(roots, max_file_bytes)
+    walkers::walk(roots, max_file_bytes)
 }
 
 pub(crate) fn stamp(metadata: &Metadata) -> Stamp {

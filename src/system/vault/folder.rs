@@ -2,36 +2,23 @@
 //! not.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, DirEntry, Metadata};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-use super::stamp;
-use super::walk::{FILES_ALONE, on_all_cores};
-use crate::core::note::listing::{FolderListing, ListedFile, Skipped};
+use crate::core::note::listing::Skipped;
 use crate::core::note::vault::Vault;
-
-/// The number of files of a large folder that a thread takes at a time.
-const FILES_AT_ONCE: usize = 256;
 
 /// A folder on the walk through a vault.
 pub(super) struct VaultFolder {
-    vault: usize,
-    path: PathBuf,
+    pub(super) vault: usize,
+    pub(super) path: PathBuf,
     /// The path below the vault's root; empty for the root.
-    folder: String,
+    pub(super) folder: String,
     /// The ignore rules for its entries, outermost first.
     rules: Vec<Arc<Gitignore>>,
-}
-
-/// What is in a folder.
-pub(super) struct Looked {
-    /// Its notes, if there are any.
-    pub(super) listing: Option<FolderListing>,
-    pub(super) inner: Vec<VaultFolder>,
-    pub(super) skipped: Skipped,
 }
 
 impl VaultFolder {
@@ -50,39 +37,32 @@ impl VaultFolder {
         VaultFolder { vault, path, folder, rules }
     }
 
-    /// Reads the folder, and the stamps of its notes.
-    pub(super) fn look(self, max_file_bytes: u64) -> Looked {
-        let (mut inner, mut skipped) = (Vec::new(), Skipped::default());
+    /// Reads the folder. Calls `take` with each note, and returns the folders in it.
+    pub(super) fn look(
+        &self,
+        skipped: &mut Skipped,
+        mut take: impl FnMut(String),
+    ) -> Vec<VaultFolder> {
+        let mut inner = Vec::new();
         let Ok(entries) = fs::read_dir(&self.path) else {
             // A root that vanishes between two walks counts as empty.
             skipped.unreadable += u64::from(!self.folder.is_empty());
-            return Looked { listing: None, inner, skipped };
+            return inner;
         };
-        let mut notes = Vec::new();
         for entry in entries.flatten() {
             let Ok(kind) = entry.file_type() else { continue };
             let name = entry.file_name();
             if kind.is_dir() {
-                inner.extend(self.enter(name, &mut skipped));
+                inner.extend(self.enter(name, skipped));
             } else if is_markdown(&name) {
                 if !kind.is_file() {
                     skipped.special += 1;
-                } else if let Some(name) = self.admit(name, false, &mut skipped) {
-                    notes.push((name, entry));
+                } else if let Some(name) = self.admit(name, false, skipped) {
+                    take(name);
                 }
             }
         }
-        let mut files: Vec<ListedFile> = if notes.len() > FILES_ALONE {
-            on_all_cores(notes, FILES_AT_ONCE, listed).into_iter().flatten().collect()
-        } else {
-            notes.into_iter().filter_map(listed).collect()
-        };
-        let n_files = files.len();
-        files.retain(|file| file.stamp.size <= max_file_bytes);
-        skipped.too_large += (n_files - files.len()) as u64;
-        let listing =
-            (!files.is_empty()).then(|| FolderListing::new(self.vault, self.folder, files));
-        Looked { listing, inner, skipped }
+        inner
     }
 
     /// Returns a folder in this one that belongs to the vault, and counts any other.
@@ -112,13 +92,6 @@ impl VaultFolder {
         skipped.unnameable += u64::from(name.is_none());
         name
     }
-}
-
-/// A file with its stamp; `None` if it has vanished since the folder was read.
-fn listed((name, entry): (String, DirEntry)) -> Option<ListedFile> {
-    // The system finds the file by its open folder, and need not resolve the whole path.
-    let metadata = entry.metadata().ok().filter(Metadata::is_file)?;
-    Some(ListedFile { name, stamp: stamp(&metadata) })
 }
 
 pub(super) fn is_markdown(name: &OsStr) -> bool {
