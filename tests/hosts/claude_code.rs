@@ -128,7 +128,7 @@ fn ten_thousand_units_reach_the_model_and_not_one_more() {
         lab.answer_with_context(&text);
         lab.run(&["-p", "hello"]);
         let is_whole = lab.model.told().last().unwrap().contains(&text);
-        assert_eq!(kgctx::hosts::claude_code::fits(&text), is_whole, "{filling} × {count}");
+        assert_eq!(text.encode_utf16().count() <= 10_000, is_whole, "{filling} × {count}");
         is_whole
     };
     let around = CANARY.len() + "END-OF-IT".len();
