@@ -15,7 +15,7 @@ pub struct NoReply {
     /// The session's model and variant. OpenCode stores any model, even one that it does not have;
     /// the next prompt would then fail.
     pub model: Option<SessionModel>,
-    /// Stored beside the text; [`super::wire::Part::mark`] reads it.
+    /// Stored beside the text; `wire::Part::mark` reads it.
     pub mark: Value,
 }
 
