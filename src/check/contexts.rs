@@ -26,13 +26,18 @@ pub(crate) struct ContextBuilder<'a> {
     /// The version that sessions see.
     snapshot: &'a Snapshot<'a>,
     on_disk: BTreeSet<String>,
+    /// Whether the last note is indexed first. The order must not matter.
+    is_reversed: bool,
 }
 
 impl<'a> ContextBuilder<'a> {
     /// Starts with the working tree.
-    pub(crate) fn new(facts: &'a SnapshotFacts<'a>) -> Result<ContextBuilder<'a>, CheckError> {
+    pub(crate) fn new(
+        facts: &'a SnapshotFacts<'a>,
+        is_reversed: bool,
+    ) -> Result<ContextBuilder<'a>, CheckError> {
         let snapshot = &facts.head;
-        let mut builder = ContextBuilder { facts, snapshot, on_disk: BTreeSet::new() };
+        let mut builder = ContextBuilder { facts, snapshot, on_disk: BTreeSet::new(), is_reversed };
         builder.switch_to(snapshot)?;
         Ok(builder)
     }
@@ -95,7 +100,11 @@ impl<'a> ContextBuilder<'a> {
     fn notes(&self, day: Option<Timestamp>) -> MemoryVault<'_> {
         let repository = self.facts.repository;
         let mut vault = MemoryVault::new(&self.facts.sandbox.checkout.project);
-        for file in self.facts.notes(self.snapshot) {
+        let mut files: Vec<_> = self.facts.notes(self.snapshot).collect();
+        if self.is_reversed {
+            files.reverse();
+        }
+        for file in files {
             let Some(text) = &file.text else { continue };
             // Without a history, a handoff has its own time, but as a note it must not.
             let at = repository.tree.newest.map_or_else(|| repository.undated(), |_| file.modified);

@@ -27,7 +27,7 @@ impl Sessions {
         facts: &SnapshotFacts<'_>,
     ) -> Result<Sessions, CheckError> {
         let builds_twice = facts.roles.settings.is_on(Rule::UnstableOutput);
-        let mut builder = ContextBuilder::new(facts)?;
+        let mut builder = ContextBuilder::new(facts, false)?;
         let contexts = builder.contexts()?;
         let mut again = Vec::new();
         if let Some(base) = &facts.base {
@@ -49,10 +49,8 @@ impl Sessions {
         if builds_twice || is_measured {
             breakpoint::reach("check:again");
             let sandbox = Sandbox::new(facts.repository, None)?;
-            let mut facts = SnapshotFacts::read(&sandbox, None)?;
-            // The order in which notes are indexed must not matter.
-            facts.head.files.reverse();
-            let builder = ContextBuilder::new(&facts)?;
+            let facts = SnapshotFacts::read(&sandbox, None)?;
+            let builder = ContextBuilder::new(&facts, true)?;
             if builds_twice {
                 again = builder.texts()?;
             }

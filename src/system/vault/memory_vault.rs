@@ -1,7 +1,7 @@
 //! A memory vault: notes in memory that belong to vaults as if they were in their folders. The same
 //! names, folders and ignore rules apply as in a walk; only the notes are not on disk.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use super::folder::{VaultFolder, is_markdown};
@@ -12,23 +12,27 @@ use crate::core::time::Timestamp;
 #[derive(Debug)]
 pub struct MemoryVault<'a> {
     top: PathBuf,
-    /// By their paths from the top.
-    notes: BTreeMap<&'a str, (&'a str, Stamp)>,
+    /// Their paths from the top, and their stamps, in the order of addition.
+    notes: Vec<(&'a str, Stamp)>,
+    /// Their texts, by their paths.
+    texts: HashMap<&'a str, &'a str>,
 }
 
 impl<'a> MemoryVault<'a> {
     /// An empty vault for notes below a folder.
     pub fn new(top: &Path) -> MemoryVault<'a> {
-        MemoryVault { top: top.to_path_buf(), notes: BTreeMap::new() }
+        MemoryVault { top: top.to_path_buf(), notes: Vec::new(), texts: HashMap::new() }
     }
 
     /// Adds a note by its path from the top, with a stamp that differs for different texts.
     pub fn add(&mut self, path: &'a str, text: &'a str, mtime: Timestamp) {
         let hash = blake3::hash(text.as_bytes()).as_bytes().as_chunks().0[0];
         let stamp = Stamp { mtime, ctime_ns: i64::from_le_bytes(hash), size: text.len() as u64 };
-        self.notes.insert(path, (text, stamp));
+        self.notes.push((path, stamp));
+        self.texts.insert(path, text);
     }
 
+    /// The notes of vaults. Folders are in the order in which their first notes were added.
     pub fn listings(&self, vaults: &[Vault]) -> Vec<FolderListing> {
         let of_vaults = vaults.iter().enumerate();
         of_vaults.flat_map(|(n, vault)| self.listings_of(n, vault)).collect()
@@ -37,15 +41,20 @@ impl<'a> MemoryVault<'a> {
     fn listings_of(&self, n: usize, vault: &Vault) -> Vec<FolderListing> {
         let Some(prefix) = self.prefix(vault) else { return Vec::new() };
         let mut entered = HashMap::from([(String::new(), Some(VaultFolder::root(n, vault)))]);
-        let mut listed: BTreeMap<&str, Vec<ListedFile>> = BTreeMap::new();
-        for (path, &(_, stamp)) in &self.notes {
+        let mut listed: Vec<(&str, Vec<ListedFile>)> = Vec::new();
+        let mut places: HashMap<&str, usize> = HashMap::new();
+        for &(path, stamp) in &self.notes {
             let Some(path) = path.strip_prefix(prefix.as_str()) else { continue };
             let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
             let place = enter(&mut entered, folder).filter(|_| is_markdown(name.as_ref()));
             let admit =
                 |place: &VaultFolder| place.admit(name.into(), false, &mut Skipped::default());
             if let Some(name) = place.and_then(admit) {
-                listed.entry(folder).or_default().push(ListedFile { name, stamp });
+                let place = *places.entry(folder).or_insert(listed.len());
+                if place == listed.len() {
+                    listed.push((folder, Vec::new()));
+                }
+                listed[place].1.push(ListedFile { name, stamp });
             }
         }
         let listing = |(folder, files): (&str, _)| FolderListing::new(n, folder.to_owned(), files);
@@ -55,7 +64,7 @@ impl<'a> MemoryVault<'a> {
     pub fn text(&self, vault: &Vault, folder: &str, name: &str) -> Option<&'a str> {
         let slash = if folder.is_empty() { "" } else { "/" };
         let path = format!("{}{folder}{slash}{name}", self.prefix(vault)?);
-        self.notes.get(path.as_str()).map(|(text, _)| *text)
+        self.texts.get(path.as_str()).copied()
     }
 
     /// The prefix of the paths of a vault's notes.
@@ -135,11 +144,24 @@ mod tests {
     }
 
     #[test]
+    fn notes_in_reverse_are_folders_in_reverse() {
+        let vaults = [Vault { name: String::new(), root: PathBuf::from("/top") }];
+        let folders = |paths: &[&'static str]| {
+            let mut notes = MemoryVault::new(Path::new("/top"));
+            paths.iter().for_each(|path| notes.add(path, "text", Timestamp(0)));
+            let listings = notes.listings(&vaults).into_iter();
+            listings.map(|listing| listing.folder).collect::<Vec<_>>()
+        };
+        assert_eq!(folders(&["a/x.md", "b/x.md", "a/y.md", "c/x.md"]), ["a", "b", "c"]);
+        assert_eq!(folders(&["c/x.md", "b/x.md", "a/y.md", "a/x.md"]), ["c", "b", "a"]);
+    }
+
+    #[test]
     fn another_text_of_the_same_size_and_time_has_another_stamp() {
         let stamp = |text, at| {
             let mut notes = MemoryVault::new(Path::new("/"));
             notes.add("a.md", text, Timestamp(at));
-            notes.notes["a.md"].1
+            notes.notes[0].1
         };
         assert_eq!(stamp("one", 1), stamp("one", 1));
         assert_ne!(stamp("one", 1), stamp("two", 1));
