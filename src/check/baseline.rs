@@ -94,9 +94,10 @@ pub(crate) fn write(
         sessions: sessions.iter().map(session).collect(),
         static_files: static_files.map(|file| (file.path.clone(), file.tokens)).collect(),
     };
-    // Only keys that are not strings can fail, and there are none.
-    let text = serde_json::to_string_pretty(&written).unwrap_or_default() + "\n";
     let path = &repository.file.settings.baseline;
+    let text = serde_json::to_string_pretty(&written);
+    let text =
+        text.map_err(|error| CheckError::Failed(format!("cannot write {path}: {error}")))? + "\n";
     if repository.tree.read(path, MAX_BYTES).is_some_and(|old| old == text.as_bytes()) {
         return Ok(false);
     }
