@@ -302,3 +302,21 @@ fn is_owner_gone(owner: Option<Process>, since: i64, now_ms: i64) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_owner_is_not_gone_because_the_caller_looked_at_the_clock_before_it_claimed() {
+        // P-3.18
+        let this = Process::this();
+        assert!(!is_owner_gone(Some(this), 1_000_000, i64::MAX), "it lives, however long it takes");
+        let owner = Some(Process { started: 0, ..this });
+        assert!(!is_owner_gone(owner, 1_000_000, 1_000_000 - 5_000));
+        assert!(!is_owner_gone(owner, 1_000_000, 1_000_000 + 59_000));
+        assert!(is_owner_gone(owner, 1_000_000, 1_000_000 + 60_000));
+        assert!(is_owner_gone(owner, 1_000_000, 1_000_000 - 60_000), "the clock was set back");
+        assert!(!is_owner_gone(None, 1_000_000, 0));
+    }
+}

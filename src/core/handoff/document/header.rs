@@ -98,15 +98,17 @@ pub(super) fn head_of(pairs: Vec<(String, Value)>) -> (Head, Vec<String>) {
             fields.insert(name.to_owned(), value);
         }
     }
-    // Every value fits, so this cannot fail.
-    let head = Head::deserialize(Value::Object(fields)).unwrap_or_default();
+    let head = Head::deserialize(Value::Object(fields)).unwrap_or_else(|error| {
+        complaints.push(format!("the head cannot be read: {error}"));
+        Head::default()
+    });
     (Head { other, ..head }, complaints)
 }
 
 /// The value of `key` as far as it fits the field `name`.
 fn fitting(name: &str, key: &str, value: Value, complaints: &mut Vec<String>) -> Option<Value> {
     let is_list = LISTS.contains(&name);
-    complaints.push(match value {
+    let complaint = match value {
         Value::Null => return None,
         Value::Array(mut items) if is_list => {
             for (n, item) in items.iter().enumerate().filter(|(_, item)| !item.is_string()) {
@@ -135,7 +137,8 @@ fn fitting(name: &str, key: &str, value: Value, complaints: &mut Vec<String>) ->
             let wanted = if is_list { "a list of texts" } else { "a text" };
             format!("{key} is {}, where {wanted} belongs", kind_of(&other))
         }
-    });
+    };
+    complaints.push(complaint);
     None
 }
 
@@ -160,4 +163,30 @@ pub(super) fn fields(head: &Head) -> Map<String, Value> {
 /// A head as JSON: the keys of the front matter, including empty lists.
 pub fn to_json(head: &Head) -> Value {
     Value::Object(head.other.iter().cloned().chain(fields(head)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_of_a_head_is_read_and_written() {
+        let text = |key: &str| match key {
+            "kind" => "task",
+            "consume" => "sticky",
+            "priority" => "high",
+            "type" => "manual",
+            key if key.ends_with("_at") => "2026-01-31T12:00:00Z",
+            _ => "some text",
+        };
+        let texts = TEXTS.map(|key| (key.to_owned(), Value::from(text(key))));
+        let lists = LISTS.map(|key| (key.to_owned(), Value::from(vec!["one", "two"])));
+        let pairs: Vec<(String, Value)> = texts.into_iter().chain(lists).collect();
+        let (head, complaints) = head_of(pairs.clone());
+        assert_eq!(complaints, [""; 0]);
+        let written = fields(&head);
+        for (key, value) in pairs {
+            assert_eq!(written.get(&key), Some(&value), "{key}");
+        }
+    }
 }
