@@ -23,7 +23,8 @@ pub(super) enum ClaimEnd {
     Leave,
 }
 
-/// A claim that this process won.
+/// A claim that this process won. Dropped, it ends as `end` says: it releases itself, unless the session may have the
+/// context.
 #[derive(Debug)]
 pub(super) struct SessionClaim {
     folder: PathBuf,
