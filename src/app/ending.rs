@@ -16,8 +16,8 @@ use crate::system::environment::Environment;
 use crate::system::summariser;
 use crate::workspace::Request;
 
-/// Writes the handoffs of all sessions that ended without one, and of the one that `just_ended` in a
-/// folder, which the hook could not record. Failures are retried when the next session starts.
+/// Writes the handoffs of all sessions that ended without one. `just_ended` names one more, with its
+/// folder, if the hook could not record it. Failures are retried when the next session starts.
 pub fn finish_all(just_ended: Option<(String, PathBuf)>, transcript: Option<PathBuf>) {
     let Ok(directories) = Directories::locate(&Environment::of_process()) else { return };
     let Ok(Some(mut state)) = State::open_if_there(&directories.state, time_limits::STATE) else {

@@ -225,7 +225,8 @@ impl State {
 pub(super) struct Steps<'a> {
     pub(super) transaction: &'a Transaction<'a>,
     pub(super) actor: &'a Actor,
-    /// The session's claim, under which a handoff is claimed; without it, this process claims.
+    /// The session's claim under which these steps claim handoffs; `None` if this process claims them.
+    /// Not the claim of a handoff that is given back or consumed: those functions take it themselves.
     pub(super) token: Option<i64>,
 }
 
