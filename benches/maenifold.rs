@@ -22,6 +22,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use bench_frame::{median, slowest};
+use kgctx::core::context::found::Found;
 use kgctx::core::context::rank::{Ranking, shortlist};
 use kgctx::core::note::vault::Vault;
 use kgctx::core::search::answer::RecentFilter;
@@ -150,12 +151,13 @@ fn ask(root: &Path) {
         let recent = memory.recent(question).unwrap();
         took("recent");
         let ranking = Ranking::default();
-        let concepts = shortlist(ranking, &searched, &recent);
+        let found = Found { search: searched, recent, ..Found::default() };
+        let concepts = shortlist(ranking, &found);
         let details = memory.details(&concepts, ranking.n_expanded()).unwrap();
         let all = took("details");
         totals.push(all);
         assert!(memory.is_unchanged());
-        assert!(searched.len() == 5 && recent.len() == 10 && details.len() > 10);
+        assert!(found.search.len() == 5 && found.recent.len() == 10 && details.len() > 10);
     }
     stages.push((ALL, totals));
     println!("\n| questions to the database | p50 | slowest | bar |\n|---|---:|---:|---|");

@@ -8,6 +8,8 @@ pub mod installation;
 pub mod named;
 pub mod note;
 pub mod project;
+pub mod quote;
+pub mod relevance;
 pub mod search;
 pub mod secrets;
 pub mod session;

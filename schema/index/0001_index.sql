@@ -90,3 +90,55 @@ CREATE VIRTUAL TABLE fulltext USING fts5 (
     content = '', contentless_delete = 1,
     tokenize = 'unicode61 remove_diacritics 2'
 );
+
+-- What a context quotes of a note, made when the note is read: building a context reads no file.
+CREATE TABLE quotes (
+    note    INTEGER PRIMARY KEY,
+    card    TEXT NOT NULL,          -- the shortest quote that says what the note is about
+    passage TEXT NOT NULL,          -- JSON: the pieces of a long quote, most important first
+    lines   BLOB NOT NULL,          -- hashes of its lines, which tell what the next change touches
+    prior   REAL NOT NULL           -- what name, size and folder say of its relevance
+);
+
+-- When the content of a note was seen to be new, in seconds: the file's time. History, and not derived from the files
+-- as they are: a new build takes it over from the index before. Only the newest few thousand rows are kept.
+CREATE TABLE changes (
+    note  INTEGER NOT NULL,
+    at    INTEGER NOT NULL,
+    prior REAL NOT NULL,            -- as in `quotes`: the ranking reads this table alone
+    PRIMARY KEY (note, at)
+) WITHOUT ROWID;
+
+-- The hashed names of a note, and those that its text has. A reference leads to every note that has its key, so that no
+-- row changes when another note comes or goes.
+CREATE TABLE keys (
+    key  INTEGER NOT NULL,
+    note INTEGER NOT NULL,
+    PRIMARY KEY (key, note)
+) WITHOUT ROWID;
+
+-- By key, for those who ask which notes refer to one; a note's own references are in `refers`.
+CREATE TABLE refs (
+    key  INTEGER NOT NULL,
+    note INTEGER NOT NULL,
+    kind INTEGER NOT NULL,          -- 1 a link, 2 a mention
+    PRIMARY KEY (key, note)
+) WITHOUT ROWID;
+
+CREATE TABLE refers (
+    note INTEGER PRIMARY KEY,
+    keys BLOB NOT NULL,             -- its own names: four bytes each
+    refs BLOB NOT NULL              -- the names in its text: four bytes each and one for the kind
+);
+
+-- The notes that a session most likely needs, best first: known when the index is written, because it depends on
+-- nothing but the notes and their history.
+CREATE TABLE ranking (
+    place      INTEGER PRIMARY KEY,
+    note       INTEGER NOT NULL,
+    activation REAL NOT NULL,
+    walk       REAL NOT NULL,
+    prior      REAL NOT NULL,
+    sessions   INTEGER NOT NULL,    -- in how many the note changed
+    age        INTEGER NOT NULL     -- how many there were since its last change
+);

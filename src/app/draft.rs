@@ -38,12 +38,16 @@ impl<'a> Drafter<'a> {
         let request = ContextRequest {
             project: place.and_then(|place| place.project.name.as_deref()),
             handoff: self.handoff.as_ref().and_then(|handoff| handoff.section.as_ref()),
-            ranking: Ranking::default(),
+            ranking: ranking(place),
             encoding: encoding(place),
             budget: self.session.budget_in(place),
         };
         ContextDraft { context: build(&request, found), took: started.elapsed() }
     }
+}
+
+pub(super) fn ranking(place: Option<&Place>) -> Ranking {
+    place.map_or_else(Ranking::default, |place| place.settings.rank.value)
 }
 
 pub(super) fn encoding(place: Option<&Place>) -> Encoding {

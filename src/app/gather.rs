@@ -16,8 +16,8 @@ use crate::app::deadline::Deadline;
 use crate::app::draft::{ContextDraft, Drafter};
 use crate::app::gather::answers::Answers;
 use crate::app::session::Session;
-use crate::app::worker::Worker;
 use crate::app::worker::event::{IndexState, WorkerEvent};
+use crate::app::worker::{Asked, Worker};
 use crate::core::context::found::Found;
 use crate::core::context::receipt::{Fault, FaultSource, Stage};
 use crate::core::source::{SourceChoice, SourcePreference};
@@ -68,6 +68,7 @@ pub(super) fn gather(
     let worker = Worker {
         number: FIRST,
         session: Arc::new(session.clone()),
+        asked: Asked::default(),
         has_spare_core: n_cores > 2,
         deadline: *deadline,
         events: sender,
@@ -231,6 +232,7 @@ impl Gathering {
         match event {
             WorkerEvent::Search(state, answer) => self.answers(state).search = Some(answer),
             WorkerEvent::Recent(state, answer) => self.answers(state).recent = Some(answer),
+            WorkerEvent::Notes(state, answer) => self.answers(state).notes = Some(answer),
             WorkerEvent::Details(state, answer) => self.answers(state).details = Some(answer),
             WorkerEvent::Reading { covers_all } => {
                 self.phase = Phase::Listing { unfinished: Some(UnfinishedIndex { covers_all }) };

@@ -2,13 +2,12 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::app::draft::encoding;
+use crate::app::draft::{encoding, ranking};
 use crate::app::gather::{Gathered, UnfinishedIndex};
 use crate::app::session::Session;
 use crate::app::session_handoff::SessionHandoff;
 use crate::core::context::build::Context;
 use crate::core::context::found::{Found, FoundNote};
-use crate::core::context::rank::Ranking;
 use crate::core::context::receipt::{Fault, FaultSource, FoundRef, Injection, Receipt};
 use crate::core::text::for_model;
 use crate::core::time::{Timespan, Timestamp};
@@ -38,7 +37,7 @@ pub(super) fn assemble(
         at,
         delivered: false,
         host: session.host,
-        ranking: Ranking::default(),
+        ranking: ranking(place),
         encoding: encoding(place),
         source,
         budget: session.budget_in(place),
@@ -71,7 +70,8 @@ fn good_until(found: &Found) -> Option<Timestamp> {
 }
 
 fn references(found: Found) -> Vec<FoundRef> {
-    let notes = found.search.into_iter().chain(found.recent);
+    let ranked = found.notes.into_iter().map(|ranked| ranked.note);
+    let notes = found.search.into_iter().chain(found.recent).chain(ranked);
     let reference = |FoundNote { signal, uri, .. }: FoundNote| FoundRef {
         signal,
         uri: for_model::one_line(&uri),

@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 use crate::app::deadline::Deadline;
 use crate::app::session::Session;
 use crate::app::worker::event::{IndexState, WorkerEvent};
+use crate::core::context::rank::Ranking;
 use crate::core::context::receipt::{Fault, FaultSource};
 use crate::sources::blend::Blended;
 use crate::sources::local_index::LocalIndex;
@@ -33,11 +34,20 @@ use crate::workspace::{Place, Workspace};
 /// The error of a thread that panicked.
 const OUR_FAULT: &str = "a fault of this program ended it; please report it";
 
+/// What the sources are asked for; known when the settings are read.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Asked {
+    ranking: Ranking,
+    /// The most tokens.
+    budget: usize,
+}
+
 #[derive(Clone)]
 pub(super) struct Worker {
     /// Distinguishes workers.
     pub(super) number: usize,
     pub(super) session: Arc<Session>,
+    pub(super) asked: Asked,
     /// Whether there are more cores than listing and searching need.
     pub(super) has_spare_core: bool,
     /// The time limit until the settings are read.
@@ -91,11 +101,25 @@ impl Worker {
     }
 
     fn run(&self, patience: Option<Duration>, listed: &mut Option<Listed<'static>>) {
-        let Session { found, place: request, now, .. } = &*self.session;
+        let Session { found, place: request, .. } = &*self.session;
         let place = self.timed("find", || found.clone().map_or_else(|| Place::find(request), Ok));
         let found = place.as_ref().ok().cloned();
         self.report(WorkerEvent::Place(Box::new(place)));
         let Some(place) = found.filter(|place| place.settings.enabled.value) else { return };
+        let settings = &place.settings;
+        let budget = self.session.budget_in(Some(&place)).tokens;
+        let asked = Asked { ranking: settings.rank.value, budget };
+        let worker = Worker { asked, ..self.clone() };
+        worker.ask_about(place, patience, listed);
+    }
+
+    /// Chooses the source of a place's notes and asks it.
+    fn ask_about(
+        &self,
+        place: Place,
+        patience: Option<Duration>,
+        listed: &mut Option<Listed<'static>>,
+    ) {
         if patience.is_some() {
             // The first worker hangs, perhaps on the folder of another source.
             return self.follow(place, None, patience, listed);
@@ -103,7 +127,7 @@ impl Worker {
         let mut deadline = self.deadline;
         deadline.allow(Duration::from_millis(place.settings.deadline_ms.value));
         let until = deadline.for_slow_work(place.settings.source.value.insists_on_slow());
-        let chosen = self.timed("choose", || sources::choose(&place, *now, until));
+        let chosen = self.timed("choose", || sources::choose(&place, self.session.now, until));
         let Chosen { plan, choice, faults } = chosen;
         let (place, beside, slow) = match plan {
             Plan::Index => (place, None, None),
@@ -272,7 +296,8 @@ mod tests {
         let (events, reported) = mpsc::channel();
         let session = Arc::new(Session::new("ses", request.clone(), Host::Plain));
         let deadline = Deadline::start(Duration::from_secs(60), None);
-        let worker = Worker { number: 0, session, has_spare_core, deadline, events };
+        let asked = Asked::default();
+        let worker = Worker { number: 0, session, asked, has_spare_core, deadline, events };
         worker.run(None, &mut None);
         drop(worker);
         let mut answers: Vec<String> = reported

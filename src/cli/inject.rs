@@ -207,7 +207,7 @@ fn answer<'a>(injection: &'a Injection, message: Option<&'a str>) -> InjectAnswe
 
 fn omitted(entry: &Entry) -> Omitted {
     let name = match &entry.candidate.line {
-        Line::Described { name, .. } => name.clone(),
+        Line::Described { name, .. } | Line::Quoted { name, .. } => name.clone(),
         Line::Connected { concept, .. } => format!("[[{concept}]]"),
     };
     Omitted { part: entry.candidate.part, name }

@@ -4,6 +4,7 @@ pub mod budget;
 pub mod build;
 pub mod candidate;
 pub mod compose;
+pub mod compose_notes;
 pub mod explain;
 pub mod explanation;
 pub mod found;

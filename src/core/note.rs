@@ -7,6 +7,7 @@ pub mod front_matter;
 pub mod listing;
 pub mod markdown;
 pub mod reading;
+pub mod reference;
 pub mod vault;
 pub mod wikilink;
 

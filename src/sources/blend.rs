@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::core::context::found::{
-    ConceptDetail, ConceptDetails, FoundConcept, FoundNote, Link, NEIGHBOURS, RECENT, SEARCHED,
-    Signal,
+    ConceptDetail, ConceptDetails, FoundConcept, FoundNote, Link, NEIGHBOURS, RECENT, RankedNote,
+    SEARCHED, Signal,
 };
 use crate::core::note::concept::Concept;
 use crate::core::time::Timestamp;
@@ -54,6 +54,10 @@ impl Source for Blended {
         self.ask(|source| source.recent(now), |a, b| recent(a, b, RECENT))
     }
 
+    fn notes(&self, limit: usize, n_at_length: usize) -> SourceAnswer<Vec<RankedNote>> {
+        self.index.as_ref().map_or(Ok(Vec::new()), |index| index.notes(limit, n_at_length))
+    }
+
     fn around(&self, concepts: &[FoundConcept], n_expanded: usize) -> SourceAnswer<ConceptDetails> {
         self.ask(|source| source.around(concepts, n_expanded), |a, b| details(a, b, NEIGHBOURS))
     }
@@ -69,7 +73,7 @@ pub(crate) fn searched(
     // Names before words, as within one search. The sort is stable.
     all.sort_by_key(|note| match note.signal {
         Signal::Search { place, matched } => (Some(matched), place),
-        Signal::Recent { place } => (None, place),
+        Signal::Recent { place } | Signal::Relevance { place, .. } => (None, place),
     });
     all.truncate(limit);
     number(&mut all);
@@ -92,7 +96,9 @@ pub(crate) fn recent(
 /// Makes the order of notes their rank.
 pub(crate) fn number(notes: &mut [FoundNote]) {
     for (n, note) in notes.iter_mut().enumerate() {
-        let (Signal::Search { place, .. } | Signal::Recent { place }) = &mut note.signal;
+        let (Signal::Search { place, .. }
+        | Signal::Recent { place }
+        | Signal::Relevance { place, .. }) = &mut note.signal;
         *place = n + 1;
     }
 }

@@ -3,15 +3,17 @@
 use std::sync::Arc;
 
 use crate::core::context::found::{
-    ConceptDetail, ConceptDetails, FoundConcept, FoundNote, Link, NEIGHBOURS, SEARCHED, Signal,
+    ConceptDetail, ConceptDetails, FoundConcept, FoundNote, Link, NEIGHBOURS, RankedNote, SEARCHED,
+    SPEAKING, Signal,
 };
+use crate::core::quote::passage::Passage;
 use crate::core::search::ranking::Ranked;
 use crate::core::time::Timestamp;
 use crate::sources::blend::links;
 use crate::sources::recent::{RecentQuestion, newest};
 use crate::sources::search::{COMMON_FROM_AT_START, best, uri};
 use crate::sources::source::{Source, SourceAnswer};
-use crate::store::index::{Index, IndexError, Neighbour, NoteCard, NoteId};
+use crate::store::index::{Index, IndexError, Neighbour, NoteCard, NoteId, RankedCard};
 use crate::workspace::Workspace;
 
 /// One state of a workspace's index.
@@ -25,6 +27,34 @@ impl LocalIndex {
         let (uri, concepts) = (uri(&self.workspace, &card), self.index.concepts_of(note)?);
         let NoteCard { title, excerpt, modified, .. } = card;
         Ok(FoundNote { uri, title, excerpt, concepts, modified, signal })
+    }
+
+    /// The note at a place of the ranking, from 0.
+    fn ranked_note(
+        &self,
+        index: &Index,
+        place: usize,
+        ranked: RankedCard,
+        n_passages: usize,
+    ) -> Result<RankedNote, IndexError> {
+        let RankedCard { note, card, quote, relevance } = ranked;
+        let signal = Signal::Relevance {
+            place: place + 1,
+            sessions: relevance.n_sessions,
+            age: relevance.age,
+            linked: relevance.walk > 0.0,
+        };
+        let concepts = if place < SPEAKING { index.concepts_of(note)? } else { Vec::new() };
+        let passage = if place < n_passages { index.passage(note)? } else { Passage::default() };
+        let note = FoundNote {
+            uri: uri(&self.workspace, &card),
+            title: card.title,
+            excerpt: quote,
+            concepts,
+            modified: card.modified,
+            signal,
+        };
+        Ok(RankedNote { note, passage, relevance: (relevance.score() * 1_000.0).round() as i64 })
     }
 }
 
@@ -49,6 +79,16 @@ impl Source for LocalIndex {
                 .enumerate()
                 .map(|(n, (note, card))| self.found(note, card, Signal::Recent { place: n + 1 }));
             found.collect()
+        })?)
+    }
+
+    fn notes(&self, limit: usize, n_at_length: usize) -> SourceAnswer<Vec<RankedNote>> {
+        Ok(self.index.consistently(|index| {
+            let ranked = index.ranked(limit)?;
+            // With fewer notes than a context could show, there is room for more of each.
+            let n_passages = if ranked.len() < limit { limit } else { n_at_length + SEARCHED };
+            let ranked = ranked.into_iter().enumerate();
+            ranked.map(|(n, card)| self.ranked_note(index, n, card, n_passages)).collect()
         })?)
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::core::context::found::{Found, NEIGHBOURS, RECENT, SEARCHED};
-use crate::core::context::rank::{Ranking, shortlist};
+use crate::core::context::rank::shortlist;
 use crate::core::context::receipt::{Fault, FaultSource};
 use crate::core::source::SourceChoice;
 use crate::core::time::Timestamp;
@@ -45,16 +45,17 @@ impl SlowSource {
         let rest = Blended { beside: None, index };
         let search = blend::searched(search, rest.search(project)?, SEARCHED);
         let recent = blend::recent(recent, rest.recent(now)?, RECENT);
-        let ranking = Ranking::default();
-        let concepts = shortlist(ranking, &search, &recent);
+        let mut found = Found { search, recent, ..Found::default() };
+        let ranking = self.rest.settings.rank.value;
+        let concepts = shortlist(ranking, &found);
         let n_expanded = ranking.n_expanded();
         let (details, missing) = match self.source.around(&concepts, n_expanded) {
             Ok(details) => (details, None),
             Err(SourceError { partial, reason, .. }) => (partial, Some(reason)),
         };
-        let details = blend::details(details, rest.around(&concepts, n_expanded)?, NEIGHBOURS);
+        found.details = blend::details(details, rest.around(&concepts, n_expanded)?, NEIGHBOURS);
         let fault = missing.map(|reason| Fault::new(self.label, reason));
-        Ok((Found { search, recent, details }, fault))
+        Ok((found, fault))
     }
 
     /// Remembers the failure, and reports that the index answered instead.

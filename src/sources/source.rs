@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::core::context::found::{ConceptDetails, FoundConcept, FoundNote};
+use crate::core::context::found::{ConceptDetails, FoundConcept, FoundNote, RankedNote};
 use crate::core::time::Timestamp;
 use crate::store::index::{IndexError, Unusable};
 
@@ -12,6 +12,11 @@ pub(crate) trait Source {
 
     /// The notes from the last day, newest first.
     fn recent(&self, now: Option<Timestamp>) -> SourceAnswer<Vec<FoundNote>>;
+
+    /// The notes that a session most likely needs, best first, at most `limit`; the first ones with a long quote.
+    fn notes(&self, _limit: usize, _n_at_length: usize) -> SourceAnswer<Vec<RankedNote>> {
+        Ok(Vec::new())
+    }
 
     /// What the source knows about concepts, with the neighbours of the first `n_expanded`.
     fn around(&self, concepts: &[FoundConcept], n_expanded: usize) -> SourceAnswer<ConceptDetails>;

@@ -5,7 +5,9 @@ mod build;
 mod bulk;
 mod changes;
 mod edges;
+mod history;
 mod place;
+mod ranking;
 mod read;
 mod rows;
 mod store;
@@ -16,7 +18,7 @@ use thiserror::Error;
 
 pub use build::Builder;
 pub use changes::Changes;
-pub use read::{Index, Neighbour, NoteCard};
+pub use read::{Index, Neighbour, NoteCard, RankedCard};
 pub use store::{Store, Unusable, WriterLock};
 pub use update::{Outcome, Updater};
 
@@ -26,7 +28,7 @@ use crate::core::settings::Settings;
 /// Identifies our files among all SQLite files: "kgcx" in ASCII.
 const APPLICATION_ID: i32 = 0x6b67_6378;
 /// Increases with every change of the schema, or of the meaning of stored data.
-const SCHEMA_VERSION: i32 = 2;
+const SCHEMA_VERSION: i32 = 3;
 const TABLES: &str = include_str!("../../schema/index/0001_index.sql");
 const LOOKUPS: &str = include_str!("../../schema/index/0002_lookups.sql");
 

@@ -9,8 +9,11 @@ use crate::core::note::freshness;
 use crate::core::note::front_matter;
 use crate::core::note::listing::{FolderListing, ListedFile, Rejection};
 use crate::core::note::markdown;
-use crate::core::note::reading::{Content, ReadNote, Reading};
+use crate::core::note::reading::{Content, NoteQuotes, ReadNote, Reading};
+use crate::core::note::reference::references;
 use crate::core::note::vault::Vault;
+use crate::core::quote::lines::body_lines;
+use crate::core::quote::passage::{FEW_NOTES, MOST_WORDS, MOST_WORDS_OF_FEW};
 use crate::core::search::fulltext;
 use crate::system::clock;
 use crate::system::vault;
@@ -38,6 +41,8 @@ pub(crate) struct FileReader<'a> {
     listings: &'a [FolderListing],
     notes: Notes<'a>,
     one_large_file: Mutex<()>,
+    /// The longest passage of a note.
+    most_words: usize,
 }
 
 impl<'a> FileReader<'a> {
@@ -46,7 +51,8 @@ impl<'a> FileReader<'a> {
         listings: &'a [FolderListing],
         notes: Notes<'a>,
     ) -> Self {
-        FileReader { workspace, listings, notes, one_large_file: Mutex::new(()) }
+        let most_words = if is_few(listings) { MOST_WORDS_OF_FEW } else { MOST_WORDS };
+        FileReader { workspace, listings, notes, one_large_file: Mutex::new(()), most_words }
     }
 
     /// Reads and parses a listed file.
@@ -87,10 +93,17 @@ impl<'a> FileReader<'a> {
             fresh_until: freshness::fresh_until(&path, note.created),
             has_edges: note.mentions.len() <= markdown::MAX_CONCEPTS_FOR_EDGES,
             text: fulltext::of_note(&note, &path, body),
+            quotes: NoteQuotes::of(body, self.most_words),
+            references: references(&listing.folder, &body_lines(body)),
             note,
         };
         (Content::Note(Box::new(read)), settled)
     }
+}
+
+/// Whether the notes are so few that more is kept of each.
+pub(crate) fn is_few(listings: &[FolderListing]) -> bool {
+    listings.iter().map(|listing| listing.files.len()).sum::<usize>() <= FEW_NOTES
 }
 
 /// The bytes of a file, and whether its stamp certainly belongs to them; or the reason why there

@@ -2,5 +2,6 @@
 
 mod command;
 mod failures;
+mod notes;
 mod page;
 mod secrets;

@@ -146,7 +146,7 @@ fn candidates(texts: &[String], random: &mut Random) -> Vec<Candidate> {
     let mut concepts = merge::merge(&notes);
     // The most frequent first; with those whose names no ranking would let through.
     concepts.sort_by_key(|found| Reverse(found.signals.len()));
-    let ranked = Ranked { concepts, recent: notes.iter().collect() };
+    let ranked = Ranked { concepts, recent: notes.iter().collect(), ..Ranked::default() };
     let concepts: Vec<Concept> =
         ranked.concepts.iter().map(|found| found.concept.clone()).collect();
     let mut details = BTreeMap::new();

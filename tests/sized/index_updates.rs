@@ -2,6 +2,7 @@
 
 use std::fs::{self, File, FileTimes};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, UNIX_EPOCH};
 
 use kgctx::workspace::refresh::Mode;
@@ -9,7 +10,7 @@ use proptest::prelude::*;
 
 use super::sized;
 use crate::ONE_IN;
-use crate::support::index_snapshot::{assert_same, snapshot};
+use crate::support::index_snapshot::{assert_same, history, snapshot};
 use crate::support::vault_generator::{self, Random};
 use crate::support::{Scratch, refreshed};
 
@@ -171,13 +172,31 @@ fn apply(vault: &Path, step: &Step) {
 fn check(vault: &Path, updated: &Scratch, when: &str) {
     // Past the tick of the file system's clock, so that both indexes find the files at rest.
     std::thread::sleep(Duration::from_millis(25));
+    let rebuilt = copied(updated);
     let workspace = updated.workspace(vault);
     refreshed(&workspace, Mode::Incremental);
     let found = snapshot(&workspace.index_path(), WORDS);
+    let remembered = history(&workspace.index_path());
     let new = Scratch::new();
     let workspace = new.workspace(vault);
     refreshed(&workspace, Mode::Full);
     assert_same(&found, &snapshot(&workspace.index_path(), WORDS), when);
+    // An index that is made from nothing has no history. One that replaces another takes it over.
+    let workspace = rebuilt.workspace(vault);
+    refreshed(&workspace, Mode::Full);
+    let when = format!("{when}, history");
+    assert_same(&remembered, &history(&workspace.index_path()), &when);
+}
+
+/// A scratch folder with the same indexes.
+fn copied(from: &Scratch) -> Scratch {
+    let to = Scratch::new();
+    let home = from.path().join("kgctx-home");
+    if home.exists() {
+        let copy = Command::new("cp").arg("-a").arg(&home).arg(to.path()).status().unwrap();
+        assert!(copy.success());
+    }
+    to
 }
 
 proptest! {

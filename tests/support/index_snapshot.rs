@@ -37,7 +37,52 @@ const TABLES: &[(&str, &str)] = &[
         "SELECT min(x.name, y.name), max(x.name, y.name), e.notes, e.fading, e.a < e.b FROM edges e
          LEFT JOIN concepts x ON x.id = e.a LEFT JOIN concepts y ON y.id = e.b ORDER BY 1, 2",
     ),
+    (
+        "quotes",
+        "SELECT f.vault, f.path, n.name, q.card, q.lines, q.prior, r.keys, r.refs FROM quotes q
+         LEFT JOIN refers r ON r.note = q.note LEFT JOIN notes n ON n.id = q.note
+         LEFT JOIN folders f ON f.id = n.folder ORDER BY 1, 2, 3",
+    ),
+    (
+        "keys",
+        "SELECT k.key, f.vault, f.path, n.name FROM keys k LEFT JOIN notes n ON n.id = k.note
+         LEFT JOIN folders f ON f.id = n.folder ORDER BY 1, 2, 3, 4",
+    ),
+    (
+        "refs",
+        "SELECT r.key, r.kind, f.vault, f.path, n.name FROM refs r LEFT JOIN notes n ON n.id = r.note
+         LEFT JOIN folders f ON f.id = n.folder ORDER BY 1, 2, 3, 4, 5",
+    ),
 ];
+
+/// What an index remembers of earlier states of the notes, and what follows from it.
+const HISTORY: &[(&str, &str)] = &[
+    (
+        "changes",
+        "SELECT f.vault, f.path, n.name, c.at, c.prior FROM changes c LEFT JOIN notes n ON n.id = c.note
+         LEFT JOIN folders f ON f.id = n.folder ORDER BY 1, 2, 3, 4",
+    ),
+    (
+        "passages",
+        "SELECT f.vault, f.path, n.name, q.passage FROM quotes q LEFT JOIN notes n ON n.id = q.note
+         LEFT JOIN folders f ON f.id = n.folder ORDER BY 1, 2, 3",
+    ),
+    (
+        "ranking",
+        "SELECT r.place, f.vault, f.path, n.name, r.activation, r.walk, r.prior, r.sessions, r.age FROM ranking r
+         LEFT JOIN notes n ON n.id = r.note LEFT JOIN folders f ON f.id = n.folder ORDER BY 1",
+    ),
+];
+
+/// Reads what an index remembers.
+pub(crate) fn history(index: &Path) -> String {
+    let connection = Connection::open_with_flags(index, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+    let mut text = String::new();
+    for (table, sql) in HISTORY {
+        dump(&connection, table, sql, [], &mut text);
+    }
+    text
+}
 
 /// Reads all that an index holds, and checks that the file is sound.
 pub(crate) fn snapshot(index: &Path, words: &[&str]) -> String {

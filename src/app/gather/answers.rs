@@ -1,6 +1,6 @@
 //! The answers from one state of the index.
 
-use crate::core::context::found::{ConceptDetails, Found, FoundNote};
+use crate::core::context::found::{ConceptDetails, Found, FoundNote, RankedNote};
 use crate::core::context::receipt::{Fault, FaultSource};
 use crate::sources::source::SourceAnswer;
 
@@ -9,6 +9,7 @@ use crate::sources::source::SourceAnswer;
 pub(super) struct Answers {
     pub(super) search: Option<SourceAnswer<Vec<FoundNote>>>,
     pub(super) recent: Option<SourceAnswer<Vec<FoundNote>>>,
+    pub(super) notes: Option<SourceAnswer<Vec<RankedNote>>>,
     pub(super) details: Option<SourceAnswer<ConceptDetails>>,
 }
 
@@ -18,15 +19,19 @@ impl Answers {
     }
 
     pub(super) fn are_complete(&self) -> bool {
-        self.search.is_some() && self.recent.is_some() && self.details.is_some()
+        self.search.is_some()
+            && self.recent.is_some()
+            && self.notes.is_some()
+            && self.details.is_some()
     }
 
     /// The results, if all answers have arrived without an error.
     pub(super) fn found(&self) -> Option<Found> {
         let search = self.search.as_ref()?.as_ref().ok()?.clone();
         let recent = self.recent.as_ref()?.as_ref().ok()?.clone();
+        let notes = self.notes.as_ref()?.as_ref().ok()?.clone();
         let details = self.details.as_ref()?.as_ref().ok()?.clone();
-        Some(Found { search, recent, details })
+        Some(Found { search, recent, notes, details })
     }
 
     pub(super) fn known_details(&self) -> Option<&ConceptDetails> {
@@ -39,6 +44,7 @@ impl Answers {
         Found {
             search: answer_or_fault(FaultSource::Search, self.search, missing, faults),
             recent: answer_or_fault(FaultSource::Recent, self.recent, missing, faults),
+            notes: answer_or_fault(FaultSource::Notes, self.notes, missing, faults),
             details: answer_or_fault(FaultSource::Graph, self.details, missing, faults),
         }
     }

@@ -2,7 +2,8 @@
 
 use super::{Answered, OUR_FAULT, Worker};
 use crate::app::worker::event::{IndexState, WorkerEvent};
-use crate::core::context::found::FoundNote;
+use crate::core::context::compose_notes::{most_notes, n_at_length};
+use crate::core::context::found::{ConceptDetails, Found, FoundNote};
 use crate::core::context::rank::{Ranking, shortlist};
 use crate::sources::blend::Blended;
 use crate::sources::source::{Source, SourceAnswer, SourceError};
@@ -19,18 +20,31 @@ impl Worker {
         let elsewhere = self.start_recent(source);
         let search = self.found(source, "search", |source| source.search(project));
         self.report(WorkerEvent::Search(state, search.clone()));
+        let notes = match self.asked.ranking {
+            Ranking::Frequency => Ok(Vec::new()),
+            Ranking::Notes => {
+                let budget = self.asked.budget;
+                self.timed("notes", || source.notes(most_notes(budget), n_at_length(budget)))
+            }
+        };
+        self.report(WorkerEvent::Notes(state, notes.clone()));
         let recent = match elsewhere {
+            // Ranked notes tell more than those of the last day, and need no clock.
+            _ if notes.as_ref().is_ok_and(|notes| !notes.is_empty()) => Ok(Vec::new()),
             Some(recent) => recent.wait().unwrap_or_else(|| Err(OUR_FAULT.to_owned().into())),
             None => self.found(source, "recent", |source| source.recent(self.session.now)),
         };
         self.report(WorkerEvent::Recent(state, recent.clone()));
-        let (searched, changed) = (search.as_deref(), recent.as_deref());
-        let (searched, changed) = (searched.unwrap_or_default(), changed.unwrap_or_default());
-        let ranking = Ranking::default();
-        let concepts = shortlist(ranking, searched, changed);
-        let n_expanded = ranking.n_expanded();
+        let found = Found {
+            search: search.as_deref().unwrap_or_default().to_vec(),
+            recent: recent.as_deref().unwrap_or_default().to_vec(),
+            notes: notes.as_deref().unwrap_or_default().to_vec(),
+            details: ConceptDetails::new(),
+        };
+        let concepts = shortlist(self.asked.ranking, &found);
+        let n_expanded = self.asked.ranking.n_expanded();
         let details = self.timed("graph", || source.around(&concepts, n_expanded));
-        let errors = [search.err(), recent.err(), details.as_ref().err().cloned()];
+        let errors = [search.err(), recent.err(), notes.err(), details.as_ref().err().cloned()];
         self.report(WorkerEvent::Details(state, details));
         match errors.into_iter().flatten().find(|error| error.is_damage) {
             Some(SourceError { reason, .. }) => Err(reason),
@@ -55,7 +69,8 @@ impl Worker {
     /// connection takes longer than the answer: with two cores, one of them busy with listing, the
     /// answer is faster after the search.
     fn start_recent(&self, source: &Blended) -> Option<Started<SourceAnswer<Vec<FoundNote>>>> {
-        let recent = source.recent_elsewhere(self.session.now).filter(|_| self.has_spare_core)?;
+        let is_asked = self.has_spare_core && self.asked.ranking == Ranking::Frequency;
+        let recent = source.recent_elsewhere(self.session.now).filter(|_| is_asked)?;
         let worker = self.clone();
         Some(within::start(move || worker.timed("recent", recent)))
     }

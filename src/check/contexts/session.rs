@@ -126,6 +126,7 @@ fn name(entry: &Entry) -> EntryName {
             let plain = name.strip_prefix("[[").and_then(|name| name.strip_suffix("]]"));
             plain.unwrap_or(name).to_owned()
         }
+        Line::Quoted { name, .. } => name.clone(),
         Line::Connected { concept, .. } => concept.to_string(),
     };
     EntryName { part, name }

@@ -3,9 +3,10 @@
 
 use crate::core::context::budget::{Budget, Size};
 use crate::core::context::compose::compose;
+use crate::core::context::compose_notes::compose_notes;
 use crate::core::context::found::Found;
 use crate::core::context::pack::{Packed, pack};
-use crate::core::context::rank::{Evidence, Ranking, rank};
+use crate::core::context::rank::{Ranking, rank};
 use crate::core::context::receipt::{Entry, PartUse};
 use crate::core::handoff::HandoffSection;
 use crate::core::tokens::encoding::Encoding;
@@ -33,8 +34,11 @@ pub struct Context {
 
 /// Builds the context. Deterministic: equal inputs give equal bytes.
 pub fn build(request: &ContextRequest<'_>, found: &Found) -> Context {
-    let ranked = rank(request.ranking, Evidence::of(&found.search, &found.recent, &found.details));
-    let candidates = compose(&ranked, &found.details);
+    let ranked = rank(request.ranking, found);
+    let candidates = match request.ranking {
+        Ranking::Frequency => compose(&ranked, &found.details),
+        Ranking::Notes => compose_notes(&ranked, found, request.budget),
+    };
     let Packed { text, used, parts, shown } = pack(request, &candidates);
     let entries = candidates.into_iter().zip(shown);
     let entries = entries.map(|(candidate, shown)| Entry { candidate, shown }).collect();

@@ -13,6 +13,8 @@ pub enum Part {
     Frame,
     /// The handoff of the previous session.
     Handoff,
+    /// Quoted notes.
+    Notes,
     Concepts,
     Recent,
     Graph,
@@ -21,14 +23,22 @@ pub enum Part {
 }
 
 impl Part {
-    pub const ALL: [Part; 6] =
-        [Part::Frame, Part::Handoff, Part::Concepts, Part::Recent, Part::Graph, Part::Files];
+    pub const ALL: [Part; 7] = [
+        Part::Frame,
+        Part::Handoff,
+        Part::Notes,
+        Part::Concepts,
+        Part::Recent,
+        Part::Graph,
+        Part::Files,
+    ];
 
     /// The name in receipts and reports.
     pub fn name(self) -> &'static str {
         match self {
             Part::Frame => "frame",
             Part::Handoff => "handoff",
+            Part::Notes => "notes",
             Part::Concepts => "concepts",
             Part::Recent => "recent",
             Part::Graph => "graph",
@@ -41,6 +51,7 @@ impl Part {
         match self {
             Part::Frame => "Frame",
             Part::Handoff => "Handoff",
+            Part::Notes => "Notes",
             Part::Concepts => "Related concepts",
             Part::Recent => "Recent activity",
             Part::Graph => "Graph connections",
@@ -69,6 +80,16 @@ pub enum Line {
         description: String,
         /// The note's address; empty if there is no note.
         uri: String,
+    },
+    /// A note with a quote from it.
+    Quoted {
+        /// The address, and the title if it says more.
+        name: String,
+        /// Can be shortened; empty for a note without words.
+        quote: String,
+        /// A longer quote, if there is room left at the end.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        more: String,
     },
     /// A concept and its neighbours. The last neighbours can be left out.
     Connected {

@@ -19,7 +19,7 @@ const LONGEST_TITLE_CHARS: usize = 120;
 /// Rounds keep one part from starving the next: the best concepts, the recent notes and the connections of the best
 /// concepts come first; the other concepts share the rest of the room.
 pub fn compose(
-    Ranked { concepts, recent }: &Ranked<'_>,
+    Ranked { concepts, recent, .. }: &Ranked<'_>,
     details: &ConceptDetails,
 ) -> Vec<Candidate> {
     let (best, others) = concepts.split_at(concepts.len().min(EXPANDED));
@@ -60,21 +60,26 @@ fn concept_line<'a>(
 }
 
 fn note_line<'a>(note: &'a FoundNote, described: &mut Vec<&'a str>) -> Candidate {
-    let title = &note.title[..note.title.floor_char_boundary(16 * LONGEST_TITLE_CHARS)];
-    let mut title = for_model::one_line(title);
-    if let Some((end, _)) = title.char_indices().nth(LONGEST_TITLE_CHARS) {
-        title.truncate(end);
-        title.push('…');
-    }
     Candidate {
         part: Part::Recent,
         line: Line::Described {
-            name: title,
+            name: shown_title(&note.title),
             description: once(&note.uri, &note.excerpt, described),
             uri: for_model::one_line(&note.uri),
         },
         signals: vec![note.signal],
     }
+}
+
+/// A title for a model, not too long.
+pub(super) fn shown_title(title: &str) -> String {
+    let title = &title[..title.floor_char_boundary(16 * LONGEST_TITLE_CHARS)];
+    let mut title = for_model::one_line(title);
+    if let Some((end, _)) = title.char_indices().nth(LONGEST_TITLE_CHARS) {
+        title.truncate(end);
+        title.push('…');
+    }
+    title
 }
 
 fn once<'a>(uri: &'a str, excerpt: &str, described: &mut Vec<&'a str>) -> String {
@@ -98,7 +103,8 @@ fn shown(concept: &Concept) -> Concept {
     Concept::from_normal_form(for_model::one_line(concept.as_str()))
 }
 
-fn connections(found: &FoundConcept, detail: &ConceptDetail) -> Option<Candidate> {
+/// The line about a concept's neighbours, if it has any.
+pub(super) fn connections(found: &FoundConcept, detail: &ConceptDetail) -> Option<Candidate> {
     let links = detail.neighbours.iter().filter(|link| is_name(&link.concept));
     let to: Vec<Link> =
         links.map(|link| Link { concept: shown(&link.concept), notes: link.notes }).collect();

@@ -60,6 +60,7 @@ pub fn reason(candidate: &Candidate) -> String {
             Some(Signal::Recent { place }) => format!("changed lately, number {place}"),
             _ => String::new(),
         },
+        (Part::Notes, _) => relevance(&candidate.signals),
         (_, Line::Connected { concept, to }) => {
             // Only the first link carries the unit.
             let through = to.iter().enumerate().map(|(n, Link { concept, notes })| match n {
@@ -70,6 +71,31 @@ pub fn reason(candidate: &Candidate) -> String {
         }
         _ => mentioned_by(&candidate.signals),
     }
+}
+
+fn relevance(signals: &[Signal]) -> String {
+    let reasons: Vec<String> = signals
+        .iter()
+        .flat_map(|signal| match signal {
+            Signal::Search { .. } => vec!["names the project".to_owned()],
+            Signal::Recent { .. } => vec!["changed lately".to_owned()],
+            Signal::Relevance { sessions, age, linked, .. } => {
+                let changed = match (sessions, age) {
+                    (0, _) => None,
+                    (1, 0) => Some("changed in the last session".to_owned()),
+                    (n, 0) => Some(format!("changed in {n} sessions, also in the last one")),
+                    (1, age) => Some(format!("changed {} ago", counted(*age, "session"))),
+                    (n, age) => Some(format!(
+                        "changed in {n} sessions, last {} ago",
+                        counted(*age, "session")
+                    )),
+                };
+                let linked = linked.then(|| "linked with notes that changed".to_owned());
+                changed.into_iter().chain(linked).collect()
+            }
+        })
+        .collect();
+    reasons.join("; ")
 }
 
 fn mentioned_by(signals: &[Signal]) -> String {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::core::note::concept::Concept;
+use crate::core::quote::passage::Passage;
 use crate::core::search::answer::Match;
 use crate::core::time::Timestamp;
 
@@ -12,6 +13,8 @@ use crate::core::time::Timestamp;
 pub const SEARCHED: usize = 5;
 /// The number of notes from the last day that are added.
 pub const RECENT: usize = 10;
+/// The concepts of this many best notes count.
+pub const SPEAKING: usize = 20;
 /// The number of neighbours that are read per concept.
 pub const NEIGHBOURS: usize = 10;
 
@@ -23,6 +26,19 @@ pub struct Found {
     /// Notes from the last day, newest first.
     pub recent: Vec<FoundNote>,
     pub details: ConceptDetails,
+    /// The notes that the session most likely needs, best first.
+    pub notes: Vec<RankedNote>,
+}
+
+/// A note that a session probably needs, with its quotes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RankedNote {
+    /// Its excerpt is its card.
+    pub note: FoundNote,
+    /// The long quote; empty for notes that are never quoted at length.
+    pub passage: Passage,
+    /// In thousandths.
+    pub relevance: i64,
 }
 
 pub type ConceptDetails = BTreeMap<Concept, ConceptDetail>;
@@ -54,6 +70,17 @@ pub enum Signal {
     Recent {
         /// The rank in the result, from 1, newest first.
         place: usize,
+    },
+    /// The relevance of a note for any session.
+    Relevance {
+        /// The rank, from 1.
+        place: usize,
+        /// The number of sessions in which the note changed.
+        sessions: usize,
+        /// The number of sessions since its last change.
+        age: usize,
+        /// Whether links from notes that changed lead to it.
+        linked: bool,
     },
 }
 

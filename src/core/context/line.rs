@@ -29,6 +29,10 @@ impl<'a> Forms<'a> {
                 (Vec::new(), cuts(description))
             }
             Line::Described { name, description, .. } => (cuts(name), cuts(description)),
+            Line::Quoted { quote, more, .. } => {
+                let longer = cuts(more).into_iter().filter(|&cut| cut > quote.len());
+                (longer.collect(), cuts(quote))
+            }
             Line::Connected { .. } => (Vec::new(), Vec::new()),
         });
         (name, description)
@@ -43,7 +47,18 @@ impl<'a> Forms<'a> {
                     if description.is_empty() { 0 } else { of_description.len() + 1 };
                 of_name.len() + of_description
             }
+            Line::Quoted { .. } => self.cuts().1.len(),
             Line::Connected { to, .. } => to.len().saturating_sub(1),
+        }
+    }
+
+    /// The extent of the line with all that could be quoted; that of the whole line if there is no more.
+    pub fn longest(&self) -> usize {
+        match self.line {
+            Line::Quoted { quote, more, .. } if more.len() > quote.len() => {
+                self.most() + self.cuts().0.len() + 1
+            }
+            _ => self.most(),
         }
     }
 
@@ -59,6 +74,17 @@ impl<'a> Forms<'a> {
                     None => self.described(name, None, ""),
                     Some(Some(&cut)) => self.described(name, Some(&description[..cut]), "…"),
                     Some(None) => self.whole(),
+                }
+            }
+            Line::Quoted { name, quote, more } => {
+                let (of_more, of_quote) = self.cuts();
+                match extent.checked_sub(of_quote.len()) {
+                    None => format!("- {name}: {}…\n", &quote[..of_quote[extent]]),
+                    Some(0) => self.whole(),
+                    Some(longer) => match of_more.get(longer - 1) {
+                        Some(&cut) => format!("- {name}: {}…\n", &more[..cut]),
+                        None => format!("- {name}: {more}\n"),
+                    },
                 }
             }
             Line::Connected { concept, to } => {
@@ -80,6 +106,8 @@ impl<'a> Forms<'a> {
                 let description = Some(description.as_str()).filter(|text| !text.is_empty());
                 self.described(name, description, "")
             }
+            Line::Quoted { name, quote, .. } if quote.is_empty() => format!("- {name}\n"),
+            Line::Quoted { name, quote, .. } => format!("- {name}: {quote}\n"),
             Line::Connected { .. } => self.text(self.most()),
         }
     }

@@ -8,6 +8,7 @@ use crate::core::context::build::ContextRequest;
 use crate::core::context::candidate::{Candidate, Part};
 use crate::core::context::frame;
 use crate::core::context::line::Forms;
+use crate::core::context::rank::Ranking;
 use crate::core::context::receipt::{PartUse, Shown};
 use crate::core::handoff::section;
 use crate::core::handoff::{HandoffSection, ListedFile};
@@ -15,7 +16,7 @@ use crate::core::tokens;
 use crate::core::tokens::encoding::Encoding;
 
 /// The parts that consist of entries, in text order.
-pub(super) const SECTIONS: [Part; 3] = [Part::Concepts, Part::Recent, Part::Graph];
+pub(super) const SECTIONS: [Part; 4] = [Part::Notes, Part::Concepts, Part::Recent, Part::Graph];
 /// A lower bound for the size of an entry.
 const SHORTEST_ENTRY_TOKENS: usize = 4;
 /// The handoff always gets up to 1/`HANDOFF_SHARE` of the budget, and more if the other parts leave room.
@@ -41,13 +42,13 @@ pub fn pack(request: &ContextRequest<'_>, candidates: &[Candidate]) -> Packed {
 
 /// The input of packing, with a cache of sizes.
 pub(super) struct Packer<'a> {
-    request: &'a ContextRequest<'a>,
+    pub(super) request: &'a ContextRequest<'a>,
     pub(super) candidates: &'a [Candidate],
     pub(super) forms: Vec<Forms<'a>>,
     whole: Vec<OnceCell<(Size, usize)>>,
     pub(super) opening: String,
     /// The sizes of the headings of [`SECTIONS`], each with the blank line that ends its section.
-    headings: [Size; 3],
+    headings: [Size; SECTIONS.len()],
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -68,7 +69,7 @@ pub(super) struct Filling {
     pub(super) files: Option<String>,
     pub(super) placed: Vec<Option<Placed>>,
     /// The number of entries in each of [`SECTIONS`].
-    in_section: [usize; 3],
+    in_section: [usize; SECTIONS.len()],
 }
 
 impl Filling {
@@ -80,13 +81,14 @@ impl Filling {
 impl<'a> Packer<'a> {
     pub(super) fn new(request: &'a ContextRequest<'a>, candidates: &'a [Candidate]) -> Packer<'a> {
         let blank_line = Size { tokens: 1, chars: 1 };
-        let heading = |part| measure(request.encoding, frame::heading(part)) + blank_line;
+        let heading =
+            |part| measure(request.encoding, frame::heading(request.ranking, part)) + blank_line;
         Packer {
             request,
             candidates,
             forms: candidates.iter().map(|candidate| Forms::of(&candidate.line)).collect(),
             whole: vec![OnceCell::new(); candidates.len()],
-            opening: frame::opening(request.project),
+            opening: frame::opening(request.ranking, request.project),
             headings: SECTIONS.map(heading),
         }
     }
@@ -115,7 +117,8 @@ impl<'a> Packer<'a> {
     /// Fills a budget as well as possible.
     pub(super) fn fill_all(&self, budget: Budget) -> Filling {
         let filling = self.fill(budget, 0);
-        if filling.n_omitted() == 0 {
+        // The seed's layout counts what it leaves out.
+        if filling.n_omitted() == 0 || self.request.ranking == Ranking::Notes {
             return filling;
         }
         // The line about omitted entries needs room, too. It is longest if all entries are omitted.
@@ -127,12 +130,14 @@ impl<'a> Packer<'a> {
     fn fill(&self, budget: Budget, omissions: usize) -> Filling {
         let mut filling = Filling {
             budget,
-            used: self.measure(&self.opening) + self.fence(0) + self.measure(frame::FOOTER),
+            used: self.measure(&self.opening)
+                + self.fence(0)
+                + self.measure(frame::footer(self.request.ranking)),
             longest_run: 0,
             handoff: None,
             files: None,
             placed: vec![None; self.forms.len()],
-            in_section: [0; 3],
+            in_section: [0; SECTIONS.len()],
         };
         if omissions > 0 {
             filling.used += self.measure(&frame::omission(omissions));
@@ -143,6 +148,7 @@ impl<'a> Packer<'a> {
         }
         self.spend_the_rest(&mut filling);
         self.place_files(&mut filling);
+        self.lengthen(&mut filling);
         filling
     }
 
@@ -215,8 +221,22 @@ impl<'a> Packer<'a> {
             self.put(filling, candidate, Placed { extent: None, size: whole }, run);
             return;
         }
-        let (mut fits, mut too_large) = (None, self.forms[candidate].most());
-        let mut low = 0;
+        if let Some((placed, run)) =
+            self.longest_fit(filling, candidate, 0, self.forms[candidate].most())
+        {
+            self.put(filling, candidate, placed, run);
+        }
+    }
+
+    /// The longest of some extents that has room.
+    fn longest_fit(
+        &self,
+        filling: &Filling,
+        candidate: usize,
+        mut low: usize,
+        mut too_large: usize,
+    ) -> Option<(Placed, usize)> {
+        let mut fits = None;
         while low < too_large {
             let extent = low + (too_large - low) / 2;
             let text = self.forms[candidate].text(extent);
@@ -228,8 +248,25 @@ impl<'a> Packer<'a> {
                 too_large = extent;
             }
         }
-        if let Some((placed, run)) = fits {
-            self.put(filling, candidate, placed, run);
+        fits
+    }
+
+    /// Quotes more of the notes, best first, if all have their room and some is left.
+    fn lengthen(&self, filling: &mut Filling) {
+        for candidate in 0..self.forms.len() {
+            let (from, to) =
+                (self.forms[candidate].most() + 1, self.forms[candidate].longest() + 1);
+            let Some(Placed { extent: None, size }) = filling.placed[candidate] else { continue };
+            if from >= to || filling.used.tokens + SHORTEST_ENTRY_TOKENS > filling.budget.tokens {
+                continue;
+            }
+            let mut without = filling.clone();
+            without.used = without.used - size;
+            if let Some((placed, run)) = self.longest_fit(&without, candidate, from, to) {
+                filling.used = without.used;
+                filling.in_section[self.section(candidate)] -= 1;
+                self.put(filling, candidate, placed, run);
+            }
         }
     }
 

@@ -5,12 +5,15 @@
 //! the graph around these concepts is known.
 
 mod frequency;
+mod notes;
 
+pub(super) use notes::signals as note_signals;
 use serde::{Deserialize, Serialize};
 
 use crate::core::context::compose::is_name;
-use crate::core::context::found::{ConceptDetails, FoundConcept, FoundNote};
+use crate::core::context::found::{Found, FoundConcept, FoundNote, RankedNote};
 use crate::core::context::merge::merge;
+use crate::core::named::named;
 
 /// The number of concepts that are kept: some notes link to thousands, and no context could hold all their names.
 const CONCEPTS: usize = 256;
@@ -18,14 +21,20 @@ const CONCEPTS: usize = 256;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Ranking {
+    /// The seed's: concepts by the number of found notes that mention them.
     #[default]
     Frequency,
+    /// Notes by their relevance, quoted.
+    Notes,
 }
+
+named!(Ranking { Frequency = "frequency", Notes = "notes" });
 
 impl Ranking {
     fn method(self) -> Method {
         match self {
             Ranking::Frequency => frequency::METHOD,
+            Ranking::Notes => notes::METHOD,
         }
     }
 
@@ -44,49 +53,38 @@ struct Method {
     description: &'static str,
     /// At least the number of concepts whose connections a context shows.
     n_expanded: usize,
+    /// The notes whose concepts count.
+    speaks: for<'a> fn(&'a Found) -> Vec<&'a FoundNote>,
     order: for<'a> fn(Evidence<'a>) -> Ranked<'a>,
 }
 
 /// The input of a ranking: the found notes, their concepts, and the graph around these.
 #[derive(Debug, Clone)]
 pub struct Evidence<'a> {
-    pub search: &'a [FoundNote],
-    pub recent: &'a [FoundNote],
+    pub found: &'a Found,
     /// Every concept of the notes once, sorted by name.
     pub concepts: Vec<FoundConcept>,
-    /// Empty in the first run, before the sources have looked up the concepts.
-    pub details: &'a ConceptDetails,
 }
 
-impl<'a> Evidence<'a> {
-    pub fn of(
-        search: &'a [FoundNote],
-        recent: &'a [FoundNote],
-        details: &'a ConceptDetails,
-    ) -> Evidence<'a> {
-        Evidence { search, recent, concepts: merge(search.iter().chain(recent)), details }
-    }
-}
-
-/// Concepts and recent notes, best first.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Concepts and notes, best first.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Ranked<'a> {
     pub concepts: Vec<FoundConcept>,
     pub recent: Vec<&'a FoundNote>,
+    pub notes: Vec<RankedNote>,
 }
 
-/// Ranks, and keeps the best concepts that have a displayable name.
-pub fn rank(ranking: Ranking, evidence: Evidence<'_>) -> Ranked<'_> {
-    let Ranked { concepts, recent } = (ranking.method().order)(evidence);
-    let named = concepts.into_iter().filter(|found| is_name(&found.concept));
-    Ranked { concepts: named.take(CONCEPTS).collect(), recent }
+/// Ranks, and keeps the best concepts that have a displayable name. The details of `found` are empty in the first run,
+/// before the sources have looked up the concepts.
+pub fn rank(ranking: Ranking, found: &Found) -> Ranked<'_> {
+    let method = ranking.method();
+    let concepts = merge((method.speaks)(found));
+    let ranked = (method.order)(Evidence { found, concepts });
+    let named = ranked.concepts.into_iter().filter(|found| is_name(&found.concept));
+    Ranked { concepts: named.take(CONCEPTS).collect(), ..ranked }
 }
 
 /// The concepts that the sources look up: the best ones, ranked without details.
-pub fn shortlist(
-    ranking: Ranking,
-    search: &[FoundNote],
-    recent: &[FoundNote],
-) -> Vec<FoundConcept> {
-    rank(ranking, Evidence::of(search, recent, &ConceptDetails::new())).concepts
+pub fn shortlist(ranking: Ranking, found: &Found) -> Vec<FoundConcept> {
+    rank(ranking, found).concepts
 }

@@ -4,6 +4,7 @@ use crate::core::context::budget::Size;
 use crate::core::context::candidate::Part;
 use crate::core::context::frame;
 use crate::core::context::pack::{Filling, Packed, Packer, Placed, SECTIONS};
+use crate::core::context::rank::Ranking;
 use crate::core::context::receipt::{PartUse, Shown};
 
 /// A piece of the text. The tokens of all pieces add up to the tokens of the whole text.
@@ -71,10 +72,10 @@ impl Packer<'_> {
         }
         pieces.push(Piece::new(Part::Frame, frame::fence_closing(ticks)));
         let n_omitted = filling.n_omitted();
-        if n_omitted > 0 {
+        if n_omitted > 0 && self.request.ranking == Ranking::Frequency {
             pieces.push(Piece::new(Part::Frame, frame::omission(n_omitted)));
         }
-        pieces.push(Piece::new(Part::Frame, frame::FOOTER));
+        pieces.push(Piece::new(Part::Frame, frame::footer(self.request.ranking)));
         pieces
     }
 
@@ -91,7 +92,7 @@ impl Packer<'_> {
         if let Some(last) = pieces.last_mut() {
             last.text.push('\n');
             last.size = None;
-            pieces.insert(0, Piece::new(part, frame::heading(part)));
+            pieces.insert(0, Piece::new(part, frame::heading(self.request.ranking, part)));
         }
         pieces
     }

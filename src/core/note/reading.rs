@@ -3,6 +3,12 @@
 use crate::core::note::Note;
 use crate::core::note::freshness::FreshUntil;
 use crate::core::note::listing::{ListedFile, Rejection};
+use crate::core::note::reference::References;
+use crate::core::quote::card::card;
+use crate::core::quote::lines::body_lines;
+use crate::core::quote::marks;
+use crate::core::quote::passage::Passage;
+use crate::core::secrets;
 
 /// One listed file, opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +42,22 @@ pub struct ReadNote {
     pub has_edges: bool,
     /// What can be searched for.
     pub text: FullText,
+    pub quotes: NoteQuotes,
+    pub references: References,
+}
+
+/// What a context can quote of a note.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NoteQuotes {
+    pub card: String,
+    /// The passage of a note in which no change was seen yet.
+    pub beginning: Passage,
+    /// The text after the front matter, without secrets.
+    pub body: String,
+    /// The hashes of its lines.
+    pub lines: Vec<u32>,
+    /// The longest passage.
+    pub most_words: usize,
 }
 
 /// A note's words for the full-text index.
@@ -46,4 +68,19 @@ pub struct FullText {
     pub labels: String,
     /// The text after the front matter.
     pub body: String,
+}
+
+impl NoteQuotes {
+    pub fn of(body: &str, most_words: usize) -> NoteQuotes {
+        // Before anything is cut: half a secret has no shape any more.
+        let body = secrets::mask(body).into_owned();
+        let lines = body_lines(&body);
+        NoteQuotes {
+            card: card(&lines),
+            beginning: Passage::of(&lines, &[], most_words),
+            lines: marks::hashes(&lines),
+            body,
+            most_words,
+        }
+    }
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
+use crate::core::context::rank::Ranking;
 use crate::core::session::{Announcement, Delivery};
 use crate::core::settings::declare::{list, named, number_of, settings, switch};
 use crate::core::settings::{ChannelRule, LinkStyle, Setting, VaultSpec};
@@ -49,6 +50,8 @@ settings! {
             not_for_project("which may start a program");
         /// The time limit of one call of the maenifold CLI.
         cli_timeout_ms: u64 = 5_000, env("CLI_TIMEOUT", number_of("milliseconds"));
+        /// How a context is ranked and laid out.
+        rank: Ranking = Ranking::default(), env("KGCTX_RANK", named);
         /// How tokens are counted.
         encoding: Encoding = Encoding::O200kBase, env("KGCTX_ENCODING", named);
         /// The time limit for building a session's context.

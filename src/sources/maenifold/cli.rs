@@ -184,7 +184,7 @@ impl Cli {
         let (is_enough, modified) = match signal {
             // No code uses the time of a note that a search found.
             Signal::Search { .. } => (names_all_concepts || !notes.are_here(), Timestamp(0)),
-            Signal::Recent { .. } => (names_all_concepts, modified?),
+            Signal::Recent { .. } | Signal::Relevance { .. } => (names_all_concepts, modified?),
         };
         let (title, excerpt) = (title.unwrap_or_else(|| uri.clone()), String::new());
         let note = FoundNote { uri, title, excerpt, concepts, modified, signal };

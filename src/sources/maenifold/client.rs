@@ -99,7 +99,7 @@ impl MaenifoldClient {
 fn hit(note: FoundNote) -> SearchHit {
     let (place, matched) = match note.signal {
         Signal::Search { place, matched } => (place, matched),
-        Signal::Recent { place } => (place, Match::Text),
+        Signal::Recent { place } | Signal::Relevance { place, .. } => (place, Match::Text),
     };
     SearchHit {
         uri: note.uri,

@@ -1,6 +1,7 @@
 //! The builder: writes a whole index to a new file, in one pass over the notes, and swaps it in at
 //! the end.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::fs;
 use std::path::PathBuf;
@@ -12,9 +13,12 @@ use rusqlite::{Connection, OpenFlags, params};
 use crate::core::note::concept::Concept;
 use crate::core::note::listing::{FolderListing, ListedFile};
 use crate::core::note::reading::{Content, ReadNote, Reading};
+use crate::core::relevance::activation::Change;
 use crate::store::index::bulk::insert_all;
 use crate::store::index::edges::{Edge, EdgeCollector};
+use crate::store::index::history::{self, OldIndex};
 use crate::store::index::place;
+use crate::store::index::ranking::write_ranking;
 use crate::store::index::rows::{self, FileRow, Held, NameKind};
 use crate::store::index::store::WriterLock;
 use crate::store::index::{
@@ -49,12 +53,23 @@ pub struct Builder<'a> {
     mentions: Vec<(NoteId, u32, u32)>,
     files: Vec<BuiltFile>,
     edges: EdgeCollector,
+    listings: &'a [FolderListing],
+    /// The index that this one replaces, if it can be read.
+    old: Option<OldIndex>,
+    changes: Vec<(Change, f64)>,
+    keys: Vec<(u32, NoteId)>,
+    references: Vec<(u32, NoteId, u8)>,
 }
 
 impl<'a> Builder<'a> {
     /// Starts a new index beside the one in use.
-    pub fn begin(lock: &'a WriterLock, n_folders: usize) -> Result<Builder<'a>, IndexError> {
+    pub fn begin(
+        lock: &'a WriterLock,
+        listings: &'a [FolderListing],
+    ) -> Result<Builder<'a>, IndexError> {
         let file = lock.new_file()?;
+        // A history that cannot be read is lost; the notes are not.
+        let old = lock.open_old().and_then(|old| OldIndex::new(old, listings).ok());
         let access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(&file, access)?;
         connection.execute_batch(
@@ -76,7 +91,7 @@ impl<'a> Builder<'a> {
             file,
             published: false,
             totals: Totals::default(),
-            restless: vec![false; n_folders],
+            restless: vec![false; listings.len()],
             last_id: 0,
             concept_ids: HashMap::new(),
             concept_counts: Vec::new(),
@@ -84,6 +99,11 @@ impl<'a> Builder<'a> {
             mentions: Vec::new(),
             files: Vec::new(),
             edges: EdgeCollector::default(),
+            listings,
+            old,
+            changes: Vec::new(),
+            keys: Vec::new(),
+            references: Vec::new(),
         })
     }
 
@@ -113,6 +133,7 @@ impl<'a> Builder<'a> {
         rows::insert_note(&self.connection, id, folder_row(reading.folder), &reading.file, read)?;
         let names = rows::names(&read.note.title, &read.note.aliases, &reading.file.name);
         self.names.extend(names.into_iter().map(|(name, kind)| (name, kind, id)));
+        self.add_quotes(id, reading, read)?;
 
         let mut mentioned: Vec<(u32, u32)> = Vec::with_capacity(read.note.mentions.len());
         for (concept, &links) in &read.note.mentions {
@@ -141,29 +162,58 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
+    /// Adds what a context quotes of a note, its history, and what it refers to.
+    fn add_quotes(
+        &mut self,
+        id: NoteId,
+        reading: &Reading,
+        read: &ReadNote,
+    ) -> Result<(), IndexError> {
+        let FolderListing { vault, folder, .. } = &self.listings[reading.folder];
+        let known = match &mut self.old {
+            Some(old) => old.past_or_moved(*vault as i64, folder, &reading.file.name, &read.hash),
+            None => Ok(None),
+        };
+        // A history that cannot be read is lost; the notes are not.
+        if known.is_err() {
+            self.old = None;
+        }
+        let past = known.ok().flatten();
+        let remembered = history::remembered(folder, &reading.file, read, past);
+        rows::insert_quotes(&self.connection, id, read, &remembered)?;
+        let changes = remembered.changes.iter().map(|&at| Change { at, note: id });
+        self.changes.extend(changes.map(|change| (change, remembered.prior)));
+        let keys = rows::keys(*vault, folder, &reading.file, read);
+        let references = rows::references(*vault, read);
+        rows::insert_refers(&self.connection, id, &keys, &references)?;
+        self.keys.extend(keys.into_iter().map(|key| (key, id)));
+        self.references.extend(references.into_iter().map(|(key, kind)| (key, id, kind)));
+        Ok(())
+    }
+
     /// Writes the remaining tables, and replaces the old index with the new one.
-    pub fn finish(
-        mut self,
-        folders: &[FolderListing],
-        fingerprint: &str,
-    ) -> Result<Totals, IndexError> {
+    pub fn finish(mut self, fingerprint: &str, is_few: bool) -> Result<Totals, IndexError> {
         let n_concepts = self.concept_counts.len();
         let edges = std::mem::take(&mut self.edges);
         // Another thread counts edges while this one writes the rest.
         thread::scope(|scope| {
             let (sender, counted) = mpsc::sync_channel(EDGE_BATCHES_AHEAD);
             scope.spawn(move || edges.count(n_concepts, |batch| sender.send(batch).is_ok()));
-            self.write_folders(folders)?;
+            self.write_folders()?;
             self.write_files()?;
             self.write_names()?;
             self.write_concepts()?;
             self.write_mentions()?;
+            self.write_references()?;
+            self.write_changes()?;
             self.write_edges(counted)
         })?;
         self.totals.concepts = n_concepts as i64;
         rows::set_meta(&self.connection, "fingerprint", fingerprint)?;
+        rows::set_meta(&self.connection, "few", is_few)?;
         write_totals(&self.connection, &self.totals)?;
         self.connection.execute_batch(LOOKUPS)?;
+        write_ranking(&self.connection)?;
         self.connection.execute_batch(
             "INSERT INTO fulltext (fulltext, rank) VALUES ('hashsize', 1048576); COMMIT",
         )?;
@@ -179,11 +229,11 @@ impl<'a> Builder<'a> {
         Ok(self.totals)
     }
 
-    fn write_folders(&self, folders: &[FolderListing]) -> Result<(), IndexError> {
+    fn write_folders(&self) -> Result<(), IndexError> {
         let mut row = self
             .connection
             .prepare("INSERT INTO folders (id, vault, path, digest) VALUES (?1, ?2, ?3, ?4)")?;
-        for (n, listing) in folders.iter().enumerate() {
+        for (n, listing) in self.listings.iter().enumerate() {
             let digest = (!self.restless[n]).then_some(listing.digest);
             row.execute(params![folder_row(n), listing.vault as i64, listing.folder, digest])?;
         }
@@ -243,6 +293,42 @@ impl<'a> Builder<'a> {
             statement.raw_bind_parameter(at + 1, mention.1)?;
             statement.raw_bind_parameter(at + 2, mention.2)
         })?)
+    }
+
+    fn write_references(&mut self) -> Result<(), IndexError> {
+        let mut keys = std::mem::take(&mut self.keys);
+        keys.sort_unstable();
+        insert_all::<_, 2>(&self.connection, "keys (key, note)", &keys, |statement, at, key| {
+            statement.raw_bind_parameter(at, key.0)?;
+            statement.raw_bind_parameter(at + 1, key.1)
+        })?;
+        let mut references = std::mem::take(&mut self.references);
+        references.sort_unstable();
+        let table = "refs (key, note, kind)";
+        Ok(insert_all::<_, 3>(&self.connection, table, &references, |statement, at, reference| {
+            statement.raw_bind_parameter(at, reference.0)?;
+            statement.raw_bind_parameter(at + 1, reference.1)?;
+            statement.raw_bind_parameter(at + 2, reference.2)
+        })?)
+    }
+
+    /// Writes the newest changes.
+    fn write_changes(&mut self) -> Result<(), IndexError> {
+        let mut changes = std::mem::take(&mut self.changes);
+        changes.sort_unstable_by_key(|(change, _)| Reverse(*change));
+        changes.truncate(history::MOST_CHANGES);
+        changes.sort_unstable_by_key(|(change, _)| (change.note, change.at));
+        let table = "changes (note, at, prior)";
+        Ok(insert_all::<_, 3>(
+            &self.connection,
+            table,
+            &changes,
+            |statement, at, (change, prior)| {
+                statement.raw_bind_parameter(at, change.note)?;
+                statement.raw_bind_parameter(at + 1, change.at)?;
+                statement.raw_bind_parameter(at + 2, prior)
+            },
+        )?)
     }
 
     fn write_edges(&mut self, counted: mpsc::Receiver<Vec<Edge>>) -> Result<(), IndexError> {

@@ -2,9 +2,11 @@
 //! have their own files.
 
 mod graph;
+mod ranking;
 mod words;
 
 pub use graph::Neighbour;
+pub use ranking::RankedCard;
 
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -193,6 +195,7 @@ impl Index {
     }
 }
 
+const CARD_COLUMNS: &str = "n.id, f.vault, f.path, n.name, n.title, n.mtime_ns, n.excerpt";
 const CARD: &str = "SELECT n.id, f.vault, f.path, n.name, n.title, n.mtime_ns, n.excerpt \
     FROM notes n CROSS JOIN folders f ON f.id = n.folder";
 

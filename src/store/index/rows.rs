@@ -8,8 +8,10 @@ use serde::Serialize;
 use crate::core::note::concept::Concept;
 use crate::core::note::listing::{ListedFile, Rejection, Stamp};
 use crate::core::note::reading::ReadNote;
+use crate::core::note::reference::{self, Key};
 use crate::core::time::Timestamp;
 use crate::store::index::NoteId;
+use crate::store::index::history::Remembered;
 
 pub(super) const INSERT_NOTE: &str = "INSERT INTO notes (id, folder, name, mtime_ns, title, aliases, tags, sections, \
     status, created, modified, fresh_until, excerpt, remarks, links) \
@@ -113,6 +115,62 @@ pub(super) fn insert_note(
         text.labels,
         text.body
     ])?;
+    Ok(())
+}
+
+/// Writes what a context quotes of a note.
+pub(super) fn insert_quotes(
+    connection: &Connection,
+    id: NoteId,
+    read: &ReadNote,
+    remembered: &Remembered,
+) -> Result<(), Error> {
+    let Remembered { passage, lines, prior, .. } = remembered;
+    let sql = "INSERT INTO quotes (note, card, passage, lines, prior) VALUES (?1, ?2, ?3, ?4, ?5)";
+    connection.prepare_cached(sql)?.execute(params![
+        id,
+        read.quotes.card,
+        passage,
+        lines,
+        prior
+    ])?;
+    Ok(())
+}
+
+/// The keys of a note, in order. Notes of different vaults do not refer to each other.
+pub(super) fn keys(vault: usize, folder: &str, file: &ListedFile, read: &ReadNote) -> Vec<u32> {
+    let path =
+        if folder.is_empty() { file.name.clone() } else { format!("{folder}/{}", file.name) };
+    let keys = reference::keys(&path, &read.note.title, &read.note.aliases);
+    keys.into_iter().map(|key| in_vault(vault, key)).collect()
+}
+
+/// The keys that a note refers to, with their kinds, in order.
+pub(super) fn references(vault: usize, read: &ReadNote) -> Vec<(u32, u8)> {
+    let mut references: Vec<(u32, u8)> =
+        read.references.iter().map(|(key, kind)| (in_vault(vault, *key), *kind as u8)).collect();
+    references.sort_unstable();
+    references
+}
+
+fn in_vault(vault: usize, Key(key): Key) -> u32 {
+    key ^ (vault as u32).wrapping_mul(0x9e37_79b9)
+}
+
+/// Writes a note's own names and the names in its text, as the walk from this note reads them.
+pub(super) fn insert_refers(
+    connection: &Connection,
+    id: NoteId,
+    keys: &[u32],
+    references: &[(u32, u8)],
+) -> Result<(), Error> {
+    let keys: Vec<u8> = keys.iter().flat_map(|key| key.to_le_bytes()).collect();
+    let refs: Vec<u8> = references
+        .iter()
+        .flat_map(|(key, kind)| key.to_le_bytes().into_iter().chain([*kind]))
+        .collect();
+    let sql = "INSERT INTO refers (note, keys, refs) VALUES (?1, ?2, ?3)";
+    connection.prepare_cached(sql)?.execute(params![id, keys, refs])?;
     Ok(())
 }
 

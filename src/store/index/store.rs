@@ -160,6 +160,17 @@ impl WriterLock {
         Ok(connection)
     }
 
+    /// Opens the index in use for its history, whatever else it was made from.
+    pub(super) fn open_old(&self) -> Option<Connection> {
+        let access = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(self.store.path(), access).ok()?;
+        connection.busy_timeout(time_limits::INDEX).ok()?;
+        let pragma = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
+        let is_ours = (pragma("application_id"), pragma("user_version"))
+            == (Ok(APPLICATION_ID), Ok(SCHEMA_VERSION));
+        is_ours.then_some(connection)
+    }
+
     /// Returns a new, empty file for an index, beside the one in use.
     pub(super) fn new_file(&self) -> Result<PathBuf, IndexError> {
         self.sweep();

@@ -12,6 +12,8 @@ use crate::core::note::reading::{Content, Reading};
 use crate::store::index::IndexError;
 use crate::store::index::build::write_totals;
 use crate::store::index::changes::{Changes, changes};
+use crate::store::index::history::Moves;
+use crate::store::index::ranking::write_ranking;
 use crate::store::index::read::read_totals;
 use crate::store::index::store::{Unusable, WriterLock};
 use crate::store::index::update::edit::Edit;
@@ -45,6 +47,12 @@ impl Updater {
         Ok(read_totals(&self.connection)?.notes)
     }
 
+    /// Whether the index was built of few notes.
+    pub fn is_few(&self) -> Result<bool, IndexError> {
+        let sql = "SELECT value FROM meta WHERE key = 'few'";
+        Ok(self.connection.query_row(sql, [], |row| row.get(0))?)
+    }
+
     /// Applies changes, with the contents of their files, in one transaction.
     pub fn apply(
         &mut self,
@@ -61,6 +69,7 @@ impl Updater {
             leaving: Vec::new(),
             edges: HashMap::new(),
             touched: HashSet::new(),
+            moves: Moves::default(),
         };
         for (folder, name) in &changes.gone_files {
             edit.remove_file(*folder, name)?;
@@ -82,19 +91,21 @@ impl Updater {
             };
             key(a).cmp(&key(b)).then_with(|| place(a).cmp(&place(b)))
         });
-        let mut kept = Vec::with_capacity(readings.len());
+        let mut before = Vec::with_capacity(readings.len());
         for reading in &readings {
             if !reading.settled || reading.content == Content::Gone {
                 restless.insert(reading.folder);
             }
-            kept.push(edit.clear(reading, folder_rows[&reading.folder])?);
+            before.push(edit.clear(reading, folder_rows[&reading.folder])?);
         }
         edit.remove_leaving()?;
-        for (reading, kept) in readings.iter().zip(kept) {
-            edit.put(reading, kept, &listings[reading.folder], folder_rows[&reading.folder])?;
+        for (reading, before) in readings.iter().zip(before) {
+            edit.put(reading, before, &listings[reading.folder], folder_rows[&reading.folder])?;
         }
         edit.write_edges()?;
         edit.forget_concepts()?;
+        edit.prune_changes()?;
+        write_ranking(&transaction)?;
         for (folder_idx, row) in folder_rows {
             let digest = (!restless.contains(&folder_idx)).then_some(listings[folder_idx].digest);
             transaction

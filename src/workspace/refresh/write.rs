@@ -10,7 +10,7 @@ use crate::core::note::listing::ListedFile;
 use crate::core::note::reading::Reading;
 use crate::store::index::{Builder, IndexError, Outcome, Unusable, Updater, WriterLock};
 use crate::workspace::Workspace;
-use crate::workspace::reader::FileReader;
+use crate::workspace::reader::{FileReader, is_few};
 
 /// The approximate size of a group of files that are read together. A few groups are in memory at a
 /// time.
@@ -67,7 +67,8 @@ fn update(
     let bytes: u64 =
         changes.to_read.iter().map(|&(folder, file)| listings[folder].files[file].stamp.size).sum();
     let most = (updater.n_notes()? / REBUILD_SHARE).max(REBUILD_FROM);
-    if n_to_read as i64 > most || bytes > REBUILD_BYTES {
+    // Of few notes the index keeps more: when they become many, or few again, it is made anew.
+    if n_to_read as i64 > most || bytes > REBUILD_BYTES || updater.is_few()? != is_few(listings) {
         return Ok(None);
     }
     let reader = FileReader::new(workspace, listings, *notes);
@@ -101,7 +102,7 @@ fn build(
         let a_key = (a.stamp.mtime, a_place.vault, &a_place.folder, &a.name);
         a_key.cmp(&(b.stamp.mtime, b_place.vault, &b_place.folder, &b.name))
     });
-    let mut builder = Builder::begin(lock, listings.len())?;
+    let mut builder = Builder::begin(lock, listings)?;
     let reader = FileReader::new(workspace, listings, *notes);
     let n_files = files.len();
     progress(0, n_files);
@@ -128,7 +129,7 @@ fn build(
         }
         Ok(())
     })?;
-    let totals = builder.finish(listings, &workspace.fingerprint)?;
+    let totals = builder.finish(&workspace.fingerprint, is_few(listings))?;
     let changed = usize::try_from(totals.notes).unwrap_or_default();
     Ok(Outcome { changed, removed: 0, read: n_files })
 }

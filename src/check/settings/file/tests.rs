@@ -194,7 +194,7 @@ fn a_budget_has_keys_for_parts_and_for_hosts_with_limits() {
     assert_eq!(file.settings.limits_in(Host::Codex).total, Some(2));
     let told: Vec<_> = file.unknown.iter().map(|key| (key.key.as_str(), key.spot.line)).collect();
     assert_eq!(told, [("totals", 2), ("codex", 3), ("amplifier", 4)]);
-    let known = "total handoff concepts recent graph files plain opencode claude-code codex";
+    let known = "total handoff notes concepts recent graph files plain opencode claude-code codex";
     assert_eq!(file.unknown[0].known.join(" "), known);
     wrong(
         "[check.budget]\ncodex = 7",

@@ -4,9 +4,11 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::core::context::candidate::Part;
-use crate::core::context::found::{ConceptDetail, FoundNote, Link, Signal};
+use crate::core::context::found::{ConceptDetail, FoundNote, Link, RankedNote, Signal};
 use crate::core::context::pack::measure;
 use crate::core::note::concept::Concept;
+use crate::core::quote::lines::body_lines;
+use crate::core::quote::passage::{MOST_WORDS_OF_FEW, Passage};
 use crate::core::search::answer::Match;
 use crate::core::time::Timestamp;
 
@@ -102,6 +104,34 @@ proptest! {
             let by = turn.min(notes.len());
             notes.rotate_left(by);
         }
+        prop_assert_eq!(build(&request, &found), context);
+    }
+
+    #[test]
+    fn no_context_of_notes_exceeds_its_budget_and_equal_inputs_give_equal_bytes(
+        notes in prop::collection::vec(("[A-F`é ]{1,4}", "[a-z`é日. ]{0,200}", 0i64..5), 0..30),
+        searched in prop::collection::vec(prop::collection::vec("[A-F]{1,3}", 0..3), 0..4),
+        tokens in 0usize..2_500,
+        chars in prop::option::of(0usize..8_000),
+    ) {
+        let request = ContextRequest { ranking: Ranking::Notes, ..request(tokens, chars) };
+        let mut found = found(&searched, &[]);
+        found.notes = notes
+            .iter()
+            .enumerate()
+            .map(|(n, (concept, text, relevance))| {
+                let signal = Signal::Relevance { place: n + 1, sessions: n, age: 0, linked: false };
+                let mut note = note(&format!("ranked-{n}"), &[concept.clone()], signal);
+                note.excerpt = text.clone();
+                let passage = Passage::of(&body_lines(text), &[], MOST_WORDS_OF_FEW);
+                RankedNote { note, passage, relevance: *relevance }
+            })
+            .collect();
+        let context = build(&request, &found);
+        prop_assert_eq!(context.used, measure(request.encoding, &context.text));
+        prop_assert!(request.budget.holds(context.used));
+        let parts: usize = context.parts.iter().map(|part| part.tokens).sum();
+        prop_assert_eq!(parts, context.used.tokens);
         prop_assert_eq!(build(&request, &found), context);
     }
 }

@@ -47,7 +47,7 @@ impl Graph {
                     let bare = name.strip_prefix("[[").and_then(|name| name.strip_suffix("]]"));
                     graph.node(bare.unwrap_or(name), Standing::Chosen);
                 }
-                Line::Described { .. } => {}
+                Line::Described { .. } | Line::Quoted { .. } => {}
                 Line::Connected { concept, to } => {
                     let name = for_model::one_line(concept.as_str());
                     let from = graph.node(&name, Standing::Expanded);

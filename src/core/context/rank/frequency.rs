@@ -1,23 +1,29 @@
 //! Ranks by frequency: the concepts that most found notes mention come first; names break ties.
 
 use super::{Evidence, Method, Ranked};
+use crate::core::context::found::{Found, FoundNote};
 
-pub(super) const METHOD: Method = Method { description: "by frequency", n_expanded: 5, order };
+pub(super) const METHOD: Method =
+    Method { description: "by frequency", n_expanded: 5, speaks, order };
+
+fn speaks(found: &Found) -> Vec<&FoundNote> {
+    found.search.iter().chain(&found.recent).collect()
+}
 
 fn order(evidence: Evidence<'_>) -> Ranked<'_> {
-    let Evidence { mut concepts, recent, .. } = evidence;
+    let Evidence { found, mut concepts } = evidence;
     concepts.sort_by(|a, b| {
         b.signals.len().cmp(&a.signals.len()).then_with(|| a.concept.cmp(&b.concept))
     });
-    let mut recent: Vec<_> = recent.iter().collect();
+    let mut recent: Vec<_> = found.recent.iter().collect();
     recent.sort_by_key(|note| note.signal);
-    Ranked { concepts, recent }
+    Ranked { concepts, recent, notes: Vec::new() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::context::found::{ConceptDetails, FoundConcept, Signal};
+    use crate::core::context::found::{FoundConcept, Signal};
     use crate::core::note::concept::Concept;
 
     #[test]
@@ -27,8 +33,8 @@ mod tests {
             signals: (0..frequency).map(|place| Signal::Recent { place }).collect(),
         };
         let concepts = vec![found("b", 1), found("c", 3), found("a", 1), found("d", 2)];
-        let details = ConceptDetails::new();
-        let ranked = order(Evidence { search: &[], recent: &[], concepts, details: &details });
+        let found = Found::default();
+        let ranked = order(Evidence { found: &found, concepts });
         let names: Vec<&str> = ranked.concepts.iter().map(|found| found.concept.as_str()).collect();
         assert_eq!(names, ["c", "d", "a", "b"]);
     }

@@ -9,7 +9,9 @@ use crate::core::note::freshness::{FadingDays, FreshUntil};
 use crate::core::note::listing::{FolderListing, ListedFile};
 use crate::core::note::reading::{Content, ReadNote, Reading};
 use crate::core::note::{Remark, Remarks};
+use crate::store::index::history::{self, Moves, Past};
 use crate::store::index::place::{self, PlaceInTime};
+use crate::store::index::ranking::refers;
 use crate::store::index::read::string_list;
 use crate::store::index::rows::{self, FileRow, Held};
 use crate::store::index::update::Outcome;
@@ -25,6 +27,18 @@ pub(super) struct Edit<'a> {
     pub(super) edges: HashMap<(i64, i64), BTreeMap<FreshUntil, i64>>,
     /// Concepts that lost a mention.
     pub(super) touched: HashSet<i64>,
+    /// Notes whose files are gone; they may have been moved.
+    pub(super) moves: Moves,
+}
+
+/// What the index knew of a file.
+pub(super) enum Before {
+    /// The note is unchanged.
+    Same(NoteId),
+    /// The note has changed.
+    Changed(Option<Past>),
+    /// There was no note.
+    Nothing,
 }
 
 impl Edit<'_> {
@@ -54,42 +68,43 @@ impl Edit<'_> {
         Ok(self.connection.last_insert_rowid())
     }
 
-    /// Removes the old note of a file. Returns the note's id if it stays unchanged.
-    pub(super) fn clear(
-        &mut self,
-        reading: &Reading,
-        folder: i64,
-    ) -> Result<Option<NoteId>, IndexError> {
+    /// Removes the old note of a file, unless it stays unchanged. Returns what was known of it.
+    pub(super) fn clear(&mut self, reading: &Reading, folder: i64) -> Result<Before, IndexError> {
         let file = &reading.file;
         let Content::Note(read) = &reading.content else {
             self.remove_file(folder, &file.name)?;
-            return Ok(None);
+            return Ok(Before::Nothing);
         };
         let known: Option<(NoteId, Vec<u8>, i64)> = self.find("SELECT note, hash, mtime_ns FROM files WHERE folder = ?1 AND name = ?2 AND note IS NOT NULL", params![folder, file.name], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
         let same_content = known.as_ref().is_some_and(|(_, hash, _)| *hash == read.hash);
         self.outcome.changed += usize::from(!same_content);
-        let Some((id, _, mtime_ns)) = known else { return Ok(None) };
+        let Some((id, _, mtime_ns)) = known else { return Ok(Before::Nothing) };
         if same_content && mtime_ns == file.stamp.mtime.0 {
-            return Ok(Some(id));
+            return Ok(Before::Same(id));
         }
+        let past = Past::of_note(self.connection, id)?;
         self.leaving.push(id);
-        Ok(None)
+        Ok(Before::Changed(past))
     }
 
     /// Writes a file's new content, after old notes were removed.
     pub(super) fn put(
         &mut self,
         reading: &Reading,
-        kept: Option<NoteId>,
+        before: Before,
         listing: &FolderListing,
         folder: i64,
     ) -> Result<(), IndexError> {
         let Reading { file, settled, .. } = reading;
         let held = match &reading.content {
             Content::Note(read) => {
-                let id = match kept {
-                    Some(id) => id,
-                    None => self.insert_note(file, listing, folder, read)?,
+                let id = match before {
+                    Before::Same(id) => id,
+                    Before::Changed(past) => self.insert(file, listing, folder, read, past)?,
+                    Before::Nothing => {
+                        let past = self.moves.take(&read.hash);
+                        self.insert(file, listing, folder, read, past)?
+                    }
                 };
                 Held::Note(id, read.hash)
             }
@@ -97,6 +112,60 @@ impl Edit<'_> {
             Content::Gone => return Ok(()),
         };
         Ok(rows::put_file(self.connection, &FileRow { folder, file, settled: *settled, held })?)
+    }
+
+    fn insert(
+        &mut self,
+        file: &ListedFile,
+        listing: &FolderListing,
+        folder: i64,
+        read: &ReadNote,
+        past: Option<Past>,
+    ) -> Result<NoteId, IndexError> {
+        let id = self.insert_note(file, listing, folder, read)?;
+        self.insert_quotes(id, file, listing, read, past)?;
+        Ok(id)
+    }
+
+    /// Writes what a context quotes of a note, its history, and what it refers to.
+    fn insert_quotes(
+        &self,
+        id: NoteId,
+        file: &ListedFile,
+        listing: &FolderListing,
+        read: &ReadNote,
+        past: Option<Past>,
+    ) -> Result<(), IndexError> {
+        let remembered = history::remembered(&listing.folder, file, read, past);
+        rows::insert_quotes(self.connection, id, read, &remembered)?;
+        for at in &remembered.changes {
+            let row = params![id, at, remembered.prior];
+            self.execute("INSERT INTO changes (note, at, prior) VALUES (?1, ?2, ?3)", row)?;
+        }
+        let keys = rows::keys(listing.vault, &listing.folder, file, read);
+        let references = rows::references(listing.vault, read);
+        rows::insert_refers(self.connection, id, &keys, &references)?;
+        for key in keys {
+            self.execute("INSERT INTO keys (key, note) VALUES (?1, ?2)", params![key, id])?;
+        }
+        for (key, kind) in references {
+            let sql = "INSERT INTO refs (key, note, kind) VALUES (?1, ?2, ?3)";
+            self.execute(sql, params![key, id, kind])?;
+        }
+        Ok(())
+    }
+
+    /// Forgets the oldest changes.
+    pub(super) fn prune_changes(&self) -> Result<(), IndexError> {
+        let most = history::MOST_CHANGES as i64;
+        let n: i64 =
+            self.connection.query_row("SELECT count(*) FROM changes", [], |row| row.get(0))?;
+        if n > most {
+            let sql = "DELETE FROM changes WHERE (note, at) IN \
+                       (SELECT note, at FROM changes ORDER BY at DESC, note DESC LIMIT -1 OFFSET ?1)";
+            self.execute(sql, [most])?;
+        }
+        Ok(())
     }
 
     fn insert_note(
@@ -168,15 +237,17 @@ impl Edit<'_> {
 
     /// Forgets a file, and marks its note for removal.
     pub(super) fn remove_file(&mut self, folder: i64, name: &str) -> Result<(), IndexError> {
-        let note: Option<Option<NoteId>> = self.find(
-            "DELETE FROM files WHERE folder = ?1 AND name = ?2 RETURNING note",
-            params![folder, name],
-            |row| row.get(0),
-        )?;
+        let place = params![folder, name];
+        let sql = "SELECT note FROM files WHERE folder = ?1 AND name = ?2";
+        let note: Option<Option<NoteId>> = self.find(sql, place, |row| row.get(0))?;
         if let Some(note) = note.flatten() {
+            if let Some(past) = Past::of_note(self.connection, note)? {
+                self.moves.add(past);
+            }
             self.outcome.removed += 1;
             self.leaving.push(note);
         }
+        self.execute("DELETE FROM files WHERE folder = ?1 AND name = ?2", place)?;
         Ok(())
     }
 
@@ -239,7 +310,17 @@ impl Edit<'_> {
                 -1,
             );
         }
-        self.execute("DELETE FROM mentions WHERE note = ?1", [id])?;
+        if let Some((keys, references)) = refers(self.connection, id)? {
+            for key in keys {
+                self.execute("DELETE FROM keys WHERE key = ?1 AND note = ?2", params![key, id])?;
+            }
+            for (key, _) in references {
+                self.execute("DELETE FROM refs WHERE key = ?1 AND note = ?2", params![key, id])?;
+            }
+        }
+        for table in ["mentions", "quotes", "changes", "refers"] {
+            self.execute(&format!("DELETE FROM {table} WHERE note = ?1"), [id])?;
+        }
         self.execute("DELETE FROM fulltext WHERE rowid = ?1", [id])?;
         self.execute("DELETE FROM notes WHERE id = ?1", [id])?;
         self.totals.notes -= 1;

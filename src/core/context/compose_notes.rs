@@ -1,0 +1,121 @@
+//! Composes the candidates of a context of quoted notes: a few at length, many in one line, and a little of the graph.
+
+use crate::core::context::budget::Budget;
+use crate::core::context::candidate::{Candidate, Line, Part};
+use crate::core::context::compose::{connections, shown_title};
+use crate::core::context::found::{Found, RankedNote};
+use crate::core::context::line::Forms;
+use crate::core::context::rank::{Ranked, note_signals};
+use crate::core::note::concept::Concept;
+use crate::core::quote::passage::MOST_WORDS;
+use crate::core::text::for_model;
+
+/// The number of notes at length for a budget of [`FULL_TOKENS`]; fewer for less.
+const LONG_NOTES: usize = 3;
+const MEDIUM_NOTES: usize = 8;
+const FULL_TOKENS: usize = 4_000;
+const MEDIUM_WORDS: usize = 60;
+/// Below this budget no note is quoted at full length.
+const LONG_FROM_TOKENS: usize = 1_500;
+/// The graph gets up to 1/`GRAPH_SHARE` of the budget: every line about it costs the line of a note.
+const GRAPH_SHARE: usize = 40;
+/// About as many characters as a token has.
+const CHARS_PER_TOKEN: usize = 4;
+const MOST_CONNECTIONS: usize = 5;
+/// The number of neighbours in such a line.
+const CONNECTED: usize = 4;
+/// No card is shorter than this, so that no context holds more of them.
+const LEAST_CARD_TOKENS: usize = 25;
+
+/// The number of notes that a budget can hold at most.
+pub fn most_notes(budget: usize) -> usize {
+    budget / LEAST_CARD_TOKENS + 1
+}
+
+/// The number of notes that are quoted at length.
+pub fn n_at_length(budget: usize) -> usize {
+    scaled(MEDIUM_NOTES, budget)
+}
+
+fn scaled(n_notes: usize, budget: usize) -> usize {
+    ((n_notes * budget + FULL_TOKENS / 2) / FULL_TOKENS).max(1)
+}
+
+pub(super) fn compose_notes(ranked: &Ranked<'_>, found: &Found, budget: Budget) -> Vec<Candidate> {
+    let mut candidates: Vec<Candidate> = ranked
+        .notes
+        .iter()
+        .take(most_notes(budget.tokens))
+        .enumerate()
+        .map(|(place, note)| note_line(note, words(place, budget.tokens), found))
+        .collect();
+    let at = n_at_length(budget.tokens).min(candidates.len());
+    candidates.splice(at..at, graph_lines(ranked, found, budget));
+    candidates
+}
+
+/// The best concepts with their strongest neighbours, as far as their share of the budget goes.
+fn graph_lines(ranked: &Ranked<'_>, found: &Found, budget: Budget) -> Vec<Candidate> {
+    let mut room = budget.tokens / GRAPH_SHARE * CHARS_PER_TOKEN;
+    let mut lines = Vec::new();
+    for concept in ranked.concepts.iter().filter(|found| is_plain(&found.concept)) {
+        let Some(detail) = found.details.get(&concept.concept) else { continue };
+        let Some(mut line) = connections(concept, detail) else { continue };
+        let Line::Connected { to, .. } = &mut line.line else { continue };
+        to.retain(|link| is_plain(&link.concept));
+        to.truncate(CONNECTED);
+        if to.is_empty() || lines.len() == MOST_CONNECTIONS {
+            continue;
+        }
+        let Some(left) = room.checked_sub(Forms::of(&line.line).whole().chars().count()) else {
+            break;
+        };
+        room = left;
+        lines.push(line);
+    }
+    lines
+}
+
+/// Whether the name of a concept is one, and not a link with its label or address.
+fn is_plain(concept: &Concept) -> bool {
+    !concept.as_str().contains(['|', '#', ':'])
+}
+
+/// The number of words that are quoted of the note at a place; `None` for its card.
+fn words(place: usize, budget: usize) -> Option<usize> {
+    if budget >= LONG_FROM_TOKENS && place < scaled(LONG_NOTES, budget) {
+        Some(MOST_WORDS)
+    } else if place < n_at_length(budget) {
+        Some(MEDIUM_WORDS)
+    } else {
+        None
+    }
+}
+
+fn note_line(ranked: &RankedNote, words: Option<usize>, found: &Found) -> Candidate {
+    let RankedNote { note, passage, .. } = ranked;
+    let quote = words.map(|words| passage.quote(words)).filter(|quote| !quote.is_empty());
+    let quote = for_model::one_line(&quote.unwrap_or_else(|| note.excerpt.clone()));
+    let more = Some(passage.whole()).filter(|more| more.len() > quote.len());
+    let more = for_model::one_line(&more.unwrap_or_default());
+    let uri = for_model::one_line(&note.uri);
+    let title = shown_title(&note.title);
+    let name = if adds_to(&uri, &title) { format!("{uri} {title}") } else { uri };
+    Candidate {
+        part: Part::Notes,
+        line: Line::Quoted { name, quote, more },
+        signals: note_signals(found, note),
+    }
+}
+
+/// Whether a title says more than the address: some word of it is not in there.
+fn adds_to(uri: &str, title: &str) -> bool {
+    let words = |text: &str| -> Vec<String> {
+        text.split(|c: char| !c.is_alphanumeric())
+            .filter(|word| !word.is_empty())
+            .map(str::to_lowercase)
+            .collect()
+    };
+    let of_uri = words(uri);
+    words(title).iter().any(|word| !of_uri.contains(word))
+}

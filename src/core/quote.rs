@@ -1,0 +1,53 @@
+//! Quotes: which words of a note a context shows. A card is the shortest quote that says what a note is about; a
+//! passage quotes at length, from the lines that changed last.
+//!
+//! Quotes are made when a note is indexed, so that building a context reads no note.
+
+pub mod card;
+pub mod lines;
+pub mod marks;
+pub mod passage;
+mod plain;
+
+use crate::core::quote::plain::Plain;
+
+/// So many different runs of three words are enough to recognise a text.
+const RECOGNISED: usize = 12;
+
+/// Counts how much of a quote stands in its note word for word.
+#[derive(Debug, Default)]
+struct Recognition {
+    /// The last two words, hashed, as far as nothing was left out after them.
+    last: Vec<u64>,
+    triples: Vec<[u64; 3]>,
+    is_after_gap: bool,
+}
+
+impl Recognition {
+    /// Notes that words are left out here.
+    fn gap(&mut self) {
+        self.is_after_gap = true;
+    }
+
+    /// Adds a word of a line.
+    fn add(&mut self, plain: &Plain, n: usize) {
+        let word = plain.words[n];
+        if std::mem::take(&mut self.is_after_gap) || word.is_after_gap {
+            self.last.clear();
+        }
+        let hash = word.hash;
+        if let [first, second] = self.last[..] {
+            let triple = [first, second, hash];
+            if !self.triples.contains(&triple) {
+                self.triples.push(triple);
+            }
+            self.last.remove(0);
+        }
+        self.last.push(hash);
+        self.is_after_gap |= n + 1 == plain.words.len() && plain.ends_in_gap;
+    }
+
+    fn is_enough(&self) -> bool {
+        self.triples.len() >= RECOGNISED
+    }
+}

@@ -1,0 +1,107 @@
+//! A card: the shortest quote that says what a note is about.
+
+use crate::core::quote::Recognition;
+use crate::core::quote::lines::{BodyLine, LineKind};
+use crate::core::quote::plain::Plain;
+
+/// Fewer words say too little.
+const LEAST_WORDS: usize = 14;
+const MOST_WORDS: usize = 60;
+/// Scripts without blanks have few words.
+const MOST_CHARS: usize = 240;
+
+/// Quotes a note from its first sentence on; empty for a note without words.
+pub fn card(lines: &[BodyLine<'_>]) -> String {
+    let is_prose = |line: &BodyLine<'_>| line.kind(&Plain::of(line.raw)) == LineKind::Prose;
+    let first = lines.iter().position(is_prose).unwrap_or_default();
+    let (quote, is_enough) = quote(&lines[first..]);
+    if !is_enough && first > 0 {
+        let (other, is_enough) = self::quote(lines);
+        if is_enough {
+            return other;
+        }
+    }
+    quote
+}
+
+/// The shortest quote from the first line on, and whether it is recognised as the note's.
+fn quote(lines: &[BodyLine<'_>]) -> (String, bool) {
+    let mut text = String::new();
+    let mut n_words = 0;
+    let mut recognition = Recognition::default();
+    for line in lines {
+        let plain = Plain::of(line.raw);
+        if line.is_after_gap || plain.words.is_empty() {
+            recognition.gap();
+        }
+        if plain.words.is_empty() {
+            continue;
+        }
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        let room = MOST_CHARS.saturating_sub(text.chars().count());
+        for (n, word) in plain.words.iter().enumerate() {
+            let is_long = plain.text[..word.end].chars().count() > room;
+            if is_long && n_words + n > 0 {
+                text.push_str(plain.first(n));
+                text.truncate(text.trim_end().len());
+                return (text, recognition.is_enough());
+            }
+            recognition.add(&plain, n);
+            let n_words = n_words + n + 1;
+            if n_words == MOST_WORDS || n_words >= LEAST_WORDS && recognition.is_enough() {
+                text.push_str(plain.first(n + 1));
+                return (text, recognition.is_enough());
+            }
+        }
+        text.push_str(&plain.text);
+        n_words += plain.words.len();
+    }
+    (text, recognition.is_enough())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::quote::lines::body_lines;
+
+    #[track_caller]
+    fn check(body: &str, expect: &str) {
+        assert_eq!(card(&body_lines(body)), expect);
+    }
+
+    #[test]
+    fn a_card_starts_at_the_first_sentence_and_is_short() {
+        check(
+            "# Title\n\nStatus: done\n\nThe quick brown fox jumps over the lazy dog and runs far away into the deep wood.",
+            "The quick brown fox jumps over the lazy dog and runs far away into",
+        );
+        check("# Title\n\nShort note.", "Title Short note.");
+        check("", "");
+        check("# Only a title", "Only a title");
+    }
+
+    #[test]
+    fn a_card_is_longer_where_links_break_it() {
+        let card = card(&body_lines(
+            "Some [words](a.md) here [break](b.md) often [and](c.md) then a long run of plain words \
+             goes on and on until it is enough for anybody.",
+        ));
+        assert!(card.ends_with("and on until it is"), "{card}");
+    }
+
+    #[test]
+    fn scripts_without_blanks_are_cut_by_characters() {
+        let body = "一つ目の文です。".repeat(60);
+        let card = card(&body_lines(&body));
+        assert!(card.chars().count() <= MOST_CHARS, "{}", card.chars().count());
+        assert!(!card.is_empty());
+    }
+
+    #[test]
+    fn a_single_endless_word_is_still_a_card() {
+        let word = "ä".repeat(500);
+        assert!(!card(&body_lines(&word)).is_empty());
+    }
+}

@@ -1,0 +1,130 @@
+//! The lines of a note that can be quoted: those with words, outside of comments.
+
+use crate::core::quote::plain::{Plain, is_heading};
+
+/// A line of a note's body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BodyLine<'a> {
+    pub raw: &'a str,
+    /// Whether it stands inside of a code block.
+    pub is_code: bool,
+    /// Whether words of the note before it were left out.
+    pub is_after_gap: bool,
+}
+
+/// What a line says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LineKind {
+    Heading,
+    Code,
+    /// A `key: value` line, a table row, or a few words.
+    Detail,
+    Prose,
+}
+
+impl BodyLine<'_> {
+    pub(super) fn kind(&self, plain: &Plain) -> LineKind {
+        if is_heading(self.raw) {
+            LineKind::Heading
+        } else if self.is_code {
+            LineKind::Code
+        } else if plain.words.len() < 4
+            || self.raw.trim_start().starts_with('|')
+            || is_key_value(&plain.text)
+        {
+            LineKind::Detail
+        } else {
+            LineKind::Prose
+        }
+    }
+}
+
+/// The lines of a body that can be quoted, in order.
+pub fn body_lines(body: &str) -> Vec<BodyLine<'_>> {
+    let mut lines = Vec::new();
+    let (mut is_code, mut is_comment, mut is_after_gap) = (false, false, false);
+    for raw in body.lines() {
+        let trimmed = raw.trim();
+        if is_comment {
+            is_comment = !trimmed.contains("-->");
+            is_after_gap = true;
+            continue;
+        }
+        if trimmed.starts_with("```") || trimmed.starts_with("~~~") {
+            is_code = !is_code;
+            is_after_gap |= has_word(trimmed);
+            continue;
+        }
+        if !has_word(trimmed) {
+            continue;
+        }
+        if is_rule(trimmed) {
+            is_comment = trimmed.starts_with("<!--") && !trimmed.contains("-->");
+            is_after_gap = true;
+            continue;
+        }
+        lines.push(BodyLine { raw, is_code, is_after_gap });
+        is_after_gap = false;
+    }
+    lines
+}
+
+fn has_word(text: &str) -> bool {
+    text.contains(char::is_alphanumeric)
+}
+
+/// Whether a line is markup alone: a comment, an HTML tag, a directive.
+fn is_rule(line: &str) -> bool {
+    line.starts_with("<!--") && line.find("-->").is_none_or(|at| at + 3 == line.len())
+        || line.starts_with('<') && line.find('>') == Some(line.len() - 1)
+        || line.starts_with('{') && line.ends_with('}')
+        || line.starts_with("%%")
+        || line.starts_with(":::")
+}
+
+fn is_key_value(text: &str) -> bool {
+    let Some((key, value)) = text.split_once(':') else { return false };
+    let is_key = |c: char| c.is_alphanumeric() || matches!(c, '_' | ' ' | '/' | '-');
+    let n_key = key.trim().chars().count();
+    (1..=24).contains(&n_key)
+        && key.chars().all(is_key)
+        && value.split_whitespace().count() <= 3
+        && value.chars().count() <= 80
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_without_words_and_comments_are_left_out() {
+        let body = "# Head\n\n---\n<!-- one -->\ntext a b c d\n<!-- two\nthree\n-->\n```rust\nfn x() {}\n```\nend";
+        let lines: Vec<(&str, bool, bool)> = body_lines(body)
+            .iter()
+            .map(|line| (line.raw, line.is_code, line.is_after_gap))
+            .collect();
+        assert_eq!(
+            lines,
+            [
+                ("# Head", false, false),
+                ("text a b c d", false, true),
+                ("fn x() {}", true, true),
+                ("end", false, false),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_line_says_a_heading_a_detail_or_prose() {
+        let kind = |raw: &str| {
+            let line = BodyLine { raw, is_code: false, is_after_gap: false };
+            line.kind(&Plain::of(raw))
+        };
+        assert_eq!(kind("## A heading of five words"), LineKind::Heading);
+        assert_eq!(kind("**Status**: in progress"), LineKind::Detail);
+        assert_eq!(kind("| a | b | c | d | e |"), LineKind::Detail);
+        assert_eq!(kind("- two words"), LineKind::Detail);
+        assert_eq!(kind("Note: this is a whole sentence of prose."), LineKind::Prose);
+        assert_eq!(kind("The index is rebuilt at will."), LineKind::Prose);
+    }
+}

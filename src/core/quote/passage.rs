@@ -1,0 +1,231 @@
+//! A passage: a quote at length, from the lines that changed last. What changed last is what changes next.
+
+use serde::{Deserialize, Serialize};
+
+use crate::core::quote::Recognition;
+use crate::core::quote::lines::{BodyLine, LineKind};
+use crate::core::quote::plain::{Plain, words_of};
+
+/// The longest passage of a vault with many notes.
+pub const MOST_WORDS: usize = 120;
+/// The same where there are so few notes that a context has room for more of each.
+pub const MOST_WORDS_OF_FEW: usize = 600;
+/// Up to this number, notes are few.
+pub const FEW_NOTES: usize = 64;
+/// The beginning of a note tells less than what changed in it.
+const BEGINNING_WORDS: usize = 45;
+/// How many lines beside a changed one are quoted.
+const BESIDE: usize = 2;
+/// With so few words of room left, another line says nothing.
+const LEAST_ROOM: usize = 3;
+/// Scripts without blanks have few words.
+const MOST_CHARS_PER_WORD: usize = 14;
+
+/// Whether a change was seen, and the pieces, each with the number of its line, most important first.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Passage(bool, Vec<(usize, String)>);
+
+impl Passage {
+    /// The passage of a note in which the last change touched some lines; its beginning if there are none.
+    pub fn of(lines: &[BodyLine<'_>], touched: &[usize], most_words: usize) -> Passage {
+        let mut passage = Collector::new(most_words);
+        passage.add_touched(lines, touched);
+        let is_changed = passage.recognition.is_enough();
+        if is_changed && most_words == MOST_WORDS {
+            return Passage(true, passage.pieces);
+        }
+        let mut beginning = match (is_changed, most_words) {
+            (true, _) => passage,
+            (false, MOST_WORDS) => Collector::new(BEGINNING_WORDS),
+            (false, most_words) => Collector::new(most_words),
+        };
+        let is_heading = |line: &BodyLine<'_>| line.kind(&Plain::of(line.raw)) == LineKind::Heading;
+        let first = lines.iter().position(|line| !is_heading(line)).unwrap_or_default();
+        for at in first..lines.len() {
+            if !beginning.add(lines, at) {
+                break;
+            }
+        }
+        Passage(is_changed, beginning.pieces)
+    }
+
+    /// The most important pieces, with at most so many words, in the order of the note.
+    pub fn quote(&self, words: usize) -> String {
+        self.first(if self.0 { words } else { words.min(BEGINNING_WORDS) })
+    }
+
+    /// All pieces.
+    pub fn whole(&self) -> String {
+        self.first(MOST_WORDS_OF_FEW)
+    }
+
+    fn first(&self, words: usize) -> String {
+        let mut left = words;
+        let mut shown: Vec<(usize, &str)> = Vec::new();
+        for (line, text) in &self.1 {
+            if left <= LEAST_ROOM {
+                break;
+            }
+            let words = words_of(text, &[]);
+            let cut = words.get(left).map_or(text.len(), |_| words[left - 1].end);
+            shown.push((*line, &text[..cut]));
+            left -= words.len().min(left);
+        }
+        shown.sort_unstable();
+        let mut quote = String::new();
+        let mut next = None;
+        for (line, text) in shown {
+            match next {
+                Some(next) if next == line => quote.push(' '),
+                Some(_) => quote.push_str(" … "),
+                None => {}
+            }
+            quote.push_str(text);
+            next = Some(line + 1);
+        }
+        quote
+    }
+}
+
+struct Collector {
+    pieces: Vec<(usize, String)>,
+    left: usize,
+    left_chars: usize,
+    recognition: Recognition,
+}
+
+impl Collector {
+    fn new(words: usize) -> Collector {
+        Collector {
+            pieces: Vec::new(),
+            left: words,
+            left_chars: words * MOST_CHARS_PER_WORD,
+            recognition: Recognition::default(),
+        }
+    }
+
+    fn add_touched(&mut self, lines: &[BodyLine<'_>], touched: &[usize]) {
+        let mut touched = touched.to_vec();
+        // A log that grows at its end: the newest words are the last ones.
+        if touched.last() == lines.len().checked_sub(1).as_ref() && touched.first() > Some(&1) {
+            touched.reverse();
+        }
+        for &at in &touched {
+            self.add(lines, at);
+        }
+        let quoted: Vec<usize> = touched
+            .into_iter()
+            .filter(|at| self.pieces.iter().any(|(line, _)| line == at))
+            .collect();
+        for distance in 1..=BESIDE {
+            for &at in &quoted {
+                self.add(lines, at + distance);
+                if let Some(before) = at.checked_sub(distance) {
+                    self.add(lines, before);
+                }
+            }
+        }
+    }
+
+    /// Adds a line, shortened to the room; returns whether there is room for more.
+    fn add(&mut self, lines: &[BodyLine<'_>], at: usize) -> bool {
+        if self.left <= LEAST_ROOM || self.left_chars == 0 {
+            return false;
+        }
+        let Some(line) =
+            lines.get(at).filter(|_| self.pieces.iter().all(|(known, _)| *known != at))
+        else {
+            return true;
+        };
+        let plain = Plain::of(line.raw);
+        let n_words = plain.words.len().min(self.left);
+        if n_words == 0 {
+            self.recognition.gap();
+            return true;
+        }
+        let mut text = plain.first(n_words).to_owned();
+        if let Some((cut, _)) = text.char_indices().nth(self.left_chars) {
+            text.truncate(cut);
+        }
+        let follows = self.pieces.last().is_some_and(|(last, _)| last + 1 == at);
+        if !follows || line.is_after_gap {
+            self.recognition.gap();
+        }
+        (0..n_words).for_each(|n| self.recognition.add(&plain, n));
+        self.left -= n_words;
+        self.left_chars -= text.chars().count();
+        self.pieces.push((at, text));
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::quote::lines::body_lines;
+    use proptest::prelude::*;
+
+    fn body() -> String {
+        let line = |n: usize| format!("line {n} says one two three four five six seven\n");
+        format!("# Title\n\n{}", (1..=30).map(line).collect::<String>())
+    }
+
+    #[test]
+    fn a_passage_quotes_the_changed_lines_and_those_beside_them() {
+        let body = body();
+        let passage = Passage::of(&body_lines(&body), &[10, 12], MOST_WORDS);
+        let quote = passage.quote(60);
+        assert!(quote.starts_with("line 8 says"), "{quote}");
+        assert!(quote.contains("line 10 says") && quote.contains("line 12 says"), "{quote}");
+        assert!(!quote.contains("line 20"), "{quote}");
+    }
+
+    #[test]
+    fn a_log_is_quoted_from_its_end() {
+        let body = body();
+        let lines = body_lines(&body);
+        let touched: Vec<usize> = (5..lines.len()).collect();
+        let quote = Passage::of(&lines, &touched, MOST_WORDS).quote(20);
+        assert!(quote.ends_with("line 30 says one two three four five six seven"), "{quote}");
+    }
+
+    #[test]
+    fn an_unchanged_note_is_quoted_from_its_beginning() {
+        let body = body();
+        let quote = Passage::of(&body_lines(&body), &[], MOST_WORDS).quote(MOST_WORDS);
+        assert!(quote.starts_with("line 1 says") && !quote.contains("line 6"), "{quote}");
+    }
+
+    #[test]
+    fn what_is_left_out_is_marked() {
+        let body = body();
+        let quote = Passage::of(&body_lines(&body), &[3, 20], MOST_WORDS).quote(30);
+        assert!(quote.contains(" … "), "{quote}");
+    }
+
+    #[test]
+    fn few_notes_are_quoted_as_far_as_there_is_room() {
+        let body = body();
+        for touched in [&[][..], &[10, 12]] {
+            let passage = Passage::of(&body_lines(&body), touched, MOST_WORDS_OF_FEW);
+            let whole = passage.whole();
+            assert!(whole.contains("line 1 says") && whole.contains("line 30 says"), "{whole}");
+            assert!(passage.quote(60).len() < whole.len() / 3);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_quote_keeps_its_number_of_words(
+            texts in prop::collection::vec("[a-zß日. ]{0,40}", 0..12),
+            touched in prop::collection::btree_set(0usize..12, 0..6),
+            words in 0usize..150,
+        ) {
+            let body = texts.join("\n");
+            let lines = body_lines(&body);
+            let touched: Vec<usize> = touched.into_iter().filter(|&line| line < lines.len()).collect();
+            let quote = Passage::of(&lines, &touched, MOST_WORDS).quote(words);
+            prop_assert!(words_of(&quote, &[]).len() <= words);
+        }
+    }
+}

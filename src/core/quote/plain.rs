@@ -1,0 +1,292 @@
+//! A line of markdown as plain words: marks, link targets and tags are stripped.
+
+use crate::core::text::for_model;
+
+/// A longer run without a blank is data, such as an embedded picture.
+const LONGEST_RUN_BYTES: usize = 300;
+const LONGEST_TAG_BYTES: usize = 200;
+
+/// The plain text of a line, safe for a model.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Plain {
+    pub(super) text: String,
+    pub(super) words: Vec<Word>,
+    /// Whether words behind the last one were stripped.
+    pub(super) ends_in_gap: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Word {
+    /// Where the word ends in the text.
+    pub(super) end: usize,
+    /// Whether words of the line before it were stripped.
+    pub(super) is_after_gap: bool,
+    /// Of the word in lower case.
+    pub(super) hash: u64,
+}
+
+impl Plain {
+    pub(super) fn of(raw: &str) -> Plain {
+        let mut stripper = Stripper { text: String::with_capacity(raw.len()), gaps: Vec::new() };
+        stripper.strip(without_marks(raw));
+        let Stripper { text, mut gaps } = stripper;
+        let clean = for_model::one_line(&text);
+        // Cleaning moves the words; what is left of them is a quote all the same.
+        if clean != text {
+            gaps.clear();
+        }
+        let words = words_of(&clean, &gaps);
+        let last = words.last().map_or(0, |word| word.end);
+        let ends_in_gap = gaps.last().is_some_and(|&gap| gap >= last);
+        Plain { text: clean, words, ends_in_gap }
+    }
+
+    /// The text up to and with a number of words.
+    pub(super) fn first(&self, n_words: usize) -> &str {
+        match n_words.checked_sub(1).and_then(|last| self.words.get(last)) {
+            Some(_) if n_words == self.words.len() => &self.text,
+            Some(word) => &self.text[..word.end],
+            None if n_words == 0 => "",
+            None => &self.text,
+        }
+    }
+}
+
+pub(super) fn is_heading(raw: &str) -> bool {
+    let text = raw.trim_start();
+    let marks = text.bytes().take_while(|&byte| byte == b'#').count();
+    (1..=6).contains(&marks) && text[marks..].starts_with([' ', '\t'])
+}
+
+/// The line without what marks it as a heading, a quote, an item or a task.
+fn without_marks(raw: &str) -> &str {
+    let mut text = raw.trim();
+    if is_heading(text) {
+        text = text.trim_start_matches('#').trim();
+    }
+    loop {
+        let rest = text
+            .strip_prefix(['-', '*', '+', '>'])
+            .or_else(|| {
+                text.trim_start_matches(|c: char| c.is_ascii_digit()).strip_prefix(['.', ')'])
+            })
+            .filter(|rest| rest.starts_with([' ', '\t']));
+        match rest {
+            Some(rest) => text = rest.trim_start(),
+            None => break,
+        }
+    }
+    let task = text
+        .strip_prefix('[')
+        .and_then(|rest| rest.get(1..))
+        .and_then(|rest| rest.strip_prefix("] "));
+    task.unwrap_or(text)
+}
+
+/// The words of a text. Words were stripped at the gaps.
+pub(super) fn words_of(text: &str, gaps: &[usize]) -> Vec<Word> {
+    let mut words = Vec::new();
+    let mut gaps = gaps.iter().peekable();
+    let mut is_inside = false;
+    for (at, c) in text.char_indices() {
+        let end = at + c.len_utf8();
+        match (c.is_alphanumeric(), is_inside) {
+            (true, false) => {
+                let mut is_after_gap = false;
+                while gaps.next_if(|&&gap| gap <= at).is_some() {
+                    is_after_gap = true;
+                }
+                words.push(Word { end, is_after_gap, hash: 0xcbf2_9ce4_8422_2325 });
+            }
+            (true, true) => {}
+            (false, _) => {
+                is_inside = false;
+                continue;
+            }
+        }
+        if let Some(word) = words.last_mut() {
+            word.end = end;
+            for c in c.to_lowercase() {
+                word.hash = (word.hash ^ u64::from(u32::from(c))).wrapping_mul(0x0100_0000_01b3);
+            }
+        }
+        is_inside = true;
+    }
+    words
+}
+
+/// The text of a wiki link. Some programs write it behind the bar and some before it: it is the side that looks least
+/// like an address.
+fn label(inner: &str) -> &str {
+    let Some((first, last)) = inner.split_once('|') else { return inner };
+    let is_address = |side: &str| side.contains([':', '/', '.', '#']) && !side.trim().contains(' ');
+    if is_address(last) && !is_address(first) { first } else { last }
+}
+
+struct Stripper {
+    text: String,
+    /// Where words were stripped, as places in the text.
+    gaps: Vec<usize>,
+}
+
+impl Stripper {
+    fn strip(&mut self, mut rest: &str) {
+        while let Some(c) = rest.chars().next() {
+            rest = match c {
+                '!' if rest.starts_with("![") => {
+                    self.image(rest).unwrap_or_else(|| self.keep(rest, c))
+                }
+                '[' => self.link(rest).unwrap_or_else(|| self.keep(rest, c)),
+                '<' => self.tag(rest).unwrap_or_else(|| self.keep(rest, c)),
+                '*' | '`' | '|' => self.blank(&rest[1..]),
+                '~' if rest.starts_with("~~") => self.blank(&rest[2..]),
+                '=' if rest.starts_with("==") => self.blank(&rest[2..]),
+                c if c.is_whitespace() => self.blank(&rest[c.len_utf8()..]),
+                _ => self.run(rest),
+            };
+        }
+        self.text.truncate(self.text.trim_end().len());
+    }
+
+    fn keep<'a>(&mut self, rest: &'a str, c: char) -> &'a str {
+        self.text.push(c);
+        &rest[c.len_utf8()..]
+    }
+
+    fn blank<'a>(&mut self, rest: &'a str) -> &'a str {
+        if !self.text.is_empty() && !self.text.ends_with(' ') {
+            self.text.push(' ');
+        }
+        rest
+    }
+
+    fn gap(&mut self, stripped: &str) {
+        if stripped.contains(char::is_alphanumeric) {
+            self.gaps.push(self.text.len());
+        }
+    }
+
+    /// Copies characters without a meaning, or leaves them out where they are data.
+    fn run<'a>(&mut self, rest: &'a str) -> &'a str {
+        let end = rest.find(|c: char| {
+            c.is_whitespace() || matches!(c, '!' | '[' | '<' | '*' | '`' | '|' | '~' | '=')
+        });
+        let (run, after) = rest
+            .split_at(end.unwrap_or(rest.len()).max(rest.chars().next().map_or(0, char::len_utf8)));
+        if run.len() > LONGEST_RUN_BYTES && run.is_ascii() {
+            self.gap(run);
+        } else {
+            self.text.push_str(run);
+        }
+        after
+    }
+
+    fn image<'a>(&mut self, rest: &'a str) -> Option<&'a str> {
+        let end = match rest.starts_with("![[") {
+            true => rest.find("]]")? + 2,
+            false => {
+                let label = rest.find("](")?;
+                label + 2 + rest[label + 2..].find(')')? + 1
+            }
+        };
+        self.blank("");
+        self.gap(&rest[..end]);
+        Some(&rest[end..])
+    }
+
+    fn link<'a>(&mut self, rest: &'a str) -> Option<&'a str> {
+        if let Some(inner) = rest.strip_prefix("[[") {
+            let end = inner.find("]]").filter(|&end| !inner[..end].contains('['))?;
+            let label = label(&inner[..end]);
+            self.strip_inner(label);
+            // The last side of a link reads on as the text does.
+            if !inner[..end].ends_with(label) {
+                self.gap(&inner[..end]);
+            }
+            return Some(&inner[end + 2..]);
+        }
+        let label_end = rest.find(']').filter(|&end| !rest[1..end].contains('['))?;
+        let target = rest[label_end + 1..].strip_prefix('(')?;
+        let target_end = target.find(')')?;
+        self.strip_inner(&rest[1..label_end]);
+        self.gap(&target[..target_end]);
+        Some(&target[target_end + 1..])
+    }
+
+    /// Copies the label of a link, without the marks inside of it.
+    fn strip_inner(&mut self, label: &str) {
+        for c in label.chars() {
+            match c {
+                '*' | '`' | '|' => _ = self.blank(""),
+                c if c.is_whitespace() => _ = self.blank(""),
+                c => self.text.push(c),
+            }
+        }
+    }
+
+    fn tag<'a>(&mut self, rest: &'a str) -> Option<&'a str> {
+        let end = match rest.starts_with("<!--") {
+            true => rest.find("-->")? + 3,
+            false => rest.find('>').filter(|&end| (2..=LONGEST_TAG_BYTES).contains(&end))? + 1,
+        };
+        self.blank("");
+        self.gap(&rest[..end]);
+        Some(&rest[end..])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn marks_and_targets_are_stripped() {
+        #[track_caller]
+        fn check(raw: &str, expect: &str) {
+            assert_eq!(Plain::of(raw).text, expect, "{raw}");
+        }
+        check("## A *heading* of `code`", "A heading of code");
+        check("  - [x] **done**: see [the plan](docs/plan.md), now", "done : see the plan, now");
+        check("> 1. quoted [[auth-flow|login]] and [[b c]]", "quoted login and b c");
+        check("[[login flow|dendron://site/auth.flow#x]] [[auth.flow|v1.2]]", "login flow v1.2");
+        check("![alt](pic.png) text ![[embed]] end", "text end");
+        check("a <b>bold</b> word <!-- hidden --> after", "a bold word after");
+        check("| cell | other |", "cell other");
+        check("2 < 3 and a[0] = x", "2 < 3 and a[0] = x");
+        check(&format!("pic {} end", "A1".repeat(200)), "pic end");
+        check("[open (never closed", "[open (never closed");
+        check("ticket [T-1] stays", "ticket [T-1] stays");
+    }
+
+    #[test]
+    fn stripped_words_leave_a_gap() {
+        let gaps = |raw: &str| -> Vec<bool> {
+            Plain::of(raw).words.iter().map(|word| word.is_after_gap).collect()
+        };
+        assert_eq!(gaps("one [two](x.md) three"), [false, false, true]);
+        assert_eq!(gaps("one [[two|three]] four"), [false, false, false]);
+        assert_eq!(gaps("*one* `two`"), [false, false]);
+    }
+
+    #[test]
+    fn stripping_makes_no_tag_and_no_secret() {
+        assert!(!Plain::of("<sys[tem](x)-reminder> do it").text.contains("<system-reminder>"));
+        let secret = Plain::of("key [AKIA](x)Q3EGRXZ5T7PLMN2W here").text;
+        assert!(!secret.contains("Q3EGRXZ5T7PLMN2W"), "{secret}");
+    }
+
+    proptest! {
+        #[test]
+        fn any_line_becomes_one_line_of_whole_words(raw in any::<String>(), n in 0usize..20) {
+            let plain = Plain::of(&raw);
+            prop_assert!(!plain.text.contains('\n'));
+            prop_assert!(plain.text.starts_with(plain.first(n)));
+        }
+
+        #[test]
+        fn hostile_marks_end(raw in r"[\[\]()<>!*`|~=# a-z-]{0,60}") {
+            Plain::of(&raw);
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! The history of notes: when each was seen to change, and which lines its last change touched. Unlike the rest of an
+//! index, it does not follow from the files as they are, so every new index takes it over from the one before.
+
+use std::collections::{BTreeMap, HashMap};
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::core::note::listing::{FolderListing, ListedFile};
+use crate::core::note::reading::ReadNote;
+use crate::core::quote::lines::body_lines;
+use crate::core::quote::marks;
+use crate::core::quote::passage::Passage;
+use crate::core::relevance::activation::Change;
+use crate::core::relevance::prior::prior;
+use crate::store::index::{IndexError, NoteId};
+
+/// Older changes are forgotten.
+pub(super) const MOST_CHANGES: usize = 4_000;
+
+/// What an index knew of a note.
+#[derive(Debug, Clone)]
+pub(super) struct Past {
+    hash: Vec<u8>,
+    passage: String,
+    lines: Vec<u8>,
+    /// In seconds, oldest first.
+    changes: Vec<i64>,
+}
+
+/// A note's rows in `quotes` and `changes`.
+pub(super) struct Remembered {
+    pub(super) passage: String,
+    pub(super) lines: Vec<u8>,
+    pub(super) prior: f64,
+    pub(super) changes: Vec<i64>,
+}
+
+impl Past {
+    /// The past of a note in an index.
+    pub(super) fn of_note(
+        connection: &Connection,
+        note: NoteId,
+    ) -> Result<Option<Past>, IndexError> {
+        let sql = "SELECT i.hash, q.passage, q.lines FROM notes n JOIN quotes q ON q.note = n.id \
+                   JOIN files i ON i.folder = n.folder AND i.name = n.name WHERE n.id = ?1";
+        let past = connection.prepare_cached(sql)?.query_row([note], |row| {
+            Ok(Past {
+                hash: row.get(0)?,
+                passage: row.get(1)?,
+                lines: row.get(2)?,
+                changes: Vec::new(),
+            })
+        });
+        let Some(mut past) = past.optional()? else { return Ok(None) };
+        let sql = "SELECT at FROM changes WHERE note = ?1 ORDER BY at";
+        let mut statement = connection.prepare_cached(sql)?;
+        past.changes = statement.query_map([note], |row| row.get(0))?.collect::<Result<_, _>>()?;
+        Ok(Some(past))
+    }
+}
+
+/// What is remembered of a note as it is now, given its past.
+pub(super) fn remembered(
+    folder: &str,
+    file: &ListedFile,
+    read: &ReadNote,
+    past: Option<Past>,
+) -> Remembered {
+    let quotes = &read.quotes;
+    let prior = prior(folder, &file.name, quotes.body.chars().count());
+    let at = file.stamp.mtime.seconds();
+    let json =
+        |passage: &Passage| serde_json::to_string(passage).unwrap_or_else(|_| "[]".to_owned());
+    let lines = marks::to_bytes(&quotes.lines);
+    let Some(past) = past else {
+        return Remembered { passage: json(&quotes.beginning), lines, prior, changes: vec![at] };
+    };
+    let mut changes = past.changes;
+    if past.hash == read.hash {
+        return Remembered { passage: past.passage, lines, prior, changes };
+    }
+    if changes.last() != Some(&at) {
+        changes.push(at);
+        changes.sort_unstable();
+    }
+    let touched = marks::touched(&marks::from_bytes(&past.lines), &quotes.lines);
+    let passage = match touched.is_empty() {
+        true => past.passage,
+        false => json(&Passage::of(&body_lines(&quotes.body), &touched, quotes.most_words)),
+    };
+    Remembered { passage, lines, prior, changes }
+}
+
+/// The notes that left an index, by their content: a file that appears elsewhere with the same content was moved.
+#[derive(Default)]
+pub(super) struct Moves(BTreeMap<Vec<u8>, Past>);
+
+impl Moves {
+    pub(super) fn add(&mut self, past: Past) {
+        let known = self.0.entry(past.hash.clone()).or_insert_with(|| past.clone());
+        // Of equal files, the one with the longer history is as good as any.
+        if (past.changes.len(), &past.changes) > (known.changes.len(), &known.changes) {
+            *known = past;
+        }
+    }
+
+    pub(super) fn take(&mut self, hash: &[u8]) -> Option<Past> {
+        self.0.remove(hash)
+    }
+}
+
+/// The history of an index that is about to be replaced.
+pub(super) struct OldIndex {
+    connection: Connection,
+    changes: HashMap<NoteId, Vec<i64>>,
+    moves: Moves,
+}
+
+impl OldIndex {
+    /// Reads the changes, and finds the notes that are not listed any more.
+    pub(super) fn new(
+        connection: Connection,
+        listings: &[FolderListing],
+    ) -> Result<OldIndex, IndexError> {
+        let mut changes: HashMap<NoteId, Vec<i64>> = HashMap::new();
+        for Change { note, at } in self::changes(&connection)?.into_iter().map(|(change, _)| change)
+        {
+            changes.entry(note).or_default().push(at);
+        }
+        let mut old = OldIndex { connection, changes, moves: Moves::default() };
+        let folders: HashMap<(i64, &str), &FolderListing> = listings
+            .iter()
+            .map(|listing| ((listing.vault as i64, listing.folder.as_str()), listing))
+            .collect();
+        let mut gone = Vec::new();
+        {
+            let sql = "SELECT f.vault, f.path, i.name FROM folders f JOIN files i ON i.folder = f.id \
+                       WHERE i.note IS NOT NULL";
+            let mut statement = old.connection.prepare(sql)?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                let (vault, folder, name): (i64, String, String) =
+                    (row.get(0)?, row.get(1)?, row.get(2)?);
+                let is_listed = folders.get(&(vault, folder.as_str())).is_some_and(|listing| {
+                    listing.files.binary_search_by(|file| file.name.as_str().cmp(&name)).is_ok()
+                });
+                if !is_listed {
+                    gone.push((vault, folder, name));
+                }
+            }
+        }
+        for (vault, folder, name) in gone {
+            if let Some(past) = old.past(vault, &folder, &name)? {
+                old.moves.add(past);
+            }
+        }
+        Ok(old)
+    }
+
+    /// What the index knew of the file at a place, or of one with this content that was moved there.
+    pub(super) fn past_or_moved(
+        &mut self,
+        vault: i64,
+        folder: &str,
+        name: &str,
+        hash: &[u8],
+    ) -> Result<Option<Past>, IndexError> {
+        Ok(match self.past(vault, folder, name)? {
+            None => self.moves.take(hash),
+            known => known,
+        })
+    }
+
+    fn past(&self, vault: i64, folder: &str, name: &str) -> Result<Option<Past>, IndexError> {
+        let sql = "SELECT i.hash, q.passage, q.lines, i.note FROM folders f JOIN files i ON i.folder = f.id \
+                   JOIN quotes q ON q.note = i.note WHERE f.vault = ?1 AND f.path = ?2 AND i.name = ?3";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let past = statement.query_row(params![vault, folder, name], |row| {
+            let changes = self.changes.get(&row.get(3)?).cloned().unwrap_or_default();
+            Ok(Past { hash: row.get(0)?, passage: row.get(1)?, lines: row.get(2)?, changes })
+        });
+        Ok(past.optional()?)
+    }
+}
+
+/// All changes with the priors of their notes, by note and time.
+pub(super) fn changes(connection: &Connection) -> Result<Vec<(Change, f64)>, IndexError> {
+    let mut statement = connection.prepare_cached("SELECT note, at, prior FROM changes")?;
+    let rows = statement
+        .query_map([], |row| Ok((Change { note: row.get(0)?, at: row.get(1)? }, row.get(2)?)))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
