@@ -95,9 +95,11 @@ CREATE VIRTUAL TABLE fulltext USING fts5 (
 CREATE TABLE quotes (
     note    INTEGER PRIMARY KEY,
     card    TEXT NOT NULL,          -- the shortest quote that says what the note is about
+    prior   REAL NOT NULL,          -- what name, size and folder say of its relevance
+    keys    BLOB NOT NULL,          -- its hashed names: four bytes each
+    refs    BLOB NOT NULL,          -- the hashed names in its text: four bytes each and one for the kind
     passage TEXT NOT NULL,          -- JSON: the pieces of a long quote, most important first
-    lines   BLOB NOT NULL,          -- hashes of its lines, which tell what the next change touches
-    prior   REAL NOT NULL           -- what name, size and folder say of its relevance
+    lines   BLOB NOT NULL           -- hashes of its lines, which tell what the next change touches
 );
 
 -- When the content of a note was seen to be new, in seconds: the file's time. History, and not derived from the files
@@ -117,19 +119,13 @@ CREATE TABLE keys (
     PRIMARY KEY (key, note)
 ) WITHOUT ROWID;
 
--- By key, for those who ask which notes refer to one; a note's own references are in `refers`.
+-- By key, for those who ask which notes refer to one. Wiki links are in `mentions` already.
 CREATE TABLE refs (
     key  INTEGER NOT NULL,
     note INTEGER NOT NULL,
-    kind INTEGER NOT NULL,          -- 1 a link, 2 a mention
+    kind INTEGER NOT NULL,          -- 1 a link, 2 a mention of a file, 3 a proper name
     PRIMARY KEY (key, note)
 ) WITHOUT ROWID;
-
-CREATE TABLE refers (
-    note INTEGER PRIMARY KEY,
-    keys BLOB NOT NULL,             -- its own names: four bytes each
-    refs BLOB NOT NULL              -- the names in its text: four bytes each and one for the kind
-);
 
 -- The notes that a session most likely needs, best first: known when the index is written, because it depends on
 -- nothing but the notes and their history.

@@ -18,6 +18,8 @@ pub struct Session {
     /// The place that the request resolves to, if it is already known.
     pub found: Option<Place>,
     pub host: Host,
+    /// What the user asked first, if that is known.
+    pub prompt: Option<String>,
     /// The most tokens; `None` uses the limit of the settings.
     pub budget: Option<usize>,
     /// The time that counts as now; `None` reads the clock.

@@ -21,6 +21,7 @@ use crate::app::session::Session;
 use crate::app::worker::event::{IndexState, WorkerEvent};
 use crate::core::context::rank::Ranking;
 use crate::core::context::receipt::{Fault, FaultSource};
+use crate::core::relevance::prompt::Prompt;
 use crate::sources::blend::Blended;
 use crate::sources::local_index::LocalIndex;
 use crate::sources::slow::SlowSource;
@@ -35,11 +36,13 @@ use crate::workspace::{Place, Workspace};
 const OUR_FAULT: &str = "a fault of this program ended it; please report it";
 
 /// What the sources are asked for; known when the settings are read.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 pub(super) struct Asked {
     ranking: Ranking,
     /// The most tokens.
     budget: usize,
+    prompt: Option<Prompt>,
+    branch: Option<String>,
 }
 
 #[derive(Clone)]
@@ -108,7 +111,12 @@ impl Worker {
         let Some(place) = found.filter(|place| place.settings.enabled.value) else { return };
         let settings = &place.settings;
         let budget = self.session.budget_in(Some(&place)).tokens;
-        let asked = Asked { ranking: settings.rank.value, budget };
+        let asked = Asked {
+            ranking: settings.rank.value,
+            budget,
+            prompt: self.session.prompt.as_deref().and_then(Prompt::parse),
+            branch: place.project.branch.clone(),
+        };
         let worker = Worker { asked, ..self.clone() };
         worker.ask_about(place, patience, listed);
     }

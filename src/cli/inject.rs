@@ -1,5 +1,6 @@
 //! `kgctx inject`
 
+use std::path::PathBuf;
 use std::thread;
 
 use clap::{Args as ClapArgs, ValueEnum};
@@ -11,7 +12,7 @@ use crate::app::inject::inject;
 use crate::app::process::peak_memory;
 use crate::app::recorder::Recording;
 use crate::app::session::Session;
-use crate::cli::outcome::Outcome;
+use crate::cli::outcome::{Failure, Outcome, USAGE};
 use crate::cli::place::PlaceArgs;
 use crate::cli::screen::Screen;
 use crate::cli::values::{moment, one_of, some_of, source_help};
@@ -24,6 +25,10 @@ use crate::core::text::for_terminal;
 use crate::core::text::number::thousands;
 use crate::core::time::Timestamp;
 use crate::core::time_limits;
+use crate::system::user_input;
+
+/// A longer text is no prompt.
+const MOST_PROMPT_BYTES: u64 = 1024 * 1024;
 
 /// Give a session its context, once
 ///
@@ -45,6 +50,9 @@ pub(super) struct InjectArgs {
     /// Print the very bytes that would be delivered, and deliver nothing
     #[arg(long)]
     dry_run: bool,
+    /// A file with the session's first prompt, which the notes should fit
+    #[arg(long, value_name = "FILE", requires = "dry_run")]
+    prompt_file: Option<PathBuf>,
     #[command(flatten)]
     limits: LimitArgs,
     /// What to print
@@ -111,7 +119,12 @@ pub(super) fn run(place: &PlaceArgs, args: &InjectArgs, screen: &mut Screen) -> 
     if !args.dry_run {
         return deliver_to_server(place, args, screen);
     }
-    let injection = inject(&session(place, &args.session, &args.limits), Recording::New)?;
+    let read = |file: &PathBuf| {
+        user_input::read_file(file, MOST_PROMPT_BYTES).map_err(|why| Failure::new(USAGE, why))
+    };
+    let prompt = args.prompt_file.as_ref().map(read).transpose()?;
+    let session = Session { prompt, ..session(place, &args.session, &args.limits) };
+    let injection = inject(&session, Recording::New)?;
     match args.format {
         Format::Markdown => screen.print(&injection.text),
         Format::Json => screen.json(&answer(&injection, None)),

@@ -6,6 +6,7 @@ pub mod freshness;
 pub mod front_matter;
 pub mod listing;
 pub mod markdown;
+pub mod name;
 pub mod reading;
 pub mod reference;
 pub mod vault;

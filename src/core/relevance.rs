@@ -4,7 +4,9 @@
 //! month still beats one that was touched once. Links pass some of this on. No clock: equal histories give equal orders.
 
 pub mod activation;
+pub mod branch;
 pub mod prior;
+pub mod prompt;
 pub mod walk;
 
 use std::collections::BTreeMap;
@@ -23,6 +25,10 @@ pub struct Relevance {
     pub walk: f64,
     /// From its name, size and folder.
     pub prior: f64,
+    /// From the session's prompt.
+    pub prompt: f64,
+    /// From the words of the branch's name.
+    pub branch: f64,
     /// The number of sessions in which the note changed.
     pub n_sessions: usize,
     /// The number of sessions since its last change.
@@ -35,13 +41,15 @@ impl Relevance {
             activation: activation.map_or(0.0, |of| (1.0 + 100.0 * of.value).ln()),
             walk: WALK * (1.0 + 10_000.0 * walk).ln(),
             prior,
+            prompt: 0.0,
+            branch: 0.0,
             n_sessions: activation.map_or(0, |of| of.n_sessions),
             age: activation.map_or(0, |of| of.age),
         }
     }
 
     pub fn score(self) -> f64 {
-        self.activation + self.walk + self.prior
+        self.activation + self.walk + self.prior + self.prompt + self.branch
     }
 }
 

@@ -5,4 +5,5 @@ pub mod fulltext;
 pub mod nearest;
 pub mod ranking;
 pub mod snippet;
+pub mod stem;
 pub mod words;

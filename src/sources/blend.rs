@@ -10,7 +10,7 @@ use crate::core::context::found::{
 use crate::core::note::concept::Concept;
 use crate::core::time::Timestamp;
 use crate::sources::local_index::LocalIndex;
-use crate::sources::source::{SharedSource, Source, SourceAnswer};
+use crate::sources::source::{NotesQuestion, SharedSource, Source, SourceAnswer};
 
 /// A source for some notes, and the index of all others. Either can be missing.
 pub(crate) struct Blended {
@@ -54,8 +54,8 @@ impl Source for Blended {
         self.ask(|source| source.recent(now), |a, b| recent(a, b, RECENT))
     }
 
-    fn notes(&self, limit: usize, n_at_length: usize) -> SourceAnswer<Vec<RankedNote>> {
-        self.index.as_ref().map_or(Ok(Vec::new()), |index| index.notes(limit, n_at_length))
+    fn notes(&self, question: &NotesQuestion<'_>) -> SourceAnswer<Vec<RankedNote>> {
+        self.index.as_ref().map_or(Ok(Vec::new()), |index| index.notes(question))
     }
 
     fn around(&self, concepts: &[FoundConcept], n_expanded: usize) -> SourceAnswer<ConceptDetails> {

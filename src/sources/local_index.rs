@@ -1,5 +1,6 @@
 //! The index as a source.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::core::context::found::{
@@ -7,14 +8,19 @@ use crate::core::context::found::{
     SPEAKING, Signal,
 };
 use crate::core::quote::passage::Passage;
+use crate::core::relevance::branch::{self, BRANCH};
+use crate::core::relevance::prompt::Matches;
 use crate::core::search::ranking::Ranked;
 use crate::core::time::Timestamp;
 use crate::sources::blend::links;
 use crate::sources::recent::{RecentQuestion, newest};
 use crate::sources::search::{COMMON_FROM_AT_START, best, uri};
-use crate::sources::source::{Source, SourceAnswer};
+use crate::sources::source::{NotesQuestion, Source, SourceAnswer};
 use crate::store::index::{Index, IndexError, Neighbour, NoteCard, NoteId, RankedCard};
 use crate::workspace::Workspace;
+
+/// A prompt or branch that adds less to a note is not said to speak of it.
+const TELLING: f64 = 0.5;
 
 /// One state of a workspace's index.
 pub(crate) struct LocalIndex {
@@ -27,6 +33,47 @@ impl LocalIndex {
         let (uri, concepts) = (uri(&self.workspace, &card), self.index.concepts_of(note)?);
         let NoteCard { title, excerpt, modified, .. } = card;
         Ok(FoundNote { uri, title, excerpt, concepts, modified, signal })
+    }
+
+    /// The ranking of the index, and what prompt and branch add to it.
+    fn ranked(
+        &self,
+        index: &Index,
+        question: &NotesQuestion<'_>,
+    ) -> Result<Vec<RankedCard>, IndexError> {
+        let NotesQuestion { limit, prompt, branch, .. } = *question;
+        let prompted = match prompt {
+            Some(prompt) => index.prompted(prompt, self.workspace.vaults.len())?,
+            None => Matches::new(),
+        };
+        let of_branch = match branch.and_then(branch::subject) {
+            Some(words) => index.matches(&words)?,
+            None => Matches::new(),
+        };
+        if prompted.is_empty() && of_branch.is_empty() {
+            return index.ranked(limit);
+        }
+        let mut ranked = index.ranked(usize::MAX)?;
+        // What is not in the ranking has at most as much of its own as the last note in there.
+        let least = ranked.last().map_or(0.0, |last| last.relevance.activation);
+        let known: BTreeSet<NoteId> = ranked.iter().map(|card| card.note).collect();
+        let others: BTreeSet<NoteId> = prompted.keys().chain(of_branch.keys()).copied().collect();
+        for &note in others.difference(&known) {
+            ranked.extend(index.unranked(note)?.map(|mut card| {
+                card.relevance.activation = least;
+                card
+            }));
+        }
+        for RankedCard { note, relevance, .. } in &mut ranked {
+            relevance.prompt = prompted.get(note).copied().unwrap_or_default();
+            relevance.branch = BRANCH * of_branch.get(note).copied().unwrap_or_default();
+        }
+        ranked.sort_by(|a, b| {
+            let by_score = b.relevance.score().total_cmp(&a.relevance.score());
+            by_score.then_with(|| b.note.cmp(&a.note))
+        });
+        ranked.truncate(limit);
+        Ok(ranked)
     }
 
     /// The note at a place of the ranking, from 0.
@@ -43,6 +90,8 @@ impl LocalIndex {
             sessions: relevance.n_sessions,
             age: relevance.age,
             linked: relevance.walk > 0.0,
+            prompted: relevance.prompt >= TELLING,
+            branch: relevance.branch >= TELLING,
         };
         let concepts = if place < SPEAKING { index.concepts_of(note)? } else { Vec::new() };
         let passage = if place < n_passages { index.passage(note)? } else { Passage::default() };
@@ -82,9 +131,10 @@ impl Source for LocalIndex {
         })?)
     }
 
-    fn notes(&self, limit: usize, n_at_length: usize) -> SourceAnswer<Vec<RankedNote>> {
+    fn notes(&self, question: &NotesQuestion<'_>) -> SourceAnswer<Vec<RankedNote>> {
         Ok(self.index.consistently(|index| {
-            let ranked = index.ranked(limit)?;
+            let NotesQuestion { limit, n_at_length, .. } = *question;
+            let ranked = self.ranked(index, question)?;
             // With fewer notes than a context could show, there is room for more of each.
             let n_passages = if ranked.len() < limit { limit } else { n_at_length + SEARCHED };
             let ranked = ranked.into_iter().enumerate();

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::core::context::found::{ConceptDetails, FoundConcept, FoundNote, RankedNote};
+use crate::core::relevance::prompt::Prompt;
 use crate::core::time::Timestamp;
 use crate::store::index::{IndexError, Unusable};
 
@@ -13,8 +14,8 @@ pub(crate) trait Source {
     /// The notes from the last day, newest first.
     fn recent(&self, now: Option<Timestamp>) -> SourceAnswer<Vec<FoundNote>>;
 
-    /// The notes that a session most likely needs, best first, at most `limit`; the first ones with a long quote.
-    fn notes(&self, _limit: usize, _n_at_length: usize) -> SourceAnswer<Vec<RankedNote>> {
+    /// The notes that a session most likely needs, best first.
+    fn notes(&self, _question: &NotesQuestion<'_>) -> SourceAnswer<Vec<RankedNote>> {
         Ok(Vec::new())
     }
 
@@ -29,6 +30,19 @@ pub(crate) trait Source {
     ) -> (SourceAnswer<Vec<FoundNote>>, SourceAnswer<Vec<FoundNote>>) {
         (self.search(project), self.recent(now))
     }
+}
+
+/// What is asked about the notes that a session needs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct NotesQuestion<'a> {
+    /// The most notes.
+    pub(crate) limit: usize,
+    /// The number of notes with a long quote.
+    pub(crate) n_at_length: usize,
+    /// The session's prompt, if it is known.
+    pub(crate) prompt: Option<&'a Prompt>,
+    /// The branch that the session works on.
+    pub(crate) branch: Option<&'a str>,
 }
 
 pub(crate) type SharedSource = Arc<dyn Source + Send + Sync>;

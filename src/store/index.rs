@@ -6,6 +6,7 @@ mod bulk;
 mod changes;
 mod edges;
 mod history;
+mod links;
 mod place;
 mod ranking;
 mod read;

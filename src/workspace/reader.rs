@@ -15,6 +15,7 @@ use crate::core::note::vault::Vault;
 use crate::core::quote::lines::body_lines;
 use crate::core::quote::passage::{FEW_NOTES, MOST_WORDS, MOST_WORDS_OF_FEW};
 use crate::core::search::fulltext;
+use crate::core::secrets;
 use crate::system::clock;
 use crate::system::vault;
 use crate::system::vault::MemoryVault;
@@ -88,13 +89,15 @@ impl<'a> FileReader<'a> {
         let note =
             markdown::parse(&text, path.stem(), self.workspace.settings.links.value, remarks);
         let body = front_matter::split(&text).1;
+        let masked = secrets::mask(body);
+        let lines = body_lines(&masked);
         let read = ReadNote {
             hash,
             fresh_until: freshness::fresh_until(&path, note.created),
             has_edges: note.mentions.len() <= markdown::MAX_CONCEPTS_FOR_EDGES,
             text: fulltext::of_note(&note, &path, body),
-            quotes: NoteQuotes::of(body, self.most_words),
-            references: references(&listing.folder, &body_lines(body)),
+            quotes: NoteQuotes::of(&masked, &lines, self.most_words),
+            references: references(&listing.folder, &lines),
             note,
         };
         (Content::Note(Box::new(read)), settled)

@@ -39,8 +39,8 @@ const TABLES: &[(&str, &str)] = &[
     ),
     (
         "quotes",
-        "SELECT f.vault, f.path, n.name, q.card, q.lines, q.prior, r.keys, r.refs FROM quotes q
-         LEFT JOIN refers r ON r.note = q.note LEFT JOIN notes n ON n.id = q.note
+        "SELECT f.vault, f.path, n.name, q.card, q.lines, q.prior, q.keys, q.refs FROM quotes q
+         LEFT JOIN notes n ON n.id = q.note
          LEFT JOIN folders f ON f.id = n.folder ORDER BY 1, 2, 3",
     ),
     (

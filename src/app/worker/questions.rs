@@ -1,12 +1,12 @@
 //! A worker's questions to its sources.
 
-use super::{Answered, OUR_FAULT, Worker};
+use super::{Answered, Asked, OUR_FAULT, Worker};
 use crate::app::worker::event::{IndexState, WorkerEvent};
 use crate::core::context::compose_notes::{most_notes, n_at_length};
 use crate::core::context::found::{ConceptDetails, Found, FoundNote};
 use crate::core::context::rank::{Ranking, shortlist};
 use crate::sources::blend::Blended;
-use crate::sources::source::{Source, SourceAnswer, SourceError};
+use crate::sources::source::{NotesQuestion, Source, SourceAnswer, SourceError};
 use crate::system::within::{self, Started};
 
 impl Worker {
@@ -23,8 +23,14 @@ impl Worker {
         let notes = match self.asked.ranking {
             Ranking::Frequency => Ok(Vec::new()),
             Ranking::Notes => {
-                let budget = self.asked.budget;
-                self.timed("notes", || source.notes(most_notes(budget), n_at_length(budget)))
+                let Asked { budget, prompt, branch, .. } = &self.asked;
+                let question = NotesQuestion {
+                    limit: most_notes(*budget),
+                    n_at_length: n_at_length(*budget),
+                    prompt: prompt.as_ref(),
+                    branch: branch.as_deref(),
+                };
+                self.timed("notes", || source.notes(&question))
             }
         };
         self.report(WorkerEvent::Notes(state, notes.clone()));

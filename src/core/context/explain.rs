@@ -79,7 +79,7 @@ fn relevance(signals: &[Signal]) -> String {
         .flat_map(|signal| match signal {
             Signal::Search { .. } => vec!["names the project".to_owned()],
             Signal::Recent { .. } => vec!["changed lately".to_owned()],
-            Signal::Relevance { sessions, age, linked, .. } => {
+            Signal::Relevance { sessions, age, linked, prompted, branch, .. } => {
                 let changed = match (sessions, age) {
                     (0, _) => None,
                     (1, 0) => Some("changed in the last session".to_owned()),
@@ -91,7 +91,9 @@ fn relevance(signals: &[Signal]) -> String {
                     )),
                 };
                 let linked = linked.then(|| "linked with notes that changed".to_owned());
-                changed.into_iter().chain(linked).collect()
+                let prompted = prompted.then(|| "the prompt speaks of it".to_owned());
+                let branch = branch.then(|| "has words of the branch".to_owned());
+                prompted.into_iter().chain(branch).chain(changed).chain(linked).collect()
             }
         })
         .collect();

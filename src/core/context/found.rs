@@ -81,6 +81,10 @@ pub enum Signal {
         age: usize,
         /// Whether links from notes that changed lead to it.
         linked: bool,
+        /// Whether the session's prompt speaks of it.
+        prompted: bool,
+        /// Whether it has words of the branch's name.
+        branch: bool,
     },
 }
 

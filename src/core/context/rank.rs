@@ -15,16 +15,13 @@ use crate::core::context::found::{Found, FoundConcept, FoundNote, RankedNote};
 use crate::core::context::merge::merge;
 use crate::core::named::named;
 
-/// The number of concepts that are kept: some notes link to thousands, and no context could hold all their names.
-const CONCEPTS: usize = 256;
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Ranking {
     /// The seed's: concepts by the number of found notes that mention them.
-    #[default]
     Frequency,
     /// Notes by their relevance, quoted.
+    #[default]
     Notes,
 }
 
@@ -51,6 +48,8 @@ impl Ranking {
 /// The definition of a ranking.
 struct Method {
     description: &'static str,
+    /// The number of concepts that are kept: some notes link to thousands, and no context could hold all their names.
+    n_concepts: usize,
     /// At least the number of concepts whose connections a context shows.
     n_expanded: usize,
     /// The notes whose concepts count.
@@ -81,7 +80,7 @@ pub fn rank(ranking: Ranking, found: &Found) -> Ranked<'_> {
     let concepts = merge((method.speaks)(found));
     let ranked = (method.order)(Evidence { found, concepts });
     let named = ranked.concepts.into_iter().filter(|found| is_name(&found.concept));
-    Ranked { concepts: named.take(CONCEPTS).collect(), ..ranked }
+    Ranked { concepts: named.take(method.n_concepts).collect(), ..ranked }
 }
 
 /// The concepts that the sources look up: the best ones, ranked without details.

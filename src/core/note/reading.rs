@@ -5,10 +5,9 @@ use crate::core::note::freshness::FreshUntil;
 use crate::core::note::listing::{ListedFile, Rejection};
 use crate::core::note::reference::References;
 use crate::core::quote::card::card;
-use crate::core::quote::lines::body_lines;
+use crate::core::quote::lines::BodyLine;
 use crate::core::quote::marks;
 use crate::core::quote::passage::Passage;
-use crate::core::secrets;
 
 /// One listed file, opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,15 +70,13 @@ pub struct FullText {
 }
 
 impl NoteQuotes {
-    pub fn of(body: &str, most_words: usize) -> NoteQuotes {
-        // Before anything is cut: half a secret has no shape any more.
-        let body = secrets::mask(body).into_owned();
-        let lines = body_lines(&body);
+    /// The quotes of a body that has been masked: half a secret has no shape any more.
+    pub fn of(body: &str, lines: &[BodyLine<'_>], most_words: usize) -> NoteQuotes {
         NoteQuotes {
-            card: card(&lines),
-            beginning: Passage::of(&lines, &[], most_words),
-            lines: marks::hashes(&lines),
-            body,
+            card: card(lines),
+            beginning: Passage::of(lines, &[], most_words),
+            lines: marks::hashes(lines),
+            body: body.to_owned(),
             most_words,
         }
     }

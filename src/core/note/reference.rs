@@ -5,17 +5,18 @@
 
 use std::collections::BTreeMap;
 
-use crate::core::note::wikilink;
+use crate::core::note::{name, wikilink};
 use crate::core::quote::lines::BodyLine;
 
 /// A note with more references is a generated list.
 const MOST_REFERENCES: usize = 500;
 /// Mentions say less than links, and long notes have many.
 const MOST_MENTIONS: usize = 16;
+const MOST_NAMES: usize = 48;
 /// Extensions of notes.
 const EXTENSIONS: [&str; 3] = [".md", ".markdown", ".mdx"];
 
-/// A name of a note, hashed (a collision only adds a weak link): equal names in any case, with blanks, `-` or `_` between their words, have equal keys.
+/// A name of a note, hashed (a collision only adds a weak link): names with equal words have equal keys, in any case and with anything between the words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key(pub u32);
 
@@ -25,6 +26,8 @@ pub enum ReferenceKind {
     Link = 1,
     /// The text has the name of a file that is recognisable as one.
     Mention = 2,
+    /// The text has a proper name, which other notes can have, too.
+    Name = 3,
 }
 
 pub type References = BTreeMap<Key, ReferenceKind>;
@@ -40,14 +43,14 @@ impl Key {
             }
         };
         for c in name.chars().flat_map(char::to_lowercase) {
-            if c.is_whitespace() || matches!(c, '-' | '_') {
+            if !c.is_alphanumeric() {
                 is_blank = true;
                 continue;
             }
             if std::mem::take(&mut is_blank) && !is_empty {
                 add(' ');
             }
-            is_empty &= !c.is_alphanumeric();
+            is_empty = false;
             add(c);
         }
         (!is_empty).then_some(Key((hash ^ (hash >> 32)) as u32))
@@ -60,7 +63,10 @@ pub fn keys(path: &str, title: &str, aliases: &[String]) -> Vec<Key> {
     let stem = path.rsplit('/').next().unwrap_or(path);
     // Logseq writes the folders of a page into its file name.
     let unfolded = stem.replace("___", "/");
-    let names = [path, stem, &unfolded, title].into_iter();
+    // "Ring (film)" is called "Ring", and "Oslo, Norway" "Oslo".
+    let unbracketed = title.split(" (").next().unwrap_or(title);
+    let short = title.split(',').next().unwrap_or(title);
+    let names = [path, stem, &unfolded, title, unbracketed, short].into_iter();
     let mut keys: Vec<Key> =
         names.chain(aliases.iter().map(String::as_str)).filter_map(Key::of).collect();
     keys.sort_unstable();
@@ -71,7 +77,7 @@ pub fn keys(path: &str, title: &str, aliases: &[String]) -> Vec<Key> {
 /// The references in the lines of a note, which is in a folder (`""` for the vault's root).
 pub fn references(folder: &str, lines: &[BodyLine<'_>]) -> References {
     let mut collector = Collector { folder, references: References::new(), n_mentions: 0 };
-    let text = || lines.iter().filter(|line| !line.is_code).map(|line| line.raw);
+    let text = || lines.iter().filter(|line| !line.is_code).map(|line| line.beginning());
     for line in text() {
         wikilink::find_links(line, |inner| collector.wiki(inner));
         for (at, _) in line.match_indices("](") {
@@ -81,6 +87,14 @@ pub fn references(folder: &str, lines: &[BodyLine<'_>]) -> References {
     }
     // Links first: a mention of a linked note adds nothing.
     text().for_each(|line| collector.mentions(line));
+    let mut n_names = 0;
+    for line in text() {
+        name::proper_names(line, |name| {
+            if n_names < MOST_NAMES {
+                n_names += usize::from(collector.add(name, ReferenceKind::Name));
+            }
+        });
+    }
     collector.references
 }
 
@@ -93,13 +107,16 @@ struct Collector<'a> {
 }
 
 impl Collector<'_> {
-    fn add(&mut self, name: &str, kind: ReferenceKind) {
+    /// Adds a reference; returns whether it is new.
+    fn add(&mut self, name: &str, kind: ReferenceKind) -> bool {
+        let n_before = self.references.len();
         if let Some(key) = Key::of(name)
-            && self.references.len() < MOST_REFERENCES
+            && n_before < MOST_REFERENCES
         {
             let known = self.references.entry(key).or_insert(kind);
             *known = kind.min(*known);
         }
+        self.references.len() > n_before
     }
 
     /// Adds `[[inner]]`. Some programs write the label first and some the target, so both sides count.
@@ -136,10 +153,19 @@ impl Collector<'_> {
 
     /// Adds plain mentions of files in a text.
     fn mentions(&mut self, text: &str) {
-        for word in
-            text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.' | '/' | '-')))
-        {
-            let word = word.trim_matches(['.', '/', '-', '_']);
+        let bytes = text.as_bytes();
+        let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '/' | '-');
+        // Most words have no mark of a file's name, and are skipped as bytes.
+        let is_mark = |byte: &u8| matches!(byte, b'0'..=b'9' | b'-' | b'_' | b'/' | b'.');
+        let mut from = 0;
+        while let Some(mark) = bytes[from..].iter().position(is_mark) {
+            let mark = from + mark;
+            let start = text[..mark]
+                .rfind(|c| !is_part(c))
+                .map_or(0, |at| at + text[at..].chars().next().map_or(1, char::len_utf8));
+            let end = text[mark..].find(|c| !is_part(c)).map_or(text.len(), |end| mark + end);
+            from = end.max(mark + 1);
+            let word = text[start..end].trim_matches(['.', '/', '-', '_']);
             if self.n_mentions == MOST_MENTIONS {
                 return;
             }
@@ -147,12 +173,11 @@ impl Collector<'_> {
                 continue;
             }
             let name = without_extension(word);
-            let before = self.references.len();
-            self.add(name, ReferenceKind::Mention);
+            let mut is_new = self.add(name, ReferenceKind::Mention);
             if let Some((_, last)) = name.rsplit_once('/') {
-                self.add(last, ReferenceKind::Mention);
+                is_new |= self.add(last, ReferenceKind::Mention);
             }
-            self.n_mentions += usize::from(self.references.len() > before);
+            self.n_mentions += usize::from(is_new);
         }
     }
 }

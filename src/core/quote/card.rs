@@ -2,7 +2,6 @@
 
 use crate::core::quote::Recognition;
 use crate::core::quote::lines::{BodyLine, LineKind};
-use crate::core::quote::plain::Plain;
 
 /// Fewer words say too little.
 const LEAST_WORDS: usize = 14;
@@ -12,7 +11,7 @@ const MOST_CHARS: usize = 240;
 
 /// Quotes a note from its first sentence on; empty for a note without words.
 pub fn card(lines: &[BodyLine<'_>]) -> String {
-    let is_prose = |line: &BodyLine<'_>| line.kind(&Plain::of(line.raw)) == LineKind::Prose;
+    let is_prose = |line: &BodyLine<'_>| line.kind() == LineKind::Prose;
     let first = lines.iter().position(is_prose).unwrap_or_default();
     let (quote, is_enough) = quote(&lines[first..]);
     if !is_enough && first > 0 {
@@ -30,7 +29,7 @@ fn quote(lines: &[BodyLine<'_>]) -> (String, bool) {
     let mut n_words = 0;
     let mut recognition = Recognition::default();
     for line in lines {
-        let plain = Plain::of(line.raw);
+        let plain = line.plain();
         if line.is_after_gap || plain.words.is_empty() {
             recognition.gap();
         }
@@ -48,7 +47,7 @@ fn quote(lines: &[BodyLine<'_>]) -> (String, bool) {
                 text.truncate(text.trim_end().len());
                 return (text, recognition.is_enough());
             }
-            recognition.add(&plain, n);
+            recognition.add(plain, n);
             let n_words = n_words + n + 1;
             if n_words == MOST_WORDS || n_words >= LEAST_WORDS && recognition.is_enough() {
                 text.push_str(plain.first(n + 1));

@@ -1,15 +1,21 @@
 //! The lines of a note that can be quoted: those with words, outside of comments.
 
+use std::cell::OnceCell;
+
 use crate::core::quote::plain::{Plain, is_heading};
 
+/// No more of a line is ever looked at.
+const LONGEST_LINE_BYTES: usize = 16 * 1024;
+
 /// A line of a note's body.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct BodyLine<'a> {
     pub raw: &'a str,
     /// Whether it stands inside of a code block.
     pub is_code: bool,
     /// Whether words of the note before it were left out.
     pub is_after_gap: bool,
+    plain: OnceCell<Plain>,
 }
 
 /// What a line says.
@@ -22,13 +28,30 @@ pub(super) enum LineKind {
     Prose,
 }
 
-impl BodyLine<'_> {
-    pub(super) fn kind(&self, plain: &Plain) -> LineKind {
+impl<'a> BodyLine<'a> {
+    fn new(raw: &'a str, is_code: bool, is_after_gap: bool) -> BodyLine<'a> {
+        BodyLine { raw, is_code, is_after_gap, plain: OnceCell::new() }
+    }
+
+    /// The words of the line; they are found once.
+    pub(super) fn plain(&self) -> &Plain {
+        self.plain.get_or_init(|| Plain::of(self.beginning()))
+    }
+
+    /// The line, or the beginning of an endless one.
+    pub fn beginning(&self) -> &'a str {
+        &self.raw[..self.raw.floor_char_boundary(LONGEST_LINE_BYTES)]
+    }
+
+    pub(super) fn kind(&self) -> LineKind {
         if is_heading(self.raw) {
-            LineKind::Heading
-        } else if self.is_code {
-            LineKind::Code
-        } else if plain.words.len() < 4
+            return LineKind::Heading;
+        }
+        if self.is_code {
+            return LineKind::Code;
+        }
+        let plain = self.plain();
+        if plain.words.len() < 4
             || self.raw.trim_start().starts_with('|')
             || is_key_value(&plain.text)
         {
@@ -63,7 +86,7 @@ pub fn body_lines(body: &str) -> Vec<BodyLine<'_>> {
             is_after_gap = true;
             continue;
         }
-        lines.push(BodyLine { raw, is_code, is_after_gap });
+        lines.push(BodyLine::new(raw, is_code, is_after_gap));
         is_after_gap = false;
     }
     lines
@@ -116,10 +139,7 @@ mod tests {
 
     #[test]
     fn a_line_says_a_heading_a_detail_or_prose() {
-        let kind = |raw: &str| {
-            let line = BodyLine { raw, is_code: false, is_after_gap: false };
-            line.kind(&Plain::of(raw))
-        };
+        let kind = |raw: &str| BodyLine::new(raw, false, false).kind();
         assert_eq!(kind("## A heading of five words"), LineKind::Heading);
         assert_eq!(kind("**Status**: in progress"), LineKind::Detail);
         assert_eq!(kind("| a | b | c | d | e |"), LineKind::Detail);

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::core::quote::Recognition;
-use crate::core::quote::lines::{BodyLine, LineKind};
-use crate::core::quote::plain::{Plain, words_of};
+use crate::core::quote::lines::BodyLine;
+use crate::core::quote::plain::{is_heading, words_of};
 
 /// The longest passage of a vault with many notes.
 pub const MOST_WORDS: usize = 120;
@@ -39,8 +39,7 @@ impl Passage {
             (false, MOST_WORDS) => Collector::new(BEGINNING_WORDS),
             (false, most_words) => Collector::new(most_words),
         };
-        let is_heading = |line: &BodyLine<'_>| line.kind(&Plain::of(line.raw)) == LineKind::Heading;
-        let first = lines.iter().position(|line| !is_heading(line)).unwrap_or_default();
+        let first = lines.iter().position(|line| !is_heading(line.raw)).unwrap_or_default();
         for at in first..lines.len() {
             if !beginning.add(lines, at) {
                 break;
@@ -137,7 +136,7 @@ impl Collector {
         else {
             return true;
         };
-        let plain = Plain::of(line.raw);
+        let plain = line.plain();
         let n_words = plain.words.len().min(self.left);
         if n_words == 0 {
             self.recognition.gap();
@@ -151,7 +150,7 @@ impl Collector {
         if !follows || line.is_after_gap {
             self.recognition.gap();
         }
-        (0..n_words).for_each(|n| self.recognition.add(&plain, n));
+        (0..n_words).for_each(|n| self.recognition.add(plain, n));
         self.left -= n_words;
         self.left_chars -= text.chars().count();
         self.pieces.push((at, text));

@@ -6,7 +6,7 @@ use crate::core::text::for_model;
 const LONGEST_RUN_BYTES: usize = 300;
 const LONGEST_TAG_BYTES: usize = 200;
 
-/// The plain text of a line, safe for a model.
+/// The plain text of a line.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Plain {
     pub(super) text: String,
@@ -27,18 +27,21 @@ pub(super) struct Word {
 
 impl Plain {
     pub(super) fn of(raw: &str) -> Plain {
-        let mut stripper = Stripper { text: String::with_capacity(raw.len()), gaps: Vec::new() };
+        let mut stripper =
+            Stripper { text: String::with_capacity(raw.len()), ..Stripper::default() };
         stripper.strip(without_marks(raw));
-        let Stripper { text, mut gaps } = stripper;
-        let clean = for_model::one_line(&text);
-        // Cleaning moves the words; what is left of them is a quote all the same.
-        if clean != text {
+        let Stripper { mut text, mut gaps, has_links } = stripper;
+        // What stood apart, and meets now that a link is stripped, can be a tag or a secret.
+        let clean = has_links.then(|| for_model::one_line(&text)).filter(|clean| *clean != text);
+        if let Some(clean) = clean {
+            text = clean;
+            // Cleaning moves the words; what is left of them is a quote all the same.
             gaps.clear();
         }
-        let words = words_of(&clean, &gaps);
+        let words = words_of(&text, &gaps);
         let last = words.last().map_or(0, |word| word.end);
         let ends_in_gap = gaps.last().is_some_and(|&gap| gap >= last);
-        Plain { text: clean, words, ends_in_gap }
+        Plain { text, words, ends_in_gap }
     }
 
     /// The text up to and with a number of words.
@@ -123,10 +126,12 @@ fn label(inner: &str) -> &str {
     if is_address(last) && !is_address(first) { first } else { last }
 }
 
+#[derive(Default)]
 struct Stripper {
     text: String,
     /// Where words were stripped, as places in the text.
     gaps: Vec<usize>,
+    has_links: bool,
 }
 
 impl Stripper {
@@ -138,7 +143,8 @@ impl Stripper {
                 }
                 '[' => self.link(rest).unwrap_or_else(|| self.keep(rest, c)),
                 '<' => self.tag(rest).unwrap_or_else(|| self.keep(rest, c)),
-                '*' | '`' | '|' => self.blank(&rest[1..]),
+                '*' | '`' => self.mark(&rest[1..]),
+                '|' => self.blank(&rest[1..]),
                 '~' if rest.starts_with("~~") => self.blank(&rest[2..]),
                 '=' if rest.starts_with("==") => self.blank(&rest[2..]),
                 c if c.is_whitespace() => self.blank(&rest[c.len_utf8()..]),
@@ -158,6 +164,15 @@ impl Stripper {
             self.text.push(' ');
         }
         rest
+    }
+
+    /// Drops a mark of emphasis or code, and keeps the words beside it apart.
+    fn mark<'a>(&mut self, rest: &'a str) -> &'a str {
+        match self.text.ends_with(char::is_alphanumeric) && rest.starts_with(char::is_alphanumeric)
+        {
+            true => self.blank(rest),
+            false => rest,
+        }
     }
 
     fn gap(&mut self, stripped: &str) {
@@ -195,6 +210,7 @@ impl Stripper {
     }
 
     fn link<'a>(&mut self, rest: &'a str) -> Option<&'a str> {
+        self.has_links = true;
         if let Some(inner) = rest.strip_prefix("[[") {
             let end = inner.find("]]").filter(|&end| !inner[..end].contains('['))?;
             let label = label(&inner[..end]);
@@ -247,13 +263,14 @@ mod tests {
             assert_eq!(Plain::of(raw).text, expect, "{raw}");
         }
         check("## A *heading* of `code`", "A heading of code");
-        check("  - [x] **done**: see [the plan](docs/plan.md), now", "done : see the plan, now");
+        check("  - [x] **done**: see [the plan](docs/plan.md), now", "done: see the plan, now");
         check("> 1. quoted [[auth-flow|login]] and [[b c]]", "quoted login and b c");
         check("[[login flow|dendron://site/auth.flow#x]] [[auth.flow|v1.2]]", "login flow v1.2");
         check("![alt](pic.png) text ![[embed]] end", "text end");
         check("a <b>bold</b> word <!-- hidden --> after", "a bold word after");
         check("| cell | other |", "cell other");
         check("2 < 3 and a[0] = x", "2 < 3 and a[0] = x");
+        check("a*b **c** (`d`)", "a b c (d)");
         check(&format!("pic {} end", "A1".repeat(200)), "pic end");
         check("[open (never closed", "[open (never closed");
         check("ticket [T-1] stays", "ticket [T-1] stays");

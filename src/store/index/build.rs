@@ -180,12 +180,11 @@ impl<'a> Builder<'a> {
         }
         let past = known.ok().flatten();
         let remembered = history::remembered(folder, &reading.file, read, past);
-        rows::insert_quotes(&self.connection, id, read, &remembered)?;
         let changes = remembered.changes.iter().map(|&at| Change { at, note: id });
         self.changes.extend(changes.map(|change| (change, remembered.prior)));
         let keys = rows::keys(*vault, folder, &reading.file, read);
         let references = rows::references(*vault, read);
-        rows::insert_refers(&self.connection, id, &keys, &references)?;
+        rows::insert_quotes(&self.connection, id, read, &remembered, (&keys, &references))?;
         self.keys.extend(keys.into_iter().map(|key| (key, id)));
         self.references.extend(references.into_iter().map(|(key, kind)| (key, id, kind)));
         Ok(())

@@ -2,6 +2,7 @@
 //! have their own files.
 
 mod graph;
+mod prompt;
 mod ranking;
 mod words;
 

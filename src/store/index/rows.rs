@@ -118,22 +118,25 @@ pub(super) fn insert_note(
     Ok(())
 }
 
-/// Writes what a context quotes of a note.
+/// Writes what a context quotes of a note, and its own names with those in its text, as the walk from it reads them.
 pub(super) fn insert_quotes(
     connection: &Connection,
     id: NoteId,
     read: &ReadNote,
     remembered: &Remembered,
+    (keys, references): (&[u32], &[(u32, u8)]),
 ) -> Result<(), Error> {
     let Remembered { passage, lines, prior, .. } = remembered;
-    let sql = "INSERT INTO quotes (note, card, passage, lines, prior) VALUES (?1, ?2, ?3, ?4, ?5)";
-    connection.prepare_cached(sql)?.execute(params![
-        id,
-        read.quotes.card,
-        passage,
-        lines,
-        prior
-    ])?;
+    let keys: Vec<[u8; 4]> = keys.iter().map(|key| key.to_le_bytes()).collect();
+    let mut refs = Vec::with_capacity(5 * references.len());
+    for (key, kind) in references {
+        refs.extend(key.to_le_bytes());
+        refs.push(*kind);
+    }
+    let sql = "INSERT INTO quotes (note, card, prior, keys, refs, passage, lines) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    let row = params![id, read.quotes.card, prior, keys.as_flattened(), refs, passage, lines];
+    connection.prepare_cached(sql)?.execute(row)?;
     Ok(())
 }
 
@@ -145,33 +148,22 @@ pub(super) fn keys(vault: usize, folder: &str, file: &ListedFile, read: &ReadNot
     keys.into_iter().map(|key| in_vault(vault, key)).collect()
 }
 
-/// The keys that a note refers to, with their kinds, in order.
+/// The keys that a note refers to, with their kinds, in order. Concepts have rows of their own.
 pub(super) fn references(vault: usize, read: &ReadNote) -> Vec<(u32, u8)> {
-    let mut references: Vec<(u32, u8)> =
-        read.references.iter().map(|(key, kind)| (in_vault(vault, *key), *kind as u8)).collect();
+    let concepts: HashSet<Key> =
+        read.note.mentions.keys().filter_map(|concept| Key::of(concept.as_str())).collect();
+    let mut references: Vec<(u32, u8)> = read
+        .references
+        .iter()
+        .filter(|(key, _)| !concepts.contains(key))
+        .map(|(key, kind)| (in_vault(vault, *key), *kind as u8))
+        .collect();
     references.sort_unstable();
     references
 }
 
-fn in_vault(vault: usize, Key(key): Key) -> u32 {
+pub(super) fn in_vault(vault: usize, Key(key): Key) -> u32 {
     key ^ (vault as u32).wrapping_mul(0x9e37_79b9)
-}
-
-/// Writes a note's own names and the names in its text, as the walk from this note reads them.
-pub(super) fn insert_refers(
-    connection: &Connection,
-    id: NoteId,
-    keys: &[u32],
-    references: &[(u32, u8)],
-) -> Result<(), Error> {
-    let keys: Vec<u8> = keys.iter().flat_map(|key| key.to_le_bytes()).collect();
-    let refs: Vec<u8> = references
-        .iter()
-        .flat_map(|(key, kind)| key.to_le_bytes().into_iter().chain([*kind]))
-        .collect();
-    let sql = "INSERT INTO refers (note, keys, refs) VALUES (?1, ?2, ?3)";
-    connection.prepare_cached(sql)?.execute(params![id, keys, refs])?;
-    Ok(())
 }
 
 /// The number of a note's links that count.

@@ -120,7 +120,14 @@ proptest! {
             .iter()
             .enumerate()
             .map(|(n, (concept, text, relevance))| {
-                let signal = Signal::Relevance { place: n + 1, sessions: n, age: 0, linked: false };
+                let signal = Signal::Relevance {
+                    place: n + 1,
+                    sessions: n,
+                    age: 0,
+                    linked: false,
+                    prompted: false,
+                    branch: false,
+                };
                 let mut note = note(&format!("ranked-{n}"), &[concept.clone()], signal);
                 note.excerpt = text.clone();
                 let passage = Passage::of(&body_lines(text), &[], MOST_WORDS_OF_FEW);

@@ -4,7 +4,7 @@ use super::{Evidence, Method, Ranked};
 use crate::core::context::found::{Found, FoundNote};
 
 pub(super) const METHOD: Method =
-    Method { description: "by frequency", n_expanded: 5, speaks, order };
+    Method { description: "by frequency", n_concepts: 256, n_expanded: 5, speaks, order };
 
 fn speaks(found: &Found) -> Vec<&FoundNote> {
     found.search.iter().chain(&found.recent).collect()

@@ -8,7 +8,7 @@ use crate::core::context::found::{Found, FoundNote, RankedNote, SPEAKING, Signal
 use crate::core::quote::passage::Passage;
 
 pub(super) const METHOD: Method =
-    Method { description: "by relevance", n_expanded: 5, speaks, order };
+    Method { description: "by relevance", n_concepts: 12, n_expanded: 8, speaks, order };
 
 /// How much a note gains that a search for the project's name finds, in thousandths.
 const NAMED: i64 = 500;

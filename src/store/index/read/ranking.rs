@@ -1,6 +1,6 @@
 //! The ranking of an index, and the quotes of its notes.
 
-use rusqlite::params;
+use rusqlite::{OptionalExtension, Row, params};
 
 use crate::core::quote::passage::Passage;
 use crate::core::relevance::Relevance;
@@ -16,27 +16,37 @@ pub struct RankedCard {
     pub relevance: Relevance,
 }
 
+/// What is read of a note beside its [`CARD_COLUMNS`].
+const COLUMNS: &str = "q.card, q.prior";
+
 impl Index {
     /// The notes that a session most likely needs, best first.
     pub fn ranked(&self, limit: usize) -> Result<Vec<RankedCard>, IndexError> {
         let sql = format!(
-            "SELECT {CARD_COLUMNS}, q.card, r.activation, r.walk, r.prior, r.sessions, r.age FROM ranking r \
+            "SELECT {CARD_COLUMNS}, {COLUMNS}, r.activation, r.walk, r.sessions, r.age FROM ranking r \
              CROSS JOIN notes n ON n.id = r.note CROSS JOIN folders f ON f.id = n.folder \
              CROSS JOIN quotes q ON q.note = r.note WHERE q.card <> '' ORDER BY r.place LIMIT ?1"
         );
         let mut statement = self.connection.prepare_cached(&sql)?;
         let rows = statement.query_map(params![limit as i64], |row| {
-            let (note, card) = card(row)?;
-            let relevance = Relevance {
-                activation: row.get(8)?,
-                walk: row.get(9)?,
-                prior: row.get(10)?,
-                n_sessions: row.get::<_, i64>(11)? as usize,
-                age: row.get::<_, i64>(12)? as usize,
-            };
-            Ok(RankedCard { note, card, quote: row.get(7)?, relevance })
+            let mut ranked = unranked(row)?;
+            ranked.relevance.activation = row.get(9)?;
+            ranked.relevance.walk = row.get(10)?;
+            ranked.relevance.n_sessions = row.get::<_, i64>(11)? as usize;
+            ranked.relevance.age = row.get::<_, i64>(12)? as usize;
+            Ok(ranked)
         })?;
         Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// A note that is not in the ranking; `None` for one without words.
+    pub fn unranked(&self, note: NoteId) -> Result<Option<RankedCard>, IndexError> {
+        let sql = format!(
+            "SELECT {CARD_COLUMNS}, {COLUMNS} FROM notes n JOIN folders f ON f.id = n.folder \
+             JOIN quotes q ON q.note = n.id WHERE n.id = ?1 AND q.card <> ''"
+        );
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        Ok(statement.query_row([note], |row| unranked(row)).optional()?)
     }
 
     /// The long quote of a note.
@@ -46,4 +56,10 @@ impl Index {
         let json: String = statement.query_row([note], |row| row.get(0))?;
         serde_json::from_str(&json).map_err(|error| IndexError::Damaged(error.to_string()))
     }
+}
+
+fn unranked(row: &Row<'_>) -> Result<RankedCard, rusqlite::Error> {
+    let (note, card) = card(row)?;
+    let relevance = Relevance { prior: row.get(8)?, ..Relevance::default() };
+    Ok(RankedCard { note, card, quote: row.get(7)?, relevance })
 }

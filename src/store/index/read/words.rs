@@ -38,7 +38,7 @@ impl Index {
         })
     }
 
-    fn count_up_to(&self, term: &str, limit: i64) -> Result<i64, IndexError> {
+    pub(super) fn count_up_to(&self, term: &str, limit: i64) -> Result<i64, IndexError> {
         let sql = "SELECT count(*) FROM (SELECT 1 FROM fulltext WHERE fulltext MATCH ?1 LIMIT ?2)";
         let mut statement = self.connection.prepare_cached(sql)?;
         Ok(statement.query_row(params![term, limit], |row| row.get(0))?)

@@ -10,8 +10,8 @@ use crate::core::note::listing::{FolderListing, ListedFile};
 use crate::core::note::reading::{Content, ReadNote, Reading};
 use crate::core::note::{Remark, Remarks};
 use crate::store::index::history::{self, Moves, Past};
+use crate::store::index::links::refers;
 use crate::store::index::place::{self, PlaceInTime};
-use crate::store::index::ranking::refers;
 use crate::store::index::read::string_list;
 use crate::store::index::rows::{self, FileRow, Held};
 use crate::store::index::update::Outcome;
@@ -137,14 +137,13 @@ impl Edit<'_> {
         past: Option<Past>,
     ) -> Result<(), IndexError> {
         let remembered = history::remembered(&listing.folder, file, read, past);
-        rows::insert_quotes(self.connection, id, read, &remembered)?;
         for at in &remembered.changes {
             let row = params![id, at, remembered.prior];
             self.execute("INSERT INTO changes (note, at, prior) VALUES (?1, ?2, ?3)", row)?;
         }
         let keys = rows::keys(listing.vault, &listing.folder, file, read);
         let references = rows::references(listing.vault, read);
-        rows::insert_refers(self.connection, id, &keys, &references)?;
+        rows::insert_quotes(self.connection, id, read, &remembered, (&keys, &references))?;
         for key in keys {
             self.execute("INSERT INTO keys (key, note) VALUES (?1, ?2)", params![key, id])?;
         }
@@ -318,7 +317,7 @@ impl Edit<'_> {
                 self.execute("DELETE FROM refs WHERE key = ?1 AND note = ?2", params![key, id])?;
             }
         }
-        for table in ["mentions", "quotes", "changes", "refers"] {
+        for table in ["mentions", "quotes", "changes"] {
             self.execute(&format!("DELETE FROM {table} WHERE note = ?1"), [id])?;
         }
         self.execute("DELETE FROM fulltext WHERE rowid = ?1", [id])?;

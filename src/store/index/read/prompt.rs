@@ -1,0 +1,171 @@
+//! The notes that a prompt speaks of.
+
+use std::collections::BTreeMap;
+
+use rusqlite::params;
+
+use crate::core::note::reference::{Key, ReferenceKind};
+use crate::core::relevance::prompt::{Evidence, Matches, Prompt};
+use crate::core::relevance::walk::{PROMPT_RESTART, walk};
+use crate::core::search::fulltext;
+use crate::core::search::stem::stem;
+use crate::store::index::links::{links_of, refers};
+use crate::store::index::read::Index;
+use crate::store::index::rows::in_vault;
+use crate::store::index::{IndexError, NoteId};
+
+/// The number of best matches of words.
+const MATCHES: usize = 200;
+/// A walk without a named note starts from so many best matches.
+const SEEDS: usize = 3;
+/// The number of nodes whose links are read.
+const MOST_LOADED: usize = 100;
+/// A name in more notes joins nothing.
+const MOST_SHARING: i64 = 40;
+/// The share of a note's links that leads over shared names.
+const NAMES: f64 = 0.5;
+/// A title in more notes names none of them.
+const MOST_TITLED: i64 = 40;
+/// Words in so many notes or more are not counted on.
+const COMMON_FROM: i64 = 1_000;
+
+impl Index {
+    /// What a prompt adds to the relevance of notes.
+    pub fn prompted(&self, prompt: &Prompt, n_vaults: usize) -> Result<Matches, IndexError> {
+        let terms = prompt.terms();
+        let words = self.matches(&terms)?;
+        let named = prompt.named(|name| self.titled(name, n_vaults))?;
+        let other_words = match named.notes.is_empty() {
+            true => None,
+            false => Some(self.matches(&named.other_words)?),
+        };
+        let mut seeds: Vec<(NoteId, f64)> = named.notes.into_iter().collect();
+        if seeds.is_empty() {
+            seeds = best_first(&words).into_iter().take(SEEDS).collect();
+        }
+        let n_notes = self.totals()?.notes;
+        let mut walked =
+            walk(&seeds, PROMPT_RESTART, MOST_LOADED, |node| self.joined(node, n_notes))?;
+        walked.retain(|node, _| *node >= 0);
+        let notes: Vec<NoteId> = words.keys().chain(walked.keys()).copied().collect();
+        let titles = self.in_titles(&terms, &notes, n_notes)?;
+        let seeds = seeds.into_iter().map(|(note, _)| note).collect();
+        let is_sure = named.is_sure;
+        let evidence = Evidence { words, other_words, walk: walked, seeds, titles, is_sure };
+        Ok(evidence.relevance())
+    }
+
+    /// The best matches of words, the best 1.
+    pub fn matches(&self, terms: &[String]) -> Result<Matches, IndexError> {
+        let mut any = Vec::new();
+        for term in terms {
+            let form = form(term);
+            if (1..COMMON_FROM).contains(&self.count_up_to(&form, COMMON_FROM)?) {
+                any.push(form);
+            }
+        }
+        if any.is_empty() {
+            return Ok(Matches::new());
+        }
+        let sql = "SELECT rowid, -bm25(fulltext, 2.0, 1.0, 1.0) AS strength FROM fulltext \
+                   WHERE fulltext MATCH ?1 ORDER BY strength DESC, rowid DESC LIMIT ?2";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let question = params![any.join(" OR "), MATCHES as i64];
+        let rows = statement.query_map(question, |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let found: Vec<(NoteId, f64)> = rows.collect::<Result<_, _>>()?;
+        let most = found.iter().map(|(_, strength)| *strength).fold(0.0, f64::max);
+        Ok(found.into_iter().map(|(note, strength)| (note, strength / most)).collect())
+    }
+
+    /// The notes with a title, alias or file name, in any vault.
+    fn titled(&self, name: &str, n_vaults: usize) -> Result<Vec<NoteId>, IndexError> {
+        let Some(key) = Key::of(name) else { return Ok(Vec::new()) };
+        let sql = "SELECT note FROM keys WHERE key = ?1 LIMIT ?2";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let mut notes = Vec::new();
+        for vault in 0..n_vaults {
+            let question = params![in_vault(vault, key), MOST_TITLED + 1];
+            let rows = statement.query_map(question, |row| row.get(0))?;
+            notes.extend(rows.collect::<Result<Vec<NoteId>, _>>()?);
+        }
+        Ok(if notes.len() as i64 > MOST_TITLED { Vec::new() } else { notes })
+    }
+
+    /// The links of a node: of a note, also over the names that few other notes have; of such a name, to its notes. A
+    /// name has a negative number.
+    fn joined(&self, node: i64, n_notes: i64) -> Result<Vec<(i64, f64)>, IndexError> {
+        if node < 0 {
+            return Ok(self.sharing(-node - 1)?.into_iter().map(|note| (note, 1.0)).collect());
+        }
+        let mut links: BTreeMap<i64, f64> = links_of(&self.connection, node)?;
+        let Some((keys, references)) = refers(&self.connection, node)? else {
+            return Ok(Vec::new());
+        };
+        let proper = references.iter().filter(|(_, kind)| *kind == ReferenceKind::Name as u8);
+        let names = keys.iter().chain(proper.map(|(key, _)| key));
+        let mut weights: BTreeMap<i64, f64> = BTreeMap::new();
+        for &name in names {
+            let n_sharing = self.sharing(i64::from(name))?.len() as i64;
+            if (2..=MOST_SHARING).contains(&n_sharing) {
+                weights.insert(-i64::from(name) - 1, (n_notes as f64 / n_sharing as f64).ln());
+            }
+        }
+        let (all, linked): (f64, f64) = (weights.values().sum(), links.values().sum());
+        let linked = if linked > 0.0 { linked } else { 1.0 };
+        let name_links = weights.into_iter().filter(|(_, weight)| *weight > 0.0);
+        links.extend(name_links.map(|(name, weight)| (name, NAMES * linked * weight / all)));
+        Ok(links.into_iter().collect())
+    }
+
+    /// The notes that have a name, in their text or as their own; one more than are useful at most.
+    fn sharing(&self, key: i64) -> Result<Vec<NoteId>, IndexError> {
+        let sql = "SELECT note FROM refs WHERE key = ?1 AND kind = ?2 \
+                   UNION SELECT note FROM keys WHERE key = ?1 LIMIT ?3";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let question = params![key, ReferenceKind::Name as u8, MOST_SHARING + 1];
+        let rows = statement.query_map(question, |row| row.get(0))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// The share of a prompt's words, by how rare they are, that stands in the titles and paths of notes.
+    fn in_titles(
+        &self,
+        terms: &[String],
+        notes: &[NoteId],
+        n_notes: i64,
+    ) -> Result<Matches, IndexError> {
+        let mut weights = Vec::new();
+        for term in terms {
+            let n = self.count_up_to(&form(term), COMMON_FROM)? as f64;
+            weights.push((1.0 + (n_notes as f64 - n + 0.5).max(0.0) / (n + 0.5)).ln());
+        }
+        let all: f64 = weights.iter().sum();
+        let mut shares = Matches::new();
+        for &note in notes.iter().filter(|_| all > 0.0) {
+            let card = self.card(note)?;
+            let name = format!("{} {}", card.title, card.path);
+            let in_title = terms.iter().zip(&weights);
+            let sum: f64 = in_title
+                .filter(|(term, _)| fulltext::has_beginning(&name, stem(term)))
+                .map(|(_, weight)| weight)
+                .sum();
+            shares.insert(note, sum / all);
+        }
+        Ok(shares)
+    }
+}
+
+/// The word in all its forms, for the full-text index.
+fn form(term: &str) -> String {
+    match stem(term) {
+        stem if stem == term => fulltext::quoted(term),
+        stem => format!("{}*", fulltext::quoted(stem)),
+    }
+}
+
+fn best_first(matches: &Matches) -> Vec<(NoteId, f64)> {
+    let mut best: Vec<(NoteId, f64)> =
+        matches.iter().map(|(note, value)| (*note, *value)).collect();
+    best.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| b.0.cmp(&a.0)));
+    best
+}
