@@ -7,7 +7,6 @@ use crate::app::session::Session;
 use crate::app::session_handoff::{SessionHandoff, preview_handoff};
 use crate::core::context::build::{Context, ContextRequest, build};
 use crate::core::context::found::Found;
-use crate::core::context::rank::Ranking;
 use crate::core::tokens::encoding::Encoding;
 use crate::workspace::Place;
 
@@ -38,16 +37,12 @@ impl<'a> Drafter<'a> {
         let request = ContextRequest {
             project: place.and_then(|place| place.project.name.as_deref()),
             handoff: self.handoff.as_ref().and_then(|handoff| handoff.section.as_ref()),
-            ranking: ranking(place),
+            ranking: self.session.ranking_in(place),
             encoding: encoding(place),
             budget: self.session.budget_in(place),
         };
         ContextDraft { context: build(&request, found), took: started.elapsed() }
     }
-}
-
-pub(super) fn ranking(place: Option<&Place>) -> Ranking {
-    place.map_or_else(Ranking::default, |place| place.settings.rank.value)
 }
 
 pub(super) fn encoding(place: Option<&Place>) -> Encoding {

@@ -8,6 +8,7 @@ use crate::app::session::Session;
 use crate::core::context::explain;
 use crate::core::context::explanation::Explanation;
 use crate::core::context::page::page;
+use crate::core::context::rank::Ranking;
 use crate::core::time_limits;
 use crate::store::state::State;
 use crate::system::atomic_file;
@@ -27,6 +28,12 @@ pub fn last(request: &Request, session: Option<&str>) -> Result<Option<Explanati
 /// Explains which context a session would get now, and records nothing.
 pub fn dry_run(session: &Session) -> Result<Explanation, AppError> {
     Ok(explain::explain(inject(session, Recording::Off)?.receipt))
+}
+
+/// Explains which context a session would get now, and which one with another ranking.
+pub fn compared(session: &Session, ranking: Ranking) -> Result<[Explanation; 2], AppError> {
+    let other = Session { ranking: Some(ranking), ..session.clone() };
+    Ok([dry_run(session)?, dry_run(&other)?])
 }
 
 /// Writes an explanation to a file as an HTML page.

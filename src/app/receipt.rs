@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::app::draft::{encoding, ranking};
+use crate::app::draft::encoding;
 use crate::app::gather::{Gathered, UnfinishedIndex};
 use crate::app::session::Session;
 use crate::app::session_handoff::SessionHandoff;
@@ -37,7 +37,7 @@ pub(super) fn assemble(
         at,
         delivered: false,
         host: session.host,
-        ranking: ranking(place),
+        ranking: session.ranking_in(place),
         encoding: encoding(place),
         source,
         budget: session.budget_in(place),

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::app::session_handoff::SessionHandoff;
 use crate::core::context::budget::Budget;
+use crate::core::context::rank::Ranking;
 use crate::core::host::Host;
 use crate::core::session::Moment;
 use crate::core::time::Timestamp;
@@ -20,6 +21,8 @@ pub struct Session {
     pub host: Host,
     /// What the user asked first, if that is known.
     pub prompt: Option<String>,
+    /// The ranking, if not the one of the settings.
+    pub ranking: Option<Ranking>,
     /// The most tokens; `None` uses the limit of the settings.
     pub budget: Option<usize>,
     /// The time that counts as now; `None` reads the clock.
@@ -36,6 +39,11 @@ impl Session {
     /// A session at its start, with the limits of the settings.
     pub fn new(id: &str, place: Request, host: Host) -> Session {
         Session { id: id.to_owned(), place, host, ..Session::default() }
+    }
+
+    pub(super) fn ranking_in(&self, place: Option<&Place>) -> Ranking {
+        let set = place.map_or_else(Ranking::default, |place| place.settings.rank.value);
+        self.ranking.unwrap_or(set)
     }
 
     /// The budget of the context; zero while the settings are unknown.

@@ -109,10 +109,9 @@ impl Worker {
         let found = place.as_ref().ok().cloned();
         self.report(WorkerEvent::Place(Box::new(place)));
         let Some(place) = found.filter(|place| place.settings.enabled.value) else { return };
-        let settings = &place.settings;
         let budget = self.session.budget_in(Some(&place)).tokens;
         let asked = Asked {
-            ranking: settings.rank.value,
+            ranking: self.session.ranking_in(Some(&place)),
             budget,
             prompt: self.session.prompt.as_deref().and_then(Prompt::parse),
             branch: place.project.branch.clone(),

@@ -4,13 +4,15 @@ use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 
-use crate::app::explain::{dry_run, last, write_page};
+use crate::app::explain::{compared, dry_run, last, write_page};
 use crate::cli::inject::{LimitArgs, session};
 use crate::cli::outcome::{Failure, NO, Outcome, USAGE};
 use crate::cli::place::PlaceArgs;
 use crate::cli::screen::Screen;
+use crate::cli::values::one_of;
 use crate::core::context::candidate::Part;
 use crate::core::context::explanation::{Explanation, NearMiss};
+use crate::core::context::rank::Ranking;
 use crate::core::context::receipt::{Fault, Receipt};
 use crate::core::handoff::HandoffSection;
 use crate::core::source::SourceChoice;
@@ -19,6 +21,9 @@ use crate::core::text::number::thousands;
 
 /// So many of the lines that were left out are shown on a screen.
 const NEAR_MISSES_SHOWN: usize = 10;
+
+/// The width of a context beside another.
+const COLUMN: usize = 72;
 
 /// Explain a context: why each line is there, what it costs, and what was left out
 ///
@@ -34,6 +39,9 @@ pub(super) struct ExplainArgs {
     dry_run: bool,
     #[command(flatten)]
     limits: LimitArgs,
+    /// Show beside it what another ranking would inject
+    #[arg(long, value_name = "RANKING", value_parser = one_of(|ranking: Ranking| ranking.description()), requires = "dry_run", conflicts_with_all = ["json", "html"])]
+    compare: Option<Ranking>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -50,8 +58,12 @@ pub(super) fn run(place: &PlaceArgs, args: &ExplainArgs, screen: &mut Screen) ->
             "--budget, --host, --now and --source say what would be made now: add --dry-run";
         return Err(Failure::new(USAGE, message));
     }
+    let id = args.session.as_deref().unwrap_or("dry-run");
+    if let Some(ranking) = args.compare {
+        print_compared(&compared(&session(place, id, &args.limits), ranking)?, screen);
+        return Ok(());
+    }
     let explanation = if args.dry_run {
-        let id = args.session.as_deref().unwrap_or("dry-run");
         dry_run(&session(place, id, &args.limits))?
     } else {
         last(&place.request(), args.session.as_deref())?.ok_or_else(|| nothing_to_explain(args))?
@@ -65,6 +77,31 @@ pub(super) fn run(place: &PlaceArgs, args: &ExplainArgs, screen: &mut Screen) ->
         print(&explanation, screen);
     }
     Ok(())
+}
+
+/// Prints two contexts side by side, line by line.
+fn print_compared(both: &[Explanation; 2], screen: &mut Screen) {
+    let side = |text: &str| format!("{:<COLUMN$.COLUMN$}", for_terminal::one_line(text));
+    let columns = |[left, right]: [String; 2]| format!("{} │ {}", side(&left), side(&right));
+    let names = both.each_ref().map(|of| of.receipt.ranking.to_string());
+    screen.line(screen.paint(Style::Strong, columns(names)));
+    screen.line(columns(both.each_ref().map(|of| {
+        let Receipt { used, budget, .. } = &of.receipt;
+        let n_lines = thousands(of.lines.len());
+        format!(
+            "{} of {} tokens, {n_lines} lines",
+            thousands(used.tokens),
+            thousands(budget.tokens)
+        )
+    })));
+    let n_rows = both.iter().map(|of| of.lines.len()).max().unwrap_or_default();
+    for row in 0..n_rows {
+        let text = |of: &Explanation| {
+            let line = of.lines.get(row).map(|line| format!("{:>4} {}", line.tokens, line.text));
+            line.unwrap_or_default()
+        };
+        screen.line(columns(both.each_ref().map(text)));
+    }
 }
 
 fn nothing_to_explain(args: &ExplainArgs) -> Failure {

@@ -70,12 +70,14 @@ impl Scratch {
         Workspace::find(&request).unwrap()
     }
 
-    /// The binary, about to run in this folder.
+    /// The binary, about to run in this folder. Contexts are ranked by frequency, whose lines most tests know by heart;
+    /// tests of the default remove `KGCTX_RANK`.
     pub(crate) fn kgctx<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_kgctx"));
         command.args(arguments).current_dir(self.path()).env_clear();
         command.env("HOME", self.home()).env("KGCTX_HOME", self.path().join("kgctx-home"));
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        command.env("KGCTX_RANK", "frequency");
         command
     }
 

@@ -141,6 +141,9 @@ impl Stripper {
                 '!' if rest.starts_with("![") => {
                     self.image(rest).unwrap_or_else(|| self.keep(rest, c))
                 }
+                '[' if rest.starts_with("[![") => {
+                    self.linked_image(rest).unwrap_or_else(|| self.keep(rest, c))
+                }
                 '[' => self.link(rest).unwrap_or_else(|| self.keep(rest, c)),
                 '<' => self.tag(rest).unwrap_or_else(|| self.keep(rest, c)),
                 '*' | '`' => self.mark(&rest[1..]),
@@ -209,6 +212,14 @@ impl Stripper {
         Some(&rest[end..])
     }
 
+    /// Strips `[![alt](source)](target)`, as badges are written.
+    fn linked_image<'a>(&mut self, rest: &'a str) -> Option<&'a str> {
+        let image = self.image(&rest[1..])?;
+        let target = image.trim_start().strip_prefix("](")?;
+        self.gap(target);
+        Some(&target[target.find(')')? + 1..])
+    }
+
     fn link<'a>(&mut self, rest: &'a str) -> Option<&'a str> {
         self.has_links = true;
         if let Some(inner) = rest.strip_prefix("[[") {
@@ -274,6 +285,8 @@ mod tests {
         check(&format!("pic {} end", "A1".repeat(200)), "pic end");
         check("[open (never closed", "[open (never closed");
         check("ticket [T-1] stays", "ticket [T-1] stays");
+        check("[![b](https://x.y/b.svg)](https://x.y) [ ![c](c.png) ](d) text", "[ ](d) text");
+        check("[![b](b.svg) open", "[ open");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! A context of quoted notes (`rank = "notes"`): what leads, what is quoted, and what is remembered of earlier states.
+//! A context of quoted notes, which is the default: what leads, what is quoted, and what is remembered of earlier states.
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use crate::support::{Scratch, git, stderr, valid, write_ago};
 const NOW: &str = "2026-11-15T12:00:00Z";
 const DAY: u64 = 24 * 3_600;
 
-/// A project called zephyr, whose context is ranked by notes.
+/// A project called zephyr, with the default ranking.
 struct Zephyr {
     scratch: Scratch,
 }
@@ -34,7 +34,7 @@ impl Zephyr {
 
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.scratch.kgctx([&["--dir", "zephyr"], arguments].concat());
-        command.env("KGCTX_RANK", "notes");
+        command.env_remove("KGCTX_RANK");
         command
     }
 
