@@ -51,11 +51,11 @@ impl Workspace {
         if place.settings.vaults.is_empty() {
             return (None, vec![place.without_vault()]);
         }
-        let (vaults, errors) = open_reachable(&place.settings.vaults, patience);
+        let (vaults, errors) = open_reachable(&place.settings.vaults, &place.styles(), patience);
         let Place { settings, directories, .. } = place;
         let workspace = (!vaults.is_empty()).then(|| Workspace {
             store: Store::new(&directories.cache, &store_key(&settings.vaults, &vaults)),
-            fingerprint: index::fingerprint(&vaults, &settings),
+            fingerprint: index::fingerprint(&vaults, settings.max_file_bytes.value),
             settings,
             vaults,
         });
