@@ -17,6 +17,9 @@ const MOST_REFERENCES: usize = 500;
 /// Mentions say less than links, and long notes have many.
 const MOST_MENTIONS: usize = 16;
 
+/// Names of notes that stand for their folder.
+const INDEX_NAMES: [&str; 3] = ["index", "_index", "readme"];
+
 /// A name of a note, hashed (a collision only adds a weak link): equal names in any case, with blanks, `-` or `_` between their words, have equal keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key(pub u32);
@@ -60,10 +63,13 @@ impl Key {
 /// The keys of a note, each once: of its path, its title, and its other names.
 pub fn keys<'a>(path: &str, title: &str, others: impl Iterator<Item = &'a str>) -> Vec<Key> {
     let path = without_extension(path);
-    let stem = path.rsplit('/').next().unwrap_or(path);
+    let (folder, stem) = path.rsplit_once('/').unwrap_or(("", path));
+    // A link to a folder leads to the note that stands for it.
+    let folder = if INDEX_NAMES.contains(&stem.to_lowercase().as_str()) { folder } else { "" };
+    let folder_name = folder.rsplit('/').next().unwrap_or(folder);
     // Logseq writes the folders of a page into its file name.
     let unfolded = stem.replace("___", "/");
-    let names = [path, stem, &unfolded, title].into_iter();
+    let names = [path, stem, &unfolded, title, folder, folder_name].into_iter();
     let mut keys: Vec<Key> = names.filter_map(Key::of).chain(others.filter_map(Key::of)).collect();
     keys.sort_unstable();
     keys.dedup();
@@ -141,7 +147,7 @@ impl Collector<'_> {
         if wikilink::is_attachment(name) {
             return;
         }
-        let name = without_extension(name);
+        let name = without_extension(name.trim_end_matches('/'));
         self.add(name, ReferenceKind::Link);
         if let Some((_, last)) = name.rsplit_once('/') {
             self.add(last, ReferenceKind::Link);
@@ -334,6 +340,16 @@ mod tests {
             assert_eq!(refers(&text, "docs/guide/auth.md"), Some(ReferenceKind::Link), "{yaml}");
         }
         assert_eq!(refers("---\ntitle: auth\n---\n", "docs/guide/auth.md"), None);
+    }
+
+    #[test]
+    fn a_link_to_a_folder_leads_to_its_index() {
+        let link = Some(ReferenceKind::Link);
+        for text in ["[x](auth/)", "[x](../guide/auth)", "[[docs/guide/auth/|x]]", "[[auth]]"] {
+            assert_eq!(refers(text, "docs/guide/auth/README.md"), link, "{text}");
+            assert_eq!(refers(text, "docs/guide/auth/index.md"), link, "{text}");
+            assert_eq!(refers(text, "docs/guide/auth/other.md"), None, "{text}");
+        }
     }
 
     #[test]

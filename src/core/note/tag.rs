@@ -5,8 +5,8 @@ pub fn find_tags(text: &str, mut found: impl FnMut(&str)) {
     for (at, _) in text.match_indices('#') {
         let is_word = text[..at].ends_with(|c: char| !c.is_whitespace() && !"([{,;".contains(c));
         let rest = &text[at + 1..];
-        let is_part = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '/');
-        let tag = &rest[..rest.find(|c| !is_part(c)).unwrap_or(rest.len())];
+        let is_part = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '/' | '.');
+        let tag = rest[..rest.find(|c| !is_part(c)).unwrap_or(rest.len())].trim_end_matches('.');
         // `#12` is an issue, and `#ff8000` a colour.
         if !is_word && tag.contains(char::is_alphabetic) && !is_colour(tag) {
             found(tag);
@@ -33,6 +33,7 @@ mod tests {
         };
         for (text, expect) in [
             ("#one and #two-three, (#four/five).", "one two-three four/five"),
+            ("#role.editor... #a.b.", "role.editor a.b"),
             ("#日本語 #größe_2", "日本語 größe_2"),
             ("a#b http://x.y/z#part #12 #ff8000 #1a2 # #", ""),
             ("#[[a tag]] ##x #face", "face"),

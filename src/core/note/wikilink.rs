@@ -126,20 +126,21 @@ pub fn target(inner: &str, style: LinkStyle) -> &str {
     // Dendron names another vault: `dendron://vault/note`.
     let below = side.strip_prefix("dendron://").and_then(|path| path.split_once('/'));
     let name = below.map_or(side, |(_, name)| name);
-    if style == LinkStyle::Logseq { name } else { without_part(name).trim_end() }
+    if style == LinkStyle::Logseq { name } else { without_part(name, style).trim_end() }
 }
 
 /// Whether a name looks like Dendron's: `pro.topic.lookup`.
 fn is_hierarchy(name: &str) -> bool {
-    let name = without_part(name);
+    let name = without_part(name, LinkStyle::Dendron);
     name.contains('.') && !name.contains(char::is_whitespace) && !is_attachment(name)
 }
 
-/// Cuts off `#heading` and `^block`, but leaves the `#` of "C#" and "C# in depth".
-fn without_part(name: &str) -> &str {
+/// Cuts off `#heading` and `^block`, but leaves the `#` of "C#", and of "C# in depth" where a file may be called so.
+fn without_part(name: &str, style: LinkStyle) -> &str {
     let is_mark = |at: usize| {
         let after = &name[at + 1..];
-        at == 0 || !after.is_empty() && !after.starts_with(char::is_whitespace)
+        let is_heading = style != LinkStyle::Plain || !after.starts_with(char::is_whitespace);
+        at == 0 || !after.is_empty() && is_heading
     };
     let mut marks = name.match_indices(['#', '^']);
     marks.find(|(at, _)| is_mark(*at)).map_or(name, |(at, _)| &name[..at])
@@ -219,7 +220,7 @@ mod tests {
         check("ASP.NET", ["asp.net"; 5]);
         check("node.js", ["node.js"; 5]);
         check("C#", ["c#"; 5]);
-        check("C# tips", ["c#-tips"; 5]);
+        check("C# tips", ["c#-tips", "c", "c#-tips", "c", "c#-tips"]);
         check("#Heading", ["#heading", "-", "#heading", "-", "-"]);
         check("#", ["#", "-", "#", "-", "-"]);
         check("cafe\u{301}", ["cafe\u{301}", "café", "café", "café", "café"]);
