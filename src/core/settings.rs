@@ -38,6 +38,16 @@ named!(LinkStyle {
 });
 
 impl LinkStyle {
+    /// The program for notes whose marks a vault of this style has.
+    pub fn program(self) -> Option<&'static str> {
+        match self {
+            LinkStyle::Obsidian => Some("Obsidian"),
+            LinkStyle::Logseq => Some("Logseq"),
+            LinkStyle::Dendron => Some("Dendron"),
+            LinkStyle::Maenifold | LinkStyle::Plain => None,
+        }
+    }
+
     /// Whether a link may name anything, and need not lead to a note.
     pub fn has_free_names(self) -> bool {
         matches!(self, LinkStyle::Maenifold | LinkStyle::Plain)

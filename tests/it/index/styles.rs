@@ -70,6 +70,9 @@ fn obsidian() {
     valid("index", &answer);
     let skipped = &answer["skippedBy"];
     assert_eq!((&skipped["templates"], &skipped["backups"]), (&2.into(), &1.into()), "{answer}");
+    let told = scratch.run(["--vault", "vault", "index"]);
+    assert!(told.lines().next().unwrap().ends_with("vault  memory://  Obsidian"), "{told}");
+    assert!(told.contains("1 hidden, 2 templates, 1 backups"), "{told}");
     // The other title is a name as well.
     let found = scratch.json(["--vault", "vault", "search", "Hull", "--json"]);
     assert_eq!(found["results"][0]["title"], "Ship's hull", "{found}");
