@@ -26,6 +26,7 @@ use kgctx::core::context::found::Found;
 use kgctx::core::context::rank::{Ranking, shortlist};
 use kgctx::core::note::vault::Vault;
 use kgctx::core::search::answer::RecentFilter;
+use kgctx::core::settings::LinkStyle;
 use kgctx::core::time::{Timespan, Timestamp};
 use kgctx::sources::maenifold::database::Memory;
 use kgctx::sources::recent::RecentQuestion;
@@ -121,7 +122,7 @@ fn ask(root: &Path) {
         ..Request::default()
     };
     let settings = Place::find(&request).unwrap().settings;
-    let vaults = [Vault { name: String::new(), root: places.memory.canonicalize().unwrap() }];
+    let vaults = [Vault::new("", places.memory.canonicalize().unwrap(), LinkStyle::Maenifold)];
     let now = Some(Timestamp::from_seconds(END_SECONDS as i64));
     let mut stages: Vec<(&str, Vec<f64>)> = Vec::new();
     let mut totals = Vec::new();
@@ -140,7 +141,7 @@ fn ask(root: &Path) {
         };
         let (listings, _) = vault::walk(&vaults, settings.max_file_bytes.value);
         took(WALK);
-        let memory = Memory::open(&places, &settings, Duration::from_secs(1)).unwrap();
+        let memory = Memory::open(&places, Duration::from_secs(1)).unwrap();
         took("open");
         assert_eq!(memory.behind(&listings), None);
         took("behind");

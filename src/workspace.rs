@@ -19,6 +19,7 @@ use crate::core::project::identify;
 use crate::core::settings::{Setting, Settings, VaultSpec};
 use crate::core::time_limits;
 use crate::store::index::{self, Index, Store, Unusable};
+use crate::system::vault::{self, Styles};
 pub use crate::workspace::error::AppError;
 pub(crate) use crate::workspace::place::Surroundings;
 pub use crate::workspace::place::{Place, Request};
@@ -32,6 +33,7 @@ pub struct Workspace {
     pub vaults: Vec<Vault>,
     pub(crate) store: Store,
     pub(crate) fingerprint: String,
+    styles: Styles,
 }
 
 impl Workspace {
@@ -51,13 +53,15 @@ impl Workspace {
         if place.settings.vaults.is_empty() {
             return (None, vec![place.without_vault()]);
         }
-        let (vaults, errors) = open_reachable(&place.settings.vaults, patience);
+        let styles = place.styles();
+        let (vaults, errors) = open_reachable(&place.settings.vaults, &styles, patience);
         let Place { settings, directories, .. } = place;
         let workspace = (!vaults.is_empty()).then(|| Workspace {
             store: Store::new(&directories.cache, &store_key(&settings.vaults, &vaults)),
-            fingerprint: index::fingerprint(&vaults, &settings),
+            fingerprint: index::fingerprint(&vaults, settings.max_file_bytes.value),
             settings,
             vaults,
+            styles,
         });
         (workspace, errors)
     }
@@ -75,6 +79,19 @@ impl Workspace {
         let (workspace, mut errors) =
             Workspace::open_reachable(place, Some(time_limits::BACKGROUND_VAULT));
         workspace.ok_or_else(|| errors.swap_remove(0))
+    }
+
+    /// Tells the styles of the vaults anew: their marks come and go while they are watched.
+    fn tell_styles(&mut self) {
+        let specs = self.settings.vaults.iter();
+        for opened in specs.filter_map(|spec| vault::open(spec, &self.styles).ok()) {
+            let mut vaults = self.vaults.iter_mut();
+            if let Some(vault) = vaults.find(|vault| vault.root == opened.root) {
+                let name = std::mem::take(&mut vault.name);
+                *vault = Vault { name, ..opened };
+            }
+        }
+        self.fingerprint = index::fingerprint(&self.vaults, self.settings.max_file_bytes.value);
     }
 
     /// Opens the index as it is, however old.

@@ -17,6 +17,7 @@ use crate::check::snapshot::Snapshot;
 use crate::check::snapshot::base::Base;
 use crate::core::context::candidate::Part;
 use crate::core::note::{Remarks, markdown};
+use crate::core::settings::LinkStyle;
 
 pub(crate) struct SnapshotFacts<'r> {
     pub(crate) repository: &'r Repository,
@@ -46,7 +47,8 @@ impl<'r> SnapshotFacts<'r> {
             files: &snapshot.files,
             unread: &self.repository.listing.unread,
             roles: self.roles,
-            links: settings.links.value,
+            // Without a preference, a link need not lead to a note: most programs make the note when it is followed.
+            links: settings.links.value.style().unwrap_or(LinkStyle::Maenifold),
             now: self.repository.now,
             encoding: settings.encoding.value,
             max_age_days: settings.handoff.max_age_days.value,
@@ -82,11 +84,12 @@ impl<'r> SnapshotFacts<'r> {
     }
 
     fn concepts(&self) -> HashSet<String> {
-        let (style, roles) = (self.sandbox.settings.links.value, self.roles);
-        let notes = self.head.files.par_iter().filter(|file| roles.is_note(&file.path));
-        let concepts = notes.flat_map_iter(|file| {
+        let roles = self.roles;
+        let notes = self.head.files.par_iter();
+        let notes = notes.filter_map(|file| Some((file, roles.vault_of(&file.path)?)));
+        let concepts = notes.flat_map_iter(|(file, vault)| {
             let text = file.text.as_deref().unwrap_or_default();
-            let note = markdown::parse(text, "", style, Remarks::default());
+            let note = markdown::parse(text, "", vault.style, Remarks::default());
             note.mentions.into_keys().map(|concept| concept.to_string())
         });
         concepts.collect()

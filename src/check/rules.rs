@@ -59,6 +59,7 @@ pub struct CheckedVault {
     pub name: String,
     /// The path from the top of the repository, without a final slash; empty for the top.
     pub folder: String,
+    pub style: LinkStyle,
 }
 
 /// The findings of all rules about files, sorted by path, line, column and rule. Skips rules that

@@ -89,7 +89,8 @@ fn print(workspace: &Workspace, summary: &Summary, screen: &mut Screen) {
     for vault in &workspace.vaults {
         let root = for_terminal::one_line(&vault.root.display().to_string());
         let address = screen.paint(Style::Faint, crate::core::note::vault::uri(&vault.name, ""));
-        screen.line(format!("{:<9} {root}  {address}", "Vault"));
+        let program = vault.style.program().map_or(String::new(), |name| format!("  {name}"));
+        screen.line(format!("{:<9} {root}  {address}{program}", "Vault"));
     }
     let mut row = |label: &str, number: i64, detail: String| {
         let detail = match detail.as_str() {

@@ -53,7 +53,7 @@ pub(crate) use named;
 mod tests {
     use super::*;
     use crate::core::session::{Announcement, Delivery};
-    use crate::core::settings::LinkStyle;
+    use crate::core::settings::{LinkPreference, LinkStyle};
     use crate::core::source::SourcePreference;
     use crate::core::tokens::encoding::Encoding;
 
@@ -68,6 +68,7 @@ mod tests {
         check::<Announcement>();
         check::<Delivery>();
         check::<Encoding>();
+        check::<LinkPreference>();
         check::<LinkStyle>();
         check::<SourcePreference>();
     }
@@ -75,6 +76,6 @@ mod tests {
     #[test]
     fn names_are_listed_in_words() {
         assert_eq!(SourcePreference::names(), "auto, index, database or cli");
-        assert_eq!(LinkStyle::names(), "maenifold or obsidian");
+        assert_eq!(LinkPreference::names(), "auto, obsidian, logseq, dendron or maenifold");
     }
 }

@@ -5,10 +5,14 @@ pub mod decode;
 pub mod freshness;
 pub mod front_matter;
 pub mod listing;
+pub mod logseq;
 pub mod markdown;
 pub mod name;
+pub mod not_note;
 pub mod reading;
 pub mod reference;
+pub mod related;
+pub mod tag;
 pub mod vault;
 pub mod wikilink;
 
@@ -69,11 +73,18 @@ impl NotePath {
         &self.0
     }
 
-    /// The file's name without folder and `.md`.
+    /// The file's name without folder and extension.
     pub fn stem(&self) -> &str {
-        let name = self.0.rsplit('/').next().unwrap_or(&self.0);
-        name.strip_suffix(".md").unwrap_or(name)
+        without_extension(self.0.rsplit('/').next().unwrap_or(&self.0))
     }
+}
+
+/// Extensions of notes.
+pub const EXTENSIONS: [&str; 3] = [".md", ".markdown", ".mdx"];
+
+/// The path or name of a note without its extension.
+pub fn without_extension(name: &str) -> &str {
+    EXTENSIONS.iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name)
 }
 
 impl fmt::Display for NotePath {
@@ -226,5 +237,6 @@ mod tests {
     fn the_stem_has_no_folder_and_no_ending() {
         assert_eq!(NotePath::parse("a/b.c.md").unwrap().stem(), "b.c");
         assert_eq!(NotePath::parse("b").unwrap().stem(), "b");
+        assert_eq!(NotePath::parse("b.mdx").unwrap().stem(), "b");
     }
 }

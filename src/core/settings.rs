@@ -13,17 +13,80 @@ pub use self::list::ListedSetting;
 pub use self::table::{HandoffFile, HandoffSettings, Settings, SettingsFile, VaultEntry};
 use crate::core::named::named;
 
-/// How the text inside `[[…]]` becomes a concept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// How the notes of a vault are written: what a `[[link]]` names, what a note is called, and what is no note.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LinkStyle {
-    /// Like maenifold: `[[a|b]]` and `[[a#b]]` are whole names.
+    /// Like maenifold: `[[a|b]]` and `[[a#b]]` are whole names, and every `.md` file is a note.
     Maenifold,
-    /// Like Obsidian: the text after `|` or `#` is not part of the name.
+    /// Like Obsidian: `[[note#heading|label]]`.
     Obsidian,
+    /// Like Logseq: `[[page]]`, `#tag`, and `property:: value`.
+    Logseq,
+    /// Like Dendron: `[[label|note#heading]]`.
+    Dendron,
+    /// Markdown of no known program: a link is read as what it most likely means.
+    Plain,
 }
 
-named!(LinkStyle { Maenifold = "maenifold", Obsidian = "obsidian" });
+named!(LinkStyle {
+    Maenifold = "maenifold",
+    Obsidian = "obsidian",
+    Logseq = "logseq",
+    Dendron = "dendron",
+    Plain = "plain",
+});
+
+impl LinkStyle {
+    /// The program for notes whose marks a vault of this style has.
+    pub fn program(self) -> Option<&'static str> {
+        match self {
+            LinkStyle::Obsidian => Some("Obsidian"),
+            LinkStyle::Logseq => Some("Logseq"),
+            LinkStyle::Dendron => Some("Dendron"),
+            LinkStyle::Maenifold | LinkStyle::Plain => None,
+        }
+    }
+
+    /// Whether a link may name anything, and need not lead to a note.
+    pub fn has_free_names(self) -> bool {
+        matches!(self, LinkStyle::Maenifold | LinkStyle::Plain)
+    }
+}
+
+/// The style that the user prefers, for all vaults.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LinkPreference {
+    /// Each vault's own, told by its marks.
+    #[default]
+    Auto,
+    Obsidian,
+    Logseq,
+    Dendron,
+    Maenifold,
+}
+
+named!(LinkPreference {
+    Auto = "auto",
+    Obsidian = "obsidian",
+    Logseq = "logseq",
+    Dendron = "dendron",
+    Maenifold = "maenifold",
+});
+
+impl LinkPreference {
+    /// The style of all vaults; `None` if each has its own.
+    pub fn style(self) -> Option<LinkStyle> {
+        match self {
+            LinkPreference::Auto => None,
+            LinkPreference::Obsidian => Some(LinkStyle::Obsidian),
+            LinkPreference::Logseq => Some(LinkStyle::Logseq),
+            LinkPreference::Dendron => Some(LinkStyle::Dendron),
+            LinkPreference::Maenifold => Some(LinkStyle::Maenifold),
+        }
+    }
+}
 
 /// The origin of a value, in ascending precedence.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

@@ -5,5 +5,6 @@ pub mod for_html;
 pub mod for_model;
 pub mod for_report;
 pub mod for_terminal;
+pub mod nfc;
 pub mod number;
 pub(crate) mod words;

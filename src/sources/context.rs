@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::core::note::concept::Concept;
 use crate::core::search::answer::{ContextAnswer, RelatedConcept};
 use crate::core::search::nearest;
+use crate::core::text::nfc;
 use crate::core::time::Timestamp;
 use crate::sources::search::uri;
 use crate::store::index::{Index, IndexError};
@@ -45,11 +46,12 @@ pub fn answer(
     let today = now.unwrap_or_else(clock::now).day();
     let mut answer = ContextAnswer::unknown(wanted);
     let Some(concept) = Concept::parse(wanted) else { return Ok(answer) };
-    answer.concept = concept.to_string();
-    let Some(row) = index.concept(&concept)? else {
+    let Some((row, concept)) = known(index, wanted)? else {
         answer.nearest = nearest::nearest(&concept, index.concepts()?.into_iter());
+        answer.concept = concept.to_string();
         return Ok(answer);
     };
+    answer.concept = concept.to_string();
     answer.known = true;
     let direct = index.neighbours(row, max_entities, today)?;
     for neighbour in &direct {
@@ -67,6 +69,16 @@ pub fn answer(
     let direct = direct.iter().map(|neighbour| neighbour.id).collect();
     answer.expanded_concepts = expand(row, direct, depth, max_entities, around)?;
     Ok(answer)
+}
+
+/// The row and the name of a concept, in any composition of its characters.
+fn known(index: &Index, wanted: &str) -> Result<Option<(i64, Concept)>, IndexError> {
+    for concept in nfc::forms(wanted).iter().filter_map(|form| Concept::parse(form)) {
+        if let Some(row) = index.concept(&concept)? {
+            return Ok(Some((row, concept)));
+        }
+    }
+    Ok(None)
 }
 
 /// Adds a concept, and the addresses of its notes.

@@ -19,6 +19,7 @@ use std::time::Instant;
 use crate::core::context::found::{ConceptDetails, FoundConcept, FoundNote, SEARCHED};
 use crate::core::context::receipt::{Fault, FaultSource};
 use crate::core::note::vault::Vault;
+use crate::core::settings::LinkStyle;
 use crate::core::settings::Setting;
 use crate::core::source::SourcePreference;
 use crate::core::time::Timestamp;
@@ -174,7 +175,7 @@ fn consistently<T>(
     if memory.is_unchanged() {
         return answer;
     }
-    *memory = Memory::open(&memory_of(place)?, &place.settings, MAENIFOLD_DATABASE)?;
+    *memory = Memory::open(&memory_of(place)?, MAENIFOLD_DATABASE)?;
     question(memory)
 }
 
@@ -183,12 +184,12 @@ fn open_database(place: &Place, places: &Places) -> Result<(Memory, Option<Strin
     if !places.database.exists() {
         return Err(format!("there is no {}", places.database.display()));
     }
-    let vault = Vault { name: String::new(), root: places.memory.clone() };
+    let vault = Vault::new("", places.memory.clone(), LinkStyle::Maenifold);
     // Opening reads all rows, which takes as long as listing all files, so both run in parallel.
     let (memory, (listings, _)) = thread::scope(|scope| {
         let walk = || vault::walk(&[vault], place.settings.max_file_bytes.value);
         let listed = scope.spawn(walk);
-        let memory = Memory::open(places, &place.settings, MAENIFOLD_DATABASE);
+        let memory = Memory::open(places, MAENIFOLD_DATABASE);
         (memory, listed.join().unwrap_or_default())
     });
     let memory = memory?;

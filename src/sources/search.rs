@@ -10,6 +10,7 @@ use crate::core::search::fulltext;
 use crate::core::search::ranking::{Ranked, Reason, rank};
 use crate::core::search::snippet;
 use crate::core::secrets;
+use crate::core::text::nfc;
 use crate::store::index::{Index, IndexError, NoteCard, NoteId};
 use crate::system::vault;
 use crate::workspace::refresh::{Refreshed, ask};
@@ -76,7 +77,7 @@ pub(crate) fn best(
             }
         }
     }
-    if let Some(name) = Concept::parse(query) {
+    for name in nfc::forms(query).iter().filter_map(|query| Concept::parse(query)) {
         for (note, matched, title) in index.named(&name, candidates)? {
             reasons.push(named(note, matched, &title, query));
         }

@@ -24,7 +24,6 @@ pub use store::{Store, Unusable, WriterLock};
 pub use update::{Outcome, Updater};
 
 use crate::core::note::vault::Vault;
-use crate::core::settings::Settings;
 
 /// Identifies our files among all SQLite files: "kgcx" in ASCII.
 const APPLICATION_ID: i32 = 0x6b67_6378;
@@ -93,14 +92,14 @@ pub struct Totals {
 ///
 /// Includes the program's version: a release may parse notes differently, and a rebuild takes a
 /// second.
-pub fn fingerprint(vaults: &[Vault], settings: &Settings) -> String {
-    let vaults: Vec<String> =
-        vaults.iter().map(|vault| format!("{}={}", vault.name, vault.root.display())).collect();
+pub fn fingerprint(vaults: &[Vault], max_file_bytes: u64) -> String {
+    let vaults: Vec<String> = vaults
+        .iter()
+        .map(|Vault { name, root, style, .. }| format!("{name}={} ({style})", root.display()))
+        .collect();
     format!(
-        "kgctx {} schema {SCHEMA_VERSION} links {} max {} vaults {}",
+        "kgctx {} schema {SCHEMA_VERSION} max {max_file_bytes} vaults {}",
         env!("CARGO_PKG_VERSION"),
-        settings.links.value,
-        settings.max_file_bytes.value,
         vaults.join("|")
     )
 }

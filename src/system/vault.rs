@@ -3,6 +3,7 @@
 mod folder;
 mod memory_vault;
 mod open_folder;
+mod style;
 mod walkers;
 
 use std::fs::{self, File, Metadata};
@@ -11,6 +12,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 pub use memory_vault::MemoryVault;
+pub use style::{MARKS, Styles};
 
 use crate::core::note::NotePath;
 use crate::core::note::listing::{FolderListing, ListedFile, Skipped, Stamp};
@@ -19,8 +21,8 @@ use crate::core::settings::{Setting, VaultSpec};
 use crate::core::time::Timestamp;
 use crate::system::vault::folder::VaultFolder;
 
-/// Checks that a vault is readable, and finds its canonical root. The error says why it cannot be used.
-pub fn open(spec: &Setting<VaultSpec>) -> Result<Vault, String> {
+/// Checks that a vault is readable, finds its canonical root, and tells its style. The error says why it cannot be used.
+pub fn open(spec: &Setting<VaultSpec>, styles: &Styles) -> Result<Vault, String> {
     let Setting { value: VaultSpec { name, path }, origin } = spec;
     let vault = format!("{} (from {origin})", path.display());
     let unreadable =
@@ -35,7 +37,9 @@ pub fn open(spec: &Setting<VaultSpec>) -> Result<Vault, String> {
         return Err(format!("not a folder: {vault}; a vault is a folder of markdown files"));
     }
     fs::read_dir(&root).map_err(unreadable)?;
-    Ok(Vault { name: name.clone(), root })
+    let style = styles.style(path, &root);
+    let templates = style::templates(&root, style);
+    Ok(Vault { templates, ..Vault::new(name, root, style) })
 }
 
 /// The folder `name` at the root of a vault; `None` if it does not exist.

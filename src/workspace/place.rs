@@ -13,6 +13,7 @@ use crate::system::directories::Directories;
 use crate::system::environment::Environment;
 use crate::system::git;
 use crate::system::maenifold_places::Places;
+use crate::system::vault::Styles;
 use crate::workspace::AppError;
 use crate::workspace::settings::{self, LoadedSettings};
 
@@ -112,6 +113,15 @@ impl Place {
             others.settings.vaults.retain(|vault| vault.value.path != places.memory);
         }
         others
+    }
+
+    /// How the styles of this place's vaults are told.
+    pub(crate) fn styles(&self) -> Styles {
+        Styles {
+            preferred: self.settings.links.value.style(),
+            memory: Places::locate(&self.environment).map(|places| places.memory),
+            top: self.project.notes_root.clone(),
+        }
     }
 
     pub(super) fn without_vault(&self) -> AppError {

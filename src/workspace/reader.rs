@@ -3,19 +3,22 @@
 use std::io;
 use std::sync::{Mutex, PoisonError};
 
-use crate::core::note::NotePath;
 use crate::core::note::decode::{self, Decoded};
 use crate::core::note::freshness;
-use crate::core::note::front_matter;
 use crate::core::note::listing::{FolderListing, ListedFile, Rejection};
-use crate::core::note::markdown;
+use crate::core::note::logseq;
+use crate::core::note::markdown::{self, Parts};
+use crate::core::note::not_note::rejection;
 use crate::core::note::reading::{Content, NoteQuotes, ReadNote, Reading};
-use crate::core::note::reference::references;
+use crate::core::note::reference::{Referring, keys, references};
 use crate::core::note::vault::Vault;
+use crate::core::note::{NotePath, Remarks};
 use crate::core::quote::lines::body_lines;
 use crate::core::quote::passage::{FEW_NOTES, MOST_WORDS, MOST_WORDS_OF_FEW};
 use crate::core::search::fulltext;
 use crate::core::secrets;
+use crate::core::settings::LinkStyle;
+use crate::core::text::nfc::nfc;
 use crate::system::clock;
 use crate::system::vault;
 use crate::system::vault::MemoryVault;
@@ -86,21 +89,42 @@ impl<'a> FileReader<'a> {
         let (Decoded::Text(text, remarks), Ok(path)) = (decode::decode(bytes), path) else {
             return (Content::Rejected(Rejection::Binary), settled);
         };
-        let note =
-            markdown::parse(&text, path.stem(), self.workspace.settings.links.value, remarks);
-        let body = front_matter::split(&text).1;
+        if let Some(reason) = rejection(&text, vault.style) {
+            return (Content::Rejected(reason), settled);
+        }
+        let read = self.read_note(&text, &path, vault.style, remarks);
+        (Content::Note(Box::new(ReadNote { hash, ..read })), settled)
+    }
+
+    fn read_note(
+        &self,
+        text: &str,
+        path: &NotePath,
+        style: LinkStyle,
+        remarks: Remarks,
+    ) -> ReadNote {
+        let parts = Parts::of(text, style);
+        let note = markdown::parse_parts(&parts, path.stem(), style, remarks);
+        let Parts { yaml, properties, body } = &parts;
+        let folder = path.as_str().rsplit_once('/').map_or("", |(folder, _)| folder);
         let masked = secrets::mask(body);
-        let lines = body_lines(&masked);
-        let read = ReadNote {
-            hash,
-            fresh_until: freshness::fresh_until(&path, note.created),
+        let (lines, tags) = (&body_lines(&masked), &note.tags);
+        let references = references(&Referring { style, folder, yaml, properties, tags, lines });
+        let aliases = note.aliases.iter().map(String::as_str);
+        let blocks = (style == LinkStyle::Logseq).then(|| logseq::block_ids(text));
+        let others = aliases.chain(blocks.into_iter().flatten());
+        let is_memory = style == LinkStyle::Maenifold;
+        ReadNote {
+            hash: [0; 16],
+            fresh_until: freshness::fresh_until(path, note.created),
             has_edges: note.mentions.len() <= markdown::MAX_CONCEPTS_FOR_EDGES,
-            text: fulltext::of_note(&note, &path, body),
-            quotes: NoteQuotes::of(&masked, &lines, self.most_words),
-            references: references(&listing.folder, &lines),
+            text: fulltext::of_note(&note, path, body),
+            quotes: NoteQuotes::of(&masked, lines, self.most_words),
+            stem: if is_memory { path.stem().to_owned() } else { nfc(path.stem()).into_owned() },
+            keys: keys(path.as_str(), &note.title, others),
+            references,
             note,
-        };
-        (Content::Note(Box::new(read)), settled)
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::core::note::vault::Vault;
 use crate::core::settings::{Setting, VaultSpec};
-use crate::system::vault;
+use crate::system::vault::{self, Styles};
 use crate::system::within;
 use crate::workspace::AppError;
 
@@ -12,11 +12,14 @@ use crate::workspace::AppError;
 /// exactly one of them, with one address. With `patience`, skips vaults that take longer.
 pub(super) fn open_reachable(
     specs: &[Setting<VaultSpec>],
+    styles: &Styles,
     patience: Option<Duration>,
 ) -> (Vec<Vault>, Vec<AppError>) {
     let opened: Vec<Result<Vault, AppError>> = match patience {
-        None => specs.iter().map(|spec| vault::open(spec).map_err(AppError::Place)).collect(),
-        Some(patience) => open_within(specs, patience),
+        None => {
+            specs.iter().map(|spec| vault::open(spec, styles).map_err(AppError::Place)).collect()
+        }
+        Some(patience) => open_within(specs, styles, patience),
     };
     let mut vaults = Vec::new();
     let mut errors = Vec::new();
@@ -39,13 +42,17 @@ pub(super) fn open_reachable(
 
 /// Opens each vault on a separate thread, so that a network folder that does not answer delays only
 /// itself.
-fn open_within(specs: &[Setting<VaultSpec>], patience: Duration) -> Vec<Result<Vault, AppError>> {
+fn open_within(
+    specs: &[Setting<VaultSpec>],
+    styles: &Styles,
+    patience: Duration,
+) -> Vec<Result<Vault, AppError>> {
     let until = Instant::now() + patience;
     let opening: Vec<_> = specs
         .iter()
         .map(|spec| {
-            let spec = spec.clone();
-            within::start(move || vault::open(&spec))
+            let (spec, styles) = (spec.clone(), styles.clone());
+            within::start(move || vault::open(&spec, &styles))
         })
         .collect();
     let opened = specs.iter().zip(opening).map(|(spec, opening)| match opening.by(until) {
@@ -68,7 +75,7 @@ fn conflict(vaults: &[Vault]) -> Option<(usize, String)> {
     }
     let plain = vaults.iter().find(|vault| vault.name.is_empty())?;
     let named = vaults.iter().enumerate().filter(|(_, vault)| !vault.name.is_empty());
-    for (n, Vault { name, root }) in named {
+    for (n, Vault { name, root, .. }) in named {
         if let Some(folder) = vault::folder_in(plain, name) {
             let (root, folder) = (root.display(), folder.display());
             let reason = format!(

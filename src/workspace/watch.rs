@@ -40,9 +40,11 @@ pub fn watch(
     let mut watcher = VaultWatcher::new(workspace.vaults.iter().map(|vault| vault.root.clone()))
         .map_err(|error| AppError::Watch(error.to_string()))?;
     let n_changes = watcher.n_changes();
+    let mut workspace = workspace.clone();
     loop {
         let seen = n_changes.load(Ordering::SeqCst);
-        let refreshed = refresh(workspace, Mode::Incremental, Patience::Wait, &mut |_, _| {});
+        workspace.tell_styles();
+        let refreshed = refresh(&workspace, Mode::Incremental, Patience::Wait, &mut |_, _| {});
         let is_good = refreshed.as_ref().is_ok_and(|(_, refreshed)| {
             !matches!(refreshed.notice, Some(Notice::Busy | Notice::Stale(_)))
         });

@@ -50,7 +50,7 @@ fn files_below(top: &Path, folder: &Path, found: &mut Vec<RepositoryFile>) {
 }
 
 fn found(files: &[RepositoryFile], links: LinkStyle) -> Vec<Finding> {
-    let vaults = [CheckedVault { name: "notes".to_owned(), folder: String::new() }];
+    let vaults = [CheckedVault { name: "notes".to_owned(), folder: String::new(), style: links }];
     let settings = CheckSettings::default();
     let input = RuleInput {
         files,
@@ -104,9 +104,7 @@ fn simple(file: &RepositoryFile, style: LinkStyle) -> Simple {
     let title = title.or_else(heading).filter(|title| !title.is_empty());
     let ends: Vec<String> = match style {
         LinkStyle::Maenifold => Vec::new(),
-        LinkStyle::Obsidian => {
-            path.match_indices('/').map(|(at, _)| path[at + 1..].to_owned()).collect()
-        }
+        _ => path.match_indices('/').map(|(at, _)| path[at + 1..].to_owned()).collect(),
     };
     let names = [vec![path], vec![title.unwrap_or(stem.clone())], aliases, vec![stem], ends];
     Simple {
@@ -150,7 +148,7 @@ fn targets(paragraph: &str) -> Vec<String> {
 fn name(text: &str, style: LinkStyle) -> String {
     match style {
         LinkStyle::Maenifold => normal_form(text),
-        LinkStyle::Obsidian => {
+        _ => {
             let text = text.trim().trim_start_matches('/');
             text.strip_suffix(".md").unwrap_or(text).to_lowercase()
         }
@@ -221,15 +219,11 @@ fn simple_counts(files: &[RepositoryFile], style: LinkStyle) -> [Count; 3] {
         for inner in &note.wiki_links {
             let target = match style {
                 LinkStyle::Maenifold => inner.as_str(),
-                LinkStyle::Obsidian => {
-                    inner.split(['|', '#', '^']).next().unwrap().trim_end_matches('\\').trim()
-                }
+                _ => inner.split(['|', '#', '^']).next().unwrap().trim_end_matches('\\').trim(),
             };
             let concept = match style {
                 LinkStyle::Maenifold => normal_form(inner),
-                LinkStyle::Obsidian => {
-                    normal_form(inner.split(['|', '#']).next().unwrap().trim_end_matches('\\'))
-                }
+                _ => normal_form(inner.split(['|', '#']).next().unwrap().trim_end_matches('\\')),
             };
             if !concept.is_empty() {
                 concepts.entry(concept).or_default().insert(number);

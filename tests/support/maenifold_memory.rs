@@ -9,12 +9,11 @@ use kgctx::core::note::listing::FolderListing;
 use kgctx::core::note::markdown;
 use kgctx::core::note::vault::{Vault, uri};
 use kgctx::core::note::{NotePath, Remarks};
-use kgctx::core::settings::{LinkStyle, Settings};
+use kgctx::core::settings::LinkStyle;
 use kgctx::sources::maenifold::database::Memory;
 use kgctx::system::environment::Environment;
 use kgctx::system::maenifold_places::Places;
 use kgctx::system::vault;
-use kgctx::workspace::{Place, Request};
 use rusqlite::{Connection, OptionalExtension, params};
 use tempfile::TempDir;
 
@@ -71,21 +70,12 @@ impl Maenifold {
 
     /// Opens the database as a source.
     pub(crate) fn memory(&self) -> Result<Memory, String> {
-        Memory::open(&self.places(), &self.settings(), Duration::from_millis(200))
-    }
-
-    fn settings(&self) -> Settings {
-        let request = Request {
-            dir: Some(self.root.clone()),
-            home: Some(self.root.join("kgctx-home")),
-            ..Request::default()
-        };
-        Place::find(&request).unwrap().settings
+        Memory::open(&self.places(), Duration::from_millis(200))
     }
 
     /// Its notes as a walk finds them.
     pub(crate) fn listings(&self) -> Vec<FolderListing> {
-        let vault = Vault { name: String::new(), root: self.root.join("memory") };
+        let vault = Vault::new("", self.root.join("memory"), LinkStyle::Maenifold);
         vault::walk(&[vault], u64::MAX).0
     }
 

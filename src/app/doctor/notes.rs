@@ -8,6 +8,7 @@ use crate::app::session::Session;
 use crate::core::context::receipt::{Fault, FaultSource, Receipt};
 use crate::core::diagnosis::{Check, Verdict};
 use crate::core::host::Host;
+use crate::core::note::vault::Vault;
 use crate::core::source::SourceChoice;
 use crate::core::text::number::{counted, thousands};
 use crate::core::time_limits;
@@ -65,8 +66,11 @@ fn vaults(workspace: Option<&Workspace>, errors: &[AppError]) -> Vec<Check> {
     let check = |error| Check::of_error("vaults", verdict, error, out);
     let mut checks: Vec<Check> = errors.iter().map(check).collect();
     if let Some(workspace) = workspace {
-        let vaults: Vec<String> =
-            workspace.vaults.iter().map(|vault| vault.root.display().to_string()).collect();
+        let vault = |vault: &Vault| match vault.style.program() {
+            Some(program) => format!("{} ({program})", vault.root.display()),
+            None => vault.root.display().to_string(),
+        };
+        let vaults: Vec<String> = workspace.vaults.iter().map(vault).collect();
         let found = format!("{}: {}", counted(vaults.len(), "folder"), vaults.join(", "));
         checks.insert(0, Check::ok("vaults", found));
     }

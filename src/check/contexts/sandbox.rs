@@ -13,10 +13,11 @@ use crate::check::rules::roles::Roles;
 use crate::check::settings::{self, SessionSpec};
 use crate::check::snapshot::base::Base;
 use crate::check::snapshot::text;
+use crate::core::note::vault::Vault;
 use crate::core::settings::Settings;
 use crate::core::source::SourcePreference;
 use crate::system::environment::Environment;
-use crate::system::vault;
+use crate::system::vault::{self, MARKS};
 use crate::workspace::{AppError, Place, Request};
 
 /// A slow machine must not change the findings.
@@ -46,6 +47,7 @@ impl<'r> Sandbox<'r> {
         for path in repository.listing.paths.iter().chain(of_base) {
             checkout.make_folder_of(path)?;
         }
+        write_marks(repository, &checkout)?;
         write_settings(repository, &checkout)?;
         let mut places = BTreeMap::new();
         for (n, SessionSpec { name, dir, .. }) in repository.sessions.iter().enumerate() {
@@ -74,6 +76,18 @@ impl<'r> Sandbox<'r> {
     pub(crate) fn roles(&self) -> Roles<'_> {
         Roles { settings: &self.repository.file.settings, vaults: &self.vaults }
     }
+}
+
+/// Writes the files by which the style of a vault is told.
+fn write_marks(repository: &Repository, checkout: &TempCheckout) -> Result<(), CheckError> {
+    for path in &repository.listing.paths {
+        let above = MARKS.iter().find_map(|mark| path.strip_suffix(mark));
+        if above.is_some_and(|above| above.is_empty() || above.ends_with('/')) {
+            let bytes = repository.tree.read(path, MAX_SETTINGS_BYTES).unwrap_or_default();
+            checkout.write(path, &bytes)?;
+        }
+    }
+    Ok(())
 }
 
 /// Writes the settings at the top and, without a repository, those of packages.
@@ -117,10 +131,13 @@ pub(crate) fn request(checkout: &TempCheckout, dir: &str) -> Request {
 
 /// Skips vaults that cannot be opened: their sessions report them.
 fn vaults(checkout: &TempCheckout, places: &BTreeMap<String, Place>) -> Vec<CheckedVault> {
-    let specs = places.values().flat_map(|place| &place.settings.vaults);
-    let opened = specs.filter_map(|spec| vault::open(spec).ok()).map(|opened| {
-        let below = opened.root.strip_prefix(&checkout.project).unwrap_or(Path::new(""));
-        CheckedVault { folder: below.to_string_lossy().into_owned(), name: opened.name }
+    let open = |place: &Place| {
+        let (specs, styles) = (place.settings.vaults.clone(), place.styles());
+        specs.into_iter().filter_map(move |spec| vault::open(&spec, &styles).ok())
+    };
+    let opened = places.values().flat_map(open).map(|Vault { name, root, style, .. }| {
+        let below = root.strip_prefix(&checkout.project).unwrap_or(Path::new(""));
+        CheckedVault { folder: below.to_string_lossy().into_owned(), name, style }
     });
     opened.collect::<BTreeSet<CheckedVault>>().into_iter().collect()
 }

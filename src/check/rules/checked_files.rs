@@ -13,6 +13,7 @@ use super::{CheckedVault, RuleInput};
 use crate::check::finding::{Finding, Rule, Severity};
 use crate::check::repository_file::RepositoryFile;
 use crate::core::note::front_matter::{self, FrontMatter};
+use crate::core::note::without_extension;
 use crate::core::secrets::FoundSecret;
 use crate::core::time::Timestamp;
 
@@ -126,8 +127,7 @@ impl<'a> CheckedFile<'a> {
     }
 
     pub(super) fn stem(&self) -> &'a str {
-        let name = tree::name_of(self.path);
-        name.strip_suffix(".md").unwrap_or(name)
+        without_extension(tree::name_of(self.path))
     }
 
     /// The text after the front matter.

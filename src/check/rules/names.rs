@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::checked_files::CheckedFile;
 use super::tree;
 use crate::core::note::concept::Concept;
+use crate::core::note::without_extension;
 use crate::core::settings::LinkStyle;
 
 #[derive(Debug)]
@@ -23,15 +24,15 @@ impl Names {
             let path = file.path;
             let in_vault = tree::below(&vault.folder, path).unwrap_or(path);
             for path in [in_vault, path] {
-                names.add(0, path.strip_suffix(".md").unwrap_or(path), number);
+                names.add(0, without_extension(path), number);
             }
             names.add(1, file.title(), number);
             for alias in &file.front_matter.aliases {
                 names.add(2, alias, number);
             }
             names.add(3, file.stem(), number);
-            if style == LinkStyle::Obsidian {
-                let mut rest = path.strip_suffix(".md").unwrap_or(path);
+            if !style.has_free_names() {
+                let mut rest = without_extension(path);
                 while let Some((_, end)) = rest.split_once('/') {
                     names.add(4, end, number);
                     rest = end;
@@ -52,10 +53,12 @@ impl Names {
     /// The form in which names are compared.
     fn key(&self, name: &str) -> Option<String> {
         match self.style {
-            LinkStyle::Maenifold => Concept::parse(name).map(|concept| concept.as_str().to_owned()),
-            LinkStyle::Obsidian => {
+            _ if self.style.has_free_names() => {
+                Concept::parse(name).map(|concept| concept.as_str().to_owned())
+            }
+            _ => {
                 let name = name.trim();
-                let name = name.strip_suffix(".md").unwrap_or(name);
+                let name = without_extension(name);
                 (!name.is_empty()).then(|| name.to_lowercase())
             }
         }
@@ -72,8 +75,8 @@ impl Names {
 /// The name in a link's inner text.
 pub(super) fn target(inner: &str, style: LinkStyle) -> &str {
     match style {
-        LinkStyle::Maenifold => inner,
-        LinkStyle::Obsidian => {
+        _ if style.has_free_names() => inner,
+        _ => {
             let target = inner.split(['|', '#', '^']).next().unwrap_or(inner);
             // In a table, the bar is written as `\|`.
             target.strip_suffix('\\').unwrap_or(target).trim()

@@ -3,6 +3,7 @@
 use super::{CheckedVault, pattern, tree};
 use crate::check::repository::SETTINGS;
 use crate::check::settings::CheckSettings;
+use crate::core::note::not_note::is_note_name;
 use crate::core::note::vault::uri;
 
 /// Finds the roles of files by their paths.
@@ -21,7 +22,7 @@ impl<'a> Roles<'a> {
                 .is_some_and(|below| !is_hidden(below) && !below.contains('\\'))
         };
         let innermost = self.vaults.iter().filter(holds).max_by_key(|vault| vault.folder.len());
-        innermost.filter(|_| path.ends_with(".md"))
+        innermost.filter(|vault| is_note_name(path.as_bytes(), vault.style))
     }
 
     pub(crate) fn is_note(self, path: &str) -> bool {
@@ -62,11 +63,13 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::core::settings::LinkStyle;
 
     fn vaults() -> [CheckedVault; 2] {
         let vault = |name: &str, folder: &str| CheckedVault {
             name: name.to_owned(),
             folder: folder.to_owned(),
+            style: LinkStyle::Plain,
         };
         [vault("project", ".kgctx/memory"), vault("docs", "docs")]
     }

@@ -25,6 +25,7 @@ impl TestRepository {
         let vault = |name: &str, folder: &str| CheckedVault {
             name: name.to_owned(),
             folder: folder.to_owned(),
+            style: LinkStyle::Plain,
         };
         TestRepository {
             files: Vec::new(),

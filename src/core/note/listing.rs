@@ -75,6 +75,14 @@ pub struct Skipped {
     pub unreadable: u64,
     /// Notes whose name is no UTF-8 or has a backslash, and so can have no address.
     pub unnameable: u64,
+    /// Folders and notes that are templates.
+    pub templates: u64,
+    /// Folders and notes that are copies of others.
+    pub backups: u64,
+    /// Pointers to large files that git keeps elsewhere.
+    pub pointers: u64,
+    /// Files that say that a program writes them.
+    pub generated: u64,
 }
 
 impl Skipped {
@@ -83,7 +91,7 @@ impl Skipped {
     }
 
     /// Each reason in words, with its number.
-    pub fn by_reason(&self) -> [(&'static str, u64); 7] {
+    pub fn by_reason(&self) -> [(&'static str, u64); 11] {
         [
             ("hidden", self.hidden),
             ("ignored by git", self.ignored),
@@ -92,6 +100,10 @@ impl Skipped {
             ("binary", self.binary),
             ("unreadable", self.unreadable),
             ("names without an address", self.unnameable),
+            ("templates", self.templates),
+            ("backups", self.backups),
+            ("pointers to large files", self.pointers),
+            ("generated", self.generated),
         ]
     }
 
@@ -104,6 +116,10 @@ impl Skipped {
         self.binary += other.binary;
         self.unreadable += other.unreadable;
         self.unnameable += other.unnameable;
+        self.templates += other.templates;
+        self.backups += other.backups;
+        self.pointers += other.pointers;
+        self.generated += other.generated;
     }
 }
 
@@ -113,6 +129,10 @@ pub enum Rejection {
     Binary,
     /// It could not be read.
     Unreadable,
+    /// It stands for a large file that git keeps elsewhere.
+    Pointer,
+    /// A program writes it.
+    Generated,
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Reads a note's markdown: title, sections, links that count, a first sentence. Never fails.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -8,11 +9,13 @@ use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use crate::core::note::concept::Concept;
 use crate::core::note::front_matter::{self, Validity};
-use crate::core::note::wikilink;
+use crate::core::note::logseq::{self, PageProperties};
 use crate::core::note::{Note, Remark, Remarks};
+use crate::core::note::{tag, wikilink};
 use crate::core::secrets;
 use crate::core::settings::LinkStyle;
 use crate::core::text::for_model;
+use crate::core::text::nfc::nfc;
 use crate::core::time::Timestamp;
 
 /// A note with more distinct concepts than this gets no edges: their number grows with the square.
@@ -28,25 +31,56 @@ const LONGEST_TITLE_BYTES: usize = 2_000;
 /// In so much of a paragraph it is looked for.
 const EXCERPT_SOURCE_BYTES: usize = 4_096;
 
+/// The parts of a note's text.
+#[derive(Debug, Clone)]
+pub struct Parts<'a> {
+    pub yaml: &'a str,
+    /// The `key:: value` lines at the beginning of a page of Logseq.
+    pub properties: &'a str,
+    /// What is quoted and searched.
+    pub body: Cow<'a, str>,
+}
+
+impl<'a> Parts<'a> {
+    pub fn of(text: &'a str, style: LinkStyle) -> Parts<'a> {
+        let (yaml, body) = front_matter::split(text);
+        let yaml = yaml.unwrap_or_default();
+        if style != LinkStyle::Logseq {
+            return Parts { yaml, properties: "", body: Cow::Borrowed(body) };
+        }
+        let (properties, body) = logseq::split(body);
+        Parts { yaml, properties, body: logseq::without_properties_of_program(body) }
+    }
+}
+
 /// Reads the text of a file called `stem`.
-pub fn parse(text: &str, stem: &str, style: LinkStyle, mut remarks: Remarks) -> Note {
-    let (yaml, body) = front_matter::split(text);
-    let (meta, validity) = front_matter::parse(yaml.unwrap_or_default());
+pub fn parse(text: &str, stem: &str, style: LinkStyle, remarks: Remarks) -> Note {
+    parse_parts(&Parts::of(text, style), stem, style, remarks)
+}
+
+/// Reads the parts of a file called `stem`.
+pub fn parse_parts(parts: &Parts<'_>, stem: &str, style: LinkStyle, mut remarks: Remarks) -> Note {
+    let (mut meta, validity) = front_matter::parse(parts.yaml);
     if validity == Validity::Broken {
         remarks.add(Remark::BrokenFrontMatter);
     }
-    let outline = read_outline(body, style);
+    let mut outline = read_outline(&parts.body, style);
+    if !parts.properties.is_empty() {
+        let page = PageProperties::parse(parts.properties);
+        outline.count_properties(parts.properties, &page.tags, style);
+        meta.title = page.title.or(meta.title);
+        meta.aliases.extend(page.aliases);
+        meta.tags.extend(page.tags);
+    }
     if outline.mentions.len() > MAX_CONCEPTS_FOR_EDGES {
         remarks.add(Remark::TooManyConcepts);
     }
+    if style != LinkStyle::Maenifold {
+        meta.aliases.iter_mut().for_each(|alias| *alias = nfc(alias).into_owned());
+    }
+    let title = titled(meta.title.take(), &mut outline, stem, style, &mut meta.aliases);
     Note {
-        title: meta
-            .title
-            .map(|title| one_line(&title))
-            .or(outline.first_heading)
-            .filter(|title| !title.is_empty())
-            .map(|title| shortened(title, LONGEST_TITLE_BYTES))
-            .unwrap_or_else(|| stem.to_owned()),
+        title,
         aliases: meta.aliases,
         tags: meta.tags,
         created: meta.created.as_deref().and_then(Timestamp::parse),
@@ -59,6 +93,35 @@ pub fn parse(text: &str, stem: &str, style: LinkStyle, mut remarks: Remarks) -> 
     }
 }
 
+/// The title that the program of a style shows. A title of the front matter that it does not show is another name.
+fn titled(
+    written: Option<String>,
+    outline: &mut Outline,
+    stem: &str,
+    style: LinkStyle,
+    aliases: &mut Vec<String>,
+) -> String {
+    let written = written.map(|title| one_line(&title));
+    let heading = outline.first_heading.take();
+    let title = match style {
+        LinkStyle::Obsidian => {
+            aliases.extend(written.filter(|title| title != stem && !aliases.contains(title)));
+            None
+        }
+        LinkStyle::Logseq => written,
+        LinkStyle::Maenifold | LinkStyle::Dendron | LinkStyle::Plain => written.or(heading),
+    };
+    let title = title.filter(|title| !title.is_empty());
+    let title = title.map(|title| shortened(title, LONGEST_TITLE_BYTES));
+    match (title, style) {
+        (Some(title), LinkStyle::Maenifold) => title,
+        (Some(title), _) => nfc(&title).into_owned(),
+        (None, LinkStyle::Maenifold) => stem.to_owned(),
+        (None, LinkStyle::Logseq) => logseq::page_title(&nfc(stem)),
+        (None, _) => nfc(stem).into_owned(),
+    }
+}
+
 /// What the markdown itself says.
 #[derive(Default)]
 struct Outline {
@@ -68,9 +131,38 @@ struct Outline {
     first_paragraph: String,
 }
 
+impl Outline {
+    /// Counts the concepts that a text names.
+    fn count(&mut self, text: &str, style: LinkStyle) {
+        wikilink::find_links(text, |inner| self.count_name(inner, style));
+        if style == LinkStyle::Logseq {
+            tag::find_tags(text, |tag| self.count_name(tag, style));
+        }
+    }
+
+    fn count_name(&mut self, inner: &str, style: LinkStyle) {
+        // Looked at here, as it was written: the normal form of a secret has no shape any more.
+        let is_secret = !secrets::find(inner).is_empty();
+        if let Some(concept) = wikilink::concept(inner, style).filter(|_| !is_secret) {
+            *self.mentions.entry(concept).or_insert(0) += 1;
+        }
+    }
+
+    /// Counts the links of a page's properties, and its tags, which need not be written as links.
+    fn count_properties(&mut self, properties: &str, tags: &[String], style: LinkStyle) {
+        self.count(properties, style);
+        for tag in tags {
+            if !wikilink::concept(tag, style).is_some_and(|tag| self.mentions.contains_key(&tag)) {
+                self.count_name(tag, style);
+            }
+        }
+    }
+}
+
 fn read_outline(body: &str, style: LinkStyle) -> Outline {
     let mut outline = Outline::default();
-    let may_have_links = memmem::find(body.as_bytes(), b"[[").is_some();
+    let has_tags = style == LinkStyle::Logseq && body.contains('#');
+    let may_have_links = has_tags || memmem::find(body.as_bytes(), b"[[").is_some();
     let mut run = InlineRun::new(body);
     let mut heading: Option<(HeadingLevel, String)> = None;
     let mut inside_code_or_html = false;
@@ -80,14 +172,7 @@ fn read_outline(body: &str, style: LinkStyle) -> Outline {
     for (event, range) in Parser::new_ext(body, Options::empty()).into_offset_iter() {
         if is_block_border(&event) {
             if may_have_links {
-                let mut count = |inner: &str| {
-                    // Looked at here, as it was written: the normal form of a secret has no shape any more.
-                    let is_secret = !secrets::find(inner).is_empty();
-                    if let Some(concept) = wikilink::concept(inner, style).filter(|_| !is_secret) {
-                        *outline.mentions.entry(concept).or_insert(0) += 1;
-                    }
-                };
-                wikilink::find_links(run.finish(), &mut count);
+                outline.count(run.finish(), style);
             }
             paragraph_done |= !outline.first_paragraph.trim().is_empty();
             match event {
@@ -252,6 +337,7 @@ fn first_sentence(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::core::named::Named;
 
     fn note(text: &str) -> Note {
         parse(text, "file-stem", LinkStyle::Maenifold, Remarks::default())
@@ -324,6 +410,38 @@ mod tests {
         check("no heading", "file-stem");
         check("#\n", "file-stem");
         check("", "file-stem");
+    }
+
+    #[test]
+    fn the_title_is_the_one_that_the_program_shows() {
+        /// In the order of maenifold, Obsidian, Logseq, Dendron, plain.
+        #[track_caller]
+        fn check(text: &str, stem: &str, expect: [&str; 5]) {
+            for (style, expect) in LinkStyle::ALL.iter().zip(expect) {
+                let note = parse(text, stem, *style, Remarks::default());
+                assert_eq!(note.title, expect, "{style}: {text}");
+            }
+        }
+        let matter = "---\ntitle: Matter\n---\n# Heading";
+        check(matter, "a b", ["Matter", "a b", "Matter", "Matter", "Matter"]);
+        check("# Heading", "a___b", ["Heading", "a___b", "a/b", "Heading", "Heading"]);
+        check("title:: Prop\n\n- text", "s", ["s", "s", "Prop", "s", "s"]);
+        check("x", "cafe\u{301}", ["cafe\u{301}", "café", "café", "café", "café"]);
+        let note = parse(matter, "a b", LinkStyle::Obsidian, Remarks::default());
+        assert_eq!(note.aliases, ["Matter"]);
+    }
+
+    #[test]
+    fn a_page_of_logseq_names_concepts_with_tags_and_properties() {
+        let text = "alias:: Hulk, [[Rumpf]]\ntags:: ship, [[sea]]\n\n- of #oak and #[[ash wood]], see [[mast]]\n  \
+                    id:: 6453\n- `#code` #12\n";
+        let note = parse(text, "hull", LinkStyle::Logseq, Remarks::default());
+        let concepts: Vec<&str> = note.mentions.keys().map(Concept::as_str).collect();
+        assert_eq!(concepts, ["ash-wood", "mast", "oak", "rumpf", "sea", "ship"]);
+        assert!(note.mentions.values().all(|n| *n == 1), "{:?}", note.mentions);
+        assert_eq!(note.aliases, ["Hulk", "Rumpf"]);
+        assert_eq!(note.tags, ["ship", "sea"]);
+        assert_eq!(note.excerpt, "of #oak and #[[ash wood]], see [[mast]]");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::core::note::Note;
 use crate::core::note::freshness::FreshUntil;
 use crate::core::note::listing::{ListedFile, Rejection};
-use crate::core::note::reference::References;
+use crate::core::note::reference::{Key, References};
 use crate::core::quote::card::card;
 use crate::core::quote::lines::BodyLine;
 use crate::core::quote::marks;
@@ -42,6 +42,10 @@ pub struct ReadNote {
     /// What can be searched for.
     pub text: FullText,
     pub quotes: NoteQuotes,
+    /// The file's name without its extension, as it is compared with other names.
+    pub stem: String,
+    /// Its hashed names.
+    pub keys: Vec<Key>,
     pub references: References,
 }
 

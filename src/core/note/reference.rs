@@ -5,16 +5,21 @@
 
 use std::collections::BTreeMap;
 
-use crate::core::note::{name, wikilink};
+use crate::core::note::related::{Related, find_related};
+use crate::core::note::tag::find_tags;
+use crate::core::note::{EXTENSIONS, logseq, name, wikilink, without_extension};
 use crate::core::quote::lines::BodyLine;
+use crate::core::settings::LinkStyle;
+use crate::core::text::nfc::nfc;
 
 /// A note with more references is a generated list.
 const MOST_REFERENCES: usize = 500;
 /// Mentions say less than links, and long notes have many.
 const MOST_MENTIONS: usize = 16;
 const MOST_NAMES: usize = 48;
-/// Extensions of notes.
-const EXTENSIONS: [&str; 3] = [".md", ".markdown", ".mdx"];
+
+/// Names of notes that stand for their folder.
+const INDEX_NAMES: [&str; 3] = ["index", "_index", "readme"];
 
 /// A name of a note, hashed (a collision only adds a weak link): names with equal words have equal keys, in any case and with anything between the words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -35,6 +40,7 @@ pub type References = BTreeMap<Key, ReferenceKind>;
 impl Key {
     /// The key of a name; `None` if it has no letter or digit.
     pub fn of(name: &str) -> Option<Key> {
+        let name = nfc(name);
         let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
         let (mut is_blank, mut is_empty) = (false, true);
         let mut add = |c: char| {
@@ -57,29 +63,50 @@ impl Key {
     }
 }
 
-/// The keys of a note, each once.
-pub fn keys(path: &str, title: &str, aliases: &[String]) -> Vec<Key> {
+/// The keys of a note, each once: of its path, its title, and its other names.
+pub fn keys<'a>(path: &str, title: &str, others: impl Iterator<Item = &'a str>) -> Vec<Key> {
     let path = without_extension(path);
-    let stem = path.rsplit('/').next().unwrap_or(path);
+    let (folder, stem) = path.rsplit_once('/').unwrap_or(("", path));
+    // A link to a folder leads to the note that stands for it.
+    let folder = if INDEX_NAMES.contains(&stem.to_lowercase().as_str()) { folder } else { "" };
+    let folder_name = folder.rsplit('/').next().unwrap_or(folder);
     // Logseq writes the folders of a page into its file name.
     let unfolded = stem.replace("___", "/");
     // "Ring (film)" is called "Ring", and "Oslo, Norway" "Oslo".
     let unbracketed = title.split(" (").next().unwrap_or(title);
     let short = title.split(',').next().unwrap_or(title);
-    let names = [path, stem, &unfolded, title, unbracketed, short].into_iter();
-    let mut keys: Vec<Key> =
-        names.chain(aliases.iter().map(String::as_str)).filter_map(Key::of).collect();
+    let names = [path, stem, &unfolded, title, unbracketed, short, folder, folder_name].into_iter();
+    let mut keys: Vec<Key> = names.filter_map(Key::of).chain(others.filter_map(Key::of)).collect();
     keys.sort_unstable();
     keys.dedup();
     keys
 }
 
-/// The references in the lines of a note, which is in a folder (`""` for the vault's root).
-pub fn references(folder: &str, lines: &[BodyLine<'_>]) -> References {
-    let mut collector = Collector { folder, references: References::new(), n_mentions: 0 };
+/// A note that refers to others.
+#[derive(Debug, Clone, Copy)]
+pub struct Referring<'a> {
+    pub style: LinkStyle,
+    /// The folder in which it is; empty for the vault's root.
+    pub folder: &'a str,
+    pub yaml: &'a str,
+    pub properties: &'a str,
+    pub tags: &'a [String],
+    pub lines: &'a [BodyLine<'a>],
+}
+
+/// The references of a note.
+pub fn references(note: &Referring<'_>) -> References {
+    let Referring { style, folder, yaml, properties, tags, lines } = *note;
+    let mut collector = Collector { style, folder, references: References::new(), n_mentions: 0 };
+    find_related(yaml, |reference| match reference {
+        Related::Link(inner) => collector.wiki(inner),
+        Related::Name(name) => collector.name(name),
+    });
+    tags.iter().for_each(|tag| collector.tag(tag));
     let text = || lines.iter().filter(|line| !line.is_code).map(|line| line.beginning());
-    for line in text() {
+    for line in text().chain(properties.lines()) {
         wikilink::find_links(line, |inner| collector.wiki(inner));
+        collector.marks(line);
         for (at, _) in line.match_indices("](") {
             let target = line[at + 2..].trim_start_matches('<');
             collector.markdown(target.split([')', '>', ' ']).next().unwrap_or_default());
@@ -101,6 +128,7 @@ pub fn references(folder: &str, lines: &[BodyLine<'_>]) -> References {
 /// Collects the references of one note.
 #[derive(Debug)]
 struct Collector<'a> {
+    style: LinkStyle,
     folder: &'a str,
     references: References,
     n_mentions: usize,
@@ -119,16 +147,54 @@ impl Collector<'_> {
         self.references.len() > n_before
     }
 
-    /// Adds `[[inner]]`. Some programs write the label first and some the target, so both sides count.
+    /// Adds `[[inner]]`.
     fn wiki(&mut self, inner: &str) {
+        if !self.style.has_free_names() {
+            return self.target(wikilink::target(inner, self.style));
+        }
+        // Some programs write the label first and some the target, so both sides count.
         for side in inner.split('|') {
-            let target =
-                side.split(['#', '^']).next().unwrap_or(side).trim().trim_end_matches('\\');
-            let target = without_extension(target);
-            self.add(target, ReferenceKind::Link);
-            if let Some((_, last)) = target.rsplit_once('/') {
-                self.add(last, ReferenceKind::Link);
-            }
+            let target = side.split(['#', '^']).next().unwrap_or(side);
+            self.target(target.trim().trim_end_matches('\\'));
+        }
+    }
+
+    /// Adds the name of a note, with or without its folder.
+    fn target(&mut self, name: &str) {
+        if wikilink::is_attachment(name) {
+            return;
+        }
+        let name = without_extension(name.trim_end_matches('/'));
+        self.add(name, ReferenceKind::Link);
+        if let Some((_, last)) = name.rsplit_once('/') {
+            self.add(last, ReferenceKind::Link);
+        }
+    }
+
+    /// Adds a title, or a path from this note or from the vault.
+    fn name(&mut self, name: &str) {
+        if name.contains('/') || without_extension(name) != name {
+            self.markdown(name);
+        }
+        self.target(name);
+    }
+
+    /// Adds a tag, where a tag is the name of a note.
+    fn tag(&mut self, tag: &str) {
+        match self.style {
+            LinkStyle::Logseq => _ = self.add(tag, ReferenceKind::Link),
+            LinkStyle::Dendron => _ = self.add(&format!("tags.{tag}"), ReferenceKind::Link),
+            LinkStyle::Maenifold | LinkStyle::Obsidian | LinkStyle::Plain => {}
+        }
+    }
+
+    /// Adds the tags of a line, and the blocks that it refers to.
+    fn marks(&mut self, line: &str) {
+        if matches!(self.style, LinkStyle::Logseq | LinkStyle::Dendron) {
+            find_tags(line, |tag| self.tag(tag));
+        }
+        if self.style == LinkStyle::Logseq {
+            logseq::block_references(line).for_each(|id| _ = self.add(id, ReferenceKind::Link));
         }
     }
 
@@ -190,10 +256,6 @@ fn is_file_name(word: &str) -> bool {
         && word.contains(|c: char| c.is_ascii_digit() || matches!(c, '-' | '_' | '/' | '.'))
 }
 
-fn without_extension(path: &str) -> &str {
-    EXTENSIONS.iter().find_map(|ending| path.strip_suffix(ending)).unwrap_or(path)
-}
-
 /// A path below the vault's root; `None` if it leaves the vault.
 fn resolved(folder: &str, path: &str) -> Option<String> {
     let (mut parts, path): (Vec<&str>, &str) = match path.strip_prefix('/') {
@@ -236,13 +298,89 @@ fn percent_decoded(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::core::named::Named;
+    use crate::core::note::Remarks;
+    use crate::core::note::markdown::{self, Parts};
     use crate::core::quote::lines::body_lines;
     use proptest::prelude::*;
 
     fn refers(text: &str, path: &str) -> Option<ReferenceKind> {
-        let references = references("docs/guide", &body_lines(text));
-        let keys = keys(path, "A Title", &["Alias".to_owned()]);
+        kind(text, path, LinkStyle::Plain)
+    }
+
+    /// How a note of the folder `docs/guide` refers to the note at `path`.
+    fn kind(text: &str, path: &str, style: LinkStyle) -> Option<ReferenceKind> {
+        let references = references_of(text, style);
+        let keys = keys(path, "A Title", ["Alias", "6453-a"].into_iter());
         keys.iter().filter_map(|key| references.get(key)).min().copied()
+    }
+
+    fn references_of(text: &str, style: LinkStyle) -> References {
+        let Parts { yaml, properties, body } = Parts::of(text, style);
+        let note = markdown::parse(text, "", style, Remarks::default());
+        let (lines, tags) = (&body_lines(&body), &note.tags);
+        references(&Referring { style, folder: "docs/guide", yaml, properties, tags, lines })
+    }
+
+    #[test]
+    fn the_style_says_which_side_is_the_target() {
+        for (style, text, is_link) in [
+            (LinkStyle::Obsidian, "[[t-13|label]]", true),
+            (LinkStyle::Obsidian, "[[label|t13]]", false),
+            (LinkStyle::Obsidian, "![[t13#part]]", true),
+            (LinkStyle::Dendron, "[[label|t13#part]]", true),
+            (LinkStyle::Dendron, "[[t13|label]]", false),
+            (LinkStyle::Dendron, "[[x|dendron://main/t13]]", true),
+            (LinkStyle::Logseq, "- {{embed [[t13]]}}", true),
+            (LinkStyle::Logseq, "- see ((6453-a))", true),
+            (LinkStyle::Logseq, "- of #t13", true),
+            (LinkStyle::Logseq, "- of #[[a title]]", true),
+            (LinkStyle::Logseq, "tags:: t13, x\n\n- text", true),
+            (LinkStyle::Logseq, "parent:: [[t13]]\n\n- text", true),
+            (LinkStyle::Plain, "of #t13 ((6453-a))", false),
+            (LinkStyle::Obsidian, "[[t13.png]]", false),
+        ] {
+            let path = if text.contains("t-13") { "x/t-13.md" } else { "x/t13.md" };
+            let link = Some(ReferenceKind::Link);
+            assert_eq!(kind(text, path, style) == link, is_link, "{style}: {text}");
+        }
+        let tag = "---\ntags: [ship]\n---\nof #sea";
+        for path in ["tags.ship.md", "tags.sea.md"] {
+            assert_eq!(kind(tag, path, LinkStyle::Dendron), Some(ReferenceKind::Link), "{path}");
+        }
+    }
+
+    #[test]
+    fn front_matter_refers_to_notes() {
+        for yaml in [
+            "related: auth",
+            "related: [auth.md]",
+            "see-also:\n  - ./auth.md",
+            "links: ['docs/guide/auth']",
+            "related: [[auth]], [[b]]",
+            "project: \"[[auth|Auth]]\"",
+            "related: A title",
+        ] {
+            let text = format!("---\n{yaml}\n---\ntext");
+            assert_eq!(refers(&text, "docs/guide/auth.md"), Some(ReferenceKind::Link), "{yaml}");
+        }
+        assert_eq!(refers("---\ntitle: auth\n---\n", "docs/guide/auth.md"), None);
+    }
+
+    #[test]
+    fn a_link_to_a_folder_leads_to_its_index() {
+        let link = Some(ReferenceKind::Link);
+        for text in ["[x](auth/)", "[x](../guide/auth)", "[[docs/guide/auth/|x]]", "[[auth]]"] {
+            assert_eq!(refers(text, "docs/guide/auth/README.md"), link, "{text}");
+            assert_eq!(refers(text, "docs/guide/auth/index.md"), link, "{text}");
+            assert_eq!(refers(text, "docs/guide/auth/other.md"), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn both_compositions_of_a_name_have_one_key() {
+        assert_eq!(Key::of("Gro\u{308}ße"), Key::of("größe"));
+        assert_eq!(refers("[[cafe\u{301}]]", "x/café.md"), Some(ReferenceKind::Link));
     }
 
     #[test]
@@ -290,7 +428,7 @@ mod tests {
             "```\n[[code]] t-13\n```",
         ] {
             assert!(
-                references("docs", &body_lines(text))
+                references_of(text, LinkStyle::Plain)
                     .values()
                     .all(|kind| *kind != ReferenceKind::Link),
                 "{text}"
@@ -300,8 +438,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_read(text in any::<String>(), folder in "[a-z/]{0,8}") {
-            prop_assert!(references(&folder, &body_lines(&text)).len() <= MOST_REFERENCES);
+        fn any_text_is_read(text in any::<String>(), style in 0..LinkStyle::ALL.len()) {
+            prop_assert!(references_of(&text, LinkStyle::ALL[style]).len() <= MOST_REFERENCES);
         }
     }
 }

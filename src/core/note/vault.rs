@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
+use crate::core::note::not_note::is_note_name;
 use crate::core::note::{NotePath, PathError};
+use crate::core::settings::LinkStyle;
 
 /// What every address starts with.
 pub const SCHEME: &str = "memory://";
@@ -14,9 +16,16 @@ pub struct Vault {
     pub name: String,
     /// The folder, canonical.
     pub root: PathBuf,
+    pub style: LinkStyle,
+    /// The folders of its templates, below the root, as its program was told.
+    pub templates: Vec<String>,
 }
 
 impl Vault {
+    pub fn new(name: &str, root: PathBuf, style: LinkStyle) -> Vault {
+        Vault { name: name.to_owned(), root, style, templates: Vec::new() }
+    }
+
     /// The note that an address names, if the address belongs to this vault.
     pub fn resolve(&self, uri: &str) -> Option<Result<NotePath, PathError>> {
         let below_scheme = uri.strip_prefix(SCHEME)?;
@@ -25,8 +34,8 @@ impl Vault {
         } else {
             below_scheme.strip_prefix(self.name.as_str())?.strip_prefix('/')?
         };
-        let with_ending =
-            if path.ends_with(".md") { path.to_owned() } else { format!("{path}.md") };
+        let is_whole = is_note_name(path.as_bytes(), self.style);
+        let with_ending = if is_whole { path.to_owned() } else { format!("{path}.md") };
         Some(if path.is_empty() { Err(PathError::Empty) } else { NotePath::parse(&with_ending) })
     }
 }
@@ -47,7 +56,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn vault(name: &str) -> Vault {
-        Vault { name: name.to_owned(), root: PathBuf::from("/notes") }
+        Vault::new(name, PathBuf::from("/notes"), LinkStyle::Plain)
     }
 
     #[test]
@@ -84,6 +93,9 @@ mod tests {
         let expect = Some(NotePath::parse("a/b.md"));
         assert_eq!(vault("").resolve("memory://a/b"), expect);
         assert_eq!(vault("").resolve("memory://a/b.md"), expect);
+        assert_eq!(vault("").resolve(&uri("", "a/b.mdx")), Some(NotePath::parse("a/b.mdx")));
+        let memory = Vault::new("", PathBuf::from("/notes"), LinkStyle::Maenifold);
+        assert_eq!(memory.resolve("memory://b.mdx"), Some(NotePath::parse("b.mdx.md")));
     }
 
     proptest! {

@@ -3,7 +3,66 @@
 use std::ops::Range;
 
 use crate::core::note::concept::Concept;
+use crate::core::note::without_extension;
 use crate::core::settings::LinkStyle;
+use crate::core::text::nfc::nfc;
+
+/// Extensions of files that notes embed or link to. Not those of code: "node.js" is a name.
+const ATTACHMENTS: [&str; 53] = [
+    "png",
+    "jpg",
+    "jpeg",
+    "gif",
+    "svg",
+    "webp",
+    "bmp",
+    "tif",
+    "tiff",
+    "ico",
+    "avif",
+    "heic",
+    "psd",
+    "pdf",
+    "epub",
+    "djvu",
+    "doc",
+    "docx",
+    "odt",
+    "rtf",
+    "xls",
+    "xlsx",
+    "ods",
+    "ppt",
+    "pptx",
+    "odp",
+    "csv",
+    "tsv",
+    "mp3",
+    "wav",
+    "m4a",
+    "ogg",
+    "oga",
+    "opus",
+    "flac",
+    "3gp",
+    "aac",
+    "mp4",
+    "m4v",
+    "mov",
+    "mkv",
+    "avi",
+    "webm",
+    "ogv",
+    "zip",
+    "gz",
+    "tar",
+    "7z",
+    "rar",
+    "canvas",
+    "base",
+    "drawio",
+    "excalidraw",
+];
 
 /// Calls `found` with the inner text of every link.
 ///
@@ -36,19 +95,67 @@ pub fn find_places(text: &str, mut found: impl FnMut(Range<usize>)) {
 
 /// Returns the concept that a link's inner text names under `style`; `None` where it names none.
 pub fn concept(inner: &str, style: LinkStyle) -> Option<Concept> {
-    match style {
-        LinkStyle::Maenifold => Concept::parse(inner),
-        LinkStyle::Obsidian => {
-            let target = inner.split(['|', '#']).next().unwrap_or(inner);
-            // Inside a table the bar is written `\|`.
-            Concept::parse(target.strip_suffix('\\').unwrap_or(target))
-        }
+    if style == LinkStyle::Maenifold {
+        return Concept::parse(inner);
     }
+    let target = target(inner, style);
+    if is_attachment(target) {
+        return None;
+    }
+    Concept::parse(&nfc(without_extension(target)))
+}
+
+/// What a link names under `style`: its inner text without label, heading and block.
+pub fn target(inner: &str, style: LinkStyle) -> &str {
+    if style == LinkStyle::Maenifold {
+        return inner;
+    }
+    let side = match (inner.split_once('|'), inner.rsplit_once('|')) {
+        (Some((left, _)), Some((_, right))) => {
+            let is_right = match style {
+                LinkStyle::Dendron => true,
+                LinkStyle::Plain => is_hierarchy(right.trim()) && !is_hierarchy(left.trim()),
+                _ => false,
+            };
+            // In a table, the bar is written as `\|`.
+            if is_right { right } else { left.strip_suffix('\\').unwrap_or(left) }
+        }
+        _ => inner,
+    };
+    let side = side.trim();
+    // Dendron names another vault: `dendron://vault/note`.
+    let below = side.strip_prefix("dendron://").and_then(|path| path.split_once('/'));
+    let name = below.map_or(side, |(_, name)| name);
+    if style == LinkStyle::Logseq { name } else { without_part(name, style).trim_end() }
+}
+
+/// Whether a name looks like Dendron's: `pro.topic.lookup`.
+fn is_hierarchy(name: &str) -> bool {
+    let name = without_part(name, LinkStyle::Dendron);
+    name.contains('.') && !name.contains(char::is_whitespace) && !is_attachment(name)
+}
+
+/// Cuts off `#heading` and `^block`, but leaves the `#` of "C#", and of "C# in depth" where a file may be called so.
+fn without_part(name: &str, style: LinkStyle) -> &str {
+    let is_mark = |at: usize| {
+        let after = &name[at + 1..];
+        let is_heading = style != LinkStyle::Plain || !after.starts_with(char::is_whitespace);
+        at == 0 || !after.is_empty() && is_heading
+    };
+    let mut marks = name.match_indices(['#', '^']);
+    marks.find(|(at, _)| is_mark(*at)).map_or(name, |(at, _)| &name[..at])
+}
+
+/// Whether a name is that of a file that is no note.
+pub fn is_attachment(name: &str) -> bool {
+    let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+    ATTACHMENTS.iter().any(|other| other.eq_ignore_ascii_case(extension))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::core::named::Named;
     use proptest::prelude::*;
 
     fn links(text: &str) -> Vec<&str> {
@@ -85,18 +192,41 @@ mod tests {
 
     #[test]
     fn the_style_decides_what_the_name_is() {
+        /// In the order of maenifold, Obsidian, Logseq, Dendron, plain; a dash is no concept.
         #[track_caller]
-        fn check(inner: &str, maenifold: Option<&str>, obsidian: Option<&str>) {
-            let name = |style| concept(inner, style).map(|concept| concept.to_string());
-            assert_eq!(name(LinkStyle::Maenifold).as_deref(), maenifold);
-            assert_eq!(name(LinkStyle::Obsidian).as_deref(), obsidian);
+        fn check(inner: &str, expect: [&str; 5]) {
+            for (style, expect) in LinkStyle::ALL.iter().zip(expect) {
+                let name = concept(inner, *style).map_or("-".to_owned(), |name| name.to_string());
+                assert_eq!(name, expect, "[[{inner}]] of {style}");
+            }
         }
-        check("Auth Flow|login", Some("auth-flow|login"), Some("auth-flow"));
-        check("Auth#Tokens", Some("auth#tokens"), Some("auth"));
-        check("Auth#^block|x", Some("auth#^block|x"), Some("auth"));
-        check("Auth\\|x", Some("auth\\|x"), Some("auth"));
-        check("#Heading", Some("#heading"), None);
-        check(" / ", None, None);
+        check("Auth Flow", ["auth-flow"; 5]);
+        let left = ["auth-flow|login", "auth-flow", "auth-flow", "login", "auth-flow"];
+        check("Auth Flow|login", left);
+        check("Auth#Tokens", ["auth#tokens", "auth", "auth#tokens", "auth", "auth"]);
+        check("Auth#^block|x", ["auth#^block|x", "auth", "auth#^block", "x", "auth"]);
+        check("Auth^block", ["auth^block", "auth", "auth^block", "auth", "auth"]);
+        check("Auth\\|x", ["auth\\|x", "auth", "auth", "x", "auth"]);
+        check(
+            "Look up|pro.lookup",
+            ["look-up|pro.lookup", "look-up", "look-up", "pro.lookup", "pro.lookup"],
+        );
+        check("a.b|a.c#d", ["a.b|a.c#d", "a.b", "a.b", "a.c", "a.b"]);
+        check("x|dendron://main/a.b", ["x|dendron:-main-a.b", "x", "x", "a.b", "a.b"]);
+        check("note.md", ["note.md", "note", "note", "note", "note"]);
+        check("pic.PNG", ["pic.png", "-", "-", "-", "-"]);
+        check("pic.png|300", ["pic.png|300", "-", "-", "300", "-"]);
+        check("Plan|a.pdf", ["plan|a.pdf", "plan", "plan", "-", "plan"]);
+        check("ASP.NET", ["asp.net"; 5]);
+        check("node.js", ["node.js"; 5]);
+        check("C#", ["c#"; 5]);
+        check("C# tips", ["c#-tips", "c", "c#-tips", "c", "c#-tips"]);
+        check("#Heading", ["#heading", "-", "#heading", "-", "-"]);
+        check("#", ["#", "-", "#", "-", "-"]);
+        check("cafe\u{301}", ["cafe\u{301}", "café", "café", "café", "café"]);
+        check(" / ", ["-"; 5]);
+        check("|", ["|", "-", "-", "-", "-"]);
+        check("a|", ["a|", "a", "a", "-", "a"]);
     }
 
     /// The pattern, tried at every position as a backtracking engine would.

@@ -9,7 +9,7 @@ use serde::de::IgnoredAny;
 use crate::core::context::rank::Ranking;
 use crate::core::session::{Announcement, Delivery};
 use crate::core::settings::declare::{list, named, number_of, settings, switch};
-use crate::core::settings::{ChannelRule, LinkStyle, Setting, VaultSpec};
+use crate::core::settings::{ChannelRule, LinkPreference, Setting, VaultSpec};
 use crate::core::source::SourcePreference;
 use crate::core::time_limits;
 use crate::core::tokens::encoding::Encoding;
@@ -33,8 +33,8 @@ settings! {
     ] {
         /// Whether maenifold's memory and the project's own notes are vaults by default.
         default_vaults: bool = true, env("KGCTX_DEFAULT_VAULTS", switch);
-        /// How links become concepts.
-        links: LinkStyle = LinkStyle::Maenifold, env("KGCTX_LINKS", named);
+        /// How the notes are written.
+        links: LinkPreference = LinkPreference::Auto, env("KGCTX_LINKS", named);
         /// Larger files are skipped.
         max_file_bytes: u64 = 10 * 1024 * 1024, env("KGCTX_MAX_FILE_BYTES", number_of("bytes"));
     }

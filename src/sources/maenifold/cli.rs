@@ -45,7 +45,6 @@ pub(crate) struct Cli {
     timeout: Duration,
     /// The limit of all calls together.
     pub(crate) until: Instant,
-    links: LinkStyle,
     max_file_bytes: u64,
     notes: OnceLock<Notes>,
 }
@@ -64,7 +63,6 @@ impl Cli {
             places: places.clone(),
             timeout: Duration::from_millis(settings.cli_timeout_ms.value),
             until,
-            links: settings.links.value,
             max_file_bytes: settings.max_file_bytes.value,
             notes: OnceLock::new(),
         })
@@ -221,7 +219,7 @@ impl Cli {
     }
 
     fn notes(&self) -> &Notes {
-        self.notes.get_or_init(|| Notes::list(&self.places, self.links, self.max_file_bytes))
+        self.notes.get_or_init(|| Notes::list(&self.places, self.max_file_bytes))
     }
 }
 
@@ -276,7 +274,7 @@ impl Source for Cli {
 
 /// Whether a text is the address of a note that could be in the memory.
 fn is_address(uri: &str) -> bool {
-    let anywhere = Vault { name: String::new(), root: PathBuf::new() };
+    let anywhere = Vault::new("", PathBuf::new(), LinkStyle::Maenifold);
     matches!(anywhere.resolve(uri), Some(Ok(_)))
 }
 

@@ -18,13 +18,13 @@ use crate::core::note::vault::{SCHEME, Vault};
 use crate::core::note::{NotePath, Remarks};
 use crate::core::search::answer::{RecentAnswer, RecentItem};
 use crate::core::secrets;
-use crate::core::settings::{LinkStyle, Setting, Settings, VaultSpec};
+use crate::core::settings::{LinkStyle, Setting, VaultSpec};
 use crate::core::text::for_model;
 use crate::core::time::Timestamp;
 use crate::sources::maenifold::memory_db::{Database, DatabaseError, Edge, FileRow};
 use crate::sources::recent::{Newest, RecentQuestion};
 use crate::system::maenifold_places::Places;
-use crate::system::vault;
+use crate::system::vault::{self, Styles};
 
 use names::{Names, names_of};
 
@@ -35,7 +35,6 @@ const EXCERPT_SOURCE_CHARS: usize = 4 * 1024;
 pub struct Memory {
     database: Database,
     vault: Vault,
-    links: LinkStyle,
     decay: Decay,
     /// Oldest first: the position of a note is its position in time, as in the index.
     notes: Vec<KnownNote>,
@@ -73,13 +72,10 @@ impl KnownNote {
 
 impl Memory {
     /// Opens the database, and reads which notes it knows.
-    pub fn open(
-        places: &Places,
-        settings: &Settings,
-        patience: Duration,
-    ) -> Result<Memory, String> {
+    pub fn open(places: &Places, patience: Duration) -> Result<Memory, String> {
         let spec = VaultSpec { name: String::new(), path: places.memory.clone() };
-        let vault = vault::open(&Setting { value: spec, origin: places.origin.clone() })?;
+        let spec = Setting { value: spec, origin: places.origin.clone() };
+        let vault = vault::open(&spec, &Styles::of_memory())?;
         let database = Database::open(&places.database, patience, places.cache.as_deref())?;
         let known = |row: FileRow| {
             let path = vault.resolve(&row.uri)?.ok()?;
@@ -95,7 +91,6 @@ impl Memory {
             places: placed().map(|(place, note)| (note.row.uri.clone(), place)).collect(),
             by_row: placed().map(|(place, note)| (note.row.row, place)).collect(),
             names: names_of(&notes),
-            links: settings.links.value,
             decay: places.decay,
             database,
             vault,
@@ -241,7 +236,7 @@ impl Memory {
         // The stored text has no front matter. The line break keeps a rule at its start from being read as one.
         let text = format!("\n{start}");
         let stem = note.path.stem();
-        Ok(markdown::parse(&text, stem, self.links, Remarks::default()).excerpt)
+        Ok(markdown::parse(&text, stem, LinkStyle::Maenifold, Remarks::default()).excerpt)
     }
 }
 

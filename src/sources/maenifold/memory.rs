@@ -1,6 +1,6 @@
 //! Whether maenifold's memory is among the notes of a place.
 
-use crate::core::settings::{LinkStyle, Origin};
+use crate::core::settings::{LinkPreference, LinkStyle, Origin};
 use crate::core::source::SourcePreference;
 use crate::system::maenifold_places::Places;
 use crate::workspace::Place;
@@ -16,8 +16,9 @@ pub(super) fn memory_of(place: &Place) -> Result<Places, String> {
             let name = &vault.value.name;
             Err(format!("maenifold's memory is called {name} here, which maenifold does not know"))
         }
-        Some(_) if settings.links.value == LinkStyle::Obsidian => {
-            Err("links = \"obsidian\" names concepts that maenifold does not know".to_owned())
+        Some(_) if !is_maenifolds(settings.links.value) => {
+            let links = settings.links.value;
+            Err(format!("links = \"{links}\" names concepts that maenifold does not know"))
         }
         Some(_) => {
             let others = settings.vaults.iter().filter(|vault| vault.value.path != places.memory);
@@ -35,6 +36,11 @@ pub(super) fn memory_of(place: &Place) -> Result<Places, String> {
         None if has_default_vaults(place) => Err("there is no maenifold here".to_owned()),
         None => Err("maenifold's memory is not among the vaults".to_owned()),
     }
+}
+
+/// Whether maenifold's own memory is read by maenifold's rules.
+fn is_maenifolds(links: LinkPreference) -> bool {
+    links.style().is_none_or(|style| style == LinkStyle::Maenifold)
 }
 
 /// Whether the default vaults are in use and not replaced by others.

@@ -12,7 +12,7 @@ use crate::core::note::vault::{Vault, uri};
 use crate::core::settings::{LinkStyle, Setting, VaultSpec};
 use crate::core::time::Timestamp;
 use crate::system::maenifold_places::Places;
-use crate::system::vault;
+use crate::system::vault::{self, Styles};
 
 /// The number of files of one name that are read to find the one with a given title.
 const MOST_OF_ONE_NAME: usize = 10;
@@ -22,7 +22,6 @@ pub(super) struct Notes {
     /// `None` if the memory is not accessible, for example if the program connects to another machine.
     vault: Option<Vault>,
     listings: Vec<FolderListing>,
-    links: LinkStyle,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,14 +52,15 @@ impl Listed<'_> {
 
 impl Notes {
     /// Lists the notes of a memory, without opening them.
-    pub(super) fn list(places: &Places, links: LinkStyle, max_file_bytes: u64) -> Notes {
+    pub(super) fn list(places: &Places, max_file_bytes: u64) -> Notes {
         let value = VaultSpec { name: String::new(), path: places.memory.clone() };
-        let vault = vault::open(&Setting { value, origin: places.origin.clone() }).ok();
+        let spec = Setting { value, origin: places.origin.clone() };
+        let vault = vault::open(&spec, &Styles::of_memory()).ok();
         let listings = match &vault {
             Some(vault) => vault::walk(std::slice::from_ref(vault), max_file_bytes).0,
             None => Vec::new(),
         };
-        Notes { vault, listings, links }
+        Notes { vault, listings }
     }
 
     /// Whether this process can access the memory.
@@ -131,7 +131,7 @@ impl Notes {
     pub(super) fn read(&self, note: Listed<'_>) -> Option<Note> {
         let (bytes, _) = vault::read(self.vault.as_ref()?, note.folder, note.file).ok()?;
         let Decoded::Text(text, remarks) = decode::decode(bytes) else { return None };
-        Some(markdown::parse(&text, note.stem(), self.links, remarks))
+        Some(markdown::parse(&text, note.stem(), LinkStyle::Maenifold, remarks))
     }
 
     fn all(&self) -> impl Iterator<Item = Listed<'_>> {

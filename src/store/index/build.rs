@@ -131,7 +131,7 @@ impl<'a> Builder<'a> {
         read: &ReadNote,
     ) -> Result<(), IndexError> {
         rows::insert_note(&self.connection, id, folder_row(reading.folder), &reading.file, read)?;
-        let names = rows::names(&read.note.title, &read.note.aliases, &reading.file.name);
+        let names = rows::names(&read.note.title, &read.note.aliases, &read.stem);
         self.names.extend(names.into_iter().map(|(name, kind)| (name, kind, id)));
         self.add_quotes(id, reading, read)?;
 
@@ -182,7 +182,7 @@ impl<'a> Builder<'a> {
         let remembered = history::remembered(folder, &reading.file, read, past);
         let changes = remembered.changes.iter().map(|&at| Change { at, note: id });
         self.changes.extend(changes.map(|change| (change, remembered.prior)));
-        let keys = rows::keys(*vault, folder, &reading.file, read);
+        let keys = rows::keys(*vault, read);
         let references = rows::references(*vault, read);
         rows::insert_quotes(&self.connection, id, read, &remembered, (&keys, &references))?;
         self.keys.extend(keys.into_iter().map(|key| (key, id)));

@@ -14,11 +14,12 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::core::note::Remarks;
 use crate::core::note::concept::Concept;
-use crate::core::note::listing::{FolderListing, Skipped};
+use crate::core::note::listing::{FolderListing, Rejection, Skipped};
 use crate::core::search::answer::Match;
+use crate::core::text::nfc;
 use crate::core::time::Timestamp;
 use crate::store::index::changes;
-use crate::store::index::rows::NameKind;
+use crate::store::index::rows::{self, NameKind};
 use crate::store::index::{IndexError, NoteId, Totals};
 
 pub struct Index {
@@ -72,11 +73,18 @@ impl Index {
 
     /// The number of files that are not notes, by reason.
     pub fn rejected(&self) -> Result<Skipped, IndexError> {
-        let count = |reason: i64| {
+        let count = |reason: Rejection| -> Result<u64, IndexError> {
             let sql = "SELECT count(*) FROM files WHERE rejected = ?1";
-            self.connection.query_row(sql, [reason], |row| row.get::<_, i64>(0))
+            let row = |row: &Row<'_>| row.get::<_, i64>(0);
+            Ok(self.connection.query_row(sql, [rows::code(reason)], row)? as u64)
         };
-        Ok(Skipped { binary: count(1)? as u64, unreadable: count(2)? as u64, ..Skipped::default() })
+        Ok(Skipped {
+            binary: count(Rejection::Binary)?,
+            unreadable: count(Rejection::Unreadable)?,
+            pointers: count(Rejection::Pointer)?,
+            generated: count(Rejection::Generated)?,
+            ..Skipped::default()
+        })
     }
 
     /// Every note with remarks: vault, path, remarks.
@@ -91,16 +99,21 @@ impl Index {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// The note at a path.
+    /// The note at a path, in any composition of its characters.
     pub fn note_at(&self, vault: usize, path: &str) -> Result<Option<NoteId>, IndexError> {
-        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
         let sql = "SELECT i.note FROM folders f JOIN files i ON i.folder = f.id \
                    WHERE f.vault = ?1 AND f.path = ?2 AND i.name = ?3";
         let mut statement = self.connection.prepare_cached(sql)?;
-        let note = statement
-            .query_row(params![vault as i64, folder, name], |row| row.get(0))
-            .optional()?;
-        Ok(note.flatten())
+        for path in nfc::forms(path) {
+            let (folder, name) = path.rsplit_once('/').unwrap_or(("", &path));
+            let note = statement
+                .query_row(params![vault as i64, folder, name], |row| row.get(0))
+                .optional()?;
+            if let Some(note) = note.flatten() {
+                return Ok(Some(note));
+            }
+        }
+        Ok(None)
     }
 
     /// The newest notes with a name, at most `limit`, best kind of name first, with their titles.

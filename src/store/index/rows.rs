@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::core::note::concept::Concept;
 use crate::core::note::listing::{ListedFile, Rejection, Stamp};
 use crate::core::note::reading::ReadNote;
-use crate::core::note::reference::{self, Key};
+use crate::core::note::reference::Key;
 use crate::core::time::Timestamp;
 use crate::store::index::NoteId;
 use crate::store::index::history::Remembered;
@@ -67,8 +67,7 @@ pub(super) fn bind_file(
     let Stamp { mtime, ctime_ns, size } = row.file.stamp;
     let (hash, note, rejected) = match row.held {
         Held::Note(note, hash) => (Some(hash), Some(note), None),
-        Held::Nothing(Rejection::Binary) => (None, None, Some(1)),
-        Held::Nothing(Rejection::Unreadable) => (None, None, Some(2)),
+        Held::Nothing(reason) => (None, None, Some(code(reason))),
     };
     statement.raw_bind_parameter(at, row.folder)?;
     statement.raw_bind_parameter(at + 1, &row.file.name)?;
@@ -79,6 +78,16 @@ pub(super) fn bind_file(
     statement.raw_bind_parameter(at + 6, hash)?;
     statement.raw_bind_parameter(at + 7, note)?;
     statement.raw_bind_parameter(at + 8, rejected)
+}
+
+/// The stored number of a reason.
+pub(super) fn code(reason: Rejection) -> i64 {
+    match reason {
+        Rejection::Binary => 1,
+        Rejection::Unreadable => 2,
+        Rejection::Pointer => 3,
+        Rejection::Generated => 4,
+    }
 }
 
 /// Writes the row of a note and its words.
@@ -141,11 +150,8 @@ pub(super) fn insert_quotes(
 }
 
 /// The keys of a note, in order. Notes of different vaults do not refer to each other.
-pub(super) fn keys(vault: usize, folder: &str, file: &ListedFile, read: &ReadNote) -> Vec<u32> {
-    let path =
-        if folder.is_empty() { file.name.clone() } else { format!("{folder}/{}", file.name) };
-    let keys = reference::keys(&path, &read.note.title, &read.note.aliases);
-    keys.into_iter().map(|key| in_vault(vault, key)).collect()
+pub(super) fn keys(vault: usize, read: &ReadNote) -> Vec<u32> {
+    read.keys.iter().map(|key| in_vault(vault, *key)).collect()
 }
 
 /// The keys that a note refers to, with their kinds, in order. Concepts have rows of their own.
@@ -172,8 +178,7 @@ pub(super) fn link_count(read: &ReadNote) -> i64 {
 }
 
 /// All names of a note in normal form, each once with its best kind.
-pub(super) fn names(title: &str, aliases: &[String], file_name: &str) -> Vec<(Concept, NameKind)> {
-    let stem = file_name.strip_suffix(".md").unwrap_or(file_name);
+pub(super) fn names(title: &str, aliases: &[String], stem: &str) -> Vec<(Concept, NameKind)> {
     let title = [(title, NameKind::Title)];
     let aliases = aliases.iter().map(|alias| (alias.as_str(), NameKind::Alias));
     let mut names: Vec<(Concept, NameKind)> = Vec::new();

@@ -1,7 +1,7 @@
 //! A folder of a vault, and which of its entries belong to the vault. Hidden and ignored entries do
 //! not.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,11 +9,13 @@ use std::sync::Arc;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use crate::core::note::listing::Skipped;
+use crate::core::note::not_note::{LeftOut, is_note_name};
 use crate::core::note::vault::Vault;
 
 /// A folder on the walk through a vault.
 pub(super) struct VaultFolder {
     pub(super) vault: usize,
+    of: Arc<Vault>,
     pub(super) path: PathBuf,
     /// The path below the vault's root; empty for the root.
     pub(super) folder: String,
@@ -24,17 +26,19 @@ pub(super) struct VaultFolder {
 impl VaultFolder {
     pub(super) fn root(vault_idx: usize, vault: &Vault) -> VaultFolder {
         let rules = rules_above(&vault.root);
-        VaultFolder::new(vault_idx, vault.root.clone(), String::new(), rules)
+        let of = Arc::new(vault.clone());
+        VaultFolder::new(vault_idx, of, vault.root.clone(), String::new(), rules)
     }
 
     fn new(
         vault: usize,
+        of: Arc<Vault>,
         path: PathBuf,
         folder: String,
         mut rules: Vec<Arc<Gitignore>>,
     ) -> VaultFolder {
         rules.extend(rules_of(&path));
-        VaultFolder { vault, path, folder, rules }
+        VaultFolder { vault, of, path, folder, rules }
     }
 
     /// Reads the folder. Calls `take` with each note, and returns the folders in it.
@@ -54,10 +58,10 @@ impl VaultFolder {
             let name = entry.file_name();
             if kind.is_dir() {
                 inner.extend(self.enter(name, skipped));
-            } else if is_markdown(&name) {
+            } else if is_note_name(name.as_encoded_bytes(), self.of.style) {
                 if !kind.is_file() {
                     skipped.special += 1;
-                } else if let Some(name) = self.admit(name, false, skipped) {
+                } else if let Some(name) = self.admit_note(name, skipped) {
                     take(name);
                 }
             }
@@ -70,16 +74,24 @@ impl VaultFolder {
         let name = self.admit(name, true, skipped)?;
         let slash = if self.folder.is_empty() { "" } else { "/" };
         let folder = format!("{}{slash}{name}", self.folder);
-        Some(VaultFolder::new(self.vault, self.path.join(name), folder, self.rules.clone()))
+        if let Some(reason) = self.of.leaves_out_folder(&folder) {
+            count(skipped, reason);
+            return None;
+        }
+        let (path, rules) = (self.path.join(name), self.rules.clone());
+        Some(VaultFolder::new(self.vault, Arc::clone(&self.of), path, folder, rules))
+    }
+
+    /// Returns the name of a note of the vault, and counts any other.
+    pub(super) fn admit_note(&self, name: OsString, skipped: &mut Skipped) -> Option<String> {
+        let name = self.admit(name, false, skipped)?;
+        let Some(reason) = self.of.leaves_out_file(&name) else { return Some(name) };
+        count(skipped, reason);
+        None
     }
 
     /// Returns the name of an entry that belongs to the vault, and counts any other.
-    pub(super) fn admit(
-        &self,
-        name: OsString,
-        is_folder: bool,
-        skipped: &mut Skipped,
-    ) -> Option<String> {
+    fn admit(&self, name: OsString, is_folder: bool, skipped: &mut Skipped) -> Option<String> {
         if name.as_encoded_bytes().starts_with(b".") {
             skipped.hidden += 1;
             return None;
@@ -94,8 +106,11 @@ impl VaultFolder {
     }
 }
 
-pub(super) fn is_markdown(name: &OsStr) -> bool {
-    name.as_encoded_bytes().ends_with(b".md")
+fn count(skipped: &mut Skipped, reason: LeftOut) {
+    match reason {
+        LeftOut::Template => skipped.templates += 1,
+        LeftOut::Backup => skipped.backups += 1,
+    }
 }
 
 /// The innermost matching rule decides.

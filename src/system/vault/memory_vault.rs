@@ -4,8 +4,9 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use super::folder::{VaultFolder, is_markdown};
+use super::folder::VaultFolder;
 use crate::core::note::listing::{FolderListing, ListedFile, Skipped, Stamp};
+use crate::core::note::not_note::is_note_name;
 use crate::core::note::vault::Vault;
 use crate::core::time::Timestamp;
 
@@ -46,9 +47,10 @@ impl<'a> MemoryVault<'a> {
         for &(path, stamp) in &self.notes {
             let Some(path) = path.strip_prefix(prefix.as_str()) else { continue };
             let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-            let place = enter(&mut entered, folder).filter(|_| is_markdown(name.as_ref()));
+            let is_note = is_note_name(name.as_bytes(), vault.style);
+            let place = enter(&mut entered, folder).filter(|_| is_note);
             let admit =
-                |place: &VaultFolder| place.admit(name.into(), false, &mut Skipped::default());
+                |place: &VaultFolder| place.admit_note(name.into(), &mut Skipped::default());
             if let Some(name) = place.and_then(admit) {
                 let place = *places.entry(folder).or_insert(listed.len());
                 if place == listed.len() {
@@ -93,6 +95,7 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::core::settings::LinkStyle;
 
     #[test]
     fn it_lists_the_same_notes_as_a_walk() {
@@ -102,6 +105,8 @@ mod tests {
             ("a.md", "outside"),
             ("docs/b.md", "# B"),
             ("docs/c.txt", "no note"),
+            ("docs/l.mdx", "# L"),
+            ("docs/b.bak.md", "# B"),
             ("docs/deep/er/d.md", "# D"),
             ("docs/deep/.hidden/e.md", "# E"),
             ("docs/deep/.f.md", "# F"),
@@ -119,7 +124,7 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        let vault = |name: &str| Vault { name: name.to_owned(), root: top.join(name) };
+        let vault = |name: &str| Vault::new(name, top.join(name), LinkStyle::Plain);
         let vaults = [vault("docs"), vault("notes")];
         let names = |listings: Vec<FolderListing>| {
             let mut names: Vec<String> = listings
@@ -145,7 +150,7 @@ mod tests {
 
     #[test]
     fn notes_in_reverse_are_folders_in_reverse() {
-        let vaults = [Vault { name: String::new(), root: PathBuf::from("/top") }];
+        let vaults = [Vault::new("", PathBuf::from("/top"), LinkStyle::Plain)];
         let folders = |paths: &[&'static str]| {
             let mut notes = MemoryVault::new(Path::new("/top"));
             paths.iter().for_each(|path| notes.add(path, "text", Timestamp(0)));

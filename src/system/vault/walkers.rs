@@ -209,6 +209,7 @@ mod tests {
 
     use super::*;
     use crate::core::note::vault::Vault;
+    use crate::core::settings::LinkStyle;
 
     #[test]
     fn many_files_are_listed_once_each() {
@@ -231,7 +232,7 @@ mod tests {
             }
             fs::write(scratch.path().join(format!("c/{n}/deep/large.md")), "too long").unwrap();
         }
-        let vault = Vault { name: String::new(), root: scratch.path().to_path_buf() };
+        let vault = Vault::new("", scratch.path().to_path_buf(), LinkStyle::Plain);
         let (listings, skipped) = walk(vec![VaultFolder::root(0, &vault)], 4);
         let names = listings.iter().flat_map(|listing| {
             listing.files.iter().map(move |file| format!("{}/{}", listing.folder, file.name))

@@ -67,5 +67,10 @@ fn a_watched_vault_may_change_vanish_and_return() {
     wait_for(&workspace, 1, "another folder in the vault's place");
     scratch.write("vault/more.md", "[[more]]");
     wait_for(&workspace, 2, "and that one is watched");
+    // The folder becomes a vault of Obsidian, which has templates.
+    scratch.write("vault/templates/t.md", "[[t]]");
+    wait_for(&workspace, 3, "a folder as any other");
+    scratch.write("vault/.obsidian/app.json", "{}");
+    wait_for(&scratch.workspace(&vault), 2, "the vault of another program");
     assert!(watching.0.try_wait().unwrap().is_none(), "it keeps running");
 }

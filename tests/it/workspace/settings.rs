@@ -25,7 +25,7 @@ fn later_ones_win_and_every_value_says_where_it_comes_from() {
         serde_json::from_slice(&command.output().unwrap().stdout).unwrap()
     };
     assert_eq!(setting(&config(&[]), "token_limit"), (4_000.into(), "default".into()));
-    assert_eq!(setting(&config(&[]), "links"), ("maenifold".into(), "default".into()));
+    assert_eq!(setting(&config(&[]), "links"), ("auto".into(), "default".into()));
     let user =
         scratch.write("kgctx-home/config.toml", "token_limit = 3000\nlinks = \"obsidian\"\n");
     assert_eq!(setting(&config(&[]), "token_limit"), (3_000.into(), user.display().to_string()));

@@ -11,7 +11,6 @@ use super::super::checked_files::{CheckedFile, CheckedFiles};
 use super::super::spans::Spans;
 use super::super::{CheckedVault, names, tree};
 use crate::core::note::vault::SCHEME;
-use crate::core::settings::LinkStyle;
 
 /// Targets that are placeholders.
 const PLACEHOLDERS: [&str; 10] =
@@ -63,7 +62,7 @@ impl<'a> Resolver<'a> {
     pub(crate) fn new(checked: &'a CheckedFiles<'a>) -> Resolver<'a> {
         let notes = checked.notes().map(|(number, file)| (file.path, number)).collect();
         let mut ends: HashMap<String, &str> = HashMap::new();
-        if checked.input.links == LinkStyle::Obsidian {
+        if !checked.input.links.has_free_names() {
             for (end, path) in checked.tree.ends() {
                 let first = ends.entry(end.to_lowercase()).or_insert(path);
                 // Takes the first path by name, in any order of the files.
@@ -152,7 +151,7 @@ impl<'a> Resolver<'a> {
     /// `[[label|dendron://vault/note]]`.
     fn behind_the_label(&self, inner: &str) -> Option<LinkTarget> {
         let style = self.checked.input.links;
-        let (_, behind) = inner.rsplit_once('|').filter(|_| style == LinkStyle::Obsidian)?;
+        let (_, behind) = inner.rsplit_once('|').filter(|_| !style.has_free_names())?;
         let name = names::target(behind, style);
         if name.is_empty() {
             return Some(LinkTarget::Other);
@@ -220,7 +219,7 @@ impl<'a> Resolver<'a> {
         if !found.is_empty() {
             return LinkTarget::Notes(found.to_vec());
         }
-        if style == LinkStyle::Maenifold
+        if style.has_free_names()
             || name.contains("://")
             // Dendron's pattern for several notes.
             || name.contains('*')

@@ -78,7 +78,6 @@ impl Lab {
             places: Places::locate(&environment).unwrap(),
             timeout,
             until: Instant::now() + Duration::from_secs(60),
-            links: LinkStyle::Maenifold,
             max_file_bytes: 1_000_000,
             notes: OnceLock::new(),
         }

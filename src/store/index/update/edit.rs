@@ -8,7 +8,8 @@ use crate::core::note::concept::Concept;
 use crate::core::note::freshness::{FadingDays, FreshUntil};
 use crate::core::note::listing::{FolderListing, ListedFile};
 use crate::core::note::reading::{Content, ReadNote, Reading};
-use crate::core::note::{Remark, Remarks};
+use crate::core::note::{Remark, Remarks, without_extension};
+use crate::core::text::nfc;
 use crate::store::index::history::{self, Moves, Past};
 use crate::store::index::links::refers;
 use crate::store::index::place::{self, PlaceInTime};
@@ -141,7 +142,7 @@ impl Edit<'_> {
             let row = params![id, at, remembered.prior];
             self.execute("INSERT INTO changes (note, at, prior) VALUES (?1, ?2, ?3)", row)?;
         }
-        let keys = rows::keys(listing.vault, &listing.folder, file, read);
+        let keys = rows::keys(listing.vault, read);
         let references = rows::references(listing.vault, read);
         rows::insert_quotes(self.connection, id, read, &remembered, (&keys, &references))?;
         for key in keys {
@@ -182,7 +183,7 @@ impl Edit<'_> {
         };
         let id = place::free_id(self.connection, &wanted)?;
         rows::insert_note(self.connection, id, folder, file, read)?;
-        for (name, kind) in rows::names(&read.note.title, &read.note.aliases, &file.name) {
+        for (name, kind) in rows::names(&read.note.title, &read.note.aliases, &read.stem) {
             self.execute(rows::INSERT_NAME, params![name.as_str(), kind as i64, id])?;
         }
         let mut mentioned = Vec::with_capacity(read.note.mentions.len());
@@ -283,11 +284,12 @@ impl Edit<'_> {
                     links: row.get(5)?,
                 })
             })?;
-        for (name, _) in rows::names(&old.title, &old.aliases, &old.name) {
-            self.execute(
-                "DELETE FROM names WHERE name = ?1 AND note = ?2",
-                params![name.as_str(), id],
-            )?;
+        // In a memory the name is kept as it is on disk, elsewhere composed.
+        for stem in nfc::forms(without_extension(&old.name)) {
+            for (name, _) in rows::names(&old.title, &old.aliases, &stem) {
+                let sql = "DELETE FROM names WHERE name = ?1 AND note = ?2";
+                self.execute(sql, params![name.as_str(), id])?;
+            }
         }
         let mentions: Vec<(i64, i64)> = self
             .connection

@@ -1,0 +1,167 @@
+//! What is no note, though it looks like one: templates, backups, pointers to large files, and generated text.
+//!
+//! maenifold's memory has none of these: there every `.md` file is a note.
+
+use crate::core::note::EXTENSIONS;
+use crate::core::note::listing::Rejection;
+use crate::core::note::vault::Vault;
+use crate::core::settings::LinkStyle;
+
+/// Folders of templates, in the vaults of programs that have such.
+const TEMPLATE_FOLDERS: [&str; 3] = ["templates", "_templates", "template"];
+/// Folders of Logseq's own copies of pages.
+const BACKUP_FOLDERS: [&str; 2] = ["logseq/bak", "logseq/version-files"];
+/// How a pointer to a large file begins.
+const POINTER: &str = "version https://git-lfs.github.com/spec/";
+/// In so many lines at the beginning a file says that it is generated.
+const FIRST_LINES: usize = 5;
+const GENERATED: [&str; 4] = ["@generated", "do not edit", "do not modify", "don't edit"];
+/// Words of comments that speak of a part of a file.
+const OF_PART: [&str; 9] =
+    ["section", "block", "below", "above", "begin", "start", "toc", "between", "line"];
+
+/// Why a file or a folder is left out by its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LeftOut {
+    Template,
+    Backup,
+}
+
+/// Whether a file's name ends like that of a note.
+pub fn is_note_name(name: &[u8], style: LinkStyle) -> bool {
+    let n_endings = if style == LinkStyle::Maenifold { 1 } else { EXTENSIONS.len() };
+    EXTENSIONS[..n_endings].iter().any(|ending| name.ends_with(ending.as_bytes()))
+}
+
+impl Vault {
+    /// Why the folder at this path is left out.
+    pub fn leaves_out_folder(&self, path: &str) -> Option<LeftOut> {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let has_templates = !self.style.has_free_names();
+        let is_template = has_templates
+            && TEMPLATE_FOLDERS.iter().any(|template| template.eq_ignore_ascii_case(name));
+        if is_template || self.templates.iter().any(|folder| folder == path) {
+            return Some(LeftOut::Template);
+        }
+        let is_backup = self.style == LinkStyle::Logseq && BACKUP_FOLDERS.contains(&path);
+        is_backup.then_some(LeftOut::Backup)
+    }
+
+    /// Why the file of this name is left out.
+    pub fn leaves_out_file(&self, name: &str) -> Option<LeftOut> {
+        if self.style == LinkStyle::Maenifold {
+            return None;
+        }
+        // Dendron's folders are the parts of names.
+        if self.style == LinkStyle::Dendron && name.starts_with("templates.") {
+            return Some(LeftOut::Template);
+        }
+        let is_backup = [".bak.", ".orig.", "conflicted copy", ".sync-conflict-"]
+            .iter()
+            .any(|mark| name.contains(mark));
+        is_backup.then_some(LeftOut::Backup)
+    }
+}
+
+/// Why a text is no note.
+pub fn rejection(text: &str, style: LinkStyle) -> Option<Rejection> {
+    if style == LinkStyle::Maenifold {
+        None
+    } else if text.starts_with(POINTER) {
+        Some(Rejection::Pointer)
+    } else {
+        is_generated(text).then_some(Rejection::Generated)
+    }
+}
+
+/// Whether a comment at the beginning says that the file is generated. A sentence is not enough: a note may be about
+/// generated files.
+fn is_generated(text: &str) -> bool {
+    let lines = text.lines().filter(|line| !line.trim().is_empty()).take(FIRST_LINES);
+    let mut comments = lines.filter(|line| {
+        let line = line.trim_start();
+        ["<!--", "{/*", "[//]: #", "[comment]: #"].iter().any(|start| line.starts_with(start))
+    });
+    comments.any(|comment| {
+        let comment = comment.to_lowercase();
+        let has = |words: &[&str]| words.iter().any(|word| comment.contains(word));
+        has(&GENERATED) && !has(&OF_PART)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::core::named::Named;
+    use LinkStyle::{Dendron, Logseq, Maenifold, Obsidian, Plain};
+
+    fn vault(style: LinkStyle) -> Vault {
+        let vault = Vault::new("", PathBuf::from("/v"), style);
+        Vault { templates: vec!["meta/forms".to_owned()], ..vault }
+    }
+
+    /// The styles in whose vaults something is so.
+    fn styles(is_so: impl Fn(&Vault) -> bool) -> Vec<LinkStyle> {
+        let styles = LinkStyle::ALL.iter().copied();
+        styles.filter(|style| is_so(&vault(*style))).collect()
+    }
+
+    #[test]
+    fn templates_and_backups_are_told_by_their_names() {
+        let folder = |path: &'static str| styles(|vault| vault.leaves_out_folder(path).is_some());
+        for path in ["templates", "a/Templates", "_templates"] {
+            assert_eq!(folder(path), [Obsidian, Logseq, Dendron], "{path}");
+        }
+        assert_eq!(folder("meta/forms").len(), 5);
+        assert_eq!(folder("logseq/bak"), [Logseq]);
+        assert_eq!(folder("a/bak"), []);
+        let file = |name: &'static str| styles(|vault| vault.leaves_out_file(name).is_some());
+        for name in ["a.bak.md", "a (conflicted copy 2026-01-01).md", "a.sync-conflict-1-2.md"] {
+            assert_eq!(file(name), [Obsidian, Logseq, Dendron, Plain], "{name}");
+        }
+        assert_eq!(file("templates.daily.md"), [Dendron]);
+        assert_eq!(file("backups.md"), []);
+    }
+
+    #[test]
+    fn notes_have_three_endings_and_in_the_memory_one() {
+        let of = |name: &'static str| styles(|vault| is_note_name(name.as_bytes(), vault.style));
+        assert_eq!(of("a.md").len(), 5);
+        assert_eq!(of("a.markdown"), [Obsidian, Logseq, Dendron, Plain]);
+        assert_eq!(of("a.mdx"), [Obsidian, Logseq, Dendron, Plain]);
+        assert_eq!(of("a.txt"), []);
+    }
+
+    #[test]
+    fn a_generated_file_says_so_in_a_comment() {
+        for generated in [
+            "<!-- Code generated by gen. DO NOT EDIT. -->\n# API",
+            "# API\n\n<!-- @generated -->\n",
+            "---\ntitle: x\n---\n{/* This file is generated; do not edit it. */}\n",
+        ] {
+            assert_eq!(rejection(generated, Plain), Some(Rejection::Generated), "{generated}");
+            assert_eq!(rejection(generated, Maenifold), None);
+        }
+        for note in [
+            "# DO NOT EDIT\n\nWhy our generated files say so.",
+            "The mark @generated tells reviewers to look away.",
+            "<!-- START doctoc generated TOC please keep comment here to allow auto update -->\n\
+             <!-- DON'T EDIT THIS SECTION, INSTEAD RE-RUN doctoc TO UPDATE -->",
+            "<!-- Do not edit below this line -->",
+            "a\nb\nc\nd\ne\n<!-- @generated -->",
+            "",
+        ] {
+            assert_eq!(rejection(note, Plain), None, "{note}");
+        }
+    }
+
+    #[test]
+    fn a_pointer_is_no_note() {
+        let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n";
+        assert_eq!(rejection(pointer, Plain), Some(Rejection::Pointer));
+        assert_eq!(rejection(pointer, Maenifold), None);
+        assert_eq!(rejection(&format!("A pointer:\n\n    {pointer}"), Plain), None);
+    }
+}
