@@ -9,8 +9,7 @@ use crate::core::replay::step::{Blob, Step, steps};
 use crate::replay::{ReadContent, ReplayError};
 use crate::system::git;
 use crate::system::git_program::{BlobAnswer, GitProgram};
-use crate::system::vault;
-use crate::workspace::{Place, Request};
+use crate::workspace::{Place, Request, Workspace};
 
 /// No character has more bytes.
 const BYTES_PER_CHAR: u64 = 4;
@@ -106,32 +105,29 @@ fn literal(path: &str) -> String {
 /// The only vault of a place that is in a repository.
 fn find_vault(request: &Request) -> Result<(Vault, RepositoryFacts), ReplayError> {
     let place = Place::find(request)?;
+    let environment = place.environment.clone();
+    let (workspace, mut errors) = Workspace::open_reachable(place, None);
+    let is_named = !request.vaults.is_empty();
+    let Some(workspace) = workspace.filter(|_| errors.is_empty() || !is_named) else {
+        return Err(errors.swap_remove(0).into());
+    };
     let mut found = Vec::new();
-    let mut others = Vec::new();
-    for spec in &place.settings.vaults {
-        let opened = match vault::open(spec) {
-            Ok(opened) => opened,
-            Err(_) if request.vaults.is_empty() => continue,
-            Err(reason) => return Err(ReplayError::Wrong(reason)),
-        };
-        let facts = git::facts(None, &opened.root, &place.environment).ok();
+    for vault in &workspace.vaults {
+        let facts = git::facts(None, &vault.root, &environment).ok();
         let repository = facts.and_then(|facts| facts.repository);
-        match repository.filter(|repository| repository.layout != Layout::Bare) {
-            Some(repository) => found.push((opened, repository)),
-            None => others.push(opened),
-        }
+        let repository = repository.filter(|repository| repository.layout != Layout::Bare);
+        found.extend(repository.map(|repository| (vault.clone(), repository)));
     }
     let names = |vaults: &mut dyn Iterator<Item = &Vault>| {
         let roots: Vec<String> = vaults.map(|vault| vault.root.display().to_string()).collect();
         roots.join(", ")
     };
-    match (found.len(), others.is_empty()) {
-        (1, _) => Ok(found.swap_remove(0)),
-        (0, true) => Err(place.without_vault().into()),
-        (0, false) => Err(ReplayError::Wrong(format!(
+    match found.len() {
+        0 => Err(ReplayError::Wrong(format!(
             "no git repository around {}: a replay needs the history of the notes; name a vault that is in git with --vault",
-            names(&mut others.iter())
+            names(&mut workspace.vaults.iter())
         ))),
+        1 => Ok(found.swap_remove(0)),
         _ => Err(ReplayError::Wrong(format!(
             "there is more than one vault here: {}; name one of them with --vault",
             names(&mut found.iter().map(|(vault, _)| vault))

@@ -114,7 +114,7 @@ impl Place {
         others
     }
 
-    pub(crate) fn without_vault(&self) -> AppError {
+    pub(super) fn without_vault(&self) -> AppError {
         let name = self.project.name.as_ref().map(|name| format!("project {name}"));
         AppError::Place(format!(
             "no vault found for {}: there is no ~/maenifold/memory, no .kgctx/memory and no docs; \

@@ -240,6 +240,17 @@ fn nothing_of_the_users_is_touched_or_left() {
 }
 
 #[test]
+fn a_partial_clone_lacks_what_a_replay_needs() {
+    let lab = Lab::with_sessions();
+    let url = format!("file://{}", lab.top().display());
+    git(&lab.top(), &["config", "uploadpack.allowFilter", "true"]);
+    git(&lab.scratch.path(), &["clone", "-q", "--filter=blob:none", &url, "part"]);
+    let (code, message) = lab.scratch.fail(["replay", "--vault", "part/notes [1]"]);
+    assert_eq!(code, 2);
+    insta::assert_snapshot!(message, @"kgctx: this clone is partial, and lacks earlier versions of notes; clone it again without --filter");
+}
+
+#[test]
 fn what_cannot_be_replayed_is_said_with_the_way_out() {
     let lab = Lab::new();
     let plain = lab.scratch.path().display().to_string();

@@ -41,6 +41,9 @@ impl<E, R: FnMut(&Blob) -> Result<Vec<u8>, E>> PastNotes<R> {
 
 fn text(bytes: &[u8]) -> Arc<str> {
     let text = String::from_utf8_lossy(bytes).replace("\r\n", "\n");
+    if text.len() <= MOST_CHARS {
+        return Arc::from(text);
+    }
     let end = text.char_indices().nth(MOST_CHARS).map_or(text.len(), |(at, _)| at);
     Arc::from(&text[..end])
 }

@@ -76,28 +76,19 @@ impl PastSessions {
             };
             let edited = change.edited(notes)?;
             let n_notes = change.before.0.len();
-            if number >= WARM_UP
+            let is_usable = number >= WARM_UP
                 && n_notes >= LEAST_NOTES
-                && (1..=MOST_EDITED).contains(&edited.len())
-            {
+                && (1..=MOST_EDITED).contains(&edited.len());
+            if is_usable {
                 let linked = change.linked(&touched, notes)?;
                 let linked: BTreeSet<String> = linked.difference(&edited).cloned().collect();
                 let recent = &history[history.len().saturating_sub(COLD_SESSIONS)..];
                 let is_cold = |path: &&String| !recent.iter().any(|edited| edited.contains(*path));
                 let cold = edited.iter().chain(&linked).filter(is_cold).cloned().collect();
-                let last = range.start.checked_sub(1).map_or(0, |last| steps[last].at);
-                let began_at = (steps[range.start].at - HEAD_START_SECONDS).max(last + 1);
-                if edited.len() + linked.len() <= MOST_NEEDED {
-                    let (steps, edited) = (range, edited.clone());
-                    found.usable.push(PastSession {
-                        number,
-                        steps,
-                        began_at,
-                        edited,
-                        linked,
-                        cold,
-                    });
-                }
+                let began_at = began_at(steps, range.start);
+                let edited = edited.clone();
+                let session = PastSession { number, steps: range, began_at, edited, linked, cold };
+                found.usable.extend((session.needed().count() <= MOST_NEEDED).then_some(session));
             }
             history.push(edited);
         }
@@ -123,6 +114,12 @@ fn runs(steps: &[Step]) -> Vec<Range<usize>> {
         at - run.len()..at
     });
     runs.collect()
+}
+
+/// When a session with this first step began: after the last one.
+fn began_at(steps: &[Step], first: usize) -> i64 {
+    let last = first.checked_sub(1).map_or(0, |last| steps[last].at);
+    (steps[first].at - HEAD_START_SECONDS).max(last + 1)
 }
 
 /// Where the notes after some steps came from: the path before, by the path now.
