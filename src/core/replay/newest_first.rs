@@ -75,5 +75,9 @@ mod tests {
         assert_eq!(packed(2), "");
         assert_eq!(packed(5), "one two\n");
         assert_eq!(packed(100), cards().concat());
+        // One token each, and three together.
+        let growing = || ["=\n", "/*"].map(str::to_owned);
+        assert_eq!(pack(growing(), Encoding::O200kBase, 2), "=\n");
+        assert_eq!(pack(growing(), Encoding::O200kBase, 3), "=\n/*");
     }
 }

@@ -125,7 +125,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const LONG: &str = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen";
+    const LONG: &str = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty last";
 
     fn shows(context: &str, path: &str, body: &str) -> bool {
         let paths = ["a.md", "dir/b c.md", "a-b.md", "a/deep.md"];
