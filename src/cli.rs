@@ -14,6 +14,7 @@ mod outcome;
 mod place;
 mod question;
 mod recent;
+mod replay;
 mod screen;
 mod search;
 mod serve;
@@ -55,6 +56,7 @@ enum Command {
     Recent(recent::RecentArgs),
     Context(context::ContextArgs),
     Check(check::CheckArgs),
+    Replay(replay::ReplayArgs),
     Whoami(whoami::WhoamiArgs),
     Config(config::ConfigArgs),
     Install(install::InstallArgs),
@@ -95,6 +97,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             Ok(false) => return screen.finish_with(outcome::NO),
             Err(failure) => Err(failure),
         },
+        Command::Replay(command) => replay::run(&args.place, command, &mut screen),
         Command::Whoami(command) => whoami::run(&args.place, command, &mut screen),
         Command::Config(command) => config::run(&args.place, command, &mut screen),
         Command::Install(command) => install::install(&args.place, command, &mut screen),

@@ -10,6 +10,7 @@ pub mod note;
 pub mod project;
 pub mod quote;
 pub mod relevance;
+pub mod replay;
 pub mod search;
 pub mod secrets;
 pub mod session;

@@ -28,6 +28,8 @@ pub mod app;
 
 pub mod check;
 
+pub mod replay;
+
 pub mod service;
 
 pub mod cli;

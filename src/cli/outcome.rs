@@ -7,6 +7,7 @@ use crate::app::install::InstallError;
 use crate::check::CheckError;
 use crate::core::text::for_terminal;
 use crate::hosts::json_hooks::SettingsFileError;
+use crate::replay::ReplayError;
 use crate::service::ServeError;
 use crate::workspace::AppError;
 
@@ -56,6 +57,17 @@ impl From<CheckError> for Failure {
         };
         // The message can quote the repository's settings.
         Failure { code, message: for_terminal::one_line(&error.to_string()) }
+    }
+}
+
+impl From<ReplayError> for Failure {
+    fn from(error: ReplayError) -> Failure {
+        let code = match error {
+            ReplayError::App(error) => return error.into(),
+            ReplayError::Wrong(_) => USAGE,
+            ReplayError::Failed(_) => UNAVAILABLE,
+        };
+        Failure::new(code, error)
     }
 }
 

@@ -16,6 +16,7 @@ mod index;
 mod inject;
 mod install;
 mod maenifold;
+mod replay;
 mod tidy;
 mod workspace;
 

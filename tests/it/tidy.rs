@@ -13,8 +13,9 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("hosts", &["hosts", "workspace", "store", "system", "core"]),
     ("app", &["app", "hosts", "sources", "workspace", "store", "system", "core"]),
     ("check", &["check", "app", "hosts", "sources", "workspace", "store", "system", "core"]),
+    ("replay", &["replay", "app", "hosts", "sources", "workspace", "store", "system", "core"]),
     ("service", &["service", "app", "hosts", "workspace", "store", "system", "core"]),
-    ("cli", &["cli", "service", "check", "app", "hosts", "sources", "workspace", "core"]),
+    ("cli", &["cli", "service", "check", "replay", "app", "hosts", "sources", "workspace", "core"]),
 ];
 
 fn root() -> PathBuf {
@@ -239,6 +240,7 @@ fn the_readme_and_the_change_log_speak_of_this_version() {
         "kgctx search",
         "kgctx recent",
         "kgctx context",
+        "kgctx replay",
         "kgctx whoami",
         "kgctx config",
         "kgctx install",

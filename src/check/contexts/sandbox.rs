@@ -124,7 +124,7 @@ pub(crate) fn request(checkout: &TempCheckout, dir: &str) -> Request {
         environment: Some(Environment::from_iter([patience])),
         source: Some(SourcePreference::Index),
         // The temporary folder can be in a repository.
-        ceiling: Some(checkout.folder.clone()),
+        ceiling: Some(checkout.folder().to_path_buf()),
         ..Request::default()
     }
 }

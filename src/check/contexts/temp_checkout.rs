@@ -3,27 +3,21 @@
 
 #![expect(clippy::disallowed_methods, reason = "this module is behind the I/O fence")]
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Once;
 
 use crate::check::CheckError;
-use crate::system::directories::create_new_private;
-use crate::system::process::identity::Process;
+use crate::system::temp_folder::TempFolder;
 
 /// The prefix of folder names; the process id follows.
 const PREFIX: &str = "kgctx-check-";
-/// Locked while the folder is in use.
-const LOCK: &str = "lock";
 
 #[derive(Debug)]
 pub(crate) struct TempCheckout {
     /// The folder around the project. Nothing in it or above it belongs to the project.
-    pub(crate) folder: PathBuf,
+    folder: TempFolder,
     pub(crate) project: PathBuf,
-    /// Held while the folder is in use.
-    _lock: File,
 }
 
 impl TempCheckout {
@@ -33,23 +27,19 @@ impl TempCheckout {
     }
 
     fn create(project: &str) -> io::Result<TempCheckout> {
-        static SWEEP: Once = Once::new();
-        let temporary = fs::canonicalize(std::env::temp_dir())?;
-        SWEEP.call_once(|| sweep(&temporary));
-        let folder = create_new_private(&temporary, PREFIX)?;
-        let lock = File::create(folder.join(LOCK))?;
-        let _ = lock.try_lock();
-        let checkout = TempCheckout { project: folder.join(project), folder, _lock: lock };
+        let folder = TempFolder::new(PREFIX)?;
+        let checkout = TempCheckout { project: folder.path.join(project), folder };
         fs::create_dir(&checkout.project)?;
-        // Stops the search for ignore rules, which could otherwise reach a repository around this
-        // folder.
-        fs::create_dir(checkout.folder.join(".git"))?;
         Ok(checkout)
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder.path
     }
 
     /// The folder for kgctx's own files.
     pub(crate) fn home(&self) -> PathBuf {
-        self.folder.join("home")
+        self.folder.path.join("home")
     }
 
     pub(crate) fn has_folder(&self, path: &str) -> bool {
@@ -88,41 +78,6 @@ impl TempCheckout {
     }
 }
 
-impl Drop for TempCheckout {
-    fn drop(&mut self) {
-        // The system's own cleanup removes the rest.
-        let _ = fs::remove_dir_all(&self.folder);
-    }
-}
-
 fn failed(cause: io::Error) -> CheckError {
     CheckError::not_written("a temporary folder", &cause)
-}
-
-/// Removes the folders of killed processes.
-fn sweep(temporary: &Path) {
-    for entry in fs::read_dir(temporary).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let numbers = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.split_once('-'));
-        let Some((pid, number)) = numbers else { continue };
-        let (Ok(pid), Ok(_)) = (pid.parse(), number.parse::<u32>()) else { continue };
-        if Process::of_number(pid).is_gone() && is_unused(&entry.path()) {
-            // Fails for a folder of another user.
-            let _ = fs::remove_dir_all(entry.path());
-        }
-    }
-}
-
-/// Whether the folder is unused. The process id can come from another container and mean nothing
-/// here, but the lock is valid.
-fn is_unused(folder: &Path) -> bool {
-    let is_folder = fs::symlink_metadata(folder).is_ok_and(|metadata| metadata.is_dir());
-    let lock = folder.join(LOCK);
-    if !is_folder || fs::symlink_metadata(&lock).is_ok_and(|metadata| !metadata.is_file()) {
-        return false;
-    }
-    match File::open(lock) {
-        Ok(lock) => lock.try_lock().is_ok(),
-        Err(error) => error.kind() == io::ErrorKind::NotFound,
-    }
 }

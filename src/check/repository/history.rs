@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::git::texts;
 use super::working_tree::{History, WorkingTree};
 use crate::check::CheckError;
+use crate::system::git_program::texts;
 
 impl WorkingTree {
     /// The files that differ from a commit; none without a history.

@@ -8,10 +8,10 @@ use std::path::Path;
 
 use ignore::WalkBuilder;
 
-use super::git::texts;
 use super::working_tree::WorkingTree;
 use crate::check::CheckError;
 use crate::check::repository_file::Unread;
+use crate::system::git_program::texts;
 
 #[derive(Debug, Default)]
 pub(crate) struct Listing {

@@ -12,6 +12,7 @@ use crate::check::CheckError;
 use crate::check::settings::is_project_name;
 use crate::core::time::Timestamp;
 use crate::system::atomic_file;
+use crate::system::git_program::GitProgram;
 use crate::system::vault;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -34,9 +35,7 @@ pub(crate) struct WorkingTree {
     pub(crate) newest: Option<Timestamp>,
     /// The name of the origin's repository.
     pub(crate) origin: Option<String>,
-    /// Folders of other users that this user trusts. This is the only user setting: it decides
-    /// whether git answers, not what it answers.
-    pub(super) trusted: Vec<String>,
+    pub(super) git: GitProgram,
 }
 
 impl WorkingTree {
@@ -46,9 +45,10 @@ impl WorkingTree {
         if !has_repository {
             return Ok(tree);
         }
-        if !tree.reach_git()? {
+        let Some(git) = GitProgram::find(top.to_path_buf())? else {
             return Ok(WorkingTree { history: History::NoProgram, ..tree });
-        }
+        };
+        tree.git = git;
         let origin = tree.query(&["config", "--local", "--get", "remote.origin.url"])?;
         tree.origin = origin.and_then(|url| name_in(url.trim()));
         let shallow = tree.query(&["rev-parse", "--is-shallow-repository"])?;

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use rusqlite::{Connection, OptionalExtension, Statement, ToSql, params};
 
 use crate::core::note::reference::ReferenceKind;
+use crate::core::note::without_extension;
+use crate::core::text::nfc::nfc;
 use crate::store::index::read::string_list;
 use crate::store::index::rows;
 use crate::store::index::{IndexError, NoteId};
@@ -78,7 +80,7 @@ fn names_of(connection: &Connection, note: NoteId) -> Result<Vec<String>, IndexE
     let sql = "SELECT title, aliases, name FROM notes WHERE id = ?1";
     let names = connection.prepare_cached(sql)?.query_row([note], |row| {
         let (title, file): (String, String) = (row.get(0)?, row.get(2)?);
-        Ok(rows::names(&title, &string_list(row, 1)?, &file))
+        Ok(rows::names(&title, &string_list(row, 1)?, &nfc(without_extension(&file))))
     })?;
     Ok(names.into_iter().map(|(name, _)| name.as_str().to_owned()).collect())
 }

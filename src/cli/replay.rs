@@ -1,0 +1,110 @@
+//! `kgctx replay`
+
+use std::io::{self, IsTerminal};
+
+use clap::Args as ClapArgs;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::cli::outcome::Outcome;
+use crate::cli::place::PlaceArgs;
+use crate::cli::screen::Screen;
+use crate::core::text::for_terminal::{self, Style};
+use crate::core::text::number::thousands;
+use crate::replay::report::{Contender, Recall, ReplayReport};
+use crate::replay::{ReplayRequest, Stage, replay};
+
+/// Measure on the git history of your notes how good contexts are
+///
+/// Goes back to sessions of the past, makes the context that each would have started with, and counts how many of the
+/// notes it shows that the session then edited or linked to. A session is a run of commits at most 4 hours apart.
+/// Your notes, your index and your settings stay as they are.
+#[derive(Debug, ClapArgs)]
+pub(super) struct ReplayArgs {
+    /// How many sessions to replay at most, evenly spread over the history
+    #[arg(long, value_name = "NUMBER", default_value = "50", value_parser = clap::value_parser!(u32).range(1..))]
+    sessions: u32,
+    /// Print JSON, with every session and the notes that it needed
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(place: &PlaceArgs, args: &ReplayArgs, screen: &mut Screen) -> Outcome {
+    let request = ReplayRequest { place: place.request(), most_sessions: args.sessions as usize };
+    let bar = match io::stderr().is_terminal() {
+        true => ProgressBar::new(0),
+        false => ProgressBar::hidden(),
+    };
+    let mut shown = None;
+    let done = replay(&request, &mut |stage, done, all| {
+        if shown.replace(stage) != Some(stage) {
+            bar.set_style(style(stage));
+            bar.set_length(all as u64);
+        }
+        bar.set_position(done as u64);
+    });
+    bar.finish_and_clear();
+    let report = done?;
+    if args.json {
+        screen.json(&report);
+    } else {
+        print(&report, screen);
+    }
+    Ok(())
+}
+
+fn style(stage: Stage) -> ProgressStyle {
+    let template = match stage {
+        Stage::ReadingCommits => "{bar:40} {human_pos}/{human_len} commits {elapsed}",
+        Stage::ReplayingSessions => "{bar:40} {human_pos}/{human_len} sessions {elapsed}",
+    };
+    // The templates are fixed; the default bar would do as well.
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}
+
+fn print(report: &ReplayReport, screen: &mut Screen) {
+    let ReplayReport { sessions, rankings, .. } = report;
+    let (n, n_found) = (thousands(sessions.len()), thousands(report.sessions_found));
+    screen.line(format!(
+        "{n} of {n_found} sessions in {} commits of {}",
+        thousands(report.commits),
+        for_terminal::one_line(&report.vault)
+    ));
+    if let (Some(first), Some(last)) = (sessions.first(), sessions.last()) {
+        let (from, to) = (date(first.began.to_string()), date(last.began.to_string()));
+        let (few, many) = (thousands(first.notes), thousands(last.notes));
+        screen.line(format!("from {from} with {few} notes to {to} with {many}"));
+    }
+    screen.line("");
+    let of =
+        |contender: Contender| rankings.iter().filter(move |recall| recall.contender == contender);
+    let budgets =
+        of(Contender::NewestFirst).map(|recall| format!("{:>15}", thousands(recall.tokens)));
+    screen.line(format!("{:<10}{} tokens", "", budgets.collect::<String>()));
+    let columns = of(Contender::NewestFirst).map(|_| format!("{:>8}{:>7}", "all", "cold"));
+    let columns = format!("{:<10}{}", "ranking", columns.collect::<String>());
+    screen.line(screen.paint(Style::Faint, columns));
+    for contender in Contender::ALL {
+        let figures = of(contender)
+            .map(|Recall { all, cold, .. }| format!("{:>8}{:>7}", percent(*all), percent(*cold)));
+        screen.line(format!("{:<10}{}", contender.name(), figures.collect::<String>()));
+    }
+    screen.line("");
+    screen.line("all   percent of the notes that a session then edited or linked to, and its context showed");
+    screen.line("cold  the same of notes that none of the three sessions before had edited");
+    screen.line("recency lists the newest notes first and is no ranking of kgctx: it is there to compare with");
+    if sessions.len() < FEW {
+        screen.line(format!("{n} sessions are few: differences of some points can be chance"));
+    }
+}
+
+/// With fewer sessions than this the means are rough.
+const FEW: usize = 20;
+
+/// The day of a moment as it is printed.
+fn date(moment: String) -> String {
+    moment.split('T').next().unwrap_or_default().to_owned()
+}
+
+fn percent(share: Option<f64>) -> String {
+    share.map_or_else(|| "-".to_owned(), |share| format!("{:.1}", 100.0 * share))
+}

@@ -1,0 +1,235 @@
+//! The program `git`, run without the user's configuration, so that its output is the same on every machine.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
+use std::thread;
+
+use thiserror::Error;
+
+use crate::core::text::words::words;
+
+/// Settings for all questions, so that no answer depends on the user's own.
+static SETTINGS: [&str; 7] = words(
+    "core.quotepath=off core.fsmonitor=false core.attributesFile=/dev/null \
+     log.showSignature=false log.follow=false diff.orderFile=/dev/null diff.relative=false",
+);
+
+#[derive(Debug, Error)]
+pub enum GitError {
+    #[error(
+        "git does not trust this folder, which belongs to somebody else; if you do, \
+         run `git config --global --add safe.directory {}`", .0.display()
+    )]
+    Foreign(PathBuf),
+    #[error("git {command} failed: {reason}")]
+    Failed { command: String, reason: String },
+}
+
+impl GitError {
+    pub(crate) fn new(arguments: &[&str], reason: &str) -> GitError {
+        let reason = Some(reason.trim()).filter(|reason| !reason.is_empty());
+        GitError::Failed {
+            command: arguments[0].to_owned(),
+            reason: reason.unwrap_or("it does not say why").to_owned(),
+        }
+    }
+
+    fn io<'a>(arguments: &'a [&'a str]) -> impl Fn(io::Error) -> GitError + 'a {
+        |error| GitError::new(arguments, &error.to_string())
+    }
+}
+
+/// Git in a folder.
+#[derive(Debug, Default)]
+pub(crate) struct GitProgram {
+    pub(crate) folder: PathBuf,
+    /// Folders of other users that this user trusts. This is the only user setting: it decides
+    /// whether git answers, not what it answers.
+    trusted: Vec<String>,
+}
+
+/// A file's content; a large file is not read, or not to its end.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum BlobAnswer {
+    Content {
+        bytes: Vec<u8>,
+        is_whole: bool,
+    },
+    /// A partial clone lacks it.
+    Missing,
+}
+
+impl GitProgram {
+    /// Makes sure that git answers; `None` if it is not installed.
+    pub(crate) fn find(folder: PathBuf) -> Result<Option<GitProgram>, GitError> {
+        let mut git = GitProgram { folder, trusted: Vec::new() };
+        let question = ["rev-parse", "--git-dir"];
+        let mut output = match git.command(&question).output() {
+            Ok(output) => output,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(GitError::io(&question)(error)),
+        };
+        let is_foreign =
+            |output: &Output| String::from_utf8_lossy(&output.stderr).contains("dubious ownership");
+        if is_foreign(&output) {
+            git.trusted = trusted();
+            output = git.run(&question)?;
+        }
+        if is_foreign(&output) {
+            return Err(GitError::Foreign(git.folder));
+        }
+        succeeded(&question, output).map(|_| Some(git))
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new("git");
+        command.arg("--no-optional-locks").arg("-C").arg(&self.folder);
+        let trusted = self.trusted.iter().map(|folder| format!("safe.directory={folder}"));
+        for setting in SETTINGS.map(str::to_owned).into_iter().chain(trusted) {
+            command.args(["-c", &setting]);
+        }
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        command.args(arguments).env_clear().env("PATH", path).env("LC_ALL", "C");
+        command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null");
+        // Git would fetch the objects that a partial clone lacks from the network.
+        command.env("GIT_NO_LAZY_FETCH", "1").env("GIT_TERMINAL_PROMPT", "0");
+        command.stdin(Stdio::null()).stderr(Stdio::piped());
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Result<Output, GitError> {
+        self.command(arguments).output().map_err(GitError::io(arguments))
+    }
+
+    fn spawn(&self, arguments: &[&str], stdin: Stdio) -> Result<Running, GitError> {
+        let mut command = self.command(arguments);
+        command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.spawn().map(Running).map_err(GitError::io(arguments))
+    }
+
+    /// The output without the last line break; `None` if git fails.
+    pub(crate) fn query(&self, arguments: &[&str]) -> Result<Option<String>, GitError> {
+        let output = self.run(arguments)?;
+        let text = String::from_utf8_lossy(&output.stdout).trim_end_matches('\n').to_owned();
+        Ok(output.status.success().then_some(text))
+    }
+
+    /// The output of a command that must not fail.
+    pub(crate) fn output(&self, arguments: &[&str]) -> Result<Vec<u8>, GitError> {
+        succeeded(arguments, self.run(arguments)?)
+    }
+
+    /// Calls `each` with the parts of an output that zero bytes separate, until it returns false.
+    pub(crate) fn each_part(
+        &self,
+        arguments: &[&str],
+        mut each: impl FnMut(&[u8]) -> bool,
+    ) -> Result<(), GitError> {
+        let mut child = self.spawn(arguments, Stdio::null())?;
+        let Some(stdout) = child.0.stdout.take() else { return Ok(()) };
+        for part in BufReader::new(stdout).split(0) {
+            if !each(&part.map_err(GitError::io(arguments))?) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Starts a process that reads blobs.
+    pub(crate) fn blobs(&self, max_bytes: u64) -> Result<BlobReader, GitError> {
+        let mut child = self.spawn(&BlobReader::COMMAND, Stdio::piped())?;
+        let (stdin, stdout) = (child.0.stdin.take(), child.0.stdout.take());
+        match stdin.zip(stdout) {
+            Some((questions, answers)) => {
+                let answers = BufReader::new(answers);
+                Ok(BlobReader { questions: Some(questions), answers, max_bytes, _child: child })
+            }
+            None => Err(GitError::new(&BlobReader::COMMAND, "it has no pipes")),
+        }
+    }
+}
+
+/// Reads blobs with one process.
+pub(crate) struct BlobReader {
+    questions: Option<ChildStdin>,
+    answers: BufReader<ChildStdout>,
+    max_bytes: u64,
+    _child: Running,
+}
+
+impl BlobReader {
+    const COMMAND: [&str; 2] = ["cat-file", "--batch"];
+
+    pub(crate) fn read(&mut self, blob: &str) -> Result<BlobAnswer, GitError> {
+        if let Some(questions) = &mut self.questions {
+            let asked = writeln!(questions, "{blob}").and_then(|()| questions.flush());
+            asked.map_err(GitError::io(&BlobReader::COMMAND))?;
+        }
+        self.answer()
+    }
+
+    /// Reads many blobs, in their order.
+    pub(crate) fn read_all(mut self, blobs: &[&str]) -> Result<Vec<BlobAnswer>, GitError> {
+        let questions: String = blobs.iter().map(|blob| format!("{blob}\n")).collect();
+        let stdin = self.questions.take();
+        thread::scope(|scope| {
+            // Pipes have small buffers: writing everything before reading would block forever.
+            scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(questions.as_bytes())));
+            blobs.iter().map(|_| self.answer()).collect()
+        })
+    }
+
+    fn answer(&mut self) -> Result<BlobAnswer, GitError> {
+        let fail = GitError::io(&BlobReader::COMMAND);
+        let mut about = String::new();
+        self.answers.read_line(&mut about).map_err(&fail)?;
+        let about = about.trim_end();
+        if about.ends_with(" missing") {
+            return Ok(BlobAnswer::Missing);
+        }
+        let size: Option<u64> = about.rsplit(' ').next().and_then(|size| size.parse().ok());
+        let Some(size) = size else {
+            let reason = format!("it does not have {about}");
+            return Err(GitError::new(&BlobReader::COMMAND, &reason));
+        };
+        let mut bytes = Vec::new();
+        let mut content = self.answers.by_ref().take(size);
+        content.by_ref().take(self.max_bytes).read_to_end(&mut bytes).map_err(&fail)?;
+        io::copy(&mut content, &mut io::sink()).map_err(&fail)?;
+        self.answers.read_exact(&mut [0]).map_err(&fail)?;
+        Ok(BlobAnswer::Content { is_whole: size <= self.max_bytes, bytes })
+    }
+}
+
+/// A process that dropping kills.
+#[derive(Debug)]
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn trusted() -> Vec<String> {
+    let question = ["config", "--null", "--get-all", "safe.directory"];
+    // Run in the root folder: a repository must not declare itself trusted.
+    let output = Command::new("git").args(question).current_dir("/").stdin(Stdio::null()).output();
+    let output = output.map(|output| output.stdout).unwrap_or_default();
+    texts(&output).map(str::to_owned).collect()
+}
+
+fn succeeded(arguments: &[&str], output: Output) -> Result<Vec<u8>, GitError> {
+    match output.status.success() {
+        true => Ok(output.stdout),
+        false => Err(GitError::new(arguments, &String::from_utf8_lossy(&output.stderr))),
+    }
+}
+
+/// Splits the output at zero bytes. Skips names that are not UTF-8, which no address can contain.
+pub(crate) fn texts(output: &[u8]) -> impl Iterator<Item = &str> {
+    let names = output.split(|&byte| byte == 0).filter_map(|name| std::str::from_utf8(name).ok());
+    names.filter(|name| !name.is_empty())
+}
