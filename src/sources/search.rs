@@ -1,5 +1,7 @@
 //! Answers "which notes are about this?" from the index.
 
+use std::path::Path;
+
 use crate::core::note::NotePath;
 use crate::core::note::concept::Concept;
 use crate::core::note::decode::{self, Decoded};
@@ -46,11 +48,11 @@ pub fn answer(
     let ranked = best(workspace, index, query, limit, COMMON_FROM)?;
     let hits = ranked.into_iter().map(|Ranked { note, matched, score }| {
         let card = index.card(note)?;
-        let uri = uri(workspace, &card);
+        let (uri, path) = (uri(workspace, &card), Some(path(workspace, &card)));
         let snippet = snippet_of(workspace, &card, &terms).unwrap_or(card.excerpt);
         let snippet = secrets::mask(&snippet).into_owned();
         let concepts = index.concepts_of(note)?;
-        Ok(SearchHit { uri, title: card.title, score, matched, snippet, concepts })
+        Ok(SearchHit { uri, path, title: card.title, score, matched, snippet, concepts })
     });
     let results = hits.collect::<Result<_, IndexError>>()?;
     Ok(SearchAnswer { query: query.to_owned(), results })
@@ -104,6 +106,12 @@ pub(crate) fn named<Id>(note: Id, matched: Match, title: &str, query: &str) -> R
 pub(crate) fn uri(workspace: &Workspace, card: &NoteCard) -> String {
     let name = workspace.vaults.get(card.vault).map_or("", |vault| vault.name.as_str());
     crate::core::note::vault::uri(name, &card.path)
+}
+
+/// The note's file.
+pub(crate) fn path(workspace: &Workspace, card: &NoteCard) -> String {
+    let root = workspace.vaults.get(card.vault).map(|vault| vault.root.as_path());
+    root.unwrap_or(Path::new("")).join(&card.path).display().to_string()
 }
 
 /// The text around the first match; `None` if the file can no longer be read.

@@ -5,4 +5,5 @@ mod damaged;
 mod link_counts;
 mod odd_files;
 mod queries;
+mod reading;
 mod watching;

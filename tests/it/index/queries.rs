@@ -73,6 +73,8 @@ fn answers_have_the_seeds_shapes() {
     let first = &search["results"][0];
     assert_eq!(first["uri"], "memory://project/tech/renderer-queue");
     assert_eq!(first["title"], "Renderer queue");
+    let file = scratch.path().join("atlas/.kgctx/memory/tech/renderer-queue.md");
+    assert_eq!(first["path"], json!(file));
     assert_eq!(first["concepts"][0], "backpressure");
 
     let recent = scratch.json(["--dir", "atlas", "recent", "--now", NOW, "--json"]);
@@ -81,6 +83,7 @@ fn answers_have_the_seeds_shapes() {
         recent["items"],
         json!([{
             "uri": "memory://project/session-notes",
+            "path": scratch.path().join("atlas/.kgctx/memory/session-notes.md"),
             "title": "Session notes",
             "modified": "2026-11-15T11:00:00Z",
             "concepts": ["backpressure", "renderer", "vector-data"],
