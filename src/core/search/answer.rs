@@ -46,7 +46,7 @@ pub enum Match {
     File,
     /// The query is a concept that the note mentions.
     Concept,
-    /// The note has the query's words.
+    /// The note has the query's words, or forms of them.
     Text,
 }
 
