@@ -13,6 +13,7 @@ mod install;
 mod outcome;
 mod place;
 mod question;
+mod read;
 mod recent;
 mod replay;
 mod screen;
@@ -53,6 +54,7 @@ enum Command {
     Handoff(handoff::HandoffArgs),
     Index(index::IndexArgs),
     Search(search::SearchArgs),
+    Read(read::ReadArgs),
     Recent(recent::RecentArgs),
     Context(context::ContextArgs),
     Check(check::CheckArgs),
@@ -90,6 +92,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Handoff(command) => handoff::run(&args.place, command, &mut screen),
         Command::Index(command) => index::run(&args.place, command, &mut screen),
         Command::Search(command) => search::run(&args.place, command, &mut screen),
+        Command::Read(command) => read::run(&args.place, command, &mut screen),
         Command::Recent(command) => recent::run(&args.place, command, &mut screen),
         Command::Context(command) => context::run(&args.place, command, &mut screen),
         Command::Check(command) => match check::run(&args.place, command, &mut screen) {

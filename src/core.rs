@@ -2,6 +2,7 @@
 
 pub mod context;
 pub mod diagnosis;
+pub mod extract;
 pub mod handoff;
 pub mod host;
 pub mod installation;

@@ -7,6 +7,7 @@ pub mod blend;
 pub mod context;
 pub(crate) mod local_index;
 pub mod maenifold;
+pub mod read;
 pub mod recent;
 pub mod search;
 pub(crate) mod slow;

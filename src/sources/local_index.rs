@@ -14,7 +14,7 @@ use crate::core::search::ranking::Ranked;
 use crate::core::time::Timestamp;
 use crate::sources::blend::links;
 use crate::sources::recent::{RecentQuestion, newest};
-use crate::sources::search::{COMMON_FROM_AT_START, best, uri};
+use crate::sources::search::{best_at_start, uri};
 use crate::sources::source::{NotesQuestion, Source, SourceAnswer};
 use crate::store::index::{Index, IndexError, Neighbour, NoteCard, NoteId, RankedCard};
 use crate::workspace::Workspace;
@@ -111,7 +111,7 @@ impl Source for LocalIndex {
     fn search(&self, project: Option<&str>) -> SourceAnswer<Vec<FoundNote>> {
         let Some(project) = project else { return Ok(Vec::new()) };
         Ok(self.index.consistently(|index| {
-            let best = best(&self.workspace, index, project, SEARCHED, COMMON_FROM_AT_START)?;
+            let best = best_at_start(&self.workspace, index, project, SEARCHED)?;
             let found = best.into_iter().enumerate().map(|(n, Ranked { note, matched, .. })| {
                 self.found(note, index.card(note)?, Signal::Search { place: n + 1, matched })
             });

@@ -3,7 +3,7 @@
 use crate::core::context::found::RECENT;
 use crate::core::search::answer::{RecentAnswer, RecentFilter, RecentItem};
 use crate::core::time::{Timespan, Timestamp};
-use crate::sources::search::uri;
+use crate::sources::search::{path, uri};
 use crate::store::index::{Index, IndexError, NoteCard, NoteId};
 use crate::system::clock;
 use crate::workspace::refresh::{Refreshed, ask};
@@ -41,7 +41,8 @@ pub fn answer(
 ) -> Result<RecentAnswer, IndexError> {
     newest(workspace, index, question)?.into_answer(|(note, card)| {
         let (uri, concepts) = (uri(workspace, &card), index.concepts_of(note)?);
-        Ok(RecentItem { uri, title: card.title, modified: card.modified, concepts })
+        let path = Some(path(workspace, &card));
+        Ok(RecentItem { uri, path, title: card.title, modified: card.modified, concepts })
     })
 }
 

@@ -1,14 +1,17 @@
 //! Answers "which notes are about this?" from the index.
 
+use std::path::Path;
+
 use crate::core::note::NotePath;
 use crate::core::note::concept::Concept;
 use crate::core::note::decode::{self, Decoded};
 use crate::core::note::front_matter;
 use crate::core::note::vault::SCHEME;
 use crate::core::search::answer::{Match, SearchAnswer, SearchHit};
-use crate::core::search::fulltext;
-use crate::core::search::ranking::{Ranked, Reason, rank};
+use crate::core::search::ranking::{Ranked, Reason, add_forms, rank};
 use crate::core::search::snippet;
+use crate::core::search::words::TextMatch;
+use crate::core::search::{forms, fulltext};
 use crate::core::secrets;
 use crate::core::text::nfc;
 use crate::store::index::{Index, IndexError, NoteCard, NoteId};
@@ -44,24 +47,70 @@ pub fn answer(
     limit: usize,
 ) -> Result<SearchAnswer, IndexError> {
     let terms = fulltext::terms(query);
-    let ranked = best(workspace, index, query, limit, COMMON_FROM)?;
+    let mut ranked =
+        best(workspace, index, query, &with_forms(index, &terms)?, limit, COMMON_FROM)?;
+    if ranked.len() < limit {
+        add_forms(&mut ranked, of_other_forms(index, &terms, limit)?);
+        ranked.truncate(limit);
+    }
     let hits = ranked.into_iter().map(|Ranked { note, matched, score }| {
         let card = index.card(note)?;
-        let uri = uri(workspace, &card);
+        let (uri, path) = (uri(workspace, &card), Some(path(workspace, &card)));
         let snippet = snippet_of(workspace, &card, &terms).unwrap_or(card.excerpt);
         let snippet = secrets::mask(&snippet).into_owned();
         let concepts = index.concepts_of(note)?;
-        Ok(SearchHit { uri, title: card.title, score, matched, snippet, concepts })
+        Ok(SearchHit { uri, path, title: card.title, score, matched, snippet, concepts })
     });
     let results = hits.collect::<Result<_, IndexError>>()?;
     Ok(SearchAnswer { query: query.to_owned(), results })
 }
 
-/// The notes that match `query` best. Words in `common_from` notes or more do not rank.
-pub(crate) fn best(
+/// The words of a query as FTS5 strings; a word that no note has stands for its forms.
+fn with_forms(index: &Index, terms: &[String]) -> Result<Vec<String>, IndexError> {
+    let mut quoted = Vec::new();
+    for term in terms {
+        let word = fulltext::quoted(term);
+        let forms = fulltext::forms(term).filter(|forms| *forms != format!("{word}*"));
+        quoted.push(match forms {
+            Some(forms) if !index.has_text(&word)? && index.has_text(&forms)? => forms,
+            _ => word,
+        });
+    }
+    Ok(quoted)
+}
+
+/// The notes that have all words of a query in some form.
+fn of_other_forms(
+    index: &Index,
+    terms: &[String],
+    limit: usize,
+) -> Result<Vec<TextMatch<NoteId>>, IndexError> {
+    let forms = |term: &String| fulltext::forms(term).unwrap_or_else(|| fulltext::quoted(term));
+    let all: Vec<String> = terms.iter().map(forms).collect();
+    match all.is_empty() {
+        true => Ok(Vec::new()),
+        false => index.matching(&all.join(" AND "), limit, COMMON_FROM as i64),
+    }
+}
+
+/// The notes that match a project's name best.
+pub(crate) fn best_at_start(
+    workspace: &Workspace,
+    index: &Index,
+    project: &str,
+    limit: usize,
+) -> Result<Vec<Ranked<NoteId>>, IndexError> {
+    let terms = fulltext::terms(project);
+    let words: Vec<String> = terms.iter().map(|term| fulltext::quoted(term)).collect();
+    best(workspace, index, project, &words, limit, COMMON_FROM_AT_START)
+}
+
+/// The notes that match `query`, whose words are FTS5 strings, best. Words in `common_from` notes or more do not rank.
+fn best(
     workspace: &Workspace,
     index: &Index,
     query: &str,
+    words: &[String],
     limit: usize,
     common_from: usize,
 ) -> Result<Vec<Ranked<NoteId>>, IndexError> {
@@ -85,9 +134,7 @@ pub(crate) fn best(
             reasons.push(Reason { note, matched: Match::Concept, strength: f64::from(links) });
         }
     }
-    let terms = fulltext::terms(query);
-    let quoted: Vec<String> = terms.iter().map(|term| fulltext::quoted(term)).collect();
-    for (note, strength) in index.texts(&quoted, candidates, common_from as i64)? {
+    for (note, strength) in index.texts(words, candidates, common_from as i64)? {
         reasons.push(Reason { note, matched: Match::Text, strength });
     }
     let mut ranked = rank(reasons);
@@ -107,11 +154,22 @@ pub(crate) fn uri(workspace: &Workspace, card: &NoteCard) -> String {
     crate::core::note::vault::uri(name, &card.path)
 }
 
+/// The note's file.
+pub(crate) fn path(workspace: &Workspace, card: &NoteCard) -> String {
+    let root = workspace.vaults.get(card.vault).map(|vault| vault.root.as_path());
+    root.unwrap_or(Path::new("")).join(&card.path).display().to_string()
+}
+
 /// The text around the first match; `None` if the file can no longer be read.
 fn snippet_of(workspace: &Workspace, card: &NoteCard, terms: &[String]) -> Option<String> {
     let vault = workspace.vaults.get(card.vault)?;
     let path = NotePath::parse(&card.path).ok()?;
     let bytes = vault::read_start(vault, &path, SNIPPET_SOURCE_BYTES).ok()?;
     let Decoded::Text(text, _) = decode::decode(bytes) else { return None };
-    Some(snippet::snippet(front_matter::split(&text).1, terms))
+    let body = front_matter::split(&text).1;
+    if terms.iter().any(|term| fulltext::has_word(body, term)) {
+        return Some(snippet::snippet(body, terms));
+    }
+    let beginnings = terms.iter().map(|term| forms::beginning(term).unwrap_or(term).to_owned());
+    Some(snippet::snippet(body, &beginnings.collect::<Vec<_>>()))
 }

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 
+use crate::core::note::Remarks;
 use crate::core::note::listing::Skipped;
 use crate::store::index::{Index, IndexError, Totals};
 use crate::workspace::refresh::{Mode, Patience, Refreshed, ask_of, refresh};
@@ -34,6 +35,8 @@ pub struct Summary {
 #[derive(Debug, Clone, Serialize)]
 pub struct Remarked {
     pub uri: String,
+    /// The note's file.
+    pub path: String,
     pub remark: String,
 }
 
@@ -58,8 +61,14 @@ fn summary(
     let mut skipped = refreshed.skipped;
     skipped.add(&index.rejected()?);
     let remarks = if totals.remarked > 0 { index.remarks()? } else { Vec::new() };
-    let in_vault =
-        |vault: usize| workspace.vaults.get(vault).map_or("", |vault| vault.name.as_str());
+    let remarked = |(vault, path, remarks): (usize, String, Remarks)| {
+        let vault = workspace.vaults.get(vault)?;
+        Some(Remarked {
+            uri: crate::core::note::vault::uri(&vault.name, &path),
+            path: vault.root.join(&path).display().to_string(),
+            remark: remarks.to_string(),
+        })
+    };
     Ok(Summary {
         totals,
         changed: refreshed.outcome.changed,
@@ -68,13 +77,7 @@ fn summary(
         remarks: totals.remarked,
         ms: (started.elapsed().as_secs_f64() * 1e6).round() / 1e3,
         skipped_by: skipped,
-        remarked: remarks
-            .into_iter()
-            .map(|(vault, path, remarks)| Remarked {
-                uri: crate::core::note::vault::uri(in_vault(vault), &path),
-                remark: remarks.to_string(),
-            })
-            .collect(),
+        remarked: remarks.into_iter().filter_map(remarked).collect(),
         index: workspace.index_path().display().to_string(),
     })
 }

@@ -5,5 +5,6 @@ mod damaged;
 mod link_counts;
 mod odd_files;
 mod queries;
+mod reading;
 mod styles;
 mod watching;

@@ -238,6 +238,7 @@ fn the_readme_and_the_change_log_speak_of_this_version() {
         "kgctx handoff",
         "kgctx index",
         "kgctx search",
+        "kgctx read",
         "kgctx recent",
         "kgctx context",
         "kgctx replay",

@@ -80,7 +80,7 @@ pub fn omission(n_entries: usize) -> String {
 pub fn footer(ranking: Ranking) -> &'static str {
     match ranking {
         Ranking::Frequency => SEED_FOOTER,
-        Ranking::Notes => "*`kgctx search <words or address>` finds more.*\n",
+        Ranking::Notes => "*`kgctx read <address>` shows a note.*\n",
     }
 }
 

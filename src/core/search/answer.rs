@@ -1,7 +1,8 @@
-//! The answers to the three questions, in the shapes that session starters expect as JSON.
+//! The answers to the questions about notes, in the shapes that session starters expect as JSON.
 
 use serde::{Deserialize, Serialize};
 
+use crate::core::extract::Extract;
 use crate::core::named::named;
 use crate::core::note::concept::Concept;
 use crate::core::time::Timestamp;
@@ -18,6 +19,8 @@ pub struct SearchAnswer {
 #[serde(rename_all = "camelCase")]
 pub struct SearchHit {
     pub uri: String,
+    /// The note's file; `None` if it is not on this machine.
+    pub path: Option<String>,
     pub title: String,
     /// From 0 to 1, comparable within one answer only.
     pub score: f64,
@@ -43,7 +46,7 @@ pub enum Match {
     File,
     /// The query is a concept that the note mentions.
     Concept,
-    /// The note has the query's words.
+    /// The note has the query's words, or forms of them.
     Text,
 }
 
@@ -63,6 +66,8 @@ pub struct RecentAnswer {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RecentItem {
     pub uri: String,
+    /// The note's file; `None` if it is not on this machine.
+    pub path: Option<String>,
     pub title: String,
     /// When its file was last written.
     pub modified: Timestamp,
@@ -124,4 +129,47 @@ pub struct RelatedConcept {
     pub files: u32,
     /// The newest of these notes, at most three.
     pub uris: Vec<String>,
+}
+
+/// What `kgctx read` found under a name.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum ReadAnswer {
+    /// One note, with as much of its text as was asked for.
+    Note {
+        #[serde(flatten)]
+        note: NamedNote,
+        modified: Timestamp,
+        #[serde(flatten)]
+        extract: Extract,
+        /// The tokens of the answer as text, its frame included.
+        tokens: usize,
+    },
+    /// No note, but a concept, with the notes that mention it, best first.
+    Concept {
+        concept: Concept,
+        /// The number of all notes that mention it.
+        mentions: u32,
+        notes: Vec<QuotedNote>,
+    },
+    /// Several notes.
+    Ambiguous { name: String, notes: Vec<NamedNote> },
+    /// Nothing; names close to it.
+    Unknown { name: String, nearest: Vec<Concept> },
+}
+
+/// A note without its text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct NamedNote {
+    pub uri: String,
+    pub path: String,
+    pub title: String,
+}
+
+/// A note with a few words of its text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct QuotedNote {
+    #[serde(flatten)]
+    pub note: NamedNote,
+    pub quote: String,
 }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use crate::core::note::reading::FullText;
 use crate::core::note::{Note, NotePath};
+use crate::core::search::forms;
 
 /// More words than this of one query are not looked up: a pasted page is no better query than its start.
 const MAX_TERMS: usize = 24;
@@ -70,6 +71,12 @@ pub fn terms(query: &str) -> Vec<String> {
 /// Writes one term as an FTS5 string, in which no character has a meaning of its own.
 pub fn quoted(term: &str) -> String {
     format!("\"{}\"", searchable(term).trim().replace('"', "\"\""))
+}
+
+/// Writes the forms of a term as an FTS5 string: all words that begin like them. `None` if it has no other forms.
+pub fn forms(term: &str) -> Option<String> {
+    let beginning = forms::beginning(term).filter(|_| !term.chars().any(is_unspaced))?;
+    Some(format!("{}*", quoted(beginning)))
 }
 
 /// Whether a text holds a word that [`terms`] gave, in any case.

@@ -53,6 +53,20 @@ pub fn rank<Id: Ord + Copy>(reasons: impl IntoIterator<Item = Reason<Id>>) -> Ve
     ranked
 }
 
+/// Adds notes that have only forms of the words, best first: below all that were found before.
+pub fn add_forms<Id: PartialEq>(
+    ranked: &mut Vec<Ranked<Id>>,
+    forms: impl IntoIterator<Item = (Id, f64)>,
+) {
+    for (note, strength) in forms {
+        if ranked.iter().all(|known| known.note != note) {
+            let lowest = ranked.last().map_or(1.0, |last| last.score);
+            let score = score(Match::Text, false, strength / 2.0).min(lowest);
+            ranked.push(Ranked { note, matched: Match::Text, score });
+        }
+    }
+}
+
 /// Maps a match and the sum of its weights into 0 to 1, with a floor of its own for each kind of name, and for a
 /// title in the very spelling of the query.
 fn score(matched: Match, spelt_alike: bool, sum: f64) -> f64 {
@@ -102,6 +116,16 @@ mod tests {
             reason(3, Match::Text, 90.0),
         ]);
         assert_eq!(ranked.iter().map(|ranked| ranked.note).collect::<Vec<_>>(), [1, 2, 3]);
+    }
+
+    #[test]
+    fn forms_come_last() {
+        let mut ranked = rank([Reason { note: 1, matched: Match::Text, strength: 0.5 }]);
+        let exact = ranked[0];
+        add_forms(&mut ranked, [(2, 9.0), (1, 8.0), (3, 0.1)]);
+        assert_eq!(ranked[0], exact);
+        assert_eq!(ranked.iter().map(|ranked| ranked.note).collect::<Vec<_>>(), [1, 2, 3]);
+        assert!(ranked.is_sorted_by(|a, b| a.score >= b.score), "{ranked:?}");
     }
 
     #[test]

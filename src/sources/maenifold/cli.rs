@@ -68,6 +68,11 @@ impl Cli {
         })
     }
 
+    /// The path of a note's file, if it is on this machine.
+    pub(super) fn file(&self, uri: &str) -> Option<String> {
+        self.notes().file(uri)
+    }
+
     /// The notes that match a query, best first.
     pub(super) fn notes_about(&self, query: &str, limit: usize) -> FoundNotes {
         if query.trim().is_empty() {

@@ -74,7 +74,8 @@ impl MaenifoldClient {
     /// The notes that match a query, best first.
     pub fn search(self, query: &str, limit: usize) -> Result<SearchAnswer, AppError> {
         let by_program = |program: &Cli| {
-            let results = program.notes_about(query, limit)?.into_iter().map(hit).collect();
+            let found = program.notes_about(query, limit)?.into_iter();
+            let results = found.map(|note| hit(program.file(&note.uri), note)).collect();
             Ok(SearchAnswer { query: query.to_owned(), results })
         };
         self.ask(|memory| memory.search_answer(query, limit), by_program)
@@ -83,7 +84,8 @@ impl MaenifoldClient {
     /// The notes whose files were written recently, newest first.
     pub fn recent(self, question: RecentQuestion) -> Result<RecentAnswer, AppError> {
         let by_program = |program: &Cli| {
-            let items = program.changed_notes(question)?.into_iter().map(item).collect();
+            let found = program.changed_notes(question)?.into_iter();
+            let items = found.map(|note| item(program.file(&note.uri), note)).collect();
             let now = question.now.unwrap_or_else(clock::now);
             Ok(RecentAnswer { now, items, newest_older: None })
         };
@@ -96,13 +98,14 @@ impl MaenifoldClient {
     }
 }
 
-fn hit(note: FoundNote) -> SearchHit {
+fn hit(path: Option<String>, note: FoundNote) -> SearchHit {
     let (place, matched) = match note.signal {
         Signal::Search { place, matched } => (place, matched),
         Signal::Recent { place } | Signal::Relevance { place, .. } => (place, Match::Text),
     };
     SearchHit {
         uri: note.uri,
+        path,
         title: note.title,
         // maenifold's own scores are between 0 and 0.03, and say no more than the order.
         score: (10_000.0 / place as f64).round() / 10_000.0,
@@ -112,9 +115,9 @@ fn hit(note: FoundNote) -> SearchHit {
     }
 }
 
-fn item(note: FoundNote) -> RecentItem {
+fn item(path: Option<String>, note: FoundNote) -> RecentItem {
     let FoundNote { uri, title, modified, concepts, .. } = note;
-    RecentItem { uri, title, modified, concepts }
+    RecentItem { uri, path, title, modified, concepts }
 }
 
 fn around(program: &Cli, question: ContextQuestion<'_>) -> Result<ContextAnswer, String> {

@@ -161,11 +161,17 @@ impl Memory {
             let note = &self.notes[place];
             Ok(RecentItem {
                 uri: note.row.uri.clone(),
+                path: Some(self.file(note)),
                 title: note.title().to_owned(),
                 modified: note.modified(),
                 concepts: self.concepts_of(place)?,
             })
         })
+    }
+
+    /// The note's file.
+    fn file(&self, note: &KnownNote) -> String {
+        self.vault.root.join(note.path.as_str()).display().to_string()
     }
 
     fn newest(&self, question: RecentQuestion) -> Newest<Place> {

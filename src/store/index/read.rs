@@ -201,6 +201,13 @@ impl Index {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
+    /// All names of notes, in no particular order.
+    pub fn names(&self) -> Result<Vec<Concept>, IndexError> {
+        let mut statement = self.connection.prepare("SELECT DISTINCT name FROM names")?;
+        let rows = statement.query_map([], |row| row.get(0).map(Concept::from_normal_form))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
     /// All concepts, in no particular order.
     pub fn concepts(&self) -> Result<Vec<Concept>, IndexError> {
         let mut statement = self.connection.prepare("SELECT name FROM concepts")?;

@@ -27,16 +27,17 @@ fn odd_texts_are_indexed_with_one_remark_each() {
     let answer = index(&scratch);
     assert_eq!(answer["notes"], 8);
     assert_eq!(answer["remarks"], 7);
+    let file = |name: &str| scratch.path().join(format!("vault/{name}.md"));
     assert_eq!(
         answer["remarked"],
         json!([
-            {"uri": "memory://bom", "remark": "byte order mark"},
-            {"uri": "memory://crlf", "remark": "CRLF line ends"},
-            {"uri": "memory://empty", "remark": "empty"},
-            {"uri": "memory://latin1", "remark": "not UTF-8"},
-            {"uri": "memory://line", "remark": "very long line"},
-            {"uri": "memory://utf16", "remark": "UTF-16"},
-            {"uri": "memory://yaml", "remark": "broken front matter"},
+            {"uri": "memory://bom", "path": file("bom"), "remark": "byte order mark"},
+            {"uri": "memory://crlf", "path": file("crlf"), "remark": "CRLF line ends"},
+            {"uri": "memory://empty", "path": file("empty"), "remark": "empty"},
+            {"uri": "memory://latin1", "path": file("latin1"), "remark": "not UTF-8"},
+            {"uri": "memory://line", "path": file("line"), "remark": "very long line"},
+            {"uri": "memory://utf16", "path": file("utf16"), "remark": "UTF-16"},
+            {"uri": "memory://yaml", "path": file("yaml"), "remark": "broken front matter"},
         ])
     );
     for (concept, uri) in [

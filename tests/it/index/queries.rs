@@ -73,6 +73,8 @@ fn answers_have_the_seeds_shapes() {
     let first = &search["results"][0];
     assert_eq!(first["uri"], "memory://project/tech/renderer-queue");
     assert_eq!(first["title"], "Renderer queue");
+    let file = scratch.path().join("atlas/.kgctx/memory/tech/renderer-queue.md");
+    assert_eq!(first["path"], json!(file));
     assert_eq!(first["concepts"][0], "backpressure");
 
     let recent = scratch.json(["--dir", "atlas", "recent", "--now", NOW, "--json"]);
@@ -81,6 +83,7 @@ fn answers_have_the_seeds_shapes() {
         recent["items"],
         json!([{
             "uri": "memory://project/session-notes",
+            "path": scratch.path().join("atlas/.kgctx/memory/session-notes.md"),
             "title": "Session notes",
             "modified": "2026-11-15T11:00:00Z",
             "concepts": ["backpressure", "renderer", "vector-data"],
@@ -299,4 +302,35 @@ fn neighbours_come_in_maenifolds_order() {
     assert_eq!(names("3"), ["new 2", "beta 1", "old 3"]);
     assert_eq!(names("0"), [""; 0]);
     assert_eq!(names("18446744073709551615").len(), 4);
+}
+
+#[test]
+fn forms_of_a_word_are_found_after_the_word_itself() {
+    let scratch = Scratch::new();
+    scratch.write("vault/exact.md", "They migrate at night, and once more: migrate.");
+    scratch.write("vault/other.md", "# Migration\n\nThe migration of all migrations.");
+    scratch.write("vault/house.md", "Das Haus am See.");
+    scratch.write("vault/houses.md", "Zwei Häuser im Wald.");
+    scratch.write("vault/czech.md", "Krátké poznámky.");
+    scratch.write("vault/both.md", "Deployments need the gateway.");
+    scratch.write("vault/one.md", "The gateway, the gateway, the gateway.");
+    let found = |query: &str| -> Vec<String> {
+        let answer = scratch.json(["--vault", "vault", "search", query, "--json"]);
+        valid("search", &answer);
+        let hits = answer["results"].as_array().unwrap();
+        let scores: Vec<f64> = hits.iter().map(|hit| hit["score"].as_f64().unwrap()).collect();
+        assert!(scores.is_sorted_by(|a, b| a >= b), "{answer}");
+        hits.iter()
+            .map(|hit| hit["uri"].as_str().unwrap()["memory://".len()..].to_owned())
+            .collect()
+    };
+    assert_eq!(found("migrate"), ["exact", "other"]);
+    assert_eq!(found("migrating"), ["other", "exact"]);
+    assert_eq!(found("Häuser"), ["houses", "house"]);
+    assert_eq!(found("Haus"), ["house", "houses"]);
+    assert_eq!(found("poznámka"), ["czech"]);
+    // A word that no note has counts through its forms, beside one that many have.
+    assert_eq!(found("deploy gateway"), ["both", "one"]);
+    let answer = scratch.json(["--vault", "vault", "search", "poznámka", "--json"]);
+    assert_eq!(answer["results"][0]["snippet"], "Krátké poznámky.");
 }

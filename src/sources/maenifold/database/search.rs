@@ -68,6 +68,7 @@ impl Memory {
             let snippet = snippet::snippet(&text.unwrap_or_default(), &terms);
             Ok(SearchHit {
                 uri: note.row.uri.clone(),
+                path: Some(self.file(note)),
                 title: note.title().to_owned(),
                 score,
                 matched,

@@ -7,8 +7,7 @@ use rusqlite::params;
 use crate::core::note::reference::{Key, ReferenceKind};
 use crate::core::relevance::prompt::{Evidence, Matches, Prompt};
 use crate::core::relevance::walk::{PROMPT_RESTART, walk};
-use crate::core::search::fulltext;
-use crate::core::search::stem::stem;
+use crate::core::search::{forms, fulltext};
 use crate::store::index::links::{links_of, refers};
 use crate::store::index::read::Index;
 use crate::store::index::rows::in_vault;
@@ -146,7 +145,9 @@ impl Index {
             let name = format!("{} {}", card.title, card.path);
             let in_title = terms.iter().zip(&weights);
             let sum: f64 = in_title
-                .filter(|(term, _)| fulltext::has_beginning(&name, stem(term)))
+                .filter(|(term, _)| {
+                    fulltext::has_beginning(&name, forms::beginning(term).unwrap_or(term))
+                })
                 .map(|(_, weight)| weight)
                 .sum();
             shares.insert(note, sum / all);
@@ -157,9 +158,9 @@ impl Index {
 
 /// The word in all its forms, for the full-text index.
 fn form(term: &str) -> String {
-    match stem(term) {
-        stem if stem == term => fulltext::quoted(term),
-        stem => format!("{}*", fulltext::quoted(stem)),
+    match forms::beginning(term) {
+        Some(beginning) => format!("{}*", fulltext::quoted(beginning)),
+        None => fulltext::quoted(term),
     }
 }
 

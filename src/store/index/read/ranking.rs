@@ -49,6 +49,13 @@ impl Index {
         Ok(statement.query_row([note], |row| unranked(row)).optional()?)
     }
 
+    /// The short quote of a note.
+    pub fn quote(&self, note: NoteId) -> Result<String, IndexError> {
+        let mut statement =
+            self.connection.prepare_cached("SELECT card FROM quotes WHERE note = ?1")?;
+        Ok(statement.query_row([note], |row| row.get(0))?)
+    }
+
     /// The long quote of a note.
     pub fn passage(&self, note: NoteId) -> Result<Passage, IndexError> {
         let sql = "SELECT passage FROM quotes WHERE note = ?1";

@@ -38,6 +38,24 @@ impl Index {
         })
     }
 
+    /// Whether any note contains an FTS5 expression.
+    pub fn has_text(&self, expression: &str) -> Result<bool, IndexError> {
+        Ok(self.count_up_to(expression, 1)? > 0)
+    }
+
+    /// The notes that contain an FTS5 expression, best first: the newest ones if there are many.
+    pub fn matching(
+        &self,
+        expression: &str,
+        limit: usize,
+        common_from: i64,
+    ) -> Result<Vec<TextMatch<NoteId>>, IndexError> {
+        if self.count_up_to(expression, common_from)? < common_from {
+            return self.best(expression, limit);
+        }
+        Ok(words::by_age(self.newest(expression, limit)?, words::SOME))
+    }
+
     pub(super) fn count_up_to(&self, term: &str, limit: i64) -> Result<i64, IndexError> {
         let sql = "SELECT count(*) FROM (SELECT 1 FROM fulltext WHERE fulltext MATCH ?1 LIMIT ?2)";
         let mut statement = self.connection.prepare_cached(sql)?;

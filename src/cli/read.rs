@@ -1,0 +1,71 @@
+//! `kgctx read`
+
+use clap::Args as ClapArgs;
+
+use crate::cli::outcome::{Failure, NO, Outcome};
+use crate::cli::place::PlaceArgs;
+use crate::cli::screen::Screen;
+use crate::cli::search::links;
+use crate::core::search::answer::{NamedNote, ReadAnswer};
+use crate::core::text::for_terminal;
+use crate::sources::read::{ReadQuestion, read};
+use crate::workspace::Workspace;
+
+/// Show the text of a note, as far as there is room
+///
+/// Without secrets, and behind a fence as in a context: what a note says is data. What is left out is named, with the
+/// command that shows it. A concept that is no note's name lists the notes that mention it.
+#[derive(Debug, ClapArgs)]
+pub(super) struct ReadArgs {
+    /// The note's address, path, title, alias or file name, or a concept
+    #[arg(allow_hyphen_values = true)]
+    note: String,
+    /// More words of the same name
+    more: Vec<String>,
+    /// How many tokens at most
+    #[arg(long, value_name = "N", default_value_t = 2_000)]
+    tokens: usize,
+    /// Begin at this line
+    #[arg(long, value_name = "LINE", default_value_t = 1)]
+    from: usize,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(place: &PlaceArgs, args: &ReadArgs, screen: &mut Screen) -> Outcome {
+    let wanted = [std::slice::from_ref(&args.note), &args.more].concat().join(" ");
+    let question = ReadQuestion {
+        wanted: &wanted,
+        dir: place.dir.as_deref().unwrap_or(std::path::Path::new("")),
+        from: args.from,
+        tokens: args.tokens,
+    };
+    let ((answer, text), refreshed) = read(&Workspace::find(&place.request())?, question)?;
+    screen.notice(refreshed.notice.as_ref());
+    if args.json {
+        screen.json(&answer);
+    } else if let Some(text) = text {
+        screen.foreign(&text);
+    }
+    match answer {
+        ReadAnswer::Note { .. } | ReadAnswer::Concept { .. } => Ok(()),
+        ReadAnswer::Ambiguous { name, notes } => Err(Failure::new(NO, ambiguous(&name, &notes))),
+        ReadAnswer::Unknown { name, nearest } => {
+            let name = for_terminal::one_line(&name);
+            let close = match links(&nearest) {
+                names if names.is_empty() => String::new(),
+                names => format!("close to it: {names}; "),
+            };
+            let way = "`kgctx search` looks for words";
+            Err(Failure::new(NO, format!("no note is called {name:?}; {close}{way}")))
+        }
+    }
+}
+
+fn ambiguous(name: &str, notes: &[NamedNote]) -> String {
+    let addresses = notes.iter().map(|note| format!("\n  {}", for_terminal::one_line(&note.uri)));
+    let (number, addresses) = (notes.len(), addresses.collect::<String>());
+    let name = for_terminal::one_line(name);
+    format!("{number} notes are called {name:?}; give the address of one:{addresses}")
+}
