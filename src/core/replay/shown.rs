@@ -141,6 +141,8 @@ mod tests {
             ("memory://a-b", "a.md", false),
             ("memory://a-b", "a-b.md", true),
             ("memory://a/deep", "a.md", false),
+            ("memory://a_other", "a.md", false),
+            ("memory://a/other", "a.md", false),
             ("memory://a. And", "a.md", true),
             ("memory://dir/b%20c", "dir/b c.md", true),
             ("memory://dir/b c", "dir/b c.md", true),
