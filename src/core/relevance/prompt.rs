@@ -37,7 +37,7 @@ pub struct Prompt {
 pub struct NamedNotes {
     pub notes: BTreeMap<i64, f64>,
     pub other_words: Vec<String>,
-    /// Whether a title of several words is named: then the walk leads.
+    /// Whether a title of several words, or a rare one, is named: then the walk leads.
     pub is_sure: bool,
 }
 
@@ -55,10 +55,12 @@ impl Prompt {
         terms(self.words.iter())
     }
 
-    /// Finds the notes that the prompt names, the longest name first. `titled` returns the notes with a title.
+    /// Finds the notes that the prompt names, the longest name first. `titled` returns the notes with a title, and
+    /// `is_rare` whether hardly any note has a word.
     pub fn named<E>(
         &self,
         mut titled: impl FnMut(&str) -> Result<Vec<i64>, E>,
+        mut is_rare: impl FnMut(&str) -> Result<bool, E>,
     ) -> Result<NamedNotes, E> {
         let mut named = NamedNotes::default();
         let mut others = Vec::new();
@@ -73,7 +75,7 @@ impl Prompt {
                 let notes = titled(&name)?;
                 if !notes.is_empty() {
                     let weight = (n_words as f64 / notes.len() as f64).sqrt();
-                    named.is_sure |= weight > 1.0;
+                    named.is_sure |= weight > 1.0 || n_words == 1 && is_rare(&name)?;
                     named.notes.extend(notes.into_iter().map(|note| (note, weight)));
                     at = end;
                     continue 'words;
@@ -153,7 +155,7 @@ mod tests {
             let found = titles.iter().find(|(title, _)| *title == name);
             Ok::<_, Infallible>(found.map(|(_, notes)| notes.to_vec()).unwrap_or_default())
         };
-        Prompt::parse(prompt).unwrap().named(titled).unwrap()
+        Prompt::parse(prompt).unwrap().named(titled, |word| Ok(word == "osthryth")).unwrap()
     }
 
     #[test]
@@ -169,6 +171,8 @@ mod tests {
         assert_eq!(found.notes.keys().copied().collect::<Vec<_>>(), [2, 4, 5]);
         assert_eq!(found.other_words, ["wrote", "part"]);
         assert!(found.is_sure && found.notes[&2] > found.notes[&4]);
+        assert!(!named("the shared part", titles).is_sure);
+        assert!(named("father of Osthryth", &[("osthryth", &[7])]).is_sure);
     }
 
     #[test]
@@ -195,7 +199,7 @@ mod tests {
         #[test]
         fn any_prompt_is_read(text in any::<String>()) {
             if let Some(prompt) = Prompt::parse(&text) {
-                let found = prompt.named(|_| Ok::<_, Infallible>(Vec::new())).unwrap();
+                let found = prompt.named(|_| Ok::<_, Infallible>(Vec::new()), |_| Ok(false)).unwrap();
                 prop_assert_eq!(found.other_words, prompt.terms());
             }
         }

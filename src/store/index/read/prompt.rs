@@ -25,6 +25,8 @@ const MOST_SHARING: i64 = 40;
 const NAMES: f64 = 0.5;
 /// A title in more notes names none of them.
 const MOST_TITLED: i64 = 40;
+/// A word is rare in at most one of so many notes.
+const RARE_SHARE: i64 = 200;
 /// Words in so many notes or more are not counted on.
 const COMMON_FROM: i64 = 1_000;
 
@@ -33,7 +35,12 @@ impl Index {
     pub fn prompted(&self, prompt: &Prompt, n_vaults: usize) -> Result<Matches, IndexError> {
         let terms = prompt.terms();
         let words = self.matches(&terms)?;
-        let named = prompt.named(|name| self.titled(name, n_vaults))?;
+        let n_notes = self.totals()?.notes;
+        let rare = (n_notes / RARE_SHARE).max(1);
+        let named = prompt.named(
+            |name| self.titled(name, n_vaults),
+            |word| Ok(self.count_up_to(&fulltext::quoted(word), rare + 1)? <= rare),
+        )?;
         let other_words = match named.notes.is_empty() {
             true => None,
             false => Some(self.matches(&named.other_words)?),
@@ -42,7 +49,6 @@ impl Index {
         if seeds.is_empty() {
             seeds = best_first(&words).into_iter().take(SEEDS).collect();
         }
-        let n_notes = self.totals()?.notes;
         let mut walked =
             walk(&seeds, PROMPT_RESTART, MOST_LOADED, |node| self.joined(node, n_notes))?;
         walked.retain(|node, _| *node >= 0);
