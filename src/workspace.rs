@@ -81,7 +81,7 @@ impl Workspace {
         workspace.ok_or_else(|| errors.swap_remove(0))
     }
 
-    /// Tells the styles of the vaults anew: their marks come and go while they are watched.
+    /// Tells the styles of the vaults anew: their signs come and go while they are watched.
     fn tell_styles(&mut self) {
         let specs = self.settings.vaults.iter();
         for opened in specs.filter_map(|spec| vault::open(spec, &self.styles).ok()) {

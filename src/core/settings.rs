@@ -38,7 +38,7 @@ named!(LinkStyle {
 });
 
 impl LinkStyle {
-    /// The program for notes whose marks a vault of this style has.
+    /// The program for notes whose signs a vault of this style has.
     pub fn program(self) -> Option<&'static str> {
         match self {
             LinkStyle::Obsidian => Some("Obsidian"),
@@ -58,7 +58,7 @@ impl LinkStyle {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LinkPreference {
-    /// Each vault's own, told by its marks.
+    /// Each vault's own, told by its signs.
     #[default]
     Auto,
     Obsidian,

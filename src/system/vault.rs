@@ -12,7 +12,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 pub use memory_vault::MemoryVault;
-pub use style::{MARKS, Styles};
+pub use style::{SIGNS, Styles};
 
 use crate::core::note::NotePath;
 use crate::core::note::listing::{FolderListing, ListedFile, Skipped, Stamp};

@@ -17,7 +17,7 @@ use crate::core::note::vault::Vault;
 use crate::core::settings::Settings;
 use crate::core::source::SourcePreference;
 use crate::system::environment::Environment;
-use crate::system::vault::{self, MARKS};
+use crate::system::vault::{self, SIGNS};
 use crate::workspace::{AppError, Place, Request};
 
 /// A slow machine must not change the findings.
@@ -47,7 +47,7 @@ impl<'r> Sandbox<'r> {
         for path in repository.listing.paths.iter().chain(of_base) {
             checkout.make_folder_of(path)?;
         }
-        write_marks(repository, &checkout)?;
+        write_signs(repository, &checkout)?;
         write_settings(repository, &checkout)?;
         let mut places = BTreeMap::new();
         for (n, SessionSpec { name, dir, .. }) in repository.sessions.iter().enumerate() {
@@ -79,9 +79,9 @@ impl<'r> Sandbox<'r> {
 }
 
 /// Writes the files by which the style of a vault is told.
-fn write_marks(repository: &Repository, checkout: &TempCheckout) -> Result<(), CheckError> {
+fn write_signs(repository: &Repository, checkout: &TempCheckout) -> Result<(), CheckError> {
     for path in &repository.listing.paths {
-        let above = MARKS.iter().find_map(|mark| path.strip_suffix(mark));
+        let above = SIGNS.iter().find_map(|sign| path.strip_suffix(sign));
         if above.is_some_and(|above| above.is_empty() || above.ends_with('/')) {
             let bytes = repository.tree.read(path, MAX_SETTINGS_BYTES).unwrap_or_default();
             checkout.write(path, &bytes)?;

@@ -161,10 +161,10 @@ impl Collector<'_> {
 
     /// Adds the name of a note, with or without its folder.
     fn target(&mut self, name: &str) {
-        if wikilink::is_attachment(name) {
+        if wikilink::is_attachment(name, self.style) {
             return;
         }
-        let name = without_extension(name.trim_end_matches('/'));
+        let name = wikilink::note_name(name.trim_end_matches('/'));
         self.add(name, ReferenceKind::Link);
         if let Some((_, last)) = name.rsplit_once('/') {
             self.add(last, ReferenceKind::Link);

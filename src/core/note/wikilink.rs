@@ -8,61 +8,14 @@ use crate::core::settings::LinkStyle;
 use crate::core::text::nfc::nfc;
 
 /// Extensions of files that notes embed or link to. Not those of code: "node.js" is a name.
-const ATTACHMENTS: [&str; 53] = [
-    "png",
-    "jpg",
-    "jpeg",
-    "gif",
-    "svg",
-    "webp",
-    "bmp",
-    "tif",
-    "tiff",
-    "ico",
-    "avif",
-    "heic",
-    "psd",
-    "pdf",
-    "epub",
-    "djvu",
-    "doc",
-    "docx",
-    "odt",
-    "rtf",
-    "xls",
-    "xlsx",
-    "ods",
-    "ppt",
-    "pptx",
-    "odp",
-    "csv",
-    "tsv",
-    "mp3",
-    "wav",
-    "m4a",
-    "ogg",
-    "oga",
-    "opus",
-    "flac",
-    "3gp",
-    "aac",
-    "mp4",
-    "m4v",
-    "mov",
-    "mkv",
-    "avi",
-    "webm",
-    "ogv",
-    "zip",
-    "gz",
-    "tar",
-    "7z",
-    "rar",
-    "canvas",
-    "base",
-    "drawio",
-    "excalidraw",
+const ATTACHMENTS: [&str; 49] = [
+    "png", "jpg", "jpeg", "gif", "svg", "webp", "bmp", "tif", "tiff", "ico", "avif", "heic", "psd",
+    "pdf", "epub", "djvu", "doc", "docx", "odt", "rtf", "xls", "xlsx", "ods", "ppt", "pptx", "odp",
+    "csv", "tsv", "mp3", "wav", "m4a", "ogg", "oga", "opus", "flac", "3gp", "aac", "mp4", "m4v",
+    "mov", "mkv", "avi", "webm", "ogv", "zip", "gz", "tar", "7z", "rar",
 ];
+/// Those of Obsidian's own files.
+const OF_OBSIDIAN: [&str; 4] = ["canvas", "base", "excalidraw", "drawio"];
 
 /// Calls `found` with the inner text of every link.
 ///
@@ -99,10 +52,10 @@ pub fn concept(inner: &str, style: LinkStyle) -> Option<Concept> {
         return Concept::parse(inner);
     }
     let target = target(inner, style);
-    if is_attachment(target) {
+    if is_attachment(target, style) {
         return None;
     }
-    Concept::parse(&nfc(without_extension(target)))
+    Concept::parse(&nfc(note_name(target)))
 }
 
 /// What a link names under `style`: its inner text without label, heading and block.
@@ -132,7 +85,9 @@ pub fn target(inner: &str, style: LinkStyle) -> &str {
 /// Whether a name looks like Dendron's: `pro.topic.lookup`.
 fn is_hierarchy(name: &str) -> bool {
     let name = without_part(name, LinkStyle::Dendron);
-    name.contains('.') && !name.contains(char::is_whitespace) && !is_attachment(name)
+    name.contains('.')
+        && !name.contains(char::is_whitespace)
+        && !is_attachment(name, LinkStyle::Plain)
 }
 
 /// Cuts off `#heading` and `^block`, but leaves the `#` of "C#", and of "C# in depth" where a file may be called so.
@@ -146,10 +101,24 @@ fn without_part(name: &str, style: LinkStyle) -> &str {
     marks.find(|(at, _)| is_mark(*at)).map_or(name, |(at, _)| &name[..at])
 }
 
-/// Whether a name is that of a file that is no note.
-pub fn is_attachment(name: &str) -> bool {
-    let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
-    ATTACHMENTS.iter().any(|other| other.eq_ignore_ascii_case(extension))
+/// Whether a link's target is a file that is no note.
+pub fn is_attachment(target: &str, style: LinkStyle) -> bool {
+    let extension = target.rsplit_once('.').map_or("", |(_, extension)| extension);
+    let is_of = |list: &[&str]| list.iter().any(|other| other.eq_ignore_ascii_case(extension));
+    match style {
+        LinkStyle::Maenifold => false,
+        // A name of Dendron has dots: `pod.csv` is a note.
+        LinkStyle::Dendron => target.contains('/') && is_of(&ATTACHMENTS),
+        LinkStyle::Obsidian | LinkStyle::Logseq => is_of(&ATTACHMENTS) || is_of(&OF_OBSIDIAN),
+        LinkStyle::Plain => is_of(&ATTACHMENTS),
+    }
+}
+
+/// The name of the note that a link's target is: without extension, unless it belongs to a name of Dendron, such as
+/// `pod.export.markdown`.
+pub fn note_name(target: &str) -> &str {
+    let name = without_extension(target);
+    if target.ends_with(".md") || !name.contains('.') { name } else { target }
 }
 
 #[cfg(test)]
@@ -214,9 +183,13 @@ mod tests {
         check("a.b|a.c#d", ["a.b|a.c#d", "a.b", "a.b", "a.c", "a.b"]);
         check("x|dendron://main/a.b", ["x|dendron:-main-a.b", "x", "x", "a.b", "a.b"]);
         check("note.md", ["note.md", "note", "note", "note", "note"]);
-        check("pic.PNG", ["pic.png", "-", "-", "-", "-"]);
+        check("note.mdx", ["note.mdx", "note", "note", "note", "note"]);
+        check("pod.export.markdown", ["pod.export.markdown"; 5]);
+        check("pic.PNG", ["pic.png", "-", "-", "pic.png", "-"]);
+        check("assets/pic.png", ["assets-pic.png", "-", "-", "-", "-"]);
         check("pic.png|300", ["pic.png|300", "-", "-", "300", "-"]);
-        check("Plan|a.pdf", ["plan|a.pdf", "plan", "plan", "-", "plan"]);
+        check("Plan|a.pdf", ["plan|a.pdf", "plan", "plan", "a.pdf", "plan"]);
+        check("map.canvas", ["map.canvas", "-", "-", "map.canvas", "map.canvas"]);
         check("ASP.NET", ["asp.net"; 5]);
         check("node.js", ["node.js"; 5]);
         check("C#", ["c#"; 5]);

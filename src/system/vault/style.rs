@@ -1,4 +1,4 @@
-//! The style of a vault, told by the marks that programs for notes leave in a folder. Opens no note.
+//! The style of a vault, told by the signs that programs for notes leave in a folder. Opens no note.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -16,18 +16,18 @@ const TEMPLATE_SETTINGS: [(&str, &str); 2] = [
 /// A longer file of settings is not read.
 const MAX_SETTINGS_BYTES: u64 = 64 * 1024;
 
-/// The paths of marks, from the folder in which they are. `kgctx check` makes them anew in its checkout.
-pub const MARKS: [&str; 4] =
+/// The paths of signs, from the folder in which they are. `kgctx check` makes them anew in its checkout.
+pub const SIGNS: [&str; 4] =
     ["dendron.yml", "logseq/config.edn", TEMPLATE_SETTINGS[0].0, TEMPLATE_SETTINGS[1].0];
 
 /// How the styles of vaults are told.
 #[derive(Debug, Clone, Default)]
 pub struct Styles {
-    /// The style of all vaults, whatever their marks.
+    /// The style of all vaults, whatever their signs.
     pub preferred: Option<LinkStyle>,
     /// maenifold's memory.
     pub memory: Option<PathBuf>,
-    /// The top of the project: a vault in it may have its marks in any folder up to here.
+    /// The top of the project: a vault in it may have its signs in any folder up to here.
     pub top: Option<PathBuf>,
 }
 
@@ -43,27 +43,27 @@ impl Styles {
         match self.preferred {
             Some(style) => style,
             None if self.memory.as_ref().is_some_and(is_memory) => LinkStyle::Maenifold,
-            None => self.marked(root).unwrap_or(LinkStyle::Plain),
+            None => self.signed(root).unwrap_or(LinkStyle::Plain),
         }
     }
 
-    /// The style of the nearest marked folder: the vault or one around it.
-    fn marked(&self, root: &Path) -> Option<LinkStyle> {
+    /// The style of the nearest signed folder: the vault or one around it.
+    fn signed(&self, root: &Path) -> Option<LinkStyle> {
         if root.join("pages").is_dir() && root.join("journals").is_dir() {
             return Some(LinkStyle::Logseq);
         }
         let top = self.top.as_deref().filter(|top| root.starts_with(top));
-        // Outside of the project one folder up: Dendron's marks are beside its vaults.
+        // Outside of the project one folder up: Dendron's signs are beside its vaults.
         let top = top.or(root.parent()).unwrap_or(root);
-        root.ancestors().take_while(|folder| folder.starts_with(top)).find_map(mark)
+        root.ancestors().take_while(|folder| folder.starts_with(top)).find_map(sign)
     }
 }
 
-/// The program whose mark a folder has. Obsidian last: many open the folder of another program with it.
-fn mark(folder: &Path) -> Option<LinkStyle> {
-    if folder.join(MARKS[0]).is_file() {
+/// The program whose sign a folder has. Obsidian last: many open the folder of another program with it.
+fn sign(folder: &Path) -> Option<LinkStyle> {
+    if folder.join(SIGNS[0]).is_file() {
         Some(LinkStyle::Dendron)
-    } else if folder.join(MARKS[1]).is_file() {
+    } else if folder.join(SIGNS[1]).is_file() {
         Some(LinkStyle::Logseq)
     } else {
         folder.join(".obsidian").is_dir().then_some(LinkStyle::Obsidian)
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_tell_the_style() {
+    fn signs_tell_the_style() {
         use LinkStyle::{Dendron, Logseq, Obsidian, Plain};
         let cases: [(&[&str], LinkStyle); 10] = [
             (&[], Plain),
@@ -130,14 +130,14 @@ mod tests {
     }
 
     #[test]
-    fn marks_above_the_project_do_not_count() {
+    fn signs_above_the_project_do_not_count() {
         assert_eq!(style(&["dendron.yml"], "project/notes"), LinkStyle::Plain);
         assert_eq!(style(&["notes/dendron.yml"], "elsewhere"), LinkStyle::Dendron);
         assert_eq!(style(&["dendron.yml"], "elsewhere"), LinkStyle::Plain);
     }
 
     #[test]
-    fn a_preference_and_the_memory_need_no_marks() {
+    fn a_preference_and_the_memory_need_no_signs() {
         let root = Path::new("/home/ada/maenifold/memory");
         let styles = Styles { memory: Some(root.to_path_buf()), ..Styles::default() };
         assert_eq!(styles.style(root, root), LinkStyle::Maenifold);
