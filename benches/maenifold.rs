@@ -121,7 +121,11 @@ fn ask(root: &Path) {
         ..Request::default()
     };
     let settings = Place::find(&request).unwrap().settings;
-    let vaults = [Vault { name: String::new(), root: places.memory.canonicalize().unwrap() }];
+    let vaults = [Vault {
+        name: String::new(),
+        root: places.memory.canonicalize().unwrap(),
+        is_flat: false,
+    }];
     let now = Some(Timestamp::from_seconds(END_SECONDS as i64));
     let mut stages: Vec<(&str, Vec<f64>)> = Vec::new();
     let mut totals = Vec::new();

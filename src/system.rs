@@ -12,6 +12,7 @@ pub mod git;
 pub mod listed_files;
 pub mod log_file;
 pub mod maenifold_places;
+pub mod note_places;
 pub mod process;
 pub mod summariser;
 pub mod user_input;

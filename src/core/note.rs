@@ -6,6 +6,7 @@ pub mod freshness;
 pub mod front_matter;
 pub mod listing;
 pub mod markdown;
+pub mod places;
 pub mod reading;
 pub mod reference;
 pub mod vault;

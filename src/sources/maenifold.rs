@@ -183,7 +183,7 @@ fn open_database(place: &Place, places: &Places) -> Result<(Memory, Option<Strin
     if !places.database.exists() {
         return Err(format!("there is no {}", places.database.display()));
     }
-    let vault = Vault { name: String::new(), root: places.memory.clone() };
+    let vault = Vault { name: String::new(), root: places.memory.clone(), is_flat: false };
     // Opening reads all rows, which takes as long as listing all files, so both run in parallel.
     let (memory, (listings, _)) = thread::scope(|scope| {
         let walk = || vault::walk(&[vault], place.settings.max_file_bytes.value);

@@ -1,6 +1,7 @@
 //! Vaults on disk: opens them, lists their notes and reads them. Does not parse notes.
 
 mod folder;
+mod ignore_rules;
 mod memory_vault;
 mod open_folder;
 mod walkers;
@@ -10,6 +11,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+pub use ignore_rules::IgnoreRules;
 pub use memory_vault::MemoryVault;
 
 use crate::core::note::NotePath;
@@ -21,7 +23,7 @@ use crate::system::vault::folder::VaultFolder;
 
 /// Checks that a vault is readable, and finds its canonical root. The error says why it cannot be used.
 pub fn open(spec: &Setting<VaultSpec>) -> Result<Vault, String> {
-    let Setting { value: VaultSpec { name, path }, origin } = spec;
+    let Setting { value: VaultSpec { name, path, is_flat }, origin } = spec;
     let vault = format!("{} (from {origin})", path.display());
     let unreadable =
         |cause: io::Error| format!("cannot read the vault {vault}: {cause}; check its permissions");
@@ -35,7 +37,7 @@ pub fn open(spec: &Setting<VaultSpec>) -> Result<Vault, String> {
         return Err(format!("not a folder: {vault}; a vault is a folder of markdown files"));
     }
     fs::read_dir(&root).map_err(unreadable)?;
-    Ok(Vault { name: name.clone(), root })
+    Ok(Vault { name: name.clone(), root, is_flat: *is_flat })
 }
 
 /// The folder `name` at the root of a vault; `None` if it does not exist.
@@ -46,7 +48,9 @@ pub fn folder_in(vault: &Vault, name: &str) -> Option<PathBuf> {
 /// Lists the markdown files of all vaults. The order of folders is undefined; files are sorted by
 /// name.
 pub fn walk(vaults: &[Vault], max_file_bytes: u64) -> (Vec<FolderListing>, Skipped) {
-    let roots = vaults.iter().enumerate().map(|(n, vault)| VaultFolder::root(n, vault)).collect();
+    let rules = IgnoreRules::default();
+    let root = |(n, vault)| VaultFolder::root(n, vault, &rules);
+    let roots = vaults.iter().enumerate().map(root).collect();
     walkers::walk(roots, max_file_bytes)
 }
 

@@ -85,7 +85,7 @@ impl Maenifold {
 
     /// Its notes as a walk finds them.
     pub(crate) fn listings(&self) -> Vec<FolderListing> {
-        let vault = Vault { name: String::new(), root: self.root.join("memory") };
+        let vault = Vault { name: String::new(), root: self.root.join("memory"), is_flat: false };
         vault::walk(&[vault], u64::MAX).0
     }
 

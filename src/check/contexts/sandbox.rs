@@ -13,6 +13,7 @@ use crate::check::rules::roles::Roles;
 use crate::check::settings::{self, SessionSpec};
 use crate::check::snapshot::base::Base;
 use crate::check::snapshot::text;
+use crate::core::note::places;
 use crate::core::settings::Settings;
 use crate::core::source::SourcePreference;
 use crate::system::environment::Environment;
@@ -45,6 +46,10 @@ impl<'r> Sandbox<'r> {
         let of_base = base.iter().flat_map(|base| base.files.keys());
         for path in repository.listing.paths.iter().chain(of_base) {
             checkout.make_folder_of(path)?;
+            // The search for places of notes looks at these names. The notes themselves stay in memory.
+            if places::is_looked_at(path) {
+                checkout.write(path, b"")?;
+            }
         }
         write_settings(repository, &checkout)?;
         let mut places = BTreeMap::new();
@@ -120,7 +125,8 @@ fn vaults(checkout: &TempCheckout, places: &BTreeMap<String, Place>) -> Vec<Chec
     let specs = places.values().flat_map(|place| &place.settings.vaults);
     let opened = specs.filter_map(|spec| vault::open(spec).ok()).map(|opened| {
         let below = opened.root.strip_prefix(&checkout.project).unwrap_or(Path::new(""));
-        CheckedVault { folder: below.to_string_lossy().into_owned(), name: opened.name }
+        let folder = below.to_string_lossy().into_owned();
+        CheckedVault { folder, name: opened.name, is_flat: opened.is_flat }
     });
     opened.collect::<BTreeSet<CheckedVault>>().into_iter().collect()
 }

@@ -14,6 +14,8 @@ pub struct Vault {
     pub name: String,
     /// The folder, canonical.
     pub root: PathBuf,
+    /// Whether only the notes directly in its folder belong to it: the top of a project, and no vault of a person's.
+    pub is_flat: bool,
 }
 
 impl Vault {
@@ -47,7 +49,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn vault(name: &str) -> Vault {
-        Vault { name: name.to_owned(), root: PathBuf::from("/notes") }
+        Vault { name: name.to_owned(), root: PathBuf::from("/notes"), is_flat: false }
     }
 
     #[test]

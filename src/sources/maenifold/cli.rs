@@ -281,7 +281,7 @@ impl Source for Cli {
 
 /// Whether a text is the address of a note that could be in the memory.
 fn is_address(uri: &str) -> bool {
-    let anywhere = Vault { name: String::new(), root: PathBuf::new() };
+    let anywhere = Vault { name: String::new(), root: PathBuf::new(), is_flat: false };
     matches!(anywhere.resolve(uri), Some(Ok(_)))
 }
 

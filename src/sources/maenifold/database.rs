@@ -78,7 +78,7 @@ impl Memory {
         settings: &Settings,
         patience: Duration,
     ) -> Result<Memory, String> {
-        let spec = VaultSpec { name: String::new(), path: places.memory.clone() };
+        let spec = VaultSpec { name: String::new(), path: places.memory.clone(), is_flat: false };
         let vault = vault::open(&Setting { value: spec, origin: places.origin.clone() })?;
         let database = Database::open(&places.database, patience, places.cache.as_deref())?;
         let known = |row: FileRow| {

@@ -54,7 +54,7 @@ impl Listed<'_> {
 impl Notes {
     /// Lists the notes of a memory, without opening them.
     pub(super) fn list(places: &Places, links: LinkStyle, max_file_bytes: u64) -> Notes {
-        let value = VaultSpec { name: String::new(), path: places.memory.clone() };
+        let value = VaultSpec { name: String::new(), path: places.memory.clone(), is_flat: false };
         let vault = vault::open(&Setting { value, origin: places.origin.clone() }).ok();
         let listings = match &vault {
             Some(vault) => vault::walk(std::slice::from_ref(vault), max_file_bytes).0,

@@ -3,12 +3,14 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use ignore::gitignore::Gitignore;
 
+use super::ignore_rules::{IgnoreRules, is_ignored, rules_of};
 use crate::core::note::listing::Skipped;
+use crate::core::note::places::is_note_at_top;
 use crate::core::note::vault::Vault;
 
 /// A folder on the walk through a vault.
@@ -19,22 +21,15 @@ pub(super) struct VaultFolder {
     pub(super) folder: String,
     /// The ignore rules for its entries, outermost first.
     rules: Vec<Arc<Gitignore>>,
+    /// Whether it is the top of a project, of which only the notes belong to the vault.
+    is_flat: bool,
 }
 
 impl VaultFolder {
-    pub(super) fn root(vault_idx: usize, vault: &Vault) -> VaultFolder {
-        let rules = rules_above(&vault.root);
-        VaultFolder::new(vault_idx, vault.root.clone(), String::new(), rules)
-    }
-
-    fn new(
-        vault: usize,
-        path: PathBuf,
-        folder: String,
-        mut rules: Vec<Arc<Gitignore>>,
-    ) -> VaultFolder {
-        rules.extend(rules_of(&path));
-        VaultFolder { vault, path, folder, rules }
+    pub(super) fn root(vault_idx: usize, vault: &Vault, rules: &IgnoreRules) -> VaultFolder {
+        let rules = rules.above(&vault.root).into_iter().chain(rules.of(&vault.root)).collect();
+        let (path, folder) = (vault.root.clone(), String::new());
+        VaultFolder { vault: vault_idx, path, folder, rules, is_flat: vault.is_flat }
     }
 
     /// Reads the folder. Calls `take` with each note, and returns the folders in it.
@@ -67,10 +62,15 @@ impl VaultFolder {
 
     /// Returns a folder in this one that belongs to the vault, and counts any other.
     pub(super) fn enter(&self, name: OsString, skipped: &mut Skipped) -> Option<VaultFolder> {
+        if self.is_flat {
+            return None;
+        }
         let name = self.admit(name, true, skipped)?;
         let slash = if self.folder.is_empty() { "" } else { "/" };
         let folder = format!("{}{slash}{name}", self.folder);
-        Some(VaultFolder::new(self.vault, self.path.join(name), folder, self.rules.clone()))
+        let path = self.path.join(name);
+        let rules = self.rules.iter().cloned().chain(rules_of(&path)).collect();
+        Some(VaultFolder { vault: self.vault, path, folder, rules, is_flat: false })
     }
 
     /// Returns the name of an entry that belongs to the vault, and counts any other.
@@ -80,6 +80,9 @@ impl VaultFolder {
         is_folder: bool,
         skipped: &mut Skipped,
     ) -> Option<String> {
+        if self.is_flat && !name.to_str().is_some_and(is_note_at_top) {
+            return None;
+        }
         if name.as_encoded_bytes().starts_with(b".") {
             skipped.hidden += 1;
             return None;
@@ -96,44 +99,4 @@ impl VaultFolder {
 
 pub(super) fn is_markdown(name: &OsStr) -> bool {
     name.as_encoded_bytes().ends_with(b".md")
-}
-
-/// The innermost matching rule decides.
-fn is_ignored(rules: &[Arc<Gitignore>], path: &Path, is_folder: bool) -> bool {
-    let verdict = rules
-        .iter()
-        .rev()
-        .map(|rule| rule.matched(path, is_folder))
-        .find(|verdict| !verdict.is_none());
-    verdict.is_some_and(|verdict| verdict.is_ignore())
-}
-
-/// The rules of a folder's own `.gitignore`.
-fn rules_of(folder: &Path) -> Option<Arc<Gitignore>> {
-    let file = folder.join(".gitignore");
-    if !file.is_file() {
-        return None;
-    }
-    let mut builder = GitignoreBuilder::new(folder);
-    // Skips invalid patterns, like git.
-    let _ = builder.add(file);
-    builder.build().ok().filter(|rules| !rules.is_empty()).map(Arc::new)
-}
-
-/// The rules above a vault, up to the top of its repository.
-///
-/// If these rules exclude the vault as a whole, only the rules in it apply: the user named it on
-/// purpose (private notes in an ignored folder, a home folder under git that ignores everything).
-fn rules_above(root: &Path) -> Vec<Arc<Gitignore>> {
-    let Some(top) = root.ancestors().find(|place| place.join(".git").exists()) else {
-        return Vec::new();
-    };
-    let between: Vec<&Path> =
-        root.ancestors().skip(1).take_while(|place| place.starts_with(top)).collect();
-    let rules: Vec<Arc<Gitignore>> = between.into_iter().rev().filter_map(rules_of).collect();
-    let excluded = root
-        .ancestors()
-        .take_while(|&place| place != top)
-        .any(|place| is_ignored(&rules, place, true));
-    if excluded { Vec::new() } else { rules }
 }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use super::folder::{VaultFolder, is_markdown};
+use super::ignore_rules::IgnoreRules;
 use crate::core::note::listing::{FolderListing, ListedFile, Skipped, Stamp};
 use crate::core::note::vault::Vault;
 use crate::core::time::Timestamp;
@@ -34,13 +35,14 @@ impl<'a> MemoryVault<'a> {
 
     /// The notes of vaults. Folders are in the order in which their first notes were added.
     pub fn listings(&self, vaults: &[Vault]) -> Vec<FolderListing> {
-        let of_vaults = vaults.iter().enumerate();
-        of_vaults.flat_map(|(n, vault)| self.listings_of(n, vault)).collect()
+        let (of_vaults, rules) = (vaults.iter().enumerate(), IgnoreRules::default());
+        of_vaults.flat_map(|(n, vault)| self.listings_of(n, vault, &rules)).collect()
     }
 
-    fn listings_of(&self, n: usize, vault: &Vault) -> Vec<FolderListing> {
+    fn listings_of(&self, n: usize, vault: &Vault, rules: &IgnoreRules) -> Vec<FolderListing> {
         let Some(prefix) = self.prefix(vault) else { return Vec::new() };
-        let mut entered = HashMap::from([(String::new(), Some(VaultFolder::root(n, vault)))]);
+        let root = VaultFolder::root(n, vault, rules);
+        let mut entered = HashMap::from([(String::new(), Some(root))]);
         let mut listed: Vec<(&str, Vec<ListedFile>)> = Vec::new();
         let mut places: HashMap<&str, usize> = HashMap::new();
         for &(path, stamp) in &self.notes {
@@ -99,7 +101,8 @@ mod tests {
         let scratch = tempfile::tempdir().unwrap();
         let top = scratch.path().canonicalize().unwrap();
         let files = [
-            ("a.md", "outside"),
+            ("a.md", "at the top"),
+            ("CLAUDE.md", "no note"),
             ("docs/b.md", "# B"),
             ("docs/c.txt", "no note"),
             ("docs/deep/er/d.md", "# D"),
@@ -119,8 +122,10 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        let vault = |name: &str| Vault { name: name.to_owned(), root: top.join(name) };
-        let vaults = [vault("docs"), vault("notes")];
+        let vault =
+            |name: &str| Vault { name: name.to_owned(), root: top.join(name), is_flat: false };
+        let flat = Vault { name: "root".to_owned(), root: top.clone(), is_flat: true };
+        let vaults = [vault("docs"), vault("notes"), flat];
         let names = |listings: Vec<FolderListing>| {
             let mut names: Vec<String> = listings
                 .iter()
@@ -141,11 +146,12 @@ mod tests {
         assert_eq!(notes.text(&vaults[0], "deep/er", "d.md"), Some("# D"));
         assert_eq!(notes.text(&vaults[0], "", "b.md"), Some("# B"));
         assert_eq!(notes.text(&vaults[0], "", "a.md"), None);
+        assert_eq!(notes.text(&vaults[2], "", "a.md"), Some("at the top"));
     }
 
     #[test]
     fn notes_in_reverse_are_folders_in_reverse() {
-        let vaults = [Vault { name: String::new(), root: PathBuf::from("/top") }];
+        let vaults = [Vault { name: String::new(), root: PathBuf::from("/top"), is_flat: false }];
         let folders = |paths: &[&'static str]| {
             let mut notes = MemoryVault::new(Path::new("/top"));
             paths.iter().for_each(|path| notes.add(path, "text", Timestamp(0)));
