@@ -93,6 +93,8 @@ fn answers_have_the_seeds_shapes() {
     let context = scratch.json(["--dir", "atlas", "context", "TILE_cache", "--now", NOW, "--json"]);
     valid("context", &context);
     assert_eq!(context["concept"], "tile-cache");
+    let overview = scratch.path().join("atlas/docs/overview.md");
+    assert_eq!(context["paths"]["memory://docs/overview"], json!(overview));
     let names: Vec<&str> = context["relatedConcepts"]
         .as_array()
         .unwrap()
