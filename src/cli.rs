@@ -34,8 +34,9 @@ use crate::core::text::for_terminal;
 
 /// Knowledge-graph context for coding agents, from markdown notes with wiki links.
 ///
-/// Notes are looked for in ~/maenifold/memory (or $MAENIFOLD_ROOT/memory) and in the project's own .kgctx/memory
-/// and docs. The index over them is kept up to date by every command that reads it.
+/// Notes are looked for in ~/maenifold/memory (or $MAENIFOLD_ROOT/memory) and in the project: .kgctx/memory, docs, adr
+/// and other usual places, which `kgctx doctor` lists. The index over them is kept up to date by every command that
+/// reads it.
 #[derive(Debug, Parser)]
 #[command(name = "kgctx", version, max_term_width = 100)]
 struct Args {

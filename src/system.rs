@@ -13,6 +13,7 @@ pub mod git_program;
 pub mod listed_files;
 pub mod log_file;
 pub mod maenifold_places;
+pub mod note_places;
 pub mod process;
 pub mod summariser;
 pub(crate) mod temp_folder;

@@ -60,6 +60,8 @@ pub struct CheckedVault {
     /// The path from the top of the repository, without a final slash; empty for the top.
     pub folder: String,
     pub style: LinkStyle,
+    /// Whether only the notes directly in its folder belong to it.
+    pub is_flat: bool,
 }
 
 /// The findings of all rules about files, sorted by path, line, column and rule. Skips rules that

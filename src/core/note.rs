@@ -9,6 +9,7 @@ pub mod logseq;
 pub mod markdown;
 pub mod name;
 pub mod not_note;
+pub mod places;
 pub mod reading;
 pub mod reference;
 pub mod related;

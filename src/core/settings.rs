@@ -137,6 +137,8 @@ pub struct VaultSpec {
     /// The first part of the addresses of its notes.
     pub name: String,
     pub path: PathBuf,
+    /// Whether only the notes directly in its folder belong to it.
+    pub is_flat: bool,
 }
 
 /// Assigns a channel to every folder at or below `path`.

@@ -7,7 +7,7 @@ use crate::core::search::answer::{ContextAnswer, RelatedConcept};
 use crate::core::search::nearest;
 use crate::core::text::nfc;
 use crate::core::time::Timestamp;
-use crate::sources::search::uri;
+use crate::sources::search::{path, uri};
 use crate::store::index::{Index, IndexError};
 use crate::system::clock;
 use crate::workspace::refresh::{Refreshed, ask};
@@ -57,7 +57,10 @@ pub fn answer(
     for neighbour in &direct {
         let mut uris = Vec::new();
         for note in index.shared_notes(row, neighbour)? {
-            uris.push(uri(workspace, &index.card(note)?));
+            let card = index.card(note)?;
+            let uri = uri(workspace, &card);
+            answer.paths.insert(uri.clone(), path(workspace, &card));
+            uris.push(uri);
         }
         let name = neighbour.name.clone();
         add_related(&mut answer, RelatedConcept { name, files: neighbour.notes, uris });

@@ -1,6 +1,7 @@
 //! Vaults on disk: opens them, lists their notes and reads them. Does not parse notes.
 
 mod folder;
+mod ignore_rules;
 mod memory_vault;
 mod open_folder;
 mod style;
@@ -11,6 +12,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+pub use ignore_rules::IgnoreRules;
 pub use memory_vault::MemoryVault;
 pub use style::{SIGNS, Styles};
 
@@ -23,7 +25,7 @@ use crate::system::vault::folder::VaultFolder;
 
 /// Checks that a vault is readable, finds its canonical root, and tells its style. The error says why it cannot be used.
 pub fn open(spec: &Setting<VaultSpec>, styles: &Styles) -> Result<Vault, String> {
-    let Setting { value: VaultSpec { name, path }, origin } = spec;
+    let Setting { value: VaultSpec { name, path, is_flat }, origin } = spec;
     let vault = format!("{} (from {origin})", path.display());
     let unreadable =
         |cause: io::Error| format!("cannot read the vault {vault}: {cause}; check its permissions");
@@ -39,7 +41,7 @@ pub fn open(spec: &Setting<VaultSpec>, styles: &Styles) -> Result<Vault, String>
     fs::read_dir(&root).map_err(unreadable)?;
     let style = styles.style(path, &root);
     let templates = style::templates(&root, style);
-    Ok(Vault { templates, ..Vault::new(name, root, style) })
+    Ok(Vault { templates, is_flat: *is_flat, ..Vault::new(name, root, style) })
 }
 
 /// The folder `name` at the root of a vault; `None` if it does not exist.
@@ -50,7 +52,9 @@ pub fn folder_in(vault: &Vault, name: &str) -> Option<PathBuf> {
 /// Lists the markdown files of all vaults. The order of folders is undefined; files are sorted by
 /// name.
 pub fn walk(vaults: &[Vault], max_file_bytes: u64) -> (Vec<FolderListing>, Skipped) {
-    let roots = vaults.iter().enumerate().map(|(n, vault)| VaultFolder::root(n, vault)).collect();
+    let rules = IgnoreRules::default();
+    let root = |(n, vault)| VaultFolder::root(n, vault, &rules);
+    let roots = vaults.iter().enumerate().map(root).collect();
     walkers::walk(roots, max_file_bytes)
 }
 

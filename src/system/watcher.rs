@@ -1,5 +1,6 @@
 //! Waits until something in a vault may have changed. A refresh finds the changes.
 
+use crate::core::note::vault::Vault;
 use crate::core::time_limits;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -20,6 +21,7 @@ pub struct VaultWatcher {
 
 struct Root {
     path: PathBuf,
+    mode: RecursiveMode,
     /// The watched folder; `None` while it is missing or cannot be watched.
     watched: Option<FolderIdentity>,
 }
@@ -29,7 +31,7 @@ type FolderIdentity = (u64, u64);
 
 impl VaultWatcher {
     /// Starts watching. A folder that cannot be watched is polled.
-    pub fn new(roots: impl IntoIterator<Item = PathBuf>) -> notify::Result<VaultWatcher> {
+    pub fn new<'a>(vaults: impl IntoIterator<Item = &'a Vault>) -> notify::Result<VaultWatcher> {
         let (sender, events) = mpsc::channel();
         let n_changes = Arc::new(AtomicU64::new(0));
         let counter = Arc::clone(&n_changes);
@@ -41,7 +43,15 @@ impl VaultWatcher {
                 let _ = sender.send(());
             }
         })?;
-        let roots = roots.into_iter().map(|path| Root { path, watched: None }).collect();
+        let root = |vault: &Vault| Root {
+            path: vault.root.clone(),
+            mode: match vault.is_flat {
+                true => RecursiveMode::NonRecursive,
+                false => RecursiveMode::Recursive,
+            },
+            watched: None,
+        };
+        let roots = vaults.into_iter().map(root).collect();
         let mut vault_watcher = VaultWatcher { watcher, events, n_changes, roots };
         vault_watcher.follow_roots();
         Ok(vault_watcher)
@@ -99,7 +109,7 @@ impl VaultWatcher {
                 let _ = self.watcher.unwatch(&root.path);
             }
             if present.is_some() {
-                let result = self.watcher.watch(&root.path, RecursiveMode::Recursive);
+                let result = self.watcher.watch(&root.path, root.mode);
                 root.watched = present.filter(|_| result.is_ok());
             }
             missed |= was_watched || present.is_some();

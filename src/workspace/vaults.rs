@@ -64,8 +64,11 @@ fn open_within(
 
 /// Finds a vault that conflicts with another one, and the reason.
 fn conflict(vaults: &[Vault]) -> Option<(usize, String)> {
+    // The top of a project shares no note with the folders in it.
+    let is_whole = |vault: &&Vault| !vault.is_flat;
     for (n, Vault { root: inner, .. }) in vaults.iter().enumerate() {
-        let mut others = vaults.iter().map(|vault| &vault.root).filter(|root| *root != inner);
+        let others = vaults.iter().filter(is_whole).map(|vault| &vault.root);
+        let mut others = others.filter(|root| *root != inner);
         if let Some(outer) = others.find(|outer| inner.starts_with(outer)) {
             let (inner, outer) = (inner.display(), outer.display());
             let reason =

@@ -37,8 +37,8 @@ pub fn watch(
     freshness: &Freshness,
     mut report: impl FnMut(Result<Refreshed, AppError>),
 ) -> Result<Infallible, AppError> {
-    let mut watcher = VaultWatcher::new(workspace.vaults.iter().map(|vault| vault.root.clone()))
-        .map_err(|error| AppError::Watch(error.to_string()))?;
+    let mut watcher =
+        VaultWatcher::new(&workspace.vaults).map_err(|error| AppError::Watch(error.to_string()))?;
     let n_changes = watcher.n_changes();
     let mut workspace = workspace.clone();
     loop {

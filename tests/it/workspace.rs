@@ -1,4 +1,5 @@
 //! Where a session runs: its project and its settings.
 
 mod identity;
+mod places;
 mod settings;

@@ -50,7 +50,12 @@ fn files_below(top: &Path, folder: &Path, found: &mut Vec<RepositoryFile>) {
 }
 
 fn found(files: &[RepositoryFile], links: LinkStyle) -> Vec<Finding> {
-    let vaults = [CheckedVault { name: "notes".to_owned(), folder: String::new(), style: links }];
+    let vaults = [CheckedVault {
+        name: "notes".to_owned(),
+        folder: String::new(),
+        style: links,
+        is_flat: false,
+    }];
     let settings = CheckSettings::default();
     let input = RuleInput {
         files,

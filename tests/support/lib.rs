@@ -170,6 +170,7 @@ pub(crate) fn atlas() -> Scratch {
         .unwrap();
     assert!(copied.success());
     for (file, days_ago) in [
+        ("README.md", 120),
         ("docs/overview.md", 90),
         ("docs/decisions/0001-stale-while-revalidate.md", 60),
         ("docs/decisions/0002-rate-limiting.md", 40),

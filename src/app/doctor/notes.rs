@@ -9,6 +9,7 @@ use crate::core::context::receipt::{Fault, FaultSource, Receipt};
 use crate::core::diagnosis::{Check, Verdict};
 use crate::core::host::Host;
 use crate::core::note::vault::Vault;
+use crate::core::settings::{Origin, Settings};
 use crate::core::source::SourceChoice;
 use crate::core::text::number::{counted, thousands};
 use crate::core::time_limits;
@@ -66,15 +67,31 @@ fn vaults(workspace: Option<&Workspace>, errors: &[AppError]) -> Vec<Check> {
     let check = |error| Check::of_error("vaults", verdict, error, out);
     let mut checks: Vec<Check> = errors.iter().map(check).collect();
     if let Some(workspace) = workspace {
-        let vault = |vault: &Vault| match vault.style.program() {
-            Some(program) => format!("{} ({program})", vault.root.display()),
-            None => vault.root.display().to_string(),
+        let vault = |vault: &Vault| {
+            let place = listed(vault, &workspace.settings);
+            match vault.style.program() {
+                Some(program) => format!("{place} ({program})"),
+                None => place,
+            }
         };
         let vaults: Vec<String> = workspace.vaults.iter().map(vault).collect();
         let found = format!("{}: {}", counted(vaults.len(), "folder"), vaults.join(", "));
         checks.insert(0, Check::ok("vaults", found));
     }
     checks
+}
+
+/// A vault, and why it is one.
+fn listed(vault: &Vault, settings: &Settings) -> String {
+    let spec = settings.vaults.iter().rev().find(|spec| spec.value.name == vault.name);
+    let because = match spec.map(|spec| &spec.origin) {
+        Some(Origin::Default) if vault.is_flat => "notes at the project's top".to_owned(),
+        Some(Origin::Default) if vault.name.is_empty() => "maenifold's memory".to_owned(),
+        Some(Origin::Default) => "a usual place".to_owned(),
+        Some(origin) => format!("from {origin}"),
+        None => String::new(),
+    };
+    format!("{} ({because})", vault.root.display())
 }
 
 /// Reports the index. Checking whether it is up to date lists all notes, which can hang.

@@ -13,6 +13,7 @@ use crate::check::rules::roles::Roles;
 use crate::check::settings::{self, SessionSpec};
 use crate::check::snapshot::base::Base;
 use crate::check::snapshot::text;
+use crate::core::note::places;
 use crate::core::note::vault::Vault;
 use crate::core::settings::Settings;
 use crate::core::source::SourcePreference;
@@ -46,6 +47,10 @@ impl<'r> Sandbox<'r> {
         let of_base = base.iter().flat_map(|base| base.files.keys());
         for path in repository.listing.paths.iter().chain(of_base) {
             checkout.make_folder_of(path)?;
+            // The search for places of notes looks at these names. The notes themselves stay in memory.
+            if places::is_looked_at(path) {
+                checkout.write(path, b"")?;
+            }
         }
         write_signs(repository, &checkout)?;
         write_settings(repository, &checkout)?;
@@ -135,9 +140,10 @@ fn vaults(checkout: &TempCheckout, places: &BTreeMap<String, Place>) -> Vec<Chec
         let (specs, styles) = (place.settings.vaults.clone(), place.styles());
         specs.into_iter().filter_map(move |spec| vault::open(&spec, &styles).ok())
     };
-    let opened = places.values().flat_map(open).map(|Vault { name, root, style, .. }| {
-        let below = root.strip_prefix(&checkout.project).unwrap_or(Path::new(""));
-        CheckedVault { folder: below.to_string_lossy().into_owned(), name, style }
-    });
+    let opened =
+        places.values().flat_map(open).map(|Vault { name, root, style, is_flat, .. }| {
+            let below = root.strip_prefix(&checkout.project).unwrap_or(Path::new(""));
+            CheckedVault { folder: below.to_string_lossy().into_owned(), name, style, is_flat }
+        });
     opened.collect::<BTreeSet<CheckedVault>>().into_iter().collect()
 }

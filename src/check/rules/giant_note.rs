@@ -1,5 +1,6 @@
 //! **giant-note**: a note that has more than its share (`giant_percent`) of the tokens of all
-//! notes. Skips repositories with fewer than five notes, and notes of at most a thousand tokens.
+//! notes. Skips repositories with fewer than five notes, notes of at most a thousand tokens, and
+//! those at the top of a project.
 
 use rayon::prelude::*;
 
@@ -28,6 +29,7 @@ pub(super) fn find<'c>(checked: &'c CheckedFiles<'_>) -> Vec<Problem<'c>> {
     let all: usize = counts.iter().sum();
     let giants = notes.iter().zip(&counts);
     let giants = giants.filter(|&(_, &n)| n > FINE_TOKENS && n * 100 > all * percent);
+    let giants = giants.filter(|(file, _)| !checked.input.roles.is_at_top(file.path));
     giants
         .map(|(file, &n)| {
             let share = n * 100 / all;
@@ -44,6 +46,7 @@ pub(super) fn find<'c>(checked: &'c CheckedFiles<'_>) -> Vec<Problem<'c>> {
 mod tests {
     use super::super::tests::TestRepository;
     use crate::check::finding::Rule::GiantNote;
+    use crate::check::rules::CheckedVault;
 
     fn notes(n_notes: usize, words: usize) -> TestRepository {
         let repository =
@@ -56,6 +59,19 @@ mod tests {
     #[test]
     fn a_note_with_more_than_its_share_is_a_giant() {
         notes(5, 9_000).check(GiantNote, &["docs/giant.md:1:1+0"]);
+    }
+
+    #[test]
+    fn the_readme_of_a_project_may_be_long() {
+        let with_top = |is_flat: bool| {
+            let text = "many words here ".repeat(3_000);
+            let mut repository = notes(5, 300).with("README.md", &text);
+            let (name, folder) = ("root".to_owned(), String::new());
+            repository.vaults.push(CheckedVault { name, folder, style: LinkStyle::Plain, is_flat });
+            repository
+        };
+        with_top(true).check(GiantNote, &[]);
+        with_top(false).check(GiantNote, &["README.md:1:1+0"]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! **orphan-note**: an unconnected note. It links to no other note, shares no concept with another
 //! note, and no note, handoff or static file links to it. Skips files that describe their folder
-//! (README, index, AGENTS, CLAUDE), and a repository with one note.
+//! (README, index, AGENTS, CLAUDE), notes at the top of a project, and a repository with one note.
 
 use std::collections::HashMap;
 
@@ -41,7 +41,9 @@ pub(super) fn find<'c>(checked: &'c CheckedFiles<'_>) -> Vec<Problem<'c>> {
             }
         }
     }
-    let lost = checked.notes().filter(|(number, file)| !is_reached[*number] && !file.is_index());
+    let lost = checked.notes().filter(|(number, file)| {
+        !is_reached[*number] && !file.is_index() && !checked.input.roles.is_at_top(file.path)
+    });
     lost.map(|(_, file)| {
         let message = "no note links to this one, and it links to none";
         let hint =

@@ -4,6 +4,7 @@ use super::{CheckedVault, pattern, tree};
 use crate::check::repository::SETTINGS;
 use crate::check::settings::CheckSettings;
 use crate::core::note::not_note::is_note_name;
+use crate::core::note::places;
 use crate::core::note::vault::uri;
 
 /// Finds the roles of files by their paths.
@@ -17,9 +18,13 @@ impl<'a> Roles<'a> {
     /// The innermost vault of a note. Like a walk of the vault, skips hidden files and folders.
     pub(crate) fn vault_of(self, path: &str) -> Option<&'a CheckedVault> {
         let is_hidden = |below: &str| below.split('/').any(|part| part.starts_with('.'));
+        let is_of = |vault: &CheckedVault, below: &str| {
+            !vault.is_flat || !below.contains('/') && places::is_note_at_top(below)
+        };
         let holds = |vault: &&CheckedVault| {
-            tree::below(&vault.folder, path)
-                .is_some_and(|below| !is_hidden(below) && !below.contains('\\'))
+            tree::below(&vault.folder, path).is_some_and(|below| {
+                !is_hidden(below) && !below.contains('\\') && is_of(vault, below)
+            })
         };
         let innermost = self.vaults.iter().filter(holds).max_by_key(|vault| vault.folder.len());
         innermost.filter(|vault| is_note_name(path.as_bytes(), vault.style))
@@ -29,10 +34,16 @@ impl<'a> Roles<'a> {
         self.vault_of(path).is_some()
     }
 
+    /// Whether a note stands at the top of a project, like its README: it is written for the readers of a repository.
+    pub(crate) fn is_at_top(self, path: &str) -> bool {
+        self.vault_of(path).is_some_and(|vault| vault.is_flat)
+    }
+
     /// The addresses of a note: one in each vault that contains it.
     pub(crate) fn addresses(self, path: &str) -> Vec<String> {
         let holding = self.vaults.iter().filter(|_| self.is_note(path));
         let below = holding.filter_map(|vault| Some((vault, tree::below(&vault.folder, path)?)));
+        let below = below.filter(|(vault, path)| !vault.is_flat || !path.contains('/'));
         below.map(|(vault, path)| uri(&vault.name, path)).collect()
     }
 
@@ -70,6 +81,7 @@ mod tests {
             name: name.to_owned(),
             folder: folder.to_owned(),
             style: LinkStyle::Plain,
+            is_flat: false,
         };
         [vault("project", ".kgctx/memory"), vault("docs", "docs")]
     }

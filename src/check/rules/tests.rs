@@ -14,7 +14,7 @@ use crate::core::tokens::encoding::Encoding;
 /// A repository with notes in `docs` and in `.kgctx/memory`.
 pub(super) struct TestRepository {
     pub(super) files: Vec<RepositoryFile>,
-    vaults: Vec<CheckedVault>,
+    pub(super) vaults: Vec<CheckedVault>,
     pub(super) links: LinkStyle,
     pub(super) settings: CheckSettings,
     pub(super) now: Timestamp,
@@ -26,6 +26,7 @@ impl TestRepository {
             name: name.to_owned(),
             folder: folder.to_owned(),
             style: LinkStyle::Plain,
+            is_flat: false,
         };
         TestRepository {
             files: Vec::new(),

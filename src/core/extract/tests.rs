@@ -71,6 +71,18 @@ fn a_secret_is_masked_before_the_text_is_cut() {
 }
 
 #[test]
+fn longer_headings_in_what_is_left_out_take_their_room() {
+    let long = format!("# {}\n\n", "日".repeat(50)).repeat(3);
+    let text = NoteText::of(&format!("# a\n# b\n# c\n{}{long}", "few words\n".repeat(40)));
+    for tokens in 100..300 {
+        if let Ok(extract) = fit(&HEAD, &text, 1, limit(tokens)) {
+            let told = note_text(&HEAD, &extract);
+            assert!(tokens::count(Encoding::O200kBase, &told) <= tokens, "{tokens}: {told}");
+        }
+    }
+}
+
+#[test]
 fn what_cannot_be_shown_is_told() {
     let text = NoteText::of(&long_note());
     assert_eq!(fit(&HEAD, &text, 9_999, limit(300)), Err(Unfit::AfterEnd(text.last())));

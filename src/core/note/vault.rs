@@ -19,11 +19,13 @@ pub struct Vault {
     pub style: LinkStyle,
     /// The folders of its templates, below the root, as its program was told.
     pub templates: Vec<String>,
+    /// Whether only the notes directly in its folder belong to it: the top of a project, and no vault of a person's.
+    pub is_flat: bool,
 }
 
 impl Vault {
     pub fn new(name: &str, root: PathBuf, style: LinkStyle) -> Vault {
-        Vault { name: name.to_owned(), root, style, templates: Vec::new() }
+        Vault { name: name.to_owned(), root, style, templates: Vec::new(), is_flat: false }
     }
 
     /// The note that an address names, if the address belongs to this vault.

@@ -1,5 +1,7 @@
 //! The answers to the questions about notes, in the shapes that session starters expect as JSON.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::core::extract::Extract;
@@ -102,6 +104,8 @@ pub struct ContextAnswer {
     pub expanded_concepts: Vec<Concept>,
     /// Addresses of the notes behind the relations, each once.
     pub file_references: Vec<String>,
+    /// The files of these notes by their addresses, as far as they are on this machine.
+    pub paths: BTreeMap<String, String>,
     /// Names close to one that is unknown.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nearest: Vec<Concept>,
@@ -116,6 +120,7 @@ impl ContextAnswer {
             related_concepts: Vec::new(),
             expanded_concepts: Vec::new(),
             file_references: Vec::new(),
+            paths: BTreeMap::new(),
             nearest: Vec::new(),
         }
     }

@@ -133,6 +133,8 @@ fn around(program: &Cli, question: ContextQuestion<'_>) -> Result<ContextAnswer,
     for related in program.relations(&concept, max_entities)? {
         add_related(&mut answer, related);
     }
+    let path = |uri: &String| Some((uri.clone(), program.file(uri)?));
+    answer.paths = answer.file_references.iter().filter_map(path).collect();
     // The program does not distinguish an unknown concept from one without neighbours.
     answer.known = !answer.related_concepts.is_empty();
     Ok(answer)

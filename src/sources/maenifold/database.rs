@@ -73,7 +73,7 @@ impl KnownNote {
 impl Memory {
     /// Opens the database, and reads which notes it knows.
     pub fn open(places: &Places, patience: Duration) -> Result<Memory, String> {
-        let spec = VaultSpec { name: String::new(), path: places.memory.clone() };
+        let spec = VaultSpec { name: String::new(), path: places.memory.clone(), is_flat: false };
         let spec = Setting { value: spec, origin: places.origin.clone() };
         let vault = vault::open(&spec, &Styles::of_memory())?;
         let database = Database::open(&places.database, patience, places.cache.as_deref())?;

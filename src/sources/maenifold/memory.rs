@@ -1,6 +1,6 @@
 //! Whether maenifold's memory is among the notes of a place.
 
-use crate::core::settings::{LinkPreference, LinkStyle, Origin};
+use crate::core::settings::{LinkPreference, LinkStyle, Origin, Setting, VaultSpec};
 use crate::core::source::SourcePreference;
 use crate::system::maenifold_places::Places;
 use crate::workspace::Place;
@@ -21,7 +21,10 @@ pub(super) fn memory_of(place: &Place) -> Result<Places, String> {
             Err(format!("links = \"{links}\" names concepts that maenifold does not know"))
         }
         Some(_) => {
-            let others = settings.vaults.iter().filter(|vault| vault.value.path != places.memory);
+            let is_other = |vault: &&Setting<VaultSpec>| {
+                vault.value.path != places.memory && !vault.value.is_flat
+            };
+            let others = settings.vaults.iter().filter(is_other);
             // Two sources would answer about the same notes.
             match others.map(|vault| &vault.value.path).find(|path| places.shares_notes_with(path))
             {

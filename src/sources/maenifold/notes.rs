@@ -53,7 +53,7 @@ impl Listed<'_> {
 impl Notes {
     /// Lists the notes of a memory, without opening them.
     pub(super) fn list(places: &Places, max_file_bytes: u64) -> Notes {
-        let value = VaultSpec { name: String::new(), path: places.memory.clone() };
+        let value = VaultSpec { name: String::new(), path: places.memory.clone(), is_flat: false };
         let spec = Setting { value, origin: places.origin.clone() };
         let vault = vault::open(&spec, &Styles::of_memory()).ok();
         let listings = match &vault {

@@ -3,13 +3,15 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use ignore::gitignore::Gitignore;
 
+use super::ignore_rules::{IgnoreRules, is_ignored, rules_of};
 use crate::core::note::listing::Skipped;
 use crate::core::note::not_note::{LeftOut, is_note_name};
+use crate::core::note::places::is_note_at_top;
 use crate::core::note::vault::Vault;
 
 /// A folder on the walk through a vault.
@@ -24,21 +26,11 @@ pub(super) struct VaultFolder {
 }
 
 impl VaultFolder {
-    pub(super) fn root(vault_idx: usize, vault: &Vault) -> VaultFolder {
-        let rules = rules_above(&vault.root);
+    pub(super) fn root(vault_idx: usize, vault: &Vault, rules: &IgnoreRules) -> VaultFolder {
+        let rules = rules.above(&vault.root).into_iter().chain(rules.of(&vault.root)).collect();
+        let (path, folder) = (vault.root.clone(), String::new());
         let of = Arc::new(vault.clone());
-        VaultFolder::new(vault_idx, of, vault.root.clone(), String::new(), rules)
-    }
-
-    fn new(
-        vault: usize,
-        of: Arc<Vault>,
-        path: PathBuf,
-        folder: String,
-        mut rules: Vec<Arc<Gitignore>>,
-    ) -> VaultFolder {
-        rules.extend(rules_of(&path));
-        VaultFolder { vault, of, path, folder, rules }
+        VaultFolder { vault: vault_idx, of, path, folder, rules }
     }
 
     /// Reads the folder. Calls `take` with each note, and returns the folders in it.
@@ -71,6 +63,9 @@ impl VaultFolder {
 
     /// Returns a folder in this one that belongs to the vault, and counts any other.
     pub(super) fn enter(&self, name: OsString, skipped: &mut Skipped) -> Option<VaultFolder> {
+        if self.of.is_flat {
+            return None;
+        }
         let name = self.admit(name, true, skipped)?;
         let slash = if self.folder.is_empty() { "" } else { "/" };
         let folder = format!("{}{slash}{name}", self.folder);
@@ -78,8 +73,9 @@ impl VaultFolder {
             count(skipped, reason);
             return None;
         }
-        let (path, rules) = (self.path.join(name), self.rules.clone());
-        Some(VaultFolder::new(self.vault, Arc::clone(&self.of), path, folder, rules))
+        let path = self.path.join(name);
+        let rules = self.rules.iter().cloned().chain(rules_of(&path)).collect();
+        Some(VaultFolder { vault: self.vault, of: Arc::clone(&self.of), path, folder, rules })
     }
 
     /// Returns the name of a note of the vault, and counts any other.
@@ -92,6 +88,9 @@ impl VaultFolder {
 
     /// Returns the name of an entry that belongs to the vault, and counts any other.
     fn admit(&self, name: OsString, is_folder: bool, skipped: &mut Skipped) -> Option<String> {
+        if self.of.is_flat && !name.to_str().is_some_and(is_note_at_top) {
+            return None;
+        }
         if name.as_encoded_bytes().starts_with(b".") {
             skipped.hidden += 1;
             return None;
@@ -111,44 +110,4 @@ fn count(skipped: &mut Skipped, reason: LeftOut) {
         LeftOut::Template => skipped.templates += 1,
         LeftOut::Backup => skipped.backups += 1,
     }
-}
-
-/// The innermost matching rule decides.
-fn is_ignored(rules: &[Arc<Gitignore>], path: &Path, is_folder: bool) -> bool {
-    let verdict = rules
-        .iter()
-        .rev()
-        .map(|rule| rule.matched(path, is_folder))
-        .find(|verdict| !verdict.is_none());
-    verdict.is_some_and(|verdict| verdict.is_ignore())
-}
-
-/// The rules of a folder's own `.gitignore`.
-fn rules_of(folder: &Path) -> Option<Arc<Gitignore>> {
-    let file = folder.join(".gitignore");
-    if !file.is_file() {
-        return None;
-    }
-    let mut builder = GitignoreBuilder::new(folder);
-    // Skips invalid patterns, like git.
-    let _ = builder.add(file);
-    builder.build().ok().filter(|rules| !rules.is_empty()).map(Arc::new)
-}
-
-/// The rules above a vault, up to the top of its repository.
-///
-/// If these rules exclude the vault as a whole, only the rules in it apply: the user named it on
-/// purpose (private notes in an ignored folder, a home folder under git that ignores everything).
-fn rules_above(root: &Path) -> Vec<Arc<Gitignore>> {
-    let Some(top) = root.ancestors().find(|place| place.join(".git").exists()) else {
-        return Vec::new();
-    };
-    let between: Vec<&Path> =
-        root.ancestors().skip(1).take_while(|place| place.starts_with(top)).collect();
-    let rules: Vec<Arc<Gitignore>> = between.into_iter().rev().filter_map(rules_of).collect();
-    let excluded = root
-        .ancestors()
-        .take_while(|&place| place != top)
-        .any(|place| is_ignored(&rules, place, true));
-    if excluded { Vec::new() } else { rules }
 }

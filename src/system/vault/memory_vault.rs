@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use super::folder::VaultFolder;
+use super::ignore_rules::IgnoreRules;
 use crate::core::note::listing::{FolderListing, ListedFile, Skipped, Stamp};
 use crate::core::note::not_note::is_note_name;
 use crate::core::note::vault::Vault;
@@ -35,13 +36,14 @@ impl<'a> MemoryVault<'a> {
 
     /// The notes of vaults. Folders are in the order in which their first notes were added.
     pub fn listings(&self, vaults: &[Vault]) -> Vec<FolderListing> {
-        let of_vaults = vaults.iter().enumerate();
-        of_vaults.flat_map(|(n, vault)| self.listings_of(n, vault)).collect()
+        let (of_vaults, rules) = (vaults.iter().enumerate(), IgnoreRules::default());
+        of_vaults.flat_map(|(n, vault)| self.listings_of(n, vault, &rules)).collect()
     }
 
-    fn listings_of(&self, n: usize, vault: &Vault) -> Vec<FolderListing> {
+    fn listings_of(&self, n: usize, vault: &Vault, rules: &IgnoreRules) -> Vec<FolderListing> {
         let Some(prefix) = self.prefix(vault) else { return Vec::new() };
-        let mut entered = HashMap::from([(String::new(), Some(VaultFolder::root(n, vault)))]);
+        let root = VaultFolder::root(n, vault, rules);
+        let mut entered = HashMap::from([(String::new(), Some(root))]);
         let mut listed: Vec<(&str, Vec<ListedFile>)> = Vec::new();
         let mut places: HashMap<&str, usize> = HashMap::new();
         for &(path, stamp) in &self.notes {
@@ -102,7 +104,8 @@ mod tests {
         let scratch = tempfile::tempdir().unwrap();
         let top = scratch.path().canonicalize().unwrap();
         let files = [
-            ("a.md", "outside"),
+            ("a.md", "at the top"),
+            ("CLAUDE.md", "no note"),
             ("docs/b.md", "# B"),
             ("docs/c.txt", "no note"),
             ("docs/l.mdx", "# L"),
@@ -125,7 +128,8 @@ mod tests {
             fs::write(path, text).unwrap();
         }
         let vault = |name: &str| Vault::new(name, top.join(name), LinkStyle::Plain);
-        let vaults = [vault("docs"), vault("notes")];
+        let flat = Vault { is_flat: true, ..Vault::new("root", top.clone(), LinkStyle::Plain) };
+        let vaults = [vault("docs"), vault("notes"), flat];
         let names = |listings: Vec<FolderListing>| {
             let mut names: Vec<String> = listings
                 .iter()
@@ -146,6 +150,7 @@ mod tests {
         assert_eq!(notes.text(&vaults[0], "deep/er", "d.md"), Some("# D"));
         assert_eq!(notes.text(&vaults[0], "", "b.md"), Some("# B"));
         assert_eq!(notes.text(&vaults[0], "", "a.md"), None);
+        assert_eq!(notes.text(&vaults[2], "", "a.md"), Some("at the top"));
     }
 
     #[test]

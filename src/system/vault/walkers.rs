@@ -207,6 +207,7 @@ mod tests {
     use std::collections::BTreeSet;
     use std::fs;
 
+    use super::super::ignore_rules::IgnoreRules;
     use super::*;
     use crate::core::note::vault::Vault;
     use crate::core::settings::LinkStyle;
@@ -233,7 +234,8 @@ mod tests {
             fs::write(scratch.path().join(format!("c/{n}/deep/large.md")), "too long").unwrap();
         }
         let vault = Vault::new("", scratch.path().to_path_buf(), LinkStyle::Plain);
-        let (listings, skipped) = walk(vec![VaultFolder::root(0, &vault)], 4);
+        let (listings, skipped) =
+            walk(vec![VaultFolder::root(0, &vault, &IgnoreRules::default())], 4);
         let names = listings.iter().flat_map(|listing| {
             listing.files.iter().map(move |file| format!("{}/{}", listing.folder, file.name))
         });

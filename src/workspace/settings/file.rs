@@ -63,7 +63,7 @@ pub(super) fn apply(
     settings.vaults.extend(written.vaults.into_iter().map(|vault| {
         let path = resolve(&vault.path);
         let name = vault.name.unwrap_or_else(|| folder_name(&path));
-        Setting { value: VaultSpec { name, path }, origin: origin.clone() }
+        Setting { value: VaultSpec { name, path, is_flat: false }, origin: origin.clone() }
     }));
     settings.channels.extend(written.channels.into_iter().map(|(path, channel)| {
         let path = resolve(&path);

@@ -5,8 +5,12 @@ use std::path::{Component, Path, PathBuf};
 use crate::core::settings::{Origin, Setting, VaultSpec};
 use crate::system::folders;
 use crate::system::maenifold_places::Places;
+use crate::system::note_places::{self, NotePlaces};
 use crate::workspace::Surroundings;
 use crate::workspace::settings::{LoadedSettings, SettingsError};
+
+/// The name of the vault with the notes at the top of a project.
+const TOP: &str = "root";
 
 /// Adds the default vaults, or replaces all by those of `--vault` or `KGCTX_VAULTS`.
 pub(super) fn complete(
@@ -21,7 +25,8 @@ pub(super) fn complete(
         let listed: Vec<PathBuf> = std::env::split_paths(listed).collect();
         *vaults = replacing(&listed, &Origin::Environment("KGCTX_VAULTS"));
     } else if loaded.settings.default_vaults.value {
-        vaults.splice(0..0, default_vaults(surroundings));
+        let defaults = default_vaults(surroundings, vaults);
+        vaults.splice(0..0, defaults);
     }
     remove_bad_names(loaded);
 }
@@ -32,11 +37,16 @@ pub(super) fn lies_inside(path: &Path, root: &Path) -> bool {
     place.starts_with(root) && !place.components().any(|part| part == Component::ParentDir)
 }
 
-/// maenifold's memory and the project's own notes, if they exist.
-fn default_vaults(surroundings: &Surroundings) -> Vec<Setting<VaultSpec>> {
-    let mut vaults = Vec::new();
+/// maenifold's memory and the project's own notes, if they exist: `.kgctx/memory`, `docs`, and other usual places that
+/// give way to the vaults of the settings.
+fn default_vaults(
+    surroundings: &Surroundings,
+    configured: &[Setting<VaultSpec>],
+) -> Vec<Setting<VaultSpec>> {
+    let mut vaults: Vec<Setting<VaultSpec>> = Vec::new();
     let mut add = |name: &str, path: PathBuf, origin: Origin| {
-        vaults.push(Setting { value: VaultSpec { name: name.to_owned(), path }, origin });
+        let value = VaultSpec { name: name.to_owned(), path, is_flat: false };
+        vaults.push(Setting { value, origin });
     };
     let maenifold = Places::locate(&surroundings.environment);
     let memory = maenifold.filter(|places| places.memory.is_dir()).map(|places| {
@@ -55,7 +65,40 @@ fn default_vaults(surroundings: &Surroundings) -> Vec<Setting<VaultSpec>> {
             add(if is_taken { other_name } else { name }, path, Origin::Default);
         }
     }
+    if let Some(top) = &surroundings.project.notes_root {
+        let others: Vec<VaultSpec> =
+            vaults.iter().chain(configured).map(|vault| vault.value.clone()).collect();
+        let usual = usual_places(top, memory.as_deref(), others).into_iter();
+        vaults.extend(usual.map(|value| Setting { value, origin: Origin::Default }));
+    }
     vaults
+}
+
+/// The usual places of notes in a project that share no note with the other vaults, each with a name of its own.
+fn usual_places(top: &Path, memory: Option<&Path>, mut others: Vec<VaultSpec>) -> Vec<VaultSpec> {
+    let NotePlaces { folders, has_notes_at_top } = note_places::find(top);
+    let folders = folders.iter().map(|folder| (folder.clone(), top.join(folder), false));
+    let at_top = has_notes_at_top.then(|| (TOP.to_owned(), top.to_path_buf(), true));
+    let n_others = others.len();
+    for (base, path, is_flat) in folders.chain(at_top) {
+        let is_shared = others[..n_others].iter().any(|other| {
+            let other = folders::settled(other.path.clone());
+            path.starts_with(&other) || !is_flat && other.starts_with(&path)
+        });
+        let is_free = |name: &String| {
+            !others.iter().any(|other| other.name == *name)
+                && !memory.is_some_and(|memory| memory.join(name).exists())
+        };
+        let name = [base.clone(), format!("project-{base}")].into_iter().find(is_free);
+        if let Some(name) = name.filter(|name| is_path_of_names(name) && !is_shared) {
+            others.push(VaultSpec { name, path, is_flat });
+        }
+    }
+    others.split_off(n_others)
+}
+
+fn is_path_of_names(name: &str) -> bool {
+    name.split('/').all(|part| !part.is_empty() && part.chars().all(may_be_in_name))
 }
 
 /// Names the vaults that replace all others: the first has plain addresses, each other one has its
@@ -72,7 +115,7 @@ fn replacing(paths: &[PathBuf], origin: &Origin) -> Vec<Setting<VaultSpec>> {
             let plain = [base.clone()].into_iter().filter(|name| !name.is_empty());
             plain.chain(numbered).find(is_free).unwrap_or_default()
         };
-        let value = VaultSpec { name, path: path.clone() };
+        let value = VaultSpec { name, path: path.clone(), is_flat: false };
         vaults.push(Setting { value, origin: origin.clone() });
     }
     vaults
@@ -90,9 +133,12 @@ pub(super) fn folder_name(path: &Path) -> String {
 fn remove_bad_names(loaded: &mut LoadedSettings) {
     let mut kept: Vec<Setting<VaultSpec>> = Vec::new();
     for vault in loaded.settings.vaults.drain(..) {
-        let VaultSpec { name, path } = &vault.value;
+        let VaultSpec { name, path, .. } = &vault.value;
         let path = path.display();
-        let wrong = if !name.chars().all(may_be_in_name) || matches!(name.as_str(), "." | "..") {
+        // Only a usual place in a package has a name of several parts.
+        let is_good = name.chars().all(may_be_in_name)
+            || vault.origin == Origin::Default && is_path_of_names(name);
+        let wrong = if !is_good || matches!(name.as_str(), "." | "..") {
             let allowed = "use letters, digits, `-`, `_` and `.`";
             format!("{name:?} (for {path}) is no name for a vault; {allowed}")
         } else if let Some(first) = kept.iter().find(|other| other.value.name == *name) {

@@ -63,8 +63,8 @@ fn answers_have_the_seeds_shapes() {
     let scratch = atlas();
     let index = scratch.json(["--dir", "atlas", "index", "--json"]);
     valid("index", &index);
-    assert_eq!(index["notes"], 6);
-    assert_eq!((&index["changed"], &index["removed"]), (&json!(6), &json!(0)));
+    assert_eq!(index["notes"], 7);
+    assert_eq!((&index["changed"], &index["removed"]), (&json!(7), &json!(0)));
     assert_eq!(index["links"], 27);
     assert_eq!(index["concepts"], 10);
 
@@ -93,6 +93,8 @@ fn answers_have_the_seeds_shapes() {
     let context = scratch.json(["--dir", "atlas", "context", "TILE_cache", "--now", NOW, "--json"]);
     valid("context", &context);
     assert_eq!(context["concept"], "tile-cache");
+    let overview = scratch.path().join("atlas/docs/overview.md");
+    assert_eq!(context["paths"]["memory://docs/overview"], json!(overview));
     let names: Vec<&str> = context["relatedConcepts"]
         .as_array()
         .unwrap()

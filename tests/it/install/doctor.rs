@@ -104,7 +104,7 @@ fn a_good_set_up_is_all_well() {
     ok    program   OpenCode starts bin/kgctx, by PATH
     ok    settings  readable, project app, 4,000 tokens
     ok    enabled   sessions get context
-    ok    vaults    1 folder: app/docs
+    ok    vaults    1 folder: app/docs (a usual place)
     ok    index     none yet; the first context makes it
     ok    state     none yet; the first context makes it
     ok    source    index: there is no maenifold here

@@ -131,9 +131,9 @@ fn a_bare_repository_with_worktrees_is_one_project() {
         key,
         check(&scratch, "app.git", "app", "app.git", Some("main"), "the bare git repository")
     );
-    // Only the working tree has files, so the notes are its own.
+    // Only the working tree has files, so the notes are its own: its README and this one.
     scratch.write("trees/one/docs/a.md", "[[one]]");
-    assert_eq!(scratch.json(["--dir", "trees/one", "index", "--json"])["notes"], 1);
+    assert_eq!(scratch.json(["--dir", "trees/one", "index", "--json"])["notes"], 2);
     // The layout with everything in one folder.
     git(&scratch.path(), &["clone", "-q", "--bare", "seed", "boxed/.bare"]);
     fs::write(scratch.path().join("boxed/.git"), "gitdir: ./.bare\n").unwrap();

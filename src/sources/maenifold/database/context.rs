@@ -44,6 +44,11 @@ impl Memory {
         for related in direct {
             add_related(&mut answer, related);
         }
+        let path = |uri: &String| {
+            let path = self.vault.resolve(uri)?.ok()?;
+            Some((uri.clone(), self.vault.root.join(path.as_str()).display().to_string()))
+        };
+        answer.paths = answer.file_references.iter().filter_map(path).collect();
         Ok(answer)
     }
 

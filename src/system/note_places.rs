@@ -1,0 +1,140 @@
+//! Finds a project's folders of notes by their names: at its top, and in its packages.
+//!
+//! Every session start does this, so it looks at a bounded number of folders, and at names rather than into folders.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use crate::core::note::places::{
+    AT_TOP, FOREIGN, IN_PACKAGE, PACKAGES, USUALLY_CODE, is_note_at_top,
+};
+use crate::system::vault::IgnoreRules;
+
+/// The number of packages that are looked at.
+const MOST_PACKAGES: usize = 100;
+
+/// The places of a project's notes beside `docs` and `.kgctx/memory`.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct NotePlaces {
+    /// Paths from the project's top, with `/` between parts, in order.
+    pub folders: Vec<String>,
+    /// Whether there are notes at the top itself.
+    pub has_notes_at_top: bool,
+}
+
+/// Finds the places in a project. Skips those that git ignores.
+pub fn find(top: &Path) -> NotePlaces {
+    let (inner, has_notes_at_top) = look(top);
+    let at_top = AT_TOP.iter().filter(|name| has_place(top, name)).map(|&name| name.to_owned());
+    let mut folders: Vec<String> = at_top.collect();
+    let packages = inner.iter().flat_map(|folder| packages_of(top, folder)).take(MOST_PACKAGES);
+    for package in packages {
+        let names = IN_PACKAGE.iter().filter(|name| has_place(&top.join(&package), name));
+        folders.extend(names.map(|name| format!("{package}/{name}")));
+    }
+    if !folders.is_empty() {
+        let rules = IgnoreRules::default();
+        folders.retain(|folder| !rules.exclude(&top.join(folder)));
+    }
+    NotePlaces { folders, has_notes_at_top }
+}
+
+/// The folders at the top that may be packages or hold some, and whether there are notes beside them.
+fn look(top: &Path) -> (BTreeSet<String>, bool) {
+    let (mut folders, mut has_notes) = (BTreeSet::new(), false);
+    for entry in fs::read_dir(top).into_iter().flatten().flatten() {
+        let (Ok(kind), Ok(name)) = (entry.file_type(), entry.file_name().into_string()) else {
+            continue;
+        };
+        if kind.is_dir() && may_hold_packages(&name) {
+            folders.insert(name);
+        } else if kind.is_file() {
+            has_notes = has_notes || !name.starts_with('.') && is_note_at_top(&name);
+        }
+    }
+    (folders, has_notes)
+}
+
+fn may_hold_packages(name: &str) -> bool {
+    let is_place = name == "docs" || AT_TOP.contains(&name);
+    !name.starts_with('.') && !is_place && !FOREIGN.contains(&name)
+}
+
+/// A folder at the top as a package, or the packages in it.
+fn packages_of(top: &Path, folder: &str) -> Vec<String> {
+    if !PACKAGES.contains(&folder) {
+        return vec![folder.to_owned()];
+    }
+    look(&top.join(folder)).0.into_iter().map(|name| format!("{folder}/{name}")).collect()
+}
+
+fn has_place(folder: &Path, name: &str) -> bool {
+    let place = folder.join(name);
+    // A link could lead out of the project.
+    let is_folder = fs::symlink_metadata(&place).is_ok_and(|metadata| metadata.is_dir());
+    is_folder && (!USUALLY_CODE.contains(&name) || look(&place).1)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn project(files: &[&str]) -> tempfile::TempDir {
+        let scratch = tempfile::tempdir().unwrap();
+        for file in files {
+            let path = scratch.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "text").unwrap();
+        }
+        scratch
+    }
+
+    #[test]
+    fn usual_folders_are_found_at_the_top_and_in_packages() {
+        let files = [
+            "docs/a.md",
+            "adr/0001.md",
+            ".memory-bank/a.md",
+            ".hidden/docs/a.md",
+            "spec/models/a_spec.rb",
+            "specs/a.md",
+            "codex-rs/docs/a.md",
+            "src/design/a.rs",
+            "packages/x/docs/a.md",
+            "packages/x/y/docs/a.md",
+            "crates/docs/docs/a.md",
+            "node_modules/x/docs/a.md",
+            "node_modules/docs/a.md",
+            "Notes.txt",
+        ];
+        let scratch = project(&files);
+        fs::create_dir(scratch.path().join("real")).unwrap();
+        symlink(scratch.path().join("real"), scratch.path().join("wiki")).unwrap();
+        let found = find(scratch.path());
+        let expect = ["adr", "specs", ".memory-bank", "codex-rs/docs", "packages/x/docs"];
+        assert_eq!(found.folders, expect);
+        assert!(!found.has_notes_at_top);
+        assert!(find(project(&["ROADMAP.md"]).path()).has_notes_at_top);
+        assert!(!find(project(&["CLAUDE.md", ".a.md"]).path()).has_notes_at_top);
+        assert_eq!(find(Path::new("/none")), NotePlaces::default());
+    }
+
+    #[test]
+    fn what_git_ignores_is_no_place() {
+        let scratch = project(&["out/docs/a.md", "notes/a.md", "lib/docs/a.md", "lib/.gitignore"]);
+        fs::create_dir(scratch.path().join(".git")).unwrap();
+        fs::write(scratch.path().join(".gitignore"), "/out\n").unwrap();
+        fs::write(scratch.path().join("lib/.gitignore"), "docs/\n").unwrap();
+        assert_eq!(find(scratch.path()).folders, ["notes"]);
+    }
+
+    #[test]
+    fn not_every_package_of_a_large_repository_is_looked_at() {
+        let files: Vec<String> = (0..150).map(|n| format!("packages/p{n:03}/docs/a.md")).collect();
+        let files: Vec<&str> = files.iter().map(String::as_str).collect();
+        assert_eq!(find(project(&files).path()).folders.len(), MOST_PACKAGES);
+    }
+}

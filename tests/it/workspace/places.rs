@@ -1,0 +1,114 @@
+//! Where a project's notes are looked for.
+
+use serde_json::{Value, json};
+
+use crate::support::{Scratch, git};
+
+/// The addresses of all notes.
+fn addresses(scratch: &Scratch, arguments: &[&str]) -> Vec<String> {
+    let asked = [
+        &["--dir", "app"],
+        arguments,
+        &["recent", "--timespan", "9999d", "--json"],
+        &["--limit", "99"],
+    ];
+    let answer = scratch.json(asked.concat());
+    let items = answer["items"].as_array().unwrap().iter();
+    let mut found: Vec<String> =
+        items.map(|item| item["uri"].as_str().unwrap()["memory://".len()..].to_owned()).collect();
+    found.sort();
+    found
+}
+
+fn project(files: &[&str]) -> Scratch {
+    let scratch = Scratch::new();
+    scratch.write("app/.git/HEAD", "ref: refs/heads/main\n");
+    for file in files {
+        scratch.write(&format!("app/{file}"), format!("# {file}\n\nThe text of [[{file}]]."));
+    }
+    scratch
+}
+
+#[test]
+fn a_projects_notes_are_found_in_its_usual_places() {
+    let scratch = project(&[
+        "README.md",
+        "AGENTS.md",
+        "CLAUDE.md",
+        "LICENSE.md",
+        ".hidden.md",
+        "docs/a.md",
+        "docs/adr/b.md",
+        "adr/0001/c.md",
+        ".memory-bank/d.md",
+        "packages/x/docs/e.md",
+        "packages/x/README.md",
+        "packages/y/src/f.md",
+        "backend/docs/g.md",
+        "node_modules/z/docs/h.md",
+        "built/docs/i.md",
+    ]);
+    scratch.write("app/.gitignore", "built\n");
+    let expect = [
+        ".memory-bank/d",
+        "adr/0001/c",
+        "backend/docs/g",
+        "docs/a",
+        "docs/adr/b",
+        "packages/x/docs/e",
+        "root/README",
+    ];
+    assert_eq!(addresses(&scratch, &[]), expect);
+    for address in expect {
+        let read = scratch.json(["--dir", "app", "read", address, "--json"]);
+        assert_eq!(read["uri"], format!("memory://{address}"));
+    }
+    assert_eq!(addresses(&scratch, &["--vault", "app/adr"]), ["0001/c"]);
+    let doctor = scratch.kgctx(["--dir", "app", "doctor"]).output().unwrap();
+    let doctor = String::from_utf8(doctor.stdout).unwrap();
+    let top = scratch.path().join("app");
+    for (place, because) in [
+        ("/packages/x/docs", "a usual place"),
+        ("/adr", "a usual place"),
+        ("", "notes at the project's top"),
+    ] {
+        let listed = format!("{}{place} ({because})", top.display());
+        assert!(doctor.contains(&listed), "{listed}\n{doctor}");
+    }
+}
+
+#[test]
+fn the_places_of_the_settings_come_first() {
+    let scratch = project(&["notes/a.md", "adr/b.md", "design/c.md", "README.md"]);
+    scratch.write("mine/notes/d.md", "# D");
+    let vaults = r#"[[vault]]
+path = "adr"
+name = "decided"
+[[vault]]
+path = "design/deep""#;
+    scratch.write("app/kgctx.toml", vaults);
+    scratch.write("app/design/deep/e.md", "# E");
+    let mine = format!("[[vault]]\npath = {:?}\n", scratch.path().join("mine/notes"));
+    scratch.write("kgctx-home/config.toml", mine);
+    // A person's `notes` keeps its name, and a place that shares notes with a named one gives way.
+    let expect = ["decided/b", "deep/e", "notes/d", "project-notes/a", "root/README"];
+    assert_eq!(addresses(&scratch, &[]), expect);
+    scratch
+        .write("app/kgctx.toml", "default_vaults = false\n[[vault]]\npath = \".\"\nname = \"all\"");
+    assert_eq!(addresses(&scratch, &[])[0], "all/README");
+}
+
+#[test]
+fn a_check_finds_the_same_places() {
+    let scratch =
+        project(&["README.md", "AGENTS.md", "adr/a.md", "specs/b.md", "packages/x/docs/c.md"]);
+    let app = scratch.path().join("app");
+    std::fs::remove_dir_all(app.join(".git")).unwrap();
+    git(&app, &["init", "-q", "-b", "main"]);
+    git(&app, &["add", "."]);
+    git(&app, &["commit", "-q", "-m", "all"]);
+    let report = scratch.kgctx(["--dir", "app", "check", "--format", "json"]).output().unwrap();
+    let report: Value = serde_json::from_slice(&report.stdout).unwrap();
+    assert_eq!(report["notes"], json!(addresses(&scratch, &[]).len()), "{report:#}");
+    assert_eq!(report["notes"], 4);
+}
