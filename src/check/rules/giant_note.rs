@@ -47,6 +47,7 @@ mod tests {
     use super::super::tests::TestRepository;
     use crate::check::finding::Rule::GiantNote;
     use crate::check::rules::CheckedVault;
+    use crate::core::settings::LinkStyle;
 
     fn notes(n_notes: usize, words: usize) -> TestRepository {
         let repository =

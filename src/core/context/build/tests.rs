@@ -128,7 +128,7 @@ proptest! {
                     prompted: false,
                     branch: false,
                 };
-                let mut note = note(&format!("ranked-{n}"), &[concept.clone()], signal);
+                let mut note = note(&format!("ranked-{n}"), std::slice::from_ref(concept), signal);
                 note.excerpt = text.clone();
                 let passage = Passage::of(&body_lines(text), &[], MOST_WORDS_OF_FEW);
                 RankedNote { note, passage, relevance: *relevance }

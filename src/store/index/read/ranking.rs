@@ -46,7 +46,7 @@ impl Index {
              JOIN quotes q ON q.note = n.id WHERE n.id = ?1 AND q.card <> ''"
         );
         let mut statement = self.connection.prepare_cached(&sql)?;
-        Ok(statement.query_row([note], |row| unranked(row)).optional()?)
+        Ok(statement.query_row([note], unranked).optional()?)
     }
 
     /// The short quote of a note.
