@@ -27,7 +27,7 @@ CREATE TABLE files (
     settled  INTEGER NOT NULL,      -- 0: written so shortly before it was read that it may have changed unseen
     hash     BLOB,                  -- of the content; NULL for a file that is no note
     note     INTEGER,               -- NULL for a file that is no note
-    rejected INTEGER,               -- why it is none: 1 no text, 2 unreadable, 3 a pointer, 4 generated
+    rejected INTEGER,               -- why it is none: 1 no text, 2 unreadable, 3 generated
     PRIMARY KEY (folder, name)
 ) WITHOUT ROWID;
 

@@ -135,11 +135,13 @@ pub enum Remark {
     LongLine,
     /// More distinct concepts than co-occurrence edges are made for.
     TooManyConcepts,
+    /// A pointer in place of the text, which git keeps elsewhere.
+    Pointer,
 }
 
 impl Remark {
     /// All remarks, in the order in which they are shown.
-    pub const ALL: [Remark; 8] = [
+    pub const ALL: [Remark; 9] = [
         Remark::NotUtf8,
         Remark::Utf16,
         Remark::ByteOrderMark,
@@ -148,6 +150,7 @@ impl Remark {
         Remark::Empty,
         Remark::LongLine,
         Remark::TooManyConcepts,
+        Remark::Pointer,
     ];
 
     pub fn words(self) -> &'static str {
@@ -160,6 +163,7 @@ impl Remark {
             Remark::Empty => "empty",
             Remark::LongLine => "very long line",
             Remark::TooManyConcepts => "too many concepts for edges",
+            Remark::Pointer => "a Git LFS pointer, whose text `git lfs pull` fetches",
         }
     }
 }

@@ -79,8 +79,6 @@ pub struct Skipped {
     pub templates: u64,
     /// Folders and notes that are copies of others.
     pub backups: u64,
-    /// Pointers to large files that git keeps elsewhere.
-    pub pointers: u64,
     /// Files that say that a program writes them.
     pub generated: u64,
 }
@@ -91,7 +89,7 @@ impl Skipped {
     }
 
     /// Each reason in words, with its number.
-    pub fn by_reason(&self) -> [(&'static str, u64); 11] {
+    pub fn by_reason(&self) -> [(&'static str, u64); 10] {
         [
             ("hidden", self.hidden),
             ("ignored by git", self.ignored),
@@ -102,7 +100,6 @@ impl Skipped {
             ("names without an address", self.unnameable),
             ("templates", self.templates),
             ("backups", self.backups),
-            ("pointers to large files", self.pointers),
             ("generated", self.generated),
         ]
     }
@@ -118,7 +115,6 @@ impl Skipped {
         self.unnameable += other.unnameable;
         self.templates += other.templates;
         self.backups += other.backups;
-        self.pointers += other.pointers;
         self.generated += other.generated;
     }
 }
@@ -129,8 +125,6 @@ pub enum Rejection {
     Binary,
     /// It could not be read.
     Unreadable,
-    /// It stands for a large file that git keeps elsewhere.
-    Pointer,
     /// A program writes it.
     Generated,
 }

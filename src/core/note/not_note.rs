@@ -1,4 +1,4 @@
-//! What is no note, though it looks like one: templates, backups, pointers to large files, and generated text.
+//! What is no note, though it looks like one: templates, backups, and generated text.
 //!
 //! maenifold's memory has none of these: there every `.md` file is a note.
 
@@ -65,13 +65,14 @@ impl Vault {
 
 /// Why a text is no note.
 pub fn rejection(text: &str, style: LinkStyle) -> Option<Rejection> {
-    if style == LinkStyle::Maenifold {
-        None
-    } else if text.starts_with(POINTER) {
-        Some(Rejection::Pointer)
-    } else {
-        is_generated(text).then_some(Rejection::Generated)
-    }
+    let is_rejected = style != LinkStyle::Maenifold && is_generated(text);
+    is_rejected.then_some(Rejection::Generated)
+}
+
+/// Whether a text stands for one that git keeps elsewhere. It is a note all the same: its name and its history say that
+/// it is worked on.
+pub fn is_pointer(text: &str) -> bool {
+    text.starts_with(POINTER)
 }
 
 /// Whether a comment at the beginning says that the file is generated. A sentence is not enough: a note may be about
@@ -158,10 +159,9 @@ mod tests {
     }
 
     #[test]
-    fn a_pointer_is_no_note() {
+    fn a_pointer_begins_like_one() {
         let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n";
-        assert_eq!(rejection(pointer, Plain), Some(Rejection::Pointer));
-        assert_eq!(rejection(pointer, Maenifold), None);
-        assert_eq!(rejection(&format!("A pointer:\n\n    {pointer}"), Plain), None);
+        assert!(is_pointer(pointer));
+        assert!(!is_pointer(&format!("A pointer:\n\n    {pointer}")));
     }
 }

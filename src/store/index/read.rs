@@ -80,7 +80,6 @@ impl Index {
         Ok(Skipped {
             binary: count(Rejection::Binary)?,
             unreadable: count(Rejection::Unreadable)?,
-            pointers: count(Rejection::Pointer)?,
             generated: count(Rejection::Generated)?,
             ..Skipped::default()
         })

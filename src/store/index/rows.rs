@@ -85,8 +85,7 @@ pub(super) fn code(reason: Rejection) -> i64 {
     match reason {
         Rejection::Binary => 1,
         Rejection::Unreadable => 2,
-        Rejection::Pointer => 3,
-        Rejection::Generated => 4,
+        Rejection::Generated => 3,
     }
 }
 
