@@ -42,6 +42,16 @@ fn a_note_is_as_old_as_its_last_commit() {
 }
 
 #[test]
+fn notes_are_read_in_the_style_of_their_program() {
+    let lab = Lab::with_notes();
+    lab.note("roads", "Of atlas: [[All the tiles|tiles]] and the [[renderer]].");
+    let concepts = || names(&lab.check(&[]).1["sessions"][0]["shown"], "concepts");
+    assert!(concepts().contains(&"all-the-tiles".to_owned()), "{:?}", concepts());
+    lab.write("dendron.yml", "version: 5\n");
+    assert!(concepts().contains(&"tiles".to_owned()), "{:?}", concepts());
+}
+
+#[test]
 fn what_git_ignores_is_not_there() {
     let lab = Lab::with_notes();
     lab.write(".gitignore", "private.md\n");

@@ -196,8 +196,16 @@ fn names_are_found_in_any_composition() {
         assert_eq!(first["uri"], "memory://cafe\u{301}", "{query}: {found}");
         assert_ne!(first["matched"], "text", "{query}: {found}");
     }
+    let rows = |name: &str| {
+        let found = scratch.json(["--vault", "vault", "search", name, "--json"]);
+        found["results"].as_array().unwrap().len()
+    };
+    assert_eq!(rows("café"), 2);
     for concept in ["masté", "maste\u{301}"] {
         let found = scratch.json(["--vault", "vault", "context", concept, "--json"]);
         assert_eq!(found["relatedConcepts"][0]["name"], "café", "{found}");
     }
+    // A note that is gone leaves no name behind.
+    fs::remove_file(scratch.path().join("vault/cafe\u{301}.md")).unwrap();
+    assert_eq!(rows("café"), 1);
 }

@@ -64,8 +64,8 @@ impl Index {
     pub fn matches(&self, terms: &[String]) -> Result<Matches, IndexError> {
         let mut any = Vec::new();
         for term in terms {
-            let form = form(term);
-            if (1..COMMON_FROM).contains(&self.count_up_to(&form, COMMON_FROM)?) {
+            let (form, n_notes) = self.form(term)?;
+            if (1..COMMON_FROM).contains(&n_notes) {
                 any.push(form);
             }
         }
@@ -80,6 +80,19 @@ impl Index {
         let found: Vec<(NoteId, f64)> = rows.collect::<Result<_, _>>()?;
         let most = found.iter().map(|(_, strength)| *strength).fold(0.0, f64::max);
         Ok(found.into_iter().map(|(note, strength)| (note, strength / most)).collect())
+    }
+
+    /// A word for the full-text index, and the number of notes with it. A word that no note has stands for its other
+    /// forms.
+    fn form(&self, term: &str) -> Result<(String, i64), IndexError> {
+        let exact = fulltext::quoted(term);
+        let n_notes = self.count_up_to(&exact, COMMON_FROM)?;
+        let Some(beginning) = forms::beginning(term).filter(|_| n_notes == 0) else {
+            return Ok((exact, n_notes));
+        };
+        let forms = format!("{}*", fulltext::quoted(beginning));
+        let n_notes = self.count_up_to(&forms, COMMON_FROM)?;
+        Ok((forms, n_notes))
     }
 
     /// The notes with a title, alias or file name, in any vault.
@@ -141,7 +154,7 @@ impl Index {
     ) -> Result<Matches, IndexError> {
         let mut weights = Vec::new();
         for term in terms {
-            let n = self.count_up_to(&form(term), COMMON_FROM)? as f64;
+            let n = self.form(term)?.1 as f64;
             weights.push((1.0 + (n_notes as f64 - n + 0.5).max(0.0) / (n + 0.5)).ln());
         }
         let all: f64 = weights.iter().sum();
@@ -159,14 +172,6 @@ impl Index {
             shares.insert(note, sum / all);
         }
         Ok(shares)
-    }
-}
-
-/// The word in all its forms, for the full-text index.
-fn form(term: &str) -> String {
-    match forms::beginning(term) {
-        Some(beginning) => format!("{}*", fulltext::quoted(beginning)),
-        None => fulltext::quoted(term),
     }
 }
 
