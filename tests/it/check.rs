@@ -23,6 +23,9 @@ use crate::support::{Scratch, git, stderr};
 const START: u64 = 1_780_000_000;
 const DAY: u64 = 86_400;
 
+/// A check knows no environment, so the ranking is set in the repository.
+const BY_FREQUENCY: &str = "rank = \"frequency\"\n";
+
 /// A scratch place with a repository called `atlas`.
 struct Lab {
     scratch: Scratch,
@@ -44,6 +47,13 @@ impl Lab {
         lab.commit("the first notes", 0);
         lab.note("tile-cache", "The [[tile cache]] of atlas keeps tiles by [[zoom level]].");
         lab.commit("another note", 2 * DAY);
+        lab
+    }
+
+    /// The same, ranked by frequency.
+    fn by_frequency() -> Lab {
+        let lab = Lab::with_notes();
+        lab.write("kgctx.toml", BY_FREQUENCY);
         lab
     }
 

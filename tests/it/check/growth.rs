@@ -13,7 +13,7 @@ fn branched() -> Lab {
     lab.write("AGENTS.md", "Be kind.\n");
     lab.write(
         "kgctx.toml",
-        "[check]\ngrowth_tokens = 20\n\n[[check.session]]\nname = \"a\"\nbudget = 400\n",
+        "rank = \"frequency\"\n[check]\ngrowth_tokens = 20\n\n[[check.session]]\nname = \"a\"\nbudget = 400\n",
     );
     lab.commit("settings", 2 * DAY + 1);
     git(&lab.top(), &["switch", "-q", "-c", "change"]);
@@ -274,7 +274,7 @@ fn against_a_baseline_growth_is_reported_at_what_is_newer() {
 #[test]
 fn notes_that_reach_nobody_are_remarked_upon() {
     let lab = Lab::new();
-    lab.write("kgctx.toml", "");
+    lab.write("kgctx.toml", "rank = \"frequency\"\n");
     lab.note("quiet", "Nothing here.");
     lab.commit("a note", 0);
     lab.write("src/main.rs", "fn main() {}\n");
@@ -350,7 +350,7 @@ fn the_way_out_is_one_that_helps() {
 fn a_session_that_was_never_agreed_on_is_remarked_upon() {
     let lab = branched();
     lab.check(&["--update-baseline"]);
-    lab.write("kgctx.toml", "[[check.session]]\nname = \"a\"\n\n[[check.session]]\nname = \"b\"\n");
+    lab.write("kgctx.toml", "rank = \"frequency\"\n\n[[check.session]]\nname = \"a\"\n\n[[check.session]]\nname = \"b\"\n");
     let (_, report) = lab.check(&[]);
     insta::assert_snapshot!(remarks(&report).join("\n"), @"the baseline does not know the session b, so that nothing is said about growth there; `kgctx check --update-baseline` agrees on it");
     assert_eq!(remarks(&lab.check(&["--base", "main"]).1), [""; 0]);

@@ -21,7 +21,7 @@ fn rich() -> Lab {
     lab.write("docs/größe.md", "# Größe\n\nÜber [[atlas]] und [[zoom level]].\n");
     lab.write(
         "kgctx.toml",
-        "token_limt = 1\n\n[check]\nproject = \"atlas\"\n\n[check.budget]\nrecent = 1\n",
+        "rank = \"frequency\"\ntoken_limt = 1\n\n[check]\nproject = \"atlas\"\n\n[check.budget]\nrecent = 1\n",
     );
     lab.commit("more", 2 * DAY + 60);
     lab.note("renderer", "The [[renderer]] was written anew for [[atlas]].");
@@ -169,7 +169,7 @@ fn a_note_that_is_written_while_it_is_checked_is_named() {
     let output = output_meanwhile(lab.kgctx(&["--format", "json"]), "check:again", written);
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     let report = serde_json::from_slice(&output.stdout).unwrap();
-    insta::assert_snapshot!(findings(&report).join("\n"), @".kgctx/memory/tile-cache.md:3:1 unstable-output: in the sessions plain, opencode, claude-code and codex, this file was written while it was checked, and two contexts differ from line 9 on");
+    insta::assert_snapshot!(findings(&report).join("\n"), @".kgctx/memory/tile-cache.md:3:1 unstable-output: in the sessions plain, opencode, claude-code and codex, this file was written while it was checked, and two contexts differ from line 6 on");
     let hint = "check again while nothing writes to the repository";
     assert_eq!(report["findings"][0]["hint"], hint);
 }
@@ -179,7 +179,7 @@ fn spoil_index(temporary: &Path) {
     let only = |folder: PathBuf| fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();
     let of_vaults = only(only(temporary.to_path_buf()).join("home/cache/index"));
     let index = rusqlite::Connection::open(of_vaults.join("index.db")).unwrap();
-    assert!(index.execute("UPDATE notes SET excerpt = 'Spoiled.'", []).unwrap() > 0);
+    assert!(index.execute("UPDATE quotes SET card = 'Spoiled.', passage = '[false,[]]'", []).unwrap() > 0);
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn a_context_that_changes_without_its_notes_is_our_fault() {
     let output = check();
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     let report = serde_json::from_slice(&output.stdout).unwrap();
-    insta::assert_snapshot!(findings(&report).join("\n"), @".kgctx/memory/tile-cache.md:1:1 unstable-output: in the sessions plain, opencode, claude-code and codex, two contexts of the same notes differ from line 10 on");
+    insta::assert_snapshot!(findings(&report).join("\n"), @".kgctx/memory/tile-cache.md:1:1 unstable-output: in the sessions plain, opencode, claude-code and codex, two contexts of the same notes differ from line 7 on");
     assert!(report["findings"].to_string().contains("this is a fault of kgctx"), "{report:#}");
     // Who does not look twice does not see it.
     lab.write("kgctx.toml", "[check.rules]\nunstable-output = \"off\"\n");

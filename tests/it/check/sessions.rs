@@ -18,12 +18,14 @@ fn without_settings_there_is_one_session_per_host() {
     for session in sessions {
         assert_eq!(session["used"]["tokens"], session["wanted"], "everything has room");
     }
-    assert!(names(&sessions[0]["shown"], "concepts").contains(&"renderer".to_owned()));
+    assert!(
+        names(&sessions[0]["shown"], "notes").contains(&"memory://project/renderer".to_owned())
+    );
 }
 
 #[test]
 fn a_note_is_as_old_as_its_last_commit() {
-    let lab = Lab::with_notes();
+    let lab = Lab::by_frequency();
     let recent = |arguments: &[&str]| {
         let (_, report) = lab.check(arguments);
         names(&report["sessions"][0]["shown"], "recent")
@@ -43,7 +45,7 @@ fn a_note_is_as_old_as_its_last_commit() {
 
 #[test]
 fn notes_are_read_in_the_style_of_their_program() {
-    let lab = Lab::with_notes();
+    let lab = Lab::by_frequency();
     lab.note("roads", "Of atlas: [[All the tiles|tiles]] and the [[renderer]].");
     let concepts = || names(&lab.check(&[]).1["sessions"][0]["shown"], "concepts");
     assert!(concepts().contains(&"all-the-tiles".to_owned()), "{:?}", concepts());
@@ -75,7 +77,7 @@ fn declared_sessions_stand_instead() {
     lab.write("packages/web/index.ts", "");
     lab.write(
         "kgctx.toml",
-        "[check]\nproject = \"mercury\"\n\n[[check.session]]\nname = \"web\"\ndir = \"packages/web\"\nhost = \"codex\"\n\
+        "rank = \"frequency\"\n[check]\nproject = \"mercury\"\n\n[[check.session]]\nname = \"web\"\ndir = \"packages/web\"\nhost = \"codex\"\n\
          budget = 300\nnow = \"2026-05-29\"\nbranch = \"feature\"\n",
     );
     lab.commit("a package", 3 * DAY);
@@ -98,8 +100,8 @@ fn declared_sessions_stand_instead() {
 fn where_there_is_no_repository_packages_are_projects_of_their_own() {
     let lab = Lab::with_notes();
     std::fs::remove_dir_all(lab.top().join(".git")).unwrap();
-    lab.write("kgctx.toml", "[[check.session]]\nname = \"top\"\n\n[[check.session]]\nname = \"web\"\ndir = \"packages/web\"\n");
-    lab.write("packages/web/kgctx.toml", "[[vault]]\npath = \"notes\"\n");
+    lab.write("kgctx.toml", "rank = \"frequency\"\n[[check.session]]\nname = \"top\"\n\n[[check.session]]\nname = \"web\"\ndir = \"packages/web\"\n");
+    lab.write("packages/web/kgctx.toml", "rank = \"frequency\"\n[[vault]]\npath = \"notes\"\n");
     lab.write("packages/web/notes/web.md", "# Web\n\nThe [[page]] of [[web]].\n");
     let (_, report) = lab.check(&[]);
     assert_eq!(report["notes"], 4, "{report:#}");
@@ -163,7 +165,7 @@ fn a_handoff_that_is_newer_than_the_newest_commit_is_given() {
 
 #[test]
 fn what_is_not_committed_counts_as_of_now() {
-    let lab = Lab::with_notes();
+    let lab = Lab::by_frequency();
     lab.note("fresh", "Not committed, and about [[atlas]].");
     lab.note("renderer", "The [[renderer]] of [[atlas]], written anew.");
     let (_, report) = lab.check(&["--now", "2026-09-01"]);
@@ -212,16 +214,16 @@ fn budgets_are_kept_or_reported_at_their_line() {
     let lab = Lab::with_notes();
     lab.write(
         "kgctx.toml",
-        "[check.budget]\ntotal = 60\nrecent = 5\n\n[check.budget.codex]\ntotal = 9999\nrecent = 9999\n\n\
+        "[check.budget]\ntotal = 60\nnotes = 5\n\n[check.budget.codex]\ntotal = 9999\nnotes = 9999\n\n\
          [[check.session]]\nname = \"a\"\n\n[[check.session]]\nname = \"b\"\nhost = \"codex\"\n\n\
          [[check.session]]\nname = \"c\"\nhost = \"codex\"\nbudget = 10\n",
     );
     let (code, report) = lab.check(&[]);
     assert_eq!(code, 1);
     insta::assert_snapshot!(findings(&report).join("\n"), @r#"
-    kgctx.toml:2:1 budget-total: in the session a, the context has 233 tokens, 173 more than the 60 agreed on
-    kgctx.toml:3:1 budget-part: in the session a, the part recent has 21 tokens, 16 more than the 5 agreed on
-    kgctx.toml:19:1 budget-total: in the session c, a budget of 10 tokens has no room for any of the 233 that are wanted
+    kgctx.toml:2:1 budget-total: in the session a, the context has 142 tokens, 82 more than the 60 agreed on
+    kgctx.toml:3:1 budget-part: in the session a, the part notes has 55 tokens, 50 more than the 5 agreed on
+    kgctx.toml:19:1 budget-total: in the session c, a budget of 10 tokens has no room for any of the 142 that are wanted
     "#);
     lab.write(
         "kgctx.toml",
@@ -229,7 +231,7 @@ fn budgets_are_kept_or_reported_at_their_line() {
     );
     let (code, report) = lab.check(&[]);
     assert_eq!(code, 0, "a warning fails nothing");
-    insta::assert_snapshot!(findings(&report).join("\n"), @"kgctx.toml:2:1 budget-total: in the sessions plain, opencode, claude-code and codex, the context has 233 tokens, 173 more than the 60 agreed on");
+    insta::assert_snapshot!(findings(&report).join("\n"), @"kgctx.toml:2:1 budget-total: in the sessions plain, opencode, claude-code and codex, the context has 142 tokens, 82 more than the 60 agreed on");
     lab.write(
         "kgctx.toml",
         "[check.budget]\ntotal = 60\n\n[check.rules]\nbudget-total = \"off\"\n",
@@ -244,10 +246,10 @@ fn a_handoff_without_room_breaks_the_budget() {
         ".kgctx/handoffs/HO-20260501-120000-aaaa.md",
         "---\nid: HO-20260501-120000-aaaa\ntype: manual\ncreated_at: 2026-05-01T12:00:00Z\n---\n\n## Goal\n\nMend it.\n",
     );
-    lab.write("kgctx.toml", "token_limit = 150\n\n[[check.session]]\nname = \"a\"\n");
+    lab.write("kgctx.toml", "token_limit = 90\n\n[[check.session]]\nname = \"a\"\n");
     let (code, report) = lab.check(&[]);
     assert_eq!(code, 1, "{report:#}");
-    insta::assert_snapshot!(findings(&report).join("\n"), @r#"kgctx.toml:1:1 budget-total: in the session a, a budget of 150 tokens has no room for the handoff HO-20260501-120000-aaaa"#);
+    insta::assert_snapshot!(findings(&report).join("\n"), @r#"kgctx.toml:1:1 budget-total: in the session a, a budget of 90 tokens has no room for the handoff HO-20260501-120000-aaaa"#);
 }
 
 #[test]
