@@ -1,5 +1,6 @@
 //! A session that needs a context, and the limits on building it.
 
+use std::path::Path;
 use std::time::Duration;
 
 use crate::app::session_handoff::SessionHandoff;
@@ -8,7 +9,11 @@ use crate::core::context::rank::Ranking;
 use crate::core::host::Host;
 use crate::core::session::Moment;
 use crate::core::time::Timestamp;
-use crate::workspace::{Place, Request};
+use crate::system::user_input;
+use crate::workspace::{AppError, Place, Request};
+
+/// A longer text is no prompt.
+const MOST_PROMPT_BYTES: u64 = 1024 * 1024;
 
 #[derive(Debug, Clone, Default)]
 pub struct Session {
@@ -33,6 +38,11 @@ pub struct Session {
     pub is_watched: bool,
     /// The handoff; `None` previews the one that the session would get now, without claiming it.
     pub handoff: Option<SessionHandoff>,
+}
+
+/// Reads a prompt from a file.
+pub fn read_prompt(file: &Path) -> Result<String, AppError> {
+    user_input::read_file(file, MOST_PROMPT_BYTES).map_err(AppError::Place)
 }
 
 impl Session {

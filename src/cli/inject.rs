@@ -11,8 +11,8 @@ use crate::app::deliver::http::{self, Delivered, ServerDelivery};
 use crate::app::inject::inject;
 use crate::app::process::peak_memory;
 use crate::app::recorder::Recording;
-use crate::app::session::Session;
-use crate::cli::outcome::{Failure, Outcome, USAGE};
+use crate::app::session::{Session, read_prompt};
+use crate::cli::outcome::Outcome;
 use crate::cli::place::PlaceArgs;
 use crate::cli::screen::Screen;
 use crate::cli::values::{moment, one_of, some_of, source_help};
@@ -25,10 +25,6 @@ use crate::core::text::for_terminal;
 use crate::core::text::number::thousands;
 use crate::core::time::Timestamp;
 use crate::core::time_limits;
-use crate::system::user_input;
-
-/// A longer text is no prompt.
-const MOST_PROMPT_BYTES: u64 = 1024 * 1024;
 
 /// Give a session its context, once
 ///
@@ -119,10 +115,7 @@ pub(super) fn run(place: &PlaceArgs, args: &InjectArgs, screen: &mut Screen) -> 
     if !args.dry_run {
         return deliver_to_server(place, args, screen);
     }
-    let read = |file: &PathBuf| {
-        user_input::read_file(file, MOST_PROMPT_BYTES).map_err(|why| Failure::new(USAGE, why))
-    };
-    let prompt = args.prompt_file.as_ref().map(read).transpose()?;
+    let prompt = args.prompt_file.as_deref().map(read_prompt).transpose()?;
     let session = Session { prompt, ..session(place, &args.session, &args.limits) };
     let injection = inject(&session, Recording::New)?;
     match args.format {

@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 
+use crate::core::named::Named;
 use crate::core::note::vault::Vault;
 use crate::core::project::{Layout, RepositoryFacts};
 use crate::core::replay::past_notes::MOST_CHARS;
 use crate::core::replay::step::{Blob, Step, steps};
+use crate::core::settings::LinkPreference;
 use crate::replay::{ReadContent, ReplayError};
 use crate::system::git;
 use crate::system::git_program::{BlobAnswer, GitProgram};
@@ -19,13 +21,15 @@ pub(crate) struct VaultHistory {
     /// The vault's folder in its repository: empty, or with a slash at its end.
     folder: String,
     git: GitProgram,
+    /// How its links are read. A copy of the notes has no signs of their program.
+    pub(crate) links: LinkPreference,
     /// The project around the vault, with its settings.
     pub(crate) place: Place,
 }
 
 impl VaultHistory {
     pub(crate) fn find(request: &Request) -> Result<VaultHistory, ReplayError> {
-        let (Vault { root, .. }, repository) = find_vault(request)?;
+        let (Vault { root, style, .. }, repository) = find_vault(request)?;
         let below = root.strip_prefix(&repository.checkout).unwrap_or(&root);
         let Some(below) = below.to_str() else {
             let message = format!("the path of {} is no UTF-8; rename it", root.display());
@@ -50,7 +54,9 @@ impl VaultHistory {
             vaults: vec![root.clone()],
             ..request.clone()
         })?;
-        Ok(VaultHistory { root, folder, git, place })
+        let of_style = LinkPreference::ALL.iter().find(|links| links.style() == Some(style));
+        let links = of_style.copied().unwrap_or_default();
+        Ok(VaultHistory { root, folder, git, links, place })
     }
 
     /// The name of the project whose notes these are.
@@ -112,7 +118,8 @@ fn find_vault(request: &Request) -> Result<(Vault, RepositoryFacts), ReplayError
         return Err(errors.swap_remove(0).into());
     };
     let mut found = Vec::new();
-    for vault in &workspace.vaults {
+    // The few notes at the top of a project are beside the others.
+    for vault in workspace.vaults.iter().filter(|vault| !vault.is_flat) {
         let facts = git::facts(None, &vault.root, &environment).ok();
         let repository = facts.and_then(|facts| facts.repository);
         let repository = repository.filter(|repository| repository.layout != Layout::Bare);

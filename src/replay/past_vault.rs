@@ -60,6 +60,7 @@ impl PastVault {
         let Settings { vaults, source, .. } = place.settings;
         place.settings = Settings { vaults, source, ..history.place.settings.clone() };
         place.settings.enabled.value = true;
+        place.settings.links.value = history.links;
         // A slow machine must not change the figures.
         place.settings.deadline_ms.value = time_limits::CHECK.as_millis() as u64;
         let workspace = Workspace::open(place.clone())?;

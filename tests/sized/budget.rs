@@ -114,7 +114,7 @@ fn check_vault(seed: u64) -> usize {
             budget: host.budget(tokens),
             project: Some(names[random.below(4)]).filter(|name| !name.is_empty()),
             handoff: (random.below(3) == 0).then_some(&handoff),
-            ranking: Ranking::default(),
+            ranking: if n % 2 == 0 { Ranking::Frequency } else { Ranking::Notes },
         };
         let packed = pack(&request, &candidates);
         check(&request, &candidates, &packed, &format!("seed {seed} budget {tokens} {host}"));
@@ -227,8 +227,11 @@ fn check_fence(
         assert!(blocks[0].contains(&line), "{case}: {line}\n{}", packed.text);
     }
     let frame = outside.replace(request.project.unwrap_or_default(), "");
-    assert!(frame.starts_with("Knowledge Graph ContextThe following"), "{case}: {frame}");
-    assert!(frame.ends_with("go deeper into the graph."), "{case}: {frame}");
+    let (beginning, end) = match request.ranking {
+        Ranking::Frequency => ("Knowledge Graph ContextThe following", "go deeper into the graph."),
+        Ranking::Notes => ("Knowledge Graph Context", "shows a note."),
+    };
+    assert!(frame.starts_with(beginning) && frame.ends_with(end), "{case}: {frame}");
     assert!(frame.len() < 700, "{case}: {frame}");
 }
 
@@ -252,7 +255,7 @@ fn at_least_95_percent_of_a_budget_is_used() {
                 budget: Host::ALL[random.below(4)].budget(500 + random.below(6_000)),
                 project: Some("atlas"),
                 handoff: None,
-                ranking: Ranking::default(),
+                ranking: Ranking::Frequency,
             };
             let Packed { used, shown, text, .. } = pack(&request, &candidates);
             if shown.iter().all(Option::is_some) {
@@ -279,7 +282,7 @@ fn what_was_left_out_comes_in_at_the_budget_that_is_told() {
             budget: Host::Plain.budget(300 + random.below(500)),
             project: Some("atlas"),
             handoff: None,
-            ranking: Ranking::default(),
+            ranking: Ranking::Frequency,
         };
         let prices = prices(&request, &candidates, |tokens| Host::Plain.budget(tokens));
         let at = |tokens: usize, candidate: usize| {

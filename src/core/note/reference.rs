@@ -40,26 +40,44 @@ pub type References = BTreeMap<Key, ReferenceKind>;
 impl Key {
     /// The key of a name; `None` if it has no letter or digit.
     pub fn of(name: &str) -> Option<Key> {
-        let name = nfc(name);
-        let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-        let (mut is_blank, mut is_empty) = (false, true);
-        let mut add = |c: char| {
-            for byte in c.encode_utf8(&mut [0; 4]).bytes() {
-                hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-            }
-        };
-        for c in name.chars().flat_map(char::to_lowercase) {
-            if !c.is_alphanumeric() {
-                is_blank = true;
-                continue;
-            }
-            if std::mem::take(&mut is_blank) && !is_empty {
-                add(' ');
-            }
-            is_empty = false;
-            add(c);
+        let mut hasher = KeyHasher::default();
+        if name.is_ascii() {
+            name.bytes().for_each(|byte| hasher.add(char::from(byte.to_ascii_lowercase())));
+        } else {
+            nfc(name).chars().flat_map(char::to_lowercase).for_each(|c| hasher.add(c));
         }
-        (!is_empty).then_some(Key((hash ^ (hash >> 32)) as u32))
+        (!hasher.is_empty).then_some(Key((hasher.hash ^ (hasher.hash >> 32)) as u32))
+    }
+}
+
+/// FNV-1a over the words of a name, with one blank between them.
+struct KeyHasher {
+    hash: u64,
+    is_blank: bool,
+    is_empty: bool,
+}
+
+impl Default for KeyHasher {
+    fn default() -> KeyHasher {
+        KeyHasher { hash: 0xcbf2_9ce4_8422_2325, is_blank: false, is_empty: true }
+    }
+}
+
+impl KeyHasher {
+    fn add(&mut self, c: char) {
+        if !c.is_alphanumeric() {
+            self.is_blank = true;
+            return;
+        }
+        if std::mem::take(&mut self.is_blank) && !self.is_empty {
+            self.mix(b' ');
+        }
+        self.is_empty = false;
+        c.encode_utf8(&mut [0; 4]).bytes().for_each(|byte| self.mix(byte));
+    }
+
+    fn mix(&mut self, byte: u8) {
+        self.hash = (self.hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     }
 }
 
@@ -107,7 +125,9 @@ pub fn references(note: &Referring<'_>) -> References {
     for line in text().chain(properties.lines()) {
         wikilink::find_links(line, |inner| collector.wiki(inner));
         collector.marks(line);
-        for (at, _) in line.match_indices("](") {
+        // Looking for a single byte needs no preparation, and most lines have none.
+        let closing = memchr::memchr_iter(b']', line.as_bytes());
+        for at in closing.filter(|at| line.as_bytes().get(at + 1) == Some(&b'(')) {
             let target = line[at + 2..].trim_start_matches('<');
             collector.markdown(target.split([')', '>', ' ']).next().unwrap_or_default());
         }

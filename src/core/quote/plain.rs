@@ -88,34 +88,48 @@ fn without_marks(raw: &str) -> &str {
 
 /// The words of a text. Words were stripped at the gaps.
 pub(super) fn words_of(text: &str, gaps: &[usize]) -> Vec<Word> {
-    let mut words = Vec::new();
-    let mut gaps = gaps.iter().peekable();
-    let mut is_inside = false;
-    for (at, c) in text.char_indices() {
-        let end = at + c.len_utf8();
-        match (c.is_alphanumeric(), is_inside) {
-            (true, false) => {
-                let mut is_after_gap = false;
-                while gaps.next_if(|&&gap| gap <= at).is_some() {
-                    is_after_gap = true;
-                }
-                words.push(Word { end, is_after_gap, hash: 0xcbf2_9ce4_8422_2325 });
-            }
-            (true, true) => {}
-            (false, _) => {
-                is_inside = false;
-                continue;
+    let mut words = Words { words: Vec::new(), gaps, is_inside: false };
+    if text.is_ascii() {
+        for (at, byte) in text.bytes().enumerate() {
+            match byte.is_ascii_alphanumeric() {
+                true => words.add(at, at + 1, u64::from(byte.to_ascii_lowercase())),
+                false => words.is_inside = false,
             }
         }
-        if let Some(word) = words.last_mut() {
-            word.end = end;
-            for c in c.to_lowercase() {
-                word.hash = (word.hash ^ u64::from(u32::from(c))).wrapping_mul(0x0100_0000_01b3);
+    } else {
+        for (at, c) in text.char_indices() {
+            match c.is_alphanumeric() {
+                true => c.to_lowercase().for_each(|lower| {
+                    words.add(at, at + c.len_utf8(), u64::from(u32::from(lower)));
+                }),
+                false => words.is_inside = false,
             }
         }
-        is_inside = true;
     }
-    words
+    words.words
+}
+
+struct Words<'a> {
+    words: Vec<Word>,
+    /// The gaps behind the last word.
+    gaps: &'a [usize],
+    is_inside: bool,
+}
+
+impl Words<'_> {
+    /// Adds a letter or digit.
+    fn add(&mut self, at: usize, end: usize, letter: u64) {
+        if !std::mem::replace(&mut self.is_inside, true) {
+            let n_passed = self.gaps.iter().take_while(|&&gap| gap <= at).count();
+            self.gaps = &self.gaps[n_passed..];
+            let is_after_gap = n_passed > 0;
+            self.words.push(Word { end, is_after_gap, hash: 0xcbf2_9ce4_8422_2325 });
+        }
+        if let Some(word) = self.words.last_mut() {
+            word.end = end;
+            word.hash = (word.hash ^ letter).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
 }
 
 /// The text of a wiki link. Some programs write it behind the bar and some before it: it is the side that looks least

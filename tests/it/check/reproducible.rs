@@ -179,7 +179,10 @@ fn spoil_index(temporary: &Path) {
     let only = |folder: PathBuf| fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();
     let of_vaults = only(only(temporary.to_path_buf()).join("home/cache/index"));
     let index = rusqlite::Connection::open(of_vaults.join("index.db")).unwrap();
-    assert!(index.execute("UPDATE quotes SET card = 'Spoiled.', passage = '[false,[]]'", []).unwrap() > 0);
+    assert!(
+        index.execute("UPDATE quotes SET card = 'Spoiled.', passage = '[false,[]]'", []).unwrap()
+            > 0
+    );
 }
 
 #[test]

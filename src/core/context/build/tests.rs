@@ -16,7 +16,7 @@ fn request(tokens: usize, chars: Option<usize>) -> ContextRequest<'static> {
     ContextRequest {
         project: Some("atlas"),
         handoff: None,
-        ranking: Ranking::default(),
+        ranking: Ranking::Frequency,
         encoding: Encoding::default(),
         budget: Budget { tokens, chars },
     }
