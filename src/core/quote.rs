@@ -32,6 +32,9 @@ impl Recognition {
     /// Adds a word of a line.
     fn add(&mut self, plain: &Plain, n: usize) {
         let word = plain.words[n];
+        if self.is_enough() {
+            return;
+        }
         if std::mem::take(&mut self.is_after_gap) || word.is_after_gap {
             self.last.clear();
         }

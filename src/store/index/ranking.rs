@@ -14,7 +14,7 @@ use crate::store::index::{IndexError, NoteId};
 /// No context shows more notes.
 const RANKED: usize = 400;
 /// The number of notes whose links are read.
-const MOST_LOADED: usize = 200;
+const MOST_LOADED: usize = 100;
 
 /// Ranks the notes and replaces the stored ranking.
 pub(super) fn write_ranking(connection: &Connection) -> Result<(), IndexError> {

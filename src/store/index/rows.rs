@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::core::note::concept::Concept;
 use crate::core::note::listing::{ListedFile, Rejection, Stamp};
 use crate::core::note::reading::ReadNote;
-use crate::core::note::reference::Key;
+use crate::core::note::reference::{Key, ReferenceKind};
 use crate::core::time::Timestamp;
 use crate::store::index::NoteId;
 use crate::store::index::history::Remembered;
@@ -155,8 +155,11 @@ pub(super) fn keys(vault: usize, read: &ReadNote) -> Vec<u32> {
 
 /// The keys that a note refers to, with their kinds, in order. Concepts have rows of their own.
 pub(super) fn references(vault: usize, read: &ReadNote) -> Vec<(u32, u8)> {
-    let concepts: HashSet<Key> =
-        read.note.mentions.keys().filter_map(|concept| Key::of(concept.as_str())).collect();
+    let has_links = read.references.values().any(|kind| *kind == ReferenceKind::Link);
+    let concepts: HashSet<Key> = match has_links {
+        true => read.note.mentions.keys().filter_map(|name| Key::of(name.as_str())).collect(),
+        false => HashSet::new(),
+    };
     let mut references: Vec<(u32, u8)> = read
         .references
         .iter()
