@@ -12,6 +12,8 @@ const GRACE_MS = 200 // the end of both: were pipes left alone until then, since
 const STALE_MS = 10_000 // a text that waited longer for its prompt is asked for again: its claim may have lapsed
 const ANSWER_BYTES = 4 * 1024 * 1024
 const STORED_LIMIT = 100
+/** Of a prompt, what the choice of notes can use. */
+const PROMPT_CHARS = 2_000
 const KEEP =
   "Keep, word for word, the names of [[concepts]] and the memory:// addresses that are still in use, and the id of a " +
   "handoff. Leave out the project context that came from kgctx: kgctx gives it again after this summary."
@@ -148,7 +150,7 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
   }
 
   /** Asks with what is stored: the session was not seen from its beginning, or is no longer as it was. */
-  async function askAtPrompt(session: Session): Promise<Answer> {
+  async function askAtPrompt(session: Session, parts: Prompt["parts"]): Promise<Answer> {
     const { id, created, removed } = session
     try {
       const [{ data: info }, { data: messages }] = await Promise.all([
@@ -160,7 +162,9 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
       // An undo may leave an empty message behind, which says nothing.
       const whole = messages.filter(({ parts }) => parts.length > 0)
       const stored = { messages: whole.length, complete, marks: whole.flatMap(marks) }
-      return await ask(session, { type: "chat.message", sessionID: id, created, removed, info, stored })
+      const texts = parts.flatMap((part) => (part.type === "text" && !part.synthetic ? [part.text] : []))
+      const prompt = texts.join("\n").slice(0, PROMPT_CHARS)
+      return await ask(session, { type: "chat.message", sessionID: id, created, removed, info, stored, prompt })
     } catch (error) {
       const reason = `the session cannot be read: ${error}`
       warn(session, reason)
@@ -240,7 +244,7 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
         released(session, answer, "the text has become old")
         answer = ASK
       }
-      if (answer.action === "ask") answer = await wait((job.answer = askAtPrompt(session)))
+      if (answer.action === "ask") answer = await wait((job.answer = askAtPrompt(session, parts)))
       if (answer.action !== "inject") return
       if (answer.delivery !== "noreply") return insert(answer)
       send(session, job, answer, message.agent, message.model)

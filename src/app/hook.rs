@@ -53,15 +53,16 @@ pub fn opencode(question: &[u8], caller: &Caller<'_>) -> PendingDelivery<BridgeR
             Some(reason) => BridgeReply::none(reason),
             // OpenCode copies the messages of a fork after this event.
             None if session.is_fork() => BridgeReply::ask("a fork may have its context already"),
-            None => return give(caller, &session, Moment::Start, Door::BridgeEvent),
+            None => return give(caller, &session, (Moment::Start, None), Door::BridgeEvent),
         },
-        Ok(BridgeQuestion::Prompted { session, is_new, is_undone, stored }) => {
+        Ok(BridgeQuestion::Prompted { session, is_new, is_undone, stored, prompt }) => {
             let is_copy = is_new && session.is_fork();
             let to = if is_copy { Recipients::All } else { Recipients::Unprompted };
             match (unsuitable(&session), stored.lacking(to)) {
                 (Some(reason), _) => BridgeReply::none(reason),
                 (None, Some(moment)) => {
-                    return give(caller, &session, moment, Door::BridgePrompt { is_undone });
+                    let door = Door::BridgePrompt { is_undone };
+                    return give(caller, &session, (moment, prompt), door);
                 }
                 (None, None) => {
                     BridgeReply::none("the session has its context, or was under way before")
@@ -116,11 +117,11 @@ fn noted(caller: &Caller<'_>, note: impl FnOnce(&Path) -> Result<(), StateError>
     }
 }
 
-/// Delivers the context of a moment, unless another process does.
+/// Delivers the context of a moment, which may have a prompt, unless another process does.
 fn give(
     caller: &Caller<'_>,
     session: &opencode::Session,
-    moment: Moment,
+    (moment, prompt): (Moment, Option<String>),
     door: Door,
 ) -> PendingDelivery<BridgeReply> {
     let given = || {
@@ -131,7 +132,7 @@ fn give(
             door,
             place: &place,
             wanted: request_at(&moment),
-            session: Session { moment, ..Session::new(&session.id, at, Host::Opencode) },
+            session: Session { moment, prompt, ..Session::new(&session.id, at, Host::Opencode) },
             process: caller.host,
             until: Some(caller.until),
             warm: caller.warm,

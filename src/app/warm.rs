@@ -52,7 +52,9 @@ impl Warm {
         // A context with a handoff is for one session only.
         let has_no_handoff = matches!(&session.handoff,
             Some(SessionHandoff { section: None, faults }) if faults.is_empty());
-        let name = has_no_handoff.then(|| context_name(place, &session));
+        // The same holds for one that fits a prompt.
+        let is_for_all = has_no_handoff && session.prompt.is_none();
+        let name = is_for_all.then(|| context_name(place, &session));
         if let Some(known) = name.as_ref().and_then(|name| watched.made(name, n_changes)) {
             return Ok(reused(known, &session, recording));
         }
@@ -161,9 +163,10 @@ fn vaults_name(place: &Place) -> String {
 /// Identifies a context among those of the same vaults.
 fn context_name(place: &Place, session: &Session) -> String {
     let Place { project, settings, .. } = place;
+    let ranking = (session.ranking_in(Some(place)), &project.branch);
     let choices = (settings.encoding.value, settings.source.value, sources::state_of(place));
     let budget = session.budget_in(Some(place));
-    format!("{:?}", (&project.key, &project.name, session.host, budget, choices))
+    format!("{:?}", (&project.key, &project.name, session.host, budget, ranking, choices))
 }
 
 fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

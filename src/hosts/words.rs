@@ -34,6 +34,8 @@ pub struct SessionEvent {
     /// The time since the last response, in whole seconds.
     pub silence: Option<Duration>,
     pub kind: EventKind,
+    /// The text of a prompt that waits.
+    pub prompt: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,11 +99,12 @@ mod tests {
             r#"{"hook_event_name":"SessionEnd","session_id":"s","cwd":"/p","reason":"clear"}"#;
         let end = read(Host::ClaudeCode, end).unwrap();
         assert_eq!(end.kind, EventKind::Ended { is_cleared: true });
-        let prompt = r#"{"event":"prompt:submit","session_id":"s"}"#;
+        let asked = r#"{"event":"prompt:submit","session_id":"s","prompt":"Why?"}"#;
         let (session, folder) = ("s".to_owned(), PathBuf::from("."));
-        let kind = EventKind::Prompted;
-        let prompted = SessionEvent { session, folder, transcript: None, silence: None, kind };
-        assert_eq!(read(Host::Amplifier, prompt), Some(prompted));
+        let (kind, prompt) = (EventKind::Prompted, Some("Why?".to_owned()));
+        let prompted =
+            SessionEvent { session, folder, transcript: None, silence: None, kind, prompt };
+        assert_eq!(read(Host::Amplifier, asked), Some(prompted));
         assert_eq!(read(Host::Amplifier, r#"{"event":"session:start","session_id":"s"}"#), None);
         let child = r#"{"event":"prompt:submit","session_id":"s","parent_id":"p"}"#;
         assert_eq!(read(Host::Amplifier, child), None);

@@ -17,6 +17,7 @@ use std::thread;
 use std::time::Instant;
 
 use crate::core::context::found::{ConceptDetails, FoundConcept, FoundNote, SEARCHED};
+use crate::core::context::rank::Ranking;
 use crate::core::context::receipt::{Fault, FaultSource};
 use crate::core::note::vault::Vault;
 use crate::core::settings::LinkStyle;
@@ -44,6 +45,10 @@ pub(super) fn choose(place: &Place, now: Option<Timestamp>, until: Instant) -> C
     let preferred = format!("{origin} says so");
     let chosen = match (memory_of(place), preference) {
         (Ok(_), SourcePreference::Index) => return Chosen::index(preferred),
+        // maenifold does not say which notes a session needs.
+        (Ok(_), SourcePreference::Auto) if place.settings.rank.value == Ranking::Notes => {
+            return Chosen::index("only the index ranks notes".to_owned());
+        }
         (Ok(places), SourcePreference::Auto) => return best_available(place, &places, now, until),
         (Ok(places), SourcePreference::Database) => {
             open_database(place, &places).and_then(|(memory, behind)| {

@@ -53,7 +53,11 @@ impl Told {
     fn give(&self, place: &Place, at: Request, (moment, wanted): Due) -> Reply {
         let pending = deliver(DeliveryRequest {
             door: Door::Stdout,
-            session: Session { moment, ..Session::new(&self.event.session, at, self.host) },
+            session: Session {
+                moment,
+                prompt: self.event.prompt.clone(),
+                ..Session::new(&self.event.session, at, self.host)
+            },
             place,
             wanted,
             process: Process::host(),

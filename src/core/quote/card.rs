@@ -76,9 +76,9 @@ mod tests {
             "# Title\n\nStatus: done\n\nThe quick brown fox jumps over the lazy dog and runs far away into the deep wood.",
             "The quick brown fox jumps over the lazy dog and runs far away into",
         );
-        check("# Title\n\nShort note.", "Title Short note.");
+        check("# Title\n\nShort note.", "Title: Short note.");
         check("", "");
-        check("# Only a title", "Only a title");
+        check("# Only a title", "Only a title:");
     }
 
     #[test]

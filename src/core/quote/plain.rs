@@ -31,6 +31,10 @@ impl Plain {
             Stripper { text: String::with_capacity(raw.len()), ..Stripper::default() };
         stripper.strip(without_marks(raw));
         let Stripper { mut text, mut gaps, has_links } = stripper;
+        // In a quote nothing else sets a heading apart from what follows it.
+        if is_heading(raw) && text.ends_with(char::is_alphanumeric) {
+            text.push(':');
+        }
         // What stood apart, and meets now that a link is stripped, can be a tag or a secret.
         let clean = has_links.then(|| for_model::one_line(&text)).filter(|clean| *clean != text);
         if let Some(clean) = clean {
@@ -287,7 +291,7 @@ mod tests {
         fn check(raw: &str, expect: &str) {
             assert_eq!(Plain::of(raw).text, expect, "{raw}");
         }
-        check("## A *heading* of `code`", "A heading of code");
+        check("## A *heading* of `code`", "A heading of code:");
         check("  - [x] **done**: see [the plan](docs/plan.md), now", "done: see the plan, now");
         check("> 1. quoted [[auth-flow|login]] and [[b c]]", "quoted login and b c");
         check("[[login flow|dendron://site/auth.flow#x]] [[auth.flow|v1.2]]", "login flow v1.2");

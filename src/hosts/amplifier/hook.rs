@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::hosts::words::{EventKind, HostWords, SessionEvent};
 
@@ -19,6 +19,7 @@ struct RawEvent {
     parent_id: Option<String>,
     working_directory: Option<PathBuf>,
     cwd: Option<PathBuf>,
+    prompt: Option<Value>,
 }
 
 pub struct Amplifier;
@@ -38,6 +39,7 @@ impl HostWords for Amplifier {
             transcript: None,
             silence: None,
             kind: EventKind::Prompted,
+            prompt: raw.prompt.and_then(|prompt| prompt.as_str().map(str::to_owned)),
         })
     }
 

@@ -69,6 +69,7 @@ impl HostWords for ClaudeCode {
             transcript: raw.transcript_path.filter(|path| !path.as_os_str().is_empty()),
             silence: seconds.map(Duration::from_secs),
             kind,
+            prompt: None,
         })
     }
 
@@ -162,7 +163,8 @@ mod tests {
         );
         let (session, folder, kind) =
             ("s".to_owned(), "/p".into(), EventKind::Started(StartCause::New));
-        let expected = SessionEvent { session, folder, transcript: None, silence: None, kind };
+        let (transcript, silence, prompt) = (None, None, None);
+        let expected = SessionEvent { session, folder, transcript, silence, kind, prompt };
         assert_eq!(start, Some(expected));
     }
 

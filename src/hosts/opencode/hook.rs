@@ -35,6 +35,9 @@ pub enum BridgeQuestion {
         is_undone: bool,
         #[serde(deserialize_with = "stored")]
         stored: Stored,
+        /// What the user asks.
+        #[serde(default)]
+        prompt: Option<String>,
     },
     /// The context of this receipt is in the session.
     #[serde(rename = "kgctx.delivered")]
@@ -197,14 +200,14 @@ mod tests {
         let BridgeQuestion::Created { session: created } = created else { panic!("{created:?}") };
         assert_eq!(created.directory, "/p");
         let asked = parse(&format!(
-            r#"{{"type":"chat.message","sessionID":"ses_1","created":true,"info":{session},"stored":{{"messages":7,
+            r#"{{"type":"chat.message","sessionID":"ses_1","created":true,"info":{session},"prompt":"Why?","stored":{{"messages":7,
                "complete":false,"marks":[{{"kgctx":{{"v":9}}}},{{"compaction":"msg_2"}},{{"else":1}}]}}}}"#
         ));
         let marks = vec![Mark::Context, Mark::Compaction("msg_2".to_owned())];
         let stored = Stored { n_messages: 7, is_complete: false, marks };
         let session = created;
-        let (is_new, is_undone) = (true, false);
-        assert_eq!(asked, BridgeQuestion::Prompted { session, is_new, is_undone, stored });
+        let (is_new, is_undone, prompt) = (true, false, Some("Why?".to_owned()));
+        assert_eq!(asked, BridgeQuestion::Prompted { session, is_new, is_undone, stored, prompt });
         let settled = r#"{"type":"kgctx.delivered","sessionID":"s","receipt":7,"how":"part"}"#;
         assert_eq!(parse(settled), BridgeQuestion::Delivered { receipt: Some(7) });
         for unwritten in

@@ -179,3 +179,64 @@ fn a_card_and_a_passage_hide_secrets_and_host_tags() {
     assert!(shown.contains("memory://docs/keys") && shown.contains("[masked: "), "{shown}");
     assert!(!shown.contains(secret) && !shown.contains("<system-reminder>"), "{shown}");
 }
+
+/// A project with many notes, of which the oldest are about sails and ropes.
+fn with_old_notes() -> Zephyr {
+    let zephyr = Zephyr::new();
+    zephyr.note("sail-plan.md", "# Sail plan\n\nThe main sail hangs on the [[rope store]] side, says the old boat builder of the yard.", 900);
+    zephyr.note("rope-store.md", "# Rope store\n\nHemp is kept dry here by the harbour master, whose name nobody ever wrote down.", 901);
+    for n in 0..90 {
+        zephyr.note(&format!("part-{n}.md"), &sentences(&format!("part{n}"), 3), 1 + n);
+    }
+    zephyr
+}
+
+#[test]
+fn a_prompt_brings_the_notes_that_it_names_and_what_they_link_to() {
+    let zephyr = with_old_notes();
+    assert!(
+        !shown(&zephyr.inject(&["--budget", "800"])["text"].as_str().unwrap().to_owned())
+            .contains(&"docs/sail-plan")
+    );
+    zephyr.scratch.write("prompt.txt", "Where does the hemp of the sail plan come from?\n");
+    let answer = zephyr.inject(&["--budget", "800", "--prompt-file", "prompt.txt"]);
+    let text = answer["text"].as_str().unwrap();
+    assert_eq!(shown(text)[..2], ["docs/sail-plan", "docs/rope-store"], "{text}");
+    let explained = zephyr.answer("explain", &["explain", "--json"]);
+    let reason = explained["lines"][0]["reason"].as_str().unwrap();
+    assert!(reason.starts_with("the prompt speaks of it"), "{reason}");
+    let missing = ["inject", "--session", "s", "--dry-run", "--prompt-file", "gone.txt"];
+    let output = zephyr.command(&missing).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("gone.txt"), "{}", stderr(&output));
+}
+
+#[test]
+fn words_of_the_branch_count() {
+    let zephyr = with_old_notes();
+    let first = |zephyr: &Zephyr| {
+        let answer = zephyr.inject(&["--budget", "800"]);
+        shown(answer["text"].as_str().unwrap()).contains(&"docs/rope-store")
+    };
+    assert!(!first(&zephyr));
+    let top = zephyr.scratch.path().join("zephyr");
+    git(&top, &["checkout", "-q", "-b", "fix/rope-hemp"]);
+    assert!(first(&zephyr));
+    git(&top, &["checkout", "-q", "-b", "feature/12"]);
+    assert!(!first(&zephyr));
+}
+
+#[test]
+fn two_rankings_are_shown_side_by_side() {
+    let zephyr = Zephyr::new();
+    zephyr.note("zephyr.md", "# Zephyr\n\nA [[ship]] with two [[masts]].", 3);
+    let output = zephyr.command(&["explain", "--dry-run", "--compare", "frequency"]).output();
+    let output = output.unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let mut lines = text.lines();
+    let columns: Vec<&str> = lines.next().unwrap().split('│').map(str::trim).collect();
+    assert_eq!(columns, ["notes", "frequency"]);
+    assert!(text.contains("memory://docs/zephyr") && text.contains("[[ship]]"), "{text}");
+    let alone = zephyr.command(&["explain", "--compare", "frequency"]).output().unwrap();
+    assert_eq!(alone.status.code(), Some(2), "there is nothing to compare with afterwards");
+}
