@@ -354,6 +354,7 @@ describe("a prompt asks", () => {
       created: true,
       info: { id: w.id, title: "as stored" },
       stored: { messages: 4, complete: true, marks },
+      prompt: "hello",
     })
     expect(w.calls("session.messages")[0]).toEqual({ path: { id: w.id }, query: { limit: 100 } })
   })

@@ -66,12 +66,14 @@ mod tests {
         // H-0.21
         #[track_caller]
         fn check(json: &str, told: Option<(&str, &str)>) {
+            let prompt = json.contains(r#""prompt":"x""#).then(|| "x".to_owned());
             let expect = told.map(|(session, folder)| SessionEvent {
                 session: session.to_owned(),
                 folder: folder.into(),
                 transcript: None,
                 silence: None,
                 kind: EventKind::Prompted,
+                prompt,
             });
             assert_eq!(Amplifier.read(json.as_bytes()), expect, "{json}");
         }

@@ -194,10 +194,8 @@ fn with_old_notes() -> Zephyr {
 #[test]
 fn a_prompt_brings_the_notes_that_it_names_and_what_they_link_to() {
     let zephyr = with_old_notes();
-    assert!(
-        !shown(&zephyr.inject(&["--budget", "800"])["text"].as_str().unwrap().to_owned())
-            .contains(&"docs/sail-plan")
-    );
+    let before = zephyr.inject(&["--budget", "800"]);
+    assert!(!shown(before["text"].as_str().unwrap()).contains(&"docs/sail-plan"), "{before:#}");
     zephyr.scratch.write("prompt.txt", "Where does the hemp of the sail plan come from?\n");
     let answer = zephyr.inject(&["--budget", "800", "--prompt-file", "prompt.txt"]);
     let text = answer["text"].as_str().unwrap();
