@@ -18,6 +18,17 @@ const MOST_REFERENCES: usize = 500;
 const MOST_MENTIONS: usize = 16;
 const MOST_NAMES: usize = 48;
 
+/// Bytes that names of files have and other words have not.
+const IS_MARK: [bool; 256] = {
+    let mut marks = [false; 256];
+    let mut n = 0;
+    while n < b"-_/.0123456789".len() {
+        marks[b"-_/.0123456789"[n] as usize] = true;
+        n += 1;
+    }
+    marks
+};
+
 /// Names of notes that stand for their folder.
 const INDEX_NAMES: [&str; 3] = ["index", "_index", "readme"];
 
@@ -242,7 +253,7 @@ impl Collector<'_> {
         let bytes = text.as_bytes();
         let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '/' | '-');
         // Most words have no mark of a file's name, and are skipped as bytes.
-        let is_mark = |byte: &u8| matches!(byte, b'0'..=b'9' | b'-' | b'_' | b'/' | b'.');
+        let is_mark = |byte: &u8| IS_MARK[usize::from(*byte)];
         let mut from = 0;
         while let Some(mark) = bytes[from..].iter().position(is_mark) {
             let mark = from + mark;

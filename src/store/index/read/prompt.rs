@@ -22,7 +22,7 @@ const MOST_LOADED: usize = 100;
 /// A name in more notes joins nothing.
 const MOST_SHARING: i64 = 40;
 /// The share of a note's links that leads over shared names.
-const NAMES: f64 = 0.3;
+const NAMES: f64 = 0.2;
 /// A title in more notes names none of them.
 const MOST_TITLED: i64 = 40;
 /// A word is rare in at most one of so many notes.
