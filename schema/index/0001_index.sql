@@ -134,7 +134,7 @@ CREATE TABLE ranking (
     note       INTEGER NOT NULL,
     activation REAL NOT NULL,
     walk       REAL NOT NULL,
-    prior      REAL NOT NULL,
+    linked     INTEGER NOT NULL,    -- whether a note that the walk came to links with it
     sessions   INTEGER NOT NULL,    -- in how many the note changed
     age        INTEGER NOT NULL     -- how many there were since its last change
 );

@@ -129,10 +129,10 @@ pub(super) fn remember(
 /// Why a context is empty: the notes could not be read in time, which is transient, or there are
 /// none, which is not.
 fn nothing_to_say(faults: &[Fault]) -> NotDelivered {
-    use FaultSource::{Graph, Index, Project, Recent, Search};
+    use FaultSource::{Graph, Index, Notes, Project, Recent, Search};
     let said = |fault: &Fault| format!("{}: {}", fault.source, fault.reason);
     let is_of_notes =
-        |fault: &&Fault| matches!(fault.source, Project | Index | Search | Recent | Graph);
+        |fault: &&Fault| matches!(fault.source, Project | Index | Search | Recent | Notes | Graph);
     match (faults.iter().find(is_of_notes), faults.first()) {
         (Some(fault), _) => NotDelivered::Unready(said(fault)),
         (None, Some(fault)) => NotDelivered::Nothing(said(fault)),

@@ -108,10 +108,11 @@ impl Worker {
         let place = self.timed("find", || found.clone().map_or_else(|| Place::find(request), Ok));
         let found = place.as_ref().ok().cloned();
         self.report(WorkerEvent::Place(Box::new(place)));
-        let Some(place) = found.filter(|place| place.settings.enabled.value) else { return };
+        let Some(mut place) = found.filter(|place| place.settings.enabled.value) else { return };
+        place.settings.rank.value = self.session.ranking_in(Some(&place));
         let budget = self.session.budget_in(Some(&place)).tokens;
         let asked = Asked {
-            ranking: self.session.ranking_in(Some(&place)),
+            ranking: place.settings.rank.value,
             budget,
             prompt: self.session.prompt.as_deref().and_then(Prompt::parse),
             branch: place.project.branch.clone(),

@@ -28,8 +28,7 @@ use crate::core::time_limits;
 
 /// Give a session its context, once
 ///
-/// Concepts and notes about the project and of the last 24 hours, with what stands around them in the graph, within
-/// an exact number of tokens. It is stored in a session of a running OpenCode server as a message that the model reads
+/// The notes that the session most likely needs, quoted, best first, within an exact number of tokens. It is stored in a session of a running OpenCode server as a message that the model reads
 /// and does not answer; the server's password is taken from OPENCODE_SERVER_PASSWORD. Only an idle session is given
 /// anything, and only once. Every context has a receipt: see `kgctx explain`.
 #[derive(Debug, ClapArgs)]

@@ -29,6 +29,8 @@ pub struct Relevance {
     pub prompt: f64,
     /// From the words of the branch's name.
     pub branch: f64,
+    /// Whether links from notes that changed lead to it.
+    pub is_linked: bool,
     /// The number of sessions in which the note changed.
     pub n_sessions: usize,
     /// The number of sessions since its last change.
@@ -43,6 +45,7 @@ impl Relevance {
             prior,
             prompt: 0.0,
             branch: 0.0,
+            is_linked: false,
             n_sessions: activation.map_or(0, |of| of.n_sessions),
             age: activation.map_or(0, |of| of.age),
         }

@@ -89,7 +89,7 @@ impl LocalIndex {
             place: place + 1,
             sessions: relevance.n_sessions,
             age: relevance.age,
-            linked: relevance.walk > 0.0,
+            linked: relevance.is_linked,
             prompted: relevance.prompt >= TELLING,
             branch: relevance.branch >= TELLING,
         };

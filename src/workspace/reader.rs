@@ -18,6 +18,7 @@ use crate::core::quote::passage::{FEW_NOTES, MOST_WORDS, MOST_WORDS_OF_FEW};
 use crate::core::search::fulltext;
 use crate::core::secrets;
 use crate::core::settings::LinkStyle;
+use crate::core::text::for_model;
 use crate::core::text::nfc::nfc;
 use crate::system::clock;
 use crate::system::vault;
@@ -110,7 +111,9 @@ impl<'a> FileReader<'a> {
         let note = markdown::parse_parts(&parts, path.stem(), style, remarks);
         let Parts { yaml, properties, body } = &parts;
         let folder = path.as_str().rsplit_once('/').map_or("", |(folder, _)| folder);
-        let masked = secrets::mask(body);
+        // Characters that nobody sees can stand inside of a secret.
+        let visible = for_model::visible(body);
+        let masked = secrets::mask(&visible);
         let (lines, tags) = (&body_lines(&masked), &note.tags);
         let references = references(&Referring { style, folder, yaml, properties, tags, lines });
         let aliases = note.aliases.iter().map(String::as_str);

@@ -69,7 +69,7 @@ const HISTORY: &[(&str, &str)] = &[
     ),
     (
         "ranking",
-        "SELECT r.place, f.vault, f.path, n.name, r.activation, r.walk, r.prior, r.sessions, r.age FROM ranking r
+        "SELECT r.place, f.vault, f.path, n.name, r.activation, r.walk, r.linked, r.sessions, r.age FROM ranking r
          LEFT JOIN notes n ON n.id = r.note LEFT JOIN folders f ON f.id = n.folder ORDER BY 1",
     ),
 ];

@@ -36,7 +36,9 @@ impl Worker {
         self.report(WorkerEvent::Notes(state, notes.clone()));
         let recent = match elsewhere {
             // Ranked notes tell more than those of the last day, and need no clock.
-            _ if notes.as_ref().is_ok_and(|notes| !notes.is_empty()) => Ok(Vec::new()),
+            _ if notes.as_ref().is_ok_and(|notes| !notes.is_empty()) && source.beside.is_none() => {
+                Ok(Vec::new())
+            }
             Some(recent) => recent.wait().unwrap_or_else(|| Err(OUR_FAULT.to_owned().into())),
             None => self.found(source, "recent", |source| source.recent(self.session.now)),
         };

@@ -95,9 +95,11 @@ fn words(place: usize, budget: usize) -> Option<usize> {
 fn note_line(ranked: &RankedNote, words: Option<usize>, found: &Found) -> Candidate {
     let RankedNote { note, passage, .. } = ranked;
     let quote = words.map(|words| passage.quote(words)).filter(|quote| !quote.is_empty());
-    let quote = for_model::one_line(&quote.unwrap_or_else(|| note.excerpt.clone()));
-    let more = Some(passage.whole()).filter(|more| more.len() > quote.len());
-    let more = for_model::one_line(&more.unwrap_or_default());
+    let quote = quote.as_deref().map(|quote| without_title(quote, &note.title));
+    let quote = for_model::one_line(quote.unwrap_or(&note.excerpt));
+    let whole = passage.whole();
+    let more = Some(without_title(&whole, &note.title)).filter(|more| more.len() > quote.len());
+    let more = for_model::one_line(more.unwrap_or_default());
     let uri = for_model::one_line(&note.uri);
     let title = shown_title(&note.title);
     let name = if adds_to(&uri, &title) { format!("{uri} {title}") } else { uri };
@@ -106,6 +108,12 @@ fn note_line(ranked: &RankedNote, words: Option<usize>, found: &Found) -> Candid
         line: Line::Quoted { name, quote, more },
         signals: note_signals(found, note),
     }
+}
+
+/// A long quote without the title that it begins with: address or title stand before it.
+fn without_title<'a>(quote: &'a str, title: &str) -> &'a str {
+    let rest = quote.strip_prefix(title).and_then(|rest| rest.strip_prefix(':'));
+    rest.map(str::trim_start).filter(|rest| !rest.is_empty()).unwrap_or(quote)
 }
 
 /// Whether a title says more than the address: some word of it is not in there.
@@ -118,4 +126,26 @@ fn adds_to(uri: &str, title: &str) -> bool {
     };
     let of_uri = words(uri);
     words(title).iter().any(|word| !of_uri.contains(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_title_is_not_said_twice() {
+        assert_eq!(
+            without_title("Edit history: 2026: mended it", "Edit history"),
+            "2026: mended it"
+        );
+        assert_eq!(without_title("Edit history", "Edit history"), "Edit history");
+        assert_eq!(without_title("Edit history:", "Edit history"), "Edit history:");
+        assert_eq!(without_title("Other words", "Edit history"), "Other words");
+    }
+
+    #[test]
+    fn a_title_is_shown_where_it_adds_to_the_address() {
+        assert!(!adds_to("memory://docs/auth-flow", "Auth flow"));
+        assert!(adds_to("memory://docs/t13", "T13: Command line"));
+    }
 }

@@ -72,10 +72,14 @@ pub fn block_ids(text: &str) -> impl Iterator<Item = &str> {
     properties.filter(|(key, _)| *key == "id").map(|(_, id)| id)
 }
 
+/// A longer text in brackets is no id.
+const LONGEST_ID_BYTES: usize = 256;
+
 /// The ids of blocks that a line refers to.
 pub fn block_references(line: &str) -> impl Iterator<Item = &str> {
     let starts = line.match_indices("((").map(|(at, _)| &line[at + 2..]);
-    starts.filter_map(|rest| rest.split_once("))")).map(|(id, _)| id)
+    let near = starts.map(|rest| &rest[..rest.floor_char_boundary(LONGEST_ID_BYTES)]);
+    near.filter_map(|rest| rest.split_once("))")).map(|(id, _)| id)
 }
 
 /// The title that Logseq shows for the file of a page without a title.

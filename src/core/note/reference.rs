@@ -8,10 +8,14 @@ use std::collections::BTreeMap;
 use crate::core::note::related::{Related, find_related};
 use crate::core::note::tag::find_tags;
 use crate::core::note::{EXTENSIONS, logseq, name, wikilink, without_extension};
-use crate::core::quote::lines::BodyLine;
+use crate::core::quote::lines::{BodyLine, beginning_of};
 use crate::core::settings::LinkStyle;
 use crate::core::text::nfc::nfc;
 
+/// A longer target is no link.
+const LONGEST_TARGET_BYTES: usize = 1_024;
+/// The number of aliases and blocks of a note that can be referred to.
+const MOST_OTHER_NAMES: usize = 200;
 /// A note with more references is a generated list.
 const MOST_REFERENCES: usize = 500;
 /// Mentions say less than links, and long notes have many.
@@ -105,6 +109,7 @@ pub fn keys<'a>(path: &str, title: &str, others: impl Iterator<Item = &'a str>) 
     let unbracketed = title.split(" (").next().unwrap_or(title);
     let short = title.split(',').next().unwrap_or(title);
     let names = [path, stem, &unfolded, title, unbracketed, short, folder, folder_name].into_iter();
+    let others = others.take(MOST_OTHER_NAMES);
     let mut keys: Vec<Key> = names.filter_map(Key::of).chain(others.filter_map(Key::of)).collect();
     keys.sort_unstable();
     keys.dedup();
@@ -133,13 +138,15 @@ pub fn references(note: &Referring<'_>) -> References {
     });
     tags.iter().for_each(|tag| collector.tag(tag));
     let text = || lines.iter().filter(|line| !line.is_code).map(|line| line.beginning());
-    for line in text().chain(properties.lines()) {
+    for line in text().chain(properties.lines().map(beginning_of)) {
         wikilink::find_links(line, |inner| collector.wiki(inner));
         collector.marks(line);
         // Looking for a single byte needs no preparation, and most lines have none.
         let closing = memchr::memchr_iter(b']', line.as_bytes());
         for at in closing.filter(|at| line.as_bytes().get(at + 1) == Some(&b'(')) {
-            let target = line[at + 2..].trim_start_matches('<');
+            let target = &line[at + 2..];
+            let target = &target[..target.floor_char_boundary(LONGEST_TARGET_BYTES)];
+            let target = target.trim_start_matches('<');
             collector.markdown(target.split([')', '>', ' ']).next().unwrap_or_default());
         }
     }
@@ -169,8 +176,8 @@ impl Collector<'_> {
     /// Adds a reference; returns whether it is new.
     fn add(&mut self, name: &str, kind: ReferenceKind) -> bool {
         let n_before = self.references.len();
-        if let Some(key) = Key::of(name)
-            && n_before < MOST_REFERENCES
+        if n_before < MOST_REFERENCES
+            && let Some(key) = Key::of(name)
         {
             let known = self.references.entry(key).or_insert(kind);
             *known = kind.min(*known);

@@ -40,7 +40,7 @@ impl<'a> BodyLine<'a> {
 
     /// The line, or the beginning of an endless one.
     pub fn beginning(&self) -> &'a str {
-        &self.raw[..self.raw.floor_char_boundary(LONGEST_LINE_BYTES)]
+        beginning_of(self.raw)
     }
 
     pub(super) fn kind(&self) -> LineKind {
@@ -60,6 +60,11 @@ impl<'a> BodyLine<'a> {
             LineKind::Prose
         }
     }
+}
+
+/// A line, or the beginning of an endless one.
+pub fn beginning_of(line: &str) -> &str {
+    &line[..line.floor_char_boundary(LONGEST_LINE_BYTES)]
 }
 
 /// The lines of a body that can be quoted, in order.
@@ -96,13 +101,23 @@ fn has_word(text: &str) -> bool {
     text.contains(char::is_alphanumeric)
 }
 
-/// Whether a line is markup alone: a comment, an HTML tag, a directive.
+/// Whether a line is markup alone: a comment, an HTML tag, a directive, the target of links.
 fn is_rule(line: &str) -> bool {
     line.starts_with("<!--") && line.find("-->").is_none_or(|at| at + 3 == line.len())
         || line.starts_with('<') && line.find('>') == Some(line.len() - 1)
         || line.starts_with('{') && line.ends_with('}')
+        || is_link_target(line)
         || line.starts_with("%%")
         || line.starts_with(":::")
+}
+
+/// Whether a line is `[name]: https://…`, and no sentence such as `[Decision]: We stay.`
+fn is_link_target(line: &str) -> bool {
+    let Some((_, target)) = line.strip_prefix('[').and_then(|rest| rest.split_once("]: ")) else {
+        return false;
+    };
+    let target = target.trim();
+    !target.contains(' ') && (target.contains("://") || target.starts_with(['.', '/', '#', '<']))
 }
 
 fn is_key_value(text: &str) -> bool {
@@ -121,7 +136,7 @@ mod tests {
 
     #[test]
     fn lines_without_words_and_comments_are_left_out() {
-        let body = "# Head\n\n---\n<!-- one -->\ntext a b c d\n<!-- two\nthree\n-->\n```rust\nfn x() {}\n```\nend";
+        let body = "# Head\n\n---\n[home]: https://a.b\n<!-- one -->\ntext a b c d\n<!-- two\nthree\n-->\n```rust\nfn x() {}\n```\nend";
         let lines: Vec<(&str, bool, bool)> = body_lines(body)
             .iter()
             .map(|line| (line.raw, line.is_code, line.is_after_gap))
@@ -135,6 +150,12 @@ mod tests {
                 ("end", false, false),
             ]
         );
+    }
+
+    #[test]
+    fn targets_of_links_are_told_from_sentences() {
+        assert!(is_link_target("[home]: https://a.b/c") && is_link_target("[a b]: ./c.md#d"));
+        assert!(!is_link_target("[Decision]: We stay.") && !is_link_target("[x] done: all"));
     }
 
     #[test]

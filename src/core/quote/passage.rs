@@ -48,6 +48,11 @@ impl Passage {
         Passage(is_changed, beginning.pieces)
     }
 
+    /// Whether it quotes what a change touched.
+    pub fn is_changed(&self) -> bool {
+        self.0
+    }
+
     /// The most important pieces, with at most so many words, in the order of the note.
     pub fn quote(&self, words: usize) -> String {
         self.first(if self.0 { words } else { words.min(BEGINNING_WORDS) })

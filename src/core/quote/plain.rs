@@ -5,6 +5,7 @@ use crate::core::text::for_model;
 /// A longer run without a blank is data, such as an embedded picture.
 const LONGEST_RUN_BYTES: usize = 300;
 const LONGEST_TAG_BYTES: usize = 200;
+const LONGEST_LINK_BYTES: usize = 2_048;
 
 /// The plain text of a line.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -136,6 +137,20 @@ impl Words<'_> {
     }
 }
 
+/// The part of a text in which a link or tag must end: looking through the rest of a hostile line for each would take
+/// for ever.
+fn near(text: &str) -> &str {
+    &text[..text.floor_char_boundary(LONGEST_LINK_BYTES)]
+}
+
+/// What follows a character that is written by its name, such as `&nbsp;`.
+fn entity(text: &str) -> Option<&str> {
+    let rest = text.strip_prefix('&')?;
+    let end = rest.bytes().take(9).position(|byte| byte == b';').filter(|&end| end >= 2)?;
+    let is_name = rest[..end].bytes().all(|byte| byte.is_ascii_alphanumeric());
+    is_name.then_some(&rest[end + 1..])
+}
+
 /// The text of a wiki link. Some programs write it behind the bar and some before it: it is the side that looks least
 /// like an address.
 fn label(inner: &str) -> &str {
@@ -166,6 +181,10 @@ impl Stripper {
                 '<' => self.tag(rest).unwrap_or_else(|| self.keep(rest, c)),
                 '*' | '`' => self.mark(&rest[1..]),
                 '|' => self.blank(&rest[1..]),
+                '&' => match entity(rest) {
+                    Some(after) => self.blank(after),
+                    None => self.keep(rest, c),
+                },
                 '~' if rest.starts_with("~~") => self.blank(&rest[2..]),
                 '=' if rest.starts_with("==") => self.blank(&rest[2..]),
                 c if c.is_whitespace() => self.blank(&rest[c.len_utf8()..]),
@@ -205,7 +224,7 @@ impl Stripper {
     /// Copies characters without a meaning, or leaves them out where they are data.
     fn run<'a>(&mut self, rest: &'a str) -> &'a str {
         let end = rest.find(|c: char| {
-            c.is_whitespace() || matches!(c, '!' | '[' | '<' | '*' | '`' | '|' | '~' | '=')
+            c.is_whitespace() || matches!(c, '!' | '[' | '<' | '*' | '`' | '|' | '~' | '=' | '&')
         });
         let (run, after) = rest
             .split_at(end.unwrap_or(rest.len()).max(rest.chars().next().map_or(0, char::len_utf8)));
@@ -218,11 +237,12 @@ impl Stripper {
     }
 
     fn image<'a>(&mut self, rest: &'a str) -> Option<&'a str> {
-        let end = match rest.starts_with("![[") {
-            true => rest.find("]]")? + 2,
+        let near = near(rest);
+        let end = match near.starts_with("![[") {
+            true => near.find("]]")? + 2,
             false => {
-                let label = rest.find("](")?;
-                label + 2 + rest[label + 2..].find(')')? + 1
+                let label = near.find("](")?;
+                label + 2 + near[label + 2..].find(')')? + 1
             }
         };
         self.blank("");
@@ -241,7 +261,7 @@ impl Stripper {
     fn link<'a>(&mut self, rest: &'a str) -> Option<&'a str> {
         self.has_links = true;
         if let Some(inner) = rest.strip_prefix("[[") {
-            let end = inner.find("]]").filter(|&end| !inner[..end].contains('['))?;
+            let end = near(inner).find("]]").filter(|&end| !inner[..end].contains('['))?;
             let label = label(&inner[..end]);
             self.strip_inner(label);
             // The last side of a link reads on as the text does.
@@ -250,9 +270,9 @@ impl Stripper {
             }
             return Some(&inner[end + 2..]);
         }
-        let label_end = rest.find(']').filter(|&end| !rest[1..end].contains('['))?;
+        let label_end = near(rest).find(']').filter(|&end| !rest[1..end].contains('['))?;
         let target = rest[label_end + 1..].strip_prefix('(')?;
-        let target_end = target.find(')')?;
+        let target_end = near(target).find(')')?;
         self.strip_inner(&rest[1..label_end]);
         self.gap(&target[..target_end]);
         Some(&target[target_end + 1..])
@@ -271,8 +291,10 @@ impl Stripper {
 
     fn tag<'a>(&mut self, rest: &'a str) -> Option<&'a str> {
         let end = match rest.starts_with("<!--") {
-            true => rest.find("-->")? + 3,
-            false => rest.find('>').filter(|&end| (2..=LONGEST_TAG_BYTES).contains(&end))? + 1,
+            true => near(rest).find("-->")? + 3,
+            false => {
+                near(rest).find('>').filter(|&end| (2..=LONGEST_TAG_BYTES).contains(&end))? + 1
+            }
         };
         self.blank("");
         self.gap(&rest[..end]);
@@ -299,6 +321,7 @@ mod tests {
         check("a <b>bold</b> word <!-- hidden --> after", "a bold word after");
         check("| cell | other |", "cell other");
         check("2 < 3 and a[0] = x", "2 < 3 and a[0] = x");
+        check("one&nbsp;&bull; two & three&four; R&D", "one two & three R&D");
         check("a*b **c** (`d`)", "a b c (d)");
         check(&format!("pic {} end", "A1".repeat(200)), "pic end");
         check("[open (never closed", "[open (never closed");

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::core::search::fulltext;
+use crate::core::text::nfc::nfc;
 
 /// How many words of a prompt are looked at.
 const MOST_WORDS: usize = 64;
@@ -44,7 +45,7 @@ pub struct NamedNotes {
 impl Prompt {
     /// `None` for a text without words.
     pub fn parse(text: &str) -> Option<Prompt> {
-        let lower = text.to_lowercase();
+        let lower = nfc(text).to_lowercase();
         let words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
         let words: Vec<String> = words.take(MOST_WORDS).map(str::to_owned).collect();
         (!words.is_empty()).then_some(Prompt { words })

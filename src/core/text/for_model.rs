@@ -4,6 +4,7 @@
 mod host_tags;
 mod visible;
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 pub use host_tags::host_tag_places;
@@ -69,6 +70,22 @@ pub fn invisible_places(text: &str) -> Vec<Range<usize>> {
     places
 }
 
+/// Returns `text` without its invisible characters.
+pub fn visible(text: &str) -> Cow<'_, str> {
+    let places = if text.is_ascii() { Vec::new() } else { invisible_places(text) };
+    if places.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let mut visible = String::with_capacity(text.len());
+    let mut seen = 0;
+    for place in places {
+        visible.push_str(&text[seen..place.start]);
+        seen = place.end;
+    }
+    visible.push_str(&text[seen..]);
+    Cow::Owned(visible)
+}
+
 fn is_blank(piece: &str) -> bool {
     piece.starts_with(char::is_whitespace)
 }
@@ -77,8 +94,8 @@ fn is_blank(piece: &str) -> bool {
 fn harmless(text: &str) -> String {
     let text = host_tags::neutralised(text);
     match secrets::mask(&text) {
-        std::borrow::Cow::Borrowed(_) => text,
-        std::borrow::Cow::Owned(masked) => masked,
+        Cow::Borrowed(_) => text,
+        Cow::Owned(masked) => masked,
     }
 }
 

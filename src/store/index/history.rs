@@ -77,11 +77,17 @@ pub(super) fn remembered(
     };
     let mut changes = past.changes;
     if past.hash == read.hash {
-        return Remembered { passage: past.passage, lines, prior, changes };
+        let known = serde_json::from_str::<Passage>(&past.passage).ok();
+        // Only which lines changed is history: a beginning is made anew, as long as it is wanted now.
+        let passage = match known.is_some_and(|known| known.is_changed()) {
+            true => past.passage,
+            false => json(&quotes.beginning),
+        };
+        return Remembered { passage, lines, prior, changes };
     }
-    if changes.last() != Some(&at) {
-        changes.push(at);
-        changes.sort_unstable();
+    // A restored file can have an earlier time.
+    if let Err(place) = changes.binary_search(&at) {
+        changes.insert(place, at);
     }
     let touched = marks::touched(&marks::from_bytes(&past.lines), &quotes.lines);
     let passage = match touched.is_empty() {

@@ -15,6 +15,8 @@ use crate::store::index::{IndexError, NoteId};
 const SHARED_NAME: i64 = 5;
 /// The number of newest notes that are read of those that refer to a name.
 const MOST_BACK_LINKS: i64 = 100;
+/// The number of a note's names that back-links are looked up by.
+const MOST_NAMES: usize = 50;
 /// A back-link says less than a link.
 const BACK: f64 = 0.5;
 
@@ -44,7 +46,8 @@ pub(super) fn links_of(
 ) -> Result<BTreeMap<NoteId, f64>, IndexError> {
     let Some((keys, references)) = refers(connection, note)? else { return Ok(BTreeMap::new()) };
     let mut forward = Weights::default();
-    let mut named = connection.prepare_cached("SELECT note FROM keys WHERE key = ?1 LIMIT ?2")?;
+    let mut named = connection
+        .prepare_cached("SELECT note FROM keys WHERE key = ?1 ORDER BY note DESC LIMIT ?2")?;
     for (key, kind) in references {
         forward.add(&mut named, &[&key, &SHARED_NAME], weight(kind))?;
     }
@@ -82,7 +85,8 @@ fn names_of(connection: &Connection, note: NoteId) -> Result<Vec<String>, IndexE
         let (title, file): (String, String) = (row.get(0)?, row.get(2)?);
         Ok(rows::names(&title, &string_list(row, 1)?, &nfc(without_extension(&file))))
     })?;
-    Ok(names.into_iter().map(|(name, _)| name.as_str().to_owned()).collect())
+    let names = names.into_iter().take(MOST_NAMES);
+    Ok(names.map(|(name, _)| name.as_str().to_owned()).collect())
 }
 
 /// Each linked note with its best weight: a note that is named in two ways is linked once.

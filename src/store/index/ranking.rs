@@ -1,6 +1,6 @@
 //! The ranking of an index: the notes that a session most likely needs, computed whenever the index is written.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -24,8 +24,11 @@ pub(super) fn write_ranking(connection: &Connection) -> Result<(), IndexError> {
     let changes: Vec<_> = changes.into_iter().map(|(change, _)| change).collect();
     let activations = activations(&changes);
     let seeds = seeds(&activations);
+    let mut linked: BTreeSet<NoteId> = BTreeSet::new();
     let walk = walk(&seeds, START_RESTART, MOST_LOADED, |note| {
-        links_of(connection, note).map(|links| links.into_iter().collect())
+        let links = links_of(connection, note)?;
+        linked.extend(links.keys());
+        Ok::<_, IndexError>(links.into_iter().collect())
     })?;
     for &note in walk.keys() {
         if !priors.contains_key(&note) {
@@ -35,15 +38,16 @@ pub(super) fn write_ranking(connection: &Connection) -> Result<(), IndexError> {
         }
     }
     connection.execute("DELETE FROM ranking", [])?;
-    let sql = "INSERT INTO ranking (place, note, activation, walk, prior, sessions, age) \
+    let sql = "INSERT INTO ranking (place, note, activation, walk, linked, sessions, age) \
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     let mut row = connection.prepare_cached(sql)?;
     let ranked = ranked(&activations, &walk, &priors);
     for (place, (note, relevance)) in ranked.into_iter().take(RANKED).enumerate() {
-        let Relevance { activation, walk, prior, n_sessions, age, .. } = relevance;
+        let Relevance { activation, walk, n_sessions, age, .. } = relevance;
         let place = place as i64 + 1;
         let (sessions, age) = (n_sessions as i64, age as i64);
-        row.execute(params![place, note, activation, walk, prior, sessions, age])?;
+        let is_linked = linked.contains(&note);
+        row.execute(params![place, note, activation, walk, is_linked, sessions, age])?;
     }
     Ok(())
 }

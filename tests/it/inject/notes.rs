@@ -242,3 +242,42 @@ fn two_rankings_are_shown_side_by_side() {
     let alone = zephyr.command(&["explain", "--compare", "frequency"]).output().unwrap();
     assert_eq!(alone.status.code(), Some(2), "there is nothing to compare with afterwards");
 }
+
+#[test]
+fn a_file_that_comes_back_with_an_earlier_time_is_one_more_version() {
+    let zephyr = Zephyr::new();
+    for n in 0..3 {
+        zephyr.note(&format!("part-{n}.md"), &sentences(&format!("part{n}"), 3), 10 + n);
+    }
+    zephyr.note("hull.md", &sentences("oak", 4), 9);
+    zephyr.text();
+    zephyr.note("hull.md", &sentences("ash", 4), 5);
+    zephyr.text();
+    // A backup brings another text with the time of the first one.
+    zephyr.note("hull.md", &sentences("elm", 4), 9);
+    for _ in 0..2 {
+        let answer = zephyr.inject(&[]);
+        assert_eq!(answer["faults"], serde_json::json!([]));
+        assert!(answer["text"].as_str().unwrap().contains("The elm number"), "{answer:#}");
+    }
+    let full = zephyr.command(&["index", "--full"]).output().unwrap();
+    assert!(full.status.success(), "{}", stderr(&full));
+    assert!(zephyr.text().contains("The elm number"));
+}
+
+#[test]
+fn a_note_without_links_is_not_said_to_have_any() {
+    let zephyr = Zephyr::new();
+    zephyr.note("alone.md", "# Alone\n\nNobody links to these words, and they link to nobody.", 3);
+    zephyr.note("keel.md", "# Keel\n\nThe [[mast]] stands on it, and that is all it is for.", 3);
+    zephyr.note("mast.md", "# Mast\n\nIt carries the sails of the ship and a small flag.", 3);
+    zephyr.text();
+    let explained = zephyr.answer("explain", &["explain", "--json"]);
+    let lines = explained["lines"].as_array().unwrap();
+    let reason = |name: &str| {
+        let of = |line: &&Value| line["text"].as_str().unwrap().contains(name);
+        lines.iter().find(of).unwrap()["reason"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(reason("docs/alone"), "changed in the last session");
+    assert!(reason("docs/mast").contains("linked with notes that changed"), "{}", reason("mast"));
+}

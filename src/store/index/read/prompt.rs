@@ -98,14 +98,12 @@ impl Index {
     /// The notes with a title, alias or file name, in any vault.
     fn titled(&self, name: &str, n_vaults: usize) -> Result<Vec<NoteId>, IndexError> {
         let Some(key) = Key::of(name) else { return Ok(Vec::new()) };
-        let sql = "SELECT note FROM keys WHERE key = ?1 LIMIT ?2";
-        let mut statement = self.connection.prepare_cached(sql)?;
-        let mut notes = Vec::new();
-        for vault in 0..n_vaults {
-            let question = params![in_vault(vault, key), MOST_TITLED + 1];
-            let rows = statement.query_map(question, |row| row.get(0))?;
-            notes.extend(rows.collect::<Result<Vec<NoteId>, _>>()?);
-        }
+        let keys: Vec<String> =
+            (0..n_vaults).map(|vault| in_vault(vault, key).to_string()).collect();
+        let sql = format!("SELECT note FROM keys WHERE key IN ({}) LIMIT ?1", keys.join(", "));
+        let mut statement = self.connection.prepare(&sql)?;
+        let rows = statement.query_map([MOST_TITLED + 1], |row| row.get(0))?;
+        let notes: Vec<NoteId> = rows.collect::<Result<_, _>>()?;
         Ok(if notes.len() as i64 > MOST_TITLED { Vec::new() } else { notes })
     }
 

@@ -23,7 +23,7 @@ impl Index {
     /// The notes that a session most likely needs, best first.
     pub fn ranked(&self, limit: usize) -> Result<Vec<RankedCard>, IndexError> {
         let sql = format!(
-            "SELECT {CARD_COLUMNS}, {COLUMNS}, r.activation, r.walk, r.sessions, r.age FROM ranking r \
+            "SELECT {CARD_COLUMNS}, {COLUMNS}, r.activation, r.walk, r.sessions, r.age, r.linked FROM ranking r \
              CROSS JOIN notes n ON n.id = r.note CROSS JOIN folders f ON f.id = n.folder \
              CROSS JOIN quotes q ON q.note = r.note WHERE q.card <> '' ORDER BY r.place LIMIT ?1"
         );
@@ -34,6 +34,7 @@ impl Index {
             ranked.relevance.walk = row.get(10)?;
             ranked.relevance.n_sessions = row.get::<_, i64>(11)? as usize;
             ranked.relevance.age = row.get::<_, i64>(12)? as usize;
+            ranked.relevance.is_linked = row.get(13)?;
             Ok(ranked)
         })?;
         Ok(rows.collect::<Result<_, _>>()?)
