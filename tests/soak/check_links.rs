@@ -228,7 +228,12 @@ fn simple_counts(files: &[RepositoryFile], style: LinkStyle) -> [Count; 3] {
             };
             let concept = match style {
                 LinkStyle::Maenifold => normal_form(inner),
-                _ => normal_form(inner.split(['|', '#']).next().unwrap().trim_end_matches('\\')),
+                _ => {
+                    let name = inner.split(['|', '#', '^']).next().unwrap().trim_end_matches('\\');
+                    let below =
+                        name.strip_prefix("dendron://").and_then(|rest| rest.split_once('/'));
+                    normal_form(below.map_or(name, |(_, note)| note))
+                }
             };
             if !concept.is_empty() {
                 concepts.entry(concept).or_default().insert(number);

@@ -58,7 +58,8 @@ impl Names {
             }
             _ => {
                 let name = name.trim();
-                let name = without_extension(name);
+                // No other ending: Dendron has notes that are called `a.markdown`.
+                let name = name.strip_suffix(".md").unwrap_or(name);
                 (!name.is_empty()).then(|| name.to_lowercase())
             }
         }
