@@ -37,7 +37,7 @@ pub fn build(request: &ContextRequest<'_>, found: &Found) -> Context {
     let ranked = rank(request.ranking, found);
     let candidates = match request.ranking {
         Ranking::Frequency => compose(&ranked, &found.details),
-        Ranking::Notes => compose_notes(&ranked, found, request.budget),
+        Ranking::Notes => compose_notes(&ranked, found, request),
     };
     let Packed { text, used, parts, shown } = pack(request, &candidates);
     let entries = candidates.into_iter().zip(shown);

@@ -1,6 +1,6 @@
 //! Composes the candidates of a context of quoted notes: a few at length, many in one line, and a little of the graph.
 
-use crate::core::context::budget::Budget;
+use crate::core::context::build::ContextRequest;
 use crate::core::context::candidate::{Candidate, Line, Part};
 use crate::core::context::compose::{connections, shown_title};
 use crate::core::context::found::{Found, RankedNote};
@@ -9,6 +9,8 @@ use crate::core::context::rank::{Ranked, note_signals};
 use crate::core::note::concept::Concept;
 use crate::core::quote::passage::MOST_WORDS;
 use crate::core::text::for_model;
+use crate::core::tokens;
+use crate::core::tokens::encoding::Encoding;
 
 /// The number of notes at length for a budget of [`FULL_TOKENS`]; fewer for less.
 const LONG_NOTES: usize = 3;
@@ -19,8 +21,6 @@ const MEDIUM_WORDS: usize = 60;
 const LONG_FROM_TOKENS: usize = 1_500;
 /// The graph gets up to 1/`GRAPH_SHARE` of the budget: every line about it costs the line of a note.
 const GRAPH_SHARE: usize = 40;
-/// About as many characters as a token has.
-const CHARS_PER_TOKEN: usize = 4;
 const MOST_CONNECTIONS: usize = 5;
 /// The number of neighbours in such a line.
 const CONNECTED: usize = 4;
@@ -41,7 +41,12 @@ fn scaled(n_notes: usize, budget: usize) -> usize {
     ((n_notes * budget + FULL_TOKENS / 2) / FULL_TOKENS).max(1)
 }
 
-pub(super) fn compose_notes(ranked: &Ranked<'_>, found: &Found, budget: Budget) -> Vec<Candidate> {
+pub(super) fn compose_notes(
+    ranked: &Ranked<'_>,
+    found: &Found,
+    request: &ContextRequest<'_>,
+) -> Vec<Candidate> {
+    let ContextRequest { budget, encoding, .. } = *request;
     let mut candidates: Vec<Candidate> = ranked
         .notes
         .iter()
@@ -50,13 +55,17 @@ pub(super) fn compose_notes(ranked: &Ranked<'_>, found: &Found, budget: Budget) 
         .map(|(place, note)| note_line(note, words(place, budget.tokens), found))
         .collect();
     let at = n_at_length(budget.tokens).min(candidates.len());
-    candidates.splice(at..at, graph_lines(ranked, found, budget));
+    candidates.splice(at..at, graph_lines(ranked, found, budget.tokens / GRAPH_SHARE, encoding));
     candidates
 }
 
-/// The best concepts with their strongest neighbours, as far as their share of the budget goes.
-fn graph_lines(ranked: &Ranked<'_>, found: &Found, budget: Budget) -> Vec<Candidate> {
-    let mut room = budget.tokens / GRAPH_SHARE * CHARS_PER_TOKEN;
+/// The best concepts with their strongest neighbours, with at most so many tokens.
+fn graph_lines(
+    ranked: &Ranked<'_>,
+    found: &Found,
+    mut room: usize,
+    encoding: Encoding,
+) -> Vec<Candidate> {
     let mut lines = Vec::new();
     for concept in ranked.concepts.iter().filter(|found| is_plain(&found.concept)) {
         let Some(detail) = found.details.get(&concept.concept) else { continue };
@@ -67,9 +76,8 @@ fn graph_lines(ranked: &Ranked<'_>, found: &Found, budget: Budget) -> Vec<Candid
         if to.is_empty() || lines.len() == MOST_CONNECTIONS {
             continue;
         }
-        let Some(left) = room.checked_sub(Forms::of(&line.line).whole().chars().count()) else {
-            break;
-        };
+        let text = format!("{}\n", Forms::of(&line.line).whole());
+        let Some(left) = room.checked_sub(tokens::count(encoding, &text)) else { break };
         room = left;
         lines.push(line);
     }

@@ -22,21 +22,24 @@ const MOST_REFERENCES: usize = 500;
 const MOST_MENTIONS: usize = 16;
 const MOST_NAMES: usize = 48;
 
-/// Bytes that names of files have and other words have not.
+/// Bytes that most names of files have and most other words have not.
+const MARKS: &[u8] = b"-_/.0123456789";
+/// The same as a table: every byte of every note is looked up.
 const IS_MARK: [bool; 256] = {
-    let mut marks = [false; 256];
+    let mut is_mark = [false; 256];
     let mut n = 0;
-    while n < b"-_/.0123456789".len() {
-        marks[b"-_/.0123456789"[n] as usize] = true;
+    while n < MARKS.len() {
+        is_mark[MARKS[n] as usize] = true;
         n += 1;
     }
-    marks
+    is_mark
 };
 
 /// Names of notes that stand for their folder.
 const INDEX_NAMES: [&str; 3] = ["index", "_index", "readme"];
 
-/// A name of a note, hashed (a collision only adds a weak link): names with equal words have equal keys, in any case and with anything between the words.
+/// A name of a note, hashed: a collision only adds a weak link. Names with equal words have equal keys, in any case and
+/// with anything between the words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key(pub u32);
 

@@ -14,6 +14,8 @@ use crate::core::relevance::activation::Change;
 use crate::core::relevance::prior::prior;
 use crate::store::index::{IndexError, NoteId};
 
+/// A passage without pieces, as it is stored.
+const NOTHING: &str = "[false,[]]";
 /// Older changes are forgotten.
 pub(super) const MOST_CHANGES: usize = 4_000;
 
@@ -70,20 +72,20 @@ pub(super) fn remembered(
     let prior = prior(folder, &file.name, quotes.body.chars().count());
     let at = file.stamp.mtime.seconds();
     let json =
-        |passage: &Passage| serde_json::to_string(passage).unwrap_or_else(|_| "[]".to_owned());
+        |passage: &Passage| serde_json::to_string(passage).unwrap_or_else(|_| NOTHING.to_owned());
     let lines = marks::to_bytes(&quotes.lines);
     let Some(past) = past else {
         return Remembered { passage: json(&quotes.beginning), lines, prior, changes: vec![at] };
     };
     let mut changes = past.changes;
+    let known = serde_json::from_str::<Passage>(&past.passage).ok();
+    // Only what a change touched is history: a beginning is made anew, as long as it is wanted now.
+    let kept = match known.is_some_and(|known| known.is_changed()) {
+        true => past.passage,
+        false => json(&quotes.beginning),
+    };
     if past.hash == read.hash {
-        let known = serde_json::from_str::<Passage>(&past.passage).ok();
-        // Only which lines changed is history: a beginning is made anew, as long as it is wanted now.
-        let passage = match known.is_some_and(|known| known.is_changed()) {
-            true => past.passage,
-            false => json(&quotes.beginning),
-        };
-        return Remembered { passage, lines, prior, changes };
+        return Remembered { passage: kept, lines, prior, changes };
     }
     // A restored file can have an earlier time.
     if let Err(place) = changes.binary_search(&at) {
@@ -91,7 +93,7 @@ pub(super) fn remembered(
     }
     let touched = marks::touched(&marks::from_bytes(&past.lines), &quotes.lines);
     let passage = match touched.is_empty() {
-        true => past.passage,
+        true => kept,
         false => json(&Passage::of(&body_lines(&quotes.body), &touched, quotes.most_words)),
     };
     Remembered { passage, lines, prior, changes }

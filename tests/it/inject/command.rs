@@ -1,34 +1,18 @@
 //! The injection as a user sees it: what is found, what is shown, what is explained, what switches it off.
 
 use std::fs;
-use std::path::PathBuf;
 
 use serde_json::Value;
 
-use crate::support::{Scratch, atlas, git, stderr, valid, write_ago};
+use super::Zephyr;
+use crate::support::{atlas, git, stderr, valid, write_ago};
 
 const NOW: &str = "2026-11-15T12:00:00Z";
 const HOUR: u64 = 3_600;
 
-/// A project called zephyr with notes of its own.
-struct Zephyr {
-    scratch: Scratch,
-}
-
 impl Zephyr {
-    fn new() -> Zephyr {
-        let zephyr = Zephyr { scratch: Scratch::new() };
-        fs::create_dir_all(zephyr.notes()).unwrap();
-        git(&zephyr.scratch.path().join("zephyr"), &["init", "-q"]);
-        zephyr
-    }
-
-    fn notes(&self) -> PathBuf {
-        self.scratch.path().join("zephyr/docs")
-    }
-
     fn note(&self, name: &str, text: &str, hours_ago: u64) {
-        write_ago(&self.notes(), name, text, hours_ago * HOUR);
+        self.write(name, text, hours_ago * HOUR);
     }
 
     fn inject(&self, more: &[&str]) -> Value {

@@ -1,35 +1,34 @@
 //! A context of quoted notes, which is the default: what leads, what is quoted, and what is remembered of earlier states.
 
 use std::fs;
-use std::path::PathBuf;
 use std::process::Command;
 
 use serde_json::Value;
 
-use crate::support::{Scratch, git, stderr, valid, write_ago};
+use super::Zephyr;
+use crate::support::{git, stderr, valid};
 
 const NOW: &str = "2026-11-15T12:00:00Z";
 const DAY: u64 = 24 * 3_600;
 
-/// A project called zephyr, with the default ranking.
-struct Zephyr {
-    scratch: Scratch,
+/// The default ranking on the notes of a project.
+struct ByDefault(Zephyr);
+
+impl std::ops::Deref for ByDefault {
+    type Target = Zephyr;
+
+    fn deref(&self) -> &Zephyr {
+        &self.0
+    }
 }
 
-impl Zephyr {
-    fn new() -> Zephyr {
-        let zephyr = Zephyr { scratch: Scratch::new() };
-        fs::create_dir_all(zephyr.notes()).unwrap();
-        git(&zephyr.scratch.path().join("zephyr"), &["init", "-q"]);
-        zephyr
-    }
-
-    fn notes(&self) -> PathBuf {
-        self.scratch.path().join("zephyr/docs")
+impl ByDefault {
+    fn new() -> ByDefault {
+        ByDefault(Zephyr::new())
     }
 
     fn note(&self, name: &str, text: &str, days_ago: u64) {
-        write_ago(&self.notes(), name, text, days_ago * DAY);
+        self.write(name, text, days_ago * DAY);
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
@@ -75,7 +74,7 @@ fn shown(text: &str) -> Vec<&str> {
 
 #[test]
 fn notes_that_nothing_points_at_are_a_context_all_the_same() {
-    let zephyr = Zephyr::new();
+    let zephyr = ByDefault::new();
     zephyr.note("hull.md", "# Hull\n\nOak planks on ash ribs, caulked with cotton and tar.", 400);
     let frequency = zephyr.command(&["inject", "--session", "s", "--dry-run", "--now", NOW]);
     let mut frequency = frequency;
@@ -88,7 +87,7 @@ fn notes_that_nothing_points_at_are_a_context_all_the_same() {
 
 #[test]
 fn what_changes_in_every_session_leads_and_its_changed_lines_are_quoted() {
-    let zephyr = Zephyr::new();
+    let zephyr = ByDefault::new();
     for n in 0..80 {
         zephyr.note(&format!("part-{n}.md"), &sentences(&format!("part{n}"), 3), 100 + n);
     }
@@ -112,7 +111,7 @@ fn what_changes_in_every_session_leads_and_its_changed_lines_are_quoted() {
 
 #[test]
 fn a_moved_note_keeps_its_history_and_a_removed_one_leaves() {
-    let zephyr = Zephyr::new();
+    let zephyr = ByDefault::new();
     for n in 0..70 {
         zephyr.note(&format!("part-{n}.md"), &sentences(&format!("part{n}"), 3), 100 + n);
     }
@@ -134,7 +133,7 @@ fn a_moved_note_keeps_its_history_and_a_removed_one_leaves() {
 
 #[test]
 fn few_notes_fill_the_budget_with_their_text() {
-    let zephyr = Zephyr::new();
+    let zephyr = ByDefault::new();
     for n in 0..8 {
         zephyr.note(&format!("part-{n}.md"), &sentences(&format!("part{n}"), 80), 100 + n);
     }
@@ -150,7 +149,7 @@ fn few_notes_fill_the_budget_with_their_text() {
 
 #[test]
 fn the_clock_and_a_touched_file_change_no_byte() {
-    let zephyr = Zephyr::new();
+    let zephyr = ByDefault::new();
     for n in 0..6 {
         zephyr.note(&format!("part-{n}.md"), &sentences(&format!("part{n}"), 4), 30 * n);
     }
@@ -168,7 +167,7 @@ fn the_clock_and_a_touched_file_change_no_byte() {
 
 #[test]
 fn a_card_and_a_passage_hide_secrets_and_host_tags() {
-    let zephyr = Zephyr::new();
+    let zephyr = ByDefault::new();
     let secret = "ghp_Q3EGRXZ5T7PLMN2WQ3EGRXZ5T7PLMN2W1abc";
     let text = format!(
         "# Keys\n\nThe deploy token {secret} is old and must not be shown to any model at all.\n\
@@ -181,8 +180,8 @@ fn a_card_and_a_passage_hide_secrets_and_host_tags() {
 }
 
 /// A project with many notes, of which the oldest are about sails and ropes.
-fn with_old_notes() -> Zephyr {
-    let zephyr = Zephyr::new();
+fn with_old_notes() -> ByDefault {
+    let zephyr = ByDefault::new();
     zephyr.note("sail-plan.md", "# Sail plan\n\nThe main sail hangs on the [[rope store]] side, says the old boat builder of the yard.", 900);
     zephyr.note("rope-store.md", "# Rope store\n\nHemp is kept dry here by the harbour master, whose name nobody ever wrote down.", 901);
     for n in 0..90 {
@@ -216,7 +215,7 @@ fn a_prompt_brings_the_notes_that_it_names_and_what_they_link_to() {
 #[test]
 fn words_of_the_branch_count() {
     let zephyr = with_old_notes();
-    let first = |zephyr: &Zephyr| {
+    let first = |zephyr: &ByDefault| {
         let answer = zephyr.inject(&["--budget", "800"]);
         shown(answer["text"].as_str().unwrap()).contains(&"docs/rope-store")
     };
@@ -230,7 +229,7 @@ fn words_of_the_branch_count() {
 
 #[test]
 fn two_rankings_are_shown_side_by_side() {
-    let zephyr = Zephyr::new();
+    let zephyr = ByDefault::new();
     zephyr.note("zephyr.md", "# Zephyr\n\nA [[ship]] with two [[masts]].", 3);
     let output = zephyr.command(&["explain", "--dry-run", "--compare", "frequency"]).output();
     let output = output.unwrap();
@@ -245,7 +244,7 @@ fn two_rankings_are_shown_side_by_side() {
 
 #[test]
 fn a_file_that_comes_back_with_an_earlier_time_is_one_more_version() {
-    let zephyr = Zephyr::new();
+    let zephyr = ByDefault::new();
     for n in 0..3 {
         zephyr.note(&format!("part-{n}.md"), &sentences(&format!("part{n}"), 3), 10 + n);
     }
@@ -267,7 +266,7 @@ fn a_file_that_comes_back_with_an_earlier_time_is_one_more_version() {
 
 #[test]
 fn a_note_without_links_is_not_said_to_have_any() {
-    let zephyr = Zephyr::new();
+    let zephyr = ByDefault::new();
     zephyr.note("alone.md", "# Alone\n\nNobody links to these words, and they link to nobody.", 3);
     zephyr.note("keel.md", "# Keel\n\nThe [[mast]] stands on it, and that is all it is for.", 3);
     zephyr.note("mast.md", "# Mast\n\nIt carries the sails of the ship and a small flag.", 3);
