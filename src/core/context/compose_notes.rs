@@ -139,6 +139,34 @@ fn adds_to(uri: &str, title: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::core::context::found::{ConceptDetail, FoundConcept, Link};
+
+    #[test]
+    fn the_graph_keeps_to_its_tokens_in_any_script() {
+        let concept = |name: String| Concept::from_normal_form(name);
+        let link = |n: usize| Link { concept: concept(format!("検索索引{n}")), notes: 2 };
+        let detail =
+            ConceptDetail { neighbours: (0..4).map(link).collect(), ..ConceptDetail::default() };
+        let concepts: Vec<FoundConcept> = (0..5)
+            .map(|n| FoundConcept {
+                concept: concept(format!("概念図{n}")), signals: Vec::new()
+            })
+            .collect();
+        let details = concepts.iter().map(|found| (found.concept.clone(), detail.clone()));
+        let found = Found { details: details.collect(), ..Found::default() };
+        let ranked = Ranked { concepts, ..Ranked::default() };
+        let encoding = Encoding::O200kBase;
+        let count = |room: usize| {
+            let lines = graph_lines(&ranked, &found, room, encoding);
+            let texts = lines.iter().map(|line| format!("{}\n", Forms::of(&line.line).whole()));
+            (lines.len(), tokens::count(encoding, &texts.collect::<String>()))
+        };
+        let (n_lines, all) = count(10_000);
+        assert_eq!(n_lines, MOST_CONNECTIONS);
+        for room in 0..all {
+            assert!(count(room).1 <= room, "{room}");
+        }
+    }
 
     #[test]
     fn a_title_is_not_said_twice() {
