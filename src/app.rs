@@ -17,5 +17,6 @@ mod receipt;
 pub mod recorder;
 pub mod session;
 pub mod session_handoff;
+pub mod supplement;
 pub mod warm;
 mod worker;

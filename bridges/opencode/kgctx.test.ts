@@ -128,7 +128,7 @@ async function world(on: Record<string, (input: Any) => unknown> = {}, copies = 
     },
     /** Until the bridge has what kgctx answered. */
     answered: () => w.state().job.answer,
-    state: () => (globalThis as Any)[Symbol.for("kgctx.opencode.1")].get(id),
+    state: () => (globalThis as Any)[Symbol.for("kgctx.opencode.2")].get(id),
   }
   return w
 }
@@ -329,6 +329,79 @@ describe("delivery", () => {
   })
 })
 
+describe("the first prompt", () => {
+  const MORE = "## Notes for this prompt\n\nMORE-MARK"
+  const more = inject({ text: MORE, receipt: 18, metadata: { v: 1, moment: "prompt", receipt: 18 } })
+  const MORE_ID = expect.stringMatching(/^prt_0{11}1[0-9a-z]{14}$/)
+
+  test("brings what fits it, behind a context that was stored before, once", async () => {
+    const w = await world()
+    w.will("session.created", inject())
+    w.will("kgctx.prompt", more)
+    await w.created()
+    await until("delivered", () => w.asked("kgctx.delivered")[0])
+    const { parts, message } = await w.prompt("why?")
+    expect(parts[0]).toMatchObject({ id: MORE_ID, messageID: message.id, text: MORE, synthetic: true })
+    expect([parts.length, parts[1].text]).toEqual([2, "why?"])
+    const [{ event }] = w.asked("kgctx.prompt")
+    expect(event).toEqual({ type: "kgctx.prompt", sessionID: w.id, receipt: 17, prompt: "why?" })
+    const delivered = await until("delivered", () => w.asked("kgctx.delivered")[1])
+    expect(delivered.event).toMatchObject({ receipt: 18, how: "part", messageID: message.id })
+    expect((await w.prompt("second")).ours).toEqual([])
+    expect(w.asked("kgctx.prompt").length).toBe(1)
+    // The context is still where it was: removing the prompt does not remove it.
+    await w.event("message.removed", { sessionID: w.id, messageID: message.id })
+    expect((await w.prompt("third")).ours).toEqual([])
+    expect(w.asked("chat.message")).toEqual([])
+  })
+
+  test("carries the context and what fits it, in this order", async () => {
+    const w = await world()
+    w.will("session.created", slowly(0.1))
+    w.will("kgctx.prompt", more)
+    await w.created()
+    const { parts, message } = await w.prompt("why?")
+    expect(parts.map((part: Any) => part.text)).toEqual(["MARK", MORE, "why?"])
+    expect([parts[0].id, parts[1].id]).toEqual([PART_ID, MORE_ID])
+    await until("both delivered", () => w.asked("kgctx.delivered").length === 2)
+    const receipts = w.asked("kgctx.delivered").map(({ event }) => [event.receipt, event.messageID])
+    expect(receipts.sort()).toEqual([[17, message.id], [18, message.id]])
+  })
+
+  test("asks for no more where the context was made for it", async () => {
+    const w = await world()
+    w.will("session.created", { protocol: 1, action: "ask", reason: "-" })
+    w.will("chat.message", inject())
+    w.will("kgctx.prompt", more)
+    await w.created()
+    expect((await w.prompt()).ours.length).toBe(1)
+    expect(w.asked("kgctx.prompt")).toEqual([])
+  })
+
+  test("goes without what comes too late, which is released", async () => {
+    const w = await world()
+    w.will("session.created", slowly(0.8))
+    w.will("kgctx.prompt", slowly(1.2, { receipt: 18 }))
+    await w.created()
+    const { ours, ms } = await w.prompt()
+    expect(ours.map((part: Any) => part.text)).toEqual(["MARK"])
+    expect(ms).toBeLessThan(HOLD_MS + SLACK_MS)
+    const released = await until("released", () => w.asked("kgctx.released")[0])
+    expect(released.event.receipt).toBe(18)
+    expect(w.warnings()).toEqual([])
+  })
+
+  test("is not held up by a kgctx that fails", async () => {
+    const w = await world()
+    w.will("session.created", inject())
+    w.will("kgctx.prompt", "exit 3")
+    await w.created()
+    await until("delivered", () => w.asked("kgctx.delivered")[0])
+    expect((await w.prompt()).ours).toEqual([])
+    expect(w.warnings()).toEqual([])
+  })
+})
+
 describe("a prompt asks", () => {
   const stored = [
     { info: { id: "msg_a" }, parts: [{ type: "text", metadata: { kgctx: { v: 1, receipt: 1 } } }, { type: "text" }] },
@@ -418,7 +491,7 @@ test("two copies of the plugin make one injection, by message and by part", asyn
   quick.will("session.created", inject({ delivery: "part" }))
   await Promise.all([idle.created(), quick.created()])
   expect((await quick.prompt()).ours.length).toBe(1)
-  await until("delivered", () => idle.asked("kgctx.delivered").length)
+  await until("delivered", () => idle.asked("kgctx.delivered").length && quick.asked("kgctx.delivered").length)
   expect((await idle.prompt()).ours).toEqual([])
   await sleep(100)
   const types = ["session.created", "chat.message", "kgctx.delivered"]

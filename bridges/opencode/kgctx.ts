@@ -12,7 +12,6 @@ const GRACE_MS = 200 // the end of both: were pipes left alone until then, since
 const STALE_MS = 10_000 // a text that waited longer for its prompt is asked for again: its claim may have lapsed
 const ANSWER_BYTES = 4 * 1024 * 1024
 const STORED_LIMIT = 100
-/** Of a prompt, what the choice of notes can use. */
 const PROMPT_CHARS = 2_000
 const KEEP =
   "Keep, word for word, the names of [[concepts]] and the memory:// addresses that are still in use, and the id of a " +
@@ -27,18 +26,23 @@ type Answer = Inject | { action: "none" | "ask" } | { action: "failed"; reason: 
 
 /** A noReply message on its way. `admitted`: past its own chat.message, so it can no longer be withdrawn. */
 type Sending = { part: string; admitted: boolean; stored: Promise<boolean> }
-/** One delivery. `turn`: the prompt that has taken it over. `answer` holds the text, and only until the job is over. */
-type Job = { answer?: Promise<Answer>; sending?: Sending; turn?: Promise<void>; over?: boolean }
 /**
- * `carrier`: the message that our text is in. `unstored`: the text in it, until it is known to be stored. `removed`: it is
- * gone, by an undo. `withdrawn`: parts of noReply messages that must no longer be stored.
+ * One delivery. `turn`: the prompt that has taken it over. `answer` holds the text, and only until the job is over.
+ * `unasked`: the receipt of a context that was made before the prompt was known.
+ */
+type Job = { answer?: Promise<Answer>; unasked?: number | null; sending?: Sending; turn?: Promise<void>; over?: boolean }
+/** A text in a prompt, until it is known to be stored. */
+type Unstored = Receipt & { messageID: string }
+/**
+ * `carrier`: the message that our context is in. `removed`: it is gone, by an undo. `withdrawn`: parts of noReply
+ * messages that must no longer be stored.
  */
 type Session = {
   id: string
   created: boolean
   withdrawn: string[]
+  unstored: Unstored[]
   carrier?: string
-  unstored?: Receipt
   removed?: boolean
   warned?: boolean
   job?: Job
@@ -53,7 +57,7 @@ type Marked = { type: string; metadata?: { kgctx?: object } }
 // One map per process. The same file in several plugin folders, or set up twice, is several copies of this module:
 // whichever comes first handles a session, the others find it handled.
 const shared = globalThis as { [key: symbol]: unknown }
-const sessions = (shared[Symbol.for("kgctx.opencode.1")] ??= new Map()) as Map<string, Session>
+const sessions = (shared[Symbol.for("kgctx.opencode.2")] ??= new Map()) as Map<string, Session>
 
 const ASK: Answer = { action: "ask" }
 const LATE = { action: "failed", reason: `the context was not there within ${HOLD_MS} ms` } as const
@@ -113,10 +117,10 @@ function understood(output: string): Answer {
   return { action: "failed", reason: "kgctx gave an answer that cannot be read" }
 }
 
-/** Parts are in the order of their ids: this one comes before all of the user's. */
-function textPart({ text, metadata }: Inject) {
+/** Parts are in the order of their ids: ours come before all of the user's, a context before a supplement. */
+function textPart({ text, metadata }: Inject, place: 0 | 1 = 0) {
   const random = Array.from({ length: 14 }, () => Math.floor(Math.random() * 36).toString(36)).join("")
-  const id = "prt_000000000000" + random
+  const id = `prt_00000000000${place}${random}`
   return { type: "text" as const, id, text, synthetic: true, metadata: { kgctx: metadata } }
 }
 
@@ -126,6 +130,12 @@ function marks({ info, parts }: { info: { id: string }; parts: unknown[] }): obj
     if (metadata?.kgctx) return [{ kgctx: metadata.kgctx }]
     return type === "compaction" ? [{ compaction: info.id }] : []
   })
+}
+
+/** What the user asks, as far as the choice of notes can use it. */
+function asked(parts: Prompt["parts"]): string {
+  const texts = parts.flatMap((part) => (part.type === "text" && !part.synthetic ? [part.text] : []))
+  return texts.join("\n").slice(0, PROMPT_CHARS)
 }
 
 /** Does what nobody waits for; its failure concerns nobody. */
@@ -162,8 +172,7 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
       // An undo may leave an empty message behind, which says nothing.
       const whole = messages.filter(({ parts }) => parts.length > 0)
       const stored = { messages: whole.length, complete, marks: whole.flatMap(marks) }
-      const texts = parts.flatMap((part) => (part.type === "text" && !part.synthetic ? [part.text] : []))
-      const prompt = texts.join("\n").slice(0, PROMPT_CHARS)
+      const prompt = asked(parts)
       return await ask(session, { type: "chat.message", sessionID: id, created, removed, info, stored, prompt })
     } catch (error) {
       const reason = `the session cannot be read: ${error}`
@@ -173,8 +182,7 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
   }
 
   function delivered(session: Session, { receipt, notice }: Receipt, how: "noreply" | "part", messageID: string) {
-    session.carrier = messageID
-    session.removed = false
+    if (session.carrier === messageID) session.removed = false
     void kgctx(directory, { type: "kgctx.delivered", sessionID: session.id, receipt, how, messageID })
     if (notice?.as === "log") log("info", notice.text)
     if (notice?.as === "toast") aside(() => client.tui.showToast({ body: { message: notice.text, variant: "info" } }))
@@ -194,6 +202,7 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
       const body = { noReply: true, agent, ...which, parts: [part] }
       const { data, error } = await client.session.prompt({ path: { id: session.id }, body })
       if (!data) throw new Error(JSON.stringify(error))
+      session.carrier = data.info.id
       delivered(session, answer, "noreply", data.info.id)
       job.answer = undefined
       return true
@@ -213,11 +222,13 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
   function begin(id: string, { agent, model }: Info, event: object) {
     if (sessions.has(id)) return
     const job: Job = {}
-    const session: Session = { id, created: true, withdrawn: [], job }
+    const session: Session = { id, created: true, withdrawn: [], unstored: [], job }
     sessions.set(id, session)
     job.answer = ask(session, event)
     void job.answer.then((answer) => {
-      if (answer.action !== "inject" || job.turn) return
+      if (answer.action !== "inject") return
+      job.unasked = answer.receipt
+      if (job.turn) return
       if (sessions.get(id)?.job !== job) return released(session, answer, "the session is gone")
       if (answer.delivery !== "part") send(session, job, answer, agent, model && { ...model, modelID: model.id })
     })
@@ -236,12 +247,13 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
     const insert = (answer: Inject) => {
       parts.unshift({ ...textPart(answer), sessionID: session.id, messageID: message.id })
       session.carrier = message.id
-      session.unstored = { receipt: answer.receipt, notice: answer.notice }
+      session.unstored.push({ receipt: answer.receipt, notice: answer.notice, messageID: message.id })
     }
     if (!job.sending) {
       let answer = job.answer ? await wait(job.answer) : ASK
       if (answer.action === "inject" && Date.now() - answer.at > STALE_MS) {
         released(session, answer, "the text has become old")
+        job.unasked = undefined
         answer = ASK
       }
       if (answer.action === "ask") answer = await wait((job.answer = askAtPrompt(session, parts)))
@@ -256,9 +268,23 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
     if (answer?.action === "inject") insert(answer)
   }
 
+  /** Adds the notes that fit the first prompt, where the context was made before it. */
+  async function supplement(session: Session, receipt: number, { message, parts }: Prompt, late: Promise<typeof LATE>) {
+    const event = { type: "kgctx.prompt", sessionID: session.id, receipt, prompt: asked(parts) }
+    const more = kgctx(directory, event)
+    const answer = await Promise.race([more, late])
+    if (answer === LATE) void more.then((unused) => released(session, unused, LATE.reason))
+    if (answer.action !== "inject") return
+    const users = parts.findIndex((part) => !(part as Marked).metadata?.kgctx)
+    parts.splice(users, 0, { ...textPart(answer, 1), sessionID: session.id, messageID: message.id })
+    session.unstored.push({ receipt: answer.receipt, notice: answer.notice, messageID: message.id })
+  }
+
   /** The job is over with its first prompt, whatever comes of it. */
   async function turn(session: Session, job: Job, prompt: Prompt, late: Promise<typeof LATE>) {
     await take(session, job, prompt, late).catch((error) => warn(session, `${error}`))
+    const { unasked } = job
+    if (unasked && session.carrier) await supplement(session, unasked, prompt, late)
     job.over = true
     job.answer = undefined
   }
@@ -272,10 +298,10 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
       if (!session) return
       if (type === "session.deleted") sessions.delete(session.id)
       // A prompt that another plugin makes fail is never stored, and what it carries was not given.
-      const { carrier, unstored } = session
-      if (type === "message.updated" && unstored && carrier && properties?.info?.id === carrier) {
-        session.unstored = undefined
-        delivered(session, unstored, "part", carrier)
+      if (type === "message.updated") {
+        const stored = session.unstored.filter(({ messageID }) => messageID === properties?.info?.id)
+        session.unstored = session.unstored.filter((text) => !stored.includes(text))
+        for (const text of stored) delivered(session, text, "part", text.messageID)
       }
       // The context is no longer there, by a compaction or by an undo: the next prompt asks.
       const removed = type === "message.removed" && properties?.messageID === session.carrier
@@ -292,7 +318,7 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
         if (session?.job?.sending?.part === ours.id) session.job.sending.admitted = true
         return
       }
-      if (!session) sessions.set(id, (session = { id, created: false, withdrawn: [] }))
+      if (!session) sessions.set(id, (session = { id, created: false, withdrawn: [], unstored: [] }))
       const job = (session.job ??= {})
       if (job.over) return
       const began = Date.now()

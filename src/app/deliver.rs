@@ -26,7 +26,7 @@ pub use crate::app::deliver::door::Door;
 pub use crate::app::deliver::pending::PendingDelivery;
 pub use crate::app::deliver::refusal::{NotDelivered, Refusal, ServiceRefusal};
 
-use crate::app::deliver::claim::SessionClaim;
+use crate::app::deliver::claim::{ClaimEnd, SessionClaim};
 use crate::app::inject::inject;
 use crate::app::recorder::Recording;
 use crate::app::session::Session;
@@ -47,8 +47,8 @@ pub struct DeliveryRequest<'a> {
     pub session: Session,
     /// The place that the session's request resolves to.
     pub place: &'a Place,
-    /// Which handoff goes with the context.
-    pub wanted: HandoffRequest,
+    /// Which handoff goes with the context, if one does.
+    pub wanted: Option<HandoffRequest>,
     /// The process that the session runs in, if known.
     pub process: Option<Process>,
     /// The time after which the context is useless.
@@ -64,14 +64,20 @@ pub fn deliver(request: DeliveryRequest<'_>) -> Result<PendingDelivery<Injection
     }
     let folder = &place.directories.state;
     let claimed = SessionClaim::take(folder, &session.id, &session.moment, door, until)?;
-    let (claim, handoff, recording) = match claimed {
+    let (mut claim, handoff, recording) = match claimed {
         Some((claim, mut state)) => {
             let (token, process) = (claim.token, request.process);
             let folder = session.place.dir.as_deref().unwrap_or(Path::new(""));
             remember(&mut state, &session.id, place, folder, process);
-            let (id, wanted) = (&session.id, request.wanted);
-            let handoff = claim_handoff(&mut state, token, place, id, wanted, process);
+            let handoff = request.wanted.map(|wanted| {
+                claim_handoff(&mut state, token, place, &session.id, wanted, process)
+            });
+            let handoff = handoff.unwrap_or_default();
             (Some(claim), handoff, Recording::UnderClaim(state, token))
+        }
+        // Without a claim, every prompt would bring a supplement.
+        None if session.moment == Moment::Prompt => {
+            return Err(NotDelivered::Nothing("the state cannot be used".to_owned()));
         }
         None => (None, SessionHandoff::default(), Recording::Off),
     };
@@ -86,6 +92,10 @@ pub fn deliver(request: DeliveryRequest<'_>) -> Result<PendingDelivery<Injection
         injection = request.inject(SessionHandoff::default(), Recording::Off)?;
     }
     if injection.text.is_empty() {
+        if let (Moment::Prompt, Some(claim)) = (&session.moment, &mut claim) {
+            // No note is worth adding. There is no second first prompt.
+            claim.end = ClaimEnd::Settle { receipt: None };
+        }
         return Err(nothing_to_say(&injection.receipt.faults));
     }
     Ok(PendingDelivery::of(injection, claim, door))

@@ -35,6 +35,7 @@ impl<'a> Drafter<'a> {
         }
         let started = Instant::now();
         let request = ContextRequest {
+            moment: &self.session.moment,
             project: place.and_then(|place| place.project.name.as_deref()),
             handoff: self.handoff.as_ref().and_then(|handoff| handoff.section.as_ref()),
             ranking: self.session.ranking_in(place),

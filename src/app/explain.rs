@@ -9,12 +9,14 @@ use crate::core::context::explain;
 use crate::core::context::explanation::Explanation;
 use crate::core::context::page::page;
 use crate::core::context::rank::Ranking;
+use crate::core::context::supplement::Given;
 use crate::core::time_limits;
 use crate::store::state::State;
 use crate::system::atomic_file;
 use crate::workspace::{AppError, Place, Request};
 
-/// Explains the last context of a project or of a session; `None` if there is none.
+/// Explains the last context of a project or of a session, and what the first prompt added to it; `None` if there is no
+/// context.
 pub fn last(request: &Request, session: Option<&str>) -> Result<Option<Explanation>, AppError> {
     let place = Place::find(request)?;
     let state = State::open(&place.directories.state, time_limits::STATE)?;
@@ -22,7 +24,13 @@ pub fn last(request: &Request, session: Option<&str>) -> Result<Option<Explanati
         Some(session) => state.last_of_session(session)?,
         None => state.last_of_project(&place.project.key)?,
     };
-    Ok(receipt.map(explain::explain))
+    let Some(receipt) = receipt else { return Ok(None) };
+    let supplement = match Given::of(&receipt) {
+        Some(_) => state.supplement_of_session(&receipt.session)?,
+        None => None,
+    };
+    let supplement = supplement.map(|receipt| Box::new(explain::explain(receipt)));
+    Ok(Some(Explanation { supplement, ..explain::explain(receipt) }))
 }
 
 /// Explains which context a session would get now, and records nothing.

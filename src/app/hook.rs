@@ -3,7 +3,7 @@
 
 mod direct;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 pub use crate::app::hook::direct::direct;
@@ -13,8 +13,10 @@ use crate::app::deliver::{
 };
 use crate::app::session::Session;
 use crate::app::session_handoff::request_at;
+use crate::app::supplement::{DueSupplement, GivenBy, due};
 use crate::app::warm::Warm;
 use crate::core::context::receipt::{Injection, Receipt};
+use crate::core::context::supplement::Given;
 use crate::core::host::Host;
 use crate::core::session::{Announcement, Moment, Recipients};
 use crate::core::text::number::thousands;
@@ -53,7 +55,10 @@ pub fn opencode(question: &[u8], caller: &Caller<'_>) -> PendingDelivery<BridgeR
             Some(reason) => BridgeReply::none(reason),
             // OpenCode copies the messages of a fork after this event.
             None if session.is_fork() => BridgeReply::ask("a fork may have its context already"),
-            None => return give(caller, &session, (Moment::Start, None), Door::BridgeEvent),
+            None => {
+                let to = Recipient::of(&session);
+                return give(caller, to, (Moment::Start, None), Door::BridgeEvent);
+            }
         },
         Ok(BridgeQuestion::Prompted { session, is_new, is_undone, stored, prompt }) => {
             let is_copy = is_new && session.is_fork();
@@ -62,11 +67,20 @@ pub fn opencode(question: &[u8], caller: &Caller<'_>) -> PendingDelivery<BridgeR
                 (Some(reason), _) => BridgeReply::none(reason),
                 (None, Some(moment)) => {
                     let door = Door::BridgePrompt { is_undone };
-                    return give(caller, &session, (moment, prompt), door);
+                    return give(caller, Recipient::of(&session), (moment, prompt), door);
                 }
                 (None, None) => {
                     BridgeReply::none("the session has its context, or was under way before")
                 }
+            }
+        }
+        Ok(BridgeQuestion::FirstPrompt { session, receipt: Some(receipt), prompt }) => {
+            match recipient(caller, session, receipt) {
+                Some(to) => {
+                    let due = (Moment::Prompt, Some(prompt));
+                    return give(caller, to, due, Door::BridgeSupplement);
+                }
+                None => BridgeReply::none("the session needs no supplement"),
             }
         }
         Ok(BridgeQuestion::Delivered { receipt: Some(receipt) }) => {
@@ -117,22 +131,51 @@ fn noted(caller: &Caller<'_>, note: impl FnOnce(&Path) -> Result<(), StateError>
     }
 }
 
+/// A session that gets a context.
+struct Recipient {
+    session: String,
+    folder: PathBuf,
+    /// What it already has; only for a supplement.
+    given: Option<Given>,
+}
+
+impl Recipient {
+    fn of(session: &opencode::Session) -> Recipient {
+        let folder = session.directory.clone().into();
+        Recipient { session: session.id.clone(), folder, given: None }
+    }
+}
+
+/// A session that gets a supplement to the context of this receipt.
+fn recipient(caller: &Caller<'_>, session: String, receipt: i64) -> Option<Recipient> {
+    let environment = caller.environment.clone().unwrap_or_else(Environment::of_process);
+    let state = Directories::locate(&environment).ok()?.state;
+    let DueSupplement { given, folder } = due(&state, &session, GivenBy::Receipt(receipt))?;
+    Some(Recipient { session, folder: folder?, given: Some(given) })
+}
+
 /// Delivers the context of a moment, which may have a prompt, unless another process does.
 fn give(
     caller: &Caller<'_>,
-    session: &opencode::Session,
+    to: Recipient,
     (moment, prompt): (Moment, Option<String>),
     door: Door,
 ) -> PendingDelivery<BridgeReply> {
     let given = || {
-        let mut at = Request::lenient(session.directory.clone().into());
+        let Recipient { session, folder, given: has } = to;
+        let mut at = Request::lenient(folder);
         at.environment = caller.environment.clone();
         let place = Place::find(&at)?;
         let pending = deliver(DeliveryRequest {
             door,
             place: &place,
             wanted: request_at(&moment),
-            session: Session { moment, prompt, ..Session::new(&session.id, at, Host::Opencode) },
+            session: Session {
+                moment,
+                prompt,
+                given: has,
+                ..Session::new(&session, at, Host::Opencode)
+            },
             process: caller.host,
             until: Some(caller.until),
             warm: caller.warm,
@@ -173,6 +216,7 @@ pub fn notice(receipt: &Receipt) -> String {
         Moment::Start => "",
         Moment::Compaction(_) => ", after compaction",
         Moment::Handoff(_) => ", taken up again",
+        Moment::Prompt => " more, for this prompt",
     };
     let handoff = receipt.shown_handoff().map(|handoff| format!(", handoff {}", handoff.id));
     let handoff = handoff.unwrap_or_default();

@@ -41,6 +41,8 @@ pub(super) fn assemble(
         encoding: encoding(place),
         source,
         budget: session.budget_in(place),
+        kept_tokens: session.kept_in(place),
+        is_prompted: session.prompt.is_some(),
         handoff: handoff.section,
         used,
         sha256: Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect(),

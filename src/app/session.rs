@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::app::session_handoff::SessionHandoff;
 use crate::core::context::budget::Budget;
 use crate::core::context::rank::Ranking;
+use crate::core::context::supplement::Given;
 use crate::core::host::Host;
 use crate::core::session::Moment;
 use crate::core::time::Timestamp;
@@ -26,6 +27,10 @@ pub struct Session {
     pub host: Host,
     /// What the user asked first, if that is known.
     pub prompt: Option<String>,
+    /// Whether the host tells the first prompt after the context went out.
+    pub tells_prompt: bool,
+    /// What the session already has; only for a supplement.
+    pub given: Option<Given>,
     /// The ranking, if not the one of the settings.
     pub ranking: Option<Ranking>,
     /// The most tokens; `None` uses the limit of the settings.
@@ -48,7 +53,8 @@ pub fn read_prompt(file: &Path) -> Result<String, AppError> {
 impl Session {
     /// A session at its start, with the limits of the settings.
     pub fn new(id: &str, place: Request, host: Host) -> Session {
-        Session { id: id.to_owned(), place, host, ..Session::default() }
+        let tells_prompt = host.facts().tells_prompt;
+        Session { id: id.to_owned(), place, host, tells_prompt, ..Session::default() }
     }
 
     pub(super) fn ranking_in(&self, place: Option<&Place>) -> Ranking {
@@ -58,12 +64,30 @@ impl Session {
 
     /// The budget of the context; zero while the settings are unknown.
     pub(super) fn budget_in(&self, place: Option<&Place>) -> Budget {
+        let limit = self.limit_in(place);
+        Budget { tokens: limit.tokens - self.kept_in(place), ..limit }
+    }
+
+    /// The tokens that the context leaves to the supplement.
+    pub(super) fn kept_in(&self, place: Option<&Place>) -> usize {
+        let is_followed = self.moment == Moment::Start
+            && self.tells_prompt
+            && self.prompt.is_none()
+            && self.ranking_in(place) == Ranking::Notes;
+        let share = place.filter(|_| is_followed).map(|place| place.settings.prompt_share.value);
+        share.map_or(0, |share| share.of(self.limit_in(place).tokens))
+    }
+
+    fn limit_in(&self, place: Option<&Place>) -> Budget {
+        let left = self.given.as_ref().map(|given| given.left);
         let limit = place.map_or(0, |Place { settings, .. }| match self.moment {
             Moment::Start => settings.token_limit.value as usize,
             Moment::Compaction(_) | Moment::Handoff(_) => {
                 settings.compaction_token_limit.value as usize
             }
+            Moment::Prompt => left.unwrap_or_default(),
         });
-        self.host.budget(self.budget.unwrap_or(limit))
+        let limit = self.budget.unwrap_or(limit);
+        self.host.budget(left.map_or(limit, |left| limit.min(left)))
     }
 }

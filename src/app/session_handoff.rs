@@ -36,12 +36,13 @@ pub struct SessionHandoff {
     pub faults: Vec<Fault>,
 }
 
-/// The handoff request of a moment.
-pub(crate) fn request_at(moment: &Moment) -> HandoffRequest {
+/// The handoff request of a moment; `None` if no handoff goes with it.
+pub(crate) fn request_at(moment: &Moment) -> Option<HandoffRequest> {
     match moment {
-        Moment::Start => HandoffRequest::First,
-        Moment::Compaction(_) => HandoffRequest::Again,
-        Moment::Handoff(_) => HandoffRequest::Since(i64::MIN),
+        Moment::Start => Some(HandoffRequest::First),
+        Moment::Compaction(_) => Some(HandoffRequest::Again),
+        Moment::Handoff(_) => Some(HandoffRequest::Since(i64::MIN)),
+        Moment::Prompt => None,
     }
 }
 
@@ -56,9 +57,10 @@ pub(crate) fn preview_handoff(
     moment: &Moment,
     now: Option<Timestamp>,
 ) -> SessionHandoff {
-    if !place.settings.enabled.value || !is_on(&place.settings.handoff) {
+    let request = request_at(moment).filter(|_| is_on(&place.settings.handoff));
+    let Some(request) = request.filter(|_| place.settings.enabled.value) else {
         return SessionHandoff::default();
-    }
+    };
     // The recorder reports an unusable state.
     let Ok(Some(mut state)) = State::look(&place.directories.state, time_limits::HANDOFF_STATE)
     else {
@@ -66,8 +68,7 @@ pub(crate) fn preview_handoff(
     };
     let now_ms = now.unwrap_or_else(clock::now).milliseconds();
     let state = &mut state;
-    HandoffSearch { state, place, session, now_ms, claim: None, faults: Vec::new() }
-        .run(request_at(moment))
+    HandoffSearch { state, place, session, now_ms, claim: None, faults: Vec::new() }.run(request)
 }
 
 /// Claims the handoff of a session in the process `host`, under the session's claim.

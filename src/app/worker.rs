@@ -21,6 +21,7 @@ use crate::app::session::Session;
 use crate::app::worker::event::{IndexState, WorkerEvent};
 use crate::core::context::rank::Ranking;
 use crate::core::context::receipt::{Fault, FaultSource};
+use crate::core::context::supplement::Given;
 use crate::core::relevance::prompt::Prompt;
 use crate::sources::blend::Blended;
 use crate::sources::local_index::LocalIndex;
@@ -43,6 +44,8 @@ pub(super) struct Asked {
     budget: usize,
     prompt: Option<Prompt>,
     branch: Option<String>,
+    /// What the session already has; only for a supplement.
+    given: Option<Given>,
 }
 
 #[derive(Clone)]
@@ -116,6 +119,7 @@ impl Worker {
             budget,
             prompt: self.session.prompt.as_deref().and_then(Prompt::parse),
             branch: place.project.branch.clone(),
+            given: self.session.given.clone(),
         };
         let worker = Worker { asked, ..self.clone() };
         worker.ask_about(place, patience, listed);
@@ -128,8 +132,9 @@ impl Worker {
         patience: Option<Duration>,
         listed: &mut Option<Listed<'static>>,
     ) {
-        if patience.is_some() {
-            // The first worker hangs, perhaps on the folder of another source.
+        if patience.is_some() || self.asked.given.is_some() {
+            // The first worker hangs, perhaps on the folder of another source. Only the index knows which notes fit a
+            // prompt.
             return self.follow(place, None, patience, listed);
         }
         let mut deadline = self.deadline;

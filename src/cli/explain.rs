@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args as ClapArgs;
 
 use crate::app::explain::{compared, dry_run, last, write_page};
-use crate::cli::inject::{LimitArgs, session};
+use crate::cli::inject::{LimitArgs, PromptArgs, session};
 use crate::cli::outcome::{Failure, NO, Outcome, USAGE};
 use crate::cli::place::PlaceArgs;
 use crate::cli::screen::Screen;
@@ -38,6 +38,8 @@ pub(super) struct ExplainArgs {
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
+    prompt: PromptArgs,
+    #[command(flatten)]
     limits: LimitArgs,
     /// Show beside it what another ranking would inject
     #[arg(long, value_name = "RANKING", value_parser = one_of(|ranking: Ranking| ranking.description()), requires = "dry_run", conflicts_with_all = ["json", "html"])]
@@ -59,12 +61,13 @@ pub(super) fn run(place: &PlaceArgs, args: &ExplainArgs, screen: &mut Screen) ->
         return Err(Failure::new(USAGE, message));
     }
     let id = args.session.as_deref().unwrap_or("dry-run");
+    let session = || args.prompt.add_to(session(place, id, &args.limits));
     if let Some(ranking) = args.compare {
-        print_compared(&compared(&session(place, id, &args.limits), ranking)?, screen);
+        print_compared(&compared(&session()?, ranking)?, screen);
         return Ok(());
     }
     let explanation = if args.dry_run {
-        dry_run(&session(place, id, &args.limits))?
+        dry_run(&session()?)?
     } else {
         last(&place.request(), args.session.as_deref())?.ok_or_else(|| nothing_to_explain(args))?
     };
@@ -75,6 +78,11 @@ pub(super) fn run(place: &PlaceArgs, args: &ExplainArgs, screen: &mut Screen) ->
         screen.json(&explanation);
     } else {
         print(&explanation, screen);
+        if let Some(supplement) = &explanation.supplement {
+            screen.line("");
+            screen.line(screen.paint(Style::Strong, "At the first prompt"));
+            print(supplement, screen);
+        }
     }
     Ok(())
 }
@@ -114,7 +122,7 @@ fn nothing_to_explain(args: &ExplainArgs) -> Failure {
 }
 
 fn print(explanation: &Explanation, screen: &mut Screen) {
-    let Explanation { receipt, lines, near_misses } = explanation;
+    let Explanation { receipt, lines, near_misses, .. } = explanation;
     print_head(receipt, screen);
     for part in &receipt.parts {
         screen.line("");
@@ -175,6 +183,9 @@ fn print_head(receipt: &Receipt, screen: &mut Screen) {
     );
     if let Some(chars) = receipt.budget.chars {
         limits.push_str(&format!(" of {}", thousands(chars)));
+    }
+    if receipt.kept_tokens > 0 {
+        limits.push_str(&format!(", {} kept for the first prompt", thousands(receipt.kept_tokens)));
     }
     screen.line(format!("{limits}, host {}", receipt.host));
     if let Some(SourceChoice { source, because }) = &receipt.source {

@@ -12,6 +12,7 @@ use crate::app::inject::inject;
 use crate::app::process::peak_memory;
 use crate::app::recorder::Recording;
 use crate::app::session::{Session, read_prompt};
+use crate::app::supplement::at_first_prompt;
 use crate::cli::outcome::Outcome;
 use crate::cli::place::PlaceArgs;
 use crate::cli::screen::Screen;
@@ -25,6 +26,7 @@ use crate::core::text::for_terminal;
 use crate::core::text::number::thousands;
 use crate::core::time::Timestamp;
 use crate::core::time_limits;
+use crate::workspace::AppError;
 
 /// Give a session its context, once
 ///
@@ -45,9 +47,8 @@ pub(super) struct InjectArgs {
     /// Print the very bytes that would be delivered, and deliver nothing
     #[arg(long)]
     dry_run: bool,
-    /// A file with the session's first prompt, which the notes should fit
-    #[arg(long, value_name = "FILE", requires = "dry_run")]
-    prompt_file: Option<PathBuf>,
+    #[command(flatten)]
+    prompt: PromptArgs,
     #[command(flatten)]
     limits: LimitArgs,
     /// What to print
@@ -56,6 +57,26 @@ pub(super) struct InjectArgs {
     /// Say on standard error how long each stage took
     #[arg(long)]
     timings: bool,
+}
+
+/// The first prompt of a session.
+#[derive(Debug, ClapArgs)]
+pub(super) struct PromptArgs {
+    /// A file with the session's first prompt, which the notes should fit
+    #[arg(long, value_name = "FILE", requires = "dry_run")]
+    prompt_file: Option<PathBuf>,
+    /// Only what that prompt adds to the context that the session has, or that was last made for it
+    #[arg(long, requires = "prompt_file")]
+    supplement: bool,
+}
+
+impl PromptArgs {
+    /// The session with its prompt.
+    pub(super) fn add_to(&self, session: Session) -> Result<Session, AppError> {
+        let prompt = self.prompt_file.as_deref().map(read_prompt).transpose()?;
+        let session = Session { prompt, ..session };
+        if self.supplement { at_first_prompt(session) } else { Ok(session) }
+    }
 }
 
 /// Limits of a context.
@@ -95,6 +116,8 @@ struct InjectAnswer<'a> {
     tokens: usize,
     chars: usize,
     budget: usize,
+    /// The tokens that are kept for what the first prompt adds.
+    kept: usize,
     /// Who answered about maenifold's memory, and why.
     source: Option<&'a SourceChoice>,
     parts: &'a [PartUse],
@@ -114,8 +137,7 @@ pub(super) fn run(place: &PlaceArgs, args: &InjectArgs, screen: &mut Screen) -> 
     if !args.dry_run {
         return deliver_to_server(place, args, screen);
     }
-    let prompt = args.prompt_file.as_deref().map(read_prompt).transpose()?;
-    let session = Session { prompt, ..session(place, &args.session, &args.limits) };
+    let session = args.prompt.add_to(session(place, &args.session, &args.limits))?;
     let injection = inject(&session, Recording::New)?;
     match args.format {
         Format::Markdown => screen.print(&injection.text),
@@ -202,6 +224,7 @@ fn answer<'a>(injection: &'a Injection, message: Option<&'a str>) -> InjectAnswe
         tokens: receipt.used.tokens,
         chars: receipt.used.chars,
         budget: receipt.budget.tokens,
+        kept: receipt.kept_tokens,
         source: receipt.source.as_ref(),
         parts: &receipt.parts,
         omitted: receipt.omitted().map(omitted).collect(),

@@ -32,6 +32,8 @@ pub struct HostFacts {
     pub limits: Option<HostLimits>,
     /// The files of a repository that the host reads by itself at every start.
     pub own_files: &'static [OwnFile],
+    /// Whether kgctx hears of the first prompt after the context went out, and can add to it.
+    pub tells_prompt: bool,
     /// The help for `kgctx hook`; `None` if the host does not call it.
     pub hook: Option<&'static str>,
     /// `None` if `kgctx install` does not support the host.
@@ -85,6 +87,7 @@ const PLAIN: HostFacts = HostFacts {
     tried_versions: None,
     limits: Some(HostLimits { tokens: None, chars: None, help: "None" }),
     own_files: &[],
+    tells_prompt: false,
     hook: None,
     install: None,
 };
@@ -100,6 +103,7 @@ const OPENCODE: HostFacts = HostFacts {
     }),
     limits: Some(HostLimits { tokens: None, chars: None, help: "OpenCode: none" }),
     own_files: &[AGENTS],
+    tells_prompt: true,
     hook: Some("What the plugin in OpenCode asks"),
     install: Some(Install {
         variable: "OPENCODE_CONFIG_DIR",
@@ -130,7 +134,8 @@ const CLAUDE_CODE: HostFacts = HostFacts {
         OwnFile { pattern: "**/CLAUDE.md", max_tokens: Some(2_500), has_imports: true },
         OwnFile { pattern: "**/CLAUDE.local.md", max_tokens: None, has_imports: true },
     ],
-    hook: Some("What Claude Code tells its hooks SessionStart and SessionEnd"),
+    tells_prompt: true,
+    hook: Some("What Claude Code tells its hooks SessionStart, UserPromptSubmit and SessionEnd"),
     install: Some(Install {
         variable: "CLAUDE_CONFIG_DIR",
         folder: UserFolder::InHome(".claude"),
@@ -138,7 +143,7 @@ const CLAUDE_CODE: HostFacts = HostFacts {
         kind: InstallKind::JsonHooks(JsonHooks {
             user_file: "settings.json",
             project_file: "settings.local.json",
-            events: &["SessionStart", "SessionEnd"],
+            events: &["SessionStart", "UserPromptSubmit", "SessionEnd"],
             arguments: &["hook", "claude-code"],
             // At the end of a session, this also raises the limit of 1.5 seconds for all hooks.
             timeout_seconds: 5,

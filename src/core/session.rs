@@ -17,6 +17,8 @@ pub enum Moment {
     Compaction(String),
     /// When a session is resumed and a handoff was left for it meanwhile. Identified by the handoff.
     Handoff(String),
+    /// At the first prompt, if the context went out before it: the session then receives a supplement.
+    Prompt,
 }
 
 impl fmt::Display for Moment {
@@ -25,6 +27,7 @@ impl fmt::Display for Moment {
             Moment::Start => f.write_str("start"),
             Moment::Compaction(message) => write!(f, "compaction:{message}"),
             Moment::Handoff(id) => write!(f, "handoff:{id}"),
+            Moment::Prompt => f.write_str("prompt"),
         }
     }
 }
@@ -41,6 +44,7 @@ impl TryFrom<String> for Moment {
     fn try_from(text: String) -> Result<Moment, String> {
         match text.split_once(':') {
             None if text == "start" => Ok(Moment::Start),
+            None if text == "prompt" => Ok(Moment::Prompt),
             Some(("compaction", message)) => Ok(Moment::Compaction(message.to_owned())),
             Some(("handoff", id)) => Ok(Moment::Handoff(id.to_owned())),
             _ => Err(format!("{text:?} is no moment of a session")),
@@ -125,7 +129,8 @@ mod tests {
     #[test]
     fn a_moment_survives_being_written_down() {
         let later = Moment::Handoff("HO-1".to_owned());
-        for moment in [Moment::Start, Moment::Compaction("msg_1".to_owned()), later] {
+        for moment in [Moment::Start, Moment::Compaction("msg_1".to_owned()), later, Moment::Prompt]
+        {
             assert_eq!(Moment::try_from(moment.to_string()), Ok(moment));
         }
         assert!(Moment::try_from("later".to_owned()).is_err());

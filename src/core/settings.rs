@@ -2,6 +2,7 @@
 
 mod declare;
 mod list;
+pub mod percent;
 mod table;
 
 use std::fmt;

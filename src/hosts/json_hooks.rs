@@ -317,8 +317,9 @@ mod tests {
     fn an_old_path_is_replaced_and_a_second_copy_goes() {
         let before = r#"{"hooks":{"SessionStart":[{"matcher":"startup","hooks":[{"type":"command","command":"/old/kgctx","args":["hook","claude-code"]},{"type":"command","command":"mine"}]},{"hooks":[{"type":"command","command":"kgctx hook claude-code"}]}]}}"#;
         let after = file(before).with_hooks("/new/kgctx").unwrap();
-        let expected = [("SessionStart", "/new/kgctx"), ("SessionEnd", "/new/kgctx")];
-        assert_eq!(programs(&after), expected.map(|(e, p)| (e.to_owned(), p.to_owned())));
+        let expected = ["SessionStart", "UserPromptSubmit", "SessionEnd"];
+        let of = |event: &str| (event.to_owned(), "/new/kgctx".to_owned());
+        assert_eq!(programs(&after), expected.map(of));
         assert!(after.text.starts_with(r#"{"hooks":{"SessionStart":[{"matcher":"startup","hooks":[{"type":"command","command":"/new/kgctx","args":["hook","claude-code"],"timeout":5},{"type":"command","command":"mine"}]}],"#), "{}", after.text);
         assert_eq!(after.with_hooks("/new/kgctx").unwrap(), after);
         let without = after.without_hooks(None).unwrap();
@@ -334,7 +335,7 @@ mod tests {
         {
             let before = file(before);
             let with = before.with_hooks("kgctx").unwrap();
-            assert_eq!(with.our_hooks().len(), 2);
+            assert_eq!(with.our_hooks().len(), 3);
             assert_eq!(with.without_hooks(Some(&before)).unwrap(), before);
         }
         let alone = file("").with_hooks("kgctx").unwrap();

@@ -18,7 +18,7 @@ pub use hook::{BridgeContext, BridgeNotice, BridgeQuestion, BridgeReply, Metadat
 pub use no_reply::NoReply;
 pub use places::OpencodePlaces;
 pub use server::OpencodeServer;
-pub use wire::{Event, Health, Message, Session, SessionModel};
+pub use wire::{Event, Health, Message, Session, SessionModel, is_of_context};
 
 #[cfg(test)]
 mod loopback_for_tests;

@@ -12,8 +12,13 @@ pub trait HostWords: Sync {
     /// Parses an event; `None` for one that needs no reply and no record.
     fn read(&self, json: &[u8]) -> Option<SessionEvent>;
 
-    /// The reply that injects a context.
-    fn context(&self, text: &str) -> String;
+    /// The reply to an event that injects a context.
+    fn context(&self, event: EventKind, text: &str) -> String;
+
+    /// Whether a session receives its context at a prompt, because replies to its start are lost.
+    fn starts_at_prompt(&self) -> bool {
+        false
+    }
 
     /// The reply without a context, if the host needs one.
     fn nothing(&self) -> Option<String> {

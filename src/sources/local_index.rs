@@ -9,7 +9,7 @@ use crate::core::context::found::{
 };
 use crate::core::quote::passage::Passage;
 use crate::core::relevance::branch::{self, BRANCH};
-use crate::core::relevance::prompt::Matches;
+use crate::core::relevance::prompt::{Matches, WORTH_ADDING};
 use crate::core::search::ranking::Ranked;
 use crate::core::time::Timestamp;
 use crate::sources::blend::links;
@@ -41,7 +41,7 @@ impl LocalIndex {
         index: &Index,
         question: &NotesQuestion<'_>,
     ) -> Result<Vec<RankedCard>, IndexError> {
-        let NotesQuestion { limit, prompt, branch, .. } = *question;
+        let NotesQuestion { limit, prompt, branch, given, .. } = *question;
         let prompted = match prompt {
             Some(prompt) => index.prompted(prompt, self.workspace.vaults.len())?,
             None => Matches::new(),
@@ -50,7 +50,7 @@ impl LocalIndex {
             Some(words) => index.matches(&words)?,
             None => Matches::new(),
         };
-        if prompted.is_empty() && of_branch.is_empty() {
+        if prompted.is_empty() && of_branch.is_empty() && given.is_none() {
             return index.ranked(limit);
         }
         let mut ranked = index.ranked(usize::MAX)?;
@@ -72,6 +72,12 @@ impl LocalIndex {
             let by_score = b.relevance.score().total_cmp(&a.relevance.score());
             by_score.then_with(|| b.note.cmp(&a.note))
         });
+        if let Some(given) = given {
+            ranked.retain(|ranked| {
+                ranked.relevance.prompt >= WORTH_ADDING
+                    && !given.shows(&uri(&self.workspace, &ranked.card))
+            });
+        }
         ranked.truncate(limit);
         Ok(ranked)
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::core::context::found::{ConceptDetails, FoundConcept, FoundNote, RankedNote};
+use crate::core::context::supplement::Given;
 use crate::core::relevance::prompt::Prompt;
 use crate::core::time::Timestamp;
 use crate::store::index::{IndexError, Unusable};
@@ -43,6 +44,9 @@ pub(crate) struct NotesQuestion<'a> {
     pub(crate) prompt: Option<&'a Prompt>,
     /// The branch that the session works on.
     pub(crate) branch: Option<&'a str>,
+    /// What the session already has: then only other notes are wanted, and only those that are worth adding to the
+    /// prompt.
+    pub(crate) given: Option<&'a Given>,
 }
 
 pub(crate) type SharedSource = Arc<dyn Source + Send + Sync>;

@@ -23,6 +23,8 @@ use serde_json::Value;
 use lab::Lab;
 use window::ClaudeCodeWindow;
 
+use crate::support::harbour;
+
 const CANARY: &str = "CANARY-7f3a";
 
 /// The keys of an event.
@@ -74,6 +76,33 @@ fn the_installed_hooks_are_run_and_their_text_reaches_the_model() {
     assert_eq!(told.len(), 1);
     let expected = format!("{CANARY} \u{1}\"\\\u{2028}\u{2029}\nline two 😀");
     assert_eq!(told[0].matches(&expected).count(), 1);
+}
+
+#[test]
+fn the_first_prompt_brings_the_notes_that_fit_it_once() {
+    let lab = Lab::with_kgctx(None, &["install", "claude-code"]);
+    harbour::write_notes(&lab.project());
+    let settings = format!("token_limit = {}\n", harbour::TOKEN_LIMIT);
+    fs::write(lab.project().join("kgctx.toml"), settings).unwrap();
+    lab.run_prompts(&[harbour::ABOUT_MOORING, "And now?"]);
+    let told = lab.model.told();
+    let [first, second] = told.as_slice() else { panic!("{told:#?}") };
+    for request in [first, second] {
+        assert_eq!(request.matches("## Knowledge Graph Context").count(), 1, "{request}");
+        assert_eq!(request.matches(harbour::HEADING).count(), 1, "{request}");
+        assert_eq!(request.matches(harbour::MOORING).count(), 1, "{request}");
+    }
+}
+
+#[test]
+fn a_prompt_is_told_as_the_fixture_has_it() {
+    let lab = Lab::new(None);
+    lab.run(&["-p", "hello"]);
+    let heard = lab.heard_all();
+    let [_, prompt, _] = heard.as_slice() else { panic!("{heard:#?}") };
+    like_fixture(prompt, "user-prompt-submit");
+    let SessionEvent { kind, prompt, .. } = event(prompt);
+    assert_eq!((kind, prompt.as_deref()), (EventKind::Prompted, Some("hello")));
 }
 
 #[test]

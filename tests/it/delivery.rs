@@ -1,4 +1,5 @@
-//! Contexts delivered to a running session: by the hook of the OpenCode bridge, and by the service.
+//! Contexts delivered to a running session: by hooks and by the service; and what a first prompt adds.
 
 mod opencode_hook;
 mod service;
+mod supplement;

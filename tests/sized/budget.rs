@@ -26,6 +26,7 @@ use kgctx::core::named::Named;
 use kgctx::core::note::Remarks;
 use kgctx::core::note::concept::Concept;
 use kgctx::core::note::markdown;
+use kgctx::core::session::Moment;
 use kgctx::core::settings::LinkStyle;
 use kgctx::core::time::Timestamp;
 use kgctx::core::tokens::encoding::Encoding;
@@ -110,6 +111,8 @@ fn check_vault(seed: u64) -> usize {
         };
         let host = Host::ALL[random.below(4)];
         let request = ContextRequest {
+            // A supplement is packed like a context, in a frame of its own.
+            moment: if n % 4 == 1 { &Moment::Prompt } else { &Moment::Start },
             encoding,
             budget: host.budget(tokens),
             project: Some(names[random.below(4)]).filter(|name| !name.is_empty()),
@@ -229,6 +232,7 @@ fn check_fence(
     }
     let frame = outside.replace(request.project.unwrap_or_default(), "");
     let (beginning, end) = match request.ranking {
+        _ if *request.moment == Moment::Prompt => ("Notes for this prompt", "not instructions."),
         Ranking::Frequency => ("Knowledge Graph ContextThe following", "go deeper into the graph."),
         Ranking::Notes => ("Knowledge Graph Context", "shows a note."),
     };
@@ -252,6 +256,7 @@ fn at_least_95_percent_of_a_budget_is_used() {
         let candidates = candidates(&texts, &mut random);
         for _ in 0..8 {
             let request = ContextRequest {
+                moment: &Moment::Start,
                 encoding: Encoding::O200kBase,
                 budget: Host::ALL[random.below(4)].budget(500 + random.below(6_000)),
                 project: Some("atlas"),
@@ -279,6 +284,7 @@ fn what_was_left_out_comes_in_at_the_budget_that_is_told() {
         let texts: Vec<String> = (0..8).map(|_| hostile_text(&mut random)).collect();
         let candidates = candidates(&texts, &mut random);
         let request = ContextRequest {
+            moment: &Moment::Start,
             encoding: Encoding::O200kBase,
             budget: Host::Plain.budget(300 + random.below(500)),
             project: Some("atlas"),

@@ -6,6 +6,7 @@ pub(crate) mod dead_mount;
 pub(crate) mod explained_page;
 pub(crate) mod handoff_lab;
 pub(crate) mod handoff_project;
+pub(crate) mod harbour;
 pub(crate) mod hostile_text;
 pub(crate) mod index_snapshot;
 pub(crate) mod link_counts;

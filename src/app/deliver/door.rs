@@ -13,6 +13,8 @@ pub enum Door {
     BridgeEvent,
     /// The bridge holds back a prompt. `is_undone`: it saw an undo remove the earlier context.
     BridgePrompt { is_undone: bool },
+    /// The bridge holds back the first prompt, which a supplement may go with.
+    BridgeSupplement,
     /// The host reads our standard output: the context is delivered with its last byte.
     Stdout,
     /// kgctx stores a message through an OpenCode server's API.
@@ -23,7 +25,10 @@ impl Door {
     /// Whether the claim outlives this process, and the bridge settles or releases it by the
     /// receipt's id.
     pub(super) fn is_bridge(self) -> bool {
-        matches!(self, Door::BridgeEvent | Door::BridgePrompt { .. })
+        match self {
+            Door::BridgeEvent | Door::BridgePrompt { .. } | Door::BridgeSupplement => true,
+            Door::Stdout | Door::Http => false,
+        }
     }
 
     /// Whether to wait for another process that holds the claim.
@@ -42,7 +47,7 @@ impl Door {
         match self {
             Door::BridgePrompt { is_undone: true } => Some(Duration::ZERO),
             Door::BridgePrompt { is_undone: false } => Some(time_limits::UNDONE_AFTER),
-            Door::BridgeEvent | Door::Stdout | Door::Http => None,
+            Door::BridgeEvent | Door::BridgeSupplement | Door::Stdout | Door::Http => None,
         }
     }
 
@@ -60,7 +65,7 @@ impl Door {
         match self {
             Door::Http => true,
             Door::Stdout => false,
-            Door::BridgeEvent | Door::BridgePrompt { .. } => {
+            Door::BridgeEvent | Door::BridgePrompt { .. } | Door::BridgeSupplement => {
                 matches!(error, StateError::Newer { .. })
             }
         }

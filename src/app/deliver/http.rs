@@ -22,7 +22,7 @@ use crate::core::time::Timestamp;
 use crate::core::time_limits;
 use crate::hosts::opencode::{
     self, AddressError, Message, Metadata, NoReply, OpencodeServer, ServerAddress, ServerError,
-    SessionModel,
+    SessionModel, is_of_context,
 };
 use crate::system::environment::Environment;
 use crate::system::process::identity::Process;
@@ -184,7 +184,7 @@ async fn look(server: &OpencodeServer, session: &str) -> Result<Stored, NotDeliv
     let marks = messages.iter().flat_map(|message| {
         message.parts.iter().filter_map(|part| match part.kind.as_str() {
             "compaction" => Some(Mark::Compaction(message.info.id.clone())),
-            _ => part.mark().map(|_| Mark::Context),
+            _ => part.mark().filter(|mark| is_of_context(mark)).map(|_| Mark::Context),
         })
     });
     let (n_messages, marks) = (messages.len(), marks.collect());
@@ -201,7 +201,14 @@ async fn prepare(
     let mut at = request.place.clone();
     at.dir.get_or_insert_with(|| session.directory.clone().into());
     let (budget, now) = (request.budget, request.now);
-    let session = Session { moment, budget, now, ..Session::new(&session.id, at, Host::Opencode) };
+    let session = Session {
+        moment,
+        budget,
+        now,
+        // Nothing outside of OpenCode can add to a prompt.
+        tells_prompt: false,
+        ..Session::new(&session.id, at, Host::Opencode)
+    };
     blocking(move || {
         deliver(DeliveryRequest {
             door: Door::Http,

@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 
 use crate::app::deliver::{DeliveryRequest, Door, PendingDelivery, deliver, remember};
 use crate::app::session::Session;
+use crate::app::supplement::{DueSupplement, GivenBy, due};
+use crate::core::context::supplement::Given;
 use crate::core::handoff::choice::{HandoffChoice, HandoffQuery, HandoffRequest};
 use crate::core::host::Host;
 use crate::core::session::Moment;
@@ -13,6 +15,8 @@ use crate::hosts::claude_code::transcript;
 use crate::hosts::words::{EventKind, HostWords, SessionEvent, StartCause, words};
 use crate::store::state::{Ending, State};
 use crate::system::clock::now_ms;
+use crate::system::directories::Directories;
+use crate::system::environment::Environment;
 use crate::system::process::detach;
 use crate::system::process::identity::Process;
 use crate::workspace::{Place, Request};
@@ -23,11 +27,12 @@ pub fn direct(host: Host, question: &[u8], until: Instant) -> Option<PendingDeli
     let told = Told { host, words, event: words.read(question)?, until };
     match told.event.kind {
         EventKind::Started(cause) => told.answer_start(cause),
-        EventKind::Prompted => {
+        EventKind::Prompted if words.starts_at_prompt() => {
             let at = Request::lenient(told.event.folder.clone());
             let place = Place::find(&at).ok()?;
-            told.give(&place, at, (Moment::Start, HandoffRequest::First))
+            told.give(&place, at, (Moment::Start, Some(HandoffRequest::First)), None)
         }
+        EventKind::Prompted => told.answer_prompt(),
         EventKind::Ended { is_cleared } => {
             note_end(told.event, is_cleared);
             None
@@ -37,8 +42,8 @@ pub fn direct(host: Host, question: &[u8], until: Instant) -> Option<PendingDeli
 
 type Reply = Option<PendingDelivery<String>>;
 
-/// A moment at which a session gets a context, and the handoff that it gets then.
-type Due = (Moment, HandoffRequest);
+/// A moment at which a session gets a context, and the handoff that it gets then, if any.
+type Due = (Moment, Option<HandoffRequest>);
 
 /// What a host tells its hook.
 struct Told {
@@ -49,13 +54,20 @@ struct Told {
 }
 
 impl Told {
-    /// Delivers a context in the host's format.
-    fn give(&self, place: &Place, at: Request, (moment, wanted): Due) -> Reply {
+    /// Delivers a context in the host's format. `given`: what the session already has, for a supplement.
+    fn give(
+        &self,
+        place: &Place,
+        at: Request,
+        (moment, wanted): Due,
+        given: Option<Given>,
+    ) -> Reply {
         let pending = deliver(DeliveryRequest {
             door: Door::Stdout,
             session: Session {
                 moment,
                 prompt: self.event.prompt.clone(),
+                given,
                 ..Session::new(&self.event.session, at, self.host)
             },
             place,
@@ -64,7 +76,17 @@ impl Told {
             until: Some(self.until),
             warm: None,
         });
-        Some(pending.ok()?.map(|injection| self.words.context(&injection.text)))
+        Some(pending.ok()?.map(|injection| self.words.context(self.event.kind, &injection.text)))
+    }
+
+    /// Adds to the first prompt the notes that fit it.
+    fn answer_prompt(&self) -> Reply {
+        let SessionEvent { session, folder, .. } = &self.event;
+        let state = Directories::locate(&Environment::of_process()).ok()?.state;
+        let DueSupplement { given, folder: known } = due(&state, session, GivenBy::Start)?;
+        let at = Request::lenient(known.unwrap_or_else(|| folder.clone()));
+        let place = Place::find(&at).ok()?;
+        self.give(&place, at, (Moment::Prompt, None), Some(given))
     }
 
     fn answer_start(&self, cause: StartCause) -> Reply {
@@ -91,7 +113,7 @@ impl Told {
         }
         let since = || known.map(|known| known.at_ms).or_else(|| self.last_said());
         let due = self.due(cause, &place, state, since)?;
-        self.give(&place, at, due)
+        self.give(&place, at, due, None)
     }
 
     /// The session's moment; `None` if it gets no context.
@@ -103,7 +125,7 @@ impl Told {
         since: impl FnOnce() -> Option<i64>,
     ) -> Option<Due> {
         let session = &self.event.session;
-        let start = Some((Moment::Start, HandoffRequest::First));
+        let start = Some((Moment::Start, Some(HandoffRequest::First)));
         match cause {
             StartCause::New => start,
             StartCause::Cleared if place.settings.handoff.inject_on_clear.value => start,
@@ -116,7 +138,7 @@ impl Told {
                 let same = 0..time_limits::SAME_COMPACTION.as_millis() as i64;
                 let is_same = last.is_some_and(|last| same.contains(&(now_ms() - last)));
                 let moment = Moment::Compaction((count + 1).to_string());
-                (!is_same).then_some((moment, HandoffRequest::Again))
+                (!is_same).then_some((moment, Some(HandoffRequest::Again)))
             }
             StartCause::Resumed => {
                 let state = state?;
@@ -131,7 +153,7 @@ impl Told {
                 };
                 match state.preview_handoff(&query, Process::host()).ok()? {
                     HandoffChoice::Given(newer) => {
-                        Some((Moment::Handoff(newer.id.to_string()), query.request))
+                        Some((Moment::Handoff(newer.id.to_string()), Some(query.request)))
                     }
                     _ => {
                         self.remember(place, Some(state));

@@ -17,18 +17,22 @@ impl Worker {
         source: &Blended,
         project: Option<&str>,
     ) -> Answered {
+        let is_supplement = self.asked.given.is_some();
+        // A supplement consists of notes that fit the prompt, and nothing else.
+        let project = project.filter(|_| !is_supplement);
         let elsewhere = self.start_recent(source);
         let search = self.found(source, "search", |source| source.search(project));
         self.report(WorkerEvent::Search(state, search.clone()));
         let notes = match self.asked.ranking {
             Ranking::Frequency => Ok(Vec::new()),
             Ranking::Notes => {
-                let Asked { budget, prompt, branch, .. } = &self.asked;
+                let Asked { budget, prompt, branch, given, .. } = &self.asked;
                 let question = NotesQuestion {
                     limit: most_notes(*budget),
                     n_at_length: n_at_length(*budget),
                     prompt: prompt.as_ref(),
                     branch: branch.as_deref(),
+                    given: given.as_ref(),
                 };
                 self.timed("notes", || source.notes(&question))
             }
@@ -36,6 +40,7 @@ impl Worker {
         self.report(WorkerEvent::Notes(state, notes.clone()));
         let recent = match elsewhere {
             // Ranked notes tell more than those of the last day, and need no clock.
+            _ if is_supplement => Ok(Vec::new()),
             _ if notes.as_ref().is_ok_and(|notes| !notes.is_empty()) && source.beside.is_none() => {
                 Ok(Vec::new())
             }
@@ -49,7 +54,10 @@ impl Worker {
             notes: notes.as_deref().unwrap_or_default().to_vec(),
             details: ConceptDetails::new(),
         };
-        let concepts = shortlist(self.asked.ranking, &found);
+        let concepts = match is_supplement {
+            true => Vec::new(),
+            false => shortlist(self.asked.ranking, &found),
+        };
         let n_expanded = self.asked.ranking.n_expanded();
         let details = self.timed("graph", || source.around(&concepts, n_expanded));
         let errors = [search.err(), recent.err(), notes.err(), details.as_ref().err().cloned()];

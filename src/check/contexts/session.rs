@@ -24,6 +24,8 @@ pub(crate) struct SessionContext {
     pub(crate) text: String,
     /// Whether there is content, but the budget has no room for any of it.
     pub(crate) is_shut_out: bool,
+    /// The tokens of the session's budget that are kept for its first prompt.
+    pub(crate) kept: usize,
     /// The part of the handoff that does not fit.
     pub(crate) cut: Option<Cut>,
     pub(crate) faults: Vec<Fault>,
@@ -54,6 +56,7 @@ impl ContextBuilder<'_> {
             source,
         });
         Ok(SessionContext {
+            kept: receipt.kept_tokens,
             is_shut_out: text.is_empty() && unlimited.used.tokens > 0,
             cut: Some(cut).filter(|cut| cut.shown < cut.wanted),
             faults: faults.collect(),

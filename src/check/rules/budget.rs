@@ -36,7 +36,11 @@ impl CheckedSession<'_> {
     /// A budget without room for any content, or for the whole handoff.
     fn room(&self) -> Option<SessionFinding> {
         let report = &self.context.report;
-        let mut room = format!("a budget of {} tokens", thousands(report.budget.tokens));
+        let kept = self.context.kept;
+        let mut room = format!("a budget of {} tokens", thousands(report.budget.tokens + kept));
+        if kept > 0 {
+            room.push_str(&format!(", {} of them for the first prompt,", thousands(kept)));
+        }
         if let Some(chars) = report.budget.chars {
             room.push_str(&format!(" and {} characters", thousands(chars)));
         }

@@ -9,11 +9,13 @@ use crate::core::context::pack::{Packed, pack};
 use crate::core::context::rank::{Ranking, rank};
 use crate::core::context::receipt::{Entry, PartUse};
 use crate::core::handoff::HandoffSection;
+use crate::core::session::Moment;
 use crate::core::tokens::encoding::Encoding;
 
 /// The input of [`build`], apart from what the sources found.
 #[derive(Debug, Clone, Copy)]
 pub struct ContextRequest<'a> {
+    pub moment: &'a Moment,
     pub project: Option<&'a str>,
     /// The handoff section, which comes first in the text.
     pub handoff: Option<&'a HandoffSection>,

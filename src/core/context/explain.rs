@@ -15,6 +15,7 @@ pub fn explain(receipt: Receipt) -> Explanation {
     let candidates: Vec<Candidate> =
         receipt.entries.iter().map(|entry| entry.candidate.clone()).collect();
     let request = ContextRequest {
+        moment: &receipt.moment,
         project: receipt.project.as_deref(),
         handoff: receipt.handoff.as_ref(),
         ranking: receipt.ranking,
@@ -49,7 +50,7 @@ pub fn explain(receipt: Receipt) -> Explanation {
         }
     }
     lines.sort_by_key(|line| line.part);
-    Explanation { lines, near_misses, receipt }
+    Explanation { lines, near_misses, receipt, supplement: None }
 }
 
 /// Why the candidate was found.

@@ -14,6 +14,9 @@ pub struct Explanation {
     /// The omitted lines, in the order in which they would have got room.
     pub near_misses: Vec<NearMiss>,
     pub receipt: Receipt,
+    /// What the first prompt added.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub supplement: Option<Box<Explanation>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

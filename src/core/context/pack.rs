@@ -88,7 +88,7 @@ impl<'a> Packer<'a> {
             candidates,
             forms: candidates.iter().map(|candidate| Forms::of(&candidate.line)).collect(),
             whole: vec![OnceCell::new(); candidates.len()],
-            opening: frame::opening(request.ranking, request.project),
+            opening: frame::opening(request.ranking, request.moment, request.project),
             headings: SECTIONS.map(heading),
         }
     }
@@ -132,7 +132,7 @@ impl<'a> Packer<'a> {
             budget,
             used: self.measure(&self.opening)
                 + self.fence(0)
-                + self.measure(frame::footer(self.request.ranking)),
+                + self.measure(frame::footer(self.request.ranking, self.request.moment)),
             longest_run: 0,
             handoff: None,
             files: None,

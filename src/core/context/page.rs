@@ -33,8 +33,13 @@ pub fn page(explanation: &Explanation) -> String {
         section("out", "", "What was left out", &tables::near_misses(&explanation.near_misses)),
         section("stages", "", "How long it took", &tables::stages(&receipt.stages)),
     ];
+    if let Some(supplement) = &explanation.supplement {
+        let added = tables::lines(supplement);
+        sections.insert(3, section("supplement", "", "What the first prompt added", &added));
+    }
     // What failed changes how all else is to be read, so that it comes first.
-    let (place, class) = if receipt.faults.is_empty() { (4, "") } else { (0, "faults") };
+    let (place, class) =
+        if receipt.faults.is_empty() { (sections.len() - 1, "") } else { (0, "faults") };
     let faults = section("faults", class, "Faults", &tables::faults(&receipt.faults));
     sections.insert(place, faults);
     format!(
@@ -67,7 +72,7 @@ fn section(id: &str, of: &str, title: &str, content: &str) -> String {
 }
 
 fn header(explanation: &Explanation) -> String {
-    let Explanation { receipt, lines, near_misses } = explanation;
+    let Explanation { receipt, lines, near_misses, .. } = explanation;
     let chars = thousands(receipt.used.chars);
     let chars = match receipt.budget.chars {
         Some(cap) => format!("{chars} of {}", thousands(cap)),

@@ -49,6 +49,12 @@ pub struct Receipt {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<SourceChoice>,
     pub budget: Budget,
+    /// The tokens of the session's budget that are kept for a supplement at the first prompt.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub kept_tokens: usize,
+    /// Whether the session's prompt was known.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_prompted: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handoff: Option<HandoffSection>,
     pub used: Size,
@@ -88,6 +94,16 @@ impl Receipt {
             _ => None,
         }
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(tokens: &usize) -> bool {
+    *tokens == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// The size of one part of a context.

@@ -75,7 +75,8 @@ impl Packer<'_> {
         if n_omitted > 0 && self.request.ranking == Ranking::Frequency {
             pieces.push(Piece::new(Part::Frame, frame::omission(n_omitted)));
         }
-        pieces.push(Piece::new(Part::Frame, frame::footer(self.request.ranking)));
+        let footer = frame::footer(self.request.ranking, self.request.moment);
+        pieces.push(Piece::new(Part::Frame, footer));
         pieces
     }
 

@@ -27,6 +27,9 @@ const WORDS_BESIDE_WALK: f64 = 0.15;
 const WORDS: f64 = 1.5;
 const TITLE: f64 = 4.0;
 
+/// A note to which a prompt adds less is not worth being added to it.
+pub const WORTH_ADDING: f64 = 1.5;
+
 /// The words of a prompt, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prompt {

@@ -9,6 +9,7 @@ use serde::de::IgnoredAny;
 use crate::core::context::rank::Ranking;
 use crate::core::session::{Announcement, Delivery};
 use crate::core::settings::declare::{list, named, number_of, settings, switch};
+use crate::core::settings::percent::Percent;
 use crate::core::settings::{ChannelRule, LinkPreference, Setting, VaultSpec};
 use crate::core::source::SourcePreference;
 use crate::core::time_limits;
@@ -44,6 +45,8 @@ settings! {
     ] {
         /// The maximum number of tokens in a session's context.
         token_limit: u32 = 4_000, env("TOKEN_LIMIT", number_of("tokens"));
+        /// The share of these tokens that is kept for notes that fit the first prompt, where a context goes out before it.
+        prompt_share: Percent = Percent::of_100(10), env("KGCTX_PROMPT_SHARE", number_of("per cent, at most 100"));
         /// Which source answers about the notes of maenifold's memory.
         source: SourcePreference = SourcePreference::Auto,
             env("KGCTX_SOURCE", named),

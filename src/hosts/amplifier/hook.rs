@@ -43,7 +43,11 @@ impl HostWords for Amplifier {
         })
     }
 
-    fn context(&self, text: &str) -> String {
+    fn starts_at_prompt(&self) -> bool {
+        true
+    }
+
+    fn context(&self, _event: EventKind, text: &str) -> String {
         let reply = json!({
             "action": "inject_context",
             "context_injection": text,
@@ -107,7 +111,7 @@ mod tests {
         // H-0.21
         assert_eq!(Amplifier.nothing().unwrap(), r#"{"action":"continue"}"#);
         assert_eq!(
-            Amplifier.context("a\n\"b\"\u{1b}"),
+            Amplifier.context(EventKind::Prompted, "a\n\"b\"\u{1b}"),
             r#"{"action":"inject_context","context_injection":"a\n\"b\"\u001b","context_injection_role":"system"}"#
         );
     }

@@ -33,6 +33,9 @@ enum RawKind {
     SessionStart {
         source: String,
     },
+    UserPromptSubmit {
+        prompt: String,
+    },
     SessionEnd {
         reason: String,
     },
@@ -49,7 +52,12 @@ impl HostWords for ClaudeCode {
         if raw.agent_id.is_some() || raw.session_id.trim().is_empty() {
             return None;
         }
+        let mut said = None;
         let kind = match raw.kind {
+            RawKind::UserPromptSubmit { prompt } => {
+                said = Some(prompt);
+                EventKind::Prompted
+            }
             RawKind::SessionStart { source } => EventKind::Started(match source.as_str() {
                 "resume" | "fork" => StartCause::Resumed,
                 "clear" => StartCause::Cleared,
@@ -69,17 +77,21 @@ impl HostWords for ClaudeCode {
             transcript: raw.transcript_path.filter(|path| !path.as_os_str().is_empty()),
             silence: seconds.map(Duration::from_secs),
             kind,
-            prompt: None,
+            prompt: said,
         })
     }
 
-    /// Replies to a session's start: one line of JSON without a line break.
-    fn context(&self, text: &str) -> String {
+    /// Replies with one line of JSON without a line break.
+    fn context(&self, event: EventKind, text: &str) -> String {
+        let event = match event {
+            EventKind::Prompted => "UserPromptSubmit",
+            EventKind::Started(_) | EventKind::Ended { .. } => "SessionStart",
+        };
         let text = Value::from(text).to_string();
         // Some readers treat these characters as line breaks.
         let text = text.replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029");
         format!(
-            r#"{{"hookSpecificOutput":{{"hookEventName":"SessionStart","additionalContext":{text}}}}}"#
+            r#"{{"hookSpecificOutput":{{"hookEventName":"{event}","additionalContext":{text}}}}}"#
         )
     }
 
@@ -124,7 +136,7 @@ mod tests {
     fn every_recorded_event_is_understood() {
         let folder = Path::new("/home/ada/.claude/projects/-home-ada-atlas");
         let recorded = recorded();
-        assert_eq!(recorded.len(), 14);
+        assert_eq!(recorded.len(), 15);
         for (name, json) in recorded {
             let Some(event) = ClaudeCode.read(&json) else {
                 assert_eq!(name, "session-start-subagent");
@@ -139,12 +151,15 @@ mod tests {
                 }
                 "session-start-clear" => EventKind::Started(StartCause::Cleared),
                 "session-start-compact" => EventKind::Started(StartCause::Compacted),
+                "user-prompt-submit" => EventKind::Prompted,
                 name => {
                     assert!(name.starts_with("session-end-"), "{name}");
                     EventKind::Ended { is_cleared: name == "session-end-clear" }
                 }
             };
             assert_eq!(event.kind, expected, "{name}");
+            let asked = (name == "user-prompt-submit").then_some("Why do the tiles flicker?");
+            assert_eq!(event.prompt.as_deref(), asked, "{name}");
             let goes_on = event.kind == EventKind::Started(StartCause::Resumed);
             assert_eq!(event.silence, goes_on.then_some(Duration::from_secs(14)), "{name}");
             assert_eq!(event.folder, Path::new("/home/ada/atlas"), "{name}");
@@ -205,7 +220,7 @@ mod tests {
     }
 
     fn check_envelope(text: &str) {
-        let json = ClaudeCode.context(text);
+        let json = ClaudeCode.context(EventKind::Started(StartCause::New), text);
         // Without the name Claude Code drops the text; any byte around the object turns all of it
         // into plain text.
         let read: Value = serde_json::from_str(&json).unwrap();

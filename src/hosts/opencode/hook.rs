@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use crate::core::context::receipt::Receipt;
 use crate::core::session::{Announcement, Delivery, Mark, Moment, Stored};
-use crate::hosts::opencode::wire::{MARK, Session};
+use crate::hosts::opencode::wire::{MARK, Session, is_of_context};
 
 /// The version of this protocol. A bridge with another version gets an error.
 const PROTOCOL: u32 = 1;
@@ -38,6 +38,14 @@ pub enum BridgeQuestion {
         /// What the user asks.
         #[serde(default)]
         prompt: Option<String>,
+    },
+    /// The first prompt waits, in a session that has the context of this receipt: does a supplement go with it?
+    #[serde(rename = "kgctx.prompt")]
+    FirstPrompt {
+        #[serde(rename = "sessionID")]
+        session: String,
+        receipt: Option<i64>,
+        prompt: String,
     },
     /// The context of this receipt is in the session.
     #[serde(rename = "kgctx.delivered")]
@@ -76,9 +84,9 @@ fn stored<'de, D: Deserializer<'de>>(input: D) -> Result<Stored, D::Error> {
         #[serde(default)]
         marks: Vec<Map<String, Value>>,
     }
-    let mark = |mark: &Map<String, Value>| match mark.get("compaction") {
-        _ if mark.contains_key(MARK) => Some(Mark::Context),
-        message => Some(Mark::Compaction(message?.as_str()?.to_owned())),
+    let mark = |mark: &Map<String, Value>| match mark.get(MARK) {
+        Some(ours) => is_of_context(ours).then_some(Mark::Context),
+        None => Some(Mark::Compaction(mark.get("compaction")?.as_str()?.to_owned())),
     };
     let RawStored { messages, complete, marks } = RawStored::deserialize(input)?;
     let marks = marks.iter().filter_map(mark).collect();
@@ -201,13 +209,17 @@ mod tests {
         assert_eq!(created.directory, "/p");
         let asked = parse(&format!(
             r#"{{"type":"chat.message","sessionID":"ses_1","created":true,"info":{session},"prompt":"Why?","stored":{{"messages":7,
-               "complete":false,"marks":[{{"kgctx":{{"v":9}}}},{{"compaction":"msg_2"}},{{"else":1}}]}}}}"#
+               "complete":false,"marks":[{{"kgctx":{{"v":9}}}},{{"kgctx":{{"v":9,"moment":"prompt"}}}},{{"compaction":"msg_2"}},{{"else":1}}]}}}}"#
         ));
         let marks = vec![Mark::Context, Mark::Compaction("msg_2".to_owned())];
         let stored = Stored { n_messages: 7, is_complete: false, marks };
         let session = created;
         let (is_new, is_undone, prompt) = (true, false, Some("Why?".to_owned()));
         assert_eq!(asked, BridgeQuestion::Prompted { session, is_new, is_undone, stored, prompt });
+        let first = r#"{"type":"kgctx.prompt","sessionID":"ses_1","receipt":7,"prompt":"Why?"}"#;
+        let (receipt, prompt) = (Some(7), "Why?".to_owned());
+        let expected = BridgeQuestion::FirstPrompt { session: "ses_1".to_owned(), receipt, prompt };
+        assert_eq!(parse(first), expected);
         let settled = r#"{"type":"kgctx.delivered","sessionID":"s","receipt":7,"how":"part"}"#;
         assert_eq!(parse(settled), BridgeQuestion::Delivered { receipt: Some(7) });
         for unwritten in

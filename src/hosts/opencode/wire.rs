@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Deserializer};
-use serde_json::Value;
+use serde_json::{Value, json};
+
+use crate::core::session::Moment;
 
 /// The metadata key under which kgctx stores its own data.
 pub(super) const MARK: &str = "kgctx";
@@ -90,6 +92,11 @@ impl Part {
     pub fn mark(&self) -> Option<&Value> {
         self.metadata.as_ref()?.get(MARK)
     }
+}
+
+/// Whether a mark is that of a context. A supplement goes with a prompt, and does not replace the context.
+pub fn is_of_context(mark: &Value) -> bool {
+    mark["moment"] != json!(Moment::Prompt)
 }
 
 /// An event of a server.

@@ -70,6 +70,14 @@ impl State {
         Ok(held != Some(Claim::Held))
     }
 
+    /// Whether a session was given what belongs to a moment.
+    pub fn is_settled(&self, session: &str, moment: &Moment) -> Result<bool> {
+        let sql = "SELECT count(*) > 0 FROM claims \
+                   WHERE session = ?1 AND moment = ?2 AND settled IS NOT NULL";
+        let moment = moment.to_string();
+        self.read(|connection| connection.query_row(sql, [session, &moment], |row| row.get(0)))
+    }
+
     /// The number of a session's compactions that were followed by a context, and the time of the
     /// last one.
     pub fn compactions(&self, session: &str) -> Result<(u32, Option<i64>)> {

@@ -1,6 +1,6 @@
 //! Receipts in the state: the contexts that sessions got, or would have got.
 
-use rusqlite::{OptionalExtension, params};
+use rusqlite::{OptionalExtension, ToSql, params};
 
 use crate::core::context::receipt::Receipt;
 use crate::core::handoff::life::Actor;
@@ -70,18 +70,36 @@ impl State {
         })
     }
 
+    pub fn receipt(&self, id: i64) -> Result<Option<Receipt>> {
+        self.first_receipt("id = ?1", id)
+    }
+
+    /// The last receipt of a session, apart from supplements.
     pub fn last_of_session(&self, session: &str) -> Result<Option<Receipt>> {
-        self.last_receipt("session = ?1", session)
+        let sql = "session = ?1 AND moment <> 'prompt' ORDER BY id DESC";
+        self.first_receipt(sql, session)
     }
 
-    /// The last receipt of a project, by the project's key.
+    /// The last receipt of a project, by the project's key, apart from supplements.
     pub fn last_of_project(&self, project: &str) -> Result<Option<Receipt>> {
-        self.last_receipt("project = ?1", project)
+        let sql = "project = ?1 AND moment <> 'prompt' ORDER BY id DESC";
+        self.first_receipt(sql, project)
     }
 
-    fn last_receipt(&self, condition: &str, key: &str) -> Result<Option<Receipt>> {
-        let sql =
-            format!("SELECT receipt FROM injections WHERE {condition} ORDER BY id DESC LIMIT 1");
+    /// The context that a session started with: the delivered one, or else the last dry run.
+    pub fn start_of_session(&self, session: &str) -> Result<Option<Receipt>> {
+        let sql = "session = ?1 AND moment = 'start' ORDER BY delivered DESC, id DESC";
+        self.first_receipt(sql, session)
+    }
+
+    /// The last supplement of a session.
+    pub fn supplement_of_session(&self, session: &str) -> Result<Option<Receipt>> {
+        let sql = "session = ?1 AND moment = 'prompt' ORDER BY id DESC";
+        self.first_receipt(sql, session)
+    }
+
+    fn first_receipt(&self, condition: &str, key: impl ToSql) -> Result<Option<Receipt>> {
+        let sql = format!("SELECT receipt FROM injections WHERE {condition} LIMIT 1");
         let json: Option<String> =
             self.read(|connection| connection.query_row(&sql, [key], |row| row.get(0)).optional())?;
         json.map(|json| serde_json::from_str(&json))

@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use kgctx::hosts::claude_code::ClaudeCode;
-use kgctx::hosts::words::HostWords;
+use kgctx::hosts::words::{EventKind, HostWords, StartCause};
 use serde_json::{Value, json};
 
 use super::model::Model;
@@ -107,7 +107,7 @@ impl Lab {
 
     /// Answers as kgctx does.
     pub(super) fn answer_with_context(&self, text: &str) {
-        self.answer(&ClaudeCode.context(text));
+        self.answer(&ClaudeCode.context(EventKind::Started(StartCause::New), text));
     }
 
     /// Runs Claude Code with a prompt, and returns what it printed.
@@ -162,8 +162,14 @@ impl Lab {
         fs::read_to_string(stdout).unwrap()
     }
 
-    /// What the hooks were told since this was asked last.
+    /// What the hooks were told since this was asked last, apart from prompts.
     pub(super) fn heard(&self) -> Vec<Value> {
+        let is_prompt = |heard: &Value| heard["hook_event_name"] == "UserPromptSubmit";
+        self.heard_all().into_iter().filter(|heard| !is_prompt(heard)).collect()
+    }
+
+    /// What the hooks were told since this was asked last.
+    pub(super) fn heard_all(&self) -> Vec<Value> {
         let file = self.scratch.path().join("heard");
         let text = fs::read_to_string(&file).unwrap_or_default();
         let _ = fs::remove_file(file);

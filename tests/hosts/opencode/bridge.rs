@@ -12,6 +12,7 @@ use super::pool::{bridge, bridged};
 use super::provider::{Call, Kind};
 use super::server::Server;
 use super::{on_both_versions, until};
+use crate::support::harbour;
 
 on_both_versions!(
     a_child_session_gets_nothing_and_its_parent_keeps_its_own,
@@ -25,6 +26,7 @@ on_both_versions!(
     fifty_sessions_in_a_row_have_the_context_before_one_reply,
     one_plugin_in_two_folders_injects_once,
     t_2_1_1_event_hook_receives_session_created,
+    the_first_prompt_brings_the_notes_that_fit_it_once,
     t_2_5_1_context_injected_with_no_reply_true,
     ten_sessions_at_once_have_the_context_before_one_reply,
     the_way_of_delivery_can_be_forced,
@@ -282,6 +284,38 @@ fn one_plugin_in_two_folders_injects_once(version: Version) {
     let asked = lab.questions();
     let created = asked.iter().filter(|asked| asked["event"]["type"] == "session.created");
     assert_eq!(created.count(), 2, "one question for each session");
+}
+
+fn the_first_prompt_brings_the_notes_that_fit_it_once(version: Version) {
+    let limit = harbour::TOKEN_LIMIT.to_string();
+    let lab = Lab::new(version).plugin(bridge()).env("TOKEN_LIMIT", limit);
+    harbour::write_notes(&lab.project());
+    let server = lab.serve();
+    // One that has its context before the prompt, and one whose prompt carries it.
+    let ahead = server.create(&json!({}));
+    wait_for_context(&server, &ahead);
+    for session in [ahead, server.create(&json!({}))] {
+        server.say(&session, harbour::ABOUT_MOORING);
+        server.say(&session, "PROMPT-B");
+        let chats = server.chats(&session);
+        assert_eq!(chats.len(), 2);
+        for chat in &chats {
+            assert_eq!((chat.count(HEADING), chat.count(harbour::HEADING)), (1, 1));
+            assert!(chat.in_order(HEADING, harbour::HEADING), "{}", chat.conversation());
+            assert!(chat.in_order(harbour::MOORING, harbour::ABOUT_MOORING));
+        }
+        let moments: Vec<Value> =
+            marks(&server, &session).iter().map(|mark| mark["moment"].clone()).collect();
+        assert_eq!(moments, ["start", "prompt"]);
+        let delivered = || {
+            let mut command = lab.command(env!("CARGO_BIN_EXE_kgctx"));
+            let output =
+                command.args(["explain", "--session", &session, "--json"]).output().unwrap();
+            let explained: Value = serde_json::from_slice(&output.stdout).ok()?;
+            (explained["supplement"]["receipt"]["delivered"] == true).then_some(())
+        };
+        until("the supplement to be known as delivered", delivered);
+    }
 }
 
 fn t_2_1_1_event_hook_receives_session_created(version: Version) {

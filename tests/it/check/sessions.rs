@@ -269,7 +269,9 @@ fn a_handoff_that_is_cut_breaks_the_budget() {
     let in_claude_code = "[[check.session]]\nname = \"a\"\nhost = \"claude-code\"\nbudget = 500\n";
     lab.write("kgctx.toml", in_claude_code);
     let found = findings(&lab.check(&[]).1);
-    assert!(found[0].contains("a budget of 500 tokens and 9,500 characters has room"), "{found:?}");
+    let room =
+        "a budget of 500 tokens, 50 of them for the first prompt, and 9,500 characters has room";
+    assert!(found[0].contains(room), "{found:?}");
     lab.write("kgctx.toml", "[[check.session]]\nname = \"a\"\nbudget = 4000\n");
     assert_eq!(lab.check(&[]).0, 0);
 }

@@ -64,6 +64,21 @@ fn what_changes_is_said_before() {
             ]
           }
         ],
+        "UserPromptSubmit": [
+          {
+            "hooks": [
+              {
+                "type": "command",
+                "command": "kgctx",
+                "args": [
+                  "hook",
+                  "claude-code"
+                ],
+                "timeout": 5
+              }
+            ]
+          }
+        ],
         "SessionEnd": [
           {
             "hooks": [
@@ -166,7 +181,7 @@ fn a_1_45_removing_restores_every_byte() {
             let groups = settings["hooks"][event].as_array().cloned().unwrap_or_default();
             groups.into_iter().filter(|group| group["hooks"][0]["command"] != "kgctx").collect()
         };
-        for event in ["SessionStart", "SessionEnd"] {
+        for event in ["SessionStart", "UserPromptSubmit", "SessionEnd"] {
             assert_eq!(others(&now, event), others(&expected, event), "{case}");
             for settings in [&mut rest, &mut expected] {
                 settings["hooks"][event] = Value::Null;

@@ -14,6 +14,7 @@ use crate::core::time::Timestamp;
 
 fn request(tokens: usize, chars: Option<usize>) -> ContextRequest<'static> {
     ContextRequest {
+        moment: &Moment::Start,
         project: Some("atlas"),
         handoff: None,
         ranking: Ranking::Frequency,

@@ -20,6 +20,8 @@ fn hostile(field: &str) -> String {
 
 pub(super) fn receipt() -> Receipt {
     Receipt {
+        kept_tokens: 0,
+        is_prompted: false,
         session: "s1".to_owned(),
         moment: crate::core::session::Moment::Start,
         project: Some("atlas".to_owned()),
@@ -82,7 +84,7 @@ fn explanation(receipt: Receipt) -> Explanation {
             })
         })
         .collect();
-    Explanation { lines, near_misses: Vec::new(), receipt }
+    Explanation { lines, near_misses: Vec::new(), receipt, supplement: None }
 }
 
 /// An explanation with something of everything.
