@@ -61,6 +61,9 @@ pub fn read(
             let heads: Vec<(NoteHead<'_>, &str)> =
                 notes.iter().map(|quoted| (head(&quoted.note), quoted.quote.as_str())).collect();
             let text = extract::concept_text(concept.as_str(), mentions as usize, &heads, limit);
+            let text = text.map_err(|unfit| {
+                AppError::Place(unfit_words(&format!("[[{concept}]]"), question.from, limit, unfit))
+            })?;
             (ReadAnswer::Concept { concept, mentions, notes }, Some(text))
         }
         Meaning::Several(cards) => {
@@ -78,6 +81,9 @@ fn meaning(
     question: ReadQuestion<'_>,
 ) -> Result<Meaning, IndexError> {
     let wanted = question.wanted.trim();
+    // Contexts name concepts as links.
+    let bare = wanted.strip_prefix("[[").and_then(|name| name.strip_suffix("]]"));
+    let wanted = bare.unwrap_or(wanted).trim();
     for find in [addressed, at_path, inside_of_vaults, called] {
         let notes = find(workspace, index, wanted, question.dir)?;
         match notes[..] {
@@ -218,7 +224,7 @@ fn unfit_words(uri: &str, from: usize, limit: Limit, unfit: Unfit) -> String {
         }
         Unfit::Frame(needs) => {
             let tokens = limit.tokens;
-            format!("{uri} needs more than {needs} tokens, not {tokens}; give more --tokens")
+            format!("{uri} needs {needs} tokens or more, not {tokens}; give more --tokens")
         }
     }
 }

@@ -17,7 +17,7 @@ pub struct Limit {
 pub enum Unfit {
     /// The note ends before the line that was asked for; its last line.
     AfterEnd(usize),
-    /// Not even the frame fits; the tokens that it needs.
+    /// Not even the frame, or the first of several notes, fits; the tokens that it needs.
     Frame(usize),
 }
 

@@ -2,7 +2,7 @@
 
 use crate::core::context::frame;
 use crate::core::extract::Extract;
-use crate::core::extract::fit::Limit;
+use crate::core::extract::fit::{Limit, Unfit};
 use crate::core::text::for_model;
 use crate::core::text::number::{counted, thousands};
 
@@ -52,7 +52,7 @@ pub fn concept_text(
     n_notes: usize,
     cards: &[(NoteHead<'_>, &str)],
     limit: Limit,
-) -> String {
+) -> Result<String, Unfit> {
     let entry = |(head, quote): &(NoteHead<'_>, &str)| {
         format!("- {} ({}): {}", inline(head.title), inline(head.uri), for_model::one_line(quote))
     };
@@ -68,8 +68,8 @@ pub fn concept_text(
             fenced(&entries[..n_shown].join("\n"))
         )
     };
-    let n_shown = (1..=entries.len()).rev().find(|&n| limit.holds(&write(n)));
-    write(n_shown.unwrap_or_default())
+    let shown = (1..=entries.len()).rev().map(write).find(|text| limit.holds(text));
+    shown.ok_or_else(|| Unfit::Frame(limit.count(&write(entries.len().min(1)))))
 }
 
 fn fenced(text: &str) -> String {

@@ -97,12 +97,17 @@ fn what_cannot_be_shown_is_told() {
 fn notes_of_a_concept_are_listed_as_far_as_they_fit() {
     let quote = "words ".repeat(30);
     let cards: Vec<(NoteHead<'_>, &str)> = (0..20).map(|_| (HEAD, quote.as_str())).collect();
-    let told = concept_text("auth-flow", 44, &cards, limit(500));
+    let told = concept_text("auth-flow", 44, &cards, limit(500)).unwrap();
     assert!(told.starts_with("## auth-flow\n\n44 notes mention it; these "), "{told}");
     assert!((5..20).contains(&told.matches("- The plan (memory://docs/plan): words").count()));
     assert!(tokens::count(Encoding::O200kBase, &told) <= 500);
-    let told = concept_text("auth-flow", 1, &cards[..1], limit(500));
+    let told = concept_text("auth-flow", 1, &cards[..1], limit(500)).unwrap();
     assert!(told.starts_with("## auth-flow\n\n1 note mentions it. From"), "{told}");
+    let Err(Unfit::Frame(needs)) = concept_text("auth-flow", 44, &cards, limit(5)) else {
+        panic!()
+    };
+    assert!(concept_text("auth-flow", 44, &cards, limit(needs)).is_ok());
+    assert!(concept_text("auth-flow", 44, &cards, limit(needs - 1)).is_err());
 }
 
 proptest! {

@@ -66,6 +66,13 @@ fn an_alias_names_a_note_and_a_concept_its_mentions() {
     let notes: Vec<&Value> =
         answer["notes"].as_array().unwrap().iter().map(|note| &note["uri"]).collect();
     assert_eq!(notes, ["memory://docs/b", "memory://docs/a"]);
+    assert_eq!(read(&scratch, &["[[Gate]]"]), answer, "as contexts name it");
+    let (code, said) = scratch.fail(["--dir", "atlas", "read", "gate", "--tokens", "5"]);
+    assert_eq!(code, 2);
+    assert!(
+        said.contains("[[gate]] needs") && said.contains("not 5; give more --tokens"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -128,7 +135,7 @@ fn an_answer_is_masked_bounded_and_inside_of_its_vault() {
     let (code, message) = fail(&["docs/a", "--from", "99999"]);
     assert!(code == 2 && message.contains("has no line 99999; its last is 2002"), "{message}");
     let (code, message) = fail(&["docs/a", "--tokens", "5"]);
-    assert!(code == 2 && message.contains("tokens, not 5; give more --tokens"), "{message}");
+    assert!(code == 2 && message.contains("tokens or more, not 5; give more --tokens"), "{message}");
     fs::remove_file(scratch.path().join("atlas/docs/a.md")).unwrap();
     assert_eq!(fail(&["docs/a"]).0, 1);
 }
