@@ -79,7 +79,11 @@ pub fn deliver(request: DeliveryRequest<'_>) -> Result<PendingDelivery<Injection
         None if session.moment == Moment::Prompt => {
             return Err(NotDelivered::Nothing("the state cannot be used".to_owned()));
         }
-        None => (None, SessionHandoff::default(), Recording::Off),
+        None => {
+            let reason = "the state cannot be used, or was busy until the time was nearly over; a handoff may wait there";
+            let faults = vec![Fault::new(FaultSource::Handoff, reason)];
+            (None, SessionHandoff { section: None, faults }, Recording::New)
+        }
     };
     if matches!(session.moment, Moment::Handoff(_)) && handoff.section.is_none() {
         return Err(NotDelivered::Nothing("another session has the handoff".to_owned()));

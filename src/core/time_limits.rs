@@ -22,6 +22,8 @@ pub const HOOK_REPLY: Duration = ms(50);
 pub const HOOK_SERVICE: Duration = ms(600);
 /// One wait for another process that writes the state.
 pub const HOOK_STATE: Duration = ms(200);
+/// Kept for a context without a handoff, if the state stays busy.
+pub const UNCLAIMED_CONTEXT: Duration = ms(250);
 /// How often a prompt checks whether another delivery, for which it waits, is done.
 pub const HELD_POLL: Duration = ms(5);
 /// A context that was delivered longer ago and is no longer stored was undone, in another process of the host. A more
@@ -164,6 +166,7 @@ mod tests {
         assert!(CONTEXT_END + KILL_MARGIN < left);
         assert!(HANDOFF_STATE + HANDOFF_FILES < left);
         assert!(HOOK_STATE < left);
+        assert!(CONTEXT_END < UNCLAIMED_CONTEXT);
         assert!(HELD_POLL < HOOK_STATE);
     }
 

@@ -249,3 +249,19 @@ fn a_1_15_after_many_kills_nothing_is_lost_and_nothing_is_there_twice() {
     let id = lab.leave(TEXT);
     assert!(lab.start("last").unwrap().contains(&id));
 }
+
+#[test]
+fn sessions_that_start_at_once_all_get_their_context() {
+    const AT_ONCE: usize = sized(50);
+    let lab = Lab::new();
+    lab.scratch.write("zephyr/docs/zephyr.md", "# Zephyr\n\nOf [[zephyr]] and its [[sail]].\n");
+    lab.kgctx(["index"]).output().unwrap();
+    let hooks: Vec<Child> = (0..AT_ONCE).map(|_| waiting(lab.hook())).collect();
+    let told = hooks
+        .into_iter()
+        .enumerate()
+        .map(|(n, hook)| fire(hook, &lab.event("start-startup", &format!("s{n}"))));
+    let told: Vec<Child> = told.collect();
+    let given = told.into_iter().filter_map(|hook| context(&hook.wait_with_output().unwrap()));
+    assert_eq!(given.count(), AT_ONCE);
+}

@@ -36,7 +36,7 @@ pub(super) struct SessionClaim {
 }
 
 impl SessionClaim {
-    /// Claims a moment; `None` if the state is unusable and the door delivers without it.
+    /// Claims a moment; `None` if the state is unusable, or busy for too long, and the door delivers without it.
     pub(super) fn take(
         folder: &Path,
         session: &str,
@@ -59,14 +59,20 @@ impl SessionClaim {
                     return Ok(opened.map(|state| (claim, state)));
                 }
                 Ok(Claim::Settled) => return Err(NotDelivered::Has(session.to_owned())),
-                Ok(Claim::Held) => {}
+                Ok(Claim::Held) if door.waits() && left(until) > time_limits::HELD_POLL => {}
+                Ok(Claim::Held) => return Err(NotDelivered::Taken(session.to_owned())),
                 Err(error) if door.is_stopped_by(&error) => return Err(error.into()),
                 // The process that locks the state may be delivering this very context.
-                Err(error) if error.is_transient() => {}
+                Err(error) if error.is_transient() && door.asks_again() => {
+                    return Err(NotDelivered::Taken(session.to_owned()));
+                }
+                Err(error) if error.is_transient() => {
+                    // Another try takes up to the patience.
+                    if left(until) < time_limits::UNCLAIMED_CONTEXT + door.state_patience() {
+                        return Ok(None);
+                    }
+                }
                 Err(_) => return Ok(None),
-            }
-            if !door.waits() || left(until) < time_limits::HELD_POLL {
-                return Err(NotDelivered::Taken(session.to_owned()));
             }
             thread::sleep(time_limits::HELD_POLL);
         }

@@ -36,6 +36,14 @@ impl Door {
         matches!(self, Door::BridgePrompt { .. })
     }
 
+    /// Whether the same context can be asked for later, so that a busy state costs nothing.
+    pub(super) fn asks_again(self) -> bool {
+        match self {
+            Door::BridgeEvent | Door::BridgeSupplement | Door::Http => true,
+            Door::BridgePrompt { .. } | Door::Stdout => false,
+        }
+    }
+
     /// The process whose end voids the claim.
     pub(super) fn owner(self) -> Option<Process> {
         (self == Door::Stdout).then(Process::this)

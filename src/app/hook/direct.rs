@@ -129,10 +129,8 @@ impl Told {
         match cause {
             StartCause::New => start,
             StartCause::Cleared if place.settings.handoff.inject_on_clear.value => start,
-            StartCause::Cleared => {
-                self.remember(place, state);
-                None
-            }
+            // Whoever clears wants to be rid of what was, and still works in this project.
+            StartCause::Cleared => Some((Moment::Start, None)),
             StartCause::Compacted => {
                 let (count, last) = state?.compactions(session).ok()?;
                 let same = 0..time_limits::SAME_COMPACTION.as_millis() as i64;

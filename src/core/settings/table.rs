@@ -90,7 +90,7 @@ settings! {
         enabled: bool = true, env("KGCTX_HANDOFFS", switch);
         /// Whether a session receives a handoff at its start.
         inject_on_start: bool = true;
-        /// Whether a session receives context again after its user cleared it.
+        /// Whether a session receives a handoff after its user cleared it. It receives its notes in any case.
         inject_on_clear: bool = false;
         /// The maximum age of a sticky handoff, in days.
         max_age_days: u32 = 7;

@@ -168,7 +168,7 @@ fn a_1_35_after_a_compaction_it_is_told_again() {
 }
 
 #[test]
-fn a_1_35_who_clears_is_told_nothing_and_leaves_nothing() {
+fn a_1_35_who_clears_is_told_of_no_handoff_and_leaves_none() {
     //
     let lab = lab();
     let kept = leave(&lab, &["--sticky"]);

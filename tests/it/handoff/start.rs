@@ -333,7 +333,7 @@ fn a_1_35_every_source_of_a_start_has_its_own_meaning() {
     //
     let lab = Lab::new();
     let first = lab.leave("The first.");
-    // Who clears wants to be rid of it; a fork and a session that is taken up again have what they had.
+    // Who clears wants to be rid of it, and is given notes alone; a fork and a session that is taken up again have what they had.
     for source in ["start-clear", "start-resume", "start-fork"] {
         talk(&lab, source, 1);
         assert_eq!(lab.told(source, source), None, "{source}");

@@ -135,7 +135,10 @@ fn an_answer_is_masked_bounded_and_inside_of_its_vault() {
     let (code, message) = fail(&["docs/a", "--from", "99999"]);
     assert!(code == 2 && message.contains("has no line 99999; its last is 2002"), "{message}");
     let (code, message) = fail(&["docs/a", "--tokens", "5"]);
-    assert!(code == 2 && message.contains("tokens or more, not 5; give more --tokens"), "{message}");
+    assert!(
+        code == 2 && message.contains("tokens or more, not 5; give more --tokens"),
+        "{message}"
+    );
     fs::remove_file(scratch.path().join("atlas/docs/a.md")).unwrap();
     assert_eq!(fail(&["docs/a"]).0, 1);
 }

@@ -2,11 +2,12 @@
 
 use std::fs;
 use std::process::Command;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
-use crate::support::handoff_lab::{Lab, context, given, waiting};
+use crate::support::handoff_lab::{Lab, context, fire, given, waiting};
 use crate::support::stderr;
 
 /// Whatever is wrong: the hook ends well, in time, and says nothing but what it has to give.
@@ -57,6 +58,56 @@ fn a_1_44_whatever_is_broken_a_session_starts() {
         std::io::Write::write_all(&mut hook.stdin.take().unwrap(), event.as_bytes()).unwrap();
         assert_eq!(context(&hook.wait_with_output().unwrap()), None, "{event}");
     }
+}
+
+/// A lab with notes, so that a session has something to get beside a handoff.
+fn with_notes() -> Lab {
+    let lab = Lab::new();
+    lab.scratch.write("zephyr/docs/zephyr.md", "# Zephyr\n\nOf [[zephyr]] and its [[sail]].\n");
+    lab.kgctx(["index"]).output().unwrap();
+    lab
+}
+
+/// What a session gets that starts while another process writes for so long.
+fn start_while_locked(lab: &Lab, session: &str, lock: Duration) -> Option<String> {
+    let state = lab.state();
+    state.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let hook = fire(waiting(lab.hook()), &lab.event("start-startup", session));
+    let unlock = thread::spawn(move || {
+        thread::sleep(lock);
+        state.execute_batch("COMMIT").unwrap();
+    });
+    let text = context(&hook.wait_with_output().unwrap());
+    unlock.join().unwrap();
+    text
+}
+
+#[test]
+fn a_state_that_is_busy_for_a_while_costs_neither_context_nor_handoff() {
+    let lab = with_notes();
+    let id = lab.leave("Ship it.");
+    let text = start_while_locked(&lab, "s", Duration::from_millis(400)).unwrap();
+    assert!(text.contains("Knowledge Graph Context") && text.contains("Ship it."), "{text}");
+    assert_eq!(lab.status(&id).as_deref(), Some("consumed"));
+}
+
+#[test]
+fn a_state_that_stays_busy_costs_the_handoff_alone_which_waits_on() {
+    let lab = with_notes();
+    let id = lab.leave("Ship it.");
+    let text = start_while_locked(&lab, "s", Duration::from_millis(1_500)).unwrap();
+    assert!(text.contains("Knowledge Graph Context") && !text.contains("Ship it."), "{text}");
+    assert_eq!(lab.status(&id).as_deref(), Some("active"));
+    assert!(lab.start("next").unwrap().contains("Ship it."));
+}
+
+#[test]
+fn after_a_clear_a_session_gets_its_notes_and_no_handoff() {
+    let lab = with_notes();
+    let id = lab.leave("Ship it.");
+    let text = lab.told("start-clear", "cleared").unwrap();
+    assert!(text.contains("[[sail]]") && !text.contains("Ship it."), "{text}");
+    assert_eq!(lab.status(&id).as_deref(), Some("active"));
 }
 
 #[cfg(unix)]
