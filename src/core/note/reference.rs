@@ -4,12 +4,14 @@
 //! of markdown links, and of plain mentions. A reference leads to every note that has its key.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use crate::core::note::related::{Related, find_related};
 use crate::core::note::tag::find_tags;
 use crate::core::note::{EXTENSIONS, logseq, name, wikilink, without_extension};
 use crate::core::quote::lines::{BodyLine, beginning_of};
 use crate::core::settings::LinkStyle;
+use crate::core::text::bytes::position;
 use crate::core::text::nfc::nfc;
 
 /// A longer target is no link.
@@ -22,18 +24,10 @@ const MOST_REFERENCES: usize = 500;
 const MOST_MENTIONS: usize = 16;
 const MOST_NAMES: usize = 48;
 
-/// Bytes that most names of files have and most other words have not.
-const MARKS: &[u8] = b"-_/.0123456789";
-/// The same as a table: every byte of every note is looked up.
-const IS_MARK: [bool; 256] = {
-    let mut is_mark = [false; 256];
-    let mut n = 0;
-    while n < MARKS.len() {
-        is_mark[MARKS[n] as usize] = true;
-        n += 1;
-    }
-    is_mark
-};
+/// Whether most names of files have a byte, and most other words have not: `-_/.` and digits.
+fn is_mark(byte: u8) -> bool {
+    matches!(byte, b'-'..=b'9' | b'_')
+}
 
 /// Names of notes that stand for their folder.
 const INDEX_NAMES: [&str; 3] = ["index", "_index", "readme"];
@@ -60,7 +54,7 @@ impl Key {
     pub fn of(name: &str) -> Option<Key> {
         let mut hasher = KeyHasher::default();
         if name.is_ascii() {
-            name.bytes().for_each(|byte| hasher.add(char::from(byte.to_ascii_lowercase())));
+            name.bytes().for_each(|byte| hasher.add_ascii(byte));
         } else {
             nfc(name).chars().flat_map(char::to_lowercase).for_each(|c| hasher.add(c));
         }
@@ -87,11 +81,25 @@ impl KeyHasher {
             self.is_blank = true;
             return;
         }
-        if std::mem::take(&mut self.is_blank) && !self.is_empty {
+        self.go_on();
+        c.encode_utf8(&mut [0; 4]).bytes().for_each(|byte| self.mix(byte));
+    }
+
+    fn add_ascii(&mut self, byte: u8) {
+        if !byte.is_ascii_alphanumeric() {
+            self.is_blank = true;
+            return;
+        }
+        self.go_on();
+        self.mix(byte.to_ascii_lowercase());
+    }
+
+    /// Goes on with a word, or begins the next one.
+    fn go_on(&mut self) {
+        if self.is_blank && !self.is_empty {
             self.mix(b' ');
         }
-        self.is_empty = false;
-        c.encode_utf8(&mut [0; 4]).bytes().for_each(|byte| self.mix(byte));
+        (self.is_blank, self.is_empty) = (false, false);
     }
 
     fn mix(&mut self, byte: u8) {
@@ -157,6 +165,9 @@ pub fn references(note: &Referring<'_>) -> References {
     text().for_each(|line| collector.mentions(line));
     let mut n_names = 0;
     for line in text() {
+        if n_names == MOST_NAMES {
+            break;
+        }
         name::proper_names(line, |name| {
             if n_names < MOST_NAMES {
                 n_names += usize::from(collector.add(name, ReferenceKind::Name));
@@ -260,22 +271,14 @@ impl Collector<'_> {
 
     /// Adds plain mentions of files in a text.
     fn mentions(&mut self, text: &str) {
-        let bytes = text.as_bytes();
-        let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '/' | '-');
-        // Most words have no mark of a file's name, and are skipped as bytes.
-        let is_mark = |byte: &u8| IS_MARK[usize::from(*byte)];
         let mut from = 0;
-        while let Some(mark) = bytes[from..].iter().position(is_mark) {
-            let mark = from + mark;
-            let start = text[..mark]
-                .rfind(|c| !is_part(c))
-                .map_or(0, |at| at + text[at..].chars().next().map_or(1, char::len_utf8));
-            let end = text[mark..].find(|c| !is_part(c)).map_or(text.len(), |end| mark + end);
-            from = end.max(mark + 1);
-            let word = text[start..end].trim_matches(['.', '/', '-', '_']);
-            if self.n_mentions == MOST_MENTIONS {
-                return;
-            }
+        // Most words have no mark of a file's name, and are skipped as bytes.
+        while self.n_mentions < MOST_MENTIONS
+            && let Some(mark) = position(&text.as_bytes()[from..], is_mark)
+        {
+            let word = word_around(text, from + mark);
+            from = word.end.max(from + mark + 1);
+            let word = text[word].trim_matches(['.', '/', '-', '_']);
             if !is_file_name(word) {
                 continue;
             }
@@ -287,6 +290,24 @@ impl Collector<'_> {
             self.n_mentions += usize::from(is_new);
         }
     }
+}
+
+/// The word with a mark at a place.
+fn word_around(text: &str, mark: usize) -> Range<usize> {
+    let bytes = text.as_bytes();
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || is_mark(*byte);
+    let start = bytes[..mark].iter().rposition(|byte| !is_part(byte)).map_or(0, |at| at + 1);
+    let end = bytes[mark..].iter().position(|byte| !is_part(byte));
+    let end = end.map_or(text.len(), |end| mark + end);
+    let is_ascii = |at: Option<&u8>| at.is_none_or(u8::is_ascii);
+    if is_ascii(start.checked_sub(1).map(|before| &bytes[before])) && is_ascii(bytes.get(end)) {
+        return start..end;
+    }
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '/' | '-');
+    let start = text[..mark]
+        .rfind(|c| !is_part(c))
+        .map_or(0, |at| at + text[at..].chars().next().map_or(1, char::len_utf8));
+    start..text[mark..].find(|c| !is_part(c)).map_or(text.len(), |end| mark + end)
 }
 
 /// Whether a word looks like the name of a file and not like a word of a sentence.

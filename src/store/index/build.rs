@@ -20,7 +20,7 @@ use crate::store::index::history::{self, OldIndex};
 use crate::store::index::place;
 use crate::store::index::ranking::write_ranking;
 use crate::store::index::rows::{self, FileRow, Held, NameKind};
-use crate::store::index::store::WriterLock;
+use crate::store::index::store::{WriterLock, plan_once};
 use crate::store::index::{
     APPLICATION_ID, IndexError, LOOKUPS, NoteId, SCHEMA_VERSION, TABLES, Totals,
 };
@@ -79,6 +79,7 @@ impl<'a> Builder<'a> {
              PRAGMA cache_size = -32768; PRAGMA temp_store = MEMORY;",
         )?;
         connection.set_prepared_statement_cache_capacity(32);
+        plan_once(&connection)?;
         connection.execute_batch(TABLES)?;
         // FTS5 collects words in memory and writes them in large runs; with the default of one
         // megabyte, it writes and then merges dozens of small runs.

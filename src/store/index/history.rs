@@ -78,9 +78,8 @@ pub(super) fn remembered(
         return Remembered { passage: json(&quotes.beginning), lines, prior, changes: vec![at] };
     };
     let mut changes = past.changes;
-    let known = serde_json::from_str::<Passage>(&past.passage).ok();
     // Only what a change touched is history: a beginning is made anew, as long as it is wanted now.
-    let kept = match known.is_some_and(|known| known.is_changed()) {
+    let kept = match Passage::is_changed_in(&past.passage) {
         true => past.passage,
         false => json(&quotes.beginning),
     };
@@ -130,6 +129,8 @@ impl OldIndex {
         connection: Connection,
         listings: &[FolderListing],
     ) -> Result<OldIndex, IndexError> {
+        // One transaction: every question by itself would lock and unlock the file.
+        connection.execute_batch("BEGIN")?;
         let mut changes: HashMap<NoteId, Vec<i64>> = HashMap::new();
         for Change { note, at } in self::changes(&connection)?.into_iter().map(|(change, _)| change)
         {
