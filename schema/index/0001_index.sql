@@ -123,7 +123,7 @@ CREATE TABLE keys (
 CREATE TABLE refs (
     key  INTEGER NOT NULL,
     note INTEGER NOT NULL,
-    kind INTEGER NOT NULL,          -- 1 a link, 2 a mention of a file, 3 a proper name
+    kind INTEGER NOT NULL,          -- 1 a link, 2 a mention of a file, 3 a proper name, 4 a tag
     PRIMARY KEY (key, note)
 ) WITHOUT ROWID;
 

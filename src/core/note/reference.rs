@@ -23,6 +23,9 @@ const MOST_REFERENCES: usize = 500;
 /// Mentions say less than links, and long notes have many.
 const MOST_MENTIONS: usize = 16;
 const MOST_NAMES: usize = 48;
+const MOST_TAGS: usize = 16;
+/// Sets the keys of tags apart from those of names: a tag leads to the notes that have it, and not to one of its name.
+const OF_TAG: u32 = 0x5447_7461;
 
 /// Whether most names of files have a byte, and most other words have not: `-_/.` and digits.
 fn is_mark(byte: u8) -> bool {
@@ -45,6 +48,8 @@ pub enum ReferenceKind {
     Mention = 2,
     /// The text has a proper name, which other notes can have, too.
     Name = 3,
+    /// The note has a tag, which other notes can have, too.
+    Tag = 4,
 }
 
 pub type References = BTreeMap<Key, ReferenceKind>;
@@ -59,6 +64,10 @@ impl Key {
             nfc(name).chars().flat_map(char::to_lowercase).for_each(|c| hasher.add(c));
         }
         (!hasher.is_empty).then_some(Key((hasher.hash ^ (hasher.hash >> 32)) as u32))
+    }
+
+    fn of_tag(tag: &str) -> Option<Key> {
+        Key::of(tag).map(|Key(key)| Key(key ^ OF_TAG))
     }
 }
 
@@ -142,24 +151,19 @@ pub struct Referring<'a> {
 /// The references of a note.
 pub fn references(note: &Referring<'_>) -> References {
     let Referring { style, folder, yaml, properties, tags, lines } = *note;
-    let mut collector = Collector { style, folder, references: References::new(), n_mentions: 0 };
+    let mut collector =
+        Collector { style, folder, references: References::new(), n_mentions: 0, n_tags: 0 };
     find_related(yaml, |reference| match reference {
         Related::Link(inner) => collector.wiki(inner),
         Related::Name(name) => collector.name(name),
     });
+    yaml.lines().for_each(|line| collector.markdown_links(beginning_of(line)));
     tags.iter().for_each(|tag| collector.tag(tag));
     let text = || lines.iter().filter(|line| !line.is_code).map(|line| line.beginning());
     for line in text().chain(properties.lines().map(beginning_of)) {
         wikilink::find_links(line, |inner| collector.wiki(inner));
         collector.marks(line);
-        // Looking for a single byte needs no preparation, and most lines have none.
-        let closing = memchr::memchr_iter(b']', line.as_bytes());
-        for at in closing.filter(|at| line.as_bytes().get(at + 1) == Some(&b'(')) {
-            let target = &line[at + 2..];
-            let target = &target[..target.floor_char_boundary(LONGEST_TARGET_BYTES)];
-            let target = target.trim_start_matches('<');
-            collector.markdown(target.split([')', '>', ' ']).next().unwrap_or_default());
-        }
+        collector.markdown_links(line);
     }
     // Links first: a mention of a linked note adds nothing.
     text().for_each(|line| collector.mentions(line));
@@ -184,15 +188,18 @@ struct Collector<'a> {
     folder: &'a str,
     references: References,
     n_mentions: usize,
+    n_tags: usize,
 }
 
 impl Collector<'_> {
     /// Adds a reference; returns whether it is new.
     fn add(&mut self, name: &str, kind: ReferenceKind) -> bool {
+        Key::of(name).is_some_and(|key| self.add_key(key, kind))
+    }
+
+    fn add_key(&mut self, key: Key, kind: ReferenceKind) -> bool {
         let n_before = self.references.len();
-        if n_before < MOST_REFERENCES
-            && let Some(key) = Key::of(name)
-        {
+        if n_before < MOST_REFERENCES {
             let known = self.references.entry(key).or_insert(kind);
             *known = kind.min(*known);
         }
@@ -231,8 +238,13 @@ impl Collector<'_> {
         self.target(name);
     }
 
-    /// Adds a tag, where a tag is the name of a note.
+    /// Adds a tag, which other notes have, and which is the name of a note in some styles.
     fn tag(&mut self, tag: &str) {
+        if self.n_tags < MOST_TAGS
+            && let Some(key) = Key::of_tag(tag)
+        {
+            self.n_tags += usize::from(self.add_key(key, ReferenceKind::Tag));
+        }
         match self.style {
             LinkStyle::Logseq => _ = self.add(tag, ReferenceKind::Link),
             LinkStyle::Dendron => _ = self.add(&format!("tags.{tag}"), ReferenceKind::Link),
@@ -242,11 +254,23 @@ impl Collector<'_> {
 
     /// Adds the tags of a line, and the blocks that it refers to.
     fn marks(&mut self, line: &str) {
-        if matches!(self.style, LinkStyle::Logseq | LinkStyle::Dendron) {
+        if matches!(self.style, LinkStyle::Logseq | LinkStyle::Dendron | LinkStyle::Obsidian) {
             find_tags(line, |tag| self.tag(tag));
         }
         if self.style == LinkStyle::Logseq {
             logseq::block_references(line).for_each(|id| _ = self.add(id, ReferenceKind::Link));
+        }
+    }
+
+    /// Adds the targets of `[label](target)`.
+    fn markdown_links(&mut self, line: &str) {
+        // Looking for a single byte needs no preparation, and most lines have none.
+        let closing = memchr::memchr_iter(b']', line.as_bytes());
+        for at in closing.filter(|at| line.as_bytes().get(at + 1) == Some(&b'(')) {
+            let target = &line[at + 2..];
+            let target = &target[..target.floor_char_boundary(LONGEST_TARGET_BYTES)];
+            let target = target.trim_start_matches('<');
+            self.markdown(target.split([')', '>', ' ']).next().unwrap_or_default());
         }
     }
 

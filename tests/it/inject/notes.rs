@@ -131,6 +131,31 @@ fn a_moved_note_keeps_its_history_and_a_removed_one_leaves() {
     assert!(!zephyr.text().contains("often"));
 }
 
+/// The place of a note in a context after another has changed; both have these words at their beginning.
+fn place_beside_changed(words: &str, n_others_with_words: usize) -> usize {
+    let zephyr = ByDefault::new();
+    for n in 0..70 {
+        let words = if n < n_others_with_words { words } else { "" };
+        let text = format!("{words}{}", sentences(&format!("part{n}"), 3));
+        zephyr.note(&format!("part-{n}.md"), &text, 100);
+    }
+    zephyr.note("old.md", &format!("{words}{}", sentences("old", 3)), 100);
+    zephyr.text();
+    zephyr.note("new.md", &format!("{words}{}", sentences("new", 3)), 1);
+    let text = zephyr.text();
+    shown(&text).iter().position(|&name| name == "docs/old").unwrap_or(usize::MAX)
+}
+
+#[test]
+fn a_rare_tag_leads_to_the_notes_that_share_it() {
+    let tagged = "---\ntags: [deep-sea]\n---\n";
+    assert_eq!(place_beside_changed(tagged, 0), 1);
+    // Half of all notes have it: it says nothing.
+    let expect = place_beside_changed("", 0);
+    assert!(expect > 1);
+    assert_eq!(place_beside_changed(tagged, 35), expect);
+}
+
 #[test]
 fn few_notes_fill_the_budget_with_their_text() {
     let zephyr = ByDefault::new();

@@ -63,11 +63,39 @@ fn front_matter_refers_to_notes() {
         "related: [[auth]], [[b]]",
         "project: \"[[auth|Auth]]\"",
         "related: A title",
+        "description: as [the guide](auth.md) says",
+        "desc: 'more in [[auth]]'",
+        "seeAlso: [[auth]]",
+        "see also: auth",
     ] {
         let text = format!("---\n{yaml}\n---\ntext");
         assert_eq!(refers(&text, "docs/guide/auth.md"), Some(ReferenceKind::Link), "{yaml}");
     }
     assert_eq!(refers("---\ntitle: auth\n---\n", "docs/guide/auth.md"), None);
+}
+
+#[test]
+fn notes_share_their_tags_in_the_way_of_their_style() {
+    let front_matter = "---\ntags: [Deep Sea]\n---\ntext";
+    for (style, text, is_shared) in [
+        (LinkStyle::Plain, front_matter, true),
+        (LinkStyle::Maenifold, front_matter, true),
+        (LinkStyle::Dendron, front_matter, true),
+        (LinkStyle::Obsidian, "of #deep-sea, today", true),
+        (LinkStyle::Logseq, "tags:: deep sea, x\n\n- text", true),
+        (LinkStyle::Logseq, "- of #deep-sea", true),
+        (LinkStyle::Plain, "of #deep-sea", false),
+        (LinkStyle::Obsidian, "`#deep-sea` is [[deep sea]] # Deep sea", false),
+        (LinkStyle::Obsidian, "```\n#deep-sea\n```", false),
+    ] {
+        let key = Key::of_tag("deep sea").unwrap();
+        let kind = references_of(text, style).get(&key).copied();
+        assert_eq!(kind, is_shared.then_some(ReferenceKind::Tag), "{style}: {text}");
+    }
+    // A tag is not the name of a note, where the style does not say so.
+    assert_eq!(kind(front_matter, "deep sea.md", LinkStyle::Obsidian), None);
+    let tags: String = (0..100).map(|n| format!("#tag{n} ")).collect();
+    assert_eq!(references_of(&tags, LinkStyle::Obsidian).len(), MOST_TAGS);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::core::note::reference::{Key, ReferenceKind};
 use crate::core::relevance::prompt::{Evidence, Matches, Prompt};
 use crate::core::relevance::walk::{PROMPT_RESTART, walk};
 use crate::core::search::{forms, fulltext};
-use crate::store::index::links::{links_of, refers};
+use crate::store::index::links::{around, refers};
 use crate::store::index::read::Index;
 use crate::store::index::rows::in_vault;
 use crate::store::index::{IndexError, NoteId};
@@ -123,7 +123,7 @@ impl Index {
         if node < 0 {
             return Ok(self.sharing(-node - 1)?.into_iter().map(|note| (note, 1.0)).collect());
         }
-        let mut links: BTreeMap<i64, f64> = links_of(&self.connection, node)?;
+        let mut links: BTreeMap<i64, f64> = around(&self.connection, node)?.all();
         let Some((keys, references)) = refers(&self.connection, node)? else {
             return Ok(Vec::new());
         };
