@@ -5,6 +5,7 @@ mod build;
 mod bulk;
 mod changes;
 mod edges;
+mod gone;
 mod history;
 mod links;
 mod place;

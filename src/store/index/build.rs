@@ -111,6 +111,9 @@ impl<'a> Builder<'a> {
     /// Adds a file. Files must come in the order of their ids: by time, then by path.
     pub fn add(&mut self, reading: &Reading) -> Result<(), IndexError> {
         self.restless[reading.folder] |= !reading.settled || reading.content == Content::Gone;
+        if !matches!(reading.content, Content::Note(_)) {
+            self.leave(reading);
+        }
         let held = match &reading.content {
             Content::Note(read) => {
                 self.last_id += place::GAP;
@@ -123,6 +126,17 @@ impl<'a> Builder<'a> {
         let (file, settled) = (reading.file.clone(), reading.settled);
         self.files.push(BuiltFile { folder: reading.folder, file, settled, held });
         Ok(())
+    }
+
+    /// Keeps what was known of a file that is no note any more.
+    fn leave(&mut self, reading: &Reading) {
+        let FolderListing { vault, folder, .. } = &self.listings[reading.folder];
+        if let Some(old) = &mut self.old
+            && old.leave(*vault as i64, folder, &reading.file.name).is_err()
+        {
+            // A history that cannot be read is lost; the notes are not.
+            self.old = None;
+        }
     }
 
     fn add_note(
@@ -172,7 +186,7 @@ impl<'a> Builder<'a> {
     ) -> Result<(), IndexError> {
         let FolderListing { vault, folder, .. } = &self.listings[reading.folder];
         let known = match &mut self.old {
-            Some(old) => old.past_or_moved(*vault as i64, folder, &reading.file.name, &read.hash),
+            Some(old) => old.past_of(*vault as i64, folder, &reading.file.name, &read.hash),
             None => Ok(None),
         };
         // A history that cannot be read is lost; the notes are not.
@@ -206,6 +220,7 @@ impl<'a> Builder<'a> {
             self.write_mentions()?;
             self.write_references()?;
             self.write_changes()?;
+            self.write_gone()?;
             self.write_edges(counted)
         })?;
         self.totals.concepts = n_concepts as i64;
@@ -329,6 +344,10 @@ impl<'a> Builder<'a> {
                 statement.raw_bind_parameter(at + 2, prior)
             },
         )?)
+    }
+
+    fn write_gone(&mut self) -> Result<(), IndexError> {
+        self.old.take().map_or(Ok(()), |old| old.write_gone(&self.connection))
     }
 
     fn write_edges(&mut self, counted: mpsc::Receiver<Vec<Edge>>) -> Result<(), IndexError> {

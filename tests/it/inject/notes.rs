@@ -131,6 +131,32 @@ fn a_moved_note_keeps_its_history_and_a_removed_one_leaves() {
     assert!(!zephyr.text().contains("often"));
 }
 
+#[test]
+fn a_note_that_comes_back_keeps_its_history() {
+    let zephyr = ByDefault::new();
+    for n in 0..70 {
+        zephyr.note(&format!("part-{n}.md"), &sentences(&format!("part{n}"), 3), 100 + n);
+    }
+    for session in 0..3 {
+        zephyr.note("often.md", &sentences(&format!("often{session}"), 20), 60 - 10 * session);
+        zephyr.text();
+    }
+    assert_eq!(shown(&zephyr.text())[0], "docs/often");
+    let path = zephyr.notes().join("often.md");
+    for is_built_anew in [false, true] {
+        fs::remove_file(&path).unwrap();
+        assert!(!zephyr.text().contains("often"));
+        if is_built_anew {
+            assert!(zephyr.command(&["index", "--full"]).output().unwrap().status.success());
+        }
+        zephyr.note("often.md", &sentences("often2", 20), 40);
+        assert_eq!(shown(&zephyr.text())[0], "docs/often", "{is_built_anew}");
+        let explained = zephyr.answer("explain", &["explain", "--json"]);
+        let reason = explained["lines"][0]["reason"].as_str().unwrap();
+        assert!(reason.starts_with("changed in 3 sessions"), "{is_built_anew}: {reason}");
+    }
+}
+
 /// The place of a note in a context after another has changed; both have these words at their beginning.
 fn place_beside_changed(words: &str, n_others_with_words: usize) -> usize {
     let zephyr = ByDefault::new();
