@@ -69,6 +69,12 @@ fn next_capital(line: &str, mut from: usize) -> Option<usize> {
 
 /// Whether a word behind this text begins a sentence, an item or a cell.
 fn begins_sentence(before: &str) -> bool {
+    // Most words stand behind another one.
+    if let [.., last, b' '] = before.as_bytes()
+        && last.is_ascii_lowercase()
+    {
+        return false;
+    }
     let before = before.trim_end_matches([' ', '\t', '*', '_', '`', '"', '“', '(']);
     // An initial ends no sentence: "J. R. Tolkien".
     let is_initial = before.strip_suffix('.').is_some_and(|before| {

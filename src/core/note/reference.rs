@@ -32,6 +32,10 @@ fn is_mark(byte: u8) -> bool {
     matches!(byte, b'-'..=b'9' | b'_')
 }
 
+fn is_part_of_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || is_mark(byte)
+}
+
 /// Names of notes that stand for their folder.
 const INDEX_NAMES: [&str; 3] = ["index", "_index", "readme"];
 
@@ -123,12 +127,11 @@ pub fn keys<'a>(path: &str, title: &str, others: impl Iterator<Item = &'a str>) 
     // A link to a folder leads to the note that stands for it.
     let folder = if INDEX_NAMES.contains(&stem.to_lowercase().as_str()) { folder } else { "" };
     let folder_name = folder.rsplit('/').next().unwrap_or(folder);
-    // Logseq writes the folders of a page into its file name.
-    let unfolded = stem.replace("___", "/");
     // "Ring (film)" is called "Ring", and "Oslo, Norway" "Oslo".
-    let unbracketed = title.split(" (").next().unwrap_or(title);
-    let short = title.split(',').next().unwrap_or(title);
-    let names = [path, stem, &unfolded, title, unbracketed, short, folder, folder_name].into_iter();
+    let unbracketed = title.split_once(" (").map_or("", |(short, _)| short);
+    let short = title.split_once(',').map_or("", |(short, _)| short);
+    let below = if path == stem { "" } else { path };
+    let names = [below, stem, title, unbracketed, short, folder, folder_name].into_iter();
     let others = others.take(MOST_OTHER_NAMES);
     let mut keys: Vec<Key> = names.filter_map(Key::of).chain(others.filter_map(Key::of)).collect();
     keys.sort_unstable();
@@ -300,8 +303,17 @@ impl Collector<'_> {
         while self.n_mentions < MOST_MENTIONS
             && let Some(mark) = position(&text.as_bytes()[from..], is_mark)
         {
-            let word = word_around(text, from + mark);
-            from = word.end.max(from + mark + 1);
+            let mark = from + mark;
+            let (byte, next) = (text.as_bytes()[mark], text.as_bytes().get(mark + 1));
+            // The end of a sentence, or an item: the word before it has no mark, or it would have been seen.
+            if !byte.is_ascii_digit()
+                && next.is_none_or(|next| next.is_ascii() && !is_part_of_name(*next))
+            {
+                from = mark + 1;
+                continue;
+            }
+            let word = word_around(text, mark);
+            from = word.end.max(mark + 1);
             let word = text[word].trim_matches(['.', '/', '-', '_']);
             if !is_file_name(word) {
                 continue;
@@ -319,7 +331,7 @@ impl Collector<'_> {
 /// The word with a mark at a place.
 fn word_around(text: &str, mark: usize) -> Range<usize> {
     let bytes = text.as_bytes();
-    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || is_mark(*byte);
+    let is_part = |byte: &u8| is_part_of_name(*byte);
     let start = bytes[..mark].iter().rposition(|byte| !is_part(byte)).map_or(0, |at| at + 1);
     let end = bytes[mark..].iter().position(|byte| !is_part(byte));
     let end = end.map_or(text.len(), |end| mark + end);

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use crate::core::note::reading::FullText;
 use crate::core::note::{Note, NotePath};
 use crate::core::search::forms;
+use crate::core::text::bytes::position;
 
 /// More words than this of one query are not looked up: a pasted page is no better query than its start.
 const MAX_TERMS: usize = 24;
@@ -30,7 +31,7 @@ pub fn of_note(note: &Note, path: &NotePath, body: &str) -> FullText {
 /// word that no query finds.
 pub fn searchable(text: &str) -> Cow<'_, str> {
     // Most texts have none, and bytes are quickly looked through.
-    if text.bytes().all(|byte| byte < FIRST_UNSPACED_BYTE) {
+    if position(text.as_bytes(), |byte| byte >= FIRST_UNSPACED_BYTE).is_none() {
         return Cow::Borrowed(text);
     }
     let mut spaced = String::new();

@@ -95,7 +95,8 @@ fn notes_share_their_tags_in_the_way_of_their_style() {
     // A tag is not the name of a note, where the style does not say so.
     assert_eq!(kind(front_matter, "deep sea.md", LinkStyle::Obsidian), None);
     let tags: String = (0..100).map(|n| format!("#tag{n} ")).collect();
-    assert_eq!(references_of(&tags, LinkStyle::Obsidian).len(), MOST_TAGS);
+    let references = references_of(&tags, LinkStyle::Obsidian);
+    assert_eq!(references.values().filter(|kind| **kind == ReferenceKind::Tag).count(), MOST_TAGS);
 }
 
 #[test]
@@ -166,6 +167,19 @@ fn what_is_no_note_leads_nowhere() {
 }
 
 proptest! {
+    #[test]
+    fn mentions_are_the_words_that_look_like_files(text in "[ab1é ._/,-]{0,24}") {
+        let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '/' | '-');
+        let words = text.split(|c| !is_part(c)).map(|word| word.trim_matches(['.', '/', '-', '_']));
+        let names = words.filter(|word| is_file_name(word)).map(without_extension);
+        let parts = names.flat_map(|name| [Some(name), name.rsplit_once('/').map(|(_, last)| last)]);
+        let expect: Vec<Key> = parts.flatten().filter_map(Key::of).collect();
+        let references = references_of(&text, LinkStyle::Plain);
+        let is_mention = |key: &Key| references.get(key) == Some(&ReferenceKind::Mention);
+        prop_assert!(expect.iter().all(is_mention), "{text}: {references:?}");
+        prop_assert!(references.keys().all(|key| expect.contains(key)), "{text}: {references:?}");
+    }
+
     #[test]
     fn any_text_is_read(text in any::<String>(), style in 0..LinkStyle::ALL.len()) {
         prop_assert!(references_of(&text, LinkStyle::ALL[style]).len() <= MOST_REFERENCES);
