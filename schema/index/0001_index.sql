@@ -111,6 +111,18 @@ CREATE TABLE changes (
     PRIMARY KEY (note, at)
 ) WITHOUT ROWID;
 
+-- The changes of notes that are gone: they count for nothing, unless the file comes back, as it does when a branch is
+-- checked out and left again. None of the text is kept.
+CREATE TABLE gone (
+    vault   INTEGER NOT NULL,
+    folder  TEXT NOT NULL,
+    name    TEXT NOT NULL,
+    hash    BLOB NOT NULL,          -- of the last content
+    last    INTEGER NOT NULL,       -- its newest change
+    changes TEXT NOT NULL,          -- JSON array: all of them, in seconds
+    PRIMARY KEY (vault, folder, name)
+) WITHOUT ROWID;
+
 -- The hashed names of a note, and those that its text has. A reference leads to every note that has its key, so that no
 -- row changes when another note comes or goes.
 CREATE TABLE keys (
@@ -123,7 +135,7 @@ CREATE TABLE keys (
 CREATE TABLE refs (
     key  INTEGER NOT NULL,
     note INTEGER NOT NULL,
-    kind INTEGER NOT NULL,          -- 1 a link, 2 a mention of a file, 3 a proper name
+    kind INTEGER NOT NULL,          -- 1 a link, 2 a mention of a file, 3 a proper name, 4 a tag
     PRIMARY KEY (key, note)
 ) WITHOUT ROWID;
 

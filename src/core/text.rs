@@ -1,5 +1,6 @@
 //! Sanitizes text for its readers: models, terminals, pages and reports.
 
+pub(crate) mod bytes;
 mod characters;
 pub mod for_html;
 pub mod for_model;

@@ -62,6 +62,7 @@ const HISTORY: &[(&str, &str)] = &[
         "SELECT f.vault, f.path, n.name, c.at, c.prior FROM changes c LEFT JOIN notes n ON n.id = c.note
          LEFT JOIN folders f ON f.id = n.folder ORDER BY 1, 2, 3, 4",
     ),
+    ("gone", "SELECT vault, folder, name, hash, last, changes FROM gone ORDER BY 1, 2, 3"),
     (
         "passages",
         "SELECT f.vault, f.path, n.name, q.passage FROM quotes q LEFT JOIN notes n ON n.id = q.note

@@ -1,6 +1,8 @@
 //! Proper names in a text, such as "Henrik Ibsen": notes that share one are about the same thing, even where no note is
 //! called so.
 
+use crate::core::text::bytes::position;
+
 /// Words between the parts of a name.
 const JOINING: [&str; 9] = ["of", "the", "de", "la", "von", "van", "du", "del", "for"];
 /// Words that begin a sentence more often than a name.
@@ -54,8 +56,8 @@ pub fn proper_names<'a>(line: &'a str, mut take: impl FnMut(&'a str)) {
 fn next_capital(line: &str, mut from: usize) -> Option<usize> {
     let bytes = line.as_bytes();
     loop {
-        let is_candidate = |byte: &u8| byte.is_ascii_uppercase() || *byte >= 0x80;
-        let at = from + bytes[from..].iter().position(is_candidate)?;
+        let is_candidate = |byte: u8| byte.is_ascii_uppercase() || byte >= 0x80;
+        let at = from + position(&bytes[from..], is_candidate)?;
         let c = line[at..].chars().next()?;
         let is_inside_of_word = line[..at].ends_with(char::is_alphanumeric);
         if c.is_uppercase() && !is_inside_of_word {
@@ -67,6 +69,12 @@ fn next_capital(line: &str, mut from: usize) -> Option<usize> {
 
 /// Whether a word behind this text begins a sentence, an item or a cell.
 fn begins_sentence(before: &str) -> bool {
+    // Most words stand behind another one.
+    if let [.., last, b' '] = before.as_bytes()
+        && last.is_ascii_lowercase()
+    {
+        return false;
+    }
     let before = before.trim_end_matches([' ', '\t', '*', '_', '`', '"', '“', '(']);
     // An initial ends no sentence: "J. R. Tolkien".
     let is_initial = before.strip_suffix('.').is_some_and(|before| {

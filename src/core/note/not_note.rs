@@ -2,6 +2,8 @@
 //!
 //! maenifold's memory has none of these: there every `.md` file is a note.
 
+use memchr::memmem;
+
 use crate::core::note::EXTENSIONS;
 use crate::core::note::listing::Rejection;
 use crate::core::note::vault::Vault;
@@ -11,6 +13,8 @@ use crate::core::settings::LinkStyle;
 const TEMPLATE_FOLDERS: [&str; 3] = ["templates", "_templates", "template"];
 /// Folders of Logseq's own copies of pages.
 const BACKUP_FOLDERS: [&str; 2] = ["logseq/bak", "logseq/version-files"];
+const MARKS_OF_COPIES: [&[u8]; 3] = [b".bak.", b".orig.", b".sync-conflict-"];
+const CONFLICTED: &[u8] = b"conflicted copy";
 /// How a pointer to a large file begins.
 const POINTER: &str = "version https://git-lfs.github.com/spec/";
 /// In so many lines at the beginning a file says that it is generated.
@@ -56,11 +60,16 @@ impl Vault {
         if self.style == LinkStyle::Dendron && name.starts_with("templates.") {
             return Some(LeftOut::Template);
         }
-        let is_backup = [".bak.", ".orig.", "conflicted copy", ".sync-conflict-"]
-            .iter()
-            .any(|mark| name.contains(mark));
-        is_backup.then_some(LeftOut::Backup)
+        is_backup(name.as_bytes()).then_some(LeftOut::Backup)
     }
+}
+
+/// Whether a name is one that programs give to copies. Every file of a vault is asked at every session's start, so that
+/// single bytes are looked for first.
+fn is_backup(name: &[u8]) -> bool {
+    let is_mark = |dot: usize| MARKS_OF_COPIES.iter().any(|mark| name[dot..].starts_with(mark));
+    memchr::memchr_iter(b'.', name).any(is_mark)
+        || memchr::memchr(b' ', name).is_some() && memmem::find(name, CONFLICTED).is_some()
 }
 
 /// Why a text is no note.

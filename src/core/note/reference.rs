@@ -4,12 +4,14 @@
 //! of markdown links, and of plain mentions. A reference leads to every note that has its key.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use crate::core::note::related::{Related, find_related};
 use crate::core::note::tag::find_tags;
 use crate::core::note::{EXTENSIONS, logseq, name, wikilink, without_extension};
 use crate::core::quote::lines::{BodyLine, beginning_of};
 use crate::core::settings::LinkStyle;
+use crate::core::text::bytes::position;
 use crate::core::text::nfc::nfc;
 
 /// A longer target is no link.
@@ -21,19 +23,18 @@ const MOST_REFERENCES: usize = 500;
 /// Mentions say less than links, and long notes have many.
 const MOST_MENTIONS: usize = 16;
 const MOST_NAMES: usize = 48;
+const MOST_TAGS: usize = 16;
+/// Sets the keys of tags apart from those of names: a tag leads to the notes that have it, and not to one of its name.
+const OF_TAG: u32 = 0x5447_7461;
 
-/// Bytes that most names of files have and most other words have not.
-const MARKS: &[u8] = b"-_/.0123456789";
-/// The same as a table: every byte of every note is looked up.
-const IS_MARK: [bool; 256] = {
-    let mut is_mark = [false; 256];
-    let mut n = 0;
-    while n < MARKS.len() {
-        is_mark[MARKS[n] as usize] = true;
-        n += 1;
-    }
-    is_mark
-};
+/// Whether most names of files have a byte, and most other words have not: `-_/.` and digits.
+fn is_mark(byte: u8) -> bool {
+    matches!(byte, b'-'..=b'9' | b'_')
+}
+
+fn is_part_of_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || is_mark(byte)
+}
 
 /// Names of notes that stand for their folder.
 const INDEX_NAMES: [&str; 3] = ["index", "_index", "readme"];
@@ -51,6 +52,8 @@ pub enum ReferenceKind {
     Mention = 2,
     /// The text has a proper name, which other notes can have, too.
     Name = 3,
+    /// The note has a tag, which other notes can have, too.
+    Tag = 4,
 }
 
 pub type References = BTreeMap<Key, ReferenceKind>;
@@ -60,11 +63,15 @@ impl Key {
     pub fn of(name: &str) -> Option<Key> {
         let mut hasher = KeyHasher::default();
         if name.is_ascii() {
-            name.bytes().for_each(|byte| hasher.add(char::from(byte.to_ascii_lowercase())));
+            name.bytes().for_each(|byte| hasher.add_ascii(byte));
         } else {
             nfc(name).chars().flat_map(char::to_lowercase).for_each(|c| hasher.add(c));
         }
         (!hasher.is_empty).then_some(Key((hasher.hash ^ (hasher.hash >> 32)) as u32))
+    }
+
+    fn of_tag(tag: &str) -> Option<Key> {
+        Key::of(tag).map(|Key(key)| Key(key ^ OF_TAG))
     }
 }
 
@@ -87,11 +94,25 @@ impl KeyHasher {
             self.is_blank = true;
             return;
         }
-        if std::mem::take(&mut self.is_blank) && !self.is_empty {
+        self.go_on();
+        c.encode_utf8(&mut [0; 4]).bytes().for_each(|byte| self.mix(byte));
+    }
+
+    fn add_ascii(&mut self, byte: u8) {
+        if !byte.is_ascii_alphanumeric() {
+            self.is_blank = true;
+            return;
+        }
+        self.go_on();
+        self.mix(byte.to_ascii_lowercase());
+    }
+
+    /// Goes on with a word, or begins the next one.
+    fn go_on(&mut self) {
+        if self.is_blank && !self.is_empty {
             self.mix(b' ');
         }
-        self.is_empty = false;
-        c.encode_utf8(&mut [0; 4]).bytes().for_each(|byte| self.mix(byte));
+        (self.is_blank, self.is_empty) = (false, false);
     }
 
     fn mix(&mut self, byte: u8) {
@@ -106,12 +127,11 @@ pub fn keys<'a>(path: &str, title: &str, others: impl Iterator<Item = &'a str>) 
     // A link to a folder leads to the note that stands for it.
     let folder = if INDEX_NAMES.contains(&stem.to_lowercase().as_str()) { folder } else { "" };
     let folder_name = folder.rsplit('/').next().unwrap_or(folder);
-    // Logseq writes the folders of a page into its file name.
-    let unfolded = stem.replace("___", "/");
     // "Ring (film)" is called "Ring", and "Oslo, Norway" "Oslo".
-    let unbracketed = title.split(" (").next().unwrap_or(title);
-    let short = title.split(',').next().unwrap_or(title);
-    let names = [path, stem, &unfolded, title, unbracketed, short, folder, folder_name].into_iter();
+    let unbracketed = title.split_once(" (").map_or("", |(short, _)| short);
+    let short = title.split_once(',').map_or("", |(short, _)| short);
+    let below = if path == stem { "" } else { path };
+    let names = [below, stem, title, unbracketed, short, folder, folder_name].into_iter();
     let others = others.take(MOST_OTHER_NAMES);
     let mut keys: Vec<Key> = names.filter_map(Key::of).chain(others.filter_map(Key::of)).collect();
     keys.sort_unstable();
@@ -134,29 +154,27 @@ pub struct Referring<'a> {
 /// The references of a note.
 pub fn references(note: &Referring<'_>) -> References {
     let Referring { style, folder, yaml, properties, tags, lines } = *note;
-    let mut collector = Collector { style, folder, references: References::new(), n_mentions: 0 };
+    let mut collector =
+        Collector { style, folder, references: References::new(), n_mentions: 0, n_tags: 0 };
     find_related(yaml, |reference| match reference {
         Related::Link(inner) => collector.wiki(inner),
         Related::Name(name) => collector.name(name),
     });
+    yaml.lines().for_each(|line| collector.markdown_links(beginning_of(line)));
     tags.iter().for_each(|tag| collector.tag(tag));
     let text = || lines.iter().filter(|line| !line.is_code).map(|line| line.beginning());
     for line in text().chain(properties.lines().map(beginning_of)) {
         wikilink::find_links(line, |inner| collector.wiki(inner));
         collector.marks(line);
-        // Looking for a single byte needs no preparation, and most lines have none.
-        let closing = memchr::memchr_iter(b']', line.as_bytes());
-        for at in closing.filter(|at| line.as_bytes().get(at + 1) == Some(&b'(')) {
-            let target = &line[at + 2..];
-            let target = &target[..target.floor_char_boundary(LONGEST_TARGET_BYTES)];
-            let target = target.trim_start_matches('<');
-            collector.markdown(target.split([')', '>', ' ']).next().unwrap_or_default());
-        }
+        collector.markdown_links(line);
     }
     // Links first: a mention of a linked note adds nothing.
     text().for_each(|line| collector.mentions(line));
     let mut n_names = 0;
     for line in text() {
+        if n_names == MOST_NAMES {
+            break;
+        }
         name::proper_names(line, |name| {
             if n_names < MOST_NAMES {
                 n_names += usize::from(collector.add(name, ReferenceKind::Name));
@@ -173,15 +191,18 @@ struct Collector<'a> {
     folder: &'a str,
     references: References,
     n_mentions: usize,
+    n_tags: usize,
 }
 
 impl Collector<'_> {
     /// Adds a reference; returns whether it is new.
     fn add(&mut self, name: &str, kind: ReferenceKind) -> bool {
+        Key::of(name).is_some_and(|key| self.add_key(key, kind))
+    }
+
+    fn add_key(&mut self, key: Key, kind: ReferenceKind) -> bool {
         let n_before = self.references.len();
-        if n_before < MOST_REFERENCES
-            && let Some(key) = Key::of(name)
-        {
+        if n_before < MOST_REFERENCES {
             let known = self.references.entry(key).or_insert(kind);
             *known = kind.min(*known);
         }
@@ -220,8 +241,13 @@ impl Collector<'_> {
         self.target(name);
     }
 
-    /// Adds a tag, where a tag is the name of a note.
+    /// Adds a tag, which other notes have, and which is the name of a note in some styles.
     fn tag(&mut self, tag: &str) {
+        if self.n_tags < MOST_TAGS
+            && let Some(key) = Key::of_tag(tag)
+        {
+            self.n_tags += usize::from(self.add_key(key, ReferenceKind::Tag));
+        }
         match self.style {
             LinkStyle::Logseq => _ = self.add(tag, ReferenceKind::Link),
             LinkStyle::Dendron => _ = self.add(&format!("tags.{tag}"), ReferenceKind::Link),
@@ -231,11 +257,23 @@ impl Collector<'_> {
 
     /// Adds the tags of a line, and the blocks that it refers to.
     fn marks(&mut self, line: &str) {
-        if matches!(self.style, LinkStyle::Logseq | LinkStyle::Dendron) {
+        if matches!(self.style, LinkStyle::Logseq | LinkStyle::Dendron | LinkStyle::Obsidian) {
             find_tags(line, |tag| self.tag(tag));
         }
         if self.style == LinkStyle::Logseq {
             logseq::block_references(line).for_each(|id| _ = self.add(id, ReferenceKind::Link));
+        }
+    }
+
+    /// Adds the targets of `[label](target)`.
+    fn markdown_links(&mut self, line: &str) {
+        // Looking for a single byte needs no preparation, and most lines have none.
+        let closing = memchr::memchr_iter(b']', line.as_bytes());
+        for at in closing.filter(|at| line.as_bytes().get(at + 1) == Some(&b'(')) {
+            let target = &line[at + 2..];
+            let target = &target[..target.floor_char_boundary(LONGEST_TARGET_BYTES)];
+            let target = target.trim_start_matches('<');
+            self.markdown(target.split([')', '>', ' ']).next().unwrap_or_default());
         }
     }
 
@@ -260,22 +298,23 @@ impl Collector<'_> {
 
     /// Adds plain mentions of files in a text.
     fn mentions(&mut self, text: &str) {
-        let bytes = text.as_bytes();
-        let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '/' | '-');
-        // Most words have no mark of a file's name, and are skipped as bytes.
-        let is_mark = |byte: &u8| IS_MARK[usize::from(*byte)];
         let mut from = 0;
-        while let Some(mark) = bytes[from..].iter().position(is_mark) {
+        // Most words have no mark of a file's name, and are skipped as bytes.
+        while self.n_mentions < MOST_MENTIONS
+            && let Some(mark) = position(&text.as_bytes()[from..], is_mark)
+        {
             let mark = from + mark;
-            let start = text[..mark]
-                .rfind(|c| !is_part(c))
-                .map_or(0, |at| at + text[at..].chars().next().map_or(1, char::len_utf8));
-            let end = text[mark..].find(|c| !is_part(c)).map_or(text.len(), |end| mark + end);
-            from = end.max(mark + 1);
-            let word = text[start..end].trim_matches(['.', '/', '-', '_']);
-            if self.n_mentions == MOST_MENTIONS {
-                return;
+            let (byte, next) = (text.as_bytes()[mark], text.as_bytes().get(mark + 1));
+            // The end of a sentence, or an item: the word before it has no mark, or it would have been seen.
+            if !byte.is_ascii_digit()
+                && next.is_none_or(|next| next.is_ascii() && !is_part_of_name(*next))
+            {
+                from = mark + 1;
+                continue;
             }
+            let word = word_around(text, mark);
+            from = word.end.max(mark + 1);
+            let word = text[word].trim_matches(['.', '/', '-', '_']);
             if !is_file_name(word) {
                 continue;
             }
@@ -287,6 +326,24 @@ impl Collector<'_> {
             self.n_mentions += usize::from(is_new);
         }
     }
+}
+
+/// The word with a mark at a place.
+fn word_around(text: &str, mark: usize) -> Range<usize> {
+    let bytes = text.as_bytes();
+    let is_part = |byte: &u8| is_part_of_name(*byte);
+    let start = bytes[..mark].iter().rposition(|byte| !is_part(byte)).map_or(0, |at| at + 1);
+    let end = bytes[mark..].iter().position(|byte| !is_part(byte));
+    let end = end.map_or(text.len(), |end| mark + end);
+    let is_ascii = |at: Option<&u8>| at.is_none_or(u8::is_ascii);
+    if is_ascii(start.checked_sub(1).map(|before| &bytes[before])) && is_ascii(bytes.get(end)) {
+        return start..end;
+    }
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '/' | '-');
+    let start = text[..mark]
+        .rfind(|c| !is_part(c))
+        .map_or(0, |at| at + text[at..].chars().next().map_or(1, char::len_utf8));
+    start..text[mark..].find(|c| !is_part(c)).map_or(text.len(), |end| mark + end)
 }
 
 /// Whether a word looks like the name of a file and not like a word of a sentence.

@@ -22,7 +22,8 @@ pub fn find_related<'a>(yaml: &'a str, mut found: impl FnMut(Related<'a>)) {
         let is_continued = line.starts_with([' ', '\t', '-']);
         let value = match line.split_once(':').filter(|_| !is_continued) {
             Some((key, value)) => {
-                is_under_key = KEYS.contains(&key.trim().to_lowercase().as_str());
+                let key = key.trim();
+                is_under_key = KEYS.iter().any(|known| known.eq_ignore_ascii_case(key));
                 value
             }
             None => line,

@@ -103,7 +103,7 @@ fn without_part(name: &str, style: LinkStyle) -> &str {
 
 /// Whether a link's target is a file that is no note.
 pub fn is_attachment(target: &str, style: LinkStyle) -> bool {
-    let extension = target.rsplit_once('.').map_or("", |(_, extension)| extension);
+    let Some((_, extension)) = target.rsplit_once('.') else { return false };
     let is_of = |list: &[&str]| list.iter().any(|other| other.eq_ignore_ascii_case(extension));
     match style {
         LinkStyle::Maenifold => false,

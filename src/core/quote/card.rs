@@ -41,7 +41,8 @@ fn quote(lines: &[BodyLine<'_>]) -> (String, bool) {
         }
         let room = MOST_CHARS.saturating_sub(text.chars().count());
         for (n, word) in plain.words.iter().enumerate() {
-            let is_long = plain.text[..word.end].chars().count() > room;
+            // No text has more characters than bytes.
+            let is_long = word.end > room && plain.text[..word.end].chars().count() > room;
             if is_long && n_words + n == 0 {
                 return (plain.text.chars().take(MOST_CHARS).collect(), false);
             }

@@ -1,5 +1,6 @@
 //! A passage: a quote at length, from the lines that changed last. What changed last is what changes next.
 
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use crate::core::quote::Recognition;
@@ -48,9 +49,9 @@ impl Passage {
         Passage(is_changed, beginning.pieces)
     }
 
-    /// Whether it quotes what a change touched.
-    pub fn is_changed(&self) -> bool {
-        self.0
+    /// Whether a stored passage quotes what a change touched.
+    pub fn is_changed_in(json: &str) -> bool {
+        serde_json::from_str::<(bool, IgnoredAny)>(json).is_ok_and(|(is_changed, _)| is_changed)
     }
 
     /// The most important pieces, with at most so many words, in the order of the note.

@@ -95,12 +95,7 @@ fn without_marks(raw: &str) -> &str {
 pub(super) fn words_of(text: &str, gaps: &[usize]) -> Vec<Word> {
     let mut words = Words { words: Vec::new(), gaps, is_inside: false };
     if text.is_ascii() {
-        for (at, byte) in text.bytes().enumerate() {
-            match byte.is_ascii_alphanumeric() {
-                true => words.add(at, at + 1, u64::from(byte.to_ascii_lowercase())),
-                false => words.is_inside = false,
-            }
-        }
+        words.add_ascii(text.as_bytes());
     } else {
         for (at, c) in text.char_indices() {
             match c.is_alphanumeric() {
@@ -122,19 +117,49 @@ struct Words<'a> {
 }
 
 impl Words<'_> {
+    /// Adds the words of a text.
+    fn add_ascii(&mut self, text: &[u8]) {
+        let mut at = 0;
+        while let Some(&first) = text.get(at) {
+            if !first.is_ascii_alphanumeric() {
+                at += 1;
+                continue;
+            }
+            let is_after_gap = self.passes_gap(at);
+            let mut hash = NO_LETTERS;
+            while let Some(byte) = text.get(at).filter(|byte| byte.is_ascii_alphanumeric()) {
+                hash = with_letter(hash, u64::from(byte.to_ascii_lowercase()));
+                at += 1;
+            }
+            self.words.push(Word { end: at, is_after_gap, hash });
+        }
+    }
+
     /// Adds a letter or digit.
     fn add(&mut self, at: usize, end: usize, letter: u64) {
         if !std::mem::replace(&mut self.is_inside, true) {
-            let n_passed = self.gaps.iter().take_while(|&&gap| gap <= at).count();
-            self.gaps = &self.gaps[n_passed..];
-            let is_after_gap = n_passed > 0;
-            self.words.push(Word { end, is_after_gap, hash: 0xcbf2_9ce4_8422_2325 });
+            let is_after_gap = self.passes_gap(at);
+            self.words.push(Word { end, is_after_gap, hash: NO_LETTERS });
         }
         if let Some(word) = self.words.last_mut() {
             word.end = end;
-            word.hash = (word.hash ^ letter).wrapping_mul(0x0100_0000_01b3);
+            word.hash = with_letter(word.hash, letter);
         }
     }
+
+    /// Whether there are gaps between the last word and this place.
+    fn passes_gap(&mut self, at: usize) -> bool {
+        let n_passed = self.gaps.iter().take_while(|&&gap| gap <= at).count();
+        self.gaps = &self.gaps[n_passed..];
+        n_passed > 0
+    }
+}
+
+/// FNV-1a: the hash of a word without letters, and the same with one more.
+const NO_LETTERS: u64 = 0xcbf2_9ce4_8422_2325;
+
+fn with_letter(hash: u64, letter: u64) -> u64 {
+    (hash ^ letter).wrapping_mul(0x0100_0000_01b3)
 }
 
 /// The part of a text in which a link or tag must end: looking through the rest of a hostile line for each would take
@@ -223,11 +248,13 @@ impl Stripper {
 
     /// Copies characters without a meaning, or leaves them out where they are data.
     fn run<'a>(&mut self, rest: &'a str) -> &'a str {
-        let end = rest.find(|c: char| {
+        let has_meaning = |c: char| {
             c.is_whitespace() || matches!(c, '!' | '[' | '<' | '*' | '`' | '|' | '~' | '=' | '&')
-        });
-        let (run, after) = rest
-            .split_at(end.unwrap_or(rest.len()).max(rest.chars().next().map_or(0, char::len_utf8)));
+        };
+        // Most characters are letters, and are passed over as bytes.
+        let plain = rest.bytes().take_while(u8::is_ascii_alphanumeric).count();
+        let end = rest[plain..].find(has_meaning).map_or(rest.len(), |end| plain + end);
+        let (run, after) = rest.split_at(end.max(rest.chars().next().map_or(0, char::len_utf8)));
         if run.len() > LONGEST_RUN_BYTES && run.is_ascii() {
             self.gap(run);
         } else {

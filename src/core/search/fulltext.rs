@@ -5,9 +5,12 @@ use std::borrow::Cow;
 use crate::core::note::reading::FullText;
 use crate::core::note::{Note, NotePath};
 use crate::core::search::forms;
+use crate::core::text::bytes::position;
 
 /// More words than this of one query are not looked up: a pasted page is no better query than its start.
 const MAX_TERMS: usize = 24;
+/// The first byte of U+3040, the first character of a script without spaces.
+const FIRST_UNSPACED_BYTE: u8 = 0xe3;
 
 /// Gathers what a note can be found by.
 pub fn of_note(note: &Note, path: &NotePath, body: &str) -> FullText {
@@ -27,6 +30,10 @@ pub fn of_note(note: &Note, path: &NotePath, body: &str) -> FullText {
 /// The index's tokenizer splits at spaces and punctuation, which are rare in these scripts: a whole sentence would be one
 /// word that no query finds.
 pub fn searchable(text: &str) -> Cow<'_, str> {
+    // Most texts have none, and bytes are quickly looked through.
+    if position(text.as_bytes(), |byte| byte >= FIRST_UNSPACED_BYTE).is_none() {
+        return Cow::Borrowed(text);
+    }
     let mut spaced = String::new();
     let mut copied = 0;
     for (at, c) in text.char_indices().filter(|&(_, c)| c as u32 >= 0x3040 && is_unspaced(c)) {
@@ -123,6 +130,9 @@ fn after<'a>(text: &'a str, term: &str) -> Option<&'a str> {
 }
 
 fn is_part_of_word(c: char) -> bool {
+    if c.is_ascii() {
+        return c.is_ascii_alphanumeric();
+    }
     (c.is_alphanumeric() || is_combining(c)) && !is_unspaced(c)
 }
 

@@ -2,8 +2,9 @@
 //! `--name value`, `| name | value |`. The name stays.
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
-use memchr::memmem;
+use memchr::memmem::Finder;
 
 use super::runs::{Alphabet, Runs, contains, leading, trailing};
 use super::{FoundSecret, header, name, value};
@@ -12,6 +13,9 @@ use super::{FoundSecret, header, name, value};
 const AWS_SECRET: usize = 40;
 /// Nothing longer is a value, but a file.
 const LONGEST: usize = 8_192;
+/// Prepared once: most texts are short.
+static IS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b" is "));
+static OPTION: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b" --"));
 
 /// Finds all of them.
 pub(super) fn find(runs: &mut Runs, all: &mut Vec<FoundSecret>) {
@@ -28,10 +32,10 @@ pub(super) fn find(runs: &mut Runs, all: &mut Vec<FoundSecret>) {
     for cell in memchr::memchr2_iter(b'|', b'>', text) {
         all.extend(at_cell(runs, cell));
     }
-    for word in memmem::find_iter(text, b" is ") {
+    for word in IS.find_iter(text) {
         all.extend(named(runs, word, word + 4, |_| true));
     }
-    for dashes in memmem::find_iter(text, b" --") {
+    for dashes in OPTION.find_iter(text) {
         let end = runs.end(Alphabet::Url, dashes + 3);
         if text[end..].starts_with(b" ") {
             all.extend(named(runs, end, end + 1, |_| true));

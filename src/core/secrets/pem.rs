@@ -1,11 +1,15 @@
 //! Finds private keys in PEM armour, on several lines, squeezed into one, or cut off before their end.
 
-use memchr::memmem;
+use std::sync::LazyLock;
+
+use memchr::memmem::{self, Finder};
 
 use super::runs::leading;
 use super::{FoundSecret, MASK, value};
 
 const BEGIN: &[u8] = b"-----BEGIN ";
+/// Prepared once: most texts are short.
+static BEGINNINGS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(BEGIN));
 const DASHES: &[u8] = b"-----";
 /// The longest label known is `PGP PRIVATE KEY BLOCK`.
 const LONGEST_LABEL: usize = 64;
@@ -15,7 +19,7 @@ const SHORTEST_LINE: usize = 16;
 /// Finds all private keys, with their armour.
 pub(super) fn find(text: &[u8], all: &mut Vec<FoundSecret>) {
     let mut done = 0;
-    for start in memmem::find_iter(text, BEGIN) {
+    for start in BEGINNINGS.find_iter(text) {
         if start >= done
             && let Some(end) = end_of_key(text, start + BEGIN.len())
         {

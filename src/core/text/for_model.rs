@@ -11,6 +11,7 @@ pub use host_tags::host_tag_places;
 use visible::Cleaned;
 
 use crate::core::secrets;
+use crate::core::text::bytes::position;
 use crate::core::text::characters;
 
 /// Returns `text` on one line: white space of every kind becomes single blanks.
@@ -53,7 +54,7 @@ pub fn lines(text: &str) -> String {
 pub fn invisible_places(text: &str) -> Vec<Range<usize>> {
     let mut places = Vec::new();
     // A cheap test that covers most texts.
-    if !text.contains(characters::is_invisible) {
+    if !has_invisible(text) {
         return places;
     }
     let mut seen = 0;
@@ -68,6 +69,20 @@ pub fn invisible_places(text: &str) -> Vec<Range<usize>> {
         seen = end;
     }
     places
+}
+
+fn has_invisible(text: &str) -> bool {
+    // Most text is plain, and passed over as bytes.
+    let is_odd = |byte: u8| byte != b'\n' && !(b' '..=b'~').contains(&byte);
+    let mut rest = text;
+    while let Some(odd) = position(rest.as_bytes(), is_odd) {
+        let mut chars = rest[odd..].chars();
+        if chars.next().is_some_and(characters::is_invisible) {
+            return true;
+        }
+        rest = chars.as_str();
+    }
+    false
 }
 
 /// Returns `text` without its invisible characters.

@@ -20,7 +20,7 @@ use crate::store::index::history::{self, OldIndex};
 use crate::store::index::place;
 use crate::store::index::ranking::write_ranking;
 use crate::store::index::rows::{self, FileRow, Held, NameKind};
-use crate::store::index::store::WriterLock;
+use crate::store::index::store::{WriterLock, plan_once};
 use crate::store::index::{
     APPLICATION_ID, IndexError, LOOKUPS, NoteId, SCHEMA_VERSION, TABLES, Totals,
 };
@@ -79,6 +79,7 @@ impl<'a> Builder<'a> {
              PRAGMA cache_size = -32768; PRAGMA temp_store = MEMORY;",
         )?;
         connection.set_prepared_statement_cache_capacity(32);
+        plan_once(&connection)?;
         connection.execute_batch(TABLES)?;
         // FTS5 collects words in memory and writes them in large runs; with the default of one
         // megabyte, it writes and then merges dozens of small runs.
@@ -110,6 +111,9 @@ impl<'a> Builder<'a> {
     /// Adds a file. Files must come in the order of their ids: by time, then by path.
     pub fn add(&mut self, reading: &Reading) -> Result<(), IndexError> {
         self.restless[reading.folder] |= !reading.settled || reading.content == Content::Gone;
+        if !matches!(reading.content, Content::Note(_)) {
+            self.leave(reading);
+        }
         let held = match &reading.content {
             Content::Note(read) => {
                 self.last_id += place::GAP;
@@ -122,6 +126,17 @@ impl<'a> Builder<'a> {
         let (file, settled) = (reading.file.clone(), reading.settled);
         self.files.push(BuiltFile { folder: reading.folder, file, settled, held });
         Ok(())
+    }
+
+    /// Keeps what was known of a file that is no note any more.
+    fn leave(&mut self, reading: &Reading) {
+        let FolderListing { vault, folder, .. } = &self.listings[reading.folder];
+        if let Some(old) = &mut self.old
+            && old.leave(*vault as i64, folder, &reading.file.name).is_err()
+        {
+            // A history that cannot be read is lost; the notes are not.
+            self.old = None;
+        }
     }
 
     fn add_note(
@@ -171,7 +186,7 @@ impl<'a> Builder<'a> {
     ) -> Result<(), IndexError> {
         let FolderListing { vault, folder, .. } = &self.listings[reading.folder];
         let known = match &mut self.old {
-            Some(old) => old.past_or_moved(*vault as i64, folder, &reading.file.name, &read.hash),
+            Some(old) => old.past_of(*vault as i64, folder, &reading.file.name, &read.hash),
             None => Ok(None),
         };
         // A history that cannot be read is lost; the notes are not.
@@ -205,6 +220,7 @@ impl<'a> Builder<'a> {
             self.write_mentions()?;
             self.write_references()?;
             self.write_changes()?;
+            self.write_gone()?;
             self.write_edges(counted)
         })?;
         self.totals.concepts = n_concepts as i64;
@@ -328,6 +344,10 @@ impl<'a> Builder<'a> {
                 statement.raw_bind_parameter(at + 2, prior)
             },
         )?)
+    }
+
+    fn write_gone(&mut self) -> Result<(), IndexError> {
+        self.old.take().map_or(Ok(()), |old| old.write_gone(&self.connection))
     }
 
     fn write_edges(&mut self, counted: mpsc::Receiver<Vec<Edge>>) -> Result<(), IndexError> {

@@ -1,6 +1,7 @@
 //! The history of notes: when each was seen to change, and which lines its last change touched. Unlike the rest of an
 //! index, it does not follow from the files as they are, so every new index takes it over from the one before.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 use rusqlite::{Connection, OptionalExtension, params};
@@ -12,6 +13,7 @@ use crate::core::quote::marks;
 use crate::core::quote::passage::Passage;
 use crate::core::relevance::activation::Change;
 use crate::core::relevance::prior::prior;
+use crate::store::index::gone::{self, Place};
 use crate::store::index::{IndexError, NoteId};
 
 /// A passage without pieces, as it is stored.
@@ -22,11 +24,13 @@ pub(super) const MOST_CHANGES: usize = 4_000;
 /// What an index knew of a note.
 #[derive(Debug, Clone)]
 pub(super) struct Past {
-    hash: Vec<u8>,
+    pub(super) place: Place,
+    pub(super) hash: Vec<u8>,
     passage: String,
-    lines: Vec<u8>,
+    /// The hashes of its lines, if they are known.
+    lines: Option<Vec<u8>>,
     /// In seconds, oldest first.
-    changes: Vec<i64>,
+    pub(super) changes: Vec<i64>,
 }
 
 /// A note's rows in `quotes` and `changes`.
@@ -43,10 +47,12 @@ impl Past {
         connection: &Connection,
         note: NoteId,
     ) -> Result<Option<Past>, IndexError> {
-        let sql = "SELECT i.hash, q.passage, q.lines FROM notes n JOIN quotes q ON q.note = n.id \
+        let sql = "SELECT i.hash, q.passage, q.lines, f.vault, f.path, n.name FROM notes n \
+                   JOIN quotes q ON q.note = n.id JOIN folders f ON f.id = n.folder \
                    JOIN files i ON i.folder = n.folder AND i.name = n.name WHERE n.id = ?1";
         let past = connection.prepare_cached(sql)?.query_row([note], |row| {
             Ok(Past {
+                place: Place { vault: row.get(3)?, folder: row.get(4)?, name: row.get(5)? },
                 hash: row.get(0)?,
                 passage: row.get(1)?,
                 lines: row.get(2)?,
@@ -58,6 +64,11 @@ impl Past {
         let mut statement = connection.prepare_cached(sql)?;
         past.changes = statement.query_map([note], |row| row.get(0))?.collect::<Result<_, _>>()?;
         Ok(Some(past))
+    }
+
+    /// The past of a note that was gone: its text is not known any more.
+    pub(super) fn of_gone(place: Place, hash: Vec<u8>, changes: Vec<i64>) -> Past {
+        Past { place, hash, passage: NOTHING.to_owned(), lines: None, changes }
     }
 }
 
@@ -78,9 +89,8 @@ pub(super) fn remembered(
         return Remembered { passage: json(&quotes.beginning), lines, prior, changes: vec![at] };
     };
     let mut changes = past.changes;
-    let known = serde_json::from_str::<Passage>(&past.passage).ok();
     // Only what a change touched is history: a beginning is made anew, as long as it is wanted now.
-    let kept = match known.is_some_and(|known| known.is_changed()) {
+    let kept = match Passage::is_changed_in(&past.passage) {
         true => past.passage,
         false => json(&quotes.beginning),
     };
@@ -91,7 +101,9 @@ pub(super) fn remembered(
     if let Err(place) = changes.binary_search(&at) {
         changes.insert(place, at);
     }
-    let touched = marks::touched(&marks::from_bytes(&past.lines), &quotes.lines);
+    let touched = past
+        .lines
+        .map_or_else(Vec::new, |old| marks::touched(&marks::from_bytes(&old), &quotes.lines));
     let passage = match touched.is_empty() {
         true => kept,
         false => json(&Passage::of(&body_lines(&quotes.body), &touched, quotes.most_words)),
@@ -99,21 +111,27 @@ pub(super) fn remembered(
     Remembered { passage, lines, prior, changes }
 }
 
-/// The notes that left an index, by their content: a file that appears elsewhere with the same content was moved.
+/// The notes that left an index: a file that appears elsewhere with the same content was moved.
 #[derive(Default)]
-pub(super) struct Moves(BTreeMap<Vec<u8>, Past>);
+pub(super) struct Moves(BTreeMap<Vec<u8>, Vec<Past>>);
 
 impl Moves {
     pub(super) fn add(&mut self, past: Past) {
-        let known = self.0.entry(past.hash.clone()).or_insert_with(|| past.clone());
+        let same = self.0.entry(past.hash.clone()).or_default();
+        same.push(past);
         // Of equal files, the one with the longer history is as good as any.
-        if (past.changes.len(), &past.changes) > (known.changes.len(), &known.changes) {
-            *known = past;
-        }
+        same.sort_by_cached_key(|past| {
+            (past.changes.len(), past.changes.clone(), Reverse(past.place.clone()))
+        });
     }
 
     pub(super) fn take(&mut self, hash: &[u8]) -> Option<Past> {
-        self.0.remove(hash)
+        self.0.get_mut(hash)?.pop()
+    }
+
+    /// The notes that were not moved.
+    pub(super) fn rest(self) -> impl Iterator<Item = Past> {
+        self.0.into_values().flatten()
     }
 }
 
@@ -122,6 +140,7 @@ pub(super) struct OldIndex {
     connection: Connection,
     changes: HashMap<NoteId, Vec<i64>>,
     moves: Moves,
+    gone: BTreeMap<Place, Past>,
 }
 
 impl OldIndex {
@@ -130,12 +149,15 @@ impl OldIndex {
         connection: Connection,
         listings: &[FolderListing],
     ) -> Result<OldIndex, IndexError> {
+        // One transaction: every question by itself would lock and unlock the file.
+        connection.execute_batch("BEGIN")?;
         let mut changes: HashMap<NoteId, Vec<i64>> = HashMap::new();
         for Change { note, at } in self::changes(&connection)?.into_iter().map(|(change, _)| change)
         {
             changes.entry(note).or_default().push(at);
         }
-        let mut old = OldIndex { connection, changes, moves: Moves::default() };
+        let gone = gone::all(&connection)?;
+        let mut old = OldIndex { connection, changes, moves: Moves::default(), gone };
         let folders: HashMap<(i64, &str), &FolderListing> = listings
             .iter()
             .map(|listing| ((listing.vault as i64, listing.folder.as_str()), listing))
@@ -165,18 +187,36 @@ impl OldIndex {
         Ok(old)
     }
 
-    /// What the index knew of the file at a place, or of one with this content that was moved there.
-    pub(super) fn past_or_moved(
+    /// What the index knew of the file at a place, of one with this content that was moved there, or of one that was
+    /// at this place before.
+    pub(super) fn past_of(
         &mut self,
         vault: i64,
         folder: &str,
         name: &str,
         hash: &[u8],
     ) -> Result<Option<Past>, IndexError> {
-        Ok(match self.past(vault, folder, name)? {
-            None => self.moves.take(hash),
-            known => known,
-        })
+        if let Some(known) = self.past(vault, folder, name)? {
+            return Ok(Some(known));
+        }
+        let place = Place { vault, folder: folder.to_owned(), name: name.to_owned() };
+        let gone = self.gone.remove(&place);
+        Ok(self.moves.take(hash).or(gone))
+    }
+
+    /// Treats the note at a place as one that was removed.
+    pub(super) fn leave(&mut self, vault: i64, folder: &str, name: &str) -> Result<(), IndexError> {
+        if let Some(past) = self.past(vault, folder, name)? {
+            self.moves.add(past);
+        }
+        Ok(())
+    }
+
+    /// Writes what is known of notes that are gone.
+    pub(super) fn write_gone(self, connection: &Connection) -> Result<(), IndexError> {
+        let gone = self.gone.into_values().chain(self.moves.rest());
+        gone.into_iter().try_for_each(|past| gone::remember(connection, &past))?;
+        gone::prune(connection)
     }
 
     fn past(&self, vault: i64, folder: &str, name: &str) -> Result<Option<Past>, IndexError> {
@@ -185,7 +225,8 @@ impl OldIndex {
         let mut statement = self.connection.prepare_cached(sql)?;
         let past = statement.query_row(params![vault, folder, name], |row| {
             let changes = self.changes.get(&row.get(3)?).cloned().unwrap_or_default();
-            Ok(Past { hash: row.get(0)?, passage: row.get(1)?, lines: row.get(2)?, changes })
+            let place = Place { vault, folder: folder.to_owned(), name: name.to_owned() };
+            Ok(Past { place, hash: row.get(0)?, passage: row.get(1)?, lines: row.get(2)?, changes })
         });
         Ok(past.optional()?)
     }

@@ -19,6 +19,10 @@ const MOST_BACK_LINKS: i64 = 100;
 const MOST_NAMES: usize = 50;
 /// A back-link says less than a link.
 const BACK: f64 = 0.5;
+/// What a shared tag says, divided among the notes that share it.
+const TAGGED: f64 = 0.25;
+/// A tag of more notes says nothing.
+const MOST_TAGGED: usize = 20;
 
 /// The keys of a note, and those that its text has, with their kinds.
 pub(super) type Refers = (Vec<u32>, Vec<(u32, u8)>);
@@ -39,17 +43,70 @@ fn weight(kind: u8) -> f64 {
     if kind == ReferenceKind::Link as u8 { 1.0 } else { 0.5 }
 }
 
-/// The notes that a note refers to, and those that refer to it, which count half.
-pub(super) fn links_of(
+/// The notes around a note, with the weights of the ways to them.
+#[derive(Default)]
+pub(super) struct Around {
+    /// The notes that it refers to, and those that refer to it, which count half.
+    pub(super) links: BTreeMap<NoteId, f64>,
+    /// The notes that share a rare tag with it.
+    tagged: BTreeMap<NoteId, f64>,
+}
+
+impl Around {
+    pub(super) fn all(self) -> BTreeMap<NoteId, f64> {
+        let Around { mut links, tagged } = self;
+        for (other, weight) in tagged {
+            *links.entry(other).or_default() += weight;
+        }
+        links
+    }
+}
+
+/// The notes around a note.
+pub(super) fn around(connection: &Connection, note: NoteId) -> Result<Around, IndexError> {
+    let Some((keys, mut references)) = refers(connection, note)? else {
+        return Ok(Around::default());
+    };
+    let tags: Vec<u32> = references
+        .extract_if(.., |(_, kind)| *kind == ReferenceKind::Tag as u8)
+        .map(|(key, _)| key)
+        .collect();
+    let links = links_of(connection, note, &keys, &references)?;
+    Ok(Around { links, tagged: tagged(connection, note, &tags)? })
+}
+
+fn tagged(
     connection: &Connection,
     note: NoteId,
+    tags: &[u32],
 ) -> Result<BTreeMap<NoteId, f64>, IndexError> {
-    let Some((keys, references)) = refers(connection, note)? else { return Ok(BTreeMap::new()) };
+    let mut tagged: BTreeMap<NoteId, f64> = BTreeMap::new();
+    let sql = "SELECT note FROM refs WHERE key = ?1 LIMIT ?2";
+    let mut sharing = connection.prepare_cached(sql)?;
+    for tag in tags {
+        let rows = sharing.query_map(params![tag, MOST_TAGGED as i64 + 1], |row| row.get(0))?;
+        let notes: Vec<NoteId> = rows.collect::<Result<_, _>>()?;
+        if notes.len() <= MOST_TAGGED {
+            let n_others = notes.len() as f64 - 1.0;
+            for other in notes.into_iter().filter(|other| *other != note) {
+                *tagged.entry(other).or_default() += TAGGED / n_others;
+            }
+        }
+    }
+    Ok(tagged)
+}
+
+fn links_of(
+    connection: &Connection,
+    note: NoteId,
+    keys: &[u32],
+    references: &[(u32, u8)],
+) -> Result<BTreeMap<NoteId, f64>, IndexError> {
     let mut forward = Weights::default();
     let mut named = connection
         .prepare_cached("SELECT note FROM keys WHERE key = ?1 ORDER BY note DESC LIMIT ?2")?;
     for (key, kind) in references {
-        forward.add(&mut named, &[&key, &SHARED_NAME], weight(kind))?;
+        forward.add(&mut named, &[key, &SHARED_NAME], weight(*kind))?;
     }
     // Wiki links are mentions of concepts, and a concept leads to the notes of its name.
     let mentioned = "SELECT a.note FROM mentions m JOIN concepts c ON c.id = m.concept \

@@ -8,7 +8,7 @@ use crate::core::relevance::activation::{activations, seeds};
 use crate::core::relevance::walk::{START_RESTART, walk};
 use crate::core::relevance::{Relevance, ranked};
 use crate::store::index::history::changes;
-use crate::store::index::links::links_of;
+use crate::store::index::links::around;
 use crate::store::index::{IndexError, NoteId};
 
 /// No context shows more notes.
@@ -26,9 +26,9 @@ pub(super) fn write_ranking(connection: &Connection) -> Result<(), IndexError> {
     let seeds = seeds(&activations);
     let mut linked: BTreeSet<NoteId> = BTreeSet::new();
     let walk = walk(&seeds, START_RESTART, MOST_LOADED, |note| {
-        let links = links_of(connection, note)?;
-        linked.extend(links.keys());
-        Ok::<_, IndexError>(links.into_iter().collect())
+        let around = around(connection, note)?;
+        linked.extend(around.links.keys());
+        Ok::<_, IndexError>(around.all().into_iter().collect())
     })?;
     for &note in walk.keys() {
         if !priors.contains_key(&note) {

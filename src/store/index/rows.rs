@@ -156,14 +156,15 @@ pub(super) fn keys(vault: usize, read: &ReadNote) -> Vec<u32> {
 /// The keys that a note refers to, with their kinds, in order. Concepts have rows of their own.
 pub(super) fn references(vault: usize, read: &ReadNote) -> Vec<(u32, u8)> {
     let has_links = read.references.values().any(|kind| *kind == ReferenceKind::Link);
-    let concepts: HashSet<Key> = match has_links {
+    let mut concepts: Vec<Key> = match has_links {
         true => read.note.mentions.keys().filter_map(|name| Key::of(name.as_str())).collect(),
-        false => HashSet::new(),
+        false => Vec::new(),
     };
+    concepts.sort_unstable();
     let mut references: Vec<(u32, u8)> = read
         .references
         .iter()
-        .filter(|(key, _)| !concepts.contains(key))
+        .filter(|(key, _)| concepts.binary_search(key).is_err())
         .map(|(key, kind)| (in_vault(vault, *key), *kind as u8))
         .collect();
     references.sort_unstable();

@@ -88,9 +88,7 @@ impl Store {
                 .map_err(IndexError::from)?;
         let prepare = || -> Result<(String, i32), rusqlite::Error> {
             connection.busy_timeout(time_limits::INDEX)?;
-            // Otherwise SQLite recompiles a statement whenever another value is bound to it, to
-            // plan for that value.
-            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+            plan_once(&connection)?;
             // Checks that every page's cells are within it: a damaged file is then an error and not
             // a wrong answer.
             connection.pragma_update(None, "cell_size_check", true)?;
@@ -160,15 +158,14 @@ impl WriterLock {
         Ok(connection)
     }
 
-    /// Opens the index in use for its history, whatever else it was made from.
+    /// Opens the index in use for its history, whatever else it was made from and by which version.
     pub(super) fn open_old(&self) -> Option<Connection> {
         let access = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(self.store.path(), access).ok()?;
         connection.busy_timeout(time_limits::INDEX).ok()?;
-        let pragma = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
-        let is_ours = (pragma("application_id"), pragma("user_version"))
-            == (Ok(APPLICATION_ID), Ok(SCHEMA_VERSION));
-        is_ours.then_some(connection)
+        plan_once(&connection).ok()?;
+        let id = connection.pragma_query_value(None, "application_id", |row| row.get::<_, i32>(0));
+        (id == Ok(APPLICATION_ID)).then_some(connection)
     }
 
     /// Returns a new, empty file for an index, beside the one in use.
@@ -213,6 +210,12 @@ impl WriterLock {
             }
         }
     }
+}
+
+/// Keeps SQLite from compiling a statement again whenever another value is bound to it, to plan for that value.
+pub(super) fn plan_once(connection: &Connection) -> Result<(), rusqlite::Error> {
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    Ok(())
 }
 
 /// Why a database is unusable, if that can be determined.

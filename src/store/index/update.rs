@@ -104,6 +104,7 @@ impl Updater {
         }
         edit.write_edges()?;
         edit.forget_concepts()?;
+        edit.remember_gone()?;
         edit.prune_changes()?;
         write_ranking(&transaction)?;
         for (folder_idx, row) in folder_rows {

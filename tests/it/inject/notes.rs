@@ -132,6 +132,76 @@ fn a_moved_note_keeps_its_history_and_a_removed_one_leaves() {
 }
 
 #[test]
+fn a_note_that_comes_back_keeps_its_history() {
+    let zephyr = ByDefault::new();
+    for n in 0..70 {
+        zephyr.note(&format!("part-{n}.md"), &sentences(&format!("part{n}"), 3), 100 + n);
+    }
+    for session in 0..3 {
+        zephyr.note("often.md", &sentences(&format!("often{session}"), 20), 60 - 10 * session);
+        zephyr.text();
+    }
+    assert_eq!(shown(&zephyr.text())[0], "docs/often");
+    let path = zephyr.notes().join("often.md");
+    for is_built_anew in [false, true] {
+        fs::remove_file(&path).unwrap();
+        assert!(!zephyr.text().contains("often"));
+        if is_built_anew {
+            assert!(zephyr.command(&["index", "--full"]).output().unwrap().status.success());
+        }
+        zephyr.note("often.md", &sentences("often2", 20), 40);
+        assert_eq!(shown(&zephyr.text())[0], "docs/often", "{is_built_anew}");
+        let explained = zephyr.answer("explain", &["explain", "--json"]);
+        let reason = explained["lines"][0]["reason"].as_str().unwrap();
+        assert!(reason.starts_with("changed in 3 sessions"), "{is_built_anew}: {reason}");
+    }
+}
+
+#[test]
+fn an_index_of_another_version_hands_its_history_on() {
+    let zephyr = ByDefault::new();
+    for n in 0..70 {
+        zephyr.note(&format!("part-{n}.md"), &sentences(&format!("part{n}"), 3), 100 + n);
+    }
+    for session in 0..3 {
+        zephyr.note("often.md", &sentences(&format!("often{session}"), 20), 60 - 10 * session);
+        zephyr.text();
+    }
+    let before = zephyr.text();
+    let cache = zephyr.scratch.path().join("kgctx-home/cache/index");
+    let store = fs::read_dir(cache).unwrap().next().unwrap().unwrap().path();
+    let index = rusqlite::Connection::open(store.join("index.db")).unwrap();
+    index.execute_batch("DROP TABLE gone; PRAGMA user_version = 3").unwrap();
+    drop(index);
+    assert_eq!(zephyr.text(), before);
+}
+
+/// The place of a note in a context after another has changed; both have these words at their beginning.
+fn place_beside_changed(words: &str, n_others_with_words: usize) -> usize {
+    let zephyr = ByDefault::new();
+    for n in 0..70 {
+        let words = if n < n_others_with_words { words } else { "" };
+        let text = format!("{words}{}", sentences(&format!("part{n}"), 3));
+        zephyr.note(&format!("part-{n}.md"), &text, 100);
+    }
+    zephyr.note("old.md", &format!("{words}{}", sentences("old", 3)), 100);
+    zephyr.text();
+    zephyr.note("new.md", &format!("{words}{}", sentences("new", 3)), 1);
+    let text = zephyr.text();
+    shown(&text).iter().position(|&name| name == "docs/old").unwrap_or(usize::MAX)
+}
+
+#[test]
+fn a_rare_tag_leads_to_the_notes_that_share_it() {
+    let tagged = "---\ntags: [deep-sea]\n---\n";
+    assert_eq!(place_beside_changed(tagged, 0), 1);
+    // Half of all notes have it: it says nothing.
+    let expect = place_beside_changed("", 0);
+    assert!(expect > 1);
+    assert_eq!(place_beside_changed(tagged, 35), expect);
+}
+
+#[test]
 fn few_notes_fill_the_budget_with_their_text() {
     let zephyr = ByDefault::new();
     for n in 0..8 {

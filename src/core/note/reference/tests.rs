@@ -63,11 +63,40 @@ fn front_matter_refers_to_notes() {
         "related: [[auth]], [[b]]",
         "project: \"[[auth|Auth]]\"",
         "related: A title",
+        "description: as [the guide](auth.md) says",
+        "desc: 'more in [[auth]]'",
+        "seeAlso: [[auth]]",
+        "see also: auth",
     ] {
         let text = format!("---\n{yaml}\n---\ntext");
         assert_eq!(refers(&text, "docs/guide/auth.md"), Some(ReferenceKind::Link), "{yaml}");
     }
     assert_eq!(refers("---\ntitle: auth\n---\n", "docs/guide/auth.md"), None);
+}
+
+#[test]
+fn notes_share_their_tags_in_the_way_of_their_style() {
+    let front_matter = "---\ntags: [Deep Sea]\n---\ntext";
+    for (style, text, is_shared) in [
+        (LinkStyle::Plain, front_matter, true),
+        (LinkStyle::Maenifold, front_matter, true),
+        (LinkStyle::Dendron, front_matter, true),
+        (LinkStyle::Obsidian, "of #deep-sea, today", true),
+        (LinkStyle::Logseq, "tags:: deep sea, x\n\n- text", true),
+        (LinkStyle::Logseq, "- of #deep-sea", true),
+        (LinkStyle::Plain, "of #deep-sea", false),
+        (LinkStyle::Obsidian, "`#deep-sea` is [[deep sea]] # Deep sea", false),
+        (LinkStyle::Obsidian, "```\n#deep-sea\n```", false),
+    ] {
+        let key = Key::of_tag("deep sea").unwrap();
+        let kind = references_of(text, style).get(&key).copied();
+        assert_eq!(kind, is_shared.then_some(ReferenceKind::Tag), "{style}: {text}");
+    }
+    // A tag is not the name of a note, where the style does not say so.
+    assert_eq!(kind(front_matter, "deep sea.md", LinkStyle::Obsidian), None);
+    let tags: String = (0..100).map(|n| format!("#tag{n} ")).collect();
+    let references = references_of(&tags, LinkStyle::Obsidian);
+    assert_eq!(references.values().filter(|kind| **kind == ReferenceKind::Tag).count(), MOST_TAGS);
 }
 
 #[test]
@@ -138,6 +167,19 @@ fn what_is_no_note_leads_nowhere() {
 }
 
 proptest! {
+    #[test]
+    fn mentions_are_the_words_that_look_like_files(text in "[ab1é ._/,-]{0,24}") {
+        let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '/' | '-');
+        let words = text.split(|c| !is_part(c)).map(|word| word.trim_matches(['.', '/', '-', '_']));
+        let names = words.filter(|word| is_file_name(word)).map(without_extension);
+        let parts = names.flat_map(|name| [Some(name), name.rsplit_once('/').map(|(_, last)| last)]);
+        let expect: Vec<Key> = parts.flatten().filter_map(Key::of).collect();
+        let references = references_of(&text, LinkStyle::Plain);
+        let is_mention = |key: &Key| references.get(key) == Some(&ReferenceKind::Mention);
+        prop_assert!(expect.iter().all(is_mention), "{text}: {references:?}");
+        prop_assert!(references.keys().all(|key| expect.contains(key)), "{text}: {references:?}");
+    }
+
     #[test]
     fn any_text_is_read(text in any::<String>(), style in 0..LinkStyle::ALL.len()) {
         prop_assert!(references_of(&text, LinkStyle::ALL[style]).len() <= MOST_REFERENCES);

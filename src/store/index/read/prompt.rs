@@ -8,7 +8,7 @@ use crate::core::note::reference::{Key, ReferenceKind};
 use crate::core::relevance::prompt::{Evidence, Matches, Prompt};
 use crate::core::relevance::walk::{PROMPT_RESTART, walk};
 use crate::core::search::{forms, fulltext};
-use crate::store::index::links::{links_of, refers};
+use crate::store::index::links::{around, refers};
 use crate::store::index::read::Index;
 use crate::store::index::rows::in_vault;
 use crate::store::index::{IndexError, NoteId};
@@ -27,12 +27,14 @@ const NAMES: f64 = 0.2;
 const MOST_TITLED: i64 = 40;
 /// A word is rare in at most one of so many notes.
 const RARE_SHARE: i64 = 200;
+const KEPT_KILOBYTES: i64 = 16 * 1024;
 /// Words in so many notes or more are not counted on.
 const COMMON_FROM: i64 = 1_000;
 
 impl Index {
     /// What a prompt adds to the relevance of notes.
     pub fn prompted(&self, prompt: &Prompt, n_vaults: usize) -> Result<Matches, IndexError> {
+        self.keep_pages()?;
         let terms = prompt.terms();
         let words = self.matches(&terms)?;
         let n_notes = self.totals()?.notes;
@@ -58,6 +60,14 @@ impl Index {
         let is_sure = named.is_sure;
         let evidence = Evidence { words, other_words, walk: walked, seeds, titles, is_sure };
         Ok(evidence.relevance())
+    }
+
+    /// Copies pages instead of mapping them. A mapped page is checked whenever it is looked at, and the notes around a
+    /// prompt are in thousands of places below the same few pages.
+    fn keep_pages(&self) -> Result<(), IndexError> {
+        self.connection.pragma_update(None, "mmap_size", 0)?;
+        self.connection.pragma_update(None, "cache_size", -KEPT_KILOBYTES)?;
+        Ok(())
     }
 
     /// The best matches of words, the best 1.
@@ -113,7 +123,7 @@ impl Index {
         if node < 0 {
             return Ok(self.sharing(-node - 1)?.into_iter().map(|note| (note, 1.0)).collect());
         }
-        let mut links: BTreeMap<i64, f64> = links_of(&self.connection, node)?;
+        let mut links: BTreeMap<i64, f64> = around(&self.connection, node)?.all();
         let Some((keys, references)) = refers(&self.connection, node)? else {
             return Ok(Vec::new());
         };
@@ -150,23 +160,19 @@ impl Index {
         notes: &[NoteId],
         n_notes: i64,
     ) -> Result<Matches, IndexError> {
-        let mut weights = Vec::new();
+        let mut words: Vec<(&str, f64)> = Vec::new();
         for term in terms {
             let n = self.form(term)?.1 as f64;
-            weights.push((1.0 + (n_notes as f64 - n + 0.5).max(0.0) / (n + 0.5)).ln());
+            let weight = (1.0 + (n_notes as f64 - n + 0.5).max(0.0) / (n + 0.5)).ln();
+            words.push((forms::beginning(term).unwrap_or(term), weight));
         }
-        let all: f64 = weights.iter().sum();
+        let all: f64 = words.iter().map(|(_, weight)| weight).sum();
         let mut shares = Matches::new();
         for &note in notes.iter().filter(|_| all > 0.0) {
             let card = self.card(note)?;
             let name = format!("{} {}", card.title, card.path);
-            let in_title = terms.iter().zip(&weights);
-            let sum: f64 = in_title
-                .filter(|(term, _)| {
-                    fulltext::has_beginning(&name, forms::beginning(term).unwrap_or(term))
-                })
-                .map(|(_, weight)| weight)
-                .sum();
+            let in_title = words.iter().filter(|(word, _)| fulltext::has_beginning(&name, word));
+            let sum: f64 = in_title.map(|(_, weight)| weight).sum();
             shares.insert(note, sum / all);
         }
         Ok(shares)

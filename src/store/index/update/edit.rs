@@ -10,6 +10,7 @@ use crate::core::note::listing::{FolderListing, ListedFile};
 use crate::core::note::reading::{Content, ReadNote, Reading};
 use crate::core::note::{Remark, Remarks, without_extension};
 use crate::core::text::nfc;
+use crate::store::index::gone::{self, Place};
 use crate::store::index::history::{self, Moves, Past};
 use crate::store::index::links::refers;
 use crate::store::index::place::{self, PlaceInTime};
@@ -103,7 +104,13 @@ impl Edit<'_> {
                     Before::Same(id) => id,
                     Before::Changed(past) => self.insert(file, listing, folder, read, past)?,
                     Before::Nothing => {
-                        let past = self.moves.take(&read.hash);
+                        let place = Place {
+                            vault: listing.vault as i64,
+                            folder: listing.folder.clone(),
+                            name: file.name.clone(),
+                        };
+                        let gone = gone::take(self.connection, place)?;
+                        let past = self.moves.take(&read.hash).or(gone);
                         self.insert(file, listing, folder, read, past)?
                     }
                 };
@@ -153,6 +160,14 @@ impl Edit<'_> {
             self.execute(sql, params![key, id, kind])?;
         }
         Ok(())
+    }
+
+    /// Remembers the notes that are gone.
+    pub(super) fn remember_gone(&mut self) -> Result<(), IndexError> {
+        for past in std::mem::take(&mut self.moves).rest() {
+            gone::remember(self.connection, &past)?;
+        }
+        gone::prune(self.connection)
     }
 
     /// Forgets the oldest changes.
