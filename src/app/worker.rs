@@ -11,6 +11,7 @@ pub(super) mod event;
 mod questions;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::thread;
@@ -22,6 +23,7 @@ use crate::app::worker::event::{IndexState, WorkerEvent};
 use crate::core::context::rank::Ranking;
 use crate::core::context::receipt::{Fault, FaultSource};
 use crate::core::relevance::prompt::Prompt;
+use crate::core::relevance::uncommitted::UncommittedFiles;
 use crate::sources::blend::Blended;
 use crate::sources::local_index::LocalIndex;
 use crate::sources::slow::SlowSource;
@@ -43,6 +45,8 @@ pub(super) struct Asked {
     budget: usize,
     prompt: Option<Prompt>,
     branch: Option<String>,
+    /// The working tree, if its uncommitted files count.
+    checkout: Option<PathBuf>,
 }
 
 #[derive(Clone)]
@@ -116,6 +120,11 @@ impl Worker {
             budget,
             prompt: self.session.prompt.as_deref().and_then(Prompt::parse),
             branch: place.project.branch.clone(),
+            checkout: place
+                .project
+                .checkout
+                .clone()
+                .filter(|_| place.settings.uncommitted_files.value != UncommittedFiles::Off),
         };
         let worker = Worker { asked, ..self.clone() };
         worker.ask_about(place, patience, listed);

@@ -17,3 +17,4 @@ pub mod prices;
 pub mod rank;
 pub mod receipt;
 mod render;
+pub mod uncommitted;

@@ -8,6 +8,7 @@ use crate::core::note::freshness;
 use crate::core::note::listing::{FolderListing, ListedFile, Rejection};
 use crate::core::note::logseq;
 use crate::core::note::markdown::{self, Parts};
+use crate::core::note::named_files::named_files;
 use crate::core::note::not_note::{is_pointer, rejection};
 use crate::core::note::reading::{Content, NoteQuotes, ReadNote, Reading};
 use crate::core::note::reference::{Referring, keys, references};
@@ -129,6 +130,7 @@ impl<'a> FileReader<'a> {
             stem: if is_memory { path.stem().to_owned() } else { nfc(path.stem()).into_owned() },
             keys: keys(path.as_str(), &note.title, others),
             references,
+            named_files: named_files(lines),
             note,
         }
     }

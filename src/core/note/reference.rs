@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::core::note::file_name::file_names;
 use crate::core::note::related::{Related, find_related};
 use crate::core::note::tag::find_tags;
 use crate::core::note::{EXTENSIONS, logseq, name, wikilink, without_extension};
@@ -21,19 +22,6 @@ const MOST_REFERENCES: usize = 500;
 /// Mentions say less than links, and long notes have many.
 const MOST_MENTIONS: usize = 16;
 const MOST_NAMES: usize = 48;
-
-/// Bytes that most names of files have and most other words have not.
-const MARKS: &[u8] = b"-_/.0123456789";
-/// The same as a table: every byte of every note is looked up.
-const IS_MARK: [bool; 256] = {
-    let mut is_mark = [false; 256];
-    let mut n = 0;
-    while n < MARKS.len() {
-        is_mark[MARKS[n] as usize] = true;
-        n += 1;
-    }
-    is_mark
-};
 
 /// Names of notes that stand for their folder.
 const INDEX_NAMES: [&str; 3] = ["index", "_index", "readme"];
@@ -60,7 +48,7 @@ impl Key {
     pub fn of(name: &str) -> Option<Key> {
         let mut hasher = KeyHasher::default();
         if name.is_ascii() {
-            name.bytes().for_each(|byte| hasher.add(char::from(byte.to_ascii_lowercase())));
+            name.bytes().for_each(|byte| hasher.add_ascii(byte));
         } else {
             nfc(name).chars().flat_map(char::to_lowercase).for_each(|c| hasher.add(c));
         }
@@ -92,6 +80,19 @@ impl KeyHasher {
         }
         self.is_empty = false;
         c.encode_utf8(&mut [0; 4]).bytes().for_each(|byte| self.mix(byte));
+    }
+
+    /// The same for one byte, as most names consist of such.
+    fn add_ascii(&mut self, byte: u8) {
+        if !byte.is_ascii_alphanumeric() {
+            self.is_blank = true;
+            return;
+        }
+        if std::mem::take(&mut self.is_blank) && !self.is_empty {
+            self.mix(b' ');
+        }
+        self.is_empty = false;
+        self.mix(byte.to_ascii_lowercase());
     }
 
     fn mix(&mut self, byte: u8) {
@@ -260,24 +261,9 @@ impl Collector<'_> {
 
     /// Adds plain mentions of files in a text.
     fn mentions(&mut self, text: &str) {
-        let bytes = text.as_bytes();
-        let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '/' | '-');
-        // Most words have no mark of a file's name, and are skipped as bytes.
-        let is_mark = |byte: &u8| IS_MARK[usize::from(*byte)];
-        let mut from = 0;
-        while let Some(mark) = bytes[from..].iter().position(is_mark) {
-            let mark = from + mark;
-            let start = text[..mark]
-                .rfind(|c| !is_part(c))
-                .map_or(0, |at| at + text[at..].chars().next().map_or(1, char::len_utf8));
-            let end = text[mark..].find(|c| !is_part(c)).map_or(text.len(), |end| mark + end);
-            from = end.max(mark + 1);
-            let word = text[start..end].trim_matches(['.', '/', '-', '_']);
+        for word in file_names(text) {
             if self.n_mentions == MOST_MENTIONS {
                 return;
-            }
-            if !is_file_name(word) {
-                continue;
             }
             let name = without_extension(word);
             let mut is_new = self.add(name, ReferenceKind::Mention);
@@ -287,14 +273,6 @@ impl Collector<'_> {
             self.n_mentions += usize::from(is_new);
         }
     }
-}
-
-/// Whether a word looks like the name of a file and not like a word of a sentence.
-fn is_file_name(word: &str) -> bool {
-    word.len() >= 2
-        && word.len() <= 100
-        && word.contains(char::is_alphabetic)
-        && word.contains(|c: char| c.is_ascii_digit() || matches!(c, '-' | '_' | '/' | '.'))
 }
 
 /// A path below the vault's root; `None` if it leaves the vault.
