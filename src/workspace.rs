@@ -58,7 +58,7 @@ impl Workspace {
         let Place { settings, directories, .. } = place;
         let workspace = (!vaults.is_empty()).then(|| Workspace {
             store: Store::new(&directories.cache, &store_key(&settings.vaults, &vaults)),
-            fingerprint: index::fingerprint(&vaults, settings.max_file_bytes.value),
+            fingerprint: index::fingerprint(&vaults, &settings),
             settings,
             vaults,
             styles,
@@ -91,7 +91,7 @@ impl Workspace {
                 *vault = Vault { name, ..opened };
             }
         }
-        self.fingerprint = index::fingerprint(&self.vaults, self.settings.max_file_bytes.value);
+        self.fingerprint = index::fingerprint(&self.vaults, &self.settings);
     }
 
     /// Opens the index as it is, however old.

@@ -139,6 +139,13 @@ CREATE TABLE refs (
     PRIMARY KEY (key, note)
 ) WITHOUT ROWID;
 
+-- The files of code that a note names, hashed: four bytes each. Only notes that name some. By note, and not by key: a
+-- session's start reads those of the newest notes at once, to know which files are worth a look.
+CREATE TABLE named_files (
+    note  INTEGER PRIMARY KEY,
+    files BLOB NOT NULL
+);
+
 -- The notes that a session most likely needs, best first: known when the index is written, because it depends on
 -- nothing but the notes and their history.
 CREATE TABLE ranking (

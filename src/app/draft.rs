@@ -7,11 +7,15 @@ use crate::app::session::Session;
 use crate::app::session_handoff::{SessionHandoff, preview_handoff};
 use crate::core::context::build::{Context, ContextRequest, build};
 use crate::core::context::found::Found;
+use crate::core::context::uncommitted::{UncommittedRecord, steered};
+use crate::core::relevance::uncommitted::UncommittedFiles;
 use crate::core::tokens::encoding::Encoding;
 use crate::workspace::Place;
 
 pub(super) struct ContextDraft {
     pub(super) context: Context,
+    /// What uncommitted files changed in it, or would have changed.
+    pub(super) uncommitted: Option<UncommittedRecord>,
     pub(super) took: Duration,
 }
 
@@ -42,8 +46,17 @@ impl<'a> Drafter<'a> {
             encoding: encoding(place),
             budget: self.session.budget_in(place),
         };
-        ContextDraft { context: build(&request, found), took: started.elapsed() }
+        let steered = steered(found);
+        let counted = counts_uncommitted(place);
+        let context = build(&request, steered.as_ref().filter(|_| counted).unwrap_or(found));
+        let record = UncommittedRecord::of(found, steered.as_ref(), counted, context.n_notes());
+        ContextDraft { context, uncommitted: record, took: started.elapsed() }
     }
+}
+
+/// Whether the notes that name uncommitted files gain.
+pub(super) fn counts_uncommitted(place: Option<&Place>) -> bool {
+    place.is_some_and(|place| place.settings.uncommitted_files.value == UncommittedFiles::On)
 }
 
 pub(super) fn encoding(place: Option<&Place>) -> Encoding {

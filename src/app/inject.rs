@@ -16,12 +16,13 @@ pub fn inject(session: &Session, recording: Recording) -> Result<Injection, AppE
     let mut deadline = Deadline::start(time_limits::CONTEXT, session.within);
     let mut drafter = Drafter::new(session, recording);
     let mut gathered = gather(session, &mut deadline, &mut drafter)?;
-    let ContextDraft { context, took } = match gathered.draft.take() {
+    let ContextDraft { context, uncommitted, took } = match gathered.draft.take() {
         Some(draft) => draft,
         None => drafter.draft(gathered.place.as_ref(), &gathered.found),
     };
     let mut injection = assemble(session, gathered, context, drafter.handoff.unwrap_or_default());
     let receipt = &mut injection.receipt;
+    receipt.uncommitted = uncommitted;
     receipt.stages.push(Stage::new("pack", took));
     receipt.stages.push(Stage::new("all", deadline.elapsed()));
     let (receipt, id) = drafter.recorder.record(injection.receipt, deadline.left());

@@ -2,13 +2,14 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::app::draft::encoding;
+use crate::app::draft::{counts_uncommitted, encoding};
 use crate::app::gather::{Gathered, UnfinishedIndex};
 use crate::app::session::Session;
 use crate::app::session_handoff::SessionHandoff;
 use crate::core::context::build::Context;
 use crate::core::context::found::{Found, FoundNote};
 use crate::core::context::receipt::{Fault, FaultSource, FoundRef, Injection, Receipt};
+use crate::core::context::uncommitted::steered;
 use crate::core::text::for_model;
 use crate::core::time::{Timespan, Timestamp};
 use crate::system::clock;
@@ -29,6 +30,7 @@ pub(super) fn assemble(
     let place = place.as_ref();
     // A slow source can give another answer next time.
     let good_until = if is_from_slow_source { Some(at) } else { good_until(&found) };
+    let found = if counts_uncommitted(place) { steered(&found).unwrap_or(found) } else { found };
     let mut receipt = Receipt {
         session: session.id.clone(),
         moment: session.moment.clone(),
@@ -49,6 +51,7 @@ pub(super) fn assemble(
         parts,
         found: references(found),
         entries,
+        uncommitted: None,
         faults,
         stages,
     };

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 use std::time::Instant;
 
+use crate::app::draft::counts_uncommitted;
 use crate::app::inject::inject;
 use crate::app::recorder::Recording;
 use crate::app::session::Session;
@@ -52,8 +53,9 @@ impl Warm {
         // A context with a handoff is for one session only.
         let has_no_handoff = matches!(&session.handoff,
             Some(SessionHandoff { section: None, faults }) if faults.is_empty());
-        // The same holds for one that fits a prompt.
-        let is_for_all = has_no_handoff && session.prompt.is_none();
+        // The same holds for one that fits a prompt, or the state of the working tree.
+        let is_for_all =
+            has_no_handoff && session.prompt.is_none() && !counts_uncommitted(Some(place));
         let name = is_for_all.then(|| context_name(place, &session));
         if let Some(known) = name.as_ref().and_then(|name| watched.made(name, n_changes)) {
             return Ok(reused(known, &session, recording));
@@ -120,6 +122,8 @@ fn reused(mut injection: Injection, session: &Session, recording: Recording) -> 
     receipt.moment = session.moment.clone();
     receipt.at = clock::now();
     receipt.stages.clear();
+    // Nobody looked again.
+    receipt.uncommitted = None;
     injection.id = None;
     if let Recording::UnderClaim(mut state, token) = recording {
         match state.record(receipt, Some(token)) {

@@ -11,6 +11,7 @@ pub(super) mod event;
 mod questions;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::thread;
@@ -46,6 +47,8 @@ pub(super) struct Asked {
     branch: Option<String>,
     /// What the session already has; only for a supplement.
     given: Option<Given>,
+    /// The working tree, if its uncommitted files count.
+    checkout: Option<PathBuf>,
 }
 
 #[derive(Clone)]
@@ -120,6 +123,12 @@ impl Worker {
             prompt: self.session.prompt.as_deref().and_then(Prompt::parse),
             branch: place.project.branch.clone(),
             given: self.session.given.clone(),
+            checkout: place
+                .project
+                .checkout
+                .clone()
+                .filter(|_| place.settings.uncommitted_files.value.are_looked_for())
+                .filter(|_| self.session.given.is_none()),
         };
         let worker = Worker { asked, ..self.clone() };
         worker.ask_about(place, patience, listed);

@@ -14,6 +14,7 @@ use crate::core::context::candidate::Part;
 use crate::core::context::explanation::{Explanation, NearMiss};
 use crate::core::context::rank::Ranking;
 use crate::core::context::receipt::{Fault, Receipt};
+use crate::core::context::uncommitted::UncommittedRecord;
 use crate::core::handoff::HandoffSection;
 use crate::core::source::SourceChoice;
 use crate::core::text::for_terminal::{self, Style};
@@ -190,6 +191,9 @@ fn print_head(receipt: &Receipt, screen: &mut Screen) {
     screen.line(format!("{limits}, host {}", receipt.host));
     if let Some(SourceChoice { source, because }) = &receipt.source {
         screen.line(format!("source {source}: {}", for_terminal::one_line(because)));
+    }
+    for line in receipt.uncommitted.iter().flat_map(UncommittedRecord::in_words) {
+        screen.line(for_terminal::one_line(&line));
     }
 }
 

@@ -19,6 +19,7 @@ use crate::cli::screen::Screen;
 use crate::cli::values::{moment, one_of, some_of, source_help};
 use crate::core::context::candidate::{Line, Part};
 use crate::core::context::receipt::{Entry, Fault, Injection, PartUse, Stage};
+use crate::core::context::uncommitted::UncommittedRecord;
 use crate::core::host::Host;
 use crate::core::session::Recipients;
 use crate::core::source::{SourceChoice, SourcePreference};
@@ -122,6 +123,8 @@ struct InjectAnswer<'a> {
     source: Option<&'a SourceChoice>,
     parts: &'a [PartUse],
     omitted: Vec<Omitted>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uncommitted: Option<&'a UncommittedRecord>,
     faults: &'a [Fault],
     ms: f64,
 }
@@ -228,6 +231,7 @@ fn answer<'a>(injection: &'a Injection, message: Option<&'a str>) -> InjectAnswe
         source: receipt.source.as_ref(),
         parts: &receipt.parts,
         omitted: receipt.omitted().map(omitted).collect(),
+        uncommitted: receipt.uncommitted.as_ref(),
         faults: &receipt.faults,
         ms: receipt.stages.iter().find(|stage| stage.name == "all").map_or(0.0, |stage| stage.ms),
     }

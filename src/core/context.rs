@@ -18,3 +18,4 @@ pub mod rank;
 pub mod receipt;
 mod render;
 pub mod supplement;
+pub mod uncommitted;

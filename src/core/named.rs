@@ -52,6 +52,7 @@ pub(crate) use named;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::core::relevance::uncommitted::UncommittedFiles;
     use crate::core::session::{Announcement, Delivery};
     use crate::core::settings::{LinkPreference, LinkStyle};
     use crate::core::source::SourcePreference;
@@ -71,6 +72,7 @@ mod tests {
         check::<LinkPreference>();
         check::<LinkStyle>();
         check::<SourcePreference>();
+        check::<UncommittedFiles>();
     }
 
     #[test]

@@ -2,12 +2,14 @@
 
 pub mod concept;
 pub mod decode;
+pub mod file_name;
 pub mod freshness;
 pub mod front_matter;
 pub mod listing;
 pub mod logseq;
 pub mod markdown;
 pub mod name;
+pub mod named_files;
 pub mod not_note;
 pub mod places;
 pub mod reading;

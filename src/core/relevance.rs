@@ -7,6 +7,7 @@ pub mod activation;
 pub mod branch;
 pub mod prior;
 pub mod prompt;
+pub mod uncommitted;
 pub mod walk;
 
 use std::collections::BTreeMap;

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::core::context::found::{
-    ConceptDetail, ConceptDetails, FoundConcept, FoundNote, Link, NEIGHBOURS, RECENT, RankedNote,
-    SEARCHED, Signal,
+    ConceptDetail, ConceptDetails, FoundConcept, FoundNote, Link, NEIGHBOURS, RECENT, SEARCHED,
+    Signal,
 };
 use crate::core::note::concept::Concept;
 use crate::core::time::Timestamp;
 use crate::sources::local_index::LocalIndex;
-use crate::sources::source::{NotesQuestion, SharedSource, Source, SourceAnswer};
+use crate::sources::source::{NotesQuestion, RankedNotes, SharedSource, Source, SourceAnswer};
 
 /// A source for some notes, and the index of all others. Either can be missing.
 pub(crate) struct Blended {
@@ -54,8 +54,10 @@ impl Source for Blended {
         self.ask(|source| source.recent(now), |a, b| recent(a, b, RECENT))
     }
 
-    fn notes(&self, question: &NotesQuestion<'_>) -> SourceAnswer<Vec<RankedNote>> {
-        self.index.as_ref().map_or(Ok(Vec::new()), |index| index.notes(question))
+    fn notes(&self, question: &NotesQuestion<'_>) -> SourceAnswer<RankedNotes> {
+        self.index
+            .as_ref()
+            .map_or_else(|| Ok(RankedNotes::default()), |index| index.notes(question))
     }
 
     fn around(&self, concepts: &[FoundConcept], n_expanded: usize) -> SourceAnswer<ConceptDetails> {

@@ -1,26 +1,48 @@
 //! The index as a source.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::core::context::found::{
-    ConceptDetail, ConceptDetails, FoundConcept, FoundNote, Link, NEIGHBOURS, RankedNote, SEARCHED,
-    SPEAKING, Signal,
+    ConceptDetail, ConceptDetails, FoundConcept, FoundNote, Link, NEIGHBOURS, RaisedNote,
+    RankedNote, SEARCHED, SPEAKING, Signal, Uncommitted,
 };
 use crate::core::quote::passage::Passage;
 use crate::core::relevance::branch::{self, BRANCH};
 use crate::core::relevance::prompt::{Matches, WORTH_ADDING};
+use crate::core::relevance::uncommitted::{Gain, MOST_CHANGED, NamedFiles, gains};
 use crate::core::search::ranking::Ranked;
 use crate::core::time::Timestamp;
 use crate::sources::blend::links;
 use crate::sources::recent::{RecentQuestion, newest};
 use crate::sources::search::{best_at_start, uri};
-use crate::sources::source::{NotesQuestion, Source, SourceAnswer};
+use crate::sources::source::{NotesQuestion, RankedNotes, Source, SourceAnswer};
 use crate::store::index::{Index, IndexError, Neighbour, NoteCard, NoteId, RankedCard};
+use crate::system::git::uncommitted::uncommitted;
 use crate::workspace::Workspace;
 
 /// A prompt or branch that adds less to a note is not said to speak of it.
 const TELLING: f64 = 0.5;
+
+/// The number of newest notes that name files of code and are looked through.
+const MOST_NAMING: usize = 2_000;
+/// The number of notes that uncommitted files raise.
+const MOST_RAISED: usize = 12;
+
+/// What prompt and branch add to the relevance of notes.
+struct Spoken {
+    prompted: Matches,
+    of_branch: Matches,
+}
+
+impl Spoken {
+    fn add_to(&self, card: &mut RankedCard) {
+        let of = |matches: &Matches| matches.get(&card.note).copied().unwrap_or_default();
+        card.relevance.prompt = of(&self.prompted);
+        card.relevance.branch = BRANCH * of(&self.of_branch);
+    }
+}
 
 /// One state of a workspace's index.
 pub(crate) struct LocalIndex {
@@ -35,21 +57,27 @@ impl LocalIndex {
         Ok(FoundNote { uri, title, excerpt, concepts, modified, signal })
     }
 
+    fn spoken(&self, index: &Index, question: &NotesQuestion<'_>) -> Result<Spoken, IndexError> {
+        let prompted = match question.prompt {
+            Some(prompt) => index.prompted(prompt, self.workspace.vaults.len())?,
+            None => Matches::new(),
+        };
+        let of_branch = match question.branch.and_then(branch::subject) {
+            Some(words) => index.matches(&words)?,
+            None => Matches::new(),
+        };
+        Ok(Spoken { prompted, of_branch })
+    }
+
     /// The ranking of the index, and what prompt and branch add to it.
     fn ranked(
         &self,
         index: &Index,
         question: &NotesQuestion<'_>,
+        spoken: &Spoken,
     ) -> Result<Vec<RankedCard>, IndexError> {
-        let NotesQuestion { limit, prompt, branch, given, .. } = *question;
-        let prompted = match prompt {
-            Some(prompt) => index.prompted(prompt, self.workspace.vaults.len())?,
-            None => Matches::new(),
-        };
-        let of_branch = match branch.and_then(branch::subject) {
-            Some(words) => index.matches(&words)?,
-            None => Matches::new(),
-        };
+        let NotesQuestion { limit, given, .. } = *question;
+        let Spoken { prompted, of_branch } = spoken;
         if prompted.is_empty() && of_branch.is_empty() && given.is_none() {
             return index.ranked(limit);
         }
@@ -64,10 +92,7 @@ impl LocalIndex {
                 card
             }));
         }
-        for RankedCard { note, relevance, .. } in &mut ranked {
-            relevance.prompt = prompted.get(note).copied().unwrap_or_default();
-            relevance.branch = BRANCH * of_branch.get(note).copied().unwrap_or_default();
-        }
+        ranked.iter_mut().for_each(|card| spoken.add_to(card));
         ranked.sort_by(|a, b| {
             let by_score = b.relevance.score().total_cmp(&a.relevance.score());
             by_score.then_with(|| b.note.cmp(&a.note))
@@ -80,6 +105,39 @@ impl LocalIndex {
         }
         ranked.truncate(limit);
         Ok(ranked)
+    }
+
+    /// The uncommitted files that notes name, and those notes. `None` if there is nothing to tell them by.
+    fn uncommitted(
+        &self,
+        index: &Index,
+        checkout: &Path,
+        spoken: &Spoken,
+    ) -> Result<Option<Uncommitted>, IndexError> {
+        let naming = index.naming_files(MOST_NAMING)?;
+        if naming.is_empty() {
+            return Ok(None);
+        }
+        let named = NamedFiles::of(&naming);
+        let files = uncommitted(checkout, |path| named.may_have(path));
+        let Some(files) = files.filter(|files| files.len() <= MOST_CHANGED) else {
+            return Ok(None);
+        };
+        let gains = gains(&files, &naming, index.totals()?.notes);
+        let mut best: Vec<(NoteId, Gain)> =
+            gains.into_iter().filter(|(_, gain)| gain.value >= TELLING).collect();
+        best.sort_by(|(a, of_a), (b, of_b)| {
+            of_b.value.total_cmp(&of_a.value).then_with(|| b.cmp(a))
+        });
+        best.truncate(MOST_RAISED);
+        let mut raised = Vec::new();
+        for (note, Gain { value, file }) in best {
+            let Some(mut card) = index.any_ranked(note)? else { continue };
+            spoken.add_to(&mut card);
+            let note = self.ranked_note(index, raised.len(), card, MOST_RAISED)?;
+            raised.push(RaisedNote { note, gain: in_thousandths(value), file });
+        }
+        Ok(Some(Uncommitted { files, raised }))
     }
 
     /// The note at a place of the ranking, from 0.
@@ -98,6 +156,7 @@ impl LocalIndex {
             linked: relevance.is_linked,
             prompted: relevance.prompt >= TELLING,
             branch: relevance.branch >= TELLING,
+            uncommitted: None,
         };
         let concepts = if place < SPEAKING { index.concepts_of(note)? } else { Vec::new() };
         let passage = if place < n_passages { index.passage(note)? } else { Passage::default() };
@@ -109,7 +168,7 @@ impl LocalIndex {
             modified: card.modified,
             signal,
         };
-        Ok(RankedNote { note, passage, relevance: (relevance.score() * 1_000.0).round() as i64 })
+        Ok(RankedNote { note, passage, relevance: in_thousandths(relevance.score()) })
     }
 }
 
@@ -137,14 +196,18 @@ impl Source for LocalIndex {
         })?)
     }
 
-    fn notes(&self, question: &NotesQuestion<'_>) -> SourceAnswer<Vec<RankedNote>> {
+    fn notes(&self, question: &NotesQuestion<'_>) -> SourceAnswer<RankedNotes> {
         Ok(self.index.consistently(|index| {
-            let NotesQuestion { limit, n_at_length, .. } = *question;
-            let ranked = self.ranked(index, question)?;
+            let NotesQuestion { limit, n_at_length, checkout, .. } = *question;
+            let spoken = self.spoken(index, question)?;
+            let ranked = self.ranked(index, question, &spoken)?;
             // With fewer notes than a context could show, there is room for more of each.
             let n_passages = if ranked.len() < limit { limit } else { n_at_length + SEARCHED };
             let ranked = ranked.into_iter().enumerate();
-            ranked.map(|(n, card)| self.ranked_note(index, n, card, n_passages)).collect()
+            let notes = ranked.map(|(n, card)| self.ranked_note(index, n, card, n_passages));
+            let notes = notes.collect::<Result<_, _>>()?;
+            let uncommitted = checkout.map(|checkout| self.uncommitted(index, checkout, &spoken));
+            Ok(RankedNotes { notes, uncommitted: uncommitted.transpose()?.flatten() })
         })?)
     }
 
@@ -161,6 +224,10 @@ impl Source for LocalIndex {
             Ok(details)
         })?)
     }
+}
+
+fn in_thousandths(score: f64) -> i64 {
+    (score * 1_000.0).round() as i64
 }
 
 /// The concepts that share the most notes with one. Ignores the weights that decay daily: a context changes with the

@@ -1,8 +1,11 @@
 //! The interface of a source of notes: the questions that a context asks.
 
+use std::path::Path;
 use std::sync::Arc;
 
-use crate::core::context::found::{ConceptDetails, FoundConcept, FoundNote, RankedNote};
+use crate::core::context::found::{
+    ConceptDetails, FoundConcept, FoundNote, RankedNote, Uncommitted,
+};
 use crate::core::context::supplement::Given;
 use crate::core::relevance::prompt::Prompt;
 use crate::core::time::Timestamp;
@@ -16,8 +19,8 @@ pub(crate) trait Source {
     fn recent(&self, now: Option<Timestamp>) -> SourceAnswer<Vec<FoundNote>>;
 
     /// The notes that a session most likely needs, best first.
-    fn notes(&self, _question: &NotesQuestion<'_>) -> SourceAnswer<Vec<RankedNote>> {
-        Ok(Vec::new())
+    fn notes(&self, _question: &NotesQuestion<'_>) -> SourceAnswer<RankedNotes> {
+        Ok(RankedNotes::default())
     }
 
     /// What the source knows about concepts, with the neighbours of the first `n_expanded`.
@@ -47,6 +50,15 @@ pub(crate) struct NotesQuestion<'a> {
     /// What the session already has: then only other notes are wanted, and only those that are worth adding to the
     /// prompt.
     pub(crate) given: Option<&'a Given>,
+    /// The working tree whose uncommitted files are looked for.
+    pub(crate) checkout: Option<&'a Path>,
+}
+
+/// The notes that a session most likely needs, and what its uncommitted files say of them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RankedNotes {
+    pub(crate) notes: Vec<RankedNote>,
+    pub(crate) uncommitted: Option<Uncommitted>,
 }
 
 pub(crate) type SharedSource = Arc<dyn Source + Send + Sync>;

@@ -25,11 +25,12 @@ pub use store::{Store, Unusable, WriterLock};
 pub use update::{Outcome, Updater};
 
 use crate::core::note::vault::Vault;
+use crate::core::settings::Settings;
 
 /// Identifies our files among all SQLite files: "kgcx" in ASCII.
 const APPLICATION_ID: i32 = 0x6b67_6378;
 /// Increases with every change of the schema, or of the meaning of stored data.
-const SCHEMA_VERSION: i32 = 4;
+const SCHEMA_VERSION: i32 = 5;
 const TABLES: &str = include_str!("../../schema/index/0001_index.sql");
 const LOOKUPS: &str = include_str!("../../schema/index/0002_lookups.sql");
 
@@ -93,13 +94,15 @@ pub struct Totals {
 ///
 /// Includes the program's version: a release may parse notes differently, and a rebuild takes a
 /// second.
-pub fn fingerprint(vaults: &[Vault], max_file_bytes: u64) -> String {
+pub fn fingerprint(vaults: &[Vault], settings: &Settings) -> String {
+    let max_file_bytes = settings.max_file_bytes.value;
+    let files = if settings.uncommitted_files.value.are_looked_for() { " files" } else { "" };
     let vaults: Vec<String> = vaults
         .iter()
         .map(|Vault { name, root, style, .. }| format!("{name}={} ({style})", root.display()))
         .collect();
     format!(
-        "kgctx {} schema {SCHEMA_VERSION} max {max_file_bytes} vaults {}",
+        "kgctx {} schema {SCHEMA_VERSION} max {max_file_bytes}{files} vaults {}",
         env!("CARGO_PKG_VERSION"),
         vaults.join("|")
     )

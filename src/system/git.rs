@@ -1,8 +1,12 @@
 //! Reads git's own files to identify a folder: three small files are faster than a git process.
 
+mod ewah;
+mod index_file;
+pub mod uncommitted;
+
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::core::project::{FolderFacts, Layout, RepositoryFacts};
@@ -86,8 +90,7 @@ fn repository_at(place: &Path) -> Option<RepositoryFacts> {
 
 /// A working tree whose `.git` is a file that points to the repository.
 fn linked_repository(place: &Path, dot_git: &Path) -> Option<RepositoryFacts> {
-    let pointer = fs::read_to_string(dot_git).ok()?;
-    let git_dir = fs::canonicalize(place.join(pointer.strip_prefix("gitdir:")?.trim())).ok()?;
+    let git_dir = pointed_at(place, dot_git)?;
     let branch = branch(&git_dir);
     let checkout = place.to_path_buf();
     let Ok(common) = fs::read_to_string(git_dir.join("commondir")) else {
@@ -114,6 +117,12 @@ fn linked_repository(place: &Path, dot_git: &Path) -> Option<RepositoryFacts> {
         (common.clone(), Layout::BareWorktree)
     };
     Some(RepositoryFacts { checkout, root, layout, branch })
+}
+
+/// The folder of git's files that a `.git` file names.
+fn pointed_at(place: &Path, dot_git: &Path) -> Option<PathBuf> {
+    let pointer = fs::read_to_string(dot_git).ok()?;
+    fs::canonicalize(place.join(pointer.strip_prefix("gitdir:")?.trim())).ok()
 }
 
 /// The branch of HEAD; `None` if it is detached or in another ref storage.

@@ -8,6 +8,7 @@ use crate::core::note::freshness;
 use crate::core::note::listing::{FolderListing, ListedFile, Rejection};
 use crate::core::note::logseq;
 use crate::core::note::markdown::{self, Parts};
+use crate::core::note::named_files::named_files;
 use crate::core::note::not_note::{is_pointer, rejection};
 use crate::core::note::reading::{Content, NoteQuotes, ReadNote, Reading};
 use crate::core::note::reference::{Referring, keys, references};
@@ -48,6 +49,8 @@ pub(crate) struct FileReader<'a> {
     one_large_file: Mutex<()>,
     /// The longest passage of a note.
     most_words: usize,
+    /// Whether the names of files of code are collected.
+    has_named_files: bool,
 }
 
 impl<'a> FileReader<'a> {
@@ -57,7 +60,9 @@ impl<'a> FileReader<'a> {
         notes: Notes<'a>,
     ) -> Self {
         let most_words = if is_few(listings) { MOST_WORDS_OF_FEW } else { MOST_WORDS };
-        FileReader { workspace, listings, notes, one_large_file: Mutex::new(()), most_words }
+        let has_named_files = workspace.settings.uncommitted_files.value.are_looked_for();
+        let one_large_file = Mutex::new(());
+        FileReader { workspace, listings, notes, one_large_file, most_words, has_named_files }
     }
 
     /// Reads and parses a listed file.
@@ -129,6 +134,7 @@ impl<'a> FileReader<'a> {
             stem: if is_memory { path.stem().to_owned() } else { nfc(path.stem()).into_owned() },
             keys: keys(path.as_str(), &note.title, others),
             references,
+            named_files: if self.has_named_files { named_files(lines) } else { Vec::new() },
             note,
         }
     }

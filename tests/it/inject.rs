@@ -5,6 +5,7 @@ mod failures;
 mod notes;
 mod page;
 mod secrets;
+mod uncommitted;
 
 use std::fs;
 use std::path::PathBuf;

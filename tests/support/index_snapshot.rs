@@ -53,6 +53,11 @@ const TABLES: &[(&str, &str)] = &[
         "SELECT r.key, r.kind, f.vault, f.path, n.name FROM refs r LEFT JOIN notes n ON n.id = r.note
          LEFT JOIN folders f ON f.id = n.folder ORDER BY 1, 2, 3, 4, 5",
     ),
+    (
+        "named_files",
+        "SELECT f.vault, f.path, n.name, x.files FROM named_files x LEFT JOIN notes n ON n.id = x.note
+         LEFT JOIN folders f ON f.id = n.folder ORDER BY 1, 2, 3",
+    ),
 ];
 
 /// What an index remembers of earlier states of the notes, and what follows from it.

@@ -1,15 +1,15 @@
 //! The answers from one state of the index.
 
-use crate::core::context::found::{ConceptDetails, Found, FoundNote, RankedNote};
+use crate::core::context::found::{ConceptDetails, Found, FoundNote};
 use crate::core::context::receipt::{Fault, FaultSource};
-use crate::sources::source::SourceAnswer;
+use crate::sources::source::{RankedNotes, SourceAnswer};
 
 /// The answers so far.
 #[derive(Default)]
 pub(super) struct Answers {
     pub(super) search: Option<SourceAnswer<Vec<FoundNote>>>,
     pub(super) recent: Option<SourceAnswer<Vec<FoundNote>>>,
-    pub(super) notes: Option<SourceAnswer<Vec<RankedNote>>>,
+    pub(super) notes: Option<SourceAnswer<RankedNotes>>,
     pub(super) details: Option<SourceAnswer<ConceptDetails>>,
 }
 
@@ -29,9 +29,9 @@ impl Answers {
     pub(super) fn found(&self) -> Option<Found> {
         let search = self.search.as_ref()?.as_ref().ok()?.clone();
         let recent = self.recent.as_ref()?.as_ref().ok()?.clone();
-        let notes = self.notes.as_ref()?.as_ref().ok()?.clone();
+        let RankedNotes { notes, uncommitted } = self.notes.as_ref()?.as_ref().ok()?.clone();
         let details = self.details.as_ref()?.as_ref().ok()?.clone();
-        Some(Found { search, recent, notes, details })
+        Some(Found { search, recent, notes, details, uncommitted })
     }
 
     pub(super) fn known_details(&self) -> Option<&ConceptDetails> {
@@ -41,12 +41,12 @@ impl Answers {
     /// The results. `missing` is the reason for missing answers; without one, a worker has already
     /// reported it.
     pub(super) fn into_found(self, missing: Option<&str>, faults: &mut Vec<Fault>) -> Found {
-        Found {
-            search: answer_or_fault(FaultSource::Search, self.search, missing, faults),
-            recent: answer_or_fault(FaultSource::Recent, self.recent, missing, faults),
-            notes: answer_or_fault(FaultSource::Notes, self.notes, missing, faults),
-            details: answer_or_fault(FaultSource::Graph, self.details, missing, faults),
-        }
+        let search = answer_or_fault(FaultSource::Search, self.search, missing, faults);
+        let recent = answer_or_fault(FaultSource::Recent, self.recent, missing, faults);
+        let RankedNotes { notes, uncommitted } =
+            answer_or_fault(FaultSource::Notes, self.notes, missing, faults);
+        let details = answer_or_fault(FaultSource::Graph, self.details, missing, faults);
+        Found { search, recent, notes, details, uncommitted }
     }
 }
 

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::core::context::found::{ConceptDetails, FoundNote, RankedNote};
+use crate::core::context::found::{ConceptDetails, FoundNote};
 use crate::core::context::receipt::Fault;
 use crate::core::source::SourceChoice;
 use crate::sources::slow::{SlowAnswer, SlowSource};
-use crate::sources::source::SourceAnswer;
+use crate::sources::source::{RankedNotes, SourceAnswer};
 use crate::workspace::{AppError, Place};
 
 /// The state of the index that answered.
@@ -35,7 +35,7 @@ pub(crate) enum WorkerEvent {
     Rebuilding(Fault),
     Search(IndexState, SourceAnswer<Vec<FoundNote>>),
     Recent(IndexState, SourceAnswer<Vec<FoundNote>>),
-    Notes(IndexState, SourceAnswer<Vec<RankedNote>>),
+    Notes(IndexState, SourceAnswer<RankedNotes>),
     Details(IndexState, SourceAnswer<ConceptDetails>),
     /// The slow source's answer, or why it did not answer.
     Slow(Result<Box<SlowAnswer>, String>),

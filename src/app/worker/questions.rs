@@ -6,7 +6,7 @@ use crate::core::context::compose_notes::{most_notes, n_at_length};
 use crate::core::context::found::{ConceptDetails, Found, FoundNote};
 use crate::core::context::rank::{Ranking, shortlist};
 use crate::sources::blend::Blended;
-use crate::sources::source::{NotesQuestion, Source, SourceAnswer, SourceError};
+use crate::sources::source::{NotesQuestion, RankedNotes, Source, SourceAnswer, SourceError};
 use crate::system::within::{self, Started};
 
 impl Worker {
@@ -24,15 +24,16 @@ impl Worker {
         let search = self.found(source, "search", |source| source.search(project));
         self.report(WorkerEvent::Search(state, search.clone()));
         let notes = match self.asked.ranking {
-            Ranking::Frequency => Ok(Vec::new()),
+            Ranking::Frequency => Ok(RankedNotes::default()),
             Ranking::Notes => {
-                let Asked { budget, prompt, branch, given, .. } = &self.asked;
+                let Asked { budget, prompt, branch, given, checkout, .. } = &self.asked;
                 let question = NotesQuestion {
                     limit: most_notes(*budget),
                     n_at_length: n_at_length(*budget),
                     prompt: prompt.as_ref(),
                     branch: branch.as_deref(),
                     given: given.as_ref(),
+                    checkout: checkout.as_deref(),
                 };
                 self.timed("notes", || source.notes(&question))
             }
@@ -41,7 +42,9 @@ impl Worker {
         let recent = match elsewhere {
             // Ranked notes tell more than those of the last day, and need no clock.
             _ if is_supplement => Ok(Vec::new()),
-            _ if notes.as_ref().is_ok_and(|notes| !notes.is_empty()) && source.beside.is_none() => {
+            _ if notes.as_ref().is_ok_and(|found| !found.notes.is_empty())
+                && source.beside.is_none() =>
+            {
                 Ok(Vec::new())
             }
             Some(recent) => recent.wait().unwrap_or_else(|| Err(OUR_FAULT.to_owned().into())),
@@ -51,8 +54,9 @@ impl Worker {
         let found = Found {
             search: search.as_deref().unwrap_or_default().to_vec(),
             recent: recent.as_deref().unwrap_or_default().to_vec(),
-            notes: notes.as_deref().unwrap_or_default().to_vec(),
+            notes: notes.as_ref().map(|found| found.notes.clone()).unwrap_or_default(),
             details: ConceptDetails::new(),
+            uncommitted: None,
         };
         let concepts = match is_supplement {
             true => Vec::new(),

@@ -2,6 +2,7 @@
 //! clock.
 
 use crate::core::context::budget::{Budget, Size};
+use crate::core::context::candidate::Part;
 use crate::core::context::compose::compose;
 use crate::core::context::compose_notes::compose_notes;
 use crate::core::context::found::Found;
@@ -32,6 +33,14 @@ pub struct Context {
     pub parts: Vec<PartUse>,
     /// All candidates, shown or omitted, in the order in which they get room.
     pub entries: Vec<Entry>,
+}
+
+impl Context {
+    /// The number of notes that are quoted.
+    pub fn n_notes(&self) -> usize {
+        let is_note = |entry: &&Entry| entry.candidate.part == Part::Notes && entry.shown.is_some();
+        self.entries.iter().filter(is_note).count()
+    }
 }
 
 /// Builds the context. Deterministic: equal inputs give equal bytes.

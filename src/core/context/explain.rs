@@ -7,6 +7,7 @@ use crate::core::context::found::{Link, Signal};
 use crate::core::context::line::Forms;
 use crate::core::context::prices::prices;
 use crate::core::context::receipt::{Receipt, Shown};
+use crate::core::context::uncommitted::UncommittedRecord;
 use crate::core::text::number::counted;
 use crate::core::tokens;
 
@@ -27,7 +28,7 @@ pub fn explain(receipt: Receipt) -> Explanation {
     let mut near_misses = Vec::new();
     for (n, entry) in receipt.entries.iter().enumerate() {
         let Candidate { part, line, .. } = &entry.candidate;
-        let reason = reason(&entry.candidate);
+        let reason = reason(&entry.candidate, receipt.uncommitted.as_ref());
         let forms = Forms::of(line);
         match entry.shown {
             Some(Shown { extent, tokens }) => lines.push(ExplainedLine {
@@ -54,14 +55,14 @@ pub fn explain(receipt: Receipt) -> Explanation {
 }
 
 /// Why the candidate was found.
-pub fn reason(candidate: &Candidate) -> String {
+pub fn reason(candidate: &Candidate, uncommitted: Option<&UncommittedRecord>) -> String {
     match (candidate.part, &candidate.line) {
         (Part::Recent, _) => match candidate.signals.first() {
             Some(Signal::Recent { place: 1 }) => "changed last".to_owned(),
             Some(Signal::Recent { place }) => format!("changed lately, number {place}"),
             _ => String::new(),
         },
-        (Part::Notes, _) => relevance(&candidate.signals),
+        (Part::Notes, _) => relevance(&candidate.signals, uncommitted),
         (_, Line::Connected { concept, to }) => {
             // Only the first link carries the unit.
             let through = to.iter().enumerate().map(|(n, Link { concept, notes })| match n {
@@ -74,13 +75,13 @@ pub fn reason(candidate: &Candidate) -> String {
     }
 }
 
-fn relevance(signals: &[Signal]) -> String {
+fn relevance(signals: &[Signal], record: Option<&UncommittedRecord>) -> String {
     let reasons: Vec<String> = signals
         .iter()
         .flat_map(|signal| match signal {
             Signal::Search { .. } => vec!["names the project".to_owned()],
             Signal::Recent { .. } => vec!["changed lately".to_owned()],
-            Signal::Relevance { sessions, age, linked, prompted, branch, .. } => {
+            Signal::Relevance { sessions, age, linked, prompted, branch, uncommitted, .. } => {
                 let changed = match (sessions, age) {
                     (0, _) => None,
                     (1, 0) => Some("changed in the last session".to_owned()),
@@ -94,7 +95,10 @@ fn relevance(signals: &[Signal]) -> String {
                 let linked = linked.then(|| "linked with notes that changed".to_owned());
                 let prompted = prompted.then(|| "the prompt speaks of it".to_owned());
                 let branch = branch.then(|| "has words of the branch".to_owned());
-                prompted.into_iter().chain(branch).chain(changed).chain(linked).collect()
+                let file = uncommitted.and_then(|file| record?.files.get(file));
+                let names = file.map(|file| format!("names {file}, which has uncommitted changes"));
+                let first = prompted.into_iter().chain(branch).chain(names);
+                first.chain(changed).chain(linked).collect()
             }
         })
         .collect();

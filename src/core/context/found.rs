@@ -28,6 +28,28 @@ pub struct Found {
     pub details: ConceptDetails,
     /// The notes that the session most likely needs, best first.
     pub notes: Vec<RankedNote>,
+    /// `None` if nobody looked for uncommitted files.
+    pub uncommitted: Option<Uncommitted>,
+}
+
+/// The uncommitted files that notes name, and those notes.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Uncommitted {
+    /// Paths from the top of the working tree, in order.
+    pub files: Vec<String>,
+    /// Best first.
+    pub raised: Vec<RaisedNote>,
+}
+
+/// A note that names an uncommitted file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RaisedNote {
+    /// Its relevance is that without the file.
+    pub note: RankedNote,
+    /// What it gains, in thousandths.
+    pub gain: i64,
+    /// The place of the file that it names best.
+    pub file: usize,
 }
 
 /// A note that a session probably needs, with its quotes.
@@ -85,6 +107,9 @@ pub enum Signal {
         prompted: bool,
         /// Whether it has words of the branch's name.
         branch: bool,
+        /// The place of the uncommitted file that it names, if that raised it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        uncommitted: Option<usize>,
     },
 }
 

@@ -8,6 +8,7 @@ use crate::core::context::budget::{Budget, Size};
 use crate::core::context::candidate::{Candidate, Part};
 use crate::core::context::found::Signal;
 use crate::core::context::rank::Ranking;
+use crate::core::context::uncommitted::UncommittedRecord;
 use crate::core::handoff::{Handoff, HandoffSection};
 use crate::core::host::Host;
 use crate::core::named::named;
@@ -66,6 +67,9 @@ pub struct Receipt {
     pub found: Vec<FoundRef>,
     /// All candidates, shown or omitted, in the order in which they got room.
     pub entries: Vec<Entry>,
+    /// What uncommitted files changed; `None` if nobody looked for them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uncommitted: Option<UncommittedRecord>,
     pub faults: Vec<Fault>,
     /// The duration of each stage. Stages can run in parallel.
     pub stages: Vec<Stage>,

@@ -47,6 +47,8 @@ pub struct ReadNote {
     /// Its hashed names.
     pub keys: Vec<Key>,
     pub references: References,
+    /// The hashed names of files of code in its text.
+    pub named_files: Vec<Key>,
 }
 
 /// What a context can quote of a note.

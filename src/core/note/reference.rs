@@ -4,14 +4,13 @@
 //! of markdown links, and of plain mentions. A reference leads to every note that has its key.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
+use crate::core::note::file_name::file_names;
 use crate::core::note::related::{Related, find_related};
 use crate::core::note::tag::find_tags;
 use crate::core::note::{EXTENSIONS, logseq, name, wikilink, without_extension};
 use crate::core::quote::lines::{BodyLine, beginning_of};
 use crate::core::settings::LinkStyle;
-use crate::core::text::bytes::position;
 use crate::core::text::nfc::nfc;
 
 /// A longer target is no link.
@@ -26,15 +25,6 @@ const MOST_NAMES: usize = 48;
 const MOST_TAGS: usize = 16;
 /// Sets the keys of tags apart from those of names: a tag leads to the notes that have it, and not to one of its name.
 const OF_TAG: u32 = 0x5447_7461;
-
-/// Whether most names of files have a byte, and most other words have not: `-_/.` and digits.
-fn is_mark(byte: u8) -> bool {
-    matches!(byte, b'-'..=b'9' | b'_')
-}
-
-fn is_part_of_name(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || is_mark(byte)
-}
 
 /// Names of notes that stand for their folder.
 const INDEX_NAMES: [&str; 3] = ["index", "_index", "readme"];
@@ -298,25 +288,9 @@ impl Collector<'_> {
 
     /// Adds plain mentions of files in a text.
     fn mentions(&mut self, text: &str) {
-        let mut from = 0;
-        // Most words have no mark of a file's name, and are skipped as bytes.
-        while self.n_mentions < MOST_MENTIONS
-            && let Some(mark) = position(&text.as_bytes()[from..], is_mark)
-        {
-            let mark = from + mark;
-            let (byte, next) = (text.as_bytes()[mark], text.as_bytes().get(mark + 1));
-            // The end of a sentence, or an item: the word before it has no mark, or it would have been seen.
-            if !byte.is_ascii_digit()
-                && next.is_none_or(|next| next.is_ascii() && !is_part_of_name(*next))
-            {
-                from = mark + 1;
-                continue;
-            }
-            let word = word_around(text, mark);
-            from = word.end.max(mark + 1);
-            let word = text[word].trim_matches(['.', '/', '-', '_']);
-            if !is_file_name(word) {
-                continue;
+        for word in file_names(text) {
+            if self.n_mentions == MOST_MENTIONS {
+                return;
             }
             let name = without_extension(word);
             let mut is_new = self.add(name, ReferenceKind::Mention);
@@ -326,32 +300,6 @@ impl Collector<'_> {
             self.n_mentions += usize::from(is_new);
         }
     }
-}
-
-/// The word with a mark at a place.
-fn word_around(text: &str, mark: usize) -> Range<usize> {
-    let bytes = text.as_bytes();
-    let is_part = |byte: &u8| is_part_of_name(*byte);
-    let start = bytes[..mark].iter().rposition(|byte| !is_part(byte)).map_or(0, |at| at + 1);
-    let end = bytes[mark..].iter().position(|byte| !is_part(byte));
-    let end = end.map_or(text.len(), |end| mark + end);
-    let is_ascii = |at: Option<&u8>| at.is_none_or(u8::is_ascii);
-    if is_ascii(start.checked_sub(1).map(|before| &bytes[before])) && is_ascii(bytes.get(end)) {
-        return start..end;
-    }
-    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '/' | '-');
-    let start = text[..mark]
-        .rfind(|c| !is_part(c))
-        .map_or(0, |at| at + text[at..].chars().next().map_or(1, char::len_utf8));
-    start..text[mark..].find(|c| !is_part(c)).map_or(text.len(), |end| mark + end)
-}
-
-/// Whether a word looks like the name of a file and not like a word of a sentence.
-fn is_file_name(word: &str) -> bool {
-    word.len() >= 2
-        && word.len() <= 100
-        && word.contains(char::is_alphabetic)
-        && word.contains(|c: char| c.is_ascii_digit() || matches!(c, '-' | '_' | '/' | '.'))
 }
 
 /// A path below the vault's root; `None` if it leaves the vault.

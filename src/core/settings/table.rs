@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use crate::core::context::rank::Ranking;
+use crate::core::relevance::uncommitted::UncommittedFiles;
 use crate::core::session::{Announcement, Delivery};
 use crate::core::settings::declare::{list, named, number_of, settings, switch};
 use crate::core::settings::percent::Percent;
@@ -55,6 +56,9 @@ settings! {
         cli_timeout_ms: u64 = 5_000, env("CLI_TIMEOUT", number_of("milliseconds"));
         /// How a context is ranked and laid out.
         rank: Ranking = Ranking::default(), env("KGCTX_RANK", named);
+        /// What the uncommitted files of a session do to its context.
+        uncommitted_files: UncommittedFiles = UncommittedFiles::default(),
+            env("KGCTX_UNCOMMITTED_FILES", named);
         /// How tokens are counted.
         encoding: Encoding = Encoding::O200kBase, env("KGCTX_ENCODING", named);
         /// The time limit for building a session's context.

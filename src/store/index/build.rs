@@ -200,6 +200,7 @@ impl<'a> Builder<'a> {
         let keys = rows::keys(*vault, read);
         let references = rows::references(*vault, read);
         rows::insert_quotes(&self.connection, id, read, &remembered, (&keys, &references))?;
+        rows::insert_named_files(&self.connection, id, read)?;
         self.keys.extend(keys.into_iter().map(|key| (key, id)));
         self.references.extend(references.into_iter().map(|(key, kind)| (key, id, kind)));
         Ok(())

@@ -148,6 +148,21 @@ pub(super) fn insert_quotes(
     Ok(())
 }
 
+/// Writes which files of code a note names, if any.
+pub(super) fn insert_named_files(
+    connection: &Connection,
+    id: NoteId,
+    read: &ReadNote,
+) -> Result<(), Error> {
+    if read.named_files.is_empty() {
+        return Ok(());
+    }
+    let files: Vec<[u8; 4]> = read.named_files.iter().map(|Key(key)| key.to_le_bytes()).collect();
+    let sql = "INSERT INTO named_files (note, files) VALUES (?1, ?2)";
+    connection.prepare_cached(sql)?.execute(params![id, files.as_flattened()])?;
+    Ok(())
+}
+
 /// The keys of a note, in order. Notes of different vaults do not refer to each other.
 pub(super) fn keys(vault: usize, read: &ReadNote) -> Vec<u32> {
     read.keys.iter().map(|key| in_vault(vault, *key)).collect()

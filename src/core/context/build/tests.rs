@@ -128,6 +128,7 @@ proptest! {
                     linked: false,
                     prompted: false,
                     branch: false,
+                    uncommitted: None,
                 };
                 let mut note = note(&format!("ranked-{n}"), std::slice::from_ref(concept), signal);
                 note.excerpt = text.clone();

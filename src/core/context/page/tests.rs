@@ -39,6 +39,7 @@ pub(super) fn receipt() -> Receipt {
         parts: Vec::new(),
         found: Vec::new(),
         entries: Vec::new(),
+        uncommitted: None,
         faults: Vec::new(),
         stages: Vec::new(),
     }

@@ -3,6 +3,7 @@
 use super::*;
 use crate::core::named::Named;
 use crate::core::note::Remarks;
+use crate::core::note::file_name::is_file_name;
 use crate::core::note::markdown::{self, Parts};
 use crate::core::quote::lines::body_lines;
 use proptest::prelude::*;

@@ -152,6 +152,7 @@ impl Edit<'_> {
         let keys = rows::keys(listing.vault, read);
         let references = rows::references(listing.vault, read);
         rows::insert_quotes(self.connection, id, read, &remembered, (&keys, &references))?;
+        rows::insert_named_files(self.connection, id, read)?;
         for key in keys {
             self.execute("INSERT INTO keys (key, note) VALUES (?1, ?2)", params![key, id])?;
         }
@@ -334,7 +335,7 @@ impl Edit<'_> {
                 self.execute("DELETE FROM refs WHERE key = ?1 AND note = ?2", params![key, id])?;
             }
         }
-        for table in ["mentions", "quotes", "changes"] {
+        for table in ["mentions", "quotes", "changes", "named_files"] {
             self.execute(&format!("DELETE FROM {table} WHERE note = ?1"), [id])?;
         }
         self.execute("DELETE FROM fulltext WHERE rowid = ?1", [id])?;
