@@ -94,6 +94,16 @@ impl Scratch {
         serde_json::from_str(&self.run(arguments)).unwrap()
     }
 
+    /// Runs the binary in silence, and reads its answer as JSON: yes, or no.
+    pub(crate) fn answer<S: AsRef<OsStr>>(
+        &self,
+        arguments: impl IntoIterator<Item = S>,
+    ) -> (i32, Value) {
+        let output = self.kgctx(arguments).output().unwrap();
+        assert_eq!(stderr(&output), "");
+        (output.status.code().unwrap(), serde_json::from_slice(&output.stdout).unwrap())
+    }
+
     /// Runs the binary, expects it to fail, and returns exit code and message.
     pub(crate) fn fail<S: AsRef<OsStr>>(
         &self,

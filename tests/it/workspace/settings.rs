@@ -171,6 +171,32 @@ fn bad_input_is_named_with_the_way_out() {
 }
 
 #[test]
+fn a_variable_of_ours_counts_before_one_of_maenifolds() {
+    let scratch = Scratch::new();
+    fs::create_dir_all(scratch.path().join("app/.kgctx")).unwrap();
+    let variables = ["TOKEN_LIMIT", "CLI_TIMEOUT", "SESSION_START_ENABLED"];
+    let keys = ["token_limit", "cli_timeout_ms", "enabled"];
+    for (variable, key) in variables.into_iter().zip(keys) {
+        let own = format!("KGCTX_{variable}");
+        let mut command = scratch.kgctx(["--dir", "app", "config", "--json"]);
+        let output = command.env(&own, "1").env(variable, "0").output().unwrap();
+        let answer = serde_json::from_slice(&output.stdout).unwrap();
+        let one = if key == "enabled" { true.into() } else { 1.into() };
+        assert_eq!(setting(&answer, key), (one, own.clone()));
+        let output = scratch.kgctx(["whoami"]).env(&own, "many").output().unwrap();
+        assert!(stderr(&output).contains(&format!("{own}=\"many\" is not ")), "{output:?}");
+    }
+}
+
+#[test]
+fn a_relative_home_is_refused() {
+    let scratch = Scratch::new();
+    let output = scratch.kgctx(["whoami"]).env("KGCTX_HOME", "kgctx-home").output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("KGCTX_HOME is a relative path"), "{output:?}");
+}
+
+#[test]
 fn every_note_has_one_address() {
     let scratch = Scratch::new();
     scratch.write("app/.kgctx/memory/b.md", "[[b]]");
