@@ -40,7 +40,7 @@ impl QuestionArgs {
             }
             maenifold(client)?
         } else {
-            let (answer, refreshed) = index(&Workspace::find(&place.request())?)?;
+            let (answer, refreshed) = index(&place.workspace(screen)?)?;
             screen.notice(refreshed.notice.as_ref());
             answer
         };

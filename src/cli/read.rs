@@ -10,7 +10,6 @@ use crate::cli::values::from_one;
 use crate::core::search::answer::{NamedNote, ReadAnswer};
 use crate::core::text::for_terminal;
 use crate::sources::read::{ReadQuestion, read};
-use crate::workspace::Workspace;
 
 /// Show the text of a note, as far as there is room
 ///
@@ -41,7 +40,7 @@ pub(super) fn run(place: &PlaceArgs, args: &ReadArgs, screen: &mut Screen) -> Ou
         from: args.from,
         tokens: args.tokens,
     };
-    let ((answer, text), refreshed) = read(&Workspace::find(&place.request())?, question)?;
+    let ((answer, text), refreshed) = read(&place.workspace(screen)?, question)?;
     screen.notice(refreshed.notice.as_ref());
     if args.json {
         screen.json(&answer);

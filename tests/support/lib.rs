@@ -67,7 +67,7 @@ impl Scratch {
             home: Some(self.path().join("kgctx-home")),
             ..Request::default()
         };
-        Workspace::find(&request).unwrap()
+        Workspace::find(&request).unwrap().0
     }
 
     /// The binary, about to run in this folder. Contexts are ranked by frequency, whose lines most tests know by heart;
