@@ -75,7 +75,7 @@ fn workspace(vault: &Path, home: &Path) -> Workspace {
         home: Some(home.into()),
         ..Request::default()
     };
-    Workspace::find(&request).expect("the generated vault can be opened")
+    Workspace::find(&request).expect("the generated vault can be opened").0
 }
 
 fn measure(notes: usize, base: &Path, home: &Path, rows: &mut Vec<Row>) {

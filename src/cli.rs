@@ -98,7 +98,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Context(command) => context::run(&args.place, command, &mut screen),
         Command::Check(command) => match check::run(&args.place, command, &mut screen) {
             Ok(true) => Ok(()),
-            Ok(false) => return screen.finish_with(outcome::NO),
+            Ok(false) => Err(Failure::said_no()),
             Err(failure) => Err(failure),
         },
         Command::Replay(command) => replay::run(&args.place, command, &mut screen),
@@ -114,6 +114,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     match done {
         Ok(()) => screen.finish(),
+        Err(Failure { code, message }) if message.is_empty() => screen.finish_with(code),
         Err(Failure { code, message }) => {
             // A message can quote text by others.
             screen.complain(&format!("kgctx: {}\n", for_terminal::lines(&message)));

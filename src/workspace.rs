@@ -66,19 +66,23 @@ impl Workspace {
         (workspace, errors)
     }
 
-    /// Finds and opens the workspace of a request.
-    pub fn find(request: &Request) -> Result<Workspace, AppError> {
-        Workspace::open(Place::find(request)?)
+    /// Finds the workspace of a request, and opens the vaults that can be opened, as a session
+    /// does. Returns the errors of the others.
+    pub fn find(request: &Request) -> Result<(Workspace, Vec<AppError>), AppError> {
+        Workspace::find_with(request, true)
     }
 
-    /// Finds the workspace of a request, with or without maenifold's memory, and opens the vaults
-    /// that can be opened.
-    pub fn find_reachable(request: &Request, has_memory: bool) -> Result<Workspace, AppError> {
+    /// The same, with or without maenifold's memory.
+    pub fn find_with(
+        request: &Request,
+        has_memory: bool,
+    ) -> Result<(Workspace, Vec<AppError>), AppError> {
         let place = Place::find(request)?;
         let place = if has_memory { place } else { place.without_memory() };
-        let (workspace, mut errors) =
-            Workspace::open_reachable(place, Some(time_limits::BACKGROUND_VAULT));
-        workspace.ok_or_else(|| errors.swap_remove(0))
+        match Workspace::open_reachable(place, Some(time_limits::BACKGROUND_VAULT)) {
+            (Some(workspace), errors) => Ok((workspace, errors)),
+            (None, mut errors) => Err(errors.swap_remove(0)),
+        }
     }
 
     /// Tells the styles of the vaults anew: their signs come and go while they are watched.

@@ -15,10 +15,10 @@ pub use crate::app::handoff::keep::Pruned;
 pub use crate::app::handoff::pickup::Picked;
 pub use crate::app::handoff::reconcile::{Finding, Reconciled, Verdict};
 
-use crate::core::handoff::HandoffId;
 use crate::core::handoff::document::{self, Incomplete, InputError, Read};
 use crate::core::handoff::life::Actor;
 use crate::core::handoff::record::{HandoffRecord, LogLine};
+use crate::core::handoff::{HandoffId, TypedId};
 use crate::core::time::Timestamp;
 use crate::core::time_limits;
 use crate::store::handoff_files::HandoffFiles;
@@ -146,6 +146,37 @@ impl Handoffs {
         // The list is already sorted by age, and the sort is stable.
         records.sort_by_key(|record| (group(record), record.priority));
         Ok(records)
+    }
+
+    /// The handoff that is meant by an id as it was typed.
+    pub fn named(&self, typed: &TypedId) -> Result<HandoffId> {
+        let ids = self.state.list_handoffs(&self.scope)?.into_iter().map(|record| record.id);
+        let ids: Vec<HandoffId> = ids.collect();
+        let whole = HandoffId::parse(typed.as_str());
+        // One that was removed still has its log, and its id may be the beginning of another.
+        if let Ok(id) = &whole
+            && !self.state.handoff_log(&self.scope, Some(id), 1)?.is_empty()
+        {
+            return Ok(id.clone());
+        }
+        match (&typed.among(&ids)[..], whole) {
+            ([id], _) => Ok((*id).clone()),
+            ([], Ok(id)) => Ok(id),
+            ([], Err(_)) => {
+                let (typed, channel) = (typed.as_str(), &self.channel);
+                Err(HandoffError::No(format!(
+                    "no handoff of channel {channel} begins with {typed}; `kgctx handoff list --all` shows them"
+                )))
+            }
+            (several, _) => {
+                let ids: Vec<&str> = several.iter().map(|id| id.as_str()).take(5).collect();
+                let (typed, number, ids) = (typed.as_str(), several.len(), ids.join(", "));
+                Err(HandoffError::No(format!(
+                    "{number} handoffs begin with {typed}: {ids}{}; type more of it",
+                    if number > 5 { ", …" } else { "" }
+                )))
+            }
+        }
     }
 
     /// Finds a handoff, or the one that waits for the next session. Changes nothing.

@@ -138,13 +138,11 @@ fn reused(mut injection: Injection, session: &Session, recording: Recording) -> 
 /// Watches until the process ends, or returns if watching fails.
 fn watch_place(place: Place, freshness: &Freshness) {
     let project = place.project.key.clone();
-    let workspace = match Workspace::open(place) {
-        Ok(workspace) => workspace,
-        Err(error) => {
-            tracing::warn!(%project, "not watching: {error}");
-            return;
-        }
-    };
+    let (workspace, errors) = Workspace::open_reachable(place, None);
+    for error in errors {
+        tracing::warn!(%project, "not watching: {error}");
+    }
+    let Some(workspace) = workspace else { return };
     let report = |refreshed: Result<Refreshed, AppError>| match refreshed {
         Ok(Refreshed { outcome, .. }) => {
             tracing::debug!(%project, changed = outcome.changed, removed = outcome.removed, "the index is up to date");

@@ -90,7 +90,7 @@ impl<'a> ContextBuilder<'a> {
                 continue;
             }
             // Without notes there is no index, and the session reports that.
-            if let Ok(workspace) = Workspace::find_reachable(&request(checkout, dir), true) {
+            if let Ok((workspace, _)) = Workspace::find(&request(checkout, dir)) {
                 refresh_from_memory(&workspace, &notes)?;
             }
         }

@@ -34,11 +34,28 @@ impl<'r> SnapshotFacts<'r> {
         sandbox: &'r Sandbox<'r>,
         base: Option<&'r Base>,
     ) -> Result<SnapshotFacts<'r>, CheckError> {
-        let head = Snapshot::of_working_tree(sandbox)?;
+        let head = Snapshot::of_working_tree(sandbox, None)?;
         let base = base.map(|base| Snapshot::of_base(sandbox, base, &head)).transpose()?;
+        Ok(SnapshotFacts::new(sandbox, head, base))
+    }
+
+    /// Reads the files of the working tree a second time, but not the history.
+    pub(crate) fn read_again<'s>(
+        &self,
+        sandbox: &'s Sandbox<'s>,
+    ) -> Result<SnapshotFacts<'s>, CheckError> {
+        let head = Snapshot::of_working_tree(sandbox, Some(&self.head))?;
+        Ok(SnapshotFacts::new(sandbox, head, None))
+    }
+
+    fn new(
+        sandbox: &'r Sandbox<'r>,
+        head: Snapshot<'r>,
+        base: Option<Snapshot<'r>>,
+    ) -> SnapshotFacts<'r> {
         let (repository, roles) = (sandbox.repository, sandbox.roles());
         let (addresses, concepts) = (OnceCell::new(), OnceCell::new());
-        Ok(SnapshotFacts { repository, sandbox, roles, head, base, addresses, concepts })
+        SnapshotFacts { repository, sandbox, roles, head, base, addresses, concepts }
     }
 
     pub(crate) fn input<'a>(&'a self, snapshot: &'a Snapshot<'_>) -> RuleInput<'a> {

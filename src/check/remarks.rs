@@ -80,7 +80,7 @@ fn on_notes(facts: &SnapshotFacts<'_>, contexts: &[SessionContext]) -> Vec<Strin
         );
     }
     let is_missed =
-        |unread: &&Unread| matches!(unread, Unread::File(path) if facts.roles.is_read(path));
+        |unread: &&Unread| matches!(unread, Unread::File(path) if facts.roles.has_role(path));
     let n_missed = facts.repository.listing.unread.iter().filter(is_missed).count();
     if n_missed > 0 {
         remarks.push(format!(

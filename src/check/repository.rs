@@ -6,14 +6,14 @@ mod history;
 pub(crate) mod listing;
 pub(crate) mod working_tree;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::check::finding::Spot;
 use crate::check::settings::file::{self, CheckFile};
 use crate::check::settings::{SessionSpec, is_project_name};
 use crate::check::{CheckError, CheckRequest};
 use crate::core::host::Host;
-use crate::core::project::{Layout, identify};
+use crate::core::project::{FolderFacts, Layout, identify};
 use crate::core::secrets;
 use crate::core::text::for_model;
 use crate::core::time::{Timespan, Timestamp};
@@ -45,15 +45,16 @@ impl Repository {
     pub(crate) fn find(request: &CheckRequest) -> Result<Repository, CheckError> {
         let dir = request.dir.clone().or_else(|| Environment::of_process().current_dir().ok());
         let dir = dir.unwrap_or_else(|| PathBuf::from("."));
-        // Without the environment: the user's home folder must not matter.
-        let facts = system::git::facts(None, &dir, &Environment::default())
+        let mut facts = system::git::facts(None, &dir, &Environment::of_process())
             .map_err(|cause| format!("cannot use the folder {}: {cause}", dir.display()))
             .map_err(CheckError::Wrong)?;
+        // Where the user's home folder is must not matter in a project.
+        let home = facts.home.take();
         let repository = facts.repository.as_ref();
         let repository = repository.filter(|repository| repository.layout != Layout::Bare);
         let top = match repository {
-            Some(repository) => &repository.checkout,
-            None => facts.marked.as_ref().unwrap_or(&facts.folder),
+            Some(repository) => repository.checkout.as_path(),
+            None => folder_of_project(&facts, home.as_deref())?,
         };
         let tree = WorkingTree::find(top, repository.is_some())?;
         let listing = tree.files()?;
@@ -116,6 +117,26 @@ impl Repository {
         let line = secrets::mask(text.lines().nth(spot.line.checked_sub(1)?)?).into_owned();
         Some(for_model::one_line(&line).chars().take(MAX_EXCERPT_CHARS).collect())
     }
+}
+
+/// The project around a folder that is in no repository. Refuses the folder of all files, and one
+/// with all files of the user: to list them takes minutes. (A repository says what belongs to it.)
+fn folder_of_project<'f>(
+    facts: &'f FolderFacts,
+    home: Option<&Path>,
+) -> Result<&'f Path, CheckError> {
+    let is_too_large = |folder: &Path| {
+        folder.parent().is_none() || home.is_some_and(|home| home.starts_with(folder))
+    };
+    let marked = facts.marked.as_deref().filter(|marked| !is_too_large(marked));
+    let folder = marked.unwrap_or(&facts.folder);
+    if is_too_large(folder) {
+        return Err(CheckError::Wrong(format!(
+            "{} is no project, and your home folder is in it; go into a project, or name its folder with --dir",
+            folder.display()
+        )));
+    }
+    Ok(folder)
 }
 
 fn settings_text(tree: &WorkingTree) -> Result<Option<String>, CheckError> {

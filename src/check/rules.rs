@@ -1,13 +1,15 @@
 //! The rules. A rule about files is a pure function of `CheckedFiles`, in a file that is named
 //! after it: `orphan_note`, `stale_note`. `links` and `handoffs` each hold several rules about the
 //! same data. Rules about sessions are `budget` and `unstable_output`. Shared by the rules:
-//! `checked_files`, `text_file`, `spans`, `names`, `tree`, `roles`, `pattern`, `session_finding`.
+//! `checked_files`, `text_file`, `spans`, `names`, `tree`, `ignored`, `sites`, `roles`, `pattern`,
+//! `session_finding`.
 
 pub(crate) mod budget;
 mod checked_files;
 mod duplicate_note;
 mod giant_note;
 mod handoffs;
+mod ignored;
 mod links;
 mod names;
 mod orphan_note;
@@ -15,6 +17,7 @@ mod pattern;
 pub mod roles;
 mod secret;
 mod session_finding;
+mod sites;
 mod spans;
 mod stale_note;
 pub mod static_context;

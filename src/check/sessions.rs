@@ -49,7 +49,7 @@ impl Sessions {
         if builds_twice || is_measured {
             breakpoint::reach("check:again");
             let sandbox = Sandbox::new(facts.repository, None)?;
-            let facts = SnapshotFacts::read(&sandbox, None)?;
+            let facts = facts.read_again(&sandbox)?;
             let builder = ContextBuilder::new(&facts, true)?;
             if builds_twice {
                 again = builder.texts()?;

@@ -28,25 +28,40 @@ pub(crate) struct Snapshot<'r> {
 type Texts = HashMap<String, String>;
 
 impl<'r> Snapshot<'r> {
-    pub(crate) fn of_working_tree(sandbox: &Sandbox<'_>) -> Result<Snapshot<'r>, CheckError> {
+    /// With an earlier snapshot of the same tree, takes from there when files changed: git is asked
+    /// once.
+    pub(crate) fn of_working_tree(
+        sandbox: &Sandbox<'_>,
+        earlier: Option<&Snapshot<'_>>,
+    ) -> Result<Snapshot<'r>, CheckError> {
         let (repository, roles) = (sandbox.repository, sandbox.roles());
-        let mut uncommitted = repository.tree.changed_since("HEAD")?;
-        uncommitted.extend(repository.listing.untracked.iter().cloned());
+        let uncommitted = match earlier {
+            Some(earlier) => earlier.uncommitted.clone(),
+            None => {
+                let mut changed = repository.tree.changed_since("HEAD")?;
+                changed.extend(repository.listing.untracked.iter().cloned());
+                changed
+            }
+        };
         let paths = &repository.listing.paths;
-        let is_read = |path: &&str| roles.is_read(path) || is_gitignore(path);
-        let read: Vec<&str> = paths.iter().map(String::as_str).filter(is_read).collect();
+        let paths_read = |is_read: &dyn Fn(&str) -> bool| -> Vec<&str> {
+            paths.iter().map(String::as_str).filter(|path| is_read(path)).collect()
+        };
         let baseline = paths.get(&roles.settings.baseline).map(String::as_str);
         // The history has no time for uncommitted changes; git would search all of it in vain.
-        let dated = read.iter().copied().chain(baseline);
-        let dated = dated.filter(|path| !uncommitted.contains(*path)).collect();
-        let times = repository.tree.times("HEAD", &dated)?;
+        let dated = paths_read(&|path| roles.has_role(path)).into_iter().chain(baseline);
+        let dated: HashSet<&str> = dated.filter(|path| !uncommitted.contains(*path)).collect();
+        let times = match earlier {
+            Some(earlier) => earlier.times(&dated),
+            None => repository.tree.times("HEAD", &dated)?,
+        };
         let modified = |path: &str| {
             // Without a history, the age of a handoff is unknown, so it does not count as too old.
             let is_ageless = repository.tree.newest.is_none() && roles.is_handoff(path);
             let undated = if is_ageless { repository.now } else { repository.undated() };
             times.get(path).copied().unwrap_or(undated)
         };
-        let texts = read_texts(sandbox, None, &read)?;
+        let texts = read_texts(sandbox, None, &paths_read(&|path| roles.is_read(path)))?;
         let snapshot = Snapshot::new(sandbox, None, paths.iter(), texts, modified)?;
         Ok(Snapshot { uncommitted, ..snapshot })
     }
@@ -64,7 +79,7 @@ impl<'r> Snapshot<'r> {
             Some((path.to_owned(), file.text.clone()?))
         };
         let paths = base.files.keys().map(String::as_str);
-        let read: Vec<&str> = paths.filter(|path| roles.is_read(path)).collect();
+        let read: Vec<&str> = paths.filter(|path| roles.has_role(path)).collect();
         let mut texts: Texts = read.iter().filter_map(|path| unchanged(path)).collect();
         let is_changed = |path: &&str| !texts.contains_key(*path);
         let changed: Vec<&str> = read.iter().copied().filter(is_changed).collect();
@@ -99,6 +114,11 @@ impl<'r> Snapshot<'r> {
         let handoffs = files.iter().filter(|file| sandbox.roles().is_handoff(&file.path));
         let handoffs = handoffs.filter_map(CommittedHandoff::read).collect();
         Ok(Snapshot { base, files, handoffs, uncommitted: HashSet::new() })
+    }
+
+    fn times(&self, wanted: &HashSet<&str>) -> HashMap<String, Timestamp> {
+        let files = self.files.iter().filter(|file| wanted.contains(file.path.as_str()));
+        files.map(|file| (file.path.clone(), file.modified)).collect()
     }
 
     /// The files that a session reads from disk: ignore rules, and the files that handoffs list.

@@ -2,12 +2,12 @@
 
 use clap::Args as ClapArgs;
 
-use crate::cli::outcome::Outcome;
+use crate::cli::outcome::{Failure, Outcome};
 use crate::cli::place::PlaceArgs;
 use crate::cli::question::QuestionArgs;
 use crate::cli::screen::Screen;
 use crate::cli::search::links;
-use crate::cli::values::moment;
+use crate::cli::values::{from_one, moment};
 use crate::core::search::answer::ContextAnswer;
 use crate::core::text::for_terminal::{self, Style};
 use crate::core::time::Timestamp;
@@ -15,17 +15,17 @@ use crate::sources::context::{ContextQuestion, context};
 
 /// Show the concepts that share notes with a concept
 ///
-/// In maenifold's order: the neighbours with the most common notes, weighted by how fresh those notes are.
+/// In maenifold's order: the neighbours with the most common notes, weighted by how fresh those notes are. Ends
+/// with 1 if no note mentions the concept.
 #[derive(Debug, ClapArgs)]
 pub(super) struct ContextArgs {
     /// The concept, in any spelling: "Auth Flow", auth-flow, auth_flow
-    #[arg(allow_hyphen_values = true)]
     concept: String,
     /// How many steps to go; above 1 also lists concepts further away
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(0..=5))]
     depth: u32,
     /// How many concepts at most
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = from_one)]
     max_entities: usize,
     /// Answer as of this moment, like 2026-01-31T12:00:00Z
     #[arg(long, value_name = "TIME", value_parser = moment)]
@@ -41,13 +41,14 @@ pub(super) fn run(place: &PlaceArgs, args: &ContextArgs, screen: &mut Screen) ->
         depth: args.depth,
         max_entities: args.max_entities,
     };
-    args.question.ask(
+    let answer = args.question.ask(
         place,
         screen,
         |client| client.context(question),
         |workspace| context(workspace, question),
         print,
-    )
+    )?;
+    if answer.known { Ok(()) } else { Err(Failure::said_no()) }
 }
 
 fn print(answer: &ContextAnswer, screen: &mut Screen) {

@@ -16,7 +16,7 @@ use crate::app::handoff::{HandoffError, Handoffs};
 use crate::cli::outcome::{Failure, NO, Outcome, UNAVAILABLE, USAGE};
 use crate::cli::place::PlaceArgs;
 use crate::cli::screen::Screen;
-use crate::core::handoff::HandoffId;
+use crate::core::handoff::{HandoffId, TypedId};
 use crate::core::text::for_terminal;
 
 /// Leave work for the next session, and pick up what was left
@@ -107,8 +107,13 @@ impl From<HandoffError> for Failure {
 }
 
 /// The ids that were typed, or `None` for the default where there are none.
-fn named_or_default(ids: &[HandoffId]) -> Vec<Option<&HandoffId>> {
+fn named_or_default(ids: &[TypedId]) -> Vec<Option<&TypedId>> {
     if ids.is_empty() { vec![None] } else { ids.iter().map(Some).collect() }
+}
+
+/// The handoff that is meant by an id as it was typed.
+fn meant(handoffs: &Handoffs, typed: Option<&TypedId>) -> Result<Option<HandoffId>, HandoffError> {
+    typed.map(|typed| handoffs.named(typed)).transpose()
 }
 
 /// Does something for each of several, in order. Reports failures and goes on with the rest.

@@ -31,7 +31,7 @@ pub(super) struct IndexArgs {
     /// Keep running, and keep the index up to date
     #[arg(long, conflicts_with = "json")]
     watch: bool,
-    /// Leave out vaults that cannot be opened, as a session start does
+    /// Say nothing about vaults that cannot be opened: a session start has said it
     #[arg(long, hide = true)]
     what_answers: bool,
     /// Leave out maenifold's memory, as a session start does for which maenifold's database answers
@@ -44,11 +44,10 @@ pub(super) struct IndexArgs {
 
 pub(super) fn run(place: &PlaceArgs, args: &IndexArgs, screen: &mut Screen) -> Outcome {
     let request = place.request();
-    let workspace = if args.what_answers {
-        Workspace::find_reachable(&request, !args.without_memory)?
-    } else {
-        Workspace::find(&request)?
-    };
+    let (workspace, errors) = Workspace::find_with(&request, !args.without_memory)?;
+    if !args.what_answers {
+        screen.complain_about(&errors);
+    }
     let mode = if args.full { Mode::Full } else { Mode::Incremental };
     let bar = if args.json || !io::stderr().is_terminal() {
         ProgressBar::hidden()

@@ -83,7 +83,7 @@ impl PromptArgs {
 /// Limits of a context.
 #[derive(Debug, ClapArgs)]
 pub(super) struct LimitArgs {
-    /// How many tokens at most [default: 4000, or what TOKEN_LIMIT or the configuration says]
+    /// How many tokens at most [default: 4000, or what KGCTX_TOKEN_LIMIT or the configuration says]
     #[arg(long, value_name = "TOKENS")]
     pub(super) budget: Option<u32>,
     /// Keep to the limits of this host, too [default: plain]

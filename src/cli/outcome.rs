@@ -32,6 +32,11 @@ impl Failure {
     pub(super) fn new(code: u8, message: impl Display) -> Failure {
         Failure { code, message: message.to_string() }
     }
+
+    /// The answer is no, and was printed.
+    pub(super) fn said_no() -> Failure {
+        Failure::new(NO, "")
+    }
 }
 
 impl From<AppError> for Failure {

@@ -4,8 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 
+use crate::cli::outcome::Failure;
+use crate::cli::screen::Screen;
 use crate::core::source::SourcePreference;
-use crate::workspace::Request;
+use crate::workspace::{Request, Workspace};
 
 /// In the help of a command these come after its own.
 #[derive(Debug, ClapArgs)]
@@ -23,6 +25,13 @@ pub(super) struct PlaceArgs {
 impl PlaceArgs {
     pub(super) fn request(&self) -> Request {
         Request { dir: self.dir.clone(), vaults: self.vaults.clone(), ..Request::default() }
+    }
+
+    /// The workspace with the vaults that can be opened; complains about the others.
+    pub(super) fn workspace(&self, screen: &mut Screen) -> Result<Workspace, Failure> {
+        let (workspace, errors) = Workspace::find(&self.request())?;
+        screen.complain_about(&errors);
+        Ok(workspace)
     }
 
     pub(super) fn request_from(&self, source: Option<SourcePreference>) -> Request {

@@ -3,7 +3,7 @@
 use clap::Args as ClapArgs;
 use serde::Serialize;
 
-use crate::cli::outcome::Outcome;
+use crate::cli::outcome::Failure;
 use crate::cli::place::PlaceArgs;
 use crate::cli::screen::Screen;
 use crate::cli::values::{one_of, source_help};
@@ -23,7 +23,7 @@ pub(super) struct QuestionArgs {
 }
 
 impl QuestionArgs {
-    /// Asks maenifold if `--source` says so, else the index, and prints the answer.
+    /// Asks maenifold if `--source` says so, else the index. Prints and returns the answer.
     pub(super) fn ask<Answer: Serialize>(
         &self,
         place: &PlaceArgs,
@@ -31,7 +31,7 @@ impl QuestionArgs {
         maenifold: impl FnOnce(MaenifoldClient) -> Result<Answer, AppError>,
         index: impl FnOnce(&Workspace) -> Result<(Answer, Refreshed), AppError>,
         print: impl FnOnce(&Answer, &mut Screen),
-    ) -> Outcome {
+    ) -> Result<Answer, Failure> {
         let request = place.request_from(self.source);
         let client = self.source.map(|_| MaenifoldClient::find(&request)).transpose()?.flatten();
         let answer = if let Some(client) = client {
@@ -40,7 +40,7 @@ impl QuestionArgs {
             }
             maenifold(client)?
         } else {
-            let (answer, refreshed) = index(&Workspace::find(&place.request())?)?;
+            let (answer, refreshed) = index(&place.workspace(screen)?)?;
             screen.notice(refreshed.notice.as_ref());
             answer
         };
@@ -49,6 +49,6 @@ impl QuestionArgs {
         } else {
             print(&answer, screen);
         }
-        Ok(())
+        Ok(answer)
     }
 }

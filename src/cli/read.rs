@@ -6,10 +6,10 @@ use crate::cli::outcome::{Failure, NO, Outcome};
 use crate::cli::place::PlaceArgs;
 use crate::cli::screen::Screen;
 use crate::cli::search::links;
+use crate::cli::values::from_one;
 use crate::core::search::answer::{NamedNote, ReadAnswer};
 use crate::core::text::for_terminal;
 use crate::sources::read::{ReadQuestion, read};
-use crate::workspace::Workspace;
 
 /// Show the text of a note, as far as there is room
 ///
@@ -18,15 +18,14 @@ use crate::workspace::Workspace;
 #[derive(Debug, ClapArgs)]
 pub(super) struct ReadArgs {
     /// The note's address, path, title, alias or file name, or a concept
-    #[arg(allow_hyphen_values = true)]
     note: String,
     /// More words of the same name
     more: Vec<String>,
     /// How many tokens at most
-    #[arg(long, value_name = "N", default_value_t = 2_000)]
+    #[arg(long, value_name = "N", default_value_t = 2_000, value_parser = from_one)]
     tokens: usize,
     /// Begin at this line
-    #[arg(long, value_name = "LINE", default_value_t = 1)]
+    #[arg(long, value_name = "LINE", default_value_t = 1, value_parser = from_one)]
     from: usize,
     /// Print JSON
     #[arg(long)]
@@ -41,7 +40,7 @@ pub(super) fn run(place: &PlaceArgs, args: &ReadArgs, screen: &mut Screen) -> Ou
         from: args.from,
         tokens: args.tokens,
     };
-    let ((answer, text), refreshed) = read(&Workspace::find(&place.request())?, question)?;
+    let ((answer, text), refreshed) = read(&place.workspace(screen)?, question)?;
     screen.notice(refreshed.notice.as_ref());
     if args.json {
         screen.json(&answer);

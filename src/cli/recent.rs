@@ -7,7 +7,7 @@ use crate::cli::place::PlaceArgs;
 use crate::cli::question::QuestionArgs;
 use crate::cli::screen::Screen;
 use crate::cli::search::concepts;
-use crate::cli::values::{moment, one_of};
+use crate::cli::values::{from_one, moment, one_of};
 use crate::core::search::answer::{RecentAnswer, RecentFilter};
 use crate::core::text::for_terminal::{self, Style};
 use crate::core::time::{Timespan, Timestamp};
@@ -20,7 +20,7 @@ pub(super) struct RecentArgs {
     #[arg(long, value_name = "SPAN", default_value = "24h", value_parser = Timespan::parse, allow_hyphen_values = true)]
     timespan: Timespan,
     /// How many notes at most
-    #[arg(long, default_value_t = 10)]
+    #[arg(long, default_value_t = 10, value_parser = from_one)]
     limit: usize,
     /// Which notes
     #[arg(long, default_value = "all", value_parser = one_of(filter_help))]
@@ -53,7 +53,8 @@ pub(super) fn run(place: &PlaceArgs, args: &RecentArgs, screen: &mut Screen) -> 
         |client| client.recent(question),
         |workspace| recent(workspace, question),
         |answer, screen| print(answer, args.timespan, screen),
-    )
+    )?;
+    Ok(())
 }
 
 fn print(answer: &RecentAnswer, timespan: Timespan, screen: &mut Screen) {

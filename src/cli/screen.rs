@@ -98,6 +98,13 @@ impl Screen {
         let _ = io::stderr().write_all(text.as_bytes());
     }
 
+    /// Says what was left out of the answer, and why.
+    pub(super) fn complain_about(&mut self, errors: &[impl Display]) {
+        for error in errors {
+            self.complain(&format!("kgctx: {}\n", for_terminal::lines(&error.to_string())));
+        }
+    }
+
     /// Says what a person may want to know about the index.
     pub(super) fn notice(&mut self, notice: Option<&Notice>) {
         if let Some(notice) = notice {

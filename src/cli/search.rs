@@ -2,10 +2,11 @@
 
 use clap::Args as ClapArgs;
 
-use crate::cli::outcome::Outcome;
+use crate::cli::outcome::{Failure, Outcome};
 use crate::cli::place::PlaceArgs;
 use crate::cli::question::QuestionArgs;
 use crate::cli::screen::Screen;
+use crate::cli::values::from_one;
 use crate::core::note::concept::Concept;
 use crate::core::search::answer::{Match, SearchAnswer, SearchHit};
 use crate::core::text::for_terminal::{self, Style};
@@ -17,16 +18,16 @@ const CONCEPTS_SHOWN: usize = 8;
 /// Find notes by their words, title, alias or concept
 ///
 /// A note whose title is the query comes first, then one with that alias or file name, then notes that mention
-/// it as a concept or hold its words. Any text is a valid query; a memory:// address finds its note.
+/// it as a concept or hold its words. Any text is a valid query, behind -- also one that begins with a hyphen; a
+/// memory:// address finds its note. Ends with 1 if no note matches.
 #[derive(Debug, ClapArgs)]
 pub(super) struct SearchArgs {
     /// What to look for
-    #[arg(allow_hyphen_values = true)]
     query: String,
     /// More words of the same query
     more: Vec<String>,
     /// How many notes at most
-    #[arg(long, default_value_t = 5)]
+    #[arg(long, default_value_t = 5, value_parser = from_one)]
     limit: usize,
     #[command(flatten)]
     question: QuestionArgs,
@@ -34,13 +35,14 @@ pub(super) struct SearchArgs {
 
 pub(super) fn run(place: &PlaceArgs, args: &SearchArgs, screen: &mut Screen) -> Outcome {
     let query = [std::slice::from_ref(&args.query), &args.more].concat().join(" ");
-    args.question.ask(
+    let answer = args.question.ask(
         place,
         screen,
         |client| client.search(&query, args.limit),
         |workspace| search(workspace, &query, args.limit),
         print,
-    )
+    )?;
+    if answer.results.is_empty() { Err(Failure::said_no()) } else { Ok(()) }
 }
 
 fn print(answer: &SearchAnswer, screen: &mut Screen) {

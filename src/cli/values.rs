@@ -20,6 +20,12 @@ pub(super) fn some_of<T: Named>(
         .try_map(|name| T::parse(&name).ok_or_else(|| format!("{name} is unknown")))
 }
 
+/// Reads how many there are to be at least one of.
+pub(super) fn from_one(text: &str) -> Result<usize, String> {
+    let number = text.parse().ok().filter(|number| *number > 0);
+    number.ok_or_else(|| "it is not a number from 1 on".to_owned())
+}
+
 pub(super) fn moment(text: &str) -> Result<Timestamp, String> {
     let seconds = || text.parse::<i64>().ok().map(Timestamp::from_seconds);
     Timestamp::parse(text).or_else(seconds).ok_or_else(|| {

@@ -16,7 +16,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-pub use crate::core::handoff::id::{HandoffId, NoHandoffId};
+pub use crate::core::handoff::id::{HandoffId, NoHandoffId, TypedId};
 use crate::core::named::named;
 use crate::core::time::{Timespan, Timestamp};
 

@@ -21,6 +21,8 @@ pub struct Directories {
 }
 
 /// Why there are none.
+const RELATIVE_HOME: &str = "KGCTX_HOME is a relative path, which names another folder in every place; \
+     set it to an absolute one";
 const NO_HOME: &str =
     "neither KGCTX_HOME nor HOME names a folder; set KGCTX_HOME to where kgctx may keep its files";
 
@@ -35,7 +37,7 @@ impl Directories {
     /// Uses `KGCTX_HOME` for everything, else the XDG folders.
     pub fn locate(environment: &Environment) -> Result<Directories, &'static str> {
         if let Some(home) = environment.path("KGCTX_HOME") {
-            return Ok(Directories::below(&home));
+            return home.is_absolute().then(|| Directories::below(&home)).ok_or(RELATIVE_HOME);
         }
         let below = |variable: &str, default: &str| {
             environment
@@ -92,6 +94,7 @@ mod tests {
         assert_eq!(found.config, Path::new("/k"));
         assert_eq!(found.cache, Path::new("/k/cache"));
         assert_eq!(found.state, Path::new("/k/state"));
+        assert_eq!(locate(&[("KGCTX_HOME", "k"), ("HOME", "/home/ada")]), Err(RELATIVE_HOME));
     }
 
     #[test]

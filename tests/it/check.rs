@@ -1,6 +1,7 @@
 //! `kgctx check`: from a checkout to a report, with real repositories.
 
 mod action;
+mod cost;
 mod growth;
 mod messages;
 mod real_session;

@@ -68,7 +68,7 @@ impl Scratch {
             home: Some(self.path().join("kgctx-home")),
             ..Request::default()
         };
-        Workspace::find(&request).unwrap()
+        Workspace::find(&request).unwrap().0
     }
 
     /// The binary, about to run in this folder. Contexts are ranked by frequency, whose lines most tests know by heart;
@@ -93,6 +93,16 @@ impl Scratch {
     /// Runs the binary and reads its answer as JSON.
     pub(crate) fn json<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Value {
         serde_json::from_str(&self.run(arguments)).unwrap()
+    }
+
+    /// Runs the binary in silence, and reads its answer as JSON: yes, or no.
+    pub(crate) fn answer<S: AsRef<OsStr>>(
+        &self,
+        arguments: impl IntoIterator<Item = S>,
+    ) -> (i32, Value) {
+        let output = self.kgctx(arguments).output().unwrap();
+        assert_eq!(stderr(&output), "");
+        (output.status.code().unwrap(), serde_json::from_slice(&output.stdout).unwrap())
     }
 
     /// Runs the binary, expects it to fail, and returns exit code and message.

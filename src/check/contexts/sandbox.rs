@@ -45,8 +45,14 @@ impl<'r> Sandbox<'r> {
         // The folders of both versions: a vault that exists in only one of them is empty in the
         // other.
         let of_base = base.iter().flat_map(|base| base.files.keys());
+        let mut last_folder = None;
         for path in repository.listing.paths.iter().chain(of_base) {
-            checkout.make_folder_of(path)?;
+            // Sorted: most files are in the folder of the one before.
+            let folder = path.rsplit_once('/').map(|(folder, _)| folder);
+            if let Some(folder) = folder.filter(|_| folder != last_folder) {
+                checkout.make_folder(folder)?;
+            }
+            last_folder = folder;
             // The search for places of notes looks at these names. The notes themselves stay in memory.
             if places::is_looked_at(path) {
                 checkout.write(path, b"")?;

@@ -46,8 +46,7 @@ impl TempCheckout {
         self.project.join(path).is_dir()
     }
 
-    pub(crate) fn make_folder_of(&self, file: &str) -> Result<(), CheckError> {
-        let Some((folder, _)) = file.rsplit_once('/') else { return Ok(()) };
+    pub(crate) fn make_folder(&self, folder: &str) -> Result<(), CheckError> {
         fs::create_dir_all(self.project.join(folder)).map_err(failed)
     }
 

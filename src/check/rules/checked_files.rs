@@ -5,8 +5,10 @@ use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
+use super::ignored::Ignored;
 use super::links::{ResolvedLink, Resolver};
 use super::names::Names;
+use super::sites::{Sites, navigation};
 use super::spans::Spans;
 use super::tree::{self, Tree};
 use super::{CheckedVault, RuleInput};
@@ -20,14 +22,21 @@ use crate::core::time::Timestamp;
 /// The names of files that describe their folder.
 const INDEX_NAMES: [&str; 6] = ["readme", "index", "agents", "claude", "gemini", "_index"];
 
+/// The most findings of a rule per file.
+pub(super) const MAX_PER_FILE: usize = 200;
+
 pub(super) struct CheckedFiles<'a> {
     pub(super) input: &'a RuleInput<'a>,
     pub(super) tree: Tree<'a>,
+    pub(super) ignored: Ignored<'a>,
+    pub(super) sites: Sites<'a>,
     /// Sorted by path.
     pub(super) files: Vec<CheckedFile<'a>>,
     pub(super) names: Names,
     /// The links of each file, sorted by position.
     pub(super) links: Vec<Vec<ResolvedLink>>,
+    /// The notes that the navigation of a site lists.
+    pub(super) listed: Vec<usize>,
 }
 
 #[derive(Debug)]
@@ -52,9 +61,12 @@ impl<'a> CheckedFiles<'a> {
         files.sort_by(|a, b| a.path.cmp(b.path));
         let names = Names::new(input.links, &files);
         let tree = Tree::new(input.files, input.unread);
-        let mut checked = CheckedFiles { input, tree, files, names, links: Vec::new() };
+        let (ignored, sites) = (Ignored::new(input.files), Sites::new(input.files, &tree));
+        let (links, listed) = (Vec::new(), Vec::new());
+        let mut checked = CheckedFiles { input, tree, ignored, sites, files, names, links, listed };
         let resolver = Resolver::new(&checked);
-        checked.links = checked.files.iter().map(|file| resolver.links(file)).collect();
+        let links = checked.files.iter().map(|file| resolver.links(file)).collect();
+        (checked.listed, checked.links) = (navigation::listed(&checked.sites, &resolver), links);
         checked
     }
 
@@ -117,6 +129,29 @@ impl<'a> CheckedFile<'a> {
         hint: impl Into<String>,
     ) -> Problem<'_> {
         Problem { file: self, range, message: message.into(), hint: hint.into() }
+    }
+
+    /// The problems at these places: the first ones, and one that counts the others.
+    pub(super) fn problems<T>(
+        &self,
+        found: Vec<(Range<usize>, T)>,
+        summary: &str,
+        describe: impl Fn(&Range<usize>, T) -> (String, String),
+    ) -> Vec<Problem<'_>> {
+        let mut found = found.into_iter();
+        let first = found.by_ref().take(MAX_PER_FILE);
+        let mut problems: Vec<Problem<'_>> = first
+            .map(|(range, what)| {
+                let (message, hint) = describe(&range, what);
+                self.problem(range, message, hint)
+            })
+            .collect();
+        let more = found.len();
+        problems.extend(found.next().map(|(range, _)| {
+            let message = format!("from here on {more} more {summary}");
+            self.problem(range, message, "mend those above first: they may have one cause")
+        }));
+        problems
     }
 
     /// The note's title, as in the index.

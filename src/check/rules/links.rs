@@ -2,26 +2,28 @@
 //!
 //! **dangling-link** checks notes, handoffs and static files. A markdown link, an image or a link
 //! definition dangles if the repository has no such file or folder, relative to the file's folder,
-//! the top (`/path`), or the vault. The ending `.md` can be omitted. Skips links with a scheme,
-//! links that leave the repository (`../../issues`), headings (`#part`), placeholders, and links in
-//! code or HTML. A `memory://` address dangles if it names a vault of this repository and no note
+//! the top (`/path`), the vault, or as the site generator around it resolves links (`sites`). The
+//! ending `.md` can be omitted. Skips links with a scheme, links that leave the repository, pages
+//! of the repository's host (`../../issues`), pages that git ignores, headings (`#part`),
+//! placeholders, and links in code or HTML. A `memory://` address dangles if it names a vault of this repository and no note
 //! in it. A `[[link]]` dangles only under `links = "obsidian"`, if no note has that title, alias,
 //! file name or path, and no other file has that name: in maenifold, a concept needs no note.
 //!
 //! **ambiguous-link** checks `[[links]]` in the same files: two or more notes have that name, and
 //! none has it as a better kind of name. The kinds, best first: path, title, alias, file name.
 
+mod host_page;
 mod resolver;
+mod view;
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::checked_files::{CheckedFile, CheckedFiles, Problem};
 use super::text_file;
 use resolver::LinkKind;
 pub(super) use resolver::{LinkTarget, ResolvedLink, Resolver};
 
-/// The most findings of a rule per file.
-const MAX_PER_FILE: usize = 200;
 /// Endings of files that a link without a folder can name.
 const FILE_ENDINGS: [&str; 12] = [
     ".md", ".mdx", ".txt", ".png", ".jpg", ".jpeg", ".svg", ".gif", ".pdf", ".json", ".yaml",
@@ -37,18 +39,10 @@ fn problems<'c, T>(
 ) -> Vec<Problem<'c>> {
     let mut problems = Vec::new();
     for (file, links) in checked.files.iter().zip(&checked.links) {
-        let picked = links.iter().filter_map(|link| Some((&link.range, pick(&link.target)?)));
-        let mut picked = picked.collect::<Vec<_>>().into_iter();
-        for (range, target) in picked.by_ref().take(MAX_PER_FILE) {
-            let (message, hint) = describe(file, range, target);
-            problems.push(file.problem(range.clone(), message, hint));
-        }
-        let more = picked.len();
-        if let Some((range, _)) = picked.next() {
-            let message = format!("from here on {more} more {summary}");
-            let hint = "mend those above first: they may have one cause";
-            problems.push(file.problem(range.clone(), message, hint));
-        }
+        let picked =
+            links.iter().filter_map(|link| Some((link.range.clone(), pick(&link.target)?)));
+        let describe = |range: &Range<usize>, target| describe(file, range, target);
+        problems.extend(file.problems(picked.collect(), summary, describe));
     }
     problems
 }
@@ -85,7 +79,7 @@ pub(super) fn dangling<'c>(checked: &'c CheckedFiles<'_>) -> Vec<Problem<'c>> {
 
 pub(super) fn ambiguous<'c>(checked: &'c CheckedFiles<'_>) -> Vec<Problem<'c>> {
     let pick = |target: &LinkTarget| match target {
-        LinkTarget::Notes(numbers) => Some(numbers.clone()),
+        LinkTarget::Notes(numbers) => Some(Arc::clone(numbers)),
         _ => None,
     };
     let summary = "links of this file may mean several notes";

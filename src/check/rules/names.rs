@@ -1,6 +1,7 @@
 //! The names of notes for `[[links]]`, and which note a link means.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::checked_files::CheckedFile;
 use super::tree;
@@ -13,7 +14,7 @@ pub(super) struct Names {
     style: LinkStyle,
     /// By path from the vault or the top, title, alias, file name, and suffix of the path. An
     /// earlier kind takes precedence over a later one.
-    kinds: [HashMap<String, Vec<usize>>; 5],
+    kinds: [HashMap<String, Arc<Vec<usize>>>; 5],
 }
 
 impl Names {
@@ -44,7 +45,7 @@ impl Names {
 
     fn add(&mut self, kind: usize, name: &str, number: usize) {
         let Some(key) = self.key(name) else { return };
-        let numbers = self.kinds[kind].entry(key).or_default();
+        let numbers = Arc::make_mut(self.kinds[kind].entry(key).or_default());
         if numbers.last() != Some(&number) {
             numbers.push(number);
         }
@@ -65,11 +66,12 @@ impl Names {
         }
     }
 
-    /// The indexes of the notes with that name, by the best kind of name.
-    pub(super) fn find(&self, name: &str) -> &[usize] {
-        let Some(key) = self.key(name) else { return &[] };
-        let found = self.kinds.iter().find_map(|names| names.get(&key));
-        found.map_or(&[], Vec::as_slice)
+    /// The indexes of the notes with that name, by the best kind of name. Shared: a thousand notes
+    /// may have the name that a thousand links give.
+    pub(super) fn find(&self, name: &str) -> Arc<Vec<usize>> {
+        let found =
+            self.key(name).and_then(|key| self.kinds.iter().find_map(|names| names.get(&key)));
+        found.cloned().unwrap_or_default()
     }
 }
 

@@ -1,6 +1,7 @@
 //! **orphan-note**: an unconnected note. It links to no other note, shares no concept with another
-//! note, and no note, handoff or static file links to it. Skips files that describe their folder
-//! (README, index, AGENTS, CLAUDE), notes at the top of a project, and a repository with one note.
+//! note, no note, handoff or static file links to it, and no site's navigation lists it. Skips files
+//! that describe their folder (README, index, AGENTS, CLAUDE), notes at the top of a project, and a
+//! repository with one note.
 
 use std::collections::HashMap;
 
@@ -14,6 +15,9 @@ pub(super) fn find<'c>(checked: &'c CheckedFiles<'_>) -> Vec<Problem<'c>> {
         return Vec::new();
     }
     let mut is_reached = vec![false; checked.files.len()];
+    for &number in &checked.listed {
+        is_reached[number] = true;
+    }
     for (from, links) in checked.links.iter().enumerate() {
         for link in links {
             let to = match &link.target {

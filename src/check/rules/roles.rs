@@ -1,6 +1,7 @@
 //! The roles of files: notes, handoffs, and static files, which hosts read on their own.
 
-use super::{CheckedVault, pattern, tree};
+use super::ignored::GITIGNORE;
+use super::{CheckedVault, pattern, sites, tree};
 use crate::check::repository::SETTINGS;
 use crate::check::settings::CheckSettings;
 use crate::core::note::not_note::is_note_name;
@@ -61,7 +62,12 @@ impl<'a> Roles<'a> {
         limits.find(|(pattern, _)| pattern::fits(pattern, path)).map(|(_, limit)| *limit)
     }
 
+    /// Whether the file is read, because of its role or because other files are understood by it.
     pub(crate) fn is_read(self, path: &str) -> bool {
+        self.has_role(path) || tree::name_of(path) == GITIGNORE || sites::is_read(path)
+    }
+
+    pub(crate) fn has_role(self, path: &str) -> bool {
         path == SETTINGS
             || self.is_note(path)
             || self.is_handoff(path)

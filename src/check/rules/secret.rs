@@ -7,11 +7,10 @@ const HINT: &str =
     "take it out, and change it where it is in use: it stays in the history of the repository";
 
 pub(super) fn find<'c>(file: &'c CheckedFile<'_>) -> Vec<Problem<'c>> {
-    let secrets = file.secrets().iter().map(|secret| {
-        let message = format!("this looks like a secret ({})", secret.kind);
-        file.problem(secret.range.clone(), message, HINT)
-    });
-    secrets.collect()
+    let secrets = file.secrets().iter().map(|secret| (secret.range.clone(), secret.kind));
+    file.problems(secrets.collect(), "texts in this file look like secrets", |_, kind| {
+        (format!("this looks like a secret ({kind})"), HINT.to_owned())
+    })
 }
 
 #[cfg(test)]

@@ -190,11 +190,16 @@ impl Reader<'_> {
 /// Formulas, `$…$` on one line and `$$…$$` over several: they contain no links.
 fn formulas(text: &str) -> Vec<Range<usize>> {
     let mut formulas = Vec::new();
-    let mut at = 0;
+    let (mut at, mut line_end) = (0, 0);
     while let Some(open) = memchr::memchr(b'$', &text.as_bytes()[at..]).map(|found| at + found) {
+        // Looks for the end of a line once: a line can be a whole file.
+        if line_end <= open {
+            let rest = memchr::memchr(b'\n', &text.as_bytes()[open..]);
+            line_end = rest.map_or(text.len(), |end| open + end);
+        }
         let (mark, rest) = match text[open..].strip_prefix("$$") {
             Some(rest) => ("$$", rest),
-            None => ("$", text[open + 1..].split('\n').next().unwrap_or_default()),
+            None => ("$", &text[open + 1..line_end]),
         };
         let start = open + mark.len();
         let opens = mark.len() == 2 || !rest.starts_with(char::is_whitespace);

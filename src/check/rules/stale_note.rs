@@ -4,17 +4,20 @@
 //! like it. (`dangling-link` finds links to such files.)
 //!
 //! Skips paths that are examples, placeholders, patterns, generated or ignored by git, paths in
-//! lines about past or future changes, and all paths in notes that are outdated or historical
+//! lines about past or future changes, paths that are the title of a code block, paths that any
+//! project may have in a page of a web site, and all paths in notes that are outdated or historical
 //! (CHANGELOG, `done/`, …).
 
 use std::ops::Range;
-
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use super::checked_files::{CheckedFile, CheckedFiles, Problem};
 use super::text_file;
 use super::tree;
 
+/// Folders that any project may have: in a page of a web site they are those of its reader.
+const COMMON_FOLDERS: &str = "\
+    .github app archetypes assets components content docs includes layouts pages public src static \
+    templates themes website";
 /// Statuses of outdated notes.
 const OVER: &str = "done completed complete obsolete superseded archived deprecated outdated";
 /// Endings of files that people write and keep.
@@ -29,7 +32,7 @@ const GENERATED: &str = "\
 /// Parts of paths that are placeholders.
 const PLACEHOLDERS: &str = "\
     foo bar baz qux path to some example examples sample my your xxx yyy name file filename dir folder \
-    yyyy mm placeholder";
+    doc page post hello yyyy mm placeholder";
 /// Parts of names that are placeholders for a time or a number.
 const TIME_PLACEHOLDERS: &str = "YYYY YYYYMMDD MM DD HH N NN NNN NNNN X XX XXX Y Z";
 /// Names of historical notes and folders.
@@ -38,24 +41,22 @@ const HISTORIES: &str = "\
     superseded";
 /// Words in lines about the past, the future, or possibilities.
 const OTHER_TIMES: &str = "\
-    add added adding adds become became changed converted could create created creates creating delete \
+    add added adding adds assume assumes assuming become became changed converted could create created creates creating delete \
     deleted deletes drop dropped earlier example extracted formerly future generate generated generates \
-    gone had if instance introduced legacy like longer may merged might migrated missing modified move \
+    gone had if imagine instance introduced legacy like longer may merged might migrated missing modified move \
     moved moves new old optional optionally output outputs plan planned previously propose proposed \
-    refactored remove removed removes rename renamed replaced replaces retired should split switched \
-    todo updated used was were will would write writes";
+    refactored remove removed removes rename renamed replaced replaces retired should split suppose \
+    switched todo updated used was were will would write writes";
 
 const OVER_HINT: &str = "remove the note, or move what still holds into another one";
 
 pub(super) fn find<'c>(checked: &'c CheckedFiles<'_>) -> Vec<Problem<'c>> {
-    let ignored = ignored(checked);
     let mut problems = Vec::new();
     for (_, file) in checked.notes() {
         let over = is_over(file).or_else(|| is_superseded(file));
         // An outdated note can name removed files.
         if over.is_none() && !is_history(file) {
-            let code = file.spans.code.iter();
-            problems.extend(code.filter_map(|range| gone_path(checked, file, range, &ignored)));
+            problems.extend(gone_paths(checked, file));
         }
         problems.extend(over);
     }
@@ -99,32 +100,50 @@ fn is_superseded<'c>(file: &'c CheckedFile<'_>) -> Option<Problem<'c>> {
     is_set.then(|| file.problem(place, message, OVER_HINT))
 }
 
-fn gone_path<'c>(
+fn gone_paths<'c>(checked: &CheckedFiles<'_>, file: &'c CheckedFile<'_>) -> Vec<Problem<'c>> {
+    let mut last_line = None;
+    let mut gone = Vec::new();
+    for range in &file.spans.code {
+        let Some(place) = gone_path(checked, file, range) else { continue };
+        let line = file.line(place.start);
+        // A line can be a whole file: it is read once.
+        let is_present = match last_line {
+            Some((last, is_present)) if last == line => is_present,
+            _ => !is_about_other_times(file, &place) && !is_title(file, &place),
+        };
+        last_line = Some((line, is_present));
+        if is_present {
+            gone.push((place, ()));
+        }
+    }
+    file.problems(gone, "paths in this file are not in the repository", |place, ()| {
+        let name = tree::name_of(&file.text[place.clone()]);
+        let way_out = "mend the note, or remove what it says about it";
+        let message =
+            format!("the note names {}, which is not in the repository", file.shown(place.clone()));
+        (message, text_file::hint(checked.tree.ending_with(name), way_out))
+    })
+}
+
+/// The position of the path in inline code, if it names a missing file.
+fn gone_path(
     checked: &CheckedFiles<'_>,
-    file: &'c CheckedFile<'_>,
+    file: &CheckedFile<'_>,
     range: &Range<usize>,
-    ignored: &Gitignore,
-) -> Option<Problem<'c>> {
+) -> Option<Range<usize>> {
     let code = file.text.get(range.clone())?;
     let path = path_in(code.trim_matches('`').trim())?;
     let tree = &checked.tree;
     let (first, _) = path.split_once('/')?;
-    if !tree.has_folder(first)
+    let is_readers = has_word(COMMON_FOLDERS, first) && checked.sites.is_page(file.path);
+    let is_there = is_readers
+        || !tree.has_folder(first)
         || tree.has(path)
         || tree.ending_with(path).is_some()
         || tree::joined(tree::folder_of(file.path), path).is_some_and(|path| tree.has(&path))
-        || ignored.matched_path_or_any_parents(path, false).is_ignore()
-        || is_about_other_times(&file.line_at(range.start).replace(code, ""))
-    {
-        return None;
-    }
+        || checked.ignored.has(tree, path);
     let start = range.start + code.find(path)?;
-    let place = start..start + path.len();
-    let way_out = "mend the note, or remove what it says about it";
-    let hint = text_file::hint(tree.ending_with(tree::name_of(path)), way_out);
-    let shown = file.shown(place.clone());
-    let message = format!("the note names {shown}, which is not in the repository");
-    Some(file.problem(place, message, hint))
+    (!is_there).then_some(start..start + path.len())
 }
 
 /// The path of a file, if the code contains nothing else.
@@ -146,34 +165,54 @@ fn path_in(code: &str) -> Option<&str> {
 
 fn is_placeholder(part: &str) -> bool {
     let stem = part.split('.').next().unwrap_or(part).to_lowercase();
+    // Examples are numbered: `doc1.md`.
+    let stem = stem.trim_end_matches(|c: char| c.is_ascii_digit());
     let mut words = stem.split(['-', '_']);
     let mut written = part.split(|c: char| !c.is_alphanumeric());
     written.any(|word| has_word(TIME_PLACEHOLDERS, word))
-        || has_word(PLACEHOLDERS, &stem)
+        || has_word(PLACEHOLDERS, stem)
         || words.any(|word| has_word("foo bar example your my dummy nonexistent", word))
 }
 
-/// Whether a line is about something else than the present. Ignores words in other inline code.
-fn is_about_other_times(line: &str) -> bool {
-    let prose = line.split('`').step_by(2);
-    let mut words = prose.flat_map(|piece| piece.split(|c: char| !c.is_alphanumeric()));
-    ["e.g.", "→", "->", "~~"].iter().any(|mark| line.contains(mark))
+/// The words around inline code in a line.
+fn prose(file: &CheckedFile<'_>, place: &Range<usize>) -> String {
+    let (start, _, end) = file.line(place.start);
+    let code = &file.spans.code;
+    let first = code.partition_point(|code| code.end <= start);
+    let mut prose = String::new();
+    let mut at = start;
+    for code in code[first..].iter().take_while(|code| code.start < end) {
+        prose.push_str(file.text.get(at..code.start).unwrap_or_default());
+        prose.push(' ');
+        at = code.end.min(end);
+    }
+    prose.push_str(file.text.get(at..end).unwrap_or_default());
+    prose
+}
+
+/// Whether a line is about something else than the present.
+fn is_about_other_times(file: &CheckedFile<'_>, place: &Range<usize>) -> bool {
+    let prose = prose(file, place);
+    let mut words = prose.split(|c: char| !c.is_alphanumeric());
+    ["e.g.", "→", "->", "~~"].iter().any(|mark| prose.contains(mark))
         || words.any(|word| has_word(OTHER_TIMES, &word.to_lowercase()))
 }
 
-/// The ignore rules at the top of the repository.
-fn ignored(checked: &CheckedFiles<'_>) -> Gitignore {
-    let mut rules = GitignoreBuilder::new("");
-    let file = checked.input.files.iter().find(|file| file.path == ".gitignore");
-    for line in file.and_then(|file| file.text.as_deref()).unwrap_or_default().lines() {
-        // Skips invalid patterns.
-        let _ = rules.add_line(None, line);
-    }
-    rules.build().unwrap_or_else(|_| Gitignore::empty())
+/// Whether a line is the title of a code block: hardly more than a path, or the label of a tab, above
+/// a fence. What follows is an example of such a file.
+fn is_title(file: &CheckedFile<'_>, place: &Range<usize>) -> bool {
+    let prose = prose(file, place);
+    let is_label = prose.trim_start().starts_with("=== ");
+    let words = prose.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let (_, _, end) = file.line(place.start);
+    let next = file.text[end..].lines().map(str::trim).find(|line| !line.is_empty());
+    (is_label || words.count() <= 1)
+        && next.is_some_and(|line| line.starts_with("```") || line.starts_with("~~~"))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::checked_files::MAX_PER_FILE;
     use super::super::tests::TestRepository;
     use crate::check::finding::Rule::StaleNote;
 
@@ -213,11 +252,44 @@ mod tests {
             "`src/gone.rs` was removed. We will write `src/next.rs`",
             "rename `src/a1.rs` → `src/b1.rs`",
             "src/gone.rs\n\n```\nsrc/gone.rs\n```\n",
+            "Assuming that the file is `src/gone.rs`",
+            "`src/doc1.md` `docs/page.md`",
         ] {
             for text in text.split_inclusive(". ") {
                 note(text).check(StaleNote, &[]);
             }
         }
+    }
+
+    #[test]
+    fn a_page_of_a_site_speaks_of_its_readers_files() {
+        let page =
+            |text: &str| note(text).with("mkdocs.yml", "nav:\n  - a.md\n").with_file("atlas/x.rs");
+        page("Open `src/gone.rs`.").check(StaleNote, &[]);
+        page("Open `atlas/gone.rs`.").check(StaleNote, &["docs/a.md:1:7+13"]);
+    }
+
+    #[test]
+    fn the_title_of_a_code_block_is_an_example() {
+        for text in [
+            "`src/gone.rs`:\n\n```\nx\n```\n",
+            "- vs `src/gone.rs`\n\n  ~~~\n  x\n  ~~~\n",
+            "=== \":material-file: In `src/gone.rs`\"\n\n    ``` css\n    x\n    ```\n",
+        ] {
+            note(text).check(StaleNote, &[]);
+        }
+        note("`src/gone.rs`:\n\nIt is the queue.\n").check(StaleNote, &["docs/a.md:1:2+11"]);
+        note("The queue is in `src/gone.rs`:\n\n```\nx\n```\n")
+            .check(StaleNote, &["docs/a.md:1:18+11"]);
+    }
+
+    #[test]
+    fn paths_that_are_too_many_to_be_told_are_counted() {
+        let text: String = (0..MAX_PER_FILE + 70).map(|n| format!("`src/gone/{n}.rs` ")).collect();
+        let findings = note(&text).of(StaleNote);
+        assert_eq!(findings.len(), MAX_PER_FILE + 1);
+        let last = &findings.last().unwrap().message;
+        assert_eq!(last, "from here on 70 more paths in this file are not in the repository");
     }
 
     #[test]

@@ -4,13 +4,14 @@ use clap::Args as ClapArgs;
 use serde_json::{Value, json};
 
 use crate::app::handoff::Handoffs;
-use crate::cli::handoff::{each, named_or_default};
+use crate::cli::handoff::{each, meant, named_or_default};
 use crate::cli::outcome::{Failure, Outcome, USAGE};
 use crate::cli::screen::Screen;
+use crate::cli::values::from_one;
 use crate::core::handoff::document;
 use crate::core::handoff::record::{FIELDS, HandoffRecord};
 use crate::core::handoff::section::shorten;
-use crate::core::handoff::{HandoffId, Kind, Status};
+use crate::core::handoff::{Kind, Status, TypedId};
 use crate::core::text::for_terminal::{self, Style};
 use crate::core::time::Timestamp;
 
@@ -131,8 +132,8 @@ fn remark(record: &HandoffRecord, now: Timestamp) -> String {
 #[derive(Debug, ClapArgs)]
 pub(super) struct ShowArgs {
     /// Which [default: the one that waits for the next session]
-    #[arg(value_parser = HandoffId::parse)]
-    ids: Vec<HandoffId>,
+    #[arg(value_parser = TypedId::parse)]
+    ids: Vec<TypedId>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -140,7 +141,8 @@ pub(super) struct ShowArgs {
 
 pub(super) fn show(handoffs: &Handoffs, args: &ShowArgs, screen: &mut Screen) -> Outcome {
     each(&named_or_default(&args.ids), screen, |id, screen| {
-        let record = handoffs.find(*id)?;
+        let id = meant(handoffs, *id)?;
+        let record = handoffs.find(id.as_ref())?;
         let text = handoffs.text(&record)?;
         if args.json {
             let read = handoffs.document(&record)?;
@@ -164,10 +166,10 @@ pub(super) fn show(handoffs: &Handoffs, args: &ShowArgs, screen: &mut Screen) ->
 #[derive(Debug, ClapArgs)]
 pub(super) struct LogArgs {
     /// Of which [default: of all]
-    #[arg(value_parser = HandoffId::parse)]
-    id: Option<HandoffId>,
+    #[arg(value_parser = TypedId::parse)]
+    id: Option<TypedId>,
     /// How many steps at most
-    #[arg(long, default_value_t = 30)]
+    #[arg(long, default_value_t = 30, value_parser = from_one)]
     limit: usize,
     /// Print JSON, a line for each step
     #[arg(long)]
@@ -175,7 +177,8 @@ pub(super) struct LogArgs {
 }
 
 pub(super) fn log(handoffs: &Handoffs, args: &LogArgs, screen: &mut Screen) -> Outcome {
-    let events = handoffs.log(args.id.as_ref(), args.limit)?;
+    let id = meant(handoffs, args.id.as_ref())?;
+    let events = handoffs.log(id.as_ref(), args.limit)?;
     if events.is_empty() && !args.json {
         let channel = for_terminal::one_line(&handoffs.channel);
         screen.line(format!("Nothing has happened in {channel} yet."));

@@ -4,9 +4,10 @@ use clap::{ArgGroup, Args as ClapArgs};
 use serde_json::json;
 
 use crate::app::handoff::{Handoffs, Picked};
+use crate::cli::handoff::meant;
 use crate::cli::outcome::{Failure, Outcome, UNAVAILABLE};
 use crate::cli::screen::Screen;
-use crate::core::handoff::HandoffId;
+use crate::core::handoff::TypedId;
 use crate::core::text::for_terminal;
 
 /// Take a handoff up: claim it, and print it with the files that it lists
@@ -14,8 +15,8 @@ use crate::core::text::for_terminal;
 #[command(group = ArgGroup::new("which").required(true))]
 pub(super) struct PickupArgs {
     /// Which
-    #[arg(value_parser = HandoffId::parse, group = "which")]
-    id: Option<HandoffId>,
+    #[arg(value_parser = TypedId::parse, group = "which")]
+    id: Option<TypedId>,
     /// The most urgent task, and of those the oldest
     #[arg(long, group = "which")]
     auto: bool,
@@ -28,7 +29,8 @@ pub(super) struct PickupArgs {
 }
 
 pub(super) fn run(handoffs: &mut Handoffs, args: &PickupArgs, screen: &mut Screen) -> Outcome {
-    let picked = handoffs.pick_up(args.id.as_ref(), !args.no_inject)?;
+    let id = meant(handoffs, args.id.as_ref())?;
+    let picked = handoffs.pick_up(id.as_ref(), !args.no_inject)?;
     let Picked { id, text, head, body, files, warnings, file_warnings } = &picked;
     if args.json {
         screen.json(&json!({

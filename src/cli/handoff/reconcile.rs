@@ -4,9 +4,10 @@ use clap::Args as ClapArgs;
 use serde_json::json;
 
 use crate::app::handoff::{Finding, Handoffs, Reconciled, Verdict};
+use crate::cli::handoff::meant;
 use crate::cli::outcome::{Failure, NO, Outcome};
 use crate::cli::screen::Screen;
-use crate::core::handoff::HandoffId;
+use crate::core::handoff::TypedId;
 use crate::core::text::for_terminal::{self, Style};
 use crate::core::text::number::counted;
 
@@ -17,8 +18,8 @@ use crate::core::text::number::counted;
 #[derive(Debug, ClapArgs)]
 pub(super) struct ReconcileArgs {
     /// Which [default: all]
-    #[arg(value_parser = HandoffId::parse)]
-    id: Option<HandoffId>,
+    #[arg(value_parser = TypedId::parse)]
+    id: Option<TypedId>,
     /// Take in documents that the state has lost
     #[arg(long, conflicts_with = "id")]
     repair: bool,
@@ -28,7 +29,7 @@ pub(super) struct ReconcileArgs {
 }
 
 pub(super) fn run(handoffs: &mut Handoffs, args: &ReconcileArgs, screen: &mut Screen) -> Outcome {
-    let Reconciled { findings, adopted, n_confirmed } = match &args.id {
+    let Reconciled { findings, adopted, n_confirmed } = match &meant(handoffs, args.id.as_ref())? {
         Some(id) => handoffs.check(id)?,
         None => handoffs.reconcile(args.repair)?,
     };

@@ -4,10 +4,10 @@ use clap::Args as ClapArgs;
 use serde_json::json;
 
 use crate::app::handoff::{Handoffs, Pruned};
-use crate::cli::handoff::{each, named_or_default};
+use crate::cli::handoff::{each, meant, named_or_default};
 use crate::cli::outcome::Outcome;
 use crate::cli::screen::Screen;
-use crate::core::handoff::{HandoffId, Status};
+use crate::core::handoff::{HandoffId, Status, TypedId};
 use crate::core::text::for_terminal;
 use crate::core::text::number::counted;
 
@@ -15,8 +15,8 @@ use crate::core::text::number::counted;
 #[derive(Debug, ClapArgs)]
 pub(super) struct ReleaseArgs {
     /// Which [default: what this session picked up last]
-    #[arg(value_parser = HandoffId::parse)]
-    ids: Vec<HandoffId>,
+    #[arg(value_parser = TypedId::parse)]
+    ids: Vec<TypedId>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -24,7 +24,8 @@ pub(super) struct ReleaseArgs {
 
 pub(super) fn release(handoffs: &mut Handoffs, args: &ReleaseArgs, screen: &mut Screen) -> Outcome {
     each(&named_or_default(&args.ids), screen, |id, screen| {
-        let (id, status) = handoffs.release(*id)?;
+        let id = meant(handoffs, *id)?;
+        let (id, status) = handoffs.release(id.as_ref())?;
         let words = match status {
             Status::Active => "waits again",
             _ => "is archived: another one has taken its place",
@@ -38,8 +39,8 @@ pub(super) fn release(handoffs: &mut Handoffs, args: &ReleaseArgs, screen: &mut 
 #[derive(Debug, ClapArgs)]
 pub(super) struct ArchiveArgs {
     /// Which
-    #[arg(value_parser = HandoffId::parse, required = true)]
-    ids: Vec<HandoffId>,
+    #[arg(value_parser = TypedId::parse, required = true)]
+    ids: Vec<TypedId>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -47,7 +48,7 @@ pub(super) struct ArchiveArgs {
 
 pub(super) fn archive(handoffs: &mut Handoffs, args: &ArchiveArgs, screen: &mut Screen) -> Outcome {
     each(&args.ids, screen, |id, screen| {
-        let record = handoffs.archive(id)?;
+        let record = handoffs.archive(&handoffs.named(id)?)?;
         report(&record.id, "archived", "is archived", args.json, screen);
         Ok(())
     })

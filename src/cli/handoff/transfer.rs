@@ -6,9 +6,10 @@ use clap::Args as ClapArgs;
 use serde_json::json;
 
 use crate::app::handoff::Handoffs;
+use crate::cli::handoff::meant;
 use crate::cli::outcome::{Failure, NO, Outcome};
 use crate::cli::screen::Screen;
-use crate::core::handoff::HandoffId;
+use crate::core::handoff::TypedId;
 use crate::core::text::for_terminal;
 use crate::core::text::number::counted;
 
@@ -65,8 +66,8 @@ pub(super) fn import(handoffs: &mut Handoffs, args: &ImportArgs, screen: &mut Sc
 #[derive(Debug, ClapArgs)]
 pub(super) struct ExportArgs {
     /// Which [default: the one that waits for the next session]
-    #[arg(value_parser = HandoffId::parse)]
-    id: Option<HandoffId>,
+    #[arg(value_parser = TypedId::parse)]
+    id: Option<TypedId>,
     /// Write it here instead of to standard output
     #[arg(long, value_name = "FILE")]
     to: Option<PathBuf>,
@@ -76,7 +77,8 @@ pub(super) struct ExportArgs {
 }
 
 pub(super) fn export(handoffs: &Handoffs, args: &ExportArgs, screen: &mut Screen) -> Outcome {
-    let id = args.id.as_ref();
+    let id = meant(handoffs, args.id.as_ref())?;
+    let id = id.as_ref();
     let written = match (args.amplifier, &args.to) {
         (true, _) => handoffs.export_to_amplifier(id)?,
         (false, Some(file)) => {

@@ -65,6 +65,44 @@ impl HandoffId {
     }
 }
 
+/// An id as it is typed: in any case, and perhaps only its beginning.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TypedId(String);
+
+impl TypedId {
+    pub fn parse(text: &str) -> Result<TypedId, NoHandoffId> {
+        // What any id would need behind this beginning.
+        const ENDS: [&str; 2] = ["HO-00000000-000000-0", "0000-00-00_00-00-00"];
+        let upper = text.get(..3).map(|start| start.to_ascii_uppercase() + &text[3..]);
+        let typed = upper.unwrap_or_else(|| text.to_ascii_uppercase());
+        let is_beginning = |whole: &str| {
+            let rest = whole.get(typed.len()..).unwrap_or_default();
+            HandoffId::parse(&format!("{typed}{rest}")).is_ok()
+        };
+        match !text.is_empty() && ENDS.into_iter().any(is_beginning) {
+            true => Ok(TypedId(text.to_owned())),
+            false => Err(NoHandoffId(text.to_owned())),
+        }
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Those of the ids that are meant: the whole id, else all that begin like this.
+    pub fn among<'i>(&self, ids: &'i [HandoffId]) -> Vec<&'i HandoffId> {
+        let begins = |id: &&HandoffId| {
+            let start = id.0.get(..self.0.len());
+            start.is_some_and(|start| start.eq_ignore_ascii_case(&self.0))
+        };
+        let found: Vec<&HandoffId> = ids.iter().filter(begins).collect();
+        let is_exact = |id: &&&HandoffId| id.0 == self.0;
+        let is_whole = |id: &&&HandoffId| id.0.len() == self.0.len();
+        let whole = found.iter().find(is_exact).or_else(|| found.iter().find(is_whole));
+        whole.map_or_else(|| found.clone(), |id| vec![*id])
+    }
+}
+
 impl fmt::Display for HandoffId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&self.0)
@@ -86,6 +124,33 @@ mod tests {
         assert_eq!(id(None, 3), "HO-20260202-064530-nosessx3");
         for nth in [1, 2, 50] {
             assert!(HandoffId::parse(&id(Some("c74cc080"), nth)).is_ok());
+        }
+    }
+
+    #[test]
+    fn an_id_is_typed_in_any_case_and_by_its_beginning() {
+        let ids = ["HO-20260202-064530-ab", "HO-20260202-064530-abx2", "HO-20260203-000000-cd"];
+        let ids = [&ids[..], &["2026-01-13_08-01-05"]].concat();
+        let ids: Vec<HandoffId> = ids.iter().map(|id| HandoffId::parse(id).unwrap()).collect();
+        for (typed, expect) in [
+            ("HO-20260202-064530-ab", &[0][..]),
+            ("ho-20260202-064530-AB", &[0]),
+            ("ho-20260202-064530-abX", &[1]),
+            ("ho-20260203", &[2]),
+            ("Ho-20260202", &[0, 1]),
+            ("h", &[0, 1, 2]),
+            ("2026-01", &[3]),
+            ("2026-01-13_08-01-05", &[3]),
+            ("HO-2027", &[]),
+        ] {
+            let found = TypedId::parse(typed).unwrap().among(&ids);
+            let expect: Vec<&HandoffId> = expect.iter().map(|&n| &ids[n]).collect();
+            assert_eq!(found, expect, "{typed}");
+        }
+        for wrong in
+            ["", "x", "HO_", "HO-2026-", "HO-20260202-064530-a/b", "../HO-2026", "２0", "ß", "hoß"]
+        {
+            assert!(TypedId::parse(wrong).is_err(), "{wrong:?}");
         }
     }
 

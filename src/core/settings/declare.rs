@@ -8,7 +8,8 @@ use crate::core::settings::{Origin, Setting};
 
 /// Declares a group of settings. A row is `key: type = default`, followed by any of these:
 /// `as T`: the type in a file, if it differs, because files hold paths as text;
-/// `env(NAME, reader)`: the environment variable, and what reads it or says which values are valid;
+/// `env(NAME, reader)`: the environment variable, and what reads it or says which values are valid; of
+/// `NAME | OTHER`, the first that is set counts;
 /// `not_for_project(why)`: the committed file of a project cannot set it.
 ///
 /// The order of the rows is the order of `kgctx config`. Brackets contain fields that exist only in the file.
@@ -23,7 +24,7 @@ macro_rules! settings {
                 $(#[$key_about:meta])*
                 $key:ident: $type:ty = $default:expr
                 $(, as $in_file:ty)?
-                $(, env($variable:literal, $reader:expr))?
+                $(, env($($variable:literal)|+, $reader:expr))?
                 $(, not_for_project($why:literal))?;
             )*
         })*
@@ -75,7 +76,8 @@ macro_rules! settings {
                 use $crate::core::settings::declare::set_from_variable;
                 let mut wrong = Vec::new();
                 $($($(
-                    wrong.extend(set_from_variable(&mut self.$key, $variable, get, $reader));
+                    let names = [$($variable),+];
+                    wrong.extend(set_from_variable(&mut self.$key, &names, get, $reader));
                 )?)*)*
                 wrong
             }
@@ -133,14 +135,14 @@ pub(super) fn list(text: &str) -> Result<Vec<String>, String> {
     Ok(text.split(',').map(|item| item.trim().to_owned()).collect())
 }
 
-/// Applies an environment variable, if it is set.
+/// Applies the first of these environment variables that is set.
 pub(super) fn set_from_variable<T>(
     setting: &mut Setting<T>,
-    name: &'static str,
+    names: &[&'static str],
     get: &dyn Fn(&str) -> Option<String>,
     read: impl Fn(&str) -> Result<T, String>,
 ) -> Option<String> {
-    let value = get(name)?;
+    let (name, value) = names.iter().find_map(|&name| Some((name, get(name)?)))?;
     match read(value.trim()) {
         Ok(value) => {
             *setting = Setting { value, origin: Origin::Environment(name) };

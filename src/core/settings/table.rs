@@ -45,7 +45,7 @@ settings! {
         pub channels: BTreeMap<String, String>,
     ] {
         /// The maximum number of tokens in a session's context.
-        token_limit: u32 = 4_000, env("TOKEN_LIMIT", number_of("tokens"));
+        token_limit: u32 = 4_000, env("KGCTX_TOKEN_LIMIT" | "TOKEN_LIMIT", number_of("tokens"));
         /// The share of these tokens that is kept for notes that fit the first prompt, where a context goes out before it.
         prompt_share: Percent = Percent::of_100(10), env("KGCTX_PROMPT_SHARE", number_of("per cent, at most 100"));
         /// Which source answers about the notes of maenifold's memory.
@@ -53,7 +53,7 @@ settings! {
             env("KGCTX_SOURCE", named),
             not_for_project("which may start a program");
         /// The time limit of one call of the maenifold CLI.
-        cli_timeout_ms: u64 = 5_000, env("CLI_TIMEOUT", number_of("milliseconds"));
+        cli_timeout_ms: u64 = 5_000, env("KGCTX_CLI_TIMEOUT" | "CLI_TIMEOUT", number_of("milliseconds"));
         /// How a context is ranked and laid out.
         rank: Ranking = Ranking::default(), env("KGCTX_RANK", named);
         /// What the uncommitted files of a session do to its context.
@@ -64,7 +64,7 @@ settings! {
         /// The time limit for building a session's context.
         deadline_ms: u64 = time_limits::CONTEXT.as_millis() as u64, env("KGCTX_DEADLINE_MS", number_of("milliseconds"));
         /// Whether sessions receive context at all.
-        enabled: bool = true, env("SESSION_START_ENABLED", switch);
+        enabled: bool = true, env("KGCTX_SESSION_START_ENABLED" | "SESSION_START_ENABLED", switch);
         /// How a bridge adds the context to a session.
         delivery: Delivery = Delivery::Auto, env("KGCTX_DELIVERY", named);
         /// How a bridge announces the context.

@@ -233,9 +233,8 @@ fn p_3_31_what_is_no_id_is_refused_before_anything_is_opened() {
         "../../etc/passwd",
         "/etc/passwd",
         "HO-20260131-120000-a/../b",
-        "HO-20260131-120000-",
         "HO-20260131-120000-ä",
-        "2026-01-31",
+        "HO-2026-01-31",
         "2026-01-31_12-00-00.md",
         "",
         " ",
@@ -252,7 +251,12 @@ fn p_3_31_what_is_no_id_is_refused_before_anything_is_opened() {
         }
     }
     assert!(!project.scratch.path().join("kgctx-home").exists(), "nothing was opened");
-    // What has the form of one is only unknown.
+    // What has the form of one, or of its beginning, is only unknown.
+    for unknown in ["HO-20200101-000000-", "ho-2020", "2026-01-31"] {
+        let message = project.say(["show", unknown]).refused(1);
+        let expect = format!("no handoff of channel atlas begins with {unknown}");
+        assert!(message.contains(&expect), "{message}");
+    }
     for unknown in ["HO-20200101-000000-nobody", "2026-01-13_08-01-05"] {
         let message = project.say(["show", unknown]).refused(1);
         assert!(
@@ -349,5 +353,28 @@ fn help_can_be_read() {
     insta::assert_snapshot!("handoff_help", project.done(["-h"]));
     for command in ["create", "list", "pickup", "prune", "import", "reconcile"] {
         insta::assert_snapshot!(format!("handoff_help_{command}"), project.done([command, "-h"]));
+    }
+}
+
+#[test]
+fn an_id_may_be_typed_in_any_case_and_by_its_beginning() {
+    let (project, [claimed, high, second, ..]) = busy();
+    let shown =
+        |typed: &str| project.json("handoff-show", &["show", typed, "--json"])["id"].clone();
+    for id in [&claimed, &high, &second] {
+        assert_eq!(shown(&id.to_lowercase()), *id);
+        assert_eq!(shown(&id[..id.len() - 1]), *id);
+    }
+    let message = project.say(["show", "ho-2026"]).refused(1);
+    assert!(message.contains("handoffs begin with ho-2026: HO-2026"), "{message}");
+    assert!(message.contains("; type more of it"), "{message}");
+    let beginning = high.to_lowercase();
+    project.done(["pickup", &beginning[..beginning.len() - 2], "--session", "ses_other"]);
+    assert_eq!(project.status(&high), "claimed");
+    project.done(["release", &beginning]);
+    project.done(["archive", &beginning]);
+    assert_eq!(project.status(&high), "cleared");
+    for command in ["log", "export", "reconcile"] {
+        project.done([command, &beginning]);
     }
 }

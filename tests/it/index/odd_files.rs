@@ -135,8 +135,9 @@ fn a_note_that_becomes_a_link_out_of_its_vault_shows_nothing() {
     index(&scratch);
     fs::remove_file(scratch.path().join("vault/a.md")).unwrap();
     symlink("../secret.txt", scratch.path().join("vault/a.md")).unwrap();
-    let text = scratch.run(["--vault", "vault", "search", "swordfish", "--json"]);
-    assert!(!text.contains("the secret"), "{text}");
+    let (code, found) = scratch.answer(["--vault", "vault", "search", "swordfish", "--json"]);
+    assert_eq!(code, 1);
+    assert!(!found.to_string().contains("the secret"), "{found}");
     assert_eq!(index(&scratch)["notes"], 0);
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::support::{Scratch, stderr};
+use crate::support::{Scratch, stderr, valid};
 
 fn setting(answer: &Value, key: &str) -> (Value, String) {
     let rows = answer["settings"].as_array().unwrap();
@@ -170,6 +170,73 @@ fn bad_input_is_named_with_the_way_out() {
     assert!(stderr(&output).contains("KGCTX_HOME"), "{output:?}");
 }
 
+/// The answer without a vault that cannot be opened, and what is said about it.
+#[track_caller]
+fn rest(scratch: &Scratch, arguments: &[&str]) -> (Value, String) {
+    let output = scratch.kgctx(arguments).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    (serde_json::from_slice(&output.stdout).unwrap(), stderr(&output))
+}
+
+#[test]
+fn a_vault_that_cannot_be_opened_costs_no_other() {
+    let scratch = Scratch::new();
+    scratch.write("app/docs/a.md", "# A\n\nThe [[tile]] of [[atlas]].");
+    scratch.write("app/docs/inner/b.md", "# B\n\nThe [[tile]] of [[atlas]].");
+    let vault = |path: &str| format!("[[vault]]\npath = \"{path}\"\n");
+    let vaults = [&vault("docs"), "name = \"handbook\"\n", &vault("docs/inner"), &vault("gone")];
+    scratch.write("app/kgctx.toml", vaults.concat());
+    for command in [
+        &["search", "tile"][..],
+        &["recent", "--timespan", "9999d"],
+        &["context", "tile"],
+        &["index"],
+        &["read", "A"],
+    ] {
+        let arguments = [&["--dir", "app"], command, &["--json"]].concat();
+        let (answer, said) = rest(&scratch, &arguments);
+        assert!(
+            answer.to_string().contains("memory://handbook/a") || command == ["index"],
+            "{answer}"
+        );
+        let said: Vec<&str> = said.lines().collect();
+        let is_gone = said[0].starts_with("kgctx: no such vault: ") && said[0].contains("gone");
+        assert!(is_gone, "{said:?}");
+        assert!(said[1].contains("inner lies in the vault"), "{said:?}");
+        assert_eq!(said.len(), 2, "{said:?}");
+        valid(command[0], &answer);
+    }
+    // What is named as typed is all there is.
+    let (code, message) = scratch.fail(["--vault", "app/gone", "search", "tile"]);
+    assert!(code == 2 && message.contains("no such vault"), "{message}");
+}
+
+#[test]
+fn a_variable_of_ours_counts_before_one_of_maenifolds() {
+    let scratch = Scratch::new();
+    fs::create_dir_all(scratch.path().join("app/.kgctx")).unwrap();
+    let variables = ["TOKEN_LIMIT", "CLI_TIMEOUT", "SESSION_START_ENABLED"];
+    let keys = ["token_limit", "cli_timeout_ms", "enabled"];
+    for (variable, key) in variables.into_iter().zip(keys) {
+        let own = format!("KGCTX_{variable}");
+        let mut command = scratch.kgctx(["--dir", "app", "config", "--json"]);
+        let output = command.env(&own, "1").env(variable, "0").output().unwrap();
+        let answer = serde_json::from_slice(&output.stdout).unwrap();
+        let one = if key == "enabled" { true.into() } else { 1.into() };
+        assert_eq!(setting(&answer, key), (one, own.clone()));
+        let output = scratch.kgctx(["whoami"]).env(&own, "many").output().unwrap();
+        assert!(stderr(&output).contains(&format!("{own}=\"many\" is not ")), "{output:?}");
+    }
+}
+
+#[test]
+fn a_relative_home_is_refused() {
+    let scratch = Scratch::new();
+    let output = scratch.kgctx(["whoami"]).env("KGCTX_HOME", "kgctx-home").output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("KGCTX_HOME is a relative path"), "{output:?}");
+}
+
 #[test]
 fn every_note_has_one_address() {
     let scratch = Scratch::new();
@@ -193,12 +260,9 @@ fn every_note_has_one_address() {
     );
     assert_eq!(scratch.json(["--dir", "app", "index", "--json"])["notes"], 3);
     scratch.write("app/kgctx.toml", "[[vault]]\npath = \"docs\"\nname = \"docs\"\n");
-    let (code, message) = scratch.fail(["--dir", "app", "index"]);
-    assert!(code == 2 && message.contains("another name than \"docs\""), "{message}");
-    scratch.write("app/docs/inner/x.md", "x");
-    let (code, message) =
-        scratch.fail(["--vault", "app/docs", "--vault", "app/docs/inner", "index"]);
-    assert!(code == 2 && message.contains("name only one of them"), "{message}");
+    let (answer, message) = rest(&scratch, &["--dir", "app", "index", "--json"]);
+    assert_eq!(answer["notes"], 2);
+    assert!(message.contains("another name than \"docs\""), "{message}");
     fs::create_dir_all(scratch.path().join("other/docs")).unwrap();
     let twice = scratch.json([
         "--vault",

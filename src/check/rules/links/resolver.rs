@@ -2,14 +2,16 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
-use std::iter;
 use std::ops::Range;
+use std::sync::Arc;
 
 use percent_encoding::percent_decode_str;
 
 use super::super::checked_files::{CheckedFile, CheckedFiles};
 use super::super::spans::Spans;
 use super::super::{CheckedVault, names, tree};
+use super::host_page::HostPage;
+use super::view::View;
 use crate::core::note::vault::SCHEME;
 
 /// Targets that are placeholders.
@@ -20,7 +22,13 @@ const EXAMPLES: [&str; 3] = ["example.com", "example.net", "example.org"];
 /// Characters that mark templates.
 const TEMPLATES: [&str; 3] = ["{", "$", "<%"];
 /// Endings that a link can omit, and names of a folder's index page.
-const OMITTED_ENDINGS: [&str; 6] = [".md", ".mdx", ".qmd", "/index.md", "/README.md", "/_index.md"];
+const OMITTED_ENDINGS: [&str; 8] =
+    [".md", ".mdx", ".qmd", ".rst", "/index.md", "/index.mdx", "/README.md", "/_index.md"];
+/// Endings of files of which sites make pages, and names of a folder's page.
+const PAGE_ENDINGS: [&str; 7] = [".md", ".mdx", ".qmd", ".markdown", ".rst", ".adoc", ".ipynb"];
+const INDEXES: [&str; 2] = ["README.md", "_index.md"];
+/// The usual names of the branch that everybody works on.
+const DEFAULT_BRANCHES: [&str; 3] = ["main", "master", "HEAD"];
 
 #[derive(Debug)]
 pub(crate) struct ResolvedLink {
@@ -33,7 +41,7 @@ pub(crate) enum LinkTarget {
     /// A note, by its index.
     Note(usize),
     /// Several notes have the name.
-    Notes(Vec<usize>),
+    Notes(Arc<Vec<usize>>),
     /// Another file, or a target that is not checked.
     Other,
     Missing {
@@ -75,9 +83,10 @@ impl<'a> Resolver<'a> {
     /// The links of a file, sorted by position.
     pub(crate) fn links(&self, file: &CheckedFile<'_>) -> Vec<ResolvedLink> {
         let Spans { links, addresses, wiki_links, .. } = &file.spans;
+        let view = View::new(self.checked, file);
         let links = links.iter().map(|link| match link.target.starts_with(SCHEME) {
             true => (&link.range, self.address(&link.target)),
-            false => (&link.range, self.path(file, &link.target)),
+            false => (&link.range, self.path(&view, &link.target)),
         });
         let addresses = addresses.iter().map(|at| (at, self.address(&file.text[at.clone()])));
         let wiki_links = wiki_links.iter().map(|link| (&link.range, self.wiki(file, &link.target)));
@@ -88,7 +97,7 @@ impl<'a> Resolver<'a> {
         all
     }
 
-    fn path(&self, file: &CheckedFile<'_>, target: &str) -> LinkTarget {
+    fn path(&self, view: &View<'_>, target: &str) -> LinkTarget {
         let written = without_line(target.split(['#', '?']).next().unwrap_or(target).trim());
         if written.is_empty()
             || has_scheme(written)
@@ -104,20 +113,17 @@ impl<'a> Resolver<'a> {
             return LinkTarget::Other;
         }
         let path = percent_decoded(written);
-        let (folder, relative) = match path.strip_prefix('/') {
-            Some(from_top) => ("", from_top),
-            None => (tree::folder_of(file.path), path.as_str()),
-        };
-        let vault = file.vault.map(|vault| vault.folder.as_str());
-        let folders = iter::once(folder).chain(vault);
-        let paths: Vec<String> =
-            folders.filter_map(|folder| tree::joined(folder, relative)).collect();
-        if let Some(target) = paths.iter().find_map(|path| self.at_path(path)) {
+        let paths = view.paths(&self.checked.sites, &path);
+        if let Some(target) = paths.iter().find_map(|path| self.in_site(view, path)) {
             return target;
         }
+        if let Some(page) = HostPage::of(&path).filter(|page| !self.is_folder_here(page, &paths)) {
+            return self.on_host(&page);
+        }
         // A route of the web site, such as `/tags/x`.
-        let is_route = path.starts_with('/') && !tree::name_of(&path).contains('.');
-        if paths.is_empty() || is_route {
+        let is_route = (path.starts_with('/') || view.has_link_hook)
+            && !tree::name_of(path.trim_end_matches('/')).contains('.');
+        if paths.is_empty() || is_route || paths.iter().any(|path| self.may_be_built(path)) {
             return LinkTarget::Other;
         }
         let plain = path.trim_start_matches(['.', '/']);
@@ -130,17 +136,60 @@ impl<'a> Resolver<'a> {
     }
 
     /// The target at a path from the top; `None` if it does not exist.
-    fn at_path(&self, path: &str) -> Option<LinkTarget> {
+    pub(crate) fn at_path(&self, path: &str) -> Option<LinkTarget> {
         let tree = &self.checked.tree;
         if tree.has_file(path) {
             return Some(self.file(path));
         }
         let path = path.trim_end_matches('/');
-        let mut longer = OMITTED_ENDINGS.iter().map(|ending| format!("{path}{ending}"));
-        match longer.find(|path| tree.has_file(path)) {
+        match longer(path).chain(pages(path)).find(|path| tree.has_file(path)) {
             Some(path) => Some(self.file(&path)),
             None => tree.has_folder(path).then_some(LinkTarget::Other),
         }
+    }
+
+    /// The same, in a site whose links may end otherwise than their files.
+    fn in_site(&self, view: &View<'_>, path: &str) -> Option<LinkTarget> {
+        let mut others = view.other_ends.iter().filter_map(|(end, other)| {
+            let start = path.strip_suffix(end)?;
+            Some(format!("{start}{other}"))
+        });
+        self.at_path(path).or_else(|| others.find_map(|path| self.at_path(&path)))
+    }
+
+    /// The notes in or below a folder.
+    pub(crate) fn notes_below(&self, folder: &str) -> Vec<usize> {
+        let below = self.notes.iter().filter(|(path, _)| tree::below(folder, path).is_some());
+        below.map(|(_, &number)| number).collect()
+    }
+
+    /// Whether a link that looks like a page of the host leads into a folder of the repository.
+    fn is_folder_here(&self, page: &HostPage<'_>, paths: &[String]) -> bool {
+        let tree = &self.checked.tree;
+        let mut first = paths.iter().filter_map(|path| Some((path, path.find(page.kind)?)));
+        first.any(|(path, at)| tree.has_folder(&path[..at + page.kind.len()]))
+    }
+
+    fn on_host(&self, page: &HostPage<'_>) -> LinkTarget {
+        let Some((branch, path)) = page.file else { return LinkTarget::Other };
+        let found = tree::joined("", path).and_then(|path| self.at_path(&path));
+        let missing = match DEFAULT_BRANCHES.contains(&branch) {
+            true => LinkTarget::Missing { kind: LinkKind::Path, similar: None },
+            // Another branch may have it.
+            false => LinkTarget::Other,
+        };
+        found.unwrap_or(missing)
+    }
+
+    /// Whether a build may make the file: git ignores it, or it is a page in a folder that is not
+    /// there.
+    fn may_be_built(&self, path: &str) -> bool {
+        let CheckedFiles { tree, ignored, .. } = self.checked;
+        let is_page = path.ends_with(".html") && !tree.has_folder(tree::folder_of(path));
+        let has_ending = tree::name_of(path).contains('.');
+        is_page
+            || ignored.has(tree, path)
+            || !has_ending && longer(path).any(|path| ignored.has(tree, &path))
     }
 
     fn file(&self, path: &str) -> LinkTarget {
@@ -160,8 +209,8 @@ impl<'a> Resolver<'a> {
             Some((_, path)) => (true, tree::name_of(path)),
             None => (false, name),
         };
-        match self.checked.names.find(name) {
-            [number] => Some(LinkTarget::Note(*number)),
+        match self.checked.names.find(name)[..] {
+            [number] => Some(LinkTarget::Note(number)),
             _ => is_address.then_some(LinkTarget::Other),
         }
     }
@@ -210,14 +259,14 @@ impl<'a> Resolver<'a> {
             return LinkTarget::Other;
         }
         let found = self.checked.names.find(name.trim_start_matches('/'));
-        if let [number] = found {
-            return LinkTarget::Note(*number);
+        if let [number] = found[..] {
+            return LinkTarget::Note(number);
         }
         if let Some(target) = self.behind_the_label(inner) {
             return target;
         }
         if !found.is_empty() {
-            return LinkTarget::Notes(found.to_vec());
+            return LinkTarget::Notes(found);
         }
         if style.has_free_names()
             || name.contains("://")
@@ -239,6 +288,21 @@ impl<'a> Resolver<'a> {
 
 fn is_placeholder(target: &str) -> bool {
     PLACEHOLDERS.contains(&target) || TEMPLATES.iter().any(|mark| target.contains(mark))
+}
+
+/// The paths that a link may mean that leaves out the ending or the name of a folder's page.
+fn longer(path: &str) -> impl Iterator<Item = String> {
+    OMITTED_ENDINGS.iter().map(move |ending| format!("{path}{ending}"))
+}
+
+/// The files of which a site makes the page at this path: `a.html` is made of `a.md`.
+fn pages(path: &str) -> impl Iterator<Item = String> {
+    let page = path.strip_suffix(".html");
+    let of_folder = page.and_then(|page| page.strip_suffix("index"));
+    let sources = page.into_iter().flat_map(|page| PAGE_ENDINGS.iter().map(move |end| (page, end)));
+    let indexes =
+        of_folder.into_iter().flat_map(|folder| INDEXES.iter().map(move |name| (folder, name)));
+    sources.chain(indexes).map(|(start, end)| format!("{start}{end}"))
 }
 
 /// Removes a line number: `main.rs:12`.

@@ -1,5 +1,6 @@
 //! Tests of link targets.
 
+use super::super::checked_files::MAX_PER_FILE;
 use super::*;
 use crate::check::finding::Rule::{AmbiguousLink, DanglingLink, OrphanNote};
 use crate::check::rules::tests::TestRepository;
@@ -218,4 +219,39 @@ fn links_that_are_too_many_to_be_told_are_counted() {
 #[test]
 fn a_path_in_somebodys_home_is_not_looked_at() {
     docs("[settings](~/.config/kgctx/config.toml)").check(DanglingLink, &[]);
+}
+
+#[test]
+fn a_page_that_git_ignores_is_built() {
+    let repository = |text: &str| {
+        docs(text).with(".gitignore", "/site/\n").with("docs/.gitignore", "/settings.md\nrules/\n")
+    };
+    for text in [
+        "[x](settings.md#part) [x](settings) [x](settings.md/#part) [x](rules/unused.md)",
+        "[x](../site/) [x](/site/index.html) [x](sub/../rules/)",
+    ] {
+        repository(text).check(DanglingLink, &[]);
+    }
+    repository("[x](sub/settings.md)").check(DanglingLink, &["docs/a.md:1:5+15"]);
+}
+
+#[test]
+fn a_page_of_the_host_is_no_file() {
+    for text in [
+        "[x](../blob/main/src/main.rs) [x](../../tree/master/src) [x](../blob/main/docs/b.md#part)",
+        "[x](../issues/4) [x](../releases) [x](../../wiki) [x](../pull/7/files)",
+        "[x](../blob/v1.2/gone.rs) [x](../../../elsewhere/blob/main/gone.rs)",
+    ] {
+        docs(text).check(DanglingLink, &[]);
+    }
+    for (text, expect) in [
+        ("[x](../blob/main/gone.rs)", "docs/a.md:1:5+20"),
+        ("[x](../../blob/master/gone.rs)", "docs/a.md:1:5+25"),
+        ("[x](blob/main/src/main.rs)", "docs/a.md:1:5+21"),
+        ("[x](../wiki/gone.md)", "docs/a.md:1:5+15"),
+    ] {
+        docs(text).with_file("wiki/home.md").check(DanglingLink, &[expect]);
+    }
+    let orphans = ["docs/sub/c d.md:1:1+0"];
+    docs("[x](../blob/main/docs/b.md)").check(OrphanNote, &orphans);
 }

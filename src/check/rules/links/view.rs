@@ -1,0 +1,42 @@
+//! From where the links of a file are seen: the folders in which their targets may be.
+
+use super::super::checked_files::{CheckedFile, CheckedFiles};
+use super::super::sites::Sites;
+use super::super::tree;
+
+pub(super) struct View<'f> {
+    folder: &'f str,
+    vault: Option<&'f str>,
+    /// Where the targets of links that begin with `/` may be.
+    tops: Vec<&'f str>,
+    /// Ends of links, and how the file may end instead.
+    pub(super) other_ends: Vec<(&'static str, &'static str)>,
+    /// Whether only a site knows what a link without the name of a file means.
+    pub(super) has_link_hook: bool,
+}
+
+impl<'f> View<'f> {
+    pub(super) fn new(checked: &'f CheckedFiles<'_>, file: &CheckedFile<'f>) -> View<'f> {
+        let vault = file.vault.map(|vault| vault.folder.as_str());
+        let tops = [""].into_iter().chain(vault).chain(checked.sites.folders_for(file.path));
+        View {
+            folder: tree::folder_of(file.path),
+            vault,
+            tops: tops.collect(),
+            other_ends: checked.sites.other_ends(file.path),
+            has_link_hook: checked.sites.has_link_hook(file.path),
+        }
+    }
+
+    /// The paths from the top of the repository that a link may mean; none if it leaves it.
+    pub(super) fn paths(&self, sites: &Sites<'_>, link: &str) -> Vec<String> {
+        if let Some((rest, folders)) = sites.without_alias(link) {
+            return folders.iter().filter_map(|folder| tree::joined(folder, rest)).collect();
+        }
+        let (folders, relative) = match link.strip_prefix('/') {
+            Some(from_top) => (self.tops.clone(), from_top),
+            None => ([self.folder].into_iter().chain(self.vault).collect(), link),
+        };
+        folders.into_iter().filter_map(|folder| tree::joined(folder, relative)).collect()
+    }
+}

@@ -1,0 +1,162 @@
+//! Tests of sites: their links, and the pages that they list.
+
+use super::*;
+use crate::check::finding::Rule::{DanglingLink, OrphanNote};
+use crate::check::rules::tests::TestRepository;
+
+#[test]
+fn a_configuration_is_known_by_its_name() {
+    for (pattern, path, folder) in [
+        ("book.toml", "book.toml", Some("")),
+        ("book.toml", "a/b/book.toml", Some("a/b")),
+        ("book.toml", "a/mybook.toml", None),
+        ("mkdocs.*", "web/mkdocs.en.yml", Some("web")),
+        (".vitepress/config*", "docs/.vitepress/config.ts", Some("docs")),
+        (".vitepress/config*", ".vitepress/config.mts", Some("")),
+        (".vitepress/config*", "docs/config.ts", None),
+    ] {
+        assert_eq!(folder_before(pattern, path), folder, "{pattern} {path}");
+    }
+}
+
+#[test]
+fn a_setting_is_read_in_any_notation() {
+    for text in [
+        "docs_dir: docs/en",
+        "docs_dir : 'docs/en' # here",
+        "[book]\ndocs_dir = \"docs/en\"\n",
+        "a: { \"docs_dir\": \"docs/en\", b: 1 }",
+        "{docs_dir:docs/en}",
+    ] {
+        assert_eq!(values(text, "docs_dir").collect::<Vec<_>>(), ["docs/en"], "{text}");
+    }
+    assert_eq!(values("my_docs_dir: x\ndocs_dir_of: x\ndocs_dir", "docs_dir").count(), 0);
+    assert_eq!(values("x: y", "").count(), 0);
+}
+
+/// A repository whose sites find these files.
+fn sites(text: &str) -> TestRepository {
+    TestRepository::new()
+        .with("docs/a.md", text)
+        .with("docs/guide/b.md", "# B\n")
+        .with("docs/page.mdx", "# Page\n")
+        .with("docs/content/c.md", "# C\n")
+        .with_file("docs/static/logo.png")
+        .with_file("web/static/img/x.png")
+        .with_file("web/docusaurus.config.js")
+        .with_file("docs/config.toml")
+        .with_file("docs/astro.config.mjs")
+        .with_file("web/docs/d.mdx")
+}
+
+#[test]
+fn a_link_is_followed_as_its_site_does() {
+    for text in [
+        "[x](/img/x.png) [x](/logo.png) [x](/guide/b) [x](@/c.md#part) [x](@site/docs/d.mdx)",
+        "[x](guide/b.html) [x](/guide/b.html#part) [x](page.md)",
+        "[x](api/struct.Built.html) [x](/api/index.html)",
+    ] {
+        sites(text).check(DanglingLink, &[]);
+    }
+    for (text, expect) in [
+        ("[x](@/gone.md)", "docs/a.md:1:5+9"),
+        ("[x](@site/docs/gone.mdx)", "docs/a.md:1:5+19"),
+        ("[x](guide/gone.html)", "docs/a.md:1:5+15"),
+        ("[x](/img/gone.png)", "docs/a.md:1:5+13"),
+        ("[x](gone.mdx)", "docs/a.md:1:5+8"),
+    ] {
+        sites(text).check(DanglingLink, &[expect]);
+    }
+}
+
+#[test]
+fn a_book_and_a_site_with_a_hook_have_links_of_their_own() {
+    let book = |text: &str| {
+        TestRepository::new()
+            .with("docs/src/a.md", text)
+            .with("docs/src/README.md", "# Start\n")
+            .with_file("docs/book.toml")
+    };
+    book("[x](index.md)").check(DanglingLink, &[]);
+    book("[x](sub/index.md)").check(DanglingLink, &["docs/src/a.md:1:5+12"]);
+    sites("[x](index.md)")
+        .with("docs/README.md", "# Start\n")
+        .check(DanglingLink, &["docs/a.md:1:5+8"]);
+    let hooked = |text: &str| sites(text).with_file("docs/layouts/_markup/render-link.html");
+    hooked("[x](g) [x](methods/gone/)").check(DanglingLink, &[]);
+    hooked("[x](gone.md)").check(DanglingLink, &["docs/a.md:1:5+7"]);
+    sites("[x](g)").check(DanglingLink, &["docs/a.md:1:5+1"]);
+}
+
+#[test]
+fn an_alias_of_another_program_is_let_be() {
+    let repository = TestRepository::new().with("docs/a.md", "[x](@/gone.md) [x](@site/gone.md)");
+    repository.check(DanglingLink, &[]);
+    // A `config.toml` alone is no site.
+    let repository =
+        TestRepository::new().with_file("config.toml").with("docs/a.md", "[x](@/a.md)");
+    repository.check(DanglingLink, &[]);
+}
+
+/// Two pages without a tie, and a navigation.
+fn pages(path: &str, navigation: &str) -> TestRepository {
+    TestRepository::new()
+        .with("docs/one.md", "# One\n")
+        .with("docs/deep/two words.md", "# Two\n")
+        .with("docs/deep/three.md", "# Three\n")
+        .with("docs/tied.md", "[x](index.md)")
+        .with("docs/index.md", "# Start\n")
+        .with(path, navigation)
+}
+
+#[test]
+fn a_page_that_the_navigation_lists_is_no_orphan() {
+    for (path, navigation) in [
+        (
+            "mkdocs.yml",
+            "docs_dir: docs\nnav:\n  - One: one.md\n  - Bird's eye: 'deep/two words.md'\n  - deep/three.md # new\n",
+        ),
+        ("mkdocs.yml", "site_name: all pages are listed\n"),
+        ("zensical.toml", "nav = [\"one.md\", { Two = \"deep/two words.md\" }, \"deep/three.md\"]"),
+        (
+            "docs/.vitepress/config.ts",
+            "sidebar: [{ link: '/one' }, { link: \"/deep/two words\" }, { link: `/deep/three.html` }]",
+        ),
+    ] {
+        pages(path, navigation).check(OrphanNote, &[]);
+    }
+    for (path, navigation) in [
+        ("mkdocs.yml", "nav:\n  - One: one.md\n  - deep/two words.md\n"),
+        ("docs/mkdocs.yml", "docs_dir: .\nnav: [one.md, 'deep/two words.md', 'three.md']\n"),
+    ] {
+        pages(path, navigation).check(OrphanNote, &["docs/deep/three.md:1:1+0"]);
+    }
+}
+
+#[test]
+fn sidebars_name_pages_or_whole_folders() {
+    let all = ["docs/deep/three.md:1:1+0", "docs/deep/two words.md:1:1+0", "docs/one.md:1:1+0"];
+    for (sidebar, expect) in [
+        ("export default { docs: ['one', {id: 'deep/two words'}, \"deep/three\"] };", &all[..0]),
+        ("{ docs: [{ type: 'autogenerated', dirName: '.' }] }", &all[..0]),
+        ("{ docs: [{ type: 'autogenerated', dirName: 'deep' }] }", &all[2..]),
+        ("{ docs: ['deep/two words'] }", &[all[0], all[2]]),
+    ] {
+        let repository = pages("website/sidebars.ts", sidebar).with(
+            "website/docusaurus.config.ts",
+            "docs: { path: '../docs', sidebarPath: './sidebars.ts' }",
+        );
+        repository.check(OrphanNote, expect);
+    }
+}
+
+#[test]
+fn a_summary_lists_the_pages_of_a_book() {
+    let book = || {
+        pages("docs/book/src/SUMMARY.md", "- [One](one.md)\n- [Two](<./deep/two.md>)\n")
+            .with("docs/book/book.toml", "[book]\nsrc = \"src\"\n")
+            .with("docs/book/src/one.md", "# One\n")
+            .with("docs/mkdocs.yml", "docs_dir: .\n")
+    };
+    book().check(OrphanNote, &[]);
+}
