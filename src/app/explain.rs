@@ -14,15 +14,19 @@ use crate::store::state::State;
 use crate::system::atomic_file;
 use crate::workspace::{AppError, Place, Request};
 
-/// Explains the last context of a project or of a session; `None` if there is none.
-pub fn last(request: &Request, session: Option<&str>) -> Result<Option<Explanation>, AppError> {
-    let place = Place::find(request)?;
+/// The explanation of a context, and why sessions get none, if the settings cannot be read.
+type Explained = (Option<Explanation>, Option<String>);
+
+/// Explains the last context of a project or of a session; `None` if there is none. Wrong settings do not matter here:
+/// they may be what is to be explained.
+pub fn last(request: &Request, session: Option<&str>) -> Result<Explained, AppError> {
+    let place = Place::find(&Request { is_lenient: true, ..request.clone() })?;
     let state = State::open(&place.directories.state, time_limits::STATE)?;
     let receipt = match session {
         Some(session) => state.last_of_session(session)?,
         None => state.last_of_project(&place.project.key)?,
     };
-    Ok(receipt.map(explain::explain))
+    Ok((receipt.map(explain::explain), place.closed))
 }
 
 /// Explains which context a session would get now, and records nothing.

@@ -4,6 +4,7 @@
 use std::time::{Duration, Instant};
 
 use crate::app::deliver::{DeliveryRequest, Door, PendingDelivery, deliver, remember};
+use crate::app::hook::closed_notice;
 use crate::app::session::Session;
 use crate::core::handoff::choice::{HandoffChoice, HandoffQuery, HandoffRequest};
 use crate::core::host::Host;
@@ -26,6 +27,9 @@ pub fn direct(host: Host, question: &[u8], until: Instant) -> Option<PendingDeli
         EventKind::Prompted => {
             let at = Request::lenient(told.event.folder.clone());
             let place = Place::find(&at).ok()?;
+            if let Some(reason) = &place.closed {
+                return told.tell(reason);
+            }
             told.give(&place, at, (Moment::Start, HandoffRequest::First))
         }
         EventKind::Ended { is_cleared } => {
@@ -67,6 +71,11 @@ impl Told {
         Some(pending.ok()?.map(|injection| self.words.context(&injection.text)))
     }
 
+    /// Tells the user why there is no context.
+    fn tell(&self, reason: &str) -> Reply {
+        self.words.notice(&closed_notice(reason)).map(PendingDelivery::unclaimed)
+    }
+
     fn answer_start(&self, cause: StartCause) -> Reply {
         let SessionEvent { session, folder, .. } = &self.event;
         // Commands in the session's shells then know their session.
@@ -80,6 +89,9 @@ impl Told {
             Some(_) => Place::find(&at).unwrap_or(here),
             None => here,
         };
+        if let Some(reason) = &place.closed {
+            return self.tell(reason);
+        }
         if !place.settings.enabled.value {
             return None;
         }
