@@ -5,3 +5,4 @@ mod escapes;
 mod identity;
 mod places;
 mod settings;
+mod strangers;
