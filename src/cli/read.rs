@@ -7,6 +7,7 @@ use crate::cli::place::PlaceArgs;
 use crate::cli::screen::Screen;
 use crate::cli::search::links;
 use crate::core::search::answer::{NamedNote, ReadAnswer};
+use crate::core::search::masked::Masked;
 use crate::core::text::for_terminal;
 use crate::sources::read::{ReadQuestion, read};
 use crate::workspace::Workspace;
@@ -41,8 +42,9 @@ pub(super) fn run(place: &PlaceArgs, args: &ReadArgs, screen: &mut Screen) -> Ou
         from: args.from,
         tokens: args.tokens,
     };
-    let ((answer, text), refreshed) = read(&Workspace::find(&place.request())?, question)?;
+    let ((mut answer, text), refreshed) = read(&Workspace::find(&place.request())?, question)?;
     screen.notice(refreshed.notice.as_ref());
+    answer.mask();
     if args.json {
         screen.json(&answer);
     } else if let Some(text) = text {
