@@ -14,6 +14,7 @@ pub mod listed_files;
 pub mod log_file;
 pub mod maenifold_places;
 pub mod note_places;
+pub(crate) mod plain_file;
 pub mod process;
 pub mod summariser;
 pub(crate) mod temp_folder;

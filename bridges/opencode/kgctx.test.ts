@@ -189,6 +189,21 @@ describe("a session that begins", () => {
     expect([w.calls("session.prompt"), w.calls("session.get"), w.calls("app.log")]).toEqual([[], [], []])
   })
 
+  test("gets nothing where the settings cannot be read, and its user is told once", async () => {
+    const [toast, log] = [await world(), await world()]
+    const none = (as: string) => ({ protocol: 1, action: "none", reason: "-", notice: { as, text: "kgctx: no context" } })
+    toast.will("session.created", none("toast"))
+    log.will("session.created", none("log"))
+    await Promise.all([toast.created(), log.created()])
+    const shown = await until("toast", () => toast.calls("tui.showToast")[0])
+    expect(shown).toEqual({ body: { message: "kgctx: no context", variant: "warning" } })
+    const line = await until("log line", () => log.calls("app.log")[0])
+    expect(line.body).toMatchObject({ level: "warn", message: "kgctx: no context" })
+    for (const w of [toast, log]) expect((await w.prompt()).parts.length).toBe(1)
+    expect([toast.calls("session.prompt"), log.calls("session.prompt")]).toEqual([[], []])
+    expect([toast.calls("tui.showToast").length, log.calls("app.log").length]).toEqual([1, 1])
+  })
+
   test("with its prompt right behind it carries the context in that prompt", async () => {
     const w = await world()
     w.will("session.created", slowly(0.2))

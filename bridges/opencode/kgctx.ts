@@ -22,7 +22,7 @@ type How = "auto" | "noreply" | "part"
 type Receipt = { receipt: number | null; notice?: Notice }
 type Text = Receipt & { text: string; delivery: How; metadata: object }
 type Inject = Text & { action: "inject"; at: number }
-type Answer = Inject | { action: "none" | "ask" } | { action: "failed"; reason: string }
+type Answer = Inject | { action: "none" | "ask"; notice?: Notice } | { action: "failed"; reason: string }
 
 /** A noReply message on its way. `admitted`: past its own chat.message, so it can no longer be withdrawn. */
 type Sending = { part: string; admitted: boolean; stored: Promise<boolean> }
@@ -107,7 +107,7 @@ function understood(output: string): Answer {
   try {
     const { protocol, ...answer } = JSON.parse(output)
     if (protocol !== PROTOCOL) return { action: "failed", reason: `kgctx speaks protocol ${protocol}, not ${PROTOCOL}` }
-    if (answer.action === "none" || answer.action === "ask") return { action: answer.action }
+    if (answer.action === "none" || answer.action === "ask") return { action: answer.action, notice: answer.notice }
     const { action, receipt, text, delivery, metadata } = answer
     const noted = receipt === null || Number.isInteger(receipt) // null: kgctx could not write a receipt
     const whole = action === "inject" && noted && text && typeof text === "string"
@@ -153,9 +153,19 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
     session.warned = true
   }
 
+  function tell(notice: Notice | undefined, level: "info" | "warn") {
+    if (notice?.as === "log") log(level, notice.text)
+    const variant = level === "warn" ? "warning" : "info"
+    if (notice?.as === "toast") aside(() => client.tui.showToast({ body: { message: notice.text, variant } }))
+  }
+
   async function ask(session: Session, event: object) {
     const answer = await kgctx(directory, event)
     if (answer.action === "failed") warn(session, answer.reason)
+    if (answer.action === "none" && !session.warned) {
+      session.warned = answer.notice !== undefined
+      tell(answer.notice, "warn")
+    }
     return answer
   }
 
@@ -184,8 +194,7 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
   function delivered(session: Session, { receipt, notice }: Receipt, how: "noreply" | "part", messageID: string) {
     if (session.carrier === messageID) session.removed = false
     void kgctx(directory, { type: "kgctx.delivered", sessionID: session.id, receipt, how, messageID })
-    if (notice?.as === "log") log("info", notice.text)
-    if (notice?.as === "toast") aside(() => client.tui.showToast({ body: { message: notice.text, variant: "info" } }))
+    tell(notice, "info")
   }
 
   function released(session: Session, answer: Answer, reason: string) {

@@ -59,6 +59,9 @@ pub struct DeliveryRequest<'a> {
 /// Claims the session's moment, builds its context, and returns it with the claim.
 pub fn deliver(request: DeliveryRequest<'_>) -> Result<PendingDelivery<Injection>, NotDelivered> {
     let DeliveryRequest { door, ref session, place, until, .. } = request;
+    if let Some(reason) = &place.closed {
+        return Err(NotDelivered::Closed(reason.clone()));
+    }
     if !place.settings.enabled.value {
         return Err(NotDelivered::Off(place.settings.enabled.origin.to_string()));
     }

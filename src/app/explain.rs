@@ -15,22 +15,26 @@ use crate::store::state::State;
 use crate::system::atomic_file;
 use crate::workspace::{AppError, Place, Request};
 
+/// The explanation of a context, and why sessions get none, if the settings cannot be read.
+type Explained = (Option<Explanation>, Option<String>);
+
 /// Explains the last context of a project or of a session, and what the first prompt added to it; `None` if there is no
-/// context.
-pub fn last(request: &Request, session: Option<&str>) -> Result<Option<Explanation>, AppError> {
-    let place = Place::find(request)?;
+/// context. Wrong settings do not matter here: they may be what is to be explained.
+pub fn last(request: &Request, session: Option<&str>) -> Result<Explained, AppError> {
+    let place = Place::find(&Request { is_lenient: true, ..request.clone() })?;
     let state = State::open(&place.directories.state, time_limits::STATE)?;
     let receipt = match session {
         Some(session) => state.last_of_session(session)?,
         None => state.last_of_project(&place.project.key)?,
     };
-    let Some(receipt) = receipt else { return Ok(None) };
+    let Some(receipt) = receipt else { return Ok((None, place.closed)) };
     let supplement = match Given::of(&receipt) {
         Some(_) => state.supplement_of_session(&receipt.session)?,
         None => None,
     };
     let supplement = supplement.map(|receipt| Box::new(explain::explain(receipt)));
-    Ok(Some(Explanation { supplement, ..explain::explain(receipt) }))
+    let explanation = Explanation { supplement, ..explain::explain(receipt) };
+    Ok((Some(explanation), place.closed))
 }
 
 /// Explains which context a session would get now, and records nothing.

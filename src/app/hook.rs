@@ -19,6 +19,7 @@ use crate::core::context::receipt::{Injection, Receipt};
 use crate::core::context::supplement::Given;
 use crate::core::host::Host;
 use crate::core::session::{Announcement, Moment, Recipients};
+use crate::core::text::for_terminal;
 use crate::core::text::number::thousands;
 use crate::hosts::opencode::{
     self, BridgeContext, BridgeNotice, BridgeQuestion, BridgeReply, Metadata,
@@ -166,6 +167,15 @@ fn give(
         let mut at = Request::lenient(folder);
         at.environment = caller.environment.clone();
         let place = Place::find(&at)?;
+        if let Some(reason) = &place.closed {
+            let how = match place.settings.notice.value {
+                Announcement::Off => Announcement::Log,
+                how => how,
+            };
+            let notice = Some(BridgeNotice { how, text: closed_notice(reason) });
+            let reason = format!("the settings cannot be read: {reason}");
+            return Ok(PendingDelivery::unclaimed(BridgeReply::None { reason, notice }));
+        }
         let pending = deliver(DeliveryRequest {
             door,
             place: &place,
@@ -208,6 +218,12 @@ fn given(place: &Place, injection: Injection) -> BridgeContext {
     let notice = (how != Announcement::Off).then(|| BridgeNotice { how, text: notice(&receipt) });
     let metadata = Metadata::of(id, &receipt);
     BridgeContext { receipt: id, text, delivery: place.settings.delivery.value, metadata, notice }
+}
+
+/// The one line for the user of a session that gets nothing, because the settings cannot be read.
+fn closed_notice(reason: &str) -> String {
+    let reason = for_terminal::one_line(reason);
+    format!("kgctx: no context in this session, because the settings cannot be read: {reason}")
 }
 
 /// The one-line notice for the user.

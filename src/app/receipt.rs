@@ -86,9 +86,9 @@ fn references(found: Found) -> Vec<FoundRef> {
 
 /// The faults of a place's settings.
 fn faults_of(place: &Place) -> Vec<Fault> {
-    let mut faults = place.faults.clone();
+    let mut faults = [&place.faults[..], &place.remarks].concat();
     let enabled = &place.settings.enabled;
-    if !enabled.value {
+    if !enabled.value && place.closed.is_none() {
         let reason = format!("context is switched off by {}", enabled.origin);
         faults.push(Fault::new(FaultSource::Settings, reason));
     }

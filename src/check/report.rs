@@ -8,7 +8,7 @@ use crate::core::context::budget::{Budget, Size};
 use crate::core::context::candidate::Part;
 use crate::core::context::receipt::PartUse;
 use crate::core::host::Host;
-use crate::core::secrets;
+use crate::core::secrets::mask_in;
 use crate::core::time::Timestamp;
 
 /// The context of a session.
@@ -99,28 +99,22 @@ impl CheckReport {
     /// Masks secrets in names: the name of a file or session can be one.
     pub(crate) fn mask_secrets(&mut self) {
         for finding in &mut self.findings {
-            mask(&mut finding.spot.path);
-            mask(&mut finding.message);
-            mask(&mut finding.hint);
-            finding.session.iter_mut().for_each(mask);
+            mask_in(&mut finding.spot.path);
+            mask_in(&mut finding.message);
+            mask_in(&mut finding.hint);
+            finding.session.iter_mut().for_each(mask_in);
         }
         for session in &mut self.sessions {
-            mask(&mut session.name);
+            mask_in(&mut session.name);
             let growth = session.growth.iter_mut();
             let changed = growth.flat_map(|growth| {
                 [&mut growth.added, &mut growth.removed, &mut growth.pushed_out]
             });
             let entries = [&mut session.shown, &mut session.omitted].into_iter().chain(changed);
-            entries.flatten().for_each(|entry| mask(&mut entry.name));
+            entries.flatten().for_each(|entry| mask_in(&mut entry.name));
         }
-        self.static_files.iter_mut().for_each(|file| mask(&mut file.path));
-        self.remarks.iter_mut().for_each(mask);
-    }
-}
-
-fn mask(text: &mut String) {
-    if let std::borrow::Cow::Owned(masked) = secrets::mask(text) {
-        *text = masked;
+        self.static_files.iter_mut().for_each(|file| mask_in(&mut file.path));
+        self.remarks.iter_mut().for_each(mask_in);
     }
 }
 

@@ -35,6 +35,9 @@ pub(super) fn run(place: &PlaceArgs, args: &ConfigArgs, screen: &mut Screen) -> 
         }));
         return Ok(());
     }
+    for remark in &place.remarks {
+        screen.complain(&format!("kgctx: {}\n", for_terminal::one_line(&remark.reason)));
+    }
     let width = rows.iter().map(|row| row.key.chars().count()).max().unwrap_or_default();
     for row in &rows {
         let value = match &row.value {

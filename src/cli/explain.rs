@@ -67,10 +67,26 @@ pub(super) fn run(place: &PlaceArgs, args: &ExplainArgs, screen: &mut Screen) ->
         print_compared(&compared(&session()?, ranking)?, screen);
         return Ok(());
     }
+    let would_get = || {
+        let mut session = session()?;
+        // Wrong settings may be what is to be explained.
+        session.place.is_lenient = true;
+        dry_run(&session)
+    };
     let explanation = if args.dry_run {
-        dry_run(&session()?)?
+        would_get()?
     } else {
-        last(&place.request(), args.session.as_deref())?.ok_or_else(|| nothing_to_explain(args))?
+        let (last, closed) = last(&place.request(), args.session.as_deref())?;
+        match (last, closed) {
+            (Some(last), Some(reason)) => {
+                let reason = for_terminal::one_line(&reason);
+                screen.complain(&format!("kgctx: sessions get no context now: {reason}\n"));
+                last
+            }
+            (Some(last), None) => last,
+            (None, Some(_)) => would_get()?,
+            (None, None) => return Err(nothing_to_explain(args)),
+        }
     };
     if let Some(file) = &args.html {
         write_page(&explanation, file)?;

@@ -48,7 +48,7 @@ pub(super) fn run(args: &HookArgs, mut screen: Screen) -> ExitCode {
     };
     let answered = if is_summariser { None } else { in_time(until, args.host) };
     if let Some(pending) = answered.or_else(|| nothing.map(PendingDelivery::unclaimed)) {
-        screen.line(&pending.content);
+        screen.print(&format!("{}\n", pending.content));
         // Counts as delivered only after the last byte was written.
         if screen.written().is_ok() {
             pending.sent();

@@ -7,6 +7,7 @@ use crate::cli::outcome::Failure;
 use crate::cli::place::PlaceArgs;
 use crate::cli::screen::Screen;
 use crate::cli::values::{one_of, source_help};
+use crate::core::search::masked::Masked;
 use crate::core::source::SourcePreference;
 use crate::sources::maenifold::MaenifoldClient;
 use crate::workspace::refresh::Refreshed;
@@ -24,7 +25,7 @@ pub(super) struct QuestionArgs {
 
 impl QuestionArgs {
     /// Asks maenifold if `--source` says so, else the index. Prints and returns the answer.
-    pub(super) fn ask<Answer: Serialize>(
+    pub(super) fn ask<Answer: Serialize + Masked>(
         &self,
         place: &PlaceArgs,
         screen: &mut Screen,
@@ -34,7 +35,7 @@ impl QuestionArgs {
     ) -> Result<Answer, Failure> {
         let request = place.request_from(self.source);
         let client = self.source.map(|_| MaenifoldClient::find(&request)).transpose()?.flatten();
-        let answer = if let Some(client) = client {
+        let mut answer = if let Some(client) = client {
             if let Some(remark) = &client.remark {
                 screen.complain(&format!("kgctx: {remark}\n"));
             }
@@ -44,6 +45,7 @@ impl QuestionArgs {
             screen.notice(refreshed.notice.as_ref());
             answer
         };
+        answer.mask();
         if self.json {
             screen.json(&answer);
         } else {

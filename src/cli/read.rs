@@ -8,6 +8,7 @@ use crate::cli::screen::Screen;
 use crate::cli::search::links;
 use crate::cli::values::from_one;
 use crate::core::search::answer::{NamedNote, ReadAnswer};
+use crate::core::search::masked::Masked;
 use crate::core::text::for_terminal;
 use crate::sources::read::{ReadQuestion, read};
 
@@ -40,8 +41,9 @@ pub(super) fn run(place: &PlaceArgs, args: &ReadArgs, screen: &mut Screen) -> Ou
         from: args.from,
         tokens: args.tokens,
     };
-    let ((answer, text), refreshed) = read(&place.workspace(screen)?, question)?;
+    let ((mut answer, text), refreshed) = read(&place.workspace(screen)?, question)?;
     screen.notice(refreshed.notice.as_ref());
+    answer.mask();
     if args.json {
         screen.json(&answer);
     } else if let Some(text) = text {

@@ -10,6 +10,10 @@ use crate::cli::outcome::UNAVAILABLE;
 use crate::core::text::for_terminal::{self, Style};
 use crate::workspace::refresh::Notice;
 
+/// The codes of all styles, and of their end.
+const STYLES: [&str; 7] =
+    ["\x1b[1m", "\x1b[2m", "\x1b[36m", "\x1b[32m", "\x1b[33m", "\x1b[1;31m", "\x1b[0m"];
+
 /// Where output goes.
 pub(super) struct Screen {
     out: BufWriter<io::Stdout>,
@@ -42,30 +46,41 @@ impl Screen {
         }
     }
 
-    /// Prints a line.
+    /// Prints a line. Nothing in it that comes from files, names or the environment can move the cursor or change
+    /// colours.
     pub(super) fn line(&mut self, text: impl Display) {
-        self.print(&format!("{text}\n"));
+        let text = text.to_string();
+        let styles = if self.styled { &STYLES[..] } else { &[] };
+        self.print(&for_terminal::fenced(&text, styles));
+        self.print("\n");
+    }
+
+    /// Prints a line of JSON.
+    pub(super) fn json_line(&mut self, text: &str) {
+        self.print(&for_terminal::json(text));
+        self.print("\n");
     }
 
     /// Prints a value as one line of JSON.
     pub(super) fn json(&mut self, value: &impl Serialize) {
         match serde_json::to_string(value) {
-            Ok(text) => self.line(text),
+            Ok(text) => self.json_line(&text),
             Err(error) => self.failed = Some(error.into()),
         }
     }
 
     /// Returns text in a style, where the terminal shows styles.
     pub(super) fn paint(&self, style: Style, text: impl Display) -> String {
+        let [strong, faint, link, good, doubtful, bad, end] = STYLES;
         let code = match style {
-            Style::Strong => "1",
-            Style::Faint => "2",
-            Style::Link => "36",
-            Style::Good => "32",
-            Style::Doubtful => "33",
-            Style::Bad => "1;31",
+            Style::Strong => strong,
+            Style::Faint => faint,
+            Style::Link => link,
+            Style::Good => good,
+            Style::Doubtful => doubtful,
+            Style::Bad => bad,
         };
-        if self.styled { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_string() }
+        if self.styled { format!("{code}{text}{end}") } else { text.to_string() }
     }
 
     /// Prints a text of somebody else's: on a terminal nothing in it can move the cursor or change colours, elsewhere it is
@@ -95,7 +110,7 @@ impl Screen {
     pub(super) fn complain(&mut self, text: &str) {
         self.flush();
         // If standard error is closed, the message is lost.
-        let _ = io::stderr().write_all(text.as_bytes());
+        let _ = io::stderr().write_all(for_terminal::fenced(text, &[]).as_bytes());
     }
 
     /// Says what was left out of the answer, and why.

@@ -44,6 +44,8 @@ pub enum Layout {
     Submodule,
     /// Inside a bare repository, outside any working tree.
     Bare,
+    /// A folder whose `.git` points to a repository that does not know it: not a part of that repository.
+    Stray,
 }
 
 /// The answer to "which project is this?".

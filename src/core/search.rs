@@ -3,6 +3,7 @@
 pub mod answer;
 pub mod forms;
 pub mod fulltext;
+pub mod masked;
 pub mod nearest;
 pub mod ranking;
 pub mod snippet;

@@ -1,7 +1,8 @@
 //! Finds secrets in text by their shape, and masks them by kind: `[masked: github-token]`.
 //!
-//! It knows shapes and the names in front of values. Nothing is verified, looked up or learnt: a password made of
-//! plain letters (`PASSWORD=letmein`) looks like a word, and stays.
+//! It knows shapes and the names in front of values. Behind a name that says that it is a secret, the whole value goes,
+//! unless it is a placeholder, a reference, a type or plain words. Nothing is verified, looked up or learnt: a password
+//! made of a word (`PASSWORD=letmein`) looks like any other word, and stays.
 //!
 //! It runs in a process that has a few milliseconds in all, so there is no pattern to compile. Each scanner looks at the
 //! few places where its kind of secret can be, and is linear in any text.
@@ -9,7 +10,10 @@
 //! Mask before you cut: half a token has no shape any more.
 
 mod assignment;
+mod command;
+mod hash;
 mod header;
+mod marked;
 mod name;
 mod pem;
 mod rules;
@@ -17,16 +21,20 @@ mod runs;
 mod tokens;
 mod url;
 mod value;
+mod word;
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use runs::Runs;
+use serde_json::Value;
 
 /// How a mask begins. Whatever holds this is never taken for a secret, so that masking twice changes nothing.
 const MASK: &str = "[masked: ";
 /// A run of letters and digits from this length on is no word.
 const LONGEST_WORD: usize = 17;
+/// No key that is told by a mark within it is shorter.
+const SHORTEST_MARKED: usize = 36;
 /// How often a text is masked at most. A hostile one pays for each of these.
 const MOST_LOOKS: usize = 4;
 
@@ -79,6 +87,23 @@ fn has_random_run(name: &str) -> bool {
     })
 }
 
+/// Masks a text in place.
+pub fn mask_in(text: &mut String) {
+    if let Cow::Owned(masked) = mask(text) {
+        *text = masked;
+    }
+}
+
+/// Masks all strings of a value.
+pub fn mask_json(value: Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(mask(&text).into_owned()),
+        Value::Array(items) => items.into_iter().map(mask_json).collect(),
+        Value::Object(map) => map.into_iter().map(|(key, value)| (key, mask_json(value))).collect(),
+        other => other,
+    }
+}
+
 fn replaced(text: &str, found: &[FoundSecret]) -> String {
     let mut masked = String::with_capacity(text.len());
     let mut copied = 0;
@@ -97,6 +122,12 @@ pub fn find(text: &str) -> Vec<FoundSecret> {
     let mut all = Vec::new();
     // The most telling first: where two overlap, the kind of the earlier one is kept.
     pem::find(runs.text, &mut all);
+    hash::find(runs.text, &mut all);
+    // Most texts are the names of links, for which a search costs more than for what it looks.
+    if text.len() >= SHORTEST_MARKED {
+        pem::find_putty(runs.text, &mut all);
+        marked::find(runs.text, &mut all);
+    }
     let behind_words = tokens::find(&mut runs, &mut all);
     url::find(runs.text, &mut all);
     assignment::find(&mut runs, &mut all);
@@ -324,9 +355,21 @@ mod tests {
 
     #[test]
     fn no_text_takes_long() {
-        for piece in
-            PIECES.iter().chain(&["token=", "token=\"", "a://b:c", "sk-ant-", "token: x1&", "-eyJ"])
-        {
+        for piece in PIECES.iter().chain(&[
+            "token=",
+            "token=\"",
+            "a://b:c",
+            "sk-ant-",
+            "token: x1&",
+            "-eyJ",
+            "token=a'",
+            "token=a;b",
+            "$6$",
+            " -p",
+            "mysql -p",
+            "login a password ",
+            "-us1",
+        ]) {
             let text = piece.repeat((128 << 10) / piece.len());
             let start = Instant::now();
             find(&text);

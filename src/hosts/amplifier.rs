@@ -5,9 +5,8 @@ mod hook;
 
 pub use hook::Amplifier;
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::core::handoff::foreign::ForeignHandoff;
@@ -16,6 +15,7 @@ use crate::hosts::is_absent;
 use crate::system::atomic_file;
 use crate::system::directories;
 use crate::system::environment::Environment;
+use crate::system::plain_file;
 
 const FILE: &str = "handoff.md";
 /// The project name for a folder without a name.
@@ -89,19 +89,12 @@ pub fn find(projects: &Path, project_root: &Path) -> (Vec<ForeignHandoff>, Vec<S
 
 /// Reads a handoff; `None` if the session has none.
 fn read(path: &Path) -> io::Result<Option<(Vec<u8>, Timestamp)>> {
-    match fs::metadata(path) {
-        Ok(metadata) if metadata.is_file() => {}
-        Ok(_) => return Err(io::Error::other("it is no plain file")),
+    let file = match plain_file::open(path) {
+        Ok(file) => file,
         Err(error) if is_absent(&error) => return Ok(None),
         Err(error) => return Err(error),
-    }
-    // The file can have become a pipe by now; without this flag, opening it would wait for a
-    // writer.
-    let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
+    };
     let metadata = file.metadata()?;
-    if !metadata.is_file() {
-        return Err(io::Error::other("it is no plain file"));
-    }
     let mut bytes = Vec::new();
     file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX_BYTES {
@@ -132,7 +125,7 @@ pub fn export(projects: &Path, slug: &str, session: &str, text: &str) -> io::Res
         Err(error) if is_absent(&error) => directories::create_private(&folder)?,
         Err(error) => return Err(error),
     }
-    atomic_file::write(&path, text)?;
+    atomic_file::write_private(&path, text)?;
     Ok(path)
 }
 

@@ -25,6 +25,11 @@ pub trait HostWords: Sync {
         None
     }
 
+    /// The reply without a context that tells the user something, and not the model, if the host supports that.
+    fn notice(&self, _text: &str) -> Option<String> {
+        self.nothing()
+    }
+
     /// Exports a session's id to its shells, if the host supports that.
     fn name_session(&self, _session: &str) {}
 }

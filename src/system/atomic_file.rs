@@ -2,11 +2,12 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// Writes a file that the user named. The error names the file, and how to fix it.
+/// Writes a file that the user named, and that only the user can read. The error names the file, and how to fix it.
 pub fn save(path: &Path, text: &str) -> Result<(), String> {
-    write(path, text).map_err(|cause| {
+    write_private(path, text).map_err(|cause| {
         let way_out = "name a file in a folder that is there and that you may write to";
         format!("cannot write {}: {cause}; {way_out}", path.display())
     })
@@ -14,22 +15,37 @@ pub fn save(path: &Path, text: &str) -> Result<(), String> {
 
 /// Writes a file, and leaves the error message to the caller.
 pub fn write(path: &Path, text: &str) -> io::Result<()> {
+    write_as(path, text, 0o666)
+}
+
+/// Writes a file that only the user can read, because it quotes notes or handoffs. An existing one stays as readable as
+/// its owner made it.
+pub fn write_private(path: &Path, text: &str) -> io::Result<()> {
+    write_as(path, text, 0o600)
+}
+
+fn write_as(path: &Path, text: &str, mode: u32) -> io::Result<()> {
     match fs::metadata(path) {
         Ok(there) if there.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
         // Replaces the target of a link, not the link.
         Ok(there) if there.is_file() => fs::canonicalize(path)
-            .and_then(|target| replace(&target, text, Some(there.permissions()))),
+            .and_then(|target| replace(&target, text, 0o600, Some(there.permissions()))),
         // Writes to a pipe or a terminal: a file must not replace it.
         Ok(_) => OpenOptions::new()
             .write(true)
             .open(path)
             .and_then(|mut stream| stream.write_all(text.as_bytes())),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => replace(path, text, None),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => replace(path, text, mode, None),
         Err(error) => Err(error),
     }
 }
 
-fn replace(target: &Path, text: &str, permissions: Option<fs::Permissions>) -> io::Result<()> {
+fn replace(
+    target: &Path,
+    text: &str,
+    mode: u32,
+    permissions: Option<fs::Permissions>,
+) -> io::Result<()> {
     let name = target.file_name().ok_or(io::ErrorKind::InvalidInput)?;
     // Next to the target, because renaming is atomic only within one file system.
     let mut beside = std::ffi::OsString::from(".");
@@ -37,7 +53,7 @@ fn replace(target: &Path, text: &str, permissions: Option<fs::Permissions>) -> i
     beside.push(format!(".{}.tmp", std::process::id()));
     let temporary = target.with_file_name(beside);
     // Fails if the file exists: it belongs to another process, or is a link to another place.
-    let mut file = OpenOptions::new().write(true).create_new(true).open(&temporary)?;
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&temporary)?;
     let written = file
         .write_all(text.as_bytes())
         .and_then(|()| permissions.map_or(Ok(()), |kept| file.set_permissions(kept)))
@@ -88,6 +104,18 @@ mod tests {
             );
         }
         assert_eq!(names(folder.path()), ["file", "folder"]);
+    }
+
+    #[test]
+    fn a_private_file_is_for_its_user_alone() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        let path = folder.path().join("page.html");
+        save(&path, "text").unwrap();
+        assert_eq!(mode(&path), 0o600);
+        write_private(&path, "again").unwrap();
+        assert_eq!(mode(&path), 0o600);
     }
 
     #[test]

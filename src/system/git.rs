@@ -24,7 +24,10 @@ pub fn facts(
     }
     let above = || folder.ancestors().take_while(|place| Some(*place) != ceiling);
     let marked = above()
-        .find(|place| place.join("kgctx.toml").is_file() || place.join(".kgctx").is_dir())
+        // Settings that cannot be read mark their folder, too: they must not be passed over.
+        .find(|place| {
+            place.join("kgctx.toml").symlink_metadata().is_ok() || place.join(".kgctx").is_dir()
+        })
         .map(Path::to_path_buf);
     Ok(FolderFacts {
         home: environment.home().and_then(|home| fs::canonicalize(home).ok()),
@@ -104,6 +107,16 @@ fn linked_repository(place: &Path, dot_git: &Path) -> Option<RepositoryFacts> {
         return Some(RepositoryFacts { root: checkout.clone(), checkout, layout, branch });
     };
     let common = fs::canonicalize(git_dir.join(common.trim())).ok()?;
+    // Anybody can write a `.git` file that points to your repository. A worktree's own folder is in the repository, and
+    // points back.
+    let back = fs::read_to_string(git_dir.join("gitdir")).ok();
+    let back = back.and_then(|back| fs::canonicalize(git_dir.join(back.trim())).ok());
+    let is_known = git_dir.parent() == Some(&common.join("worktrees"))
+        && back.is_some_and(|back| fs::canonicalize(dot_git).is_ok_and(|here| here == back));
+    if !is_known {
+        let root = checkout.clone();
+        return Some(RepositoryFacts { root, checkout, layout: Layout::Stray, branch: None });
+    }
     let parent = || common.parent().map(Path::to_path_buf);
     let (root, layout) = if let Some(worktree) = config_value(&common, "worktree") {
         // A worktree of a submodule: the configuration says where the submodule's own tree is.

@@ -1,4 +1,5 @@
-//! The program `git`, run without the user's configuration, so that its output is the same on every machine.
+//! The program `git`, run without the user's configuration, so that its output is the same on every machine, and without
+//! the programs that a repository's own configuration names: whoever made the folder must not choose what is run.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::PathBuf;
@@ -10,8 +11,8 @@ use thiserror::Error;
 use crate::core::text::words::words;
 
 /// Settings for all questions, so that no answer depends on the user's own.
-static SETTINGS: [&str; 7] = words(
-    "core.quotepath=off core.fsmonitor=false core.attributesFile=/dev/null \
+static SETTINGS: [&str; 8] = words(
+    "core.quotepath=off core.fsmonitor=false core.hooksPath=/dev/null core.attributesFile=/dev/null \
      log.showSignature=false log.follow=false diff.orderFile=/dev/null diff.relative=false",
 );
 
@@ -47,6 +48,8 @@ pub(crate) struct GitProgram {
     /// Folders of other users that this user trusts. This is the only user setting: it decides
     /// whether git answers, not what it answers.
     trusted: Vec<String>,
+    /// Settings that keep the repository's filters from running.
+    without_filters: Vec<(String, &'static str)>,
 }
 
 /// A file's content; a large file is not read, or not to its end.
@@ -63,7 +66,7 @@ pub(crate) enum BlobAnswer {
 impl GitProgram {
     /// Makes sure that git answers; `None` if it is not installed.
     pub(crate) fn find(folder: PathBuf) -> Result<Option<GitProgram>, GitError> {
-        let mut git = GitProgram { folder, trusted: Vec::new() };
+        let mut git = GitProgram { folder, ..GitProgram::default() };
         let question = ["rev-parse", "--git-dir"];
         let mut output = match git.command(&question).output() {
             Ok(output) => output,
@@ -79,7 +82,20 @@ impl GitProgram {
         if is_foreign(&output) {
             return Err(GitError::Foreign(git.folder));
         }
-        succeeded(&question, output).map(|_| Some(git))
+        succeeded(&question, output)?;
+        git.without_filters = git.filters()?;
+        Ok(Some(git))
+    }
+
+    /// Settings that replace the commands of all filters that the repository's configuration has.
+    fn filters(&self) -> Result<Vec<(String, &'static str)>, GitError> {
+        let names = self.query(&["config", "--null", "--name-only", "--list"])?.unwrap_or_default();
+        let replaced = texts(names.as_bytes()).filter_map(|key| {
+            let is_filter = key.starts_with("filter.");
+            let (_, what) = key.rsplit_once('.').filter(|_| is_filter)?;
+            Some((key.to_owned(), if what == "required" { "false" } else { "" }))
+        });
+        Ok(replaced.collect())
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
@@ -94,6 +110,12 @@ impl GitProgram {
         command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null");
         // Git would fetch the objects that a partial clone lacks from the network.
         command.env("GIT_NO_LAZY_FETCH", "1").env("GIT_TERMINAL_PROMPT", "0");
+        // Not as arguments: the name of a filter may contain `=`.
+        command.env("GIT_CONFIG_COUNT", self.without_filters.len().to_string());
+        for (n, (key, value)) in self.without_filters.iter().enumerate() {
+            command.env(format!("GIT_CONFIG_KEY_{n}"), key);
+            command.env(format!("GIT_CONFIG_VALUE_{n}"), value);
+        }
         command.stdin(Stdio::null()).stderr(Stdio::piped());
         command
     }

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, IsTerminal, Read};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 
 use crate::system::directories;
@@ -17,7 +17,26 @@ pub fn read_standard_input(limit: u64) -> Result<String, String> {
 }
 
 pub fn read_file(path: &Path, limit: u64) -> Result<String, String> {
+    if let Some(target) = link_elsewhere(path) {
+        let (path, target) = (path.display(), target.display());
+        return Err(format!("{path} is a link to {target}; name that file itself if you mean it"));
+    }
     text(&path.display().to_string(), File::open(path), limit)
+}
+
+/// The file to which a link leads out of the folder that was named: whoever wrote a repository must not choose which of
+/// the user's files is read.
+fn link_elsewhere(path: &Path) -> Option<PathBuf> {
+    // Links of the system, which lead to what the user's shell has opened.
+    if ["/dev", "/proc"].iter().any(|system| path.starts_with(system)) {
+        return None;
+    }
+    let target = fs::canonicalize(path).ok().filter(|target| target.is_file())?;
+    let is_below =
+        path.is_relative() && !path.components().any(|part| part == Component::ParentDir);
+    let named = if is_below { Path::new(".") } else { path.parent()? };
+    let folder = fs::canonicalize(named).ok()?;
+    (!target.starts_with(folder)).then_some(target)
 }
 
 fn text(from: &str, source: io::Result<impl Read>, limit: u64) -> Result<String, String> {

@@ -86,6 +86,10 @@ pub struct Place {
     pub directories: Directories,
     /// The invalid settings that were ignored.
     pub faults: Vec<Fault>,
+    /// What the project asks for beyond what the user allows.
+    pub remarks: Vec<Fault>,
+    /// Why no session gets anything, if it cannot be read what may be sent.
+    pub closed: Option<String>,
     pub(crate) environment: Environment,
 }
 
@@ -94,16 +98,20 @@ impl Place {
         let surroundings = Surroundings::find(request)?;
         // Two steps, because the root decides which settings apply, and the settings name the
         // channel.
-        let LoadedSettings { settings, mut faults } = settings::load(&surroundings, request);
+        let LoadedSettings { settings, mut faults, remarks, closed } =
+            settings::load(&surroundings, request);
         if !request.is_lenient && !faults.is_empty() {
             return Err(faults.swap_remove(0).into());
         }
         let faults = faults.iter().map(|fault| Fault::new(FaultSource::Settings, fault)).collect();
+        let remarks =
+            remarks.iter().map(|remark| Fault::new(FaultSource::Settings, remark)).collect();
         let rules: Vec<ChannelRule> =
             settings.channels.iter().map(|rule| rule.value.clone()).collect();
         let Surroundings { environment, directories, facts, .. } = surroundings;
         let project = identify::project(&facts, settings.channel.value.as_deref(), &rules);
-        Ok(Place { project, settings, directories, faults, environment })
+        let closed = closed.map(|(_, reason)| reason);
+        Ok(Place { project, settings, directories, faults, remarks, closed, environment })
     }
 
     /// The same place without maenifold's memory, for which another source answers.

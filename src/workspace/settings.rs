@@ -11,7 +11,7 @@ use std::path::Path;
 use thiserror::Error;
 
 pub(crate) use self::file::{invalid, position};
-use crate::core::settings::{Origin, Settings};
+use crate::core::settings::{Origin, Setting, Settings};
 use crate::system::environment::Environment;
 use crate::workspace::{Request, Surroundings};
 
@@ -32,11 +32,15 @@ impl SettingsError {
     }
 }
 
-/// Settings and the faults in their sources. A faulty value is ignored.
+/// Settings and the faults in their sources. A faulty value is ignored, unless it says what may be sent.
 #[derive(Debug, Default)]
 pub struct LoadedSettings {
     pub settings: Settings,
     pub faults: Vec<SettingsError>,
+    /// What a project asks for beyond what the user allows. That is no fault of the user's, and holds nobody up.
+    pub remarks: Vec<String>,
+    /// The first source that should say which notes may be sent and cannot be read, and why. Then none is sent.
+    pub closed: Option<(Origin, String)>,
 }
 
 /// Resolves all settings: defaults, the user's file, the project's file, the environment, flags; later wins.
@@ -45,8 +49,9 @@ pub(super) fn load(surroundings: &Surroundings, request: &Request) -> LoadedSett
     let mut loaded = LoadedSettings::default();
     registry::apply(&mut loaded, directories);
     let user_file = directories.config.join("config.toml");
-    if let Some(written) = file::read(&user_file, &mut loaded.faults) {
-        let (origin, home) = (Origin::UserFile(user_file.clone()), environment.home());
+    let origin = Origin::UserFile(user_file.clone());
+    if let Some(written) = file::read(&user_file, &origin, &mut loaded) {
+        let home = environment.home();
         file::apply(&mut loaded.settings, written, &user_file, &origin, home.as_deref());
     }
     if let Some(root) = &project.notes_root {
@@ -55,37 +60,55 @@ pub(super) fn load(surroundings: &Surroundings, request: &Request) -> LoadedSett
     loaded.read_variables(environment);
     loaded.settings.source.set(request.source, Origin::Flag("--source"));
     vaults::complete(&mut loaded, surroundings, &request.vaults);
+    if let Some((origin, _)) = &loaded.closed {
+        loaded.settings.enabled = Setting { value: false, origin: origin.clone() };
+    }
     loaded
 }
 
 impl LoadedSettings {
-    /// Reads the committed file of a project. It must neither reach outside of the project nor
-    /// choose what is run.
+    /// Records that it is unknown whether, or which, notes may be sent.
+    fn close(&mut self, origin: &Origin, fault: SettingsError) {
+        self.closed.get_or_insert_with(|| (origin.clone(), fault.to_string()));
+        self.faults.push(fault);
+    }
+
+    /// Reads the committed file of a project. Whoever wrote it must neither reach outside of the project, nor choose what
+    /// is run, nor allow more than the user does.
     fn read_project_file(&mut self, root: &Path, user_file: &Path) {
         let file = root.join("kgctx.toml");
-        let Some(mut written) = file::read(&file, &mut self.faults) else { return };
+        let origin = Origin::ProjectFile(file.clone());
+        let Some(mut written) = file::read(&file, &origin, self) else { return };
+        let (shown, yours) = (file.display(), user_file.display());
+        let mut wrong = Vec::new();
         written.vaults.retain(|vault| {
-            let is_inside = vaults::lies_inside(&file::resolve(&vault.path, &file, None), root);
+            let path = &vault.path;
+            let is_inside = vaults::lies_inside(&file::resolve(path, &file, None), root);
+            let is_named = vault.name.as_deref() != Some("");
             if !is_inside {
-                self.faults.push(SettingsError(format!(
-                    "{}: the vault {} lies outside of the project; \
-                     a project may only name its own folders, so put it into your {}",
-                    file.display(),
-                    vault.path,
-                    user_file.display()
-                )));
+                wrong.push(format!(
+                    "{shown}: the vault {path} lies outside of the project; \
+                     a project may only name its own folders, so put it into your {yours}"
+                ));
+            } else if !is_named {
+                wrong.push(format!(
+                    "{shown}: the vault {path} has an empty name, with which its notes could pass for yours; name it"
+                ));
             }
-            is_inside
+            is_inside && is_named
         });
         // The message about `servers` comes before that about `source`.
         let forbidden = written.remove_forbidden().into_iter().rev();
-        for (key, why) in forbidden.chain(written.handoff.remove_forbidden()) {
-            let (file, user_file) = (file.display(), user_file.display());
-            self.faults.push(SettingsError(format!(
-                "{file}: a project may not set {key}, {why}; put it into your {user_file}"
-            )));
-        }
-        let origin = Origin::ProjectFile(file.clone());
+        let channels = (!std::mem::take(&mut written.channels).is_empty())
+            .then_some(("channels", "by which it could take the handoffs of another one"));
+        let forbidden = forbidden.chain(written.handoff.remove_forbidden()).chain(channels);
+        wrong.extend(forbidden.map(|(key, why)| {
+            format!("{shown}: a project may not set {key}, {why}; put it into your {yours}")
+        }));
+        self.faults.extend(wrong.into_iter().map(SettingsError));
+        let raised = written.remove_raised(&self.settings).into_iter();
+        let raised = raised.chain(written.handoff.remove_raised(&self.settings.handoff));
+        self.remarks.extend(raised.map(|what| format!("{shown}: {what}; {yours} may raise it")));
         file::apply(&mut self.settings, written, &file, &origin, None);
     }
 
@@ -95,7 +118,20 @@ impl LoadedSettings {
         let channel = get("KGCTX_CHANNEL").map(|name| Some(name.trim().to_owned()));
         self.settings.channel.set(channel, Origin::Environment("KGCTX_CHANNEL"));
         let wrong = self.settings.set_from_variables(&get);
-        let wrong = wrong.into_iter().chain(self.settings.handoff.set_from_variables(&get));
-        self.faults.extend(wrong.map(SettingsError));
+        for (name, fault) in wrong.into_iter().chain(self.settings.handoff.set_from_variables(&get))
+        {
+            let (origin, fault) = (Origin::Environment(name), SettingsError(fault));
+            match name {
+                "SESSION_START_ENABLED" | "KGCTX_DEFAULT_VAULTS" => {
+                    self.close(&origin, fault);
+                    continue;
+                }
+                "KGCTX_HANDOFFS" => {
+                    self.settings.handoff.enabled = Setting { value: false, origin };
+                }
+                _ => {}
+            }
+            self.faults.push(fault);
+        }
     }
 }

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::core::note::Remarks;
 use crate::core::note::listing::Skipped;
+use crate::core::secrets::mask;
 use crate::store::index::{Index, IndexError, Totals};
 use crate::workspace::refresh::{Mode, Patience, Refreshed, ask_of, refresh};
 use crate::workspace::{AppError, Workspace};
@@ -64,8 +65,8 @@ fn summary(
     let remarked = |(vault, path, remarks): (usize, String, Remarks)| {
         let vault = workspace.vaults.get(vault)?;
         Some(Remarked {
-            uri: crate::core::note::vault::uri(&vault.name, &path),
-            path: vault.root.join(&path).display().to_string(),
+            uri: mask(&crate::core::note::vault::uri(&vault.name, &path)).into_owned(),
+            path: mask(&vault.root.join(&path).display().to_string()).into_owned(),
             remark: remarks.to_string(),
         })
     };

@@ -1,7 +1,9 @@
 //! `kgctx inject` and `kgctx explain`: content, failures, masked secrets, and the HTML page.
 
 mod command;
+mod drawn_secrets;
 mod failures;
+mod masked_names;
 mod notes;
 mod page;
 mod secrets;

@@ -1,5 +1,8 @@
 //! Where a session runs: its project and its settings.
 
+mod closed;
+mod escapes;
 mod identity;
 mod places;
 mod settings;
+mod strangers;

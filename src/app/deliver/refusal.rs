@@ -31,6 +31,9 @@ pub enum NotDelivered {
     Taken(String),
     #[error("context is switched off by {0}")]
     Off(String),
+    /// It is unknown which notes may be sent.
+    #[error("no context is sent, because the settings cannot be read: {0}")]
+    Closed(String),
     #[error("there is nothing to say: {0}")]
     Nothing(String),
     /// There may be notes, but reading them took too long.
@@ -115,6 +118,7 @@ impl NotDelivered {
             | NotDelivered::Unknown { .. }
             | NotDelivered::Server(ServerError::NotFound { .. }) => Refusal::No,
             NotDelivered::NoServer
+            | NotDelivered::Closed(_)
             | NotDelivered::Address(_)
             | NotDelivered::Server(ServerError::NoSessionId { .. }) => Refusal::Usage,
             _ => Refusal::Unavailable,

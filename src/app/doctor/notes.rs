@@ -40,18 +40,25 @@ pub(super) fn all(request: &Request, place: Place) -> Vec<Check> {
 }
 
 fn settings(place: &Place) -> Vec<Check> {
+    let out = "correct it; README.md lists all settings";
+    let remark = |remark: &Fault| Check::of_error(SETTINGS, Verdict::Warn, &remark.reason, out);
+    let remarks = place.remarks.iter().map(remark);
     if place.faults.is_empty() {
         let name = place.project.name.as_ref();
         let project = name.map_or("no project".to_owned(), |name| format!("project {name}"));
         let tokens = thousands(place.settings.token_limit.value);
-        return vec![Check::ok(SETTINGS, format!("readable, {project}, {tokens} tokens"))];
+        let readable = Check::ok(SETTINGS, format!("readable, {project}, {tokens} tokens"));
+        return std::iter::once(readable).chain(remarks).collect();
     }
-    let out = "correct it; README.md lists all settings";
     let check = |fault: &Fault| Check::of_error(SETTINGS, Verdict::Fail, &fault.reason, out);
-    place.faults.iter().map(check).collect()
+    place.faults.iter().map(check).chain(remarks).collect()
 }
 
 fn enabled(place: &Place) -> Check {
+    if place.closed.is_some() {
+        let found = "sessions get no context: the settings do not say clearly what may be sent";
+        return Check::fail("enabled", found, "correct what the line above names");
+    }
     let enabled = &place.settings.enabled;
     if enabled.value {
         return Check::ok("enabled", "sessions get context");

@@ -82,7 +82,7 @@ impl Handoffs {
         Ok(Picked {
             id: record.id.clone(),
             text: mask(&pickup::render(&record.id, &text, &files, LIMITS.in_all)),
-            head: mask_json(document::to_json(&head)),
+            head: secrets::mask_json(document::to_json(&head)),
             body: mask(&body),
             warnings,
             file_warnings: pickup::warnings(&files, LIMITS.in_all),
@@ -104,16 +104,6 @@ impl Handoffs {
         let actor = self.actor();
         self.state.step_handoff(&self.scope, id, HandoffEvent::GivenBack(reason), &actor)?;
         Ok(())
-    }
-}
-
-/// Masks secrets in all strings of a value.
-fn mask_json(value: Value) -> Value {
-    match value {
-        Value::String(text) => Value::String(secrets::mask(&text).into_owned()),
-        Value::Array(items) => items.into_iter().map(mask_json).collect(),
-        Value::Object(map) => map.into_iter().map(|(key, value)| (key, mask_json(value))).collect(),
-        other => other,
     }
 }
 

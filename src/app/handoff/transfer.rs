@@ -118,7 +118,7 @@ impl Handoffs {
 
     pub fn export_to(&self, id: Option<&HandoffId>, to: &Path) -> Result<()> {
         let text = self.export_text(id)?;
-        atomic_file::write(to, &text).map_err(|cause| HandoffError::document(to, cause))
+        atomic_file::write_private(to, &text).map_err(|cause| HandoffError::document(to, cause))
     }
 
     /// Writes a handoff in Amplifier's format to the path where Amplifier looks for it.

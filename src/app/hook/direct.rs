@@ -4,6 +4,7 @@
 use std::time::{Duration, Instant};
 
 use crate::app::deliver::{DeliveryRequest, Door, PendingDelivery, deliver, remember};
+use crate::app::hook::closed_notice;
 use crate::app::session::Session;
 use crate::app::supplement::{DueSupplement, GivenBy, due};
 use crate::core::context::supplement::Given;
@@ -30,6 +31,9 @@ pub fn direct(host: Host, question: &[u8], until: Instant) -> Option<PendingDeli
         EventKind::Prompted if words.starts_at_prompt() => {
             let at = Request::lenient(told.event.folder.clone());
             let place = Place::find(&at).ok()?;
+            if let Some(reason) = &place.closed {
+                return told.tell(reason);
+            }
             told.give(&place, at, (Moment::Start, Some(HandoffRequest::First)), None)
         }
         EventKind::Prompted => told.answer_prompt(),
@@ -89,6 +93,11 @@ impl Told {
         self.give(&place, at, (Moment::Prompt, None), Some(given))
     }
 
+    /// Tells the user why there is no context.
+    fn tell(&self, reason: &str) -> Reply {
+        self.words.notice(&closed_notice(reason)).map(PendingDelivery::unclaimed)
+    }
+
     fn answer_start(&self, cause: StartCause) -> Reply {
         let SessionEvent { session, folder, .. } = &self.event;
         // Commands in the session's shells then know their session.
@@ -102,6 +111,9 @@ impl Told {
             Some(_) => Place::find(&at).unwrap_or(here),
             None => here,
         };
+        if let Some(reason) = &place.closed {
+            return self.tell(reason);
+        }
         if !place.settings.enabled.value {
             return None;
         }

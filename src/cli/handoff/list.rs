@@ -1,7 +1,7 @@
 //! `kgctx handoff list`, `show` and `log`: commands that change nothing.
 
 use clap::Args as ClapArgs;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::app::handoff::Handoffs;
 use crate::cli::handoff::{each, meant, named_or_default};
@@ -9,9 +9,10 @@ use crate::cli::outcome::{Failure, Outcome, USAGE};
 use crate::cli::screen::Screen;
 use crate::cli::values::from_one;
 use crate::core::handoff::document;
-use crate::core::handoff::record::{FIELDS, HandoffRecord};
+use crate::core::handoff::record::{FIELDS, HandoffRecord, LogLine};
 use crate::core::handoff::section::shorten;
 use crate::core::handoff::{Kind, Status, TypedId};
+use crate::core::secrets;
 use crate::core::text::for_terminal::{self, Style};
 use crate::core::time::Timestamp;
 
@@ -44,7 +45,7 @@ pub(super) fn list(handoffs: &Handoffs, args: &ListArgs, screen: &mut Screen) ->
     if !args.fields.is_empty() {
         print_fields(&records, &args.fields, args.json, screen);
     } else if args.json {
-        let flat: Vec<_> = records.iter().map(HandoffRecord::to_json).collect();
+        let flat: Vec<_> = records.iter().map(masked).collect();
         screen.json(&json!({ "channel": handoffs.channel, "handoffs": flat }));
     } else if records.is_empty() {
         let channel = for_terminal::one_line(&handoffs.channel);
@@ -56,10 +57,24 @@ pub(super) fn list(handoffs: &Handoffs, args: &ListArgs, screen: &mut Screen) ->
     Ok(())
 }
 
+/// A record as JSON, without secrets: agents read it.
+fn masked(record: &HandoffRecord) -> Map<String, Value> {
+    let mut flat = record.to_json();
+    // What people and hosts have written; the rest is ours. A list may be long.
+    for name in
+        ["goal", "reason", "session_id", "source_id", "claimed_by_session", "consumed_by_session"]
+    {
+        if let Some(Value::String(text)) = flat.get_mut(name) {
+            secrets::mask_in(text);
+        }
+    }
+    flat
+}
+
 /// Only some fields, in the order in which they were asked for.
 fn print_fields(records: &[HandoffRecord], fields: &[String], is_json: bool, screen: &mut Screen) {
     let mut objects = Vec::new();
-    for flat in records.iter().map(HandoffRecord::to_json) {
+    for flat in records.iter().map(masked) {
         let values = fields.iter().map(|name| (name, flat.get(name).unwrap_or(&Value::Null)));
         if is_json {
             let pairs = values.map(|(name, value)| format!("{}:{value}", json!(name)));
@@ -69,7 +84,7 @@ fn print_fields(records: &[HandoffRecord], fields: &[String], is_json: bool, scr
         }
     }
     if is_json {
-        screen.line(format!("{{\"handoffs\":[{}]}}", objects.join(",")));
+        screen.json_line(&format!("{{\"handoffs\":[{}]}}", objects.join(",")));
     }
 }
 
@@ -110,7 +125,8 @@ fn print_table(records: &[HandoffRecord], screen: &mut Screen) {
 
 /// The first of a text, on one line.
 fn short(text: &str, n_chars: usize) -> String {
-    shorten(&for_terminal::one_line(text), n_chars)
+    // Masked before it is cut: half a token has no shape any more.
+    shorten(&for_terminal::one_line(&secrets::mask(text)), n_chars)
 }
 
 /// What became of a handoff, or when it was left.
@@ -120,7 +136,7 @@ fn remark(record: &HandoffRecord, now: Timestamp) -> String {
     let whom = record.changed_by.as_deref().map(by).unwrap_or_default();
     let gap = if record.goal.is_some() { "  " } else { "" };
     // The reason why it was archived is more informative than the status.
-    let reason = record.reason.as_deref().map(for_terminal::one_line);
+    let reason = record.reason.as_deref().map(|text| for_terminal::one_line(&secrets::mask(text)));
     match &record.status {
         Status::Active => format!("{gap}({})", record.created.ago(now)),
         Status::Cleared => format!("{gap}({} {ago})", reason.as_deref().unwrap_or("cleared")),
@@ -128,7 +144,7 @@ fn remark(record: &HandoffRecord, now: Timestamp) -> String {
     }
 }
 
-/// Show handoffs without taking them
+/// Show handoffs without taking them, with secrets masked
 #[derive(Debug, ClapArgs)]
 pub(super) struct ShowArgs {
     /// Which [default: the one that waits for the next session]
@@ -151,8 +167,9 @@ pub(super) fn show(handoffs: &Handoffs, args: &ShowArgs, screen: &mut Screen) ->
             shown.insert("path".to_owned(), json!(handoffs.path(&record).to_string_lossy()));
             shown.insert("document".to_owned(), document::to_json(&read.document.head));
             shown.insert("body".to_owned(), json!(read.document.body));
-            screen.json(&shown);
+            screen.json(&secrets::mask_json(Value::Object(shown)));
         } else {
+            let text = secrets::mask(&text);
             screen.foreign(&text);
             if !text.ends_with('\n') {
                 screen.line("");
@@ -185,6 +202,9 @@ pub(super) fn log(handoffs: &Handoffs, args: &LogArgs, screen: &mut Screen) -> O
     }
     let width = events.iter().map(|event| event.id.len()).max().unwrap_or_default();
     for event in events {
+        let session = event.session.as_deref().map(|session| secrets::mask(session).into_owned());
+        let reason = event.reason.as_deref().map(|reason| secrets::mask(reason).into_owned());
+        let event = LogLine { session, reason, ..event };
         if args.json {
             screen.json(&event);
             continue;

@@ -33,6 +33,11 @@ pub fn project(facts: &FolderFacts, channel: Option<&str>, rules: &[ChannelRule]
                     format!("{checkout} is a worktree of the {git} at {root}")
                 }
                 Layout::Submodule => format!("the git submodule at {root}"),
+                Layout::Stray => {
+                    format!(
+                        "{root} itself: the git repository that its .git names does not know it"
+                    )
+                }
             };
             // A bare repository has no files of its own: the notes are in the working tree.
             let notes_root = if is_bare { &repository.checkout } else { &repository.root };

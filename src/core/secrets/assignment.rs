@@ -4,18 +4,23 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use memchr::memmem::Finder;
+use memchr::memmem::{self, Finder};
 
 use super::runs::{Alphabet, Runs, contains, leading, trailing};
-use super::{FoundSecret, header, name, value};
+use super::word::is_wordy;
+use super::{FoundSecret, command, header, name, value};
 
 /// An Amazon secret key has no mark of its own, but exactly this length.
 const AWS_SECRET: usize = 40;
 /// Nothing longer is a value, but a file.
 const LONGEST: usize = 8_192;
+/// How many quotes and signs of code a value without quotes has at most. A hostile text pays for each of these.
+const MOST_SIGNS: usize = 24;
+/// How far back a line is looked at.
+const LINE: usize = 256;
 /// Prepared once: most texts are short.
 static IS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b" is "));
-static OPTION: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b" --"));
+static OPTION: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"--"));
 
 /// Finds all of them.
 pub(super) fn find(runs: &mut Runs, all: &mut Vec<FoundSecret>) {
@@ -36,11 +41,14 @@ pub(super) fn find(runs: &mut Runs, all: &mut Vec<FoundSecret>) {
         all.extend(named(runs, word, word + 4, |_| true));
     }
     for dashes in OPTION.find_iter(text) {
-        let end = runs.end(Alphabet::Url, dashes + 3);
-        if text[end..].starts_with(b" ") {
+        let is_flag = dashes == 0
+            || matches!(text[dashes - 1], b' ' | b'\n' | b'\t' | b'"' | b'\'' | b'`' | b'(');
+        let end = runs.end(Alphabet::Url, dashes + 2);
+        if is_flag && text[end..].starts_with(b" ") {
             all.extend(named(runs, end, end + 1, |_| true));
         }
     }
+    command::find(runs, all);
 }
 
 /// `NAME=value` and its relatives, around the sign at `sign`.
@@ -52,12 +60,19 @@ fn at_sign(runs: &mut Runs, sign: usize) -> Option<FoundSecret> {
     }
     // `:=`, `=>`, `==`.
     let signs = leading(&text[sign..], 3, |byte| matches!(byte, b'=' | b':' | b'>'));
-    let gap = leading(&text[sign + signs..], 4, |byte| matches!(byte, b' ' | b'\t' | b'*'));
+    let blanks = trailing(&text[..sign], 4, is_blank);
+    // Without a blank around them, those behind the first belong to the value.
+    let is_operator =
+        blanks > 0 || text[sign..].starts_with(b":=") || text.get(sign + signs) == Some(&b' ');
+    let signs = if is_operator { signs } else { 1 };
+    // `**Password:** value`.
+    let is_emphasised = text[sign] == b':';
+    let is_gap = |byte| matches!(byte, b' ' | b'\t') || byte == b'*' && is_emphasised;
+    let gap = leading(&text[sign + signs..], 4, is_gap);
     let start = sign + signs + gap;
     if value::begins_with_word(&text[start..]) && !header::begins_with_scheme(&text[start..]) {
         return None;
     }
-    let blanks = trailing(&text[..sign], 4, is_blank);
     let name = name::before(text, sign - blanks)?;
     let front = name.front(text);
     // `curl -u user:password`.
@@ -86,9 +101,11 @@ fn at_cell(runs: &mut Runs, sign: usize) -> Option<FoundSecret> {
     let text = runs.text;
     let start = sign + 1 + leading(&text[sign + 1..], 32, is_blank);
     let end = sign - trailing(&text[..sign], 32, is_blank);
+    let near = &text[start..text.len().min(start + LINE)];
     let is_opened = |front: &[u8]| match text[sign] {
         b'|' => front.trim_ascii_end().ends_with(b"|"),
-        _ => front.ends_with(b"<"),
+        // In `<user>:<password>@host` nothing is closed.
+        _ => front.ends_with(b"<") && memmem::find(near, b"</").is_some(),
     };
     named(runs, end, start, is_opened)
 }
@@ -110,10 +127,20 @@ fn named(
 
 /// The value at `start`, if it is what its name says.
 fn judged(runs: &mut Runs, start: usize, name: &name::Name) -> Option<FoundSecret> {
-    let range = written(runs, start)?;
+    let mut range = written(runs, start)?;
+    if name.is_parameter(runs.text) {
+        range.end = parameter_end(runs.text, &range);
+    }
     let secret = &runs.text[range.clone()];
-    let fits =
-        if name.is_password() { value::is_password(secret) } else { value::is_secret(secret) };
+    // `arn:aws:secretsmanager:…:secret:prod/db-AbCdEf` names one, and is none.
+    let is_part = name.front(runs.text).ends_with(b":");
+    let is_quoted = matches!(runs.text[range.start - 1], b'"' | b'\'' | b'`');
+    let fits = match name.is_password() {
+        _ if is_part => value::is_drawn(secret),
+        _ if !is_quoted && value::is_code(secret) => false,
+        true => value::is_password(secret),
+        false => value::is_secret(secret),
+    };
     let aws = name.is_aws_secret()
         && secret.len() == AWS_SECRET
         && secret.iter().all(|&byte| contains(Alphabet::Base64, byte));
@@ -140,15 +167,67 @@ fn extent(runs: &mut Runs, start: usize) -> (usize, usize) {
         let closed = line_or_quote.filter(|&end| text[end] == quote);
         return (start, closed.unwrap_or_else(|| runs.end(Alphabet::Value, start)));
     }
-    let end = runs.end(Alphabet::Value, start.min(text.len()));
-    // In a query string the next parameter follows.
-    let next =
-        memchr::memchr_iter(b'&', &text[start..end.min(start + 256)]).map(|length| start + length);
-    let mut next = next.filter(|at| {
-        let name = leading(&text[at + 1..end], 64, |byte| contains(Alphabet::Url, byte));
+    (start, unquoted_end(runs, start.min(text.len())))
+}
+
+/// Where a value in a query string ends: at the next parameter.
+fn parameter_end(text: &[u8], value: &Range<usize>) -> usize {
+    let mut next =
+        memchr::memchr_iter(b'&', &text[value.clone()]).map(|length| value.start + length);
+    let is_next = |at: &usize| {
+        let name = leading(&text[at + 1..value.end], 64, |byte| contains(Alphabet::Url, byte));
         name > 0 && text.get(at + 1 + name) == Some(&b'=')
-    });
-    (start, next.next().unwrap_or(end))
+    };
+    next.find(is_next).unwrap_or(value.end)
+}
+
+/// Where a value without quotes ends: at the next blank, or where what is around it goes on.
+fn unquoted_end(runs: &mut Runs, start: usize) -> usize {
+    let mut end = runs.end(Alphabet::Value, start);
+    for _ in 0..MOST_SIGNS {
+        if ends_value(runs.text, start, end) {
+            break;
+        }
+        end = runs.end(Alphabet::Value, end + 1);
+    }
+    end
+}
+
+/// Whether the value at `start` ends at `end`, where a blank, a quote or a sign of code is.
+fn ends_value(text: &[u8], start: usize, end: usize) -> bool {
+    let [sign, behind @ ..] = &text[end..] else { return true };
+    match sign {
+        ..=b' ' | 0x7f => true,
+        b';' => {
+            // `Password=value;Database=app`.
+            let name = leading(behind, 64, |byte| byte.is_ascii_alphabetic());
+            let is_long = name > 3 || [&b"Uid"[..], b"Pwd"].contains(&&behind[..name]);
+            let is_next = is_long && behind.get(name) == Some(&b'=') && is_wordy(&behind[..name]);
+            is_next
+                || behind.first().is_none_or(|next| match next {
+                    b'"' | b'\'' | b'`' => is_open(text, start, *next),
+                    next => next.is_ascii_whitespace(),
+                })
+        }
+        b'<' => behind.starts_with(b"!--") || is_tag(behind),
+        b'>' => behind.first().is_none_or(u8::is_ascii_whitespace) && is_open(text, start, b'<'),
+        quote => is_open(text, start, *quote),
+    }
+}
+
+/// Whether text behind `<` is the rest of a tag that ends what is before it.
+fn is_tag(behind: &[u8]) -> bool {
+    let is_break = || [&b"br>"[..], b"br/", b"br "].iter().any(|tag| behind.starts_with(tag));
+    let Some(closing) = behind.strip_prefix(b"/") else { return is_break() };
+    let name = leading(closing, 64, |byte| contains(Alphabet::Url, byte));
+    name > 0 && closing.get(name) == Some(&b'>')
+}
+
+/// Whether a quote was opened on the line before `start`, and is still open there.
+fn is_open(text: &[u8], start: usize, quote: u8) -> bool {
+    let near = &text[start.saturating_sub(LINE)..start];
+    let line = &near[memchr::memrchr(b'\n', near).map_or(0, |at| at + 1)..];
+    memchr::memchr_iter(quote, line).count() % 2 == 1
 }
 
 fn is_blank(byte: u8) -> bool {

@@ -13,7 +13,7 @@ static PASSWORD: [Word; 6] =
     with_letters(words("password passwd passphrase passcode passwort kennwort"));
 /// Too short to be looked for within a word: these must be a name's last part.
 const LAST_PARTS: &[&str] = &["auth", "authorization"];
-const PASSWORD_LAST_PARTS: &[&str] = &["pass", "pw", "pwd"];
+const PASSWORD_LAST_PARTS: &[&str] = &["pass", "pw", "pwd", "psk"];
 /// A name that ends so says something about a secret, and not the secret.
 static ABOUT: [&str; 59] = words(
     "id name type kind url uri endpoint path file dir folder arn hash sha sha1 sha256 md5 checksum \
@@ -130,6 +130,11 @@ impl Name {
     pub(super) fn front<'t>(&self, text: &'t [u8]) -> &'t [u8] {
         let front = &text[..self.start];
         &front[..front.len() - trailing(front, 5, is_closing)]
+    }
+
+    /// Whether it is that of a parameter in a query string.
+    pub(super) fn is_parameter(&self, text: &[u8]) -> bool {
+        matches!(text[..self.start].last(), Some(b'?' | b'&'))
     }
 
     /// Whether the value is secret, chosen or generated.

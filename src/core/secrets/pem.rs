@@ -1,4 +1,5 @@
-//! Finds private keys in PEM armour, on several lines, squeezed into one, or cut off before their end.
+//! Finds private keys in PEM armour, on several lines, squeezed into one, or cut off before their end, and those of
+//! PuTTY.
 
 use std::sync::LazyLock;
 
@@ -13,6 +14,9 @@ static BEGINNINGS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(BEGI
 const DASHES: &[u8] = b"-----";
 /// The longest label known is `PGP PRIVATE KEY BLOCK`.
 const LONGEST_LABEL: usize = 64;
+/// What precedes the private part of a key of PuTTY, and how long that is at most.
+const PUTTY: &[u8] = b"Private-Lines:";
+const LONGEST_PUTTY: usize = 8_192;
 /// A shorter word is not the first line of a key's body.
 const SHORTEST_LINE: usize = 16;
 
@@ -25,6 +29,22 @@ pub(super) fn find(text: &[u8], all: &mut Vec<FoundSecret>) {
         {
             all.push(FoundSecret { range: start..end, kind: "private-key" });
             done = end;
+        }
+    }
+}
+
+/// Finds the keys of PuTTY: from the lines of the private part to the checksum behind them.
+pub(super) fn find_putty(text: &[u8], all: &mut Vec<FoundSecret>) {
+    for start in memmem::find_iter(text, PUTTY) {
+        let body = start + PUTTY.len();
+        let near = &text[body..text.len().min(body + LONGEST_PUTTY)];
+        // The number of lines comes first.
+        let lines = words(near).skip_while(|word| word.len() < SHORTEST_LINE && word.start < 8);
+        let lines: Vec<_> = lines.take_while(|word| word.len() >= SHORTEST_LINE).collect();
+        if let [first, ..] = &lines[..] {
+            let end = lines.last().map_or(first.end, |last| last.end);
+            let range = body + first.start..body + end;
+            all.push(FoundSecret { range, kind: "private-key" });
         }
     }
 }

@@ -63,6 +63,10 @@ const ANY: usize = usize::MAX;
 /// What follows the first part of a Discord token, which is an encoded number and so begins with one of three letters.
 const DISCORD: &[Piece] = &[piece(".", Url, 6, 6), piece(".", Url, 27, 38)];
 const DISCORD_HOOK: &[Piece] = &[piece("/", Url, 60, ANY)];
+/// The rest of a 1Password secret key, as it is written now, and as it was.
+const ONE_PASSWORD: &[Piece] = &[piece("-", Upper, 6, 6), FIVE, FIVE, FIVE, FIVE];
+const OLD_1PASSWORD: &[Piece] = &[piece("-", Upper, 11, 11), FIVE, FIVE, FIVE];
+const FIVE: Piece = piece("-", Upper, 5, 5);
 const TELEGRAM: &[Piece] = &[piece(":AA", Url, 33, 33)];
 
 /// All kinds. Of two that fit the same place, the first is taken.
@@ -135,6 +139,7 @@ pub(super) static RULES: &[Rule] = &[
     token("square-token", &["sq0csp-"], Url, 43, ANY),
     token("shopify-token", &["shpat_", "shpca_", "shppa_", "shpss_"], Hex, 32, 32),
     token("sendgrid-key", &["SG."], Url, 16, 32).then(&[piece(".", Url, 32, 64)]),
+    token("mailgun-key", &["key-"], Hex, 32, 32),
     token("sendinblue-key", &["xkeysib-"], Url, 64, ANY),
     token("twilio-key", &["SK"], Hex, 32, 32),
     token("slack-token", &["xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xoxe-"], Url, 16, ANY),
@@ -164,7 +169,12 @@ pub(super) static RULES: &[Rule] = &[
     token("sentry-token", &["sntrys_"], Percent, 60, ANY),
     token("sentry-token", &["sntryu_"], Hex, 64, 64),
     token("dynatrace-token", &["dt0c01."], Alnum, 24, 24).then(&[piece(".", Alnum, 64, 64)]),
+    token("new-relic-key", &["NRAK-"], Upper, 27, 27),
+    token("new-relic-key", &["NRJS-"], Hex, 19, 19),
+    token("new-relic-key", &["NRII-", "NRIQ-", "NRRA-", "NRBR-", "NRSP-"], Url, 27, 42),
     token("1password-token", &["ops_eyJ"], Base64, 100, ANY),
+    token("1password-key", &["A3-"], Upper, 6, 6).then(OLD_1PASSWORD),
+    token("1password-key", &["A3-"], Upper, 6, 6).then(ONE_PASSWORD),
     // Keys, and what signs.
     token("age-secret-key", &["AGE-SECRET-KEY-1"], Upper, 58, 58),
     token("jwt", &["eyJ"], Url, 10, ANY)

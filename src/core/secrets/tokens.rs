@@ -4,7 +4,7 @@ use super::FoundSecret;
 use super::rules::{RULES, Rule};
 use super::runs::Alphabet::{self, Token};
 use super::runs::{Runs, contains};
-use super::{name, value};
+use super::{marked, name, value};
 
 /// No token is shorter.
 const SHORTEST: usize = 20;
@@ -57,9 +57,16 @@ pub(super) fn find(runs: &mut Runs, tokens: &mut Vec<FoundSecret>) -> Vec<FoundS
 }
 
 fn token_at(runs: &mut Runs, at: usize) -> Option<FoundSecret> {
-    let mut rules = BY_FIRST[runs.text[at] as usize];
-    if rules == 0 || !begins_word(runs.text, at) {
+    let first = runs.text[at];
+    let mut rules = BY_FIRST[first as usize];
+    if rules == 0 && !first.is_ascii_hexdigit() || !begins_word(runs.text, at) {
         return None;
+    }
+    if first.is_ascii_hexdigit() && runs.text.get(at + 32) == Some(&b'-') {
+        let mailgun = marked::mailgun(runs.text, at);
+        if mailgun.is_some() {
+            return mailgun;
+        }
     }
     while rules != 0 {
         let found = matches(&RULES[rules.trailing_zeros() as usize], runs, at);

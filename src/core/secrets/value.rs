@@ -1,16 +1,19 @@
-//! Judges a value: does it look random, like a chosen password, or like a placeholder?
+//! Judges a value: is it a secret, or a placeholder, a reference, a type or plain words?
 
 use super::runs::{leading, trailing};
+use super::word::{is_wordy, spoken};
 use crate::core::text::words::words;
 
 /// Nothing longer is looked at: what a value is shows at its beginning.
 const LOOKED_AT: usize = 256;
 
 /// Whoever writes one of these means that the reader should put a value in its place.
-static STAND_INS: [&str; 25] = words(
-    "example placeholder redacted masked changeme change-me change_me changethis your xxxx *** \
-     dummy replace insert goes-here goes_here 12345678 abcdefgh 00000000 ${ {{ $( %s < deadbeef",
+static STAND_INS: [&str; 18] = words(
+    "example placeholder redacted masked changeme change-me change_me changethis your \
+     dummy replace insert goes-here goes_here 12345678 abcdefgh 00000000 deadbeef",
 );
+/// Where a value that is computed or filled in later begins.
+const TEMPLATES: &[&str] = &["${", "{{", "$(", "<%=", "%{", "#{"];
 /// Names of methods and products that have digits, and so look like passwords.
 static WORDS: [&str; 27] = words(
     "1password argon2 argon2i argon2id base32 base58 base64 bcrypt2 ed25519 hmac256 hs256 hs512 \
@@ -25,9 +28,10 @@ pub(super) fn random(value: &[u8]) -> usize {
     parts.filter(|part| is_random(part)).map(<[u8]>::len).sum()
 }
 
-/// Whether a value is at once seen to be a short word, which is no secret under any name: most are.
+/// Whether a value is at once seen to be a short word of prose, which is no secret under any name: most are.
 pub(super) fn begins_with_word(value: &[u8]) -> bool {
-    let length = leading(value, 16, |byte| byte.is_ascii_alphabetic());
+    let capital = leading(value, 1, |byte| byte.is_ascii_uppercase());
+    let length = capital + leading(&value[capital..], 16, |byte| byte.is_ascii_lowercase());
     // Nothing at all, or a line break, is no value either.
     length < 16 && value.get(length).is_none_or(u8::is_ascii_whitespace)
 }
@@ -36,11 +40,41 @@ pub(super) fn begins_with_word(value: &[u8]) -> bool {
 pub(super) fn is_placeholder(value: &[u8]) -> bool {
     let value = &value[..value.len().min(LOOKED_AT)];
     let is_named = |byte: &u8| is_letter(*byte) || matches!(byte, b'_' | b'}' | b'%');
-    let variable = matches!(value, [b'$' | b'{' | b'%', name @ ..] if name.iter().all(is_named));
+    let is_variable = |name: &[u8]| {
+        name.iter().all(is_named)
+            && name.split(|byte| !is_letter(*byte)).all(|part| part.is_empty() || is_wordy(part))
+    };
+    let variable = matches!(value, [b'$' | b'{' | b'%', name @ ..] if is_variable(name));
+    let template = TEMPLATES.iter().any(|open| {
+        let at = memchr::memmem::find(value, open.as_bytes());
+        // `${{ secrets.TOKEN }}`.
+        let is_first = |at: usize| matches!(value[..at], [] | [b'$']);
+        at.is_some_and(|at| fills_in(&value[at + open.len()..], *open == "{{", is_first(at)))
+    });
     // Nobody draws the same sign eight times; but Amazon puts `//////////` into its session tokens.
-    let repeated = value.chunk_by(PartialEq::eq).any(|same| same.len() >= 8 && same[0] != b'/');
+    let is_repeated = |same: &[u8]| match (same[0], same.len()) {
+        (b'x' | b'X', length) => length >= 6 || length >= 4 && length * 4 >= value.len(),
+        (b'*', length) => length >= 3 && length * 2 >= value.len(),
+        (sign, length) => length >= 8 && sign != b'/',
+    };
+    let repeated = value.chunk_by(PartialEq::eq).any(is_repeated);
     let says_so = || STAND_INS.iter().any(|word| contains_ignoring_case(value, word.as_bytes()));
-    variable || repeated || says_so()
+    variable || template || repeated || says_so()
+}
+
+/// Whether what follows the opening of a template names what is filled in: `SECRET}`, ` token }}`. At the beginning of a
+/// value it may be cut off.
+fn fills_in(inner: &[u8], is_double: bool, is_first: bool) -> bool {
+    let name = inner.trim_ascii_start();
+    let length = leading(name, 64, |byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte));
+    let mut parts =
+        name[..length].split(|byte| b"_.-".contains(byte)).filter(|part| !part.is_empty());
+    let is_named = parts.clone().next().is_some() && parts.all(is_wordy);
+    match name.get(length) {
+        None => is_first && (is_named || name.is_empty()),
+        Some(b'}') => is_named && (is_first || !is_double || name[length..].starts_with(b"}}")),
+        Some(sign) => is_named && is_first && (b"[:?(".contains(sign) || *sign == b' '),
+    }
 }
 
 /// Whether a value is a path or an address.
@@ -59,11 +93,16 @@ pub(super) fn trimmed(value: &[u8]) -> &[u8] {
     &value[..value.len() - trailing(value, value.len(), ends_sentence)]
 }
 
-/// Whether a value behind a secret's name is the secret.
-pub(super) fn is_secret(value: &[u8]) -> bool {
+/// Whether a value was drawn by lot. For what may be a sentence, where a name proves less.
+pub(super) fn is_drawn(value: &[u8]) -> bool {
     let makeup = Makeup::of(value);
     let drawn = random(value) >= 8 || makeup.specials >= 3 && makeup.is_mixed;
     value.len() >= 10 && drawn && is_written_out(value)
+}
+
+/// Whether a value behind a secret's name is the secret: it is, unless it is plainly something else.
+pub(super) fn is_secret(value: &[u8]) -> bool {
+    value.len() >= 8 && is_written_out(value) && !is_plain(value)
 }
 
 /// The same behind a password's name: people choose shorter ones, made of words.
@@ -75,7 +114,42 @@ pub(super) fn is_password(value: &[u8]) -> bool {
         _ => makeup.is_mixed && makeup.specials > 0 && !is_mail_address(value),
     };
     let known = WORDS.iter().any(|word| value.eq_ignore_ascii_case(word.as_bytes()));
-    value.len() >= 6 && !known && (chosen || random(value) >= 8) && is_written_out(value)
+    value.len() >= 6 && !known && (chosen || !is_plain(value)) && is_written_out(value)
+}
+
+/// Whether a value consists of words, numbers, and the signs between them: `us-east-1`, `Option<String>`, `10.0.0.1`.
+fn is_plain(value: &[u8]) -> bool {
+    let value = &value[..value.len().min(LOOKED_AT)];
+    let is_in_run = |byte: &u8| is_letter(*byte) || byte.is_ascii_digit();
+    let (mut n_spoken, mut n_signs, mut is_code) = (0, 0, false);
+    for run in value.chunk_by(|a, b| is_in_run(a) == is_in_run(b)) {
+        if !is_in_run(&run[0]) {
+            is_code |= run.iter().any(|byte| !b"-_./:,+|".contains(byte));
+            n_signs += run.len();
+        } else if is_wordy(run) {
+            n_spoken += spoken(run);
+        } else {
+            return false;
+        }
+    }
+    // Few signs make a name or a date. Among many, drawn characters fall into runs too short to tell.
+    let is_one_case =
+        !value.iter().any(u8::is_ascii_uppercase) || !value.iter().any(u8::is_ascii_lowercase);
+    let is_name =
+        n_signs * 3 <= value.len() && !is_code && (is_one_case || n_spoken * 3 >= value.len());
+    is_name || n_spoken * 3 > value.len() * 2
+}
+
+/// Whether words are written like `Vec<u8>` or `[]byte`.
+fn is_type(value: &[u8]) -> bool {
+    let bare = &value[leading(value, 4, |byte| b"[]*&".contains(&byte))..];
+    if bare.len() < value.len() {
+        return bare.len() > 2 && bare.iter().all(u8::is_ascii_alphabetic) && is_wordy(bare);
+    }
+    let open = leading(value, 32, |byte| byte.is_ascii_alphabetic());
+    let is_word = |run: &[u8]| run.is_empty() || is_wordy(run);
+    let mut runs = value.split(|byte| !byte.is_ascii_alphanumeric());
+    open >= 3 && value.get(open) == Some(&b'<') && value.ends_with(b">") && runs.all(is_word)
 }
 
 fn is_mail_address(value: &[u8]) -> bool {
@@ -115,18 +189,44 @@ impl Makeup {
 /// Whether a value is there, and not code, a type or an address that leads to it.
 fn is_written_out(value: &[u8]) -> bool {
     let value = &value[..value.len().min(LOOKED_AT)];
-    let is_called =
-        |byte: &u8| is_letter(*byte) || byte.is_ascii_digit() || matches!(byte, b'_' | b'.' | b':');
-    let call = memchr::memchr(b'(', value)
-        .is_some_and(|open| open > 0 && value[..open].iter().all(is_called));
     let colour = matches!(value, [b'#', hex @ ..] if hex.len() <= 8 && hex.iter().all(u8::is_ascii_hexdigit));
-    let refers = matches!(value, [b'[' | b'{' | b'(' | b'<' | b'/' | b'$', ..]);
-    !call
-        && !colour
-        && !refers
+    let is_in_link =
+        |byte: &u8| is_letter(*byte) || byte.is_ascii_digit() || b"[] _-#|/.".contains(byte);
+    let link = value.starts_with(b"[[") && value.iter().all(is_in_link);
+    !colour
+        && !link
         && !is_address(value)
         && !is_placeholder(value)
         && !value.iter().any(u8::is_ascii_whitespace)
+        // Dots and bullets in place of a password.
+        && value.iter().any(|byte| byte.is_ascii_alphanumeric())
+}
+
+/// Whether a value without quotes is code: what a function returns, a part of something, a type.
+pub(super) fn is_code(value: &[u8]) -> bool {
+    let value = &value[..value.len().min(LOOKED_AT)];
+    is_type(value) || is_call(value)
+}
+
+/// `getpass()`, `settings.db["key"]`.
+fn is_call(value: &[u8]) -> bool {
+    let joins = |byte: &u8| b"_.:->!$".contains(byte);
+    let is_called = |byte: &u8| is_letter(*byte) || byte.is_ascii_digit() || joins(byte);
+    let Some(open) = value.iter().position(|byte| !is_called(byte)) else { return false };
+    let (name, arguments) = (&value[..open], &value[open + 1..]);
+    let mut parts = name.split(joins).filter(|part| !part.is_empty());
+    let n_spoken: usize = parts.clone().map(spoken).sum();
+    let is_named = n_spoken >= 4 || [&b"env"[..], b"get", b"var", b"new"].contains(&name);
+    let mut words = arguments.split(|byte| !is_letter(*byte) && !byte.is_ascii_digit());
+    let is_quoted = matches!(arguments.first(), Some(b'"' | b'\'' | b'`'));
+    let opens = match value[open] {
+        b'[' | b'{' => is_quoted || arguments.first().is_none_or(u8::is_ascii_alphabetic),
+        sign => sign == b'(',
+    };
+    opens
+        && is_named
+        && parts.all(is_wordy)
+        && (is_quoted || n_spoken >= 8 || words.all(|word| word.is_empty() || is_wordy(word)))
 }
 
 /// Whether letters and digits take turns as they do in no word.
@@ -216,7 +316,6 @@ mod tests {
             "step-2",
             "user@example.com",
             "changeme1",
-            "getpass2()",
             "$PASSWORD",
             "${PW1}",
             "/run/secrets/db1",
@@ -226,6 +325,22 @@ mod tests {
             "&mut",
         ] {
             assert!(!is_password(other.as_bytes()), "{other}");
+        }
+    }
+
+    #[test]
+    fn code_is_no_secret() {
+        for code in [
+            "getpass2()",
+            "os.environ[\"X\"",
+            "Vec<u8>",
+            "env(\"A1\"",
+            "ec.generate_key(ec.SECP256R1(",
+        ] {
+            assert!(is_code(code.as_bytes()), "{code}");
+        }
+        for drawn in ["RSEKO(c)J~~}7mUg", "a(b", "q7Rz(x)", "Ab<c"] {
+            assert!(!is_code(drawn.as_bytes()), "{drawn}");
         }
     }
 

@@ -10,7 +10,8 @@ use crate::core::settings::{Origin, Setting};
 /// `as T`: the type in a file, if it differs, because files hold paths as text;
 /// `env(NAME, reader)`: the environment variable, and what reads it or says which values are valid; of
 /// `NAME | OTHER`, the first that is set counts;
-/// `not_for_project(why)`: the committed file of a project cannot set it.
+/// `not_for_project(why)`: the committed file of a project cannot set it;
+/// `project_may(lower)`: it can lower the value, or switch it off, but not raise it above the user's.
 ///
 /// The order of the rows is the order of `kgctx config`. Brackets contain fields that exist only in the file.
 macro_rules! settings {
@@ -25,7 +26,8 @@ macro_rules! settings {
                 $key:ident: $type:ty = $default:expr
                 $(, as $in_file:ty)?
                 $(, env($($variable:literal)|+, $reader:expr))?
-                $(, not_for_project($why:literal))?;
+                $(, not_for_project($why:literal))?
+                $(, project_may($lower:ident))?;
             )*
         })*
     ) => {
@@ -68,11 +70,11 @@ macro_rules! settings {
                 )*)*
             }
 
-            /// Applies environment variables. Skips and returns wrong values.
+            /// Applies environment variables. Skips and returns wrong ones, each with what is wrong.
             pub fn set_from_variables(
                 &mut self,
                 get: &dyn Fn(&str) -> Option<String>,
-            ) -> Vec<String> {
+            ) -> Vec<(&'static str, String)> {
                 use $crate::core::settings::declare::set_from_variable;
                 let mut wrong = Vec::new();
                 $($($(
@@ -102,6 +104,20 @@ macro_rules! settings {
                     }
                 )?)*)*
                 forbidden
+            }
+
+            /// Removes the values that are above the effective ones, where a project can only lower them. Returns what
+            /// was removed, in words.
+            pub fn remove_raised(&mut self, settings: &$settings) -> Vec<String> {
+                let mut raised = Vec::new();
+                $($($(
+                    let $crate::core::settings::Setting { value: limit, origin } = &settings.$key;
+                    if let Some(value) = self.$key.take_if(|value| *value > *limit) {
+                        let (key, may) = (concat!($section, stringify!($key)), stringify!($lower));
+                        raised.push(format!("a project may only {may} {key}: {limit} ({origin}) stays, not {value}"));
+                    }
+                )?)*)*
+                raised
             }
         }
     };
@@ -141,13 +157,15 @@ pub(super) fn set_from_variable<T>(
     names: &[&'static str],
     get: &dyn Fn(&str) -> Option<String>,
     read: impl Fn(&str) -> Result<T, String>,
-) -> Option<String> {
+) -> Option<(&'static str, String)> {
     let (name, value) = names.iter().find_map(|&name| Some((name, get(name)?)))?;
     match read(value.trim()) {
         Ok(value) => {
             *setting = Setting { value, origin: Origin::Environment(name) };
             None
         }
-        Err(expected) => Some(format!("{name}={value:?} is not {expected}; correct or unset it")),
+        Err(expected) => {
+            Some((name, format!("{name}={value:?} is not {expected}; correct or unset it")))
+        }
     }
 }

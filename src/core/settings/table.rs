@@ -34,18 +34,18 @@ settings! {
         pub vaults: Vec<VaultEntry>,
     ] {
         /// Whether maenifold's memory and the project's own notes are vaults by default.
-        default_vaults: bool = true, env("KGCTX_DEFAULT_VAULTS", switch);
+        default_vaults: bool = true, env("KGCTX_DEFAULT_VAULTS", switch), project_may(lower);
         /// How the notes are written.
         links: LinkPreference = LinkPreference::Auto, env("KGCTX_LINKS", named);
         /// Larger files are skipped.
-        max_file_bytes: u64 = 10 * 1024 * 1024, env("KGCTX_MAX_FILE_BYTES", number_of("bytes"));
+        max_file_bytes: u64 = 10 * 1024 * 1024, env("KGCTX_MAX_FILE_BYTES", number_of("bytes")), project_may(lower);
     }
     [
         #[serde(default)]
         pub channels: BTreeMap<String, String>,
     ] {
         /// The maximum number of tokens in a session's context.
-        token_limit: u32 = 4_000, env("KGCTX_TOKEN_LIMIT" | "TOKEN_LIMIT", number_of("tokens"));
+        token_limit: u32 = 4_000, env("KGCTX_TOKEN_LIMIT" | "TOKEN_LIMIT", number_of("tokens")), project_may(lower);
         /// The share of these tokens that is kept for notes that fit the first prompt, where a context goes out before it.
         prompt_share: Percent = Percent::of_100(10), env("KGCTX_PROMPT_SHARE", number_of("per cent, at most 100"));
         /// Which source answers about the notes of maenifold's memory.
@@ -53,7 +53,8 @@ settings! {
             env("KGCTX_SOURCE", named),
             not_for_project("which may start a program");
         /// The time limit of one call of the maenifold CLI.
-        cli_timeout_ms: u64 = 5_000, env("KGCTX_CLI_TIMEOUT" | "CLI_TIMEOUT", number_of("milliseconds"));
+        cli_timeout_ms: u64 = 5_000,
+            env("KGCTX_CLI_TIMEOUT" | "CLI_TIMEOUT", number_of("milliseconds")), project_may(lower);
         /// How a context is ranked and laid out.
         rank: Ranking = Ranking::default(), env("KGCTX_RANK", named);
         /// What the uncommitted files of a session do to its context.
@@ -62,15 +63,15 @@ settings! {
         /// How tokens are counted.
         encoding: Encoding = Encoding::O200kBase, env("KGCTX_ENCODING", named);
         /// The time limit for building a session's context.
-        deadline_ms: u64 = time_limits::CONTEXT.as_millis() as u64, env("KGCTX_DEADLINE_MS", number_of("milliseconds"));
+        deadline_ms: u64 = time_limits::CONTEXT.as_millis() as u64, env("KGCTX_DEADLINE_MS", number_of("milliseconds")), project_may(lower);
         /// Whether sessions receive context at all.
-        enabled: bool = true, env("KGCTX_SESSION_START_ENABLED" | "SESSION_START_ENABLED", switch);
+        enabled: bool = true, env("KGCTX_SESSION_START_ENABLED" | "SESSION_START_ENABLED", switch), project_may(lower);
         /// How a bridge adds the context to a session.
         delivery: Delivery = Delivery::Auto, env("KGCTX_DELIVERY", named);
         /// How a bridge announces the context.
-        notice: Announcement = Announcement::Toast, env("KGCTX_NOTICE", named);
+        notice: Announcement = Announcement::Toast, env("KGCTX_NOTICE", named), not_for_project("which says what you are shown");
         /// The maximum number of tokens in the context after a compaction.
-        compaction_token_limit: u32 = 1_000, env("KGCTX_COMPACTION_TOKEN_LIMIT", number_of("tokens"));
+        compaction_token_limit: u32 = 1_000, env("KGCTX_COMPACTION_TOKEN_LIMIT", number_of("tokens")), project_may(lower);
         /// The OpenCode servers that the service follows. The default is OpenCode's own default address.
         servers: Vec<String> = vec!["http://127.0.0.1:4096".to_owned()],
             env("KGCTX_SERVERS", list),
@@ -91,9 +92,9 @@ settings! {
     HandoffFile in "handoff."
     [] {
         /// Whether handoffs are written and delivered automatically.
-        enabled: bool = true, env("KGCTX_HANDOFFS", switch);
+        enabled: bool = true, env("KGCTX_HANDOFFS", switch), project_may(lower);
         /// Whether a session receives a handoff at its start.
-        inject_on_start: bool = true;
+        inject_on_start: bool = true, project_may(lower);
         /// Whether a session receives a handoff after its user cleared it. It receives its notes in any case.
         inject_on_clear: bool = false;
         /// The maximum age of a sticky handoff, in days.

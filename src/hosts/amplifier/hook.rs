@@ -59,6 +59,10 @@ impl HostWords for Amplifier {
     fn nothing(&self) -> Option<String> {
         Some(json!({ "action": "continue" }).to_string())
     }
+
+    fn notice(&self, text: &str) -> Option<String> {
+        Some(json!({ "action": "continue", "user_message": text }).to_string())
+    }
 }
 
 #[cfg(test)]

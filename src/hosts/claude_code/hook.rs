@@ -87,12 +87,14 @@ impl HostWords for ClaudeCode {
             EventKind::Prompted => "UserPromptSubmit",
             EventKind::Started(_) | EventKind::Ended { .. } => "SessionStart",
         };
-        let text = Value::from(text).to_string();
-        // Some readers treat these characters as line breaks.
-        let text = text.replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029");
+        let text = quoted(text);
         format!(
             r#"{{"hookSpecificOutput":{{"hookEventName":"{event}","additionalContext":{text}}}}}"#
         )
+    }
+
+    fn notice(&self, text: &str) -> Option<String> {
+        Some(format!(r#"{{"systemMessage":{}}}"#, quoted(text)))
     }
 
     /// Through the file in which a hook sets variables for its session's shells. Ignores failures:
@@ -109,6 +111,13 @@ impl HostWords for ClaudeCode {
             let _ = opened.and_then(|mut file| file.write_all(line.as_bytes()));
         }
     }
+}
+
+/// A text as JSON, on one line.
+fn quoted(text: &str) -> String {
+    let text = Value::from(text).to_string();
+    // Some readers treat these characters as line breaks.
+    text.replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
 }
 
 #[cfg(test)]

@@ -111,18 +111,19 @@ impl BridgeQuestion {
 pub enum BridgeReply {
     None {
         reason: String,
+        /// What the user must know.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        notice: Option<BridgeNotice>,
     },
     /// Ask again at the first prompt.
-    Ask {
-        reason: String,
-    },
+    Ask { reason: String },
     /// Inject this context.
     Inject(Box<BridgeContext>),
 }
 
 impl BridgeReply {
     pub fn none(reason: impl ToString) -> BridgeReply {
-        BridgeReply::None { reason: reason.to_string() }
+        BridgeReply::None { reason: reason.to_string(), notice: None }
     }
 
     pub fn ask(reason: impl ToString) -> BridgeReply {
@@ -180,7 +181,7 @@ impl Metadata {
     }
 }
 
-/// What the user sees of an injection.
+/// What the user sees of an injection, or why there is none.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BridgeNotice {
     #[serde(rename = "as")]

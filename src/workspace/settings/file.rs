@@ -1,30 +1,73 @@
 //! Settings files: reads TOML and applies its values.
 
 use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use crate::core::settings::{ChannelRule, Origin, Setting, Settings, SettingsFile, VaultSpec};
-use crate::workspace::settings::SettingsError;
-use crate::workspace::settings::vaults::folder_name;
+use toml::{Table, Value};
 
-/// Reads a file, if it exists. Keeps the valid keys of a file with an error.
-pub(super) fn read(path: &Path, faults: &mut Vec<SettingsError>) -> Option<SettingsFile> {
-    let text = match fs::read_to_string(path) {
-        Ok(text) => text,
+use crate::core::settings::{
+    ChannelRule, HandoffFile, Origin, Setting, Settings, SettingsFile, VaultSpec,
+};
+use crate::system::plain_file;
+use crate::workspace::settings::vaults::folder_name;
+use crate::workspace::settings::{LoadedSettings, SettingsError};
+
+/// Nobody writes more settings than that.
+const MAX_BYTES: u64 = 1024 * 1024;
+/// The keys that say whether, and which, notes may be sent.
+const PERMISSIONS: &[&str] = &["enabled", "default_vaults", "vault"];
+/// The same for handoffs, in their section.
+const HANDOFF_PERMISSIONS: &[&str] = &["enabled", "inject_on_start"];
+/// A key that is so like another one is a misspelling of it.
+const MISSPELT: f64 = 0.93;
+
+/// Reads a file, if it exists. Keeps the valid keys of a file with an error. Closes the settings if the file cannot be
+/// read, or not what it says about what may be sent.
+pub(super) fn read(
+    path: &Path,
+    origin: &Origin,
+    loaded: &mut LoadedSettings,
+) -> Option<SettingsFile> {
+    let text = match plain_file::read_text(path, MAX_BYTES) {
+        Ok(text) => text?,
         Err(cause) => {
-            let is_there = !matches!(cause.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory);
-            faults.extend(is_there.then(|| SettingsError::unreadable(path, &cause)));
+            loaded.close(origin, SettingsError::unreadable(path, &cause));
             return None;
         }
     };
-    match toml::from_str(&text) {
-        Ok(raw) => Some(raw),
-        Err(error) => {
-            faults.push(invalid(path, &text, &error));
-            read_valid_keys(&text)
+    let error = match toml::from_str(&text) {
+        Ok(written) => return Some(written),
+        Err(error) => error,
+    };
+    let first = invalid(path, &text, &error);
+    let Ok(mut table) = toml::from_str::<Table>(&text) else {
+        loaded.close(origin, first);
+        return None;
+    };
+    let mut unread = Vec::new();
+    keep_valid_handoff_keys(&mut table);
+    table.retain(|key, value| {
+        let alone = Table::from_iter([(key.to_owned(), value.clone())]);
+        let Err(error) = alone.try_into::<SettingsFile>() else { return true };
+        unread.extend(meant(key, PERMISSIONS).map(|name| (key.to_owned(), name, error)));
+        false
+    });
+    match unread.first() {
+        // Its error has a place in the file.
+        Some((key, name, of_key)) if key == name && of_key.message() == error.message() => {
+            loaded.close(origin, first);
         }
+        Some((key, name, of_key)) => {
+            loaded.faults.push(first);
+            let why = match key == name {
+                true => format!("{name}: {}", of_key.message()),
+                false => format!("`{key}` is no setting; write `{name}` if that is meant"),
+            };
+            loaded.close(origin, SettingsError(format!("{}: {why}", path.display())));
+        }
+        None => loaded.faults.push(first),
     }
+    table.try_into().ok()
 }
 
 pub(crate) fn invalid(path: &Path, text: &str, error: &toml::de::Error) -> SettingsError {
@@ -39,14 +82,35 @@ pub(crate) fn position(text: &str, at: usize) -> (usize, usize) {
     (before.matches('\n').count() + 1, column)
 }
 
-/// Reads the keys of a file that are valid on their own; `None` if the file is not TOML.
-fn read_valid_keys(text: &str) -> Option<SettingsFile> {
-    let mut table: toml::Table = toml::from_str(text).ok()?;
-    table.retain(|key, value| {
-        let alone = toml::Table::from_iter([(key.to_owned(), value.clone())]);
-        alone.try_into::<SettingsFile>().is_ok()
-    });
-    table.try_into().ok()
+/// Removes the invalid keys of the section `[handoff]`. What cannot be read there is not permitted.
+fn keep_valid_handoff_keys(table: &mut Table) {
+    let mut denied = Vec::new();
+    let section = match table.remove("handoff") {
+        None => return,
+        Some(Value::Table(mut section)) => {
+            section.retain(|key, value| {
+                let alone = Table::from_iter([(key.to_owned(), value.clone())]);
+                let is_valid = alone.try_into::<HandoffFile>().is_ok();
+                denied.extend(meant(key, HANDOFF_PERMISSIONS).filter(|_| !is_valid));
+                is_valid
+            });
+            section
+        }
+        Some(_) => {
+            denied.extend(HANDOFF_PERMISSIONS);
+            Table::new()
+        }
+    };
+    let denied = denied.into_iter().map(|key| (key.to_owned(), Value::Boolean(false)));
+    let section = Table::from_iter(section.into_iter().chain(denied));
+    table.insert("handoff".to_owned(), Value::Table(section));
+}
+
+/// The permission that a key is, or is a misspelling of.
+fn meant(key: &str, permissions: &[&'static str]) -> Option<&'static str> {
+    let key = key.to_lowercase();
+    let is_meant = |name: &&&str| strsim::jaro_winkler(&key, name) >= MISSPELT;
+    permissions.iter().find(is_meant).copied()
 }
 
 /// Applies the values of a file.

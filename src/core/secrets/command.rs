@@ -1,0 +1,92 @@
+//! Finds passwords that a program is given without a name: `mysql -pVALUE`, `sshpass -p VALUE`, and in `.netrc`
+//! `login kim password VALUE`.
+
+use memchr::memmem;
+
+use super::runs::Runs;
+use super::{FoundSecret, assignment, value};
+
+/// How far back the program's name is looked for, on the same line.
+const LINE: usize = 256;
+
+/// No command with a password is shorter.
+const SHORTEST: usize = 14;
+
+/// How a program is given its password.
+struct Flag {
+    program: &'static str,
+    flag: &'static str,
+    /// Whether the value may follow without a blank, and with one.
+    joined: bool,
+    apart: bool,
+}
+
+const fn flag(program: &'static str, flag: &'static str, joined: bool, apart: bool) -> Flag {
+    Flag { program, flag, joined, apart }
+}
+
+const FLAGS: &[Flag] = &[
+    flag("mysql", "-p", true, false),
+    flag("mariadb", "-p", true, false),
+    flag("sshpass", "-p", true, true),
+    flag("mongo", "-p", false, true),
+    flag("docker login", "-p", true, true),
+    flag("podman login", "-p", true, true),
+    flag("az login", "-p", false, true),
+    flag("7z", "-p", true, false),
+    flag("sqlcmd", "-P", true, true),
+    flag("bcp", "-P", true, true),
+    flag("zip", "-P", false, true),
+    flag("redis-cli", "-a", false, true),
+    flag("ldapsearch", "-w", true, true),
+    flag("ldapmodify", "-w", true, true),
+];
+
+/// Finds all of them.
+pub(super) fn find(runs: &mut Runs, all: &mut Vec<FoundSecret>) {
+    let text = runs.text;
+    if text.len() < SHORTEST {
+        return;
+    }
+    for dash in memmem::find_iter(text, b" -") {
+        if matches!(text.get(dash + 2), Some(b'p' | b'P' | b'a' | b'w')) {
+            all.extend(behind_flag(runs, dash + 1));
+        }
+    }
+    for word in memmem::find_iter(text, b"password ") {
+        let is_word = word == 0 || text[word - 1].is_ascii_whitespace();
+        if is_word && is_in_netrc(&text[word.saturating_sub(LINE)..word]) {
+            all.extend(judged(runs, word + b"password ".len()));
+        }
+    }
+}
+
+fn behind_flag(runs: &mut Runs, at: usize) -> Option<FoundSecret> {
+    let text = runs.text;
+    let near = &text[at.saturating_sub(LINE)..at];
+    let line = &near[memchr::memrchr(b'\n', near).map_or(0, |end| end + 1)..];
+    let start = at + 2;
+    let is_apart = text.get(start) == Some(&b' ');
+    let fits = |flag: &&Flag| {
+        let is_given = if is_apart { flag.apart } else { flag.joined };
+        is_given
+            && text[at..].starts_with(flag.flag.as_bytes())
+            && memmem::find(line, flag.program.as_bytes()).is_some()
+    };
+    FLAGS.iter().find(fits)?;
+    judged(runs, start + usize::from(is_apart))
+}
+
+/// Whether the text before `password` is that of a `.netrc`.
+fn is_in_netrc(before: &[u8]) -> bool {
+    let mut words = before.rsplit(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    let _user = words.next();
+    words.next() == Some(b"login")
+}
+
+/// The value at `start`, if it is a password.
+fn judged(runs: &mut Runs, start: usize) -> Option<FoundSecret> {
+    let range = assignment::written(runs, start)?;
+    let secret = &runs.text[range.clone()];
+    value::is_password(secret).then_some(FoundSecret { range, kind: "env-assignment" })
+}

@@ -1,0 +1,76 @@
+//! Finds keys that tell themselves by what is in their middle or at their end: `….atlasv1.…`, `…-us21`, `…NRAL`.
+
+use memchr::memmem;
+
+use super::FoundSecret;
+use super::runs::{Alphabet, contains, leading, trailing};
+
+/// A mark, and what is before and behind it.
+struct Mark {
+    kind: &'static str,
+    text: &'static str,
+    before: (Alphabet, usize),
+    behind: (Alphabet, usize, usize),
+}
+
+const MARKS: &[Mark] = &[
+    Mark {
+        kind: "terraform-token",
+        text: ".atlasv1.",
+        before: (Alphabet::Alnum, 14),
+        behind: (Alphabet::Url, 60, 70),
+    },
+    Mark {
+        kind: "mailchimp-key",
+        text: "-us",
+        before: (Alphabet::Hex, 32),
+        behind: (Alphabet::Digits, 1, 2),
+    },
+    Mark {
+        kind: "new-relic-key",
+        text: "NRAL",
+        before: (Alphabet::Hex, 36),
+        behind: (Alphabet::Alnum, 0, 0),
+    },
+];
+/// The parts of a Mailgun key: hexadecimal, with hyphens between them. No UUID has such.
+const MAILGUN: [usize; 3] = [32, 8, 8];
+
+/// Finds all of them.
+pub(super) fn find(text: &[u8], all: &mut Vec<FoundSecret>) {
+    for mark in MARKS {
+        let found = memmem::find_iter(text, mark.text).filter_map(|at| around(text, at, mark));
+        all.extend(found);
+    }
+}
+
+fn around(text: &[u8], at: usize, mark: &Mark) -> Option<FoundSecret> {
+    let (alphabet, length) = mark.before;
+    let start = at - trailing(&text[..at], length + 1, |byte| contains(alphabet, byte));
+    let behind = at + mark.text.len();
+    let (alphabet, shortest, longest) = mark.behind;
+    let n_behind = leading(&text[behind..], longest + 1, |byte| contains(alphabet, byte));
+    let end = behind + n_behind;
+    let begins_word = start == 0 || !contains(Alphabet::Word, text[start - 1]);
+    let ends_word = !text.get(end).is_some_and(|byte| contains(Alphabet::Alnum, *byte));
+    let fits = at - start == length
+        && (shortest..=longest).contains(&n_behind)
+        && begins_word
+        && ends_word;
+    fits.then_some(FoundSecret { range: start..end, kind: mark.kind })
+}
+
+/// The Mailgun key that begins where a run of hexadecimal digits does, if it is one.
+pub(super) fn mailgun(text: &[u8], start: usize) -> Option<FoundSecret> {
+    let mut end = start;
+    for (n, length) in MAILGUN.into_iter().enumerate() {
+        if n > 0 {
+            text.get(end).filter(|byte| **byte == b'-')?;
+            end += 1;
+        }
+        let digits = leading(&text[end..], length + 1, |byte| contains(Alphabet::Hex, byte));
+        end += (digits == length).then_some(length)?;
+    }
+    let ends = !text.get(end).is_some_and(|byte| contains(Alphabet::Url, *byte));
+    ends.then_some(FoundSecret { range: start..end, kind: "mailgun-key" })
+}

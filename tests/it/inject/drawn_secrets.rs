@@ -1,0 +1,186 @@
+//! Secrets drawn by lot, thousands for each way to write them: hardly any stays. The seed is fixed, so that a failure can be
+//! repeated.
+
+use kgctx::core::secrets;
+
+/// For each form.
+const DRAWN: usize = 1_000;
+/// At most one of so many may stay.
+const LEAKED: usize = 1_000;
+
+const LETTERS: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+const UPPER: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+const DIGITS: &str = "0123456789";
+const HEX: &str = "0123456789abcdef";
+
+/// A small generator (splitmix64).
+struct Lot(u64);
+
+impl Lot {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn draw(&mut self, alphabet: &str, length: usize) -> String {
+        let signs: Vec<char> = alphabet.chars().collect();
+        (0..length).map(|_| signs[(self.next() % signs.len() as u64) as usize]).collect()
+    }
+}
+
+fn alnum() -> String {
+    format!("{LETTERS}{DIGITS}")
+}
+
+/// How a secret is written around `§`, what it is made of, and how long it is.
+fn forms() -> Vec<(&'static str, String, usize)> {
+    let alnum = alnum();
+    let base64 = format!("{alnum}+/");
+    let url = format!("{alnum}-_");
+    let some = format!("{alnum}!@#$%^&*");
+    let quotable = format!("{alnum}!#$%&()*+,-./:;<=>?@[]^_{{|}}~");
+    let all = format!("{quotable}\"'`\\");
+    let mut forms = vec![
+        ("AWS_SECRET_ACCESS_KEY=§", base64.clone(), 40),
+        ("aws_secret_access_key = §", base64.clone(), 40),
+        ("\"SecretAccessKey\": \"§\"", base64.clone(), 40),
+        ("export SECRET_KEY='§'", quotable.clone(), 50),
+        ("client_secret: §", HEX.to_owned(), 32),
+        ("SECRET_KEY=§", url.clone(), 43),
+        ("https://x.dev/?token=§&x=1", alnum.clone(), 24),
+        ("wpa_psk=§", alnum.clone(), 16),
+        ("  psk=\"§\"", some.clone(), 16),
+        ("PWD=§", some.clone(), 14),
+    ];
+    for form in [
+        "PASSWORD=§",
+        "DB_PASSWORD=§",
+        "password: §",
+        "tool --password § --other x",
+        "--password §",
+        "tool --password=§",
+        "machine api.acme.dev login kim password §",
+        "machine api.acme.dev\n  login kim\n  password §",
+        "sshpass -p § ssh kim@host",
+        "the password is §",
+    ] {
+        forms.push((form, alnum.clone(), 12));
+        forms.push((form, some.clone(), 14));
+        forms.push((form, all.clone(), 16));
+    }
+    for form in [
+        "password = \"§\"",
+        "{\"password\": \"§\"}",
+        "password: '§'",
+        "sshpass -p '§' ssh kim@host",
+    ] {
+        forms.push((form, alnum.clone(), 12));
+        forms.push((form, quotable.clone(), 16));
+    }
+    for form in [
+        "API_TOKEN=§",
+        "secret: §",
+        "{\"apiKey\": \"§\"}",
+        "| Password | § |",
+        "<password>§</password>",
+        "mysql -u root -p§ db",
+        "mysqldump -uroot -p§ db",
+        "Server=db;Password=§;Database=app",
+    ] {
+        forms.push((form, alnum.clone(), 12));
+    }
+    forms
+}
+
+/// Those that tell themselves.
+fn kinds(lot: &mut Lot) -> Vec<(&'static str, String)> {
+    let alnum = alnum();
+    let crypt = format!("{alnum}./");
+    let base64 = format!("{alnum}+/");
+    let mut groups = |lengths: &[usize]| {
+        lengths.iter().map(|length| lot.draw(UPPER, *length)).collect::<Vec<_>>().join("-")
+    };
+    let (new, old) = (groups(&[6, 11, 5, 5, 5]), groups(&[6, 6, 5, 5, 5, 5]));
+    let mut hex = |length| lot.draw(HEX, length);
+    let mailgun = format!("{}-{}-{}", hex(32), hex(8), hex(8));
+    let mailchimp = format!("{}-us{}", hex(32), 1 + hex(1).len());
+    let (mailgun_key, license) = (format!("key-{}", hex(32)), format!("{}NRAL", hex(36)));
+    let mut draw = |alphabet: &str, length| lot.draw(alphabet, length);
+    vec![
+        ("mailgun-key", mailgun),
+        ("mailgun-key", mailgun_key),
+        ("mailchimp-key", mailchimp),
+        ("new-relic-key", license),
+        ("new-relic-key", format!("NRAK-{}", draw(UPPER, 27))),
+        ("1password-key", format!("A3-{new}")),
+        ("1password-key", format!("A3-{old}")),
+        ("terraform-token", format!("{}.atlasv1.{}", draw(&alnum, 14), draw(&alnum, 67))),
+        ("password-hash", format!("$2b$12${}", draw(&crypt, 53))),
+        ("password-hash", format!("$1${}${}", draw(&alnum, 8), draw(&crypt, 22))),
+        ("password-hash", format!("$5$rounds=5000${}${}", draw(&alnum, 16), draw(&crypt, 43))),
+        ("password-hash", format!("$6${}${}", draw(&alnum, 16), draw(&crypt, 86))),
+        ("password-hash", format!("$y$j9T${}${}", draw(&crypt, 22), draw(&crypt, 43))),
+        ("password-hash", format!("$apr1${}${}", draw(&alnum, 8), draw(&crypt, 22))),
+        (
+            "password-hash",
+            format!("$argon2id$v=19$m=65536,t=3,p=4${}${}", draw(&base64, 22), draw(&base64, 43)),
+        ),
+        ("password-hash", format!("{{SSHA}}{}", draw(&base64, 32))),
+        (
+            "password-hash",
+            format!("pbkdf2_sha256$600000${}${}=", draw(&alnum, 22), draw(&base64, 43)),
+        ),
+    ]
+}
+
+#[test]
+fn behind_a_name_that_says_so_the_whole_value_goes() {
+    let mut lot = Lot(20_261_117);
+    let mut wrong = Vec::new();
+    for (form, alphabet, length) in forms() {
+        let mut leaked = Vec::new();
+        for _ in 0..DRAWN {
+            let value = loop {
+                let value = lot.draw(&alphabet, length);
+                // A value that begins with a quote has to be quoted itself.
+                if !value.starts_with(['"', '\'', '`', '\\']) {
+                    break value;
+                }
+            };
+            if secrets::mask(&form.replace('§', &value)).contains(&value) {
+                leaked.push(value);
+            }
+        }
+        if leaked.len() * LEAKED > DRAWN {
+            wrong.push(format!("{form}: {} of {DRAWN}: {leaked:?}", leaked.len()));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn keys_and_hashes_that_tell_themselves_are_masked_by_kind() {
+    let mut lot = Lot(7);
+    for _ in 0..DRAWN {
+        for (kind, secret) in kinds(&mut lot) {
+            // Whoever draws long enough draws a placeholder.
+            if secret.to_uppercase().contains("XXXX") {
+                continue;
+            }
+            let text = format!("kim:{secret}:0 and more");
+            assert_eq!(secrets::mask(&text), format!("kim:[masked: {kind}]:0 and more"));
+        }
+    }
+    let line = lot.draw(&alnum(), 64);
+    let putty = format!(
+        "PuTTY-User-Key-File-3: ssh-ed25519\nPrivate-Lines: 2\n{line}\n{line}\nPrivate-MAC: 0\n"
+    );
+    let masked = secrets::mask(&putty);
+    assert!(
+        masked.contains("Private-Lines: 2\n[masked: private-key]") && !masked.contains(&line),
+        "{masked}"
+    );
+}
