@@ -6,6 +6,8 @@ use serde::Deserialize;
 use serde::de::{self, Deserializer, SeqAccess, Visitor};
 use serde_saphyr::options::DuplicateKeyPolicy;
 
+use crate::core::text::bytes;
+
 /// Longer front matter is read line by line: no person wrote it.
 const MAX_YAML_BYTES: usize = 64 * 1024;
 
@@ -80,7 +82,7 @@ fn parse_plain(yaml: &str) -> Option<FrontMatter> {
     let mut front_matter = FrontMatter::default();
     let mut list_key: Option<&str> = None;
     let mut seen: HashSet<&str> = HashSet::new();
-    for line in yaml.lines() {
+    for line in bytes::lines(yaml) {
         if line.is_empty() {
             continue;
         }
@@ -120,8 +122,7 @@ fn plain_scalar<'a>(text: &'a str, forbidden: &str) -> Option<&'a str> {
     }
     let is_plain = text.starts_with(char::is_alphanumeric)
         && !text.ends_with([' ', ':'])
-        && !text.contains(": ")
-        && !text.contains(" #")
+        && !text.as_bytes().windows(2).any(|pair| matches!(pair, b": " | b" #"))
         && !text.contains(|c: char| c.is_control() || c == '\u{feff}' || forbidden.contains(c))
         && !text.eq_ignore_ascii_case("null");
     is_plain.then_some(text)

@@ -10,6 +10,8 @@ const LEADING: [&str; 24] = [
     "a", "an", "and", "as", "at", "but", "by", "for", "from", "he", "her", "his", "if", "in", "is",
     "it", "on", "she", "the", "this", "these", "they", "we", "when",
 ];
+/// The length of the longest word in these lists.
+const LONGEST_LISTED: usize = 5;
 /// The number of joining words between two parts.
 const MOST_JOINING: usize = 2;
 /// A shorter word is no name by itself.
@@ -136,7 +138,7 @@ fn words(line: &str, from: usize) -> impl Iterator<Item = (usize, &str)> {
 }
 
 fn is_one_of(word: &str, list: &[&str]) -> bool {
-    list.iter().any(|other| word.eq_ignore_ascii_case(other))
+    word.len() <= LONGEST_LISTED && list.iter().any(|other| word.eq_ignore_ascii_case(other))
 }
 
 #[cfg(test)]
@@ -149,6 +151,11 @@ mod tests {
         let mut found = Vec::new();
         proper_names(line, |name| found.push(name));
         assert_eq!(found, expect, "{line}");
+    }
+
+    #[test]
+    fn every_listed_word_is_short() {
+        assert!(JOINING.iter().chain(&LEADING).all(|word| word.len() <= LONGEST_LISTED));
     }
 
     #[test]

@@ -63,7 +63,8 @@ impl Key {
     pub fn of(name: &str) -> Option<Key> {
         let mut hasher = KeyHasher::default();
         if name.is_ascii() {
-            name.bytes().for_each(|byte| hasher.add_ascii(byte));
+            let words = name.as_bytes().split(|byte| !byte.is_ascii_alphanumeric());
+            words.for_each(|word| hasher.add_ascii(word));
         } else {
             nfc(name).chars().flat_map(char::to_lowercase).for_each(|c| hasher.add(c));
         }
@@ -98,13 +99,14 @@ impl KeyHasher {
         c.encode_utf8(&mut [0; 4]).bytes().for_each(|byte| self.mix(byte));
     }
 
-    fn add_ascii(&mut self, byte: u8) {
-        if !byte.is_ascii_alphanumeric() {
-            self.is_blank = true;
+    /// Adds a word of letters and digits.
+    fn add_ascii(&mut self, word: &[u8]) {
+        if word.is_empty() {
             return;
         }
         self.go_on();
-        self.mix(byte.to_ascii_lowercase());
+        word.iter().for_each(|byte| self.mix(byte.to_ascii_lowercase()));
+        self.is_blank = true;
     }
 
     /// Goes on with a word, or begins the next one.
@@ -160,7 +162,9 @@ pub fn references(note: &Referring<'_>) -> References {
         Related::Link(inner) => collector.wiki(inner),
         Related::Name(name) => collector.name(name),
     });
-    yaml.lines().for_each(|line| collector.markdown_links(beginning_of(line)));
+    if yaml.contains("](") {
+        yaml.lines().for_each(|line| collector.markdown_links(beginning_of(line)));
+    }
     tags.iter().for_each(|tag| collector.tag(tag));
     let text = || lines.iter().filter(|line| !line.is_code).map(|line| line.beginning());
     for line in text().chain(properties.lines().map(beginning_of)) {
@@ -228,8 +232,8 @@ impl Collector<'_> {
         }
         let name = wikilink::note_name(name.trim_end_matches('/'));
         self.add(name, ReferenceKind::Link);
-        if let Some((_, last)) = name.rsplit_once('/') {
-            self.add(last, ReferenceKind::Link);
+        if let Some(slash) = memchr::memrchr(b'/', name.as_bytes()) {
+            self.add(&name[slash + 1..], ReferenceKind::Link);
         }
     }
 
@@ -320,8 +324,8 @@ impl Collector<'_> {
             }
             let name = without_extension(word);
             let mut is_new = self.add(name, ReferenceKind::Mention);
-            if let Some((_, last)) = name.rsplit_once('/') {
-                is_new |= self.add(last, ReferenceKind::Mention);
+            if let Some(slash) = memchr::memrchr(b'/', name.as_bytes()) {
+                is_new |= self.add(&name[slash + 1..], ReferenceKind::Mention);
             }
             self.n_mentions += usize::from(is_new);
         }

@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 
 use crate::core::quote::plain::{Plain, is_heading};
+use crate::core::text::bytes;
 
 /// No more of a line is ever looked at.
 const LONGEST_LINE_BYTES: usize = 16 * 1024;
@@ -71,7 +72,7 @@ pub fn beginning_of(line: &str) -> &str {
 pub fn body_lines(body: &str) -> Vec<BodyLine<'_>> {
     let mut lines = Vec::new();
     let (mut is_code, mut is_comment, mut is_after_gap) = (false, false, false);
-    for raw in body.lines() {
+    for raw in bytes::lines(body) {
         let trimmed = raw.trim();
         if is_comment {
             is_comment = !trimmed.contains("-->");
