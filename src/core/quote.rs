@@ -41,6 +41,7 @@ impl Recognition {
         let hash = plain.hash(word);
         if let [Some(first), Some(second)] = self.last {
             let triple = [first, second, hash];
+            self.triples.reserve_exact(RECOGNISED - self.triples.len());
             if !self.triples.contains(&triple) {
                 self.triples.push(triple);
             }

@@ -1,7 +1,7 @@
 //! Proper names in a text, such as "Henrik Ibsen": notes that share one are about the same thing, even where no note is
 //! called so.
 
-use crate::core::text::bytes::position;
+use crate::core::text::bytes::{next_word, position};
 
 /// Words between the parts of a name.
 const JOINING: [&str; 9] = ["of", "the", "de", "la", "von", "van", "du", "del", "for"];
@@ -130,10 +130,9 @@ impl Run {
 fn words(line: &str, from: usize) -> impl Iterator<Item = (usize, &str)> {
     let mut rest = from;
     std::iter::from_fn(move || {
-        let start = rest + line[rest..].find(char::is_alphanumeric)?;
-        let len = line[start..].find(|c: char| !c.is_alphanumeric());
-        rest = len.map_or(line.len(), |len| start + len);
-        Some((start, &line[start..rest]))
+        let word = next_word(line, rest)?;
+        rest = word.end;
+        Some((word.start, &line[word]))
     })
 }
 

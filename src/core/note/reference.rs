@@ -63,8 +63,7 @@ impl Key {
     pub fn of(name: &str) -> Option<Key> {
         let mut hasher = KeyHasher::default();
         if name.is_ascii() {
-            let words = name.as_bytes().split(|byte| !byte.is_ascii_alphanumeric());
-            words.for_each(|word| hasher.add_ascii(word));
+            name.bytes().for_each(|byte| hasher.add_ascii(byte));
         } else {
             nfc(name).chars().flat_map(char::to_lowercase).for_each(|c| hasher.add(c));
         }
@@ -75,6 +74,20 @@ impl Key {
         Key::of(tag).map(|Key(key)| Key(key ^ OF_TAG))
     }
 }
+
+/// Every letter and digit of ASCII in lower case, and 0 for any other byte: most of the time of a key goes into telling
+/// them apart.
+const LOWER: [u8; 256] = {
+    let mut lower = [0; 256];
+    let mut byte = 0u8;
+    while byte < 128 {
+        if byte.is_ascii_alphanumeric() {
+            lower[byte as usize] = byte.to_ascii_lowercase();
+        }
+        byte += 1;
+    }
+    lower
+};
 
 /// FNV-1a over the words of a name, with one blank between them.
 struct KeyHasher {
@@ -99,14 +112,14 @@ impl KeyHasher {
         c.encode_utf8(&mut [0; 4]).bytes().for_each(|byte| self.mix(byte));
     }
 
-    /// Adds a word of letters and digits.
-    fn add_ascii(&mut self, word: &[u8]) {
-        if word.is_empty() {
-            return;
+    fn add_ascii(&mut self, byte: u8) {
+        match LOWER[usize::from(byte)] {
+            0 => self.is_blank = true,
+            lower => {
+                self.go_on();
+                self.mix(lower);
+            }
         }
-        self.go_on();
-        word.iter().for_each(|byte| self.mix(byte.to_ascii_lowercase()));
-        self.is_blank = true;
     }
 
     /// Goes on with a word, or begins the next one.

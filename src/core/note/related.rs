@@ -21,9 +21,10 @@ pub fn find_related<'a>(yaml: &'a str, mut found: impl FnMut(Related<'a>)) {
     let mut is_under_key = false;
     for line in bytes::lines(yaml) {
         let is_continued = line.starts_with([' ', '\t', '-']);
-        let value = match line.split_once(':').filter(|_| !is_continued) {
-            Some((key, value)) => {
-                let key = key.trim();
+        let colon = memchr::memchr(b':', line.as_bytes()).filter(|_| !is_continued);
+        let value = match colon {
+            Some(colon) => {
+                let (key, value) = (line[..colon].trim(), &line[colon + 1..]);
                 is_under_key = KEYS.iter().any(|known| known.eq_ignore_ascii_case(key));
                 value
             }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::core::text::bytes::next_word;
 use crate::core::text::for_model;
 
 /// A longer run without a blank is data, such as an embedded picture.
@@ -112,31 +113,13 @@ fn without_marks(raw: &str) -> &str {
 pub(super) fn words_of(text: &str, mut gaps: &[usize]) -> Vec<Word> {
     let mut words = Vec::with_capacity(text.len() / LETTERS_PER_WORD);
     let mut rest = 0;
-    while let Some(range) = next_word(text, rest) {
-        let Range { start, end } = range;
+    while let Some(Range { start, end }) = next_word(text, rest) {
         let n_passed = gaps.iter().take_while(|&&gap| gap <= start).count();
         gaps = &gaps[n_passed..];
         words.push(Word { start, end, is_after_gap: n_passed > 0 });
         rest = end;
     }
     words
-}
-
-/// The next word from a place on. Most letters are looked at as bytes.
-fn next_word(text: &str, from: usize) -> Option<Range<usize>> {
-    let bytes = text.as_bytes();
-    let is_end = |byte: &u8| !byte.is_ascii_alphanumeric();
-    let mut start = from;
-    while bytes.get(start).is_some_and(|byte| byte.is_ascii() && is_end(byte)) {
-        start += 1;
-    }
-    let len = bytes[start..].iter().position(is_end).unwrap_or(bytes.len() - start);
-    if bytes.get(start + len).is_none_or(u8::is_ascii) {
-        return (len > 0).then_some(start..start + len);
-    }
-    let start = start + text[start..].find(char::is_alphanumeric)?;
-    let len = text[start..].find(|c: char| !c.is_alphanumeric());
-    Some(start..len.map_or(text.len(), |len| start + len))
 }
 
 /// FNV-1a: the hash of a word without letters, and the same with one more.
