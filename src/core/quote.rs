@@ -18,7 +18,7 @@ const RECOGNISED: usize = 12;
 #[derive(Debug, Default)]
 struct Recognition {
     /// The last two words, hashed, as far as nothing was left out after them.
-    last: Vec<u64>,
+    last: [Option<u64>; 2],
     triples: Vec<[u64; 3]>,
     is_after_gap: bool,
 }
@@ -31,22 +31,22 @@ impl Recognition {
 
     /// Adds a word of a line.
     fn add(&mut self, plain: &Plain, n: usize) {
-        let word = plain.words[n];
         if self.is_enough() {
             return;
         }
+        let word = plain.words[n];
         if std::mem::take(&mut self.is_after_gap) || word.is_after_gap {
-            self.last.clear();
+            self.last = [None; 2];
         }
-        let hash = word.hash;
-        if let [first, second] = self.last[..] {
+        let hash = plain.hash(word);
+        if let [Some(first), Some(second)] = self.last {
             let triple = [first, second, hash];
+            self.triples.reserve_exact(RECOGNISED - self.triples.len());
             if !self.triples.contains(&triple) {
                 self.triples.push(triple);
             }
-            self.last.remove(0);
         }
-        self.last.push(hash);
+        self.last = [self.last[1], Some(hash)];
         self.is_after_gap |= n + 1 == plain.words.len() && plain.ends_in_gap;
     }
 

@@ -1,13 +1,15 @@
 //! Reads a note's YAML front matter. Never fails: what is no YAML is read line by line, and said so.
 
-use std::collections::HashSet;
-
 use serde::Deserialize;
 use serde::de::{self, Deserializer, SeqAccess, Visitor};
 use serde_saphyr::options::DuplicateKeyPolicy;
 
+use crate::core::text::bytes;
+
 /// Longer front matter is read line by line: no person wrote it.
 const MAX_YAML_BYTES: usize = 64 * 1024;
+/// The YAML parser reads front matter with more keys.
+const MOST_PLAIN_KEYS: usize = 32;
 
 /// The keys that kgctx reads.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -79,8 +81,8 @@ fn parse_yaml(yaml: &str) -> Option<FrontMatter> {
 fn parse_plain(yaml: &str) -> Option<FrontMatter> {
     let mut front_matter = FrontMatter::default();
     let mut list_key: Option<&str> = None;
-    let mut seen: HashSet<&str> = HashSet::new();
-    for line in yaml.lines() {
+    let mut seen: Vec<&str> = Vec::with_capacity(MOST_PLAIN_KEYS);
+    for line in bytes::lines(yaml) {
         if line.is_empty() {
             continue;
         }
@@ -93,9 +95,10 @@ fn parse_plain(yaml: &str) -> Option<FrontMatter> {
         let is_plain_key = key.starts_with(|c: char| c.is_ascii_lowercase())
             && key.bytes().all(|b| b.is_ascii_alphabetic() || b == b'_');
         // Twice the same key, or one key under two names: the YAML parser's policy decides.
-        if !is_plain_key || !seen.insert(canonical(key)) {
+        if !is_plain_key || seen.len() == MOST_PLAIN_KEYS || seen.contains(&canonical(key)) {
             return None;
         }
+        seen.push(canonical(key));
         list_key = None;
         if value.is_empty() {
             list_key = Some(key);
@@ -120,8 +123,7 @@ fn plain_scalar<'a>(text: &'a str, forbidden: &str) -> Option<&'a str> {
     }
     let is_plain = text.starts_with(char::is_alphanumeric)
         && !text.ends_with([' ', ':'])
-        && !text.contains(": ")
-        && !text.contains(" #")
+        && !text.as_bytes().windows(2).any(|pair| matches!(pair, b": " | b" #"))
         && !text.contains(|c: char| c.is_control() || c == '\u{feff}' || forbidden.contains(c))
         && !text.eq_ignore_ascii_case("null");
     is_plain.then_some(text)
@@ -174,12 +176,12 @@ fn quoted(text: &str) -> Option<&str> {
 impl FrontMatter {
     /// Sets a key to one text; `None` where a plain reader should not decide what that means.
     fn set(&mut self, key: &str, value: &str) -> Option<()> {
-        let value = value.to_owned();
+        let value = || Some(value.to_owned());
         match canonical(key) {
-            "title" => self.title = Some(value),
-            "created" => self.created = Some(value),
-            "modified" => self.modified = Some(value),
-            "status" => self.status = Some(value),
+            "title" => self.title = value(),
+            "created" => self.created = value(),
+            "modified" => self.modified = value(),
+            "status" => self.status = value(),
             "tags" | "aliases" => return None,
             _ => {}
         }

@@ -14,6 +14,7 @@ use crate::core::note::{Note, Remark, Remarks};
 use crate::core::note::{tag, wikilink};
 use crate::core::secrets;
 use crate::core::settings::LinkStyle;
+use crate::core::text::bytes::position;
 use crate::core::text::for_model;
 use crate::core::text::nfc::nfc;
 use crate::core::time::Timestamp;
@@ -171,10 +172,14 @@ fn read_outline(body: &str, style: LinkStyle) -> Outline {
     // Plain CommonMark, as maenifold has it: a table's cells are text of a paragraph, and links in them count.
     for (event, range) in Parser::new_ext(body, Options::empty()).into_offset_iter() {
         if is_block_border(&event) {
-            if may_have_links {
-                outline.count(run.finish(), style);
+            // Between two borders there is often nothing.
+            if may_have_links
+                && let text = run.finish()
+                && !text.is_empty()
+            {
+                outline.count(text, style);
             }
-            paragraph_done |= !outline.first_paragraph.trim().is_empty();
+            paragraph_done = paragraph_done || !outline.first_paragraph.trim().is_empty();
             match event {
                 Event::Start(Tag::CodeBlock(_) | Tag::HtmlBlock) => inside_code_or_html = true,
                 Event::End(TagEnd::CodeBlock | TagEnd::HtmlBlock) => inside_code_or_html = false,
@@ -306,6 +311,11 @@ fn shortened(mut text: String, bytes: usize) -> String {
 }
 
 fn one_line(text: &str) -> String {
+    // Most text is so already.
+    let has_other = position(text.as_bytes(), |byte| !matches!(byte, b' '..=b'~')).is_some();
+    if !has_other && !text.contains("  ") && !text.starts_with(' ') && !text.ends_with(' ') {
+        return text.to_owned();
+    }
     let mut line = String::with_capacity(text.len());
     for word in text.split_whitespace() {
         if !line.is_empty() {

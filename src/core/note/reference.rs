@@ -65,6 +65,20 @@ impl Key {
     }
 }
 
+/// Every letter and digit of ASCII in lower case, and 0 for any other byte: most of the time of a key goes into telling
+/// them apart.
+const LOWER: [u8; 256] = {
+    let mut lower = [0; 256];
+    let mut byte = 0u8;
+    while byte < 128 {
+        if byte.is_ascii_alphanumeric() {
+            lower[byte as usize] = byte.to_ascii_lowercase();
+        }
+        byte += 1;
+    }
+    lower
+};
+
 /// FNV-1a over the words of a name, with one blank between them.
 struct KeyHasher {
     hash: u64,
@@ -89,12 +103,13 @@ impl KeyHasher {
     }
 
     fn add_ascii(&mut self, byte: u8) {
-        if !byte.is_ascii_alphanumeric() {
-            self.is_blank = true;
-            return;
+        match LOWER[usize::from(byte)] {
+            0 => self.is_blank = true,
+            lower => {
+                self.go_on();
+                self.mix(lower);
+            }
         }
-        self.go_on();
-        self.mix(byte.to_ascii_lowercase());
     }
 
     /// Goes on with a word, or begins the next one.
@@ -150,7 +165,9 @@ pub fn references(note: &Referring<'_>) -> References {
         Related::Link(inner) => collector.wiki(inner),
         Related::Name(name) => collector.name(name),
     });
-    yaml.lines().for_each(|line| collector.markdown_links(beginning_of(line)));
+    if yaml.contains("](") {
+        yaml.lines().for_each(|line| collector.markdown_links(beginning_of(line)));
+    }
     tags.iter().for_each(|tag| collector.tag(tag));
     let text = || lines.iter().filter(|line| !line.is_code).map(|line| line.beginning());
     for line in text().chain(properties.lines().map(beginning_of)) {
@@ -218,8 +235,8 @@ impl Collector<'_> {
         }
         let name = wikilink::note_name(name.trim_end_matches('/'));
         self.add(name, ReferenceKind::Link);
-        if let Some((_, last)) = name.rsplit_once('/') {
-            self.add(last, ReferenceKind::Link);
+        if let Some(slash) = memchr::memrchr(b'/', name.as_bytes()) {
+            self.add(&name[slash + 1..], ReferenceKind::Link);
         }
     }
 
@@ -294,8 +311,8 @@ impl Collector<'_> {
             }
             let name = without_extension(word);
             let mut is_new = self.add(name, ReferenceKind::Mention);
-            if let Some((_, last)) = name.rsplit_once('/') {
-                is_new |= self.add(last, ReferenceKind::Mention);
+            if let Some(slash) = memchr::memrchr(b'/', name.as_bytes()) {
+                is_new |= self.add(&name[slash + 1..], ReferenceKind::Mention);
             }
             self.n_mentions += usize::from(is_new);
         }

@@ -3,6 +3,7 @@
 //! Read line by line, because `related: [[A]], [[B]]` is no YAML and yet what people write.
 
 use crate::core::note::wikilink;
+use crate::core::text::bytes;
 
 /// Keys whose values are titles or paths of notes.
 const KEYS: [&str; 6] = ["related", "see-also", "see_also", "seealso", "see also", "links"];
@@ -18,11 +19,12 @@ pub enum Related<'a> {
 /// Calls `found` with every reference of a front matter.
 pub fn find_related<'a>(yaml: &'a str, mut found: impl FnMut(Related<'a>)) {
     let mut is_under_key = false;
-    for line in yaml.lines() {
+    for line in bytes::lines(yaml) {
         let is_continued = line.starts_with([' ', '\t', '-']);
-        let value = match line.split_once(':').filter(|_| !is_continued) {
-            Some((key, value)) => {
-                let key = key.trim();
+        let colon = memchr::memchr(b':', line.as_bytes()).filter(|_| !is_continued);
+        let value = match colon {
+            Some(colon) => {
+                let (key, value) = (line[..colon].trim(), &line[colon + 1..]);
                 is_under_key = KEYS.iter().any(|known| known.eq_ignore_ascii_case(key));
                 value
             }

@@ -63,8 +63,10 @@ pub fn target(inner: &str, style: LinkStyle) -> &str {
     if style == LinkStyle::Maenifold {
         return inner;
     }
-    let side = match (inner.split_once('|'), inner.rsplit_once('|')) {
-        (Some((left, _)), Some((_, right))) => {
+    let bars = memchr::memchr(b'|', inner.as_bytes()).zip(memchr::memrchr(b'|', inner.as_bytes()));
+    let side = match bars {
+        Some((first, last)) => {
+            let (left, right) = (&inner[..first], &inner[last + 1..]);
             let is_right = match style {
                 LinkStyle::Dendron => true,
                 LinkStyle::Plain => is_hierarchy(right.trim()) && !is_hierarchy(left.trim()),
@@ -73,7 +75,7 @@ pub fn target(inner: &str, style: LinkStyle) -> &str {
             // In a table, the bar is written as `\|`.
             if is_right { right } else { left.strip_suffix('\\').unwrap_or(left) }
         }
-        _ => inner,
+        None => inner,
     };
     let side = side.trim();
     // Dendron names another vault: `dendron://vault/note`.
@@ -103,7 +105,8 @@ fn without_part(name: &str, style: LinkStyle) -> &str {
 
 /// Whether a link's target is a file that is no note.
 pub fn is_attachment(target: &str, style: LinkStyle) -> bool {
-    let Some((_, extension)) = target.rsplit_once('.') else { return false };
+    let Some(dot) = memchr::memrchr(b'.', target.as_bytes()) else { return false };
+    let extension = &target[dot + 1..];
     let is_of = |list: &[&str]| list.iter().any(|other| other.eq_ignore_ascii_case(extension));
     match style {
         LinkStyle::Maenifold => false,

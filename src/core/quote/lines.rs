@@ -3,7 +3,10 @@
 use std::cell::OnceCell;
 
 use crate::core::quote::plain::{Plain, is_heading};
+use crate::core::text::bytes;
 
+/// Of most notes, about: a list that grows is copied several times.
+const BYTES_PER_LINE: usize = 80;
 /// No more of a line is ever looked at.
 const LONGEST_LINE_BYTES: usize = 16 * 1024;
 
@@ -69,9 +72,9 @@ pub fn beginning_of(line: &str) -> &str {
 
 /// The lines of a body that can be quoted, in order.
 pub fn body_lines(body: &str) -> Vec<BodyLine<'_>> {
-    let mut lines = Vec::new();
+    let mut lines = Vec::with_capacity(body.len() / BYTES_PER_LINE);
     let (mut is_code, mut is_comment, mut is_after_gap) = (false, false, false);
-    for raw in body.lines() {
+    for raw in bytes::lines(body) {
         let trimmed = raw.trim();
         if is_comment {
             is_comment = !trimmed.contains("-->");

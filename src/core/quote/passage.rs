@@ -1,6 +1,5 @@
 //! A passage: a quote at length, from the lines that changed last. What changed last is what changes next.
 
-use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use crate::core::quote::Recognition;
@@ -51,7 +50,7 @@ impl Passage {
 
     /// Whether a stored passage quotes what a change touched.
     pub fn is_changed_in(json: &str) -> bool {
-        serde_json::from_str::<(bool, IgnoredAny)>(json).is_ok_and(|(is_changed, _)| is_changed)
+        json.starts_with("[true,")
     }
 
     /// The most important pieces, with at most so many words, in the order of the note.

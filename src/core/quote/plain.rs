@@ -1,11 +1,16 @@
 //! A line of markdown as plain words: marks, link targets and tags are stripped.
 
+use std::ops::Range;
+
+use crate::core::text::bytes::next_word;
 use crate::core::text::for_model;
 
 /// A longer run without a blank is data, such as an embedded picture.
 const LONGEST_RUN_BYTES: usize = 300;
 const LONGEST_TAG_BYTES: usize = 200;
 const LONGEST_LINK_BYTES: usize = 2_048;
+/// With the blank after it, about.
+const LETTERS_PER_WORD: usize = 5;
 
 /// The plain text of a line.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -18,12 +23,11 @@ pub(super) struct Plain {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Word {
-    /// Where the word ends in the text.
+    /// Where the word is in the text.
+    start: usize,
     pub(super) end: usize,
     /// Whether words of the line before it were stripped.
     pub(super) is_after_gap: bool,
-    /// Of the word in lower case.
-    pub(super) hash: u64,
 }
 
 impl Plain {
@@ -47,6 +51,20 @@ impl Plain {
         let last = words.last().map_or(0, |word| word.end);
         let ends_in_gap = gaps.last().is_some_and(|&gap| gap >= last);
         Plain { text, words, ends_in_gap }
+    }
+
+    /// The hash of a word in lower case. Few words are ever compared, so it is not stored.
+    pub(super) fn hash(&self, word: Word) -> u64 {
+        let text = &self.text[word.start..word.end];
+        match text.is_ascii() {
+            true => text.bytes().fold(NO_LETTERS, |hash, byte| {
+                with_letter(hash, u64::from(byte.to_ascii_lowercase()))
+            }),
+            false => text
+                .chars()
+                .flat_map(char::to_lowercase)
+                .fold(NO_LETTERS, |hash, c| with_letter(hash, u64::from(u32::from(c)))),
+        }
     }
 
     /// The text up to and with a number of words.
@@ -92,67 +110,16 @@ fn without_marks(raw: &str) -> &str {
 }
 
 /// The words of a text. Words were stripped at the gaps.
-pub(super) fn words_of(text: &str, gaps: &[usize]) -> Vec<Word> {
-    let mut words = Words { words: Vec::new(), gaps, is_inside: false };
-    if text.is_ascii() {
-        words.add_ascii(text.as_bytes());
-    } else {
-        for (at, c) in text.char_indices() {
-            match c.is_alphanumeric() {
-                true => c.to_lowercase().for_each(|lower| {
-                    words.add(at, at + c.len_utf8(), u64::from(u32::from(lower)));
-                }),
-                false => words.is_inside = false,
-            }
-        }
+pub(super) fn words_of(text: &str, mut gaps: &[usize]) -> Vec<Word> {
+    let mut words = Vec::with_capacity(text.len() / LETTERS_PER_WORD);
+    let mut rest = 0;
+    while let Some(Range { start, end }) = next_word(text, rest) {
+        let n_passed = gaps.iter().take_while(|&&gap| gap <= start).count();
+        gaps = &gaps[n_passed..];
+        words.push(Word { start, end, is_after_gap: n_passed > 0 });
+        rest = end;
     }
-    words.words
-}
-
-struct Words<'a> {
-    words: Vec<Word>,
-    /// The gaps behind the last word.
-    gaps: &'a [usize],
-    is_inside: bool,
-}
-
-impl Words<'_> {
-    /// Adds the words of a text.
-    fn add_ascii(&mut self, text: &[u8]) {
-        let mut at = 0;
-        while let Some(&first) = text.get(at) {
-            if !first.is_ascii_alphanumeric() {
-                at += 1;
-                continue;
-            }
-            let is_after_gap = self.passes_gap(at);
-            let mut hash = NO_LETTERS;
-            while let Some(byte) = text.get(at).filter(|byte| byte.is_ascii_alphanumeric()) {
-                hash = with_letter(hash, u64::from(byte.to_ascii_lowercase()));
-                at += 1;
-            }
-            self.words.push(Word { end: at, is_after_gap, hash });
-        }
-    }
-
-    /// Adds a letter or digit.
-    fn add(&mut self, at: usize, end: usize, letter: u64) {
-        if !std::mem::replace(&mut self.is_inside, true) {
-            let is_after_gap = self.passes_gap(at);
-            self.words.push(Word { end, is_after_gap, hash: NO_LETTERS });
-        }
-        if let Some(word) = self.words.last_mut() {
-            word.end = end;
-            word.hash = with_letter(word.hash, letter);
-        }
-    }
-
-    /// Whether there are gaps between the last word and this place.
-    fn passes_gap(&mut self, at: usize) -> bool {
-        let n_passed = self.gaps.iter().take_while(|&&gap| gap <= at).count();
-        self.gaps = &self.gaps[n_passed..];
-        n_passed > 0
-    }
+    words
 }
 
 /// FNV-1a: the hash of a word without letters, and the same with one more.
@@ -182,6 +149,25 @@ fn label(inner: &str) -> &str {
     let Some((first, last)) = inner.split_once('|') else { return inner };
     let is_address = |side: &str| side.contains([':', '/', '.', '#']) && !side.trim().contains(' ');
     if is_address(last) && !is_address(first) { first } else { last }
+}
+
+/// Whether a character can begin something that is stripped.
+fn is_mark(c: char) -> bool {
+    matches!(c, '!' | '[' | '<' | '*' | '`' | '|' | '~' | '=' | '&')
+}
+
+/// The length of the words at the beginning of a text that have one blank after each, and no marks. They are copied
+/// together: most lines have little else.
+fn plain_words(text: &str) -> usize {
+    let mut end = 0;
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b' ' if (1..=LONGEST_RUN_BYTES).contains(&(at - end)) => end = at + 1,
+            byte if byte.is_ascii_graphic() && !is_mark(char::from(byte)) => {}
+            _ => break,
+        }
+    }
+    end
 }
 
 #[derive(Default)]
@@ -248,12 +234,13 @@ impl Stripper {
 
     /// Copies characters without a meaning, or leaves them out where they are data.
     fn run<'a>(&mut self, rest: &'a str) -> &'a str {
-        let has_meaning = |c: char| {
-            c.is_whitespace() || matches!(c, '!' | '[' | '<' | '*' | '`' | '|' | '~' | '=' | '&')
-        };
-        // Most characters are letters, and are passed over as bytes.
-        let plain = rest.bytes().take_while(u8::is_ascii_alphanumeric).count();
-        let end = rest[plain..].find(has_meaning).map_or(rest.len(), |end| plain + end);
+        let words = plain_words(rest);
+        if words > 0 {
+            self.text.push_str(&rest[..words]);
+            return &rest[words..];
+        }
+        let has_meaning = |c: char| c.is_whitespace() || is_mark(c);
+        let end = rest.find(has_meaning).unwrap_or(rest.len());
         let (run, after) = rest.split_at(end.max(rest.chars().next().map_or(0, char::len_utf8)));
         if run.len() > LONGEST_RUN_BYTES && run.is_ascii() {
             self.gap(run);
@@ -375,6 +362,23 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn words_are_runs_of_letters_and_digits(text in "([a-c1é漢 .\u{301}-]|ß |Ⅷ){0,30}") {
+            let expect: Vec<&str> =
+                text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+            let words = words_of(&text, &[]);
+            let words: Vec<&str> = words.iter().map(|word| &text[word.start..word.end]).collect();
+            prop_assert_eq!(words, expect);
+        }
+
+        #[test]
+        fn plain_words_are_copied_with_one_blank_between_them(text in "([a-c.,é-]| |\t|X{290,310}){0,12}") {
+            let words = text.split_whitespace().filter(|word| word.len() <= 300 || !word.is_ascii());
+            let mut stripper = Stripper::default();
+            stripper.strip(&text);
+            prop_assert_eq!(stripper.text, words.collect::<Vec<_>>().join(" "));
+        }
+
         #[test]
         fn any_line_becomes_one_line_of_whole_words(raw in any::<String>(), n in 0usize..20) {
             let plain = Plain::of(&raw);

@@ -157,3 +157,11 @@ fn hostile_texts_take_bounded_time() {
         assert!(started.elapsed().as_secs() < 20, "{pattern:?} took {:?}", started.elapsed());
     }
 }
+
+proptest::proptest! {
+    #[test]
+    fn one_line_has_single_blanks_alone(text in "[ab \t\n\u{b}\u{a0}é~]{0,40}|[ab ]{0,40}") {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        proptest::prop_assert_eq!(one_line(&text), words.join(" "));
+    }
+}
