@@ -27,6 +27,19 @@ impl ByDefault {
         ByDefault(Zephyr::new())
     }
 
+    /// Many notes that never changed, and `often.md`, which was seen to change in three sessions.
+    fn with_history() -> ByDefault {
+        let zephyr = ByDefault::new();
+        for n in 0..70 {
+            zephyr.note(&format!("part-{n}.md"), &sentences(&format!("part{n}"), 3), 100 + n);
+        }
+        for session in 0..3 {
+            zephyr.note("often.md", &sentences(&format!("often{session}"), 20), 60 - 10 * session);
+            zephyr.text();
+        }
+        zephyr
+    }
+
     fn note(&self, name: &str, text: &str, days_ago: u64) {
         self.write(name, text, days_ago * DAY);
     }
@@ -111,14 +124,7 @@ fn what_changes_in_every_session_leads_and_its_changed_lines_are_quoted() {
 
 #[test]
 fn a_moved_note_keeps_its_history_and_a_removed_one_leaves() {
-    let zephyr = ByDefault::new();
-    for n in 0..70 {
-        zephyr.note(&format!("part-{n}.md"), &sentences(&format!("part{n}"), 3), 100 + n);
-    }
-    for session in 0..3 {
-        zephyr.note("often.md", &sentences(&format!("often{session}"), 20), 60 - 10 * session);
-        zephyr.text();
-    }
+    let zephyr = ByDefault::with_history();
     let before = zephyr.text();
     assert_eq!(shown(&before)[0], "docs/often");
     fs::create_dir(zephyr.notes().join("plans")).unwrap();
@@ -133,14 +139,7 @@ fn a_moved_note_keeps_its_history_and_a_removed_one_leaves() {
 
 #[test]
 fn a_note_that_comes_back_keeps_its_history() {
-    let zephyr = ByDefault::new();
-    for n in 0..70 {
-        zephyr.note(&format!("part-{n}.md"), &sentences(&format!("part{n}"), 3), 100 + n);
-    }
-    for session in 0..3 {
-        zephyr.note("often.md", &sentences(&format!("often{session}"), 20), 60 - 10 * session);
-        zephyr.text();
-    }
+    let zephyr = ByDefault::with_history();
     assert_eq!(shown(&zephyr.text())[0], "docs/often");
     let path = zephyr.notes().join("often.md");
     for is_built_anew in [false, true] {
@@ -159,14 +158,7 @@ fn a_note_that_comes_back_keeps_its_history() {
 
 #[test]
 fn an_index_of_another_version_hands_its_history_on() {
-    let zephyr = ByDefault::new();
-    for n in 0..70 {
-        zephyr.note(&format!("part-{n}.md"), &sentences(&format!("part{n}"), 3), 100 + n);
-    }
-    for session in 0..3 {
-        zephyr.note("often.md", &sentences(&format!("often{session}"), 20), 60 - 10 * session);
-        zephyr.text();
-    }
+    let zephyr = ByDefault::with_history();
     let before = zephyr.text();
     let cache = zephyr.scratch.path().join("kgctx-home/cache/index");
     let store = fs::read_dir(cache).unwrap().next().unwrap().unwrap().path();
