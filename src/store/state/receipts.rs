@@ -92,9 +92,10 @@ impl State {
         self.first_receipt(sql, session)
     }
 
-    /// The last supplement of a session.
+    /// The supplement to the last context of a session, if there is one.
     pub fn supplement_of_session(&self, session: &str) -> Result<Option<Receipt>> {
-        let sql = "session = ?1 AND moment = 'prompt' ORDER BY id DESC";
+        let sql = "session = ?1 AND moment = 'prompt' AND id > (SELECT max(id) FROM injections \
+                   WHERE session = ?1 AND moment <> 'prompt') ORDER BY id DESC";
         self.first_receipt(sql, session)
     }
 

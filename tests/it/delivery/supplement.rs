@@ -129,8 +129,13 @@ fn the_first_prompt_in_claude_code_brings_the_notes_that_fit_it_once() {
         explained["supplement"]["lines"][0]["reason"],
         "the prompt speaks of it; changed 100 sessions ago"
     );
+    // A supplement belongs to the context before it, and to no later one.
+    harbour.text("s", &[]);
+    assert_eq!(harbour.explained("s").get("supplement"), None);
+    harbour.start("t").unwrap();
+    harbour.prompt("t", ABOUT_MOORING).unwrap();
     // What is shown to people says both, too.
-    let output = harbour.command(&["explain", "--session", "s"]).output().unwrap();
+    let output = harbour.command(&["explain", "--session", "t"]).output().unwrap();
     let shown = String::from_utf8(output.stdout).unwrap();
     assert!(
         shown.contains("100 kept for the first prompt") && shown.contains("At the first prompt"),
