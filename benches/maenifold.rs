@@ -17,6 +17,7 @@ mod vault_generator;
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
@@ -41,6 +42,8 @@ use vault_generator::{END_SECONDS, Random};
 /// The bars of a whole injection.
 const INJECT_MS: f64 = 50.0;
 const INJECT_MB: f64 = 60.0;
+/// How much more processor time `auto` may take than the index, which it is.
+const AUTO_SHARE: f64 = 1.1;
 /// Tells the process that is measured from the one that prepares.
 const MEASURED: &str = "KGCTX_BENCH_MEASURED";
 const WALK: &str = "walk (not counted)";
@@ -78,7 +81,7 @@ fn main() -> ExitCode {
         println!("made in {:.1} s", started.elapsed().as_secs_f64());
     }
     describe(&root);
-    bench_frame::exit(questions(&root) & injections(&root, is_test))
+    bench_frame::exit(questions(&root) & injections(&root, is_test) & by_itself(&root, is_test))
 }
 
 /// Says how large the database is.
@@ -154,7 +157,7 @@ fn ask(root: &Path) {
         let ranking = Ranking::default();
         let found = Found { search: searched, recent, ..Found::default() };
         let concepts = shortlist(ranking, &found);
-        let details = memory.details(&concepts, ranking.n_expanded()).unwrap();
+        let details = memory.details(&concepts, ranking.expansion()).unwrap();
         let all = took("details");
         totals.push(all);
         assert!(memory.is_unchanged());
@@ -220,6 +223,55 @@ fn injections(root: &Path, is_test: bool) -> bool {
     println!("| again | {again:.2} ms | {again_slowest:.2} ms | {} |", bar(again, INJECT_MS, "ms"));
     println!("| memory | | {largest:.1} MB | {} |", bar(largest, INJECT_MB, "MB"));
     again <= INJECT_MS && largest <= INJECT_MB
+}
+
+/// `auto` beside `index`, in turns, with a database that is behind its notes and a program that hangs. Returns whether the
+/// bar was kept.
+fn by_itself(root: &Path, is_test: bool) -> bool {
+    let kgctx = bench_frame::binary("kgctx-maenifold");
+    let project = bench_frame::project(root);
+    let program = root.join("hanging-maenifold");
+    fs::write(&program, "#!/bin/sh\nsleep 600\n").unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let newer = root.join("memory/newer.md");
+    fs::write(&newer, "# Newer\n\nThan the [[database]].\n").unwrap();
+    let inject = |source: &str| {
+        let before = processor_ms_of_children();
+        let mut command = Command::new(&kgctx);
+        command.env_clear().env("HOME", root.join("home")).env("MAENIFOLD_ROOT", root);
+        command.env("KGCTX_HOME", root.join("home")).current_dir(&project);
+        command.env("KGCTX_MAENIFOLD_BIN", &program);
+        command.args(["inject", "--session", "bench", "--dry-run", "--source", source]);
+        assert!(command.output().unwrap().status.success());
+        processor_ms_of_children() - before
+    };
+    inject("index");
+    let runs = if is_test { 2 } else { 100 };
+    let (mut auto, mut index) = (0.0, 0.0);
+    for _ in 0..runs {
+        auto += inject("auto");
+        index += inject("index");
+    }
+    fs::remove_file(newer).unwrap();
+    let (auto, index) = (auto / f64::from(runs), index / f64::from(runs));
+    let is_kept = is_test || auto <= AUTO_SHARE * index;
+    println!(
+        "\n| kgctx inject, memory.db behind, a program that hangs | processor time | bar |\n|---|---:|---|"
+    );
+    println!("| --source index | {index:.1} ms | |");
+    println!(
+        "| --source auto | {auto:.1} ms | {AUTO_SHARE} times: {} |",
+        bench_frame::verdict(is_kept)
+    );
+    is_kept
+}
+
+/// The processor time of all children that have ended. The system counts in hundredths of a second.
+fn processor_ms_of_children() -> f64 {
+    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let after_name = stat.rsplit(')').next().unwrap_or_default();
+    let ticks = after_name.split_whitespace().skip(13).take(2);
+    ticks.filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() * 10.0
 }
 
 fn bar(value: f64, bar: f64, unit: &str) -> String {

@@ -1,5 +1,6 @@
 //! The use cases: one file each. Connects adapters and core; prints nothing.
 
+mod capture;
 mod deadline;
 pub mod deliver;
 pub mod doctor;
@@ -12,6 +13,7 @@ pub mod handoff;
 pub mod hook;
 pub mod inject;
 pub mod install;
+pub mod monitor;
 pub mod process;
 mod receipt;
 pub mod recorder;

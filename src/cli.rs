@@ -1,6 +1,7 @@
 //! The command line: texts and exit codes. The only layer that prints.
 
 mod check;
+mod completions;
 mod config;
 mod context;
 mod doctor;
@@ -10,6 +11,8 @@ mod hook;
 mod index;
 mod inject;
 mod install;
+mod man;
+mod monitor;
 mod outcome;
 mod place;
 mod question;
@@ -25,7 +28,7 @@ mod whoami;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::cli::outcome::Failure;
 use crate::cli::place::PlaceArgs;
@@ -46,6 +49,15 @@ struct Args {
     command: Command,
 }
 
+/// For whoever types the name alone.
+const INTRODUCTION: &str = "\
+kgctx gives the sessions of coding agents the notes and handoffs of their project.
+  kgctx install claude-code   or opencode: its sessions then get them by themselves
+  kgctx explain --dry-run     shows what a session in this folder would get, and why
+  kgctx doctor                says what is missing
+Usage: kgctx <COMMAND>        `kgctx --help` lists all commands
+";
+
 #[derive(Debug, Subcommand)]
 enum Command {
     Inject(inject::InjectArgs),
@@ -53,6 +65,7 @@ enum Command {
     Serve(serve::ServeArgs),
     Explain(explain::ExplainArgs),
     Handoff(handoff::HandoffArgs),
+    Monitor(monitor::MonitorArgs),
     Index(index::IndexArgs),
     Search(search::SearchArgs),
     Read(read::ReadArgs),
@@ -65,6 +78,8 @@ enum Command {
     Install(install::InstallArgs),
     Uninstall(install::UninstallArgs),
     Doctor(doctor::DoctorArgs),
+    Completions(completions::CompletionsArgs),
+    Man(man::ManArgs),
     /// End the programs of whoever writes to standard input, when they are gone
     #[command(hide = true)]
     Watchdog,
@@ -73,8 +88,18 @@ enum Command {
 /// Runs the program with its arguments, the first of which is its name.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let mut screen = Screen::of_process();
-    let args = match Args::try_parse_from(arguments) {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let is_bare = arguments.len() < 2;
+    // A host that drops a hook's arguments, or was given wrong ones, must not show its session what people are told.
+    let is_of_host =
+        || (is_bare || arguments.iter().any(|word| word == "hook")) && hook::is_asked();
+    let args = match Args::try_parse_from(&arguments) {
         Ok(args) => args,
+        Err(error) if error.use_stderr() && is_of_host() => return ExitCode::SUCCESS,
+        Err(_) if is_bare => {
+            screen.complain(INTRODUCTION);
+            return outcome::USAGE.into();
+        }
         Err(error) if error.use_stderr() => {
             screen.complain(&for_terminal::lines(&error.render().to_string()));
             return outcome::USAGE.into();
@@ -91,6 +116,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Serve(command) => serve::run(&args.place, command, &mut screen),
         Command::Explain(command) => explain::run(&args.place, command, &mut screen),
         Command::Handoff(command) => handoff::run(&args.place, command, &mut screen),
+        Command::Monitor(command) => monitor::run(&args.place, command, &mut screen),
         Command::Index(command) => index::run(&args.place, command, &mut screen),
         Command::Search(command) => search::run(&args.place, command, &mut screen),
         Command::Read(command) => read::run(&args.place, command, &mut screen),
@@ -107,6 +133,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Install(command) => install::install(&args.place, command, &mut screen),
         Command::Uninstall(command) => install::uninstall(&args.place, command, &mut screen),
         Command::Doctor(command) => doctor::run(&args.place, command, &mut screen),
+        Command::Completions(command) => completions::run(Args::command(), command, &mut screen),
+        Command::Man(command) => man::run(Args::command(), command, &mut screen),
         Command::Watchdog => {
             crate::app::process::reap();
             Ok(())

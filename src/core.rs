@@ -6,6 +6,7 @@ pub mod extract;
 pub mod handoff;
 pub mod host;
 pub mod installation;
+pub mod monitor;
 pub mod named;
 pub mod note;
 pub mod project;

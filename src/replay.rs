@@ -43,7 +43,9 @@ impl From<GitError> for ReplayError {
     fn from(error: GitError) -> ReplayError {
         match &error {
             GitError::Foreign(_) => ReplayError::Wrong(error.to_string()),
-            GitError::Failed { .. } => ReplayError::Failed(error.to_string()),
+            GitError::Failed { .. } | GitError::Late { .. } => {
+                ReplayError::Failed(error.to_string())
+            }
         }
     }
 }

@@ -61,6 +61,11 @@ pub(crate) fn choose(place: &Place, now: Option<Timestamp>, until: Instant) -> C
     maenifold::choose(place, now, until)
 }
 
+/// The source for a session that cannot wait for its first index, if there is one.
+pub(crate) fn before_the_first_index(place: &Place, now: Option<Timestamp>) -> Option<Chosen> {
+    maenifold::before_the_first_index(place, now)
+}
+
 /// Tells states of other sources apart that may change without any note being changed.
 pub(crate) fn state_of(place: &Place) -> impl Debug {
     maenifold::state_of(place)

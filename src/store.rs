@@ -5,3 +5,4 @@
 pub mod handoff_files;
 pub mod index;
 pub mod state;
+pub mod unsaved_receipts;

@@ -15,10 +15,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::core::note::vault::Vault;
-use crate::core::project::identify;
+use crate::core::project::{Project, identify};
 use crate::core::settings::{Setting, Settings, VaultSpec};
 use crate::core::time_limits;
 use crate::store::index::{self, Index, Store, Unusable};
+use crate::system::directories::Directories;
 use crate::system::vault::{self, Styles};
 pub use crate::workspace::error::AppError;
 pub(crate) use crate::workspace::place::Surroundings;
@@ -55,9 +56,9 @@ impl Workspace {
         }
         let styles = place.styles();
         let (vaults, errors) = open_reachable(&place.settings.vaults, &styles, patience);
-        let Place { settings, directories, .. } = place;
+        let Place { project, settings, directories, .. } = place;
         let workspace = (!vaults.is_empty()).then(|| Workspace {
-            store: Store::new(&directories.cache, &store_key(&settings.vaults, &vaults)),
+            store: store(&project, &settings, &vaults, &directories),
             fingerprint: index::fingerprint(&vaults, &settings),
             settings,
             vaults,
@@ -105,6 +106,28 @@ impl Workspace {
 
     pub fn index_path(&self) -> PathBuf {
         self.store.path()
+    }
+}
+
+/// The store of a set of vaults. A worktree's vaults are another set than those of the repository's own working tree.
+fn store(
+    project: &Project,
+    settings: &Settings,
+    vaults: &[Vault],
+    directories: &Directories,
+) -> Store {
+    let key = |vaults: &[Vault]| store_key(&settings.vaults, vaults);
+    let store = Store::new(&directories.cache, &key(vaults));
+    match (&project.root, &project.notes_root) {
+        (Some(root), Some(top)) if root != top => {
+            let in_main = |vault: &Vault| match vault.root.strip_prefix(top) {
+                Ok(below) => Vault { root: root.join(below), ..vault.clone() },
+                Err(_) => vault.clone(),
+            };
+            let of_main: Vec<Vault> = vaults.iter().map(in_main).collect();
+            store.of_worktree(top, &key(&of_main))
+        }
+        _ => store,
     }
 }
 

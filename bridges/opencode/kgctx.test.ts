@@ -32,8 +32,8 @@ process.env.KGCTX_BIN = fake
 
 const sleep = (ms: number) => new Promise<void>((done) => setTimeout(done, ms))
 const never = () => new Promise<never>(() => {})
-async function until<T>(what: string, found: () => T | undefined | false): Promise<T> {
-  for (const end = performance.now() + 3_000; performance.now() < end; await sleep(5)) {
+async function until<T>(what: string, found: () => T | undefined | false, ms = 3_000): Promise<T> {
+  for (const end = performance.now() + ms; performance.now() < end; await sleep(5)) {
     const value = found()
     if (value) return value
   }
@@ -151,7 +151,7 @@ describe("a session that begins", () => {
     const { parts: sentParts, ...how } = sent.body
     expect(how).toEqual({ noReply: true, agent: "plan", model: { providerID: "mock", modelID: "m2" }, variant: "high" })
     const metadata = { kgctx: inject().metadata }
-    expect(sentParts).toEqual([{ type: "text", id: PART_ID, text: TEXT, synthetic: true, metadata }])
+    expect(sentParts).toEqual([{ type: "text", id: PART_ID, text: TEXT, synthetic: true, ignored: true, metadata }])
     const messageID = expect.stringMatching(/^msg_noreply/)
     expect(delivered.event).toMatchObject({ sessionID: w.id, receipt: 17, how: "noreply", messageID })
     const { ours, message, parts } = await w.prompt()
@@ -216,6 +216,7 @@ describe("a session that begins", () => {
       type: "text",
       text: "MARK",
       synthetic: true,
+      ignored: true,
       metadata: { kgctx: inject().metadata },
     })
     expect([parts.length, ours.length, parts[1].text]).toEqual([2, 1, "hello"])
@@ -259,6 +260,39 @@ describe("a session that begins", () => {
     expect((await held).ours.length).toBe(1)
     expect(w.warnings()).toEqual([])
   })
+
+  for (const [what, first] of [
+    ["is not ready", `echo '{"protocol":1,"action":"ask","reason":"-","soon":true}'`],
+    ["does not answer in time", "sleep 4"],
+  ])
+    test(`is given its context later where kgctx ${what} at first, without a prompt`, async () => {
+      const w = await world()
+      const then = `cat <<'END'\n${JSON.stringify(inject())}\nEND`
+      w.will("session.created", `if [ -f "$does.asked" ]; then ${then}\nelse touch "$does.asked"; ${first}; fi`)
+      await w.created()
+      const delivered = await until("delivered", () => w.asked("kgctx.delivered")[0], 6_000)
+      expect(delivered.event).toMatchObject({ receipt: 17, how: "noreply" })
+      expect([w.asked("session.created").length, w.warnings()]).toEqual([2, []])
+    })
+
+  test("asks with its prompt, where that comes between two questions", async () => {
+    const w = await world()
+    w.will("session.created", { protocol: 1, action: "ask", reason: "-", soon: true })
+    w.will("chat.message", inject({ delivery: "part" }))
+    await w.created()
+    await until("answered", () => w.asked("session.created")[0] && !w.state().job.answer)
+    expect((await w.prompt()).ours.length).toBe(1)
+    await sleep(1_200)
+    expect([w.asked("session.created").length, w.asked("chat.message").length]).toEqual([1, 1])
+  })
+
+  test("is asked about a few times and no more", async () => {
+    const w = await world()
+    w.will("session.created", { protocol: 1, action: "ask", reason: "-", soon: true })
+    await w.created()
+    await sleep(6_500)
+    expect(w.asked("session.created").length).toBe(5)
+  }, 10_000)
 
   test("that is deleted meanwhile gets nothing", async () => {
     const w = await world()
@@ -491,6 +525,130 @@ describe("a prompt asks", () => {
   })
 })
 
+describe("a stored text is hidden from requests", () => {
+  const TRANSFORM = "experimental.chat.messages.transform"
+  const reply = (id: string, more: object = {}) => ({
+    sessionID: id,
+    info: { id: "msg_reply", role: "assistant", time: { created: 1, completed: 2 }, tokens: { output: 5 }, ...more },
+  })
+  const known = () => (globalThis as Any)[Symbol.for("kgctx.opencode.host.1")]
+  /** As in a process that has just begun. */
+  const forget = () => ["transforms", "told"].forEach((fact) => delete known()[fact])
+
+  test("and shown to those that ask, in copies, of two plugins too", async () => {
+    const w = await world({}, 2)
+    w.will("session.created", inject({ delivery: "part" }))
+    await w.created()
+    const { message, parts } = await w.prompt()
+    const [first, foreign] = [
+      { info: message, parts },
+      { info: {}, parts: [{ type: "text", text: "not for models", ignored: true }] },
+    ]
+    const messages: Any[] = [first, foreign]
+    await w.run(TRANSFORM, {}, { messages })
+    expect(messages[0].parts.map((part: Any) => part.ignored)).toEqual([false, undefined])
+    expect(messages[0].parts[0].text).toBe(TEXT)
+    expect(messages[0].info).toBe(message)
+    expect(messages[1]).toBe(foreign)
+    expect(first.parts[0].ignored).toBe(true)
+    await w.event("message.updated", reply(w.id))
+    expect(w.warnings()).toEqual([])
+  })
+
+  test("and given again, openly, where OpenCode never asks", async () => {
+    const w = await world({ "session.messages": () => ({ data: [stored] }) })
+    w.will("session.created", inject({ delivery: "part" }))
+    w.will("chat.message", inject({ delivery: "part", receipt: 18 }))
+    await w.created()
+    const { message: info, parts } = await w.prompt()
+    const stored = { info, parts }
+    forget()
+    // Of a shell command, of a reply that is not whole yet, and of a reply.
+    await w.event("message.updated", reply(w.id, { tokens: { output: 0 } }))
+    await w.event("message.updated", reply(w.id, { time: { created: 1 } }))
+    expect(w.warnings()).toEqual([])
+    await w.event("message.updated", reply(w.id))
+    expect(w.warnings()).toEqual([expect.stringContaining(TRANSFORM)])
+    const { ours } = await w.prompt("second")
+    expect(ours.map((part: Any) => part.ignored)).toEqual([false])
+    expect(w.asked("chat.message")[0].event).toMatchObject({ removed: true, stored: { messages: 1, marks: [] } })
+    await w.event("message.updated", reply(w.id))
+    expect((await w.prompt("third")).ours).toEqual([])
+    forget()
+  })
+
+  const hidden = { info: { id: "msg_a" }, parts: [{ type: "text", ignored: true, metadata: { kgctx: { v: 1 } } }] }
+  const compaction = { info: { id: "msg_b" }, parts: [{ type: "compaction" }] }
+
+  test("and given again, openly, where another process hid it and OpenCode never asks", async () => {
+    for (const isFork of [false, true]) {
+      forget()
+      const w = await world({ "session.messages": () => ({ data: [hidden] }) })
+      if (isFork) {
+        w.will("session.created", { protocol: 1, action: "ask", reason: "a fork" })
+        await w.created({ title: "x (fork #1)" })
+      }
+      expect((await w.prompt()).ours).toEqual([])
+      await w.event("message.updated", reply(w.id))
+      expect(w.warnings()).toEqual([expect.stringContaining(TRANSFORM)])
+      w.will("chat.message", inject({ delivery: "part" }))
+      expect((await w.prompt("second")).ours.map((part: Any) => part.ignored)).toEqual([false])
+      const asked = w.asked("chat.message").map(({ event }) => [event.removed, event.stored.marks])
+      expect(asked).toEqual([[undefined, [{ kgctx: { v: 1 } }]], [true, []]])
+    }
+    // By now it is known of this OpenCode.
+    const w = await world({ "session.messages": () => ({ data: [hidden] }) })
+    w.will("chat.message", inject({ delivery: "part" }))
+    expect((await w.prompt()).ours.map((part: Any) => part.ignored)).toEqual([false])
+    expect(w.asked("chat.message")[0].event).toMatchObject({ removed: true, stored: { marks: [] } })
+    forget()
+  })
+
+  test("and not missed where a compaction has ended it", async () => {
+    forget()
+    const w = await world({ "session.messages": () => ({ data: [hidden, compaction] }) })
+    await w.prompt()
+    await w.event("message.updated", reply(w.id))
+    expect([w.warnings(), known().transforms]).toEqual([[], undefined])
+  })
+
+  const shapes: [string, Any][] = [
+    ["nothing", undefined],
+    ["no messages", {}],
+    ["messages that are null", { messages: null }],
+    ["a message without parts", { messages: [{ info: {} }] }],
+    ["a part that is null", { messages: [{ info: {}, parts: [null] }] }],
+    ["a message that is null behind ours", { messages: [hidden, null] }],
+    ["messages that cannot be replaced", { messages: Object.freeze([hidden]) }],
+  ]
+  for (const [what, output] of shapes)
+    test(`and given again, openly, where OpenCode asks with ${what}, without a request failing`, async () => {
+      forget()
+      const w = await world()
+      w.will("session.created", inject({ delivery: "part" }))
+      w.will("chat.message", inject({ delivery: "part", receipt: 18 }))
+      await w.created()
+      const first = await w.prompt()
+      await w.run(TRANSFORM, {}, { messages: [{ info: first.message, parts: first.parts }] })
+      expect(known().transforms).toBe(true)
+      for (let time = 0; time < 2; time++) await w.run(TRANSFORM, {}, output)
+      expect(known().transforms).toBe(false)
+      expect(hidden.parts[0]!.ignored).toBe(true)
+      expect(w.warnings()).toEqual([expect.stringContaining(`${TRANSFORM} failed`)])
+      expect((await w.prompt("second")).ours.map((part: Any) => part.ignored)).toEqual([false])
+      expect(w.asked("chat.message").map(({ event }) => event.removed)).toEqual([true])
+      expect((await w.prompt("third")).ours).toEqual([])
+      forget()
+    })
+
+  test("and nothing is known of an OpenCode that asks with no text of ours", async () => {
+    forget()
+    const w = await world()
+    await w.run(TRANSFORM, {}, { messages: [{ info: {}, parts: [{ type: "text", text: "hello" }] }] })
+    expect(known().transforms).toBeUndefined()
+  })
+})
+
 test("a prompt that was never stored has delivered nothing", async () => {
   const w = await world()
   w.will("session.created", inject({ delivery: "part" }))
@@ -523,6 +681,43 @@ test("the summariser is told once what to keep, and a shell its session", async 
   await w.run("shell.env", { cwd: "/", sessionID: w.id }, inside)
   await w.run("shell.env", { cwd: "/" }, outside)
   expect([inside.env, outside.env]).toEqual([{ KGCTX_SESSION_ID: w.id }, {}])
+})
+
+test("before a compaction kgctx is told what was said, and the summariser what to keep", async () => {
+  const said = (role: string, text: string, more: object = {}) => ({
+    info: { id: text, role, time: { created: 7 } },
+    parts: [{ type: "text", text, ...more }],
+  })
+  const stored = [
+    said("user", "Why?"),
+    said("user", "a context", { synthetic: true }),
+    said("assistant", "x".repeat(20_000)),
+    { info: { id: "c", role: "user", time: { created: 8 } }, parts: [{ type: "compaction" }] },
+  ]
+  const on = { "session.get": () => ({ data: { id: "s" } }), "session.messages": () => ({ data: stored }) }
+  const w = await world(on, 2)
+  w.will("session.compacting", { protocol: 1, action: "keep", text: "KEEP-THIS" })
+  const output = { context: [] as string[] }
+  await w.run("experimental.session.compacting", { sessionID: w.id }, output)
+  expect(output.context).toEqual([expect.stringContaining("memory://"), "KEEP-THIS"])
+  expect(w.asked("session.compacting")[0].event.messages).toEqual([
+    { role: "user", text: "Why?", at: 7 },
+    { role: "assistant", text: "x".repeat(16_000), at: 7 },
+  ])
+})
+
+test("a compaction goes on whatever kgctx and OpenCode do", async () => {
+  for (const answer of ["exit 3", "echo '{\"protocol\":1,\"action\":\"keep\"}'", "echo no"]) {
+    const w = await world({ "session.get": () => ({ data: {} }), "session.messages": () => ({ data: [] }) })
+    w.will("session.compacting", answer)
+    const output = { context: [] as string[] }
+    await w.run("experimental.session.compacting", { sessionID: w.id }, output)
+    expect(output.context.length).toBe(1)
+  }
+  const w = await world({ "session.get": () => Promise.reject(new Error("gone")) })
+  const output = { context: [] as string[] }
+  await w.run("experimental.session.compacting", { sessionID: w.id }, output)
+  expect(output.context.length).toBe(1)
 })
 
 test("events that are none of ours, or not whole, are passed over", async () => {

@@ -9,20 +9,32 @@ const PROTOCOL = 1
 const HOLD_MS = 1_500 // all that one prompt may wait
 const KILL_MS = 1_400 // less, so that a kgctx that hangs is named as the reason
 const GRACE_MS = 200 // the end of both: were pipes left alone until then, since OpenCode was busy, this is their time
+const SOON_MS = 1_000 // until a question that nobody waits for is asked again
+const TRIES = 5 // of a question that nobody waits for
 const STALE_MS = 10_000 // a text that waited longer for its prompt is asked for again: its claim may have lapsed
 const ANSWER_BYTES = 4 * 1024 * 1024
 const STORED_LIMIT = 100
 const PROMPT_CHARS = 2_000
+const SAID_LIMIT = 50
+const SAID_CHARS = 16_000
 const KEEP =
   "Keep, word for word, the names of [[concepts]] and the memory:// addresses that are still in use, and the id of a " +
   "handoff. Leave out the project context that came from kgctx: kgctx gives it again after this summary."
+
+const TRANSFORM = "experimental.chat.messages.transform"
 
 type Notice = { as: "toast" | "log"; text: string }
 type How = "auto" | "noreply" | "part"
 type Receipt = { receipt: number | null; notice?: Notice }
 type Text = Receipt & { text: string; delivery: How; metadata: object }
 type Inject = Text & { action: "inject"; at: number }
-type Answer = Inject | { action: "none" | "ask"; notice?: Notice } | { action: "failed"; reason: string }
+type Keep = { action: "keep"; text: string; soon?: undefined; notice?: undefined }
+/** `soon`: another question may find more, even before the prompt. */
+type Answer =
+  | Inject
+  | Keep
+  | { action: "none" | "ask"; soon?: boolean; notice?: Notice }
+  | { action: "failed"; soon?: boolean; reason: string }
 
 /** A noReply message on its way. `admitted`: past its own chat.message, so it can no longer be withdrawn. */
 type Sending = { part: string; admitted: boolean; stored: Promise<boolean> }
@@ -35,7 +47,7 @@ type Job = { answer?: Promise<Answer>; unasked?: number | null; sending?: Sendin
 type Unstored = Receipt & { messageID: string }
 /**
  * `carrier`: the message that our context is in. `removed`: it is gone, by an undo. `withdrawn`: parts of noReply
- * messages that must no longer be stored.
+ * messages that must no longer be stored. `hidden`: the session has a text that only our transform hook shows to the model.
  */
 type Session = {
   id: string
@@ -44,20 +56,34 @@ type Session = {
   unstored: Unstored[]
   carrier?: string
   removed?: boolean
+  hidden?: boolean
   warned?: boolean
   job?: Job
 }
 
 type Prompt = Parameters<NonNullable<Hooks["chat.message"]>>[1]
 type Model = { providerID: string; modelID: string; variant?: string }
-type Info = { id?: string; agent?: string; model?: { providerID: string; id: string; variant?: string } }
+type Info = {
+  id?: string
+  agent?: string
+  model?: { providerID: string; id: string; variant?: string }
+  role?: string
+  time?: { completed?: number }
+  tokens?: { output?: number }
+}
 type Properties = { sessionID?: string; messageID?: string; info?: Info }
-type Marked = { type: string; metadata?: { kgctx?: object } }
+type Marked = { type: string; ignored?: boolean; metadata?: { kgctx?: object } }
 
 // One map per process. The same file in several plugin folders, or set up twice, is several copies of this module:
 // whichever comes first handles a session, the others find it handled.
 const shared = globalThis as { [key: symbol]: unknown }
 const sessions = (shared[Symbol.for("kgctx.opencode.2")] ??= new Map()) as Map<string, Session>
+
+/**
+ * `transforms`: whether this OpenCode lets our transform hook show hidden texts, as far as is known. `told`: the log has
+ * why not. Shared like the sessions.
+ */
+const host = (shared[Symbol.for("kgctx.opencode.host.1")] ??= {}) as { transforms?: boolean; told?: boolean }
 
 const ASK: Answer = { action: "ask" }
 const LATE = { action: "failed", reason: `the context was not there within ${HOLD_MS} ms` } as const
@@ -72,16 +98,16 @@ function after(ms: number, then: () => void) {
 function kgctx(directory: string, event: object): Promise<Answer> {
   return new Promise((resolve) => {
     const program = process.env.KGCTX_BIN || "kgctx"
-    const fail = (what: string) => resolve({ action: "failed", reason: `${program} ${what}` })
+    const fail = (what: string, soon = false) => resolve({ action: "failed", soon, reason: `${program} ${what}` })
     try {
       const child = spawn(program, ["hook", "opencode"], { stdio: ["pipe", "pipe", "ignore"], windowsHide: true })
-      const stop = (what: string) => {
+      const stop = (what: string, soon = false) => {
         cancel()
-        fail(what)
+        fail(what, soon)
         child.kill("SIGKILL")
         child.stdout.destroy() // whatever kgctx has started may still hold the other end
       }
-      const cancel = after(KILL_MS, () => stop(`did not answer within ${KILL_MS} ms`))
+      const cancel = after(KILL_MS, () => stop(`did not answer within ${KILL_MS} ms`, true))
       const chunks: Buffer[] = []
       let bytes = 0
       child.stdout.on("data", (chunk: Buffer) => {
@@ -107,8 +133,10 @@ function understood(output: string): Answer {
   try {
     const { protocol, ...answer } = JSON.parse(output)
     if (protocol !== PROTOCOL) return { action: "failed", reason: `kgctx speaks protocol ${protocol}, not ${PROTOCOL}` }
-    if (answer.action === "none" || answer.action === "ask") return { action: answer.action, notice: answer.notice }
-    const { action, receipt, text, delivery, metadata } = answer
+    const { action, soon, notice } = answer
+    if (action === "none" || action === "ask") return { action, soon, notice }
+    const { receipt, text, delivery, metadata } = answer
+    if (action === "keep" && text && typeof text === "string") return { action, text }
     const noted = receipt === null || Number.isInteger(receipt) // null: kgctx could not write a receipt
     const whole = action === "inject" && noted && text && typeof text === "string"
     const known = ["auto", "noreply", "part"].includes(delivery) && metadata && typeof metadata === "object"
@@ -117,16 +145,37 @@ function understood(output: string): Answer {
   return { action: "failed", reason: "kgctx gave an answer that cannot be read" }
 }
 
-/** Parts are in the order of their ids: ours come before all of the user's, a context before a supplement. */
-function textPart({ text, metadata }: Inject, place: 0 | 1 = 0) {
+/**
+ * Parts are in the order of their ids: ours come before all of the user's, a context before a supplement.
+ * `synthetic` keeps the text out of the window. `ignored` keeps it out of every request, the one for a title among them;
+ * the transform hook, which OpenCode calls for all but that one, shows it again.
+ */
+function textPart(session: Session, { text, metadata }: Inject, place: 0 | 1 = 0) {
   const random = Array.from({ length: 14 }, () => Math.floor(Math.random() * 36).toString(36)).join("")
   const id = `prt_00000000000${place}${random}`
-  return { type: "text" as const, id, text, synthetic: true, metadata: { kgctx: metadata } }
+  const ignored = host.transforms !== false
+  if (ignored) session.hidden = true
+  return { type: "text" as const, id, text, synthetic: true, ignored, metadata: { kgctx: metadata } }
+}
+
+const isHidden = (part: unknown) => Boolean((part as Marked).ignored && (part as Marked).metadata?.kgctx)
+
+/** Whether the session has a hidden text that no compaction has ended. */
+function hasHidden(messages: { parts: unknown[] }[]) {
+  const parts = messages.flatMap(({ parts }) => parts as Marked[])
+  return parts.slice(parts.findLastIndex(({ type }) => type === "compaction") + 1).some(isHidden)
+}
+
+/** Whether a model has written the message. Shell commands and subtasks leave messages, too, with no token. */
+function isReply(type: string, info?: Info) {
+  return type === "message.updated" && info?.role === "assistant" && info.time?.completed && info.tokens?.output
 }
 
 /** What a message tells about earlier context: ours, or that a compaction has ended it. */
 function marks({ info, parts }: { info: { id: string }; parts: unknown[] }): object[] {
-  return (parts as Marked[]).flatMap(({ type, metadata }): object[] => {
+  return (parts as Marked[]).flatMap((part): object[] => {
+    const { type, metadata } = part
+    if (host.transforms === false && isHidden(part)) return []
     if (metadata?.kgctx) return [{ kgctx: metadata.kgctx }]
     return type === "compaction" ? [{ compaction: info.id }] : []
   })
@@ -159,8 +208,7 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
     if (notice?.as === "toast") aside(() => client.tui.showToast({ body: { message: notice.text, variant } }))
   }
 
-  async function ask(session: Session, event: object) {
-    const answer = await kgctx(directory, event)
+  function report(session: Session, answer: Answer) {
     if (answer.action === "failed") warn(session, answer.reason)
     if (answer.action === "none" && !session.warned) {
       session.warned = answer.notice !== undefined
@@ -169,9 +217,29 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
     return answer
   }
 
+  async function ask(session: Session, event: object) {
+    return report(session, await kgctx(directory, event))
+  }
+
+  /** Has a handoff written before a compaction. Gives what the summariser is to keep, where one was. */
+  async function capture(id: string): Promise<string | undefined> {
+    const [{ data: info }, { data: stored }] = await Promise.all([
+      client.session.get({ path: { id } }),
+      client.session.messages({ path: { id }, query: { limit: STORED_LIMIT } }),
+    ])
+    if (!info || !stored) return
+    const messages = stored.flatMap(({ info: { role, time }, parts }) => {
+      if (parts.some(({ type }) => type === "compaction")) return []
+      const text = parts.flatMap((part) => (part.type === "text" && !part.synthetic ? [part.text] : [])).join("\n")
+      return text ? [{ role, text: text.slice(0, SAID_CHARS), at: time.created }] : []
+    })
+    const answer = await kgctx(directory, { type: "session.compacting", sessionID: id, info, messages: messages.slice(-SAID_LIMIT) })
+    return answer.action === "keep" ? answer.text : undefined
+  }
+
   /** Asks with what is stored: the session was not seen from its beginning, or is no longer as it was. */
   async function askAtPrompt(session: Session, parts: Prompt["parts"]): Promise<Answer> {
-    const { id, created, removed } = session
+    const { id, created } = session
     try {
       const [{ data: info }, { data: messages }] = await Promise.all([
         client.session.get({ path: { id } }),
@@ -182,6 +250,10 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
       // An undo may leave an empty message behind, which says nothing.
       const whole = messages.filter(({ parts }) => parts.length > 0)
       const stored = { messages: whole.length, complete, marks: whole.flatMap(marks) }
+      // Another process may have hidden a text, or a fork took it over.
+      const hidden = hasHidden(whole)
+      if (hidden && host.transforms !== false) session.hidden = true
+      const removed = session.removed || (hidden && host.transforms === false) || undefined
       const prompt = asked(parts)
       return await ask(session, { type: "chat.message", sessionID: id, created, removed, info, stored, prompt })
     } catch (error) {
@@ -204,7 +276,7 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
 
   /** Stores the text as a message without a reply. It names agent and model, since otherwise it would change them. */
   function send(session: Session, job: Job, answer: Inject, agent?: string, model?: Model) {
-    const part = textPart(answer)
+    const part = textPart(session, answer)
     const sending: Sending = (job.sending = { part: part.id, admitted: false, stored: Promise.resolve(false) })
     const post = async () => {
       const which = model && { model: { providerID: model.providerID, modelID: model.modelID }, variant: model.variant }
@@ -233,14 +305,23 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
     const job: Job = {}
     const session: Session = { id, created: true, withdrawn: [], unstored: [], job }
     sessions.set(id, session)
-    job.answer = ask(session, event)
-    void job.answer.then((answer) => {
+    const isOpen = () => !job.turn && sessions.get(id)?.job === job
+    const attempt = async (tries: number) => {
+      job.answer = kgctx(directory, event)
+      const answer = await job.answer
+      if (answer.action !== "inject" && answer.soon && tries > 1 && isOpen()) {
+        job.answer = undefined // a prompt that comes meanwhile asks by itself
+        setTimeout(() => isOpen() && aside(() => attempt(tries - 1)), SOON_MS)
+        return
+      }
+      report(session, answer)
       if (answer.action !== "inject") return
       job.unasked = answer.receipt
       if (job.turn) return
-      if (sessions.get(id)?.job !== job) return released(session, answer, "the session is gone")
+      if (!isOpen()) return released(session, answer, "the session is gone")
       if (answer.delivery !== "part") send(session, job, answer, agent, model && { ...model, modelID: model.id })
-    })
+    }
+    aside(() => attempt(TRIES))
   }
 
   /** The first prompt of a job sees the context into the session. `late` ends its waiting. */
@@ -254,7 +335,7 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
       return answer
     }
     const insert = (answer: Inject) => {
-      parts.unshift({ ...textPart(answer), sessionID: session.id, messageID: message.id })
+      parts.unshift({ ...textPart(session, answer), sessionID: session.id, messageID: message.id })
       session.carrier = message.id
       session.unstored.push({ receipt: answer.receipt, notice: answer.notice, messageID: message.id })
     }
@@ -285,7 +366,7 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
     if (answer === LATE) void more.then((unused) => released(session, unused, LATE.reason))
     if (answer.action !== "inject") return
     const users = parts.findIndex((part) => !(part as Marked).metadata?.kgctx)
-    parts.splice(users, 0, { ...textPart(answer, 1), sessionID: session.id, messageID: message.id })
+    parts.splice(users, 0, { ...textPart(session, answer, 1), sessionID: session.id, messageID: message.id })
     session.unstored.push({ receipt: answer.receipt, notice: answer.notice, messageID: message.id })
   }
 
@@ -316,6 +397,11 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
       const removed = type === "message.removed" && properties?.messageID === session.carrier
       if (removed) session.removed = true
       if (removed || type === "session.compacted") session.job = session.carrier = undefined
+      // Nor has it ever been there for the model, if that has replied and nobody has asked us to show it.
+      if (session.hidden && host.transforms === undefined && isReply(type, properties?.info)) {
+        host.transforms = false
+        warn(session, `this OpenCode does not call ${TRANSFORM}; the next prompt brings it openly`)
+      }
     },
 
     "chat.message": async ({ sessionID: id }, prompt) => {
@@ -328,6 +414,12 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
         return
       }
       if (!session) sessions.set(id, (session = { id, created: false, withdrawn: [], unstored: [] }))
+      // The model does not see the context. A turn that is under way sees to it itself.
+      if (session.hidden && host.transforms === false && (!session.job?.turn || session.job.over)) {
+        session.hidden = false
+        session.removed = true
+        session.job = session.carrier = undefined
+      }
       const job = (session.job ??= {})
       if (job.over) return
       const began = Date.now()
@@ -340,8 +432,32 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
       if (job.sending || Date.now() > began) prompt.message.time.created = Date.now()
     },
 
-    "experimental.session.compacting": async (_, output) => {
+    [TRANSFORM]: async (_, output) => {
+      try {
+        const { messages } = output
+        if (!messages.some(({ parts }) => parts.some(isHidden))) return
+        // OpenCode has just forked the title's request, which picks its messages from this very list when the event
+        // loop comes to it. Then copies can take the places of messages here.
+        for (let turn = 0; turn < 2; turn++) await new Promise((done) => setImmediate(done))
+        const show = (part: (typeof messages)[0]["parts"][0]) => (isHidden(part) ? { ...part, ignored: false } : part)
+        const shown = messages.map((message) =>
+          message.parts.some(isHidden) ? { info: message.info, parts: message.parts.map(show) } : message,
+        )
+        shown.forEach((message, at) => (messages[at] = message))
+        host.transforms = true
+      } catch (error) {
+        // OpenCode waits for this before every request, and would fail it.
+        host.transforms = false
+        if (!host.told) log("warn", `kgctx: ${TRANSFORM} failed, so each session's next prompt brings its context openly: ${error}`)
+        host.told = true
+      }
+    },
+
+    "experimental.session.compacting": async ({ sessionID }, output) => {
       if (!output.context.includes(KEEP)) output.context.push(KEEP)
+      // Without an answer the compaction goes on as it would.
+      const kept = await capture(sessionID).catch(() => undefined)
+      if (kept && !output.context.includes(kept)) output.context.push(kept)
     },
 
     "shell.env": async ({ sessionID }, output) => {

@@ -31,7 +31,8 @@ CREATE TABLE files (
     PRIMARY KEY (folder, name)
 ) WITHOUT ROWID;
 
--- A note's id is its place in time: ids are in the order of (mtime_ns, vault, folder, name). "Newest first" is
+-- A note's id is its place in time: ids are in the order of (mtime_ns, vault, folder, name). `mtime_ns` is
+-- the file's time or that of its last commit (docs/design/index.md); 0 is not known. "Newest first" is
 -- then "largest id first" in every table that holds ids, the full-text index included.
 CREATE TABLE notes (
     id          INTEGER PRIMARY KEY,
@@ -39,6 +40,7 @@ CREATE TABLE notes (
     name        TEXT NOT NULL,
     mtime_ns    INTEGER NOT NULL,
     title       TEXT NOT NULL,
+    subject     TEXT,               -- what is shown in place of the title of a document of maenifold's, which is an id
     aliases     TEXT NOT NULL,      -- JSON array
     tags        TEXT NOT NULL,      -- JSON array
     sections    TEXT NOT NULL,      -- JSON array
@@ -102,7 +104,7 @@ CREATE TABLE quotes (
     lines   BLOB NOT NULL           -- hashes of its lines, which tell what the next change touches
 );
 
--- When the content of a note was seen to be new, in seconds: the file's time. History, and not derived from the files
+-- When the content of a note was seen to be new, in seconds: the note's time. History, and not derived from the files
 -- as they are: a new build takes it over from the index before. Only the newest few thousand rows are kept.
 CREATE TABLE changes (
     note  INTEGER NOT NULL,
@@ -146,6 +148,13 @@ CREATE TABLE named_files (
     files BLOB NOT NULL
 );
 
+-- The sessions and workflows of maenifold's that go on.
+CREATE TABLE threads (
+    note INTEGER PRIMARY KEY,
+    at   TEXT NOT NULL,             -- how far it is: `thought 2/5`
+    bare INTEGER NOT NULL           -- 1: it says nothing beside that and its subject
+);
+
 -- The notes that a session most likely needs, best first: known when the index is written, because it depends on
 -- nothing but the notes and their history.
 CREATE TABLE ranking (
@@ -155,5 +164,14 @@ CREATE TABLE ranking (
     walk       REAL NOT NULL,
     linked     INTEGER NOT NULL,    -- whether a note that the walk came to links with it
     sessions   INTEGER NOT NULL,    -- in how many the note changed
-    age        INTEGER NOT NULL     -- how many there were since its last change
+    age        INTEGER NOT NULL,    -- how many there were since its last change
+    -- What a context shows of the first ones, again: a session's start reads them in one go, and not each from a page of
+    -- its own. NULL for the others.
+    vault      INTEGER,
+    folder     TEXT,
+    name       TEXT,
+    title      TEXT,
+    mtime_ns   INTEGER,
+    card       TEXT,
+    prior      REAL
 );

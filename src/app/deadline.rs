@@ -45,15 +45,9 @@ impl Deadline {
         self.started + self.all.saturating_sub(CONTEXT_END.min(self.all / 4))
     }
 
-    /// The end of waiting for a slow source when there is already another answer: the end of
-    /// gathering if the user insists on that source, else the end of updating the index.
-    pub(super) fn for_slow_source(&self, is_insisted_on: bool) -> Instant {
-        if is_insisted_on { self.for_gathering() } else { self.for_refreshing() }
-    }
-
     /// The end of a slow source's work, early enough for it and its child processes to exit.
-    pub(super) fn for_slow_work(&self, is_insisted_on: bool) -> Instant {
-        let until = self.for_slow_source(is_insisted_on);
+    pub(super) fn for_slow_work(&self) -> Instant {
+        let until = self.for_gathering();
         until.checked_sub(KILL_MARGIN.min(self.all / 8)).unwrap_or(until)
     }
 

@@ -26,13 +26,14 @@ pub use crate::app::deliver::door::Door;
 pub use crate::app::deliver::pending::PendingDelivery;
 pub use crate::app::deliver::refusal::{NotDelivered, Refusal, ServiceRefusal};
 
-use crate::app::deliver::claim::{ClaimEnd, SessionClaim};
+use crate::app::deliver::claim::{ClaimEnd, SessionClaim, Taken};
 use crate::app::inject::inject;
 use crate::app::recorder::Recording;
 use crate::app::session::Session;
 use crate::app::session_handoff::{SessionHandoff, claim_handoff};
 use crate::app::warm::Warm;
 use crate::core::context::receipt::{Fault, FaultSource, Injection};
+use crate::core::handoff::HandoffSection;
 use crate::core::handoff::choice::HandoffRequest;
 use crate::core::session::Moment;
 use crate::store::state::{SessionOrigin, State};
@@ -68,22 +69,26 @@ pub fn deliver(request: DeliveryRequest<'_>) -> Result<PendingDelivery<Injection
     let folder = &place.directories.state;
     let claimed = SessionClaim::take(folder, &session.id, &session.moment, door, until)?;
     let (mut claim, handoff, recording) = match claimed {
-        Some((claim, mut state)) => {
+        Taken::Claimed(claim, mut state) => {
             let (token, process) = (claim.token, request.process);
             let folder = session.place.dir.as_deref().unwrap_or(Path::new(""));
             remember(&mut state, &session.id, place, folder, process);
-            let handoff = request.wanted.map(|wanted| {
-                claim_handoff(&mut state, token, place, &session.id, wanted, process)
-            });
+            let handoff = request
+                .wanted
+                .map(|wanted| claim_handoff(&mut state, token, place, session, wanted, process));
             let handoff = handoff.unwrap_or_default();
-            (Some(claim), handoff, Recording::UnderClaim(state, token))
+            let recording = match &handoff.section {
+                Some(HandoffSection::Handoff(_)) if door.is_bridge() => Recording::OrNotAtAll,
+                _ => Recording::UnderClaim,
+            };
+            (Some(claim), handoff, recording(*state, token))
         }
         // Without a claim, every prompt would bring a supplement.
-        None if session.moment == Moment::Prompt => {
-            return Err(NotDelivered::Nothing("the state cannot be used".to_owned()));
+        Taken::Unclaimed { reason } if session.moment == Moment::Prompt => {
+            return Err(NotDelivered::Nothing(reason));
         }
-        None => {
-            let reason = "the state cannot be used, or was busy until the time was nearly over; a handoff may wait there";
+        Taken::Unclaimed { reason } => {
+            let reason = format!("no handoff was looked for: {reason}");
             let faults = vec![Fault::new(FaultSource::Handoff, reason)];
             (None, SessionHandoff { section: None, faults }, Recording::New)
         }
@@ -91,12 +96,15 @@ pub fn deliver(request: DeliveryRequest<'_>) -> Result<PendingDelivery<Injection
     if matches!(session.moment, Moment::Handoff(_)) && handoff.section.is_none() {
         return Err(NotDelivered::Nothing("another session has the handoff".to_owned()));
     }
+    let needs_receipt = matches!(recording, Recording::OrNotAtAll(..));
     let mut injection = request.inject(handoff, recording)?;
     breakpoint::reach("load:composed");
-    if door.is_bridge() && injection.id.is_none() && injection.receipt.handoff.is_some() {
+    if needs_receipt && injection.id.is_none() {
         // The bridge settles by receipt id, so it could never settle this one: the handoff becomes
         // available again when the claim expires.
-        injection = request.inject(SessionHandoff::default(), Recording::Off)?;
+        let reason = "it was not given, because no receipt could be recorded".to_owned();
+        let faults = vec![Fault::new(FaultSource::Handoff, reason)];
+        injection = request.inject(SessionHandoff { section: None, faults }, Recording::Unsaved)?;
     }
     if injection.text.is_empty() {
         if let (Moment::Prompt, Some(claim)) = (&session.moment, &mut claim) {

@@ -7,6 +7,7 @@ use crate::app::session::Session;
 use crate::app::session_handoff::{SessionHandoff, preview_handoff};
 use crate::core::context::build::{Context, ContextRequest, build};
 use crate::core::context::found::Found;
+use crate::core::context::receipt::{Fault, FaultSource};
 use crate::core::context::uncommitted::{UncommittedRecord, steered};
 use crate::core::relevance::uncommitted::UncommittedFiles;
 use crate::core::tokens::encoding::Encoding;
@@ -34,8 +35,15 @@ impl<'a> Drafter<'a> {
     pub(super) fn draft(&mut self, place: Option<&Place>, found: &Found) -> ContextDraft {
         if let Some(place) = place {
             self.recorder.prepare(place);
-            let Session { id, moment, now, .. } = self.session;
-            self.handoff.get_or_insert_with(|| preview_handoff(place, id, moment, *now));
+            let (session, recorder) = (self.session, &self.recorder);
+            self.handoff.get_or_insert_with(|| {
+                preview_handoff(place, session).unwrap_or_else(|error| {
+                    // The recorder reports an unusable state.
+                    let fault =
+                        (!recorder.is_on()).then(|| Fault::new(FaultSource::Handoff, error));
+                    SessionHandoff { section: None, faults: fault.into_iter().collect() }
+                })
+            });
         }
         let started = Instant::now();
         let request = ContextRequest {

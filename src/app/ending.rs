@@ -3,12 +3,14 @@
 use std::path::PathBuf;
 
 use crate::app::handoff::{Handoffs, Result};
-use crate::core::handoff::ending;
+use crate::core::handoff::conversation::Conversation;
+use crate::core::handoff::ending::{self, EmptyAnswer};
+use crate::core::handoff::life::Actor;
 use crate::core::handoff::record::HandoffRecord;
 use crate::core::handoff::{Document, Kind, Occasion, Status};
 use crate::core::time::Timestamp;
 use crate::core::time_limits;
-use crate::hosts::claude_code::transcript;
+use crate::hosts::transcript;
 use crate::store::state::{Ending, State};
 use crate::system::clock;
 use crate::system::directories::Directories;
@@ -44,44 +46,68 @@ fn finish(ended: &Ending) -> Result<()> {
     let mut handoffs = Handoffs::open_at(&request, Some(ended.session.clone()), true)?;
     let settings = &handoffs.place.settings;
     let is_on = settings.enabled.value && settings.handoff.enabled.value;
-    if !is_on || handoffs.has_written(ended)? {
+    if !is_on {
         return Ok(());
     }
-    let Some(mut document) = document(&handoffs, ended) else { return Ok(()) };
+    let file = ended.transcript.as_ref();
+    let conversation = file.and_then(|file| transcript::read(file).ok()).unwrap_or_default();
+    if handoffs.has_written(ended, &conversation)? {
+        return Ok(());
+    }
+    let left = document(&handoffs, ended, &conversation);
+    let Some((mut document, failure)) = left else { return Ok(()) };
     // The session may have written one itself during the summary.
-    if handoffs.has_written(ended)? {
+    if handoffs.has_written(ended, &conversation)? {
         return Ok(());
     }
     // The session that ended later leaves the newer handoff, however long its summary took.
     document.head.created_at = Some(Timestamp::from_milliseconds(ended.at_ms));
-    handoffs.create(document)?;
+    let created = handoffs.create(document)?;
+    if let Some(failure) = failure {
+        let actor = Actor { session: Some(ended.session.clone()), now_ms: clock::now_ms() };
+        handoffs.state.note_summary_failure(&created.id, &failure, &actor)?;
+    }
     Ok(())
 }
 
-/// The handoff of a session; `None` if the session was too short.
-fn document(handoffs: &Handoffs, ended: &Ending) -> Option<Document> {
-    let file = ended.transcript.as_ref();
-    let conversation = file.and_then(|file| transcript::read(file).ok()).unwrap_or_default();
-    let name = file.map(|file| file.to_string_lossy());
+/// The handoff of a session, and why it has no summary if one was wanted; `None` if the session was too short.
+fn document(
+    handoffs: &Handoffs,
+    ended: &Ending,
+    conversation: &Conversation,
+) -> Option<(Document, Option<String>)> {
+    let name = ended.transcript.as_ref().map(|file| file.to_string_lossy());
     let settings = &handoffs.place.settings.handoff;
     let (channel, min_turns) = (&handoffs.channel, settings.min_turns.value as usize);
     let ending =
-        ending::Ending::new(&ended.session, channel, name.as_deref(), &conversation, min_turns);
-    let ending = ending.ok()?;
+        ending::Ending::new(&ended.session, channel, name.as_deref(), conversation, min_turns);
+    let work = handoffs.work_of(&ended.session, conversation, time_limits::SESSION_WORK);
+    let origin = handoffs.state.last_received(&ended.session).ok().flatten();
+    let ending = ending
+        .ok()?
+        .after(origin.as_ref())
+        .with_work(&work)
+        .counted_in(handoffs.place.settings.encoding.value);
     let command = &settings.summariser.value;
-    if command.is_empty() {
-        return Some(ending.without_summary());
-    }
+    let Some(program) = command.first() else { return Some((ending.without_summary(None), None)) };
     let answer = summariser::ask(command, &ending.question(), time_limits::SUMMARY);
-    let summed_up = answer.ok().and_then(|answer| ending.with_summary(&answer).ok());
-    Some(summed_up.unwrap_or_else(|| ending.without_summary()))
+    let summed_up = answer.map_err(|error| error.to_string()).and_then(|answer| {
+        ending.with_summary(&answer).map_err(|error: EmptyAnswer| error.to_string())
+    });
+    Some(match summed_up {
+        Ok(document) => (document, None),
+        Err(reason) => {
+            let failure = format!("the summariser {program} failed: {reason}");
+            (ending.without_summary(Some(&failure)), Some(failure))
+        }
+    })
 }
 
 impl Handoffs {
     /// Whether the session has written a handoff itself since it was last resumed, or one of its
-    /// handoffs still waits: either is better than a summary. Ignores tasks, and the summary of an
-    /// earlier end.
-    fn has_written(&self, ended: &Ending) -> Result<bool> {
+    /// handoffs still waits: either is better than a summary. Ignores tasks, the summary of an
+    /// earlier end, and what was written before a compaction if the session went on since.
+    fn has_written(&self, ended: &Ending, conversation: &Conversation) -> Result<bool> {
         let origin = self.state.session_origin(&ended.session)?;
         let since = origin.map_or(i64::MIN, |origin| origin.seen_ms);
         let of_this_end = |record: &HandoffRecord| {
@@ -89,6 +115,10 @@ impl Handoffs {
                 && record.session.as_ref() == Some(&ended.session)
                 && match record.occasion {
                     Occasion::End => record.created.milliseconds() >= ended.at_ms,
+                    Occasion::Auto => {
+                        let is_last = |last| record.created.milliseconds() >= last;
+                        conversation.last_ms.is_some_and(is_last)
+                    }
                     _ => record.status == Status::Active || record.created.milliseconds() >= since,
                 }
         };

@@ -11,7 +11,8 @@ use crate::core::context::page::page;
 use crate::core::context::rank::Ranking;
 use crate::core::context::supplement::Given;
 use crate::core::time_limits;
-use crate::store::state::State;
+use crate::store::state::{State, StateError};
+use crate::store::unsaved_receipts;
 use crate::system::atomic_file;
 use crate::workspace::{AppError, Place, Request};
 
@@ -22,19 +23,33 @@ type Explained = (Option<Explanation>, Option<String>);
 /// context. Wrong settings do not matter here: they may be what is to be explained.
 pub fn last(request: &Request, session: Option<&str>) -> Result<Explained, AppError> {
     let place = Place::find(&Request { is_lenient: true, ..request.clone() })?;
-    let state = State::open(&place.directories.state, time_limits::STATE)?;
+    let (folder, project) = (&place.directories.state, &place.project.key);
+    let explanation = recorded(folder, session, project).or_else(|error| {
+        // What the state could not take is there all the same.
+        let unsaved = unsaved_receipts::last(folder, session, project);
+        unsaved.map(|receipt| Some(explain::explain(receipt))).ok_or(error)
+    })?;
+    Ok((explanation, place.closed))
+}
+
+fn recorded(
+    folder: &Path,
+    session: Option<&str>,
+    project: &str,
+) -> Result<Option<Explanation>, StateError> {
+    let mut state = State::open(folder, time_limits::STATE)?;
+    unsaved_receipts::take_in(folder, &mut state)?;
     let receipt = match session {
         Some(session) => state.last_of_session(session)?,
-        None => state.last_of_project(&place.project.key)?,
+        None => state.last_of_project(project)?,
     };
-    let Some(receipt) = receipt else { return Ok((None, place.closed)) };
+    let Some(receipt) = receipt else { return Ok(None) };
     let supplement = match Given::of(&receipt) {
         Some(_) => state.supplement_of_session(&receipt.session)?,
         None => None,
     };
     let supplement = supplement.map(|receipt| Box::new(explain::explain(receipt)));
-    let explanation = Explanation { supplement, ..explain::explain(receipt) };
-    Ok((Some(explanation), place.closed))
+    Ok(Some(Explanation { supplement, ..explain::explain(receipt) }))
 }
 
 /// Explains which context a session would get now, and records nothing.

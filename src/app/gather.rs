@@ -16,7 +16,7 @@ use crate::app::deadline::Deadline;
 use crate::app::draft::{ContextDraft, Drafter};
 use crate::app::gather::answers::Answers;
 use crate::app::session::Session;
-use crate::app::worker::event::{IndexState, WorkerEvent};
+use crate::app::worker::event::{IndexState, Stopgap, WorkerEvent};
 use crate::app::worker::{Asked, Worker};
 use crate::core::context::found::Found;
 use crate::core::context::receipt::{Fault, FaultSource, Stage};
@@ -94,6 +94,16 @@ enum Phase {
     Done,
 }
 
+/// Whether another source is asked because there is no index.
+#[derive(Default)]
+enum StopgapState {
+    #[default]
+    NotAsked,
+    Asked,
+    /// `None` if it knows nothing.
+    Answered(Option<Box<Stopgap>>),
+}
+
 #[derive(Default)]
 struct Gathering {
     phase: Phase,
@@ -107,6 +117,7 @@ struct Gathering {
     slow_answer: Option<Result<Box<SlowAnswer>, String>>,
     last: Answers,
     fresh: Answers,
+    stopgap: StopgapState,
     gathered: Gathered,
 }
 
@@ -123,6 +134,12 @@ impl Gathering {
             let until = self.until(deadline);
             match events.recv_timeout(until.saturating_duration_since(Instant::now())) {
                 Ok((number, event)) => self.on_event(number, event, deadline)?,
+                Err(_) if self.needs_stopgap() => {
+                    self.stopgap = StopgapState::Asked;
+                    if let Some(place) = &self.gathered.place {
+                        worker.start_stopgap(place.clone());
+                    }
+                }
                 Err(_) if matches!(self.phase, Phase::Opening { has_second_worker: false }) => {
                     self.phase = Phase::Opening { has_second_worker: true };
                     self.n_working += 1;
@@ -137,13 +154,17 @@ impl Gathering {
 
     /// Whether there is nothing left to wait for.
     fn is_complete(&self) -> bool {
+        let awaits_stopgap = self.has_no_index() && matches!(self.stopgap, StopgapState::Asked);
+        if awaits_stopgap || self.needs_stopgap() {
+            return false;
+        }
         let is_done = matches!(self.phase, Phase::Done);
         match &self.slow_answer {
             None => is_done && self.slow.is_none(),
             Some(Err(_)) => is_done,
             // The index adds what the slow source does not know.
             Some(Ok(answer)) => {
-                let (_, missing) = &**answer;
+                let missing = &answer.missing;
                 let has_index = self.last.are_complete() || self.fresh.are_complete();
                 is_done || missing.is_none() || has_index
             }
@@ -157,6 +178,18 @@ impl Gathering {
     /// Whether the last index has answered and only newer answers are missing.
     fn has_last_answers(&self) -> bool {
         matches!(self.phase, Phase::Listing { .. }) && self.last.are_complete()
+    }
+
+    fn has_no_index(&self) -> bool {
+        !self.last.have_begun() && !self.fresh.have_begun()
+    }
+
+    /// Whether another source is to be asked, because the first index takes long or cannot be made.
+    fn needs_stopgap(&self) -> bool {
+        self.active.is_some()
+            && self.slow.is_none()
+            && self.has_no_index()
+            && matches!(self.stopgap, StopgapState::NotAsked)
     }
 
     fn draft_while_listing(&mut self, drafter: &mut Drafter<'_>) {
@@ -173,9 +206,9 @@ impl Gathering {
         let has_answers = self.has_last_answers() || matches!(self.phase, Phase::Done);
         match self.phase {
             Phase::Opening { has_second_worker: false } => deadline.for_opening(),
-            _ if has_answers && self.awaits_slow() => {
-                deadline.for_slow_source(self.preference().insists_on_slow())
-            }
+            _ if has_answers && self.awaits_slow() => deadline.for_gathering(),
+            Phase::Done if self.needs_stopgap() => Instant::now(),
+            _ if self.needs_stopgap() => deadline.for_refreshing(),
             _ if self.has_last_answers() => deadline.for_refreshing(),
             _ => deadline.for_gathering(),
         }
@@ -215,6 +248,7 @@ impl Gathering {
                 }
             }
             WorkerEvent::Slow(answer) => self.slow_answer = Some(answer),
+            WorkerEvent::Stopgap(stopgap) => self.stopgap = StopgapState::Answered(stopgap),
             WorkerEvent::Done => {
                 self.n_working -= 1;
                 if self.n_working == 0 || self.active == Some(worker) {
@@ -236,6 +270,12 @@ impl Gathering {
             WorkerEvent::Details(state, answer) => self.answers(state).details = Some(answer),
             WorkerEvent::Reading { covers_all } => {
                 self.phase = Phase::Listing { unfinished: Some(UnfinishedIndex { covers_all }) };
+            }
+            WorkerEvent::Undated(unfinished) => {
+                let reason =
+                    "git did not say in time when some notes were committed; they count as old";
+                self.gathered.faults.push(Fault::new(FaultSource::Index, reason));
+                self.gathered.unfinished = unfinished;
             }
             WorkerEvent::Rebuilding(fault) => {
                 self.gathered.faults.push(fault);
@@ -283,18 +323,28 @@ impl Gathering {
     }
 
     /// Uses the slow source's results, and adds neighbours from the index if some are missing.
-    fn with_slow_answer(self, (mut found, fault): SlowAnswer) -> Gathered {
+    fn with_slow_answer(self, answer: SlowAnswer) -> Gathered {
+        let SlowAnswer { mut found, fault, missing, has_undated } = answer;
         let of_index = self.fresh.known_details().or_else(|| self.last.known_details());
-        if let (Some(details), Some(_)) = (of_index, &fault) {
-            add_missing_neighbours(&mut found.details, details);
-        }
         let mut gathered = self.gathered;
+        if let Some(missing) = missing {
+            if let Some(details) = of_index {
+                add_missing_neighbours(&mut found.details, details);
+            }
+            let choice = gathered.source.iter_mut();
+            choice
+                .for_each(|choice| choice.because += &format!("; the index adds to it: {missing}"));
+        }
         gathered.faults.extend(fault);
+        if has_undated {
+            gathered.unfinished = Some(UnfinishedIndex { covers_all: false });
+        }
         Gathered { found, is_from_slow_source: true, draft: None, ..gathered }
     }
 
     fn with_index_answers(self) -> Gathered {
-        let Gathering { phase, active, idle_faults, last, fresh, mut gathered, .. } = self;
+        let has_no_index = self.has_no_index();
+        let Gathering { phase, active, idle_faults, last, fresh, stopgap, mut gathered, .. } = self;
         let newer_is_late = fresh.have_begun() && !fresh.are_complete() && last.are_complete();
         let takes_fresh = fresh.have_begun() && !newer_is_late;
         let faults = &mut gathered.faults;
@@ -306,13 +356,25 @@ impl Gathering {
             Phase::Refreshed => newer_is_late,
             Phase::Finding | Phase::Opening { .. } | Phase::Done => false,
         };
-        if is_index_late {
-            let reason = if last.have_begun() {
-                "the notes could not be looked through in time; this is from the last index"
-            } else {
-                "it was not ready in time, and there was none before"
+        let stopgap = match stopgap {
+            StopgapState::Answered(stopgap) if has_no_index => stopgap.map(|stopgap| *stopgap),
+            _ => None,
+        };
+        if is_index_late || stopgap.is_some() {
+            let reason = match &stopgap {
+                Some(Stopgap { choice, .. }) => {
+                    format!("it was not ready in time; this is from memory.db: {}", choice.because)
+                }
+                None if last.have_begun() => {
+                    "the notes could not be looked through in time; this is from the last index"
+                        .to_owned()
+                }
+                None => "it was not ready in time, and there was none before".to_owned(),
             };
             faults.push(Fault::new(FaultSource::Index, reason));
+        }
+        if let Some(Stopgap { found, choice }) = stopgap {
+            return Gathered { found, source: Some(choice), draft: None, ..gathered };
         }
         if matches!(phase, Phase::Finding) {
             faults.push(Fault::new(FaultSource::Project, LATE));

@@ -1,30 +1,39 @@
 //! The commands for handoffs: one file per group of commands.
 
+mod adopt;
 mod create;
+mod export;
+mod import;
 mod keep;
 mod pickup;
 mod reconcile;
-mod transfer;
+mod repair;
 
+use std::cmp::Ordering;
 use std::path::PathBuf;
 
 use thiserror::Error;
 
+pub use crate::app::handoff::adopt::{Adopted, ProjectHandoffs};
 pub use crate::app::handoff::create::Created;
+pub(crate) use crate::app::handoff::import::is_known;
+pub use crate::app::handoff::import::{Imported, ImportedHandoff};
 pub use crate::app::handoff::keep::Pruned;
 pub use crate::app::handoff::pickup::Picked;
 pub use crate::app::handoff::reconcile::{Finding, Reconciled, Verdict};
+pub use crate::app::handoff::repair::{RepairedState, repair_state};
 
 use crate::core::handoff::document::{self, Incomplete, InputError, Read};
 use crate::core::handoff::life::Actor;
 use crate::core::handoff::record::{HandoffRecord, LogLine};
-use crate::core::handoff::{HandoffId, TypedId};
+use crate::core::handoff::{HandoffId, Kind, Status, TypedId};
 use crate::core::time::Timestamp;
 use crate::core::time_limits;
 use crate::store::handoff_files::HandoffFiles;
 use crate::store::state::{State, StateError};
 use crate::system::clock;
 use crate::system::environment::Environment;
+use crate::system::folders;
 use crate::workspace::{AppError, Place, Request};
 
 /// Why a command for handoffs failed.
@@ -75,6 +84,8 @@ pub struct Handoffs {
     scope: String,
     pub channel: String,
     pub(super) session: Option<String>,
+    /// The folder that relative paths on the command line start from.
+    standing: PathBuf,
     pub(super) state: State,
 }
 
@@ -106,6 +117,7 @@ impl Handoffs {
         session: Option<String>,
         follows_session: bool,
     ) -> Result<Handoffs> {
+        let standing = folders::settled(request.dir.clone().unwrap_or_else(|| ".".into()));
         let mut place = Place::find(request)?;
         let mut state = State::open(&place.directories.state, time_limits::STATE)?;
         state.make_durable()?;
@@ -118,7 +130,7 @@ impl Handoffs {
             let there = Request { dir: Some(origin.folder), ..request.clone() };
             place = Place::find(&there).unwrap_or(place);
         }
-        let mut handoffs = Handoffs { place, scope, channel, session, state };
+        let mut handoffs = Handoffs { place, scope, channel, session, standing, state };
         handoffs.recover()?;
         Ok(handoffs)
     }
@@ -133,19 +145,48 @@ impl Handoffs {
         self.files(&record.scope).path(&record.id)
     }
 
-    /// Claimed handoffs, then active ones, then archived ones; each group by priority, then newest
-    /// first.
+    /// Claimed handoffs, then active ones, then archived ones. The active ones are in the order in
+    /// which they are given: that for the next session, then the tasks as a pickup takes them. The
+    /// other groups are by priority, then newest first.
     pub fn list(&self, with_archive: bool) -> Result<Vec<HandoffRecord>> {
         let mut records = self.state.list_handoffs(&self.scope)?;
         records.retain(|record| with_archive || !record.is_archived());
-        let group = |record: &HandoffRecord| match record.status.as_str() {
-            "claimed" => 0,
-            "active" => 1,
-            _ => 2,
-        };
-        // The list is already sorted by age, and the sort is stable.
-        records.sort_by_key(|record| (group(record), record.priority));
+        self.put_in_order(&mut records)?;
         Ok(records)
+    }
+
+    /// The last handoff that a session was given by itself.
+    pub fn last_given(&self) -> Result<Option<HandoffRecord>> {
+        let records = self.state.list_handoffs(&self.scope)?.into_iter();
+        let given = records.filter(|record| record.status == Status::Consumed);
+        Ok(given.max_by_key(|record| record.changed))
+    }
+
+    /// Sorts records that are sorted by age, newest first, and finds out who claims them.
+    fn put_in_order(&self, records: &mut [HandoffRecord]) -> Result<()> {
+        let group = |record: &HandoffRecord| match (record.status.as_str(), record.kind) {
+            ("claimed", _) => 0,
+            ("active", Kind::Session) => 1,
+            ("active", Kind::Task) => 2,
+            _ => 3,
+        };
+        records.sort_by(|a, b| {
+            let by_priority = (group(a), a.priority).cmp(&(group(b), b.priority));
+            by_priority.then_with(|| match group(a) {
+                2 => (a.created, &a.id).cmp(&(b.created, &b.id)),
+                _ => Ordering::Equal,
+            })
+        });
+        for record in records.iter_mut().filter(|record| record.status == Status::Claimed) {
+            record.is_abandoned = self.is_abandoned(record)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the session that claims a handoff is over.
+    fn is_abandoned(&self, record: &HandoffRecord) -> Result<bool> {
+        let session = record.changed_by.as_deref().filter(|_| record.status == Status::Claimed);
+        Ok(session.map(|session| self.state.is_session_over(session)).transpose()?.unwrap_or(false))
     }
 
     /// The handoff that is meant by an id as it was typed.

@@ -8,6 +8,7 @@ use std::time::Instant;
 
 pub use crate::app::hook::direct::direct;
 
+use crate::app::capture::{Forgetful, before_compaction};
 use crate::app::deliver::{
     DeliveryRequest, Door, NotDelivered, PendingDelivery, deliver, release_receipt, settle_receipt,
 };
@@ -17,6 +18,7 @@ use crate::app::supplement::{DueSupplement, GivenBy, due};
 use crate::app::warm::Warm;
 use crate::core::context::receipt::{Injection, Receipt};
 use crate::core::context::supplement::Given;
+use crate::core::handoff::conversation::Conversation;
 use crate::core::host::Host;
 use crate::core::session::{Announcement, Moment, Recipients};
 use crate::core::text::for_terminal;
@@ -48,6 +50,13 @@ impl Caller<'_> {
     pub fn alone(until: Instant) -> Caller<'static> {
         Caller { environment: None, warm: None, host: Process::host(), until }
     }
+
+    fn is_in_ci(&self) -> bool {
+        match &self.environment {
+            Some(environment) => environment.is_in_ci(),
+            None => Environment::of_process().is_in_ci(),
+        }
+    }
 }
 
 pub fn opencode(question: &[u8], caller: &Caller<'_>) -> PendingDelivery<BridgeReply> {
@@ -63,7 +72,7 @@ pub fn opencode(question: &[u8], caller: &Caller<'_>) -> PendingDelivery<BridgeR
         },
         Ok(BridgeQuestion::Prompted { session, is_new, is_undone, stored, prompt }) => {
             let is_copy = is_new && session.is_fork();
-            let to = if is_copy { Recipients::All } else { Recipients::Unprompted };
+            let to = if is_copy || is_undone { Recipients::All } else { Recipients::Unprompted };
             match (unsuitable(&session), stored.lacking(to)) {
                 (Some(reason), _) => BridgeReply::none(reason),
                 (None, Some(moment)) => {
@@ -84,6 +93,10 @@ pub fn opencode(question: &[u8], caller: &Caller<'_>) -> PendingDelivery<BridgeR
                 None => BridgeReply::none("the session needs no supplement"),
             }
         }
+        Ok(BridgeQuestion::Compacting { session, conversation }) => match unsuitable(&session) {
+            Some(reason) => BridgeReply::none(reason),
+            None => keep(caller, &session, &conversation),
+        },
         Ok(BridgeQuestion::Delivered { receipt: Some(receipt) }) => {
             noted(caller, |state| settle_receipt(state, receipt))
         }
@@ -122,6 +135,26 @@ fn unsuitable(session: &opencode::Session) -> Option<&'static str> {
     }
 }
 
+/// Writes the handoff of a session that is about to be compacted.
+fn keep(
+    caller: &Caller<'_>,
+    session: &opencode::Session,
+    conversation: &Conversation,
+) -> BridgeReply {
+    let told = before_compaction(&Forgetful {
+        session: &session.id,
+        folder: session.directory.clone().into(),
+        conversation,
+        transcript: None,
+        is_scripted: session.is_scripted() || caller.is_in_ci(),
+        environment: caller.environment.clone(),
+    });
+    match told {
+        Some(text) => BridgeReply::Keep { text },
+        None => BridgeReply::none("no handoff was written before the compaction"),
+    }
+}
+
 /// Records what happened to a context.
 fn noted(caller: &Caller<'_>, note: impl FnOnce(&Path) -> Result<(), StateError>) -> BridgeReply {
     let environment = caller.environment.clone().unwrap_or_else(Environment::of_process);
@@ -136,6 +169,7 @@ fn noted(caller: &Caller<'_>, note: impl FnOnce(&Path) -> Result<(), StateError>
 struct Recipient {
     session: String,
     folder: PathBuf,
+    is_scripted: bool,
     /// What it already has; only for a supplement.
     given: Option<Given>,
 }
@@ -143,7 +177,8 @@ struct Recipient {
 impl Recipient {
     fn of(session: &opencode::Session) -> Recipient {
         let folder = session.directory.clone().into();
-        Recipient { session: session.id.clone(), folder, given: None }
+        let is_scripted = session.is_scripted();
+        Recipient { session: session.id.clone(), folder, is_scripted, given: None }
     }
 }
 
@@ -152,7 +187,8 @@ fn recipient(caller: &Caller<'_>, session: String, receipt: i64) -> Option<Recip
     let environment = caller.environment.clone().unwrap_or_else(Environment::of_process);
     let state = Directories::locate(&environment).ok()?.state;
     let DueSupplement { given, folder } = due(&state, &session, GivenBy::Receipt(receipt))?;
-    Some(Recipient { session, folder: folder?, given: Some(given) })
+    // No handoff goes with a supplement.
+    Some(Recipient { session, folder: folder?, is_scripted: false, given: Some(given) })
 }
 
 /// Delivers the context of a moment, which may have a prompt, unless another process does.
@@ -163,7 +199,7 @@ fn give(
     door: Door,
 ) -> PendingDelivery<BridgeReply> {
     let given = || {
-        let Recipient { session, folder, given: has } = to;
+        let Recipient { session, folder, is_scripted, given: has } = to;
         let mut at = Request::lenient(folder);
         at.environment = caller.environment.clone();
         let place = Place::find(&at)?;
@@ -184,6 +220,7 @@ fn give(
                 moment,
                 prompt,
                 given: has,
+                is_scripted: is_scripted || caller.is_in_ci(),
                 ..Session::new(&session, at, Host::Opencode)
             },
             process: caller.host,
@@ -198,8 +235,9 @@ fn give(
 fn refused(refusal: NotDelivered, door: Door) -> BridgeReply {
     match refusal {
         NotDelivered::Taken(_) if door == Door::BridgeEvent => {
-            BridgeReply::ask("another process is about to give it")
+            BridgeReply::ask_soon("another process is about to give it")
         }
+        NotDelivered::Unready(_) if door == Door::BridgeEvent => BridgeReply::ask_soon(refusal),
         NotDelivered::Taken(_) => BridgeReply::none("another process has not given it in time"),
         NotDelivered::Has(_) => BridgeReply::none("the session was given its context already"),
         NotDelivered::Off(origin) => BridgeReply::none(format!("switched off by {origin}")),

@@ -1,5 +1,6 @@
 //! Installs kgctx into a host, and uninstalls it so that everything is as before.
 
+pub(super) mod bundle;
 pub(super) mod json_hooks;
 pub(super) mod plugin_file;
 
@@ -10,7 +11,7 @@ use sha2::{Digest, Sha256};
 use thiserror::Error;
 
 use crate::core::host::Host;
-use crate::core::installation::{Change, Install, InstallKind, Installation, Scope, Step};
+use crate::core::installation::{Change, Install, InstallKind, Installation, Parts, Scope, Step};
 use crate::core::time_limits;
 use crate::hosts::config_folder;
 use crate::hosts::json_hooks::{SettingsFileError, backup, has_backup, write_backup};
@@ -29,6 +30,8 @@ pub enum InstallError {
     App(#[from] AppError),
     #[error("{0}; nothing was changed")]
     State(#[from] StateError),
+    #[error("--monitor and --statusline are for Claude Code; {0} has neither, so leave them out")]
+    NoParts(&'static str),
     #[error("kgctx cannot be installed into {0}")]
     Host(&'static str),
     #[error(
@@ -37,12 +40,23 @@ pub enum InstallError {
     NoProject { because: String },
     #[error("neither {variable} nor HOME names a folder; set one of them to where {host} looks")]
     NoHome { variable: &'static str, host: &'static str },
+    #[error("HOME names no folder; set it to where {0} looks")]
+    NoHomeAlone(&'static str),
     #[error(transparent)]
     Settings(#[from] SettingsFileError),
     #[error(
         "{} is {what}, and was left alone; move it away and try again", file.display()
     )]
     Taken { file: PathBuf, what: &'static str },
+    #[error(
+        "{} was left alone: {what}; {what_to_do} by hand, and run this again: - {item}", path.display()
+    )]
+    ByHand { path: PathBuf, what: String, what_to_do: &'static str, item: String },
+    #[error(
+        "a list in {} would hide {other}, which {} names; run `kgctx install {host}` without --project",
+        own.display(), file.display()
+    )]
+    Hides { own: PathBuf, file: PathBuf, other: String, host: Host },
     #[error("cannot change {}: {cause}; check its permissions and the disk", path.display())]
     Io { path: PathBuf, cause: io::Error },
 }
@@ -52,6 +66,7 @@ pub(super) type InstallResult<T> = Result<T, InstallError>;
 /// A host, and the folder for its installation.
 pub(super) struct Target<'a> {
     pub(super) surroundings: &'a Surroundings,
+    pub(super) host: Host,
     pub(super) install: &'static Install,
     /// The host's folder for the scope.
     pub(super) folder: PathBuf,
@@ -67,8 +82,12 @@ impl<'a> Target<'a> {
         let facts = host.facts();
         let install = facts.install.as_ref().ok_or(InstallError::Host(facts.title))?;
         let folder = match (scope, &surroundings.project.checkout) {
-            (Scope::Global, _) => config_folder::global(install, &surroundings.environment)
-                .ok_or(InstallError::NoHome { variable: install.variable, host: facts.title })?,
+            (Scope::Global, _) => config_folder::global(install, &surroundings.environment).ok_or(
+                match install.variable {
+                    Some(variable) => InstallError::NoHome { variable, host: facts.title },
+                    None => InstallError::NoHomeAlone(facts.title),
+                },
+            )?,
             (Scope::Project, Some(checkout)) => {
                 folders::settled(checkout.join(install.project_folder))
             }
@@ -77,7 +96,7 @@ impl<'a> Target<'a> {
                 return Err(InstallError::NoProject { because });
             }
         };
-        Ok(Target { surroundings, install, folder, scope })
+        Ok(Target { surroundings, host, install, folder, scope })
     }
 
     fn state(&self) -> InstallResult<Option<State>> {
@@ -99,16 +118,28 @@ pub struct InstallPlan {
     text: String,
     /// The content that an uninstallation restores, unless it is already backed up.
     original: Option<String>,
+    /// Files in kgctx's own folder, written before the one that names them.
+    own_files: Vec<(PathBuf, String)>,
+    own_folder: Option<PathBuf>,
     state: PathBuf,
 }
 
 /// Plans an installation and changes nothing.
-pub fn plan_install(request: &Request, host: Host, scope: Scope) -> InstallResult<InstallPlan> {
+pub fn plan_install(
+    request: &Request,
+    host: Host,
+    scope: Scope,
+    parts: Parts,
+) -> InstallResult<InstallPlan> {
     let surroundings = Surroundings::find(request)?;
     let target = Target::find(&surroundings, host, scope)?;
     match &target.install.kind {
-        InstallKind::JsonHooks(hooks) => json_hooks::plan_install(&target, hooks),
+        InstallKind::JsonHooks(hooks) => json_hooks::plan_install(&target, hooks, parts),
+        InstallKind::PluginFile(_) if parts != Parts::default() => {
+            Err(InstallError::NoParts(host.facts().title))
+        }
         InstallKind::PluginFile(plugin) => plugin_file::plan_install(&target, plugin),
+        InstallKind::Bundle(bundle) => bundle::plan_install(&target, bundle),
     }
 }
 
@@ -142,8 +173,12 @@ impl InstallPlan {
             folders_made: new_folders.len() as u32 + made_before,
         };
         state.remember_installation(&self.file, &now)?;
-        folders::make(&new_folders).and_then(|()| self.write()).map_err(|cause| {
+        let made = self.write_own().and_then(|()| folders::make(&new_folders));
+        made.and_then(|()| self.write()).map_err(|cause| {
             folders::remove(new_folders.iter().rev());
+            if let (Some(own), None) = (&self.own_folder, &before) {
+                let _ = folders::remove_own(own);
+            }
             // The first error is the one to report.
             let _ = match &before {
                 Some(before) => state.remember_installation(&self.file, before),
@@ -153,7 +188,15 @@ impl InstallPlan {
         })
     }
 
+    fn write_own(&self) -> io::Result<()> {
+        self.own_files.iter().try_for_each(|(path, text)| folders::write_own(path, text))
+    }
+
     fn write(&self) -> io::Result<()> {
+        let is_changed = self.changes.iter().any(|change| change.path == self.file);
+        if !is_changed && self.original.is_none() {
+            return Ok(());
+        }
         let is_first_backup = self.original.is_some() && !has_backup(&self.file);
         if let Some(original) = &self.original {
             write_backup(&self.file, original)?;
@@ -175,6 +218,8 @@ pub struct UninstallPlan {
     pub searched: PathBuf,
     /// Copies of the plugin that the host would still load here.
     pub other_copies: Vec<String>,
+    /// Whether the settings had hooks of kgctx before the installation, which come back.
+    pub own_hooks_stay: bool,
     /// The settings without our hooks.
     rest: Option<String>,
     files: Vec<PathBuf>,
@@ -188,6 +233,7 @@ pub fn plan_uninstall(request: &Request, host: Host, scope: Scope) -> InstallRes
     match &target.install.kind {
         InstallKind::JsonHooks(hooks) => json_hooks::plan_uninstall(&target, hooks),
         InstallKind::PluginFile(plugin) => plugin_file::plan_uninstall(&target, plugin),
+        InstallKind::Bundle(bundle) => bundle::plan_uninstall(&target, bundle),
     }
 }
 
@@ -199,6 +245,7 @@ impl UninstallPlan {
                     atomic_file::write(path, self.rest.as_deref().unwrap_or_default())
                 }
                 Step::Remove => config_folder::remove(path),
+                Step::RemoveOwn => folders::remove_own(path),
                 Step::RemoveFolder => {
                     folders::remove([path]);
                     Ok(())

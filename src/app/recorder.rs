@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use crate::core::context::receipt::{Fault, FaultSource, Receipt, Stage};
 use crate::core::time_limits;
 use crate::store::state::{State, Token};
+use crate::store::unsaved_receipts;
 use crate::workspace::Place;
 
 /// Whether and how to record the receipt.
@@ -16,6 +17,10 @@ pub enum Recording {
     New,
     /// In this state, under this claim.
     UnderClaim(State, Token),
+    /// Under this claim, of a context that does not go out unless its receipt is recorded.
+    OrNotAtAll(State, Token),
+    /// In a file, until the state takes it in.
+    Unsaved,
     Off,
 }
 
@@ -46,6 +51,11 @@ impl Recorder {
         }
     }
 
+    /// Whether a receipt will be recorded.
+    pub(super) fn is_on(&self) -> bool {
+        self.writer.is_some()
+    }
+
     /// Records a receipt and returns its id. Gives up when the time is over: a context without a
     /// receipt is better than none.
     pub(super) fn record(self, receipt: Receipt, left: Duration) -> (Receipt, Option<i64>) {
@@ -69,15 +79,27 @@ impl Writer {
         let (receipts, to_write) = mpsc::channel::<Arc<Receipt>>();
         let (sender, written) = mpsc::channel();
         thread::spawn(move || {
+            let is_kept = !matches!(recording, Recording::OrNotAtAll(..));
             let (mut state, claim) = match recording {
-                Recording::UnderClaim(state, token) => (Ok(state), Some(token)),
-                _ => (State::open(&folder, time_limits::RECEIPT_STATE), None),
+                Recording::UnderClaim(state, token) | Recording::OrNotAtAll(state, token) => {
+                    (Ok(state), Some(token))
+                }
+                Recording::Unsaved => (Err("the state could not take it".to_owned()), None),
+                Recording::New | Recording::Off => {
+                    let state = State::open(&folder, time_limits::RECEIPT_STATE);
+                    (state.map_err(|error| error.to_string()), None)
+                }
             };
             let Ok(receipt) = to_write.recv() else { return };
-            let written = match &mut state {
-                Ok(state) => state.record(&receipt, claim).map_err(|error| error.to_string()),
-                Err(error) => Err(error.to_string()),
-            };
+            let written = state.as_mut().map_err(|reason| reason.clone()).and_then(|state| {
+                // Earlier ones first. If that fails, they wait on.
+                let _ = unsaved_receipts::take_in(&folder, state);
+                state.record(&receipt, claim).map_err(|error| error.to_string())
+            });
+            if written.is_err() && is_kept {
+                // Without the file there is nothing to explain; the session has its context all the same.
+                let _ = unsaved_receipts::keep(&folder, &receipt);
+            }
             // Drops the receipt first, so that the caller need not copy it; sends the result before
             // the database closes, which takes a while.
             drop(receipt);

@@ -25,6 +25,8 @@ pub struct Session {
     /// The place that the request resolves to, if it is already known.
     pub found: Option<Place>,
     pub host: Host,
+    /// Whether no person takes part in it.
+    pub is_scripted: bool,
     /// What the user asked first, if that is known.
     pub prompt: Option<String>,
     /// Whether the host tells the first prompt after the context went out.
@@ -35,6 +37,8 @@ pub struct Session {
     pub ranking: Option<Ranking>,
     /// The most tokens; `None` uses the limit of the settings.
     pub budget: Option<usize>,
+    /// The most characters that the session takes, if it limits them itself.
+    pub max_chars: Option<usize>,
     /// The time that counts as now; `None` reads the clock.
     pub now: Option<Timestamp>,
     /// The time limit for building the context; `None` uses the deadline of the settings.
@@ -88,6 +92,7 @@ impl Session {
             Moment::Prompt => left.unwrap_or_default(),
         });
         let limit = self.budget.unwrap_or(limit);
-        self.host.budget(left.map_or(limit, |left| limit.min(left)))
+        let budget = self.host.budget(left.map_or(limit, |left| limit.min(left)));
+        Budget { chars: budget.chars.into_iter().chain(self.max_chars).min(), ..budget }
     }
 }

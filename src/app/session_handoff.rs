@@ -3,13 +3,16 @@
 
 use std::path::PathBuf;
 
+use crate::app::session::Session;
 use crate::core::context::receipt::{Fault, FaultSource};
 use crate::core::handoff::choice::{HandoffChoice, HandoffQuery, HandoffRequest};
 use crate::core::handoff::expiry::is_in_future;
 use crate::core::handoff::life::Actor;
 use crate::core::handoff::record::HandoffRecord;
 use crate::core::handoff::section;
-use crate::core::handoff::{Document, HandoffId, HandoffSection, Head, ListedFile};
+use crate::core::handoff::{
+    Consume, Document, HandoffId, HandoffSection, Head, ListedFile, Status,
+};
 use crate::core::project::Project;
 use crate::core::session::Moment;
 use crate::core::settings::HandoffSettings;
@@ -50,25 +53,23 @@ pub(crate) fn is_on(settings: &HandoffSettings) -> bool {
     settings.enabled.value && settings.inject_on_start.value
 }
 
-/// The handoff that a session would get. Changes nothing.
+/// The handoff that a session would get. Changes nothing. An error if the state is unusable.
 pub(crate) fn preview_handoff(
     place: &Place,
-    session: &str,
-    moment: &Moment,
-    now: Option<Timestamp>,
-) -> SessionHandoff {
-    let request = request_at(moment).filter(|_| is_on(&place.settings.handoff));
+    session: &Session,
+) -> Result<SessionHandoff, StateError> {
+    let request = request_at(&session.moment).filter(|_| is_on(&place.settings.handoff));
     let Some(request) = request.filter(|_| place.settings.enabled.value) else {
-        return SessionHandoff::default();
+        return Ok(SessionHandoff::default());
     };
-    // The recorder reports an unusable state.
-    let Ok(Some(mut state)) = State::look(&place.directories.state, time_limits::HANDOFF_STATE)
-    else {
-        return SessionHandoff::default();
+    let folder = &place.directories.state;
+    let Some(mut state) = State::look(folder, time_limits::HANDOFF_STATE)? else {
+        return Ok(SessionHandoff::default());
     };
-    let now_ms = now.unwrap_or_else(clock::now).milliseconds();
+    let now_ms = session.now.unwrap_or_else(clock::now).milliseconds();
     let state = &mut state;
-    HandoffSearch { state, place, session, now_ms, claim: None, faults: Vec::new() }.run(request)
+    let search = HandoffSearch { state, place, session, now_ms, claim: None, faults: Vec::new() };
+    Ok(search.run(request))
 }
 
 /// Claims the handoff of a session in the process `host`, under the session's claim.
@@ -76,7 +77,7 @@ pub(crate) fn claim_handoff(
     state: &mut State,
     token: Token,
     place: &Place,
-    session: &str,
+    session: &Session,
     request: HandoffRequest,
     host: Option<Process>,
 ) -> SessionHandoff {
@@ -84,7 +85,7 @@ pub(crate) fn claim_handoff(
         return SessionHandoff::default();
     }
     let now_ms = clock::now_ms();
-    let actor = Actor { session: Some(session.to_owned()), now_ms };
+    let actor = Actor { session: Some(session.id.clone()), now_ms };
     let scope = &place.project.scope;
     // Finishes drafts of other processes first, so that this session can choose them.
     let _ = HandoffFiles::new(&place.directories, scope).finish_drafts(state, scope, &actor);
@@ -98,7 +99,7 @@ pub(crate) fn claim_handoff(
 struct HandoffSearch<'a> {
     state: &'a mut State,
     place: &'a Place,
-    session: &'a str,
+    session: &'a Session,
     now_ms: i64,
     /// The session's claim, and the process that the session runs in; `None` for a preview, which
     /// changes nothing.
@@ -112,6 +113,8 @@ enum Refused {
     Unusable(String),
     /// It contradicts its record: the session starts without a handoff.
     Invalid(String),
+    /// Its own date is in the future: the session learns about it.
+    Misdated(Timestamp),
 }
 
 impl HandoffSearch<'_> {
@@ -120,7 +123,25 @@ impl HandoffSearch<'_> {
             self.faults.push(Fault::new(FaultSource::Handoff, error));
             None
         });
+        let section = match (section, self.tasks(request)) {
+            (Some(section), Some(tasks)) => Some(section.with_tasks(tasks)),
+            (section, tasks) => section.or(tasks.map(HandoffSection::Remark)),
+        };
         SessionHandoff { section, faults: self.faults }
+    }
+
+    /// The line about the tasks that wait. A scripted session has its own task.
+    fn tasks(&mut self, request: HandoffRequest) -> Option<String> {
+        if self.session.is_scripted || matches!(request, HandoffRequest::Since(_)) {
+            return None;
+        }
+        match self.state.waiting_tasks(&self.place.project.scope) {
+            Ok((n_tasks, first)) => section::waiting_tasks(n_tasks, first.as_ref()),
+            Err(error) => {
+                self.faults.push(Fault::new(FaultSource::Handoff, error));
+                None
+            }
+        }
     }
 
     /// Tries handoffs until one is usable.
@@ -129,8 +150,9 @@ impl HandoffSearch<'_> {
         loop {
             let query = HandoffQuery {
                 scope: &self.place.project.scope,
-                session: self.session,
+                session: &self.session.id,
                 request,
+                is_scripted: self.session.is_scripted,
                 max_age: self.place.settings.handoff.max_age(),
                 now_ms: self.now_ms,
                 unusable: &unusable,
@@ -139,12 +161,20 @@ impl HandoffSearch<'_> {
                 Some((token, host)) => self.state.claim_handoff(&query, host, token)?,
                 None => self.state.preview_handoff(&query, None)?,
             };
+            let is_left_on_purpose = matches!(&choice, HandoffChoice::Again(own)
+                if own.status == Status::Active && own.consume == Consume::Once);
             let record = match choice {
                 HandoffChoice::Given(record) | HandoffChoice::Again(record) => record,
                 HandoffChoice::TooOld(record) => return Ok(Some(section::too_old(&record))),
                 HandoffChoice::Withheld(record) => return Ok(Some(section::withheld(&record))),
                 HandoffChoice::Misdated(record) => {
-                    self.complain(&record, format!("it is from the future: {}", record.created));
+                    return Ok(Some(section::misdated(&record, record.created)));
+                }
+                HandoffChoice::NotAddressed(record) => {
+                    self.complain(
+                        &record,
+                        "it waits for an interactive session, and this one is scripted",
+                    );
                     return Ok(None);
                 }
                 HandoffChoice::Nothing => return Ok(None),
@@ -152,16 +182,25 @@ impl HandoffSearch<'_> {
             let refused = match self.read(&record) {
                 Ok(document) => {
                     let files = self.read_listed(&document.head);
-                    let handoff = section::prepare(&record, &document, files);
+                    let mut handoff = section::prepare(&record, &document, files);
+                    if is_left_on_purpose {
+                        handoff.remark = section::still_waits(&record.id);
+                    }
                     return Ok(Some(HandoffSection::Handoff(Box::new(handoff))));
                 }
                 Err(refused) => refused,
             };
-            let (Refused::Unusable(reason) | Refused::Invalid(reason)) = &refused;
-            self.complain(&record, reason);
+            let reason = match &refused {
+                Refused::Unusable(reason) | Refused::Invalid(reason) => reason.clone(),
+                Refused::Misdated(at) => format!("its date is in the future: {at}"),
+            };
+            self.complain(&record, &reason);
             if let Some((token, _)) = self.claim {
-                let (session, now_ms) = (Some(self.session.to_owned()), self.now_ms);
-                self.state.give_back_handoff(token, reason, &Actor { session, now_ms })?;
+                let (session, now_ms) = (Some(self.session.id.clone()), self.now_ms);
+                self.state.give_back_handoff(token, &reason, &Actor { session, now_ms })?;
+            }
+            if let Refused::Misdated(at) = refused {
+                return Ok(Some(section::misdated(&record, at)));
             }
             if matches!(refused, Refused::Invalid(_)) || unusable.len() == MAX_UNUSABLE {
                 return Ok(None);
@@ -193,9 +232,7 @@ impl HandoffSearch<'_> {
             )));
         }
         match head.created_at {
-            Some(at) if is_in_future(at, self.now_ms) => {
-                Err(Refused::Invalid(format!("its date is in the future: {at}")))
-            }
+            Some(at) if is_in_future(at, self.now_ms) => Err(Refused::Misdated(at)),
             Some(_) => Ok(read.document),
             None => Err(Refused::Invalid("its date is missing or wrong".to_owned())),
         }

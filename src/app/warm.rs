@@ -125,7 +125,9 @@ fn reused(mut injection: Injection, session: &Session, recording: Recording) -> 
     // Nobody looked again.
     receipt.uncommitted = None;
     injection.id = None;
-    if let Recording::UnderClaim(mut state, token) = recording {
+    if let Recording::UnderClaim(mut state, token) | Recording::OrNotAtAll(mut state, token) =
+        recording
+    {
         match state.record(receipt, Some(token)) {
             Ok(id) => injection.id = Some(id),
             Err(error) => receipt.faults.push(Fault::new(FaultSource::Receipt, error)),

@@ -18,9 +18,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::app::deadline::Deadline;
+use crate::app::gather::UnfinishedIndex;
 use crate::app::session::Session;
-use crate::app::worker::event::{IndexState, WorkerEvent};
-use crate::core::context::rank::Ranking;
+use crate::app::worker::event::{IndexState, Stopgap, WorkerEvent};
+use crate::core::context::found::Found;
+use crate::core::context::rank::{Ranking, shortlist};
 use crate::core::context::receipt::{Fault, FaultSource};
 use crate::core::context::supplement::Given;
 use crate::core::relevance::prompt::Prompt;
@@ -148,7 +150,7 @@ impl Worker {
         }
         let mut deadline = self.deadline;
         deadline.allow(Duration::from_millis(place.settings.deadline_ms.value));
-        let until = deadline.for_slow_work(place.settings.source.value.insists_on_slow());
+        let until = deadline.for_slow_work();
         let chosen = self.timed("choose", || sources::choose(&place, self.session.now, until));
         let Chosen { plan, choice, faults } = chosen;
         let (place, beside, slow) = match plan {
@@ -171,6 +173,32 @@ impl Worker {
             let asked = asked.unwrap_or_else(|_| Err(OUR_FAULT.to_owned()));
             worker.report(WorkerEvent::Slow(asked));
         });
+    }
+
+    /// Asks another source, in a separate thread, because the first index takes long.
+    pub(super) fn start_stopgap(&self, mut place: Place) {
+        let worker = self.clone();
+        thread::spawn(move || {
+            place.settings.rank.value = worker.session.ranking_in(Some(&place));
+            let ask = || worker.stopgap(&place);
+            let found = worker.timed("database", || catch_unwind(AssertUnwindSafe(ask)));
+            worker.report(WorkerEvent::Stopgap(found.ok().flatten().map(Box::new)));
+        });
+    }
+
+    fn stopgap(&self, place: &Place) -> Option<Stopgap> {
+        if self.session.given.is_some() {
+            // Only the index knows which notes fit a prompt.
+            return None;
+        }
+        let (project, now) = (place.project.name.as_deref(), self.session.now);
+        let Chosen { plan, choice, .. } = sources::before_the_first_index(place, now)?;
+        let Plan::Beside(source, _) = plan else { return None };
+        let (search, recent) = source.search_and_recent(project, now);
+        let mut found = Found { search: search.ok()?, recent: recent.ok()?, ..Found::default() };
+        let ranking = place.settings.rank.value;
+        found.details = source.around(&shortlist(ranking, &found), ranking.expansion()).ok()?;
+        Some(Stopgap { found, choice })
     }
 
     /// Asks the last index of a place, lists the vaults in the meantime, and asks again if
@@ -283,6 +311,11 @@ impl Worker {
             Ok((index, refreshed)) => {
                 self.report(WorkerEvent::Took("list", refreshed.listed_in));
                 self.report(WorkerEvent::Took("refresh", started.elapsed()));
+                if refreshed.has_undated {
+                    let unfinished = UnfinishedIndex { covers_all: opened.beside.is_none() };
+                    let unfinished = refreshed.is_stored().then_some(unfinished);
+                    self.report(WorkerEvent::Undated(unfinished));
+                }
                 let fault = refreshed
                     .notice
                     .as_ref()

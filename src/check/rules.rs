@@ -23,7 +23,7 @@ mod stale_note;
 pub mod static_context;
 mod text_file;
 pub(crate) mod too_large;
-mod tree;
+pub(crate) mod tree;
 pub(crate) mod unknown_key;
 mod unsafe_text;
 pub(crate) mod unstable_output;

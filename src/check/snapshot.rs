@@ -21,7 +21,7 @@ pub(crate) struct Snapshot<'r> {
     /// All files, sorted by path; those that a check reads have a text.
     pub(crate) files: Vec<RepositoryFile>,
     pub(crate) handoffs: Vec<CommittedHandoff>,
-    /// Files that differ from the newest commit.
+    /// Notes, handoffs and the baseline that differ from the newest commit, and untracked files.
     pub(crate) uncommitted: HashSet<String>,
 }
 
@@ -35,22 +35,24 @@ impl<'r> Snapshot<'r> {
         earlier: Option<&Snapshot<'_>>,
     ) -> Result<Snapshot<'r>, CheckError> {
         let (repository, roles) = (sandbox.repository, sandbox.roles());
-        let uncommitted = match earlier {
-            Some(earlier) => earlier.uncommitted.clone(),
-            None => {
-                let mut changed = repository.tree.changed_since("HEAD")?;
-                changed.extend(repository.listing.untracked.iter().cloned());
-                changed
-            }
-        };
         let paths = &repository.listing.paths;
         let paths_read = |is_read: &dyn Fn(&str) -> bool| -> Vec<&str> {
             paths.iter().map(String::as_str).filter(|path| is_read(path)).collect()
         };
         let baseline = paths.get(&roles.settings.baseline).map(String::as_str);
+        // Nothing depends on the age of other files, and each takes git time: it looks for them in every commit.
+        let dated = paths_read(&|path| roles.is_note(path) || roles.is_handoff(path));
+        let mut dated: HashSet<&str> = dated.into_iter().chain(baseline).collect();
+        let uncommitted = match earlier {
+            Some(earlier) => earlier.uncommitted.clone(),
+            None => {
+                let mut changed = repository.tree.uncommitted(&dated)?;
+                changed.extend(repository.listing.untracked.iter().cloned());
+                changed
+            }
+        };
         // The history has no time for uncommitted changes; git would search all of it in vain.
-        let dated = paths_read(&|path| roles.has_role(path)).into_iter().chain(baseline);
-        let dated: HashSet<&str> = dated.filter(|path| !uncommitted.contains(*path)).collect();
+        dated.retain(|path| !uncommitted.contains(*path));
         let times = match earlier {
             Some(earlier) => earlier.times(&dated),
             None => repository.tree.times("HEAD", &dated)?,

@@ -9,8 +9,9 @@ use crate::cli::screen::Screen;
 use crate::core::diagnosis::{Check, Diagnosis, Verdict};
 use crate::core::text::for_terminal::{self, Style};
 
-/// Check the way from your notes into OpenCode's sessions, and say what to do
+/// Check the way from your notes into your sessions, and say what to do
 ///
+/// Judges the hosts that are set up, or those that are installed if none is; others get one line.
 /// Each check is one line: ok, warn or FAIL, and what was found; below it, the way out. Changes nothing, except that
 /// the index is brought up to date.
 #[derive(Debug, ClapArgs)]
@@ -39,6 +40,7 @@ pub(super) fn run(place: &PlaceArgs, args: &DoctorArgs, screen: &mut Screen) -> 
 }
 
 fn print(diagnosis: &Diagnosis, screen: &mut Screen) {
+    let width = diagnosis.checks.iter().map(|check| check.name.len()).max().unwrap_or_default();
     for Check { name, verdict, found, way_out } in &diagnosis.checks {
         let (word, style) = match verdict {
             Verdict::Ok => ("ok  ", Style::Good),
@@ -46,10 +48,10 @@ fn print(diagnosis: &Diagnosis, screen: &mut Screen) {
             Verdict::Fail => ("FAIL", Style::Bad),
         };
         let (word, found) = (screen.paint(style, word), for_terminal::one_line(found));
-        screen.line(format!("{word}  {name:<8}  {found}"));
+        screen.line(format!("{word}  {name:<width$}  {found}"));
         if let Some(way_out) = way_out {
             let way_out = screen.paint(Style::Strong, for_terminal::one_line(way_out));
-            screen.line(format!("{:>16}{way_out}", ""));
+            screen.line(format!("{:>1$}{way_out}", "", width + 8));
         }
     }
     screen.line("");

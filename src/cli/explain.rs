@@ -33,8 +33,10 @@ const COLUMN: usize = 72;
 #[derive(Debug, ClapArgs)]
 pub(super) struct ExplainArgs {
     /// The session that it was for
-    #[arg(long, value_name = "ID")]
     session: Option<String>,
+    /// The session, as other commands take it
+    #[arg(long = "session", value_name = "ID", conflicts_with = "session", hide = true)]
+    flagged_session: Option<String>,
     /// Explain what would be injected now, and write nothing down
     #[arg(long)]
     dry_run: bool,
@@ -53,6 +55,12 @@ pub(super) struct ExplainArgs {
     html: Option<PathBuf>,
 }
 
+impl ExplainArgs {
+    fn session(&self) -> Option<&str> {
+        self.session.as_deref().or(self.flagged_session.as_deref())
+    }
+}
+
 pub(super) fn run(place: &PlaceArgs, args: &ExplainArgs, screen: &mut Screen) -> Outcome {
     let LimitArgs { budget, host, now, source } = &args.limits;
     let is_limited = budget.is_some() || host.is_some() || now.is_some() || source.is_some();
@@ -61,7 +69,7 @@ pub(super) fn run(place: &PlaceArgs, args: &ExplainArgs, screen: &mut Screen) ->
             "--budget, --host, --now and --source say what would be made now: add --dry-run";
         return Err(Failure::new(USAGE, message));
     }
-    let id = args.session.as_deref().unwrap_or("dry-run");
+    let id = args.session().unwrap_or("dry-run");
     let session = || args.prompt.add_to(session(place, id, &args.limits));
     if let Some(ranking) = args.compare {
         print_compared(&compared(&session()?, ranking)?, screen);
@@ -76,7 +84,7 @@ pub(super) fn run(place: &PlaceArgs, args: &ExplainArgs, screen: &mut Screen) ->
     let explanation = if args.dry_run {
         would_get()?
     } else {
-        let (last, closed) = last(&place.request(), args.session.as_deref())?;
+        let (last, closed) = last(&place.request(), args.session())?;
         match (last, closed) {
             (Some(last), Some(reason)) => {
                 let reason = for_terminal::one_line(&reason);
@@ -130,7 +138,7 @@ fn print_compared(both: &[Explanation; 2], screen: &mut Screen) {
 }
 
 fn nothing_to_explain(args: &ExplainArgs) -> Failure {
-    let of = match &args.session {
+    let of = match args.session() {
         Some(session) => format!("session {session:?}"),
         None => "this project".to_owned(),
     };

@@ -1,11 +1,13 @@
 //! `kgctx handoff`
 
+mod adopt;
 mod create;
+mod export;
+mod import;
 mod list;
 mod pickup;
 mod reconcile;
 mod steps;
-mod transfer;
 
 use std::path::PathBuf;
 
@@ -46,8 +48,9 @@ enum HandoffCommand {
     Clear(steps::ClearArgs),
     Prune(steps::PruneArgs),
     Log(list::LogArgs),
-    Import(transfer::ImportArgs),
-    Export(transfer::ExportArgs),
+    Adopt(adopt::AdoptArgs),
+    Import(import::ImportArgs),
+    Export(export::ExportArgs),
     Reconcile(reconcile::ReconcileArgs),
     #[command(hide = true)]
     Finish(FinishArgs),
@@ -85,9 +88,10 @@ pub(super) fn run(place: &PlaceArgs, args: &HandoffArgs, screen: &mut Screen) ->
         HandoffCommand::Archive(args) => steps::archive(&mut open()?, args, screen),
         HandoffCommand::Clear(args) => steps::clear(&mut open()?, args, screen),
         HandoffCommand::Prune(args) => steps::prune(&mut open()?, args, screen),
-        HandoffCommand::Import(args) => transfer::import(&mut open()?, args, screen),
-        HandoffCommand::Export(args) => transfer::export(&open()?, args, screen),
-        HandoffCommand::Reconcile(args) => reconcile::run(&mut open()?, args, screen),
+        HandoffCommand::Adopt(args) => adopt::run(&mut open()?, args, screen),
+        HandoffCommand::Import(args) => import::run(&mut open()?, args, screen),
+        HandoffCommand::Export(args) => export::export(&open()?, args, screen),
+        HandoffCommand::Reconcile(args) => reconcile::run(&place.request(), open, args, screen),
     }
 }
 

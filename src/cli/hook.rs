@@ -1,7 +1,7 @@
 //! `kgctx hook`: the one command that must never disturb its caller. It ends with 0, prints nothing
 //! to standard error, and answers in time.
 
-use std::io::{self, Read};
+use std::io::{self, IsTerminal, Read};
 use std::panic;
 use std::process::ExitCode;
 use std::sync::mpsc;
@@ -9,6 +9,7 @@ use std::thread;
 use std::time::Instant;
 
 use clap::Args as ClapArgs;
+use serde_json::{Map, Value};
 
 use crate::app::deliver::PendingDelivery;
 use crate::app::hook::{self, Caller};
@@ -55,6 +56,43 @@ pub(super) fn run(args: &HookArgs, mut screen: Screen) -> ExitCode {
         }
     }
     ExitCode::SUCCESS
+}
+
+/// Whether a host waits for an answer: it has written an event to standard input.
+pub(super) fn is_asked() -> bool {
+    if io::stdin().is_terminal() {
+        return false;
+    }
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let mut chunk = [0; 1 << 16];
+        // Ends when nobody listens any more.
+        while let Ok(n @ 1..) = io::stdin().read(&mut chunk) {
+            if sender.send(chunk[..n].to_vec()).is_err() {
+                break;
+            }
+        }
+    });
+    let until = Instant::now() + time_limits::HOOK_QUESTION;
+    let left = || until.saturating_duration_since(Instant::now());
+    let mut told = Vec::new();
+    while let Ok(chunk) = receiver.recv_timeout(left()) {
+        told.extend(chunk);
+        if is_event(&told) {
+            return true;
+        }
+        if told.len() as u64 > LONGEST_QUESTION {
+            break;
+        }
+    }
+    false
+}
+
+/// Whether a text is what a host tells a hook.
+fn is_event(text: &[u8]) -> bool {
+    let event: Option<Map<String, Value>> = serde_json::from_slice(text).ok();
+    let keys = ["hook_event_name", "hookEventName", "session_id", "sessionId"];
+    event.is_some_and(|event| keys.iter().any(|key| event.contains_key(*key)))
 }
 
 /// What to print, if anything.

@@ -8,14 +8,15 @@ use crate::cli::place::PlaceArgs;
 use crate::cli::screen::Screen;
 use crate::cli::values::some_of;
 use crate::core::host::Host;
-use crate::core::installation::{Change, Scope, Step};
+use crate::core::installation::{Change, InstallKind, Parts, Scope, Step};
 use crate::core::text::for_terminal::{self, Style};
 
 /// Put the bridge into a host, so that its sessions get context by themselves
 ///
-/// For OpenCode, adds one file, kgctx.ts, to its folder of plugins. For Claude Code, adds two hooks to its settings file,
-/// leaves the rest untouched, and keeps a backup next to it. Prints every change first. Run it again after an update of
-/// kgctx. `kgctx uninstall` restores everything.
+/// For OpenCode, adds one file, kgctx.ts, to its folder of plugins. For Claude Code, adds four hooks to its settings file,
+/// leaves the rest untouched, and keeps a backup next to it. For Amplifier, writes a bundle into kgctx's own folder and adds
+/// one line that names it to the settings, in the same way. Prints every change first. Run it again after an update of kgctx.
+/// `kgctx uninstall` restores everything.
 #[derive(Debug, ClapArgs)]
 pub(super) struct InstallArgs {
     /// The host
@@ -23,6 +24,12 @@ pub(super) struct InstallArgs {
     host: Host,
     #[command(flatten)]
     scope: ScopeArgs,
+    /// Claude Code: tell the agent once that its context is filling up, by one more hook, after every tool
+    #[arg(long)]
+    monitor: bool,
+    /// Claude Code: learn the size of the context's window, by a status line that shows what yours shows
+    #[arg(long)]
+    statusline: bool,
     /// Say what would be changed, and change nothing
     #[arg(long)]
     dry_run: bool,
@@ -30,7 +37,7 @@ pub(super) struct InstallArgs {
 
 /// Take the bridge out of a host, and leave everything as it was before
 ///
-/// Removes the bridge's file, or the hooks from the settings, and those folders that `kgctx install` made, if they are
+/// Removes the bridge's files, or what was added to the settings, and those folders that `kgctx install` made, if they are
 /// empty now.
 #[derive(Debug, ClapArgs)]
 pub(super) struct UninstallArgs {
@@ -44,10 +51,12 @@ pub(super) struct UninstallArgs {
 /// For whom a bridge is.
 #[derive(Debug, ClapArgs)]
 pub(super) struct ScopeArgs {
-    /// For this project alone: in .opencode, or .claude/settings.local.json, at the top of its files
+    /// For this project alone: in .opencode, .claude/settings.local.json or .amplifier/settings.local.yaml, at the top of its
+    /// files
     #[arg(long, conflicts_with = "global")]
     project: bool,
-    /// For all projects, as by default: in $OPENCODE_CONFIG_DIR, or ~/.config/opencode; in $CLAUDE_CONFIG_DIR, or ~/.claude
+    /// For all projects, as by default: in $OPENCODE_CONFIG_DIR, or ~/.config/opencode; in $CLAUDE_CONFIG_DIR, or
+    /// ~/.claude; in ~/.amplifier
     #[arg(long)]
     global: bool,
 }
@@ -58,18 +67,26 @@ impl ScopeArgs {
     }
 }
 
+fn kind(host: Host) -> Option<&'static InstallKind> {
+    host.facts().install.as_ref().map(|install| &install.kind)
+}
+
 fn installable(host: Host) -> Option<&'static str> {
     host.facts().install.as_ref().map(|_| host.facts().title)
 }
 
 pub(super) fn install(place: &PlaceArgs, args: &InstallArgs, screen: &mut Screen) -> Outcome {
-    let plan = plan_install(&place.request(), args.host, args.scope.scope())?;
+    let parts = Parts { monitor: args.monitor, status_line: args.statusline };
+    let plan = plan_install(&place.request(), args.host, args.scope.scope(), parts)?;
     print_changes(&plan.changes, screen);
     if plan.changes.is_empty() {
         let file = for_terminal::one_line(&plan.file.display().to_string());
-        screen.line(match args.host.plugin() {
-            Some(_) => format!("nothing to do: {file} is version {VERSION}"),
-            None => format!("nothing to do: {file} has kgctx's hooks"),
+        screen.line(match kind(args.host) {
+            Some(InstallKind::PluginFile(_)) => {
+                format!("nothing to do: {file} is version {VERSION}")
+            }
+            Some(InstallKind::Bundle(_)) => format!("nothing to do: {file} has kgctx's bundle"),
+            _ => format!("nothing to do: {file} has kgctx's hooks"),
         });
     } else if args.dry_run {
         screen.line("Nothing was changed.");
@@ -98,20 +115,29 @@ pub(super) fn install(place: &PlaceArgs, args: &InstallArgs, screen: &mut Screen
 
 pub(super) fn uninstall(place: &PlaceArgs, args: &UninstallArgs, screen: &mut Screen) -> Outcome {
     let plan = plan_uninstall(&place.request(), args.host, args.scope.scope())?;
-    let (plugin, title) = (args.host.plugin(), args.host.facts().title);
+    let (kind, title) = (kind(args.host), args.host.facts().title);
     print_changes(&plan.changes, screen);
     if plan.changes.is_empty() {
         let searched = for_terminal::one_line(&plan.searched.display().to_string());
-        screen.line(match plugin {
-            Some(_) => format!("nothing to do: kgctx is not installed in {searched}"),
-            None => format!("nothing to do: {searched} has no hooks of kgctx"),
+        screen.line(match kind {
+            Some(InstallKind::PluginFile(_)) => {
+                format!("nothing to do: kgctx is not installed in {searched}")
+            }
+            Some(InstallKind::Bundle(_)) => {
+                format!("nothing to do: {searched} has no bundle of kgctx")
+            }
+            _ => format!("nothing to do: {searched} has no hooks of kgctx"),
         });
     } else {
         screen.flush();
         plan.apply()?;
         screen.line("");
-        screen.line(match plugin {
+        screen.line(match args.host.plugin() {
             Some(_) => format!("Done. {title} goes on without kgctx when it is started next."),
+            None if plan.own_hooks_stay => {
+                "Done. The hooks of kgctx that were there before are there again; run this once more to remove them."
+                    .to_owned()
+            }
             None => format!("Done. New sessions of {title} go on without kgctx."),
         });
     }
@@ -130,7 +156,7 @@ fn print_changes(changes: &[Change], screen: &mut Screen) {
             Step::Replace => "replace",
             Step::Edit => "edit",
             Step::Restore => "restore",
-            Step::Remove | Step::RemoveFolder => "remove",
+            Step::Remove | Step::RemoveFolder | Step::RemoveOwn => "remove",
             Step::KeepFolder => "keep",
         };
         let path = for_terminal::one_line(&path.display().to_string());

@@ -81,10 +81,15 @@ impl From<InstallError> for Failure {
         let code = match error {
             InstallError::App(error) => return error.into(),
             InstallError::Host(_)
+            | InstallError::NoParts(_)
             | InstallError::NoProject { .. }
-            | InstallError::NoHome { .. } => USAGE,
+            | InstallError::NoHome { .. }
+            | InstallError::NoHomeAlone(_) => USAGE,
             InstallError::Settings(SettingsFileError::Io { .. }) => UNAVAILABLE,
-            InstallError::Taken { .. } | InstallError::Settings(_) => NO,
+            InstallError::Taken { .. }
+            | InstallError::ByHand { .. }
+            | InstallError::Hides { .. }
+            | InstallError::Settings(_) => NO,
             InstallError::State(_) | InstallError::Io { .. } => UNAVAILABLE,
         };
         Failure::new(code, error)

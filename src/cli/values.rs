@@ -37,7 +37,7 @@ pub(super) fn moment(text: &str) -> Result<Timestamp, String> {
 pub(super) fn source_help(source: SourcePreference) -> &'static str {
     match source {
         SourcePreference::Auto => {
-            "maenifold's database if it knows all notes as they are, else its program, else the index"
+            "The index, and maenifold's database while there is none yet; starts no program"
         }
         SourcePreference::Index => "The index that kgctx keeps of the notes",
         SourcePreference::Database => "maenifold's memory.db, which is only read",

@@ -11,6 +11,8 @@ pub mod life;
 pub mod pickup;
 pub mod record;
 pub mod section;
+pub mod tool;
+pub mod work;
 
 use std::fmt;
 
@@ -138,6 +140,17 @@ pub enum Consume {
     Sticky,
 }
 
+/// The sessions that receive a handoff automatically. Any session can pick it up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Audience {
+    /// Only sessions in which a person takes part.
+    #[default]
+    Interactive,
+    /// Scripted sessions, too.
+    Any,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Priority {
@@ -149,6 +162,7 @@ pub enum Priority {
 
 named!(Kind { Session = "session", Task = "task" });
 named!(Consume { Once = "once", Sticky = "sticky" });
+named!(Audience { Interactive = "interactive", Any = "any" });
 named!(Priority { High = "high", Medium = "medium", Low = "low" });
 
 /// A handoff's document: front matter and a markdown body.
@@ -182,6 +196,8 @@ pub struct Head {
     pub expires_at: Option<Timestamp>,
     /// `consume`
     pub consume: Option<Consume>,
+    /// `audience`
+    pub audience: Option<Audience>,
     /// `priority`
     pub priority: Priority,
     /// `goal`
@@ -272,6 +288,9 @@ pub struct Handoff {
     pub body: String,
     /// What happens to the handoff now.
     pub remark: String,
+    /// The line about the tasks that wait, which gives way to the handoff.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tasks: Option<String>,
     /// The listed files, with their current content.
     pub files: Vec<ListedFile>,
 }

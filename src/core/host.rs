@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::core::context::budget::Budget;
-use crate::core::installation::{Install, InstallKind, JsonHooks, PluginFile, UserFolder};
+use crate::core::installation::{Bundle, Install, InstallKind, JsonHooks, PluginFile, UserFolder};
 use crate::core::named::{Named, named};
 
 /// A program in which an agent runs. All other facts are in its row of the table.
@@ -44,7 +44,7 @@ pub struct HostFacts {
 #[derive(Debug)]
 pub struct TriedVersions {
     /// The environment variable that names another program.
-    pub variable: &'static str,
+    pub variable: Option<&'static str>,
     /// Environment variables that keep the program from doing more than printing its version.
     pub quiet: &'static [(&'static str, &'static str)],
     pub oldest: [u64; 3],
@@ -96,7 +96,7 @@ const OPENCODE: HostFacts = HostFacts {
     title: "OpenCode",
     program: "opencode",
     tried_versions: Some(TriedVersions {
-        variable: "OPENCODE_BIN",
+        variable: Some("OPENCODE_BIN"),
         quiet: &[("OPENCODE_DISABLE_AUTOUPDATE", "1")],
         oldest: [1, 15, 13],
         newest: [1, 18, 33],
@@ -106,7 +106,7 @@ const OPENCODE: HostFacts = HostFacts {
     tells_prompt: true,
     hook: Some("What the plugin in OpenCode asks"),
     install: Some(Install {
-        variable: "OPENCODE_CONFIG_DIR",
+        variable: Some("OPENCODE_CONFIG_DIR"),
         folder: UserFolder::InConfig("opencode"),
         project_folder: ".opencode",
         kind: InstallKind::PluginFile(PluginFile {
@@ -124,6 +124,12 @@ const OPENCODE: HostFacts = HostFacts {
 const CLAUDE_CODE: HostFacts = HostFacts {
     title: "Claude Code",
     program: "claude",
+    tried_versions: Some(TriedVersions {
+        variable: None,
+        quiet: &[("DISABLE_AUTOUPDATER", "1")],
+        oldest: [2, 1, 138],
+        newest: [2, 1, 325],
+    }),
     // Claude Code silently replaces more than 10,000 characters by a preview.
     limits: Some(HostLimits {
         tokens: None,
@@ -135,21 +141,24 @@ const CLAUDE_CODE: HostFacts = HostFacts {
         OwnFile { pattern: "**/CLAUDE.local.md", max_tokens: None, has_imports: true },
     ],
     tells_prompt: true,
-    hook: Some("What Claude Code tells its hooks SessionStart, UserPromptSubmit and SessionEnd"),
+    hook: Some(
+        "What Claude Code tells its hooks SessionStart, UserPromptSubmit, PostToolUse, PreCompact and SessionEnd",
+    ),
     install: Some(Install {
-        variable: "CLAUDE_CONFIG_DIR",
+        variable: Some("CLAUDE_CONFIG_DIR"),
         folder: UserFolder::InHome(".claude"),
         project_folder: ".claude",
         kind: InstallKind::JsonHooks(JsonHooks {
             user_file: "settings.json",
             project_file: "settings.local.json",
-            events: &["SessionStart", "UserPromptSubmit", "SessionEnd"],
+            events: &["SessionStart", "UserPromptSubmit", "PreCompact", "SessionEnd"],
+            monitor_events: &["PostToolUse"],
             arguments: &["hook", "claude-code"],
             // At the end of a session, this also raises the limit of 1.5 seconds for all hooks.
             timeout_seconds: 5,
+            exec_since: [2, 1, 139],
         }),
     }),
-    ..PLAIN
 };
 
 const CODEX: HostFacts = HostFacts {
@@ -166,7 +175,33 @@ const AMPLIFIER: HostFacts = HostFacts {
     program: "amplifier",
     limits: None,
     own_files: &[AGENTS],
-    hook: Some("What Amplifier tells its hook prompt:submit"),
+    hook: Some("What the module in Amplifier asks, or another hook at prompt:submit"),
+    install: Some(Install {
+        // AMPLIFIER_HOME moves neither settings nor sessions.
+        variable: None,
+        folder: UserFolder::InHome(".amplifier"),
+        project_folder: ".amplifier",
+        kind: InstallKind::Bundle(Bundle {
+            user_file: "settings.yaml",
+            project_file: "settings.local.yaml",
+            list: ["bundle", "app"],
+            // Amplifier lists a bundle by the last part of its path.
+            folder: "amplifier/kgctx",
+            files: &[
+                (
+                    "modules/hooks-kgctx/amplifier_module_hooks_kgctx/__init__.py",
+                    include_str!(
+                        "../../bridges/amplifier/amplifier_module_hooks_kgctx/__init__.py"
+                    ),
+                ),
+                ("bundle.yaml", include_str!("../../bridges/amplifier/bundle.yaml")),
+            ],
+            arguments: &["hook", "amplifier"],
+            lenient: "AMPLIFIER_ALLOW_PARTIAL_BUNDLE",
+            // The first that tells a session's beginning once; before 1.0.0 none tells its end.
+            package: ("amplifier-core", [1, 6, 0]),
+        }),
+    }),
     ..PLAIN
 };
 
@@ -197,7 +232,7 @@ impl Host {
     pub fn plugin(self) -> Option<&'static PluginFile> {
         match &self.facts().install.as_ref()?.kind {
             InstallKind::PluginFile(plugin) => Some(plugin),
-            InstallKind::JsonHooks(_) => None,
+            InstallKind::JsonHooks(_) | InstallKind::Bundle(_) => None,
         }
     }
 
@@ -258,6 +293,20 @@ mod tests {
         assert_eq!(budget(Host::Codex), (2_400, None));
         assert_eq!(budget(Host::Amplifier), budget(Host::Plain));
         assert_eq!(Host::Codex.budget(100).tokens, 100);
+    }
+
+    #[test]
+    fn a_bundle_names_its_files_and_its_version() {
+        let Some(InstallKind::Bundle(bundle)) =
+            Host::Amplifier.facts().install.as_ref().map(|install| &install.kind)
+        else {
+            panic!("no bundle");
+        };
+        let [(module, text), (_, index)] = bundle.files else { panic!("{:?}", bundle.files) };
+        let version = format!("VERSION = \"{}\"", env!("CARGO_PKG_VERSION"));
+        assert!(text.lines().any(|line| line == version), "the module has another version");
+        let (folder, _) = module.split_once("/amplifier_module_").unwrap();
+        assert!(index.contains(&format!("source: ./{folder}\n")), "{index}");
     }
 
     #[test]

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 /// How kgctx is installed into a host: the host's folders, and the files that go there.
 #[derive(Debug)]
 pub struct Install {
-    /// The environment variable that names the user's folder for the host.
-    pub variable: &'static str,
+    /// The environment variable that names the user's folder for the host, if there is one.
+    pub variable: Option<&'static str>,
     /// The folder if the variable is not set.
     pub folder: UserFolder,
     /// The host's folder at the top of a project.
@@ -30,6 +30,8 @@ pub enum InstallKind {
     JsonHooks(JsonHooks),
     /// A file of ours that the host loads.
     PluginFile(PluginFile),
+    /// Files of ours in kgctx's own folder, which the host's settings name.
+    Bundle(Bundle),
 }
 
 /// Hooks in a JSON settings file.
@@ -41,10 +43,23 @@ pub struct JsonHooks {
     pub project_file: &'static str,
     /// The events at which kgctx runs.
     pub events: &'static [&'static str],
+    /// The events of the monitor, which are only added on request.
+    pub monitor_events: &'static [&'static str],
     /// The arguments of kgctx.
     pub arguments: &'static [&'static str],
     /// The host's time limit for the hook.
     pub timeout_seconds: u32,
+    /// The first version of the host that reads the separate arguments of a hook; earlier ones run the bare program.
+    pub exec_since: [u64; 3],
+}
+
+/// What is installed on request alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Parts {
+    /// The hook that tells an agent how full its context is.
+    pub monitor: bool,
+    /// The status line, which tells kgctx the window.
+    pub status_line: bool,
 }
 
 #[derive(Debug)]
@@ -60,6 +75,28 @@ pub struct PluginFile {
     pub off_switch: &'static str,
     /// What the host does at its next start; printed after an installation.
     pub first_start: &'static str,
+}
+
+/// Files of ours in kgctx's own folder, and one item in a list of the host's YAML settings that names it.
+#[derive(Debug)]
+pub struct Bundle {
+    /// The settings file in the user's folder; in a project's folder, the one that is committed.
+    pub user_file: &'static str,
+    /// The settings file in a project's folder that is not committed.
+    pub project_file: &'static str,
+    /// The keys that lead to the list. Of several settings with such a list, only that of the closest counts.
+    pub list: [&'static str; 2],
+    /// The folder of our files, below that of kgctx's state.
+    pub folder: &'static str,
+    /// Our files with their texts, which have `@VERSION@` and `@COMMAND@` for what an installation fills in. A file that
+    /// names others comes after them.
+    pub files: &'static [(&'static str, &'static str)],
+    /// The arguments of kgctx.
+    pub arguments: &'static [&'static str],
+    /// The environment variable that lets the host start with a file of a bundle missing.
+    pub lenient: &'static str,
+    /// What must be in the host's environment of Python, and since which version all works.
+    pub package: (&'static str, [u64; 3]),
 }
 
 /// The stored record of an installed bridge.
@@ -103,6 +140,8 @@ pub enum Step {
     Restore,
     Remove,
     RemoveFolder,
+    /// A folder of kgctx's own is removed, with all that is in it.
+    RemoveOwn,
     /// A folder that was created for the bridge stays.
     KeepFolder,
 }

@@ -5,6 +5,7 @@ pub mod decode;
 pub mod file_name;
 pub mod freshness;
 pub mod front_matter;
+mod known_names;
 pub mod listing;
 pub mod logseq;
 pub mod markdown;
@@ -111,6 +112,8 @@ pub struct Note {
     pub modified: Option<Timestamp>,
     /// The front matter's `status`, as written.
     pub status: Option<String>,
+    /// What the front matter says that the note is about, in one line; empty if it says nothing.
+    pub description: String,
     /// The `##` headings, in order.
     pub sections: Vec<String>,
     /// Every concept that a counting link names, with the number of those links.

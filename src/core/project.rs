@@ -70,7 +70,7 @@ pub struct Project {
     pub because: String,
     #[serde(skip)]
     pub is_outside_of_git: bool,
-    /// The folder with the project's own notes and its `kgctx.toml`.
+    /// The folder with the project's own notes and its `kgctx.toml`: in a worktree its own folder, unlike `root`.
     #[serde(skip)]
     pub notes_root: Option<PathBuf>,
     /// The top of the working files: a worktree's own folder, unlike `root`.

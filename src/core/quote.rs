@@ -8,6 +8,7 @@ pub mod lines;
 pub mod marks;
 pub mod passage;
 mod plain;
+pub mod thinking;
 
 use crate::core::quote::plain::Plain;
 

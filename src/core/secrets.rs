@@ -18,6 +18,7 @@ mod name;
 mod pem;
 mod rules;
 mod runs;
+mod signs;
 mod tokens;
 mod url;
 mod value;
@@ -28,6 +29,7 @@ use std::ops::Range;
 
 use runs::Runs;
 use serde_json::Value;
+use signs::Signs;
 
 /// How a mask begins. Whatever holds this is never taken for a secret, so that masking twice changes nothing.
 const MASK: &str = "[masked: ";
@@ -120,17 +122,23 @@ fn replaced(text: &str, found: &[FoundSecret]) -> String {
 pub fn find(text: &str) -> Vec<FoundSecret> {
     let mut runs = Runs::new(text.as_bytes());
     let mut all = Vec::new();
+    let signs = Signs::of(runs.text);
     // The most telling first: where two overlap, the kind of the earlier one is kept.
-    pem::find(runs.text, &mut all);
-    hash::find(runs.text, &mut all);
-    // Most texts are the names of links, for which a search costs more than for what it looks.
+    if signs.has_dash() && signs.has_blank() {
+        pem::find(runs.text, &mut all);
+    }
+    if signs.has_hash() {
+        hash::find(runs.text, &mut all);
+    }
     if text.len() >= SHORTEST_MARKED {
         pem::find_putty(runs.text, &mut all);
         marked::find(runs.text, &mut all);
     }
     let behind_words = tokens::find(&mut runs, &mut all);
-    url::find(runs.text, &mut all);
-    assignment::find(&mut runs, &mut all);
+    if signs.has_assignment() {
+        url::find(runs.text, &mut all);
+    }
+    assignment::find(&mut runs, signs, &mut all);
     all.extend(behind_words);
     without_overlaps(all)
 }
@@ -253,6 +261,29 @@ mod tests {
         let coded = key.replace('\n', "\\n");
         check(&format!("\"{coded}\""), "\"[masked: private-key]\\n\"");
         check(&format!("{key}{key}"), "[masked: private-key]\n[masked: private-key]\n");
+    }
+
+    #[test]
+    fn a_short_text_has_the_secrets_that_it_has_within_a_long_one() {
+        let key = "-----BEGIN PRIVATE KEY-----\n#####\n-----END PRIVATE KEY-----";
+        let secrets = ["| password | # |", "https://kim:#@host", "password is #", key];
+        for secret in secrets {
+            assert!(!find(&drawn(secret)).is_empty(), "{secret}");
+        }
+        let words = drawn(
+            "password # --password # mysql -p# token=# $2b$12$##### {SSHA}### ghp_### \
+             | password | # | https://kim:#@host password is #",
+        );
+        // Where a key ends that was cut depends on what follows.
+        let key = drawn(key);
+        let parts: Vec<&str> = words.split(' ').chain([key.as_str()]).collect();
+        let long = " x".repeat(200);
+        for from in 0..parts.len() {
+            for to in from + 1..=parts.len() {
+                let short = parts[from..to].join(" ");
+                assert_eq!(find(&short), find(&format!("{short}{long}")), "{short}");
+            }
+        }
     }
 
     #[test]

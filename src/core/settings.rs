@@ -11,7 +11,9 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 pub use self::list::ListedSetting;
-pub use self::table::{HandoffFile, HandoffSettings, Settings, SettingsFile, VaultEntry};
+pub use self::table::{
+    HandoffFile, HandoffSettings, MonitorSettings, Settings, SettingsFile, VaultEntry,
+};
 use crate::core::named::named;
 
 /// How the notes of a vault are written: what a `[[link]]` names, what a note is called, and what is no note.

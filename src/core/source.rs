@@ -10,8 +10,8 @@ use crate::core::named::named;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SourcePreference {
-    /// maenifold's database while it is up to date with its notes, otherwise maenifold's program, otherwise the
-    /// index.
+    /// The index. maenifold's database before there is one; with `rank = "frequency"` also while it is up to date with
+    /// its notes. Never maenifold's program.
     #[default]
     Auto,
     /// Only the index.
@@ -23,13 +23,6 @@ pub enum SourcePreference {
 }
 
 named!(SourcePreference { Auto = "auto", Index = "index", Database = "database", Cli = "cli" });
-
-impl SourcePreference {
-    /// Whether the user chose a slow source, and therefore waits until it is done.
-    pub fn insists_on_slow(self) -> bool {
-        self == SourcePreference::Cli
-    }
-}
 
 /// The source that answered, and the reason for the choice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -17,6 +17,9 @@ pub struct Timestamp(pub i64);
 pub type Day = i32;
 
 impl Timestamp {
+    /// Marks an unknown time. Older than any note.
+    pub const UNKNOWN: Timestamp = Timestamp(0);
+
     /// From whole seconds since 1970; saturates at the range of 64-bit nanoseconds.
     pub fn from_seconds(seconds: i64) -> Timestamp {
         Timestamp(seconds.saturating_mul(NANOS_PER_SECOND))

@@ -15,6 +15,8 @@ const fn seconds(seconds: u64) -> Duration {
 
 /// The limit for the answer of a hook. The bridge waits a little longer and then continues without an answer.
 pub const HOOK: Duration = ms(1_000);
+/// How long a command with wrong arguments, or none, waits for what a host would tell a hook.
+pub const HOOK_QUESTION: Duration = ms(500);
 /// The time to print or send the answer, on a busy machine.
 pub const HOOK_REPLY: Duration = ms(50);
 /// A service that takes longer hangs or is too busy to help. The rest of the hook's time is usually enough without
@@ -29,6 +31,10 @@ pub const HELD_POLL: Duration = ms(5);
 /// A context that was delivered longer ago and is no longer stored was undone, in another process of the host. A more
 /// recent one may have been stored after the bridge looked.
 pub const UNDONE_AFTER: Duration = seconds(3);
+/// All of git's answers before a compaction.
+pub const COMPACTION_WORK: Duration = ms(300);
+/// The user's own status line, which Claude Code asks for after every answer.
+pub const STATUS_LINE: Duration = seconds(5);
 /// A compaction that is announced again within this time is the same one.
 pub const SAME_COMPACTION: Duration = seconds(5);
 
@@ -50,8 +56,11 @@ pub const HANDOFF_FILES: Duration = ms(150);
 pub const MAENIFOLD_DATABASE: Duration = ms(100);
 /// maenifold needs longer than this to start. A smaller setting is probably in the wrong unit.
 pub const MAENIFOLD_SHORTEST_CALL: Duration = ms(100);
-/// How long sessions skip maenifold's program after a failure.
-pub const MAENIFOLD_FAILURE: Duration = seconds(3_600);
+/// All of git's answers to when notes were committed, also for a person who asks about the notes. It reads some 5,000 commits
+/// in this time; what it does not say is asked again by a process of its own.
+pub const SOON_COMMIT_TIMES: Duration = ms(200);
+/// How often a session looks for the first index, which another process is making.
+pub const FIRST_INDEX_POLL: Duration = ms(5);
 /// A file that changes twice within this time can keep its timestamps.
 pub const FILE_TIMES_TICK: Duration = seconds(2);
 
@@ -61,8 +70,12 @@ pub const FILE_TIMES_TICK: Duration = seconds(2);
 pub const STATE: Duration = seconds(5);
 /// The wait for another process that reads or writes the index.
 pub const INDEX: Duration = seconds(5);
+/// The same for `kgctx index`, after a clone of a large repository.
+pub const COMMIT_TIMES: Duration = seconds(20);
 /// All calls of maenifold's program for one question. Each call has its own limit, too.
 pub const MAENIFOLD_QUESTION: Duration = seconds(600);
+/// How often `kgctx monitor --watch` looks.
+pub const MONITOR_POLL: Duration = seconds(1);
 /// How often `kgctx inject --wait` checks a busy session.
 pub const BUSY_POLL: Duration = ms(200);
 /// The doctor reports a vault or a program that takes longer, and continues.
@@ -80,6 +93,8 @@ pub const ANSWER_POLL: Duration = ms(2);
 
 /// The summary of an ended session.
 pub const SUMMARY: Duration = seconds(120);
+/// All of git's answers about what an ended session did.
+pub const SESSION_WORK: Duration = seconds(5);
 /// A vault that takes longer to open is skipped.
 pub const BACKGROUND_VAULT: Duration = seconds(5);
 /// The system does not report every change of a vault, so one is assumed at this interval.

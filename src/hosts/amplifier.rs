@@ -2,35 +2,41 @@
 //! text.
 
 mod hook;
+pub mod transcript;
 
 pub use hook::Amplifier;
 
 use std::fs;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::core::handoff::foreign::ForeignHandoff;
-use crate::core::time::Timestamp;
+use crate::core::handoff::foreign::{ForeignHandoff, LeftOut, WhyLeftOut};
+use crate::hosts::handoff_stores::{self, HandoffStore};
 use crate::hosts::is_absent;
 use crate::system::atomic_file;
 use crate::system::directories;
 use crate::system::environment::Environment;
-use crate::system::plain_file;
 
 const FILE: &str = "handoff.md";
 /// The project name for a folder without a name.
 const NO_NAME: &str = "unknown";
-/// Larger files are not read.
-const MAX_BYTES: u64 = 4 << 20;
 /// The longest file name that common file systems allow.
 const MAX_NAME_BYTES: usize = 255;
 
 /// The folder that holds Amplifier's projects.
 pub fn projects_folder(environment: &Environment) -> Option<PathBuf> {
-    environment
+    projects_folders(environment).into_iter().next()
+}
+
+/// The folder that variables name, and the one in which Amplifier's command line keeps its sessions whatever they say.
+pub(super) fn projects_folders(environment: &Environment) -> Vec<PathBuf> {
+    let named = environment
         .path("AMPLIFIER_PROJECTS_DIR")
-        .or_else(|| Some(environment.path("AMPLIFIER_HOME")?.join("projects")))
-        .or_else(|| Some(environment.home()?.join(".amplifier/projects")))
+        .or_else(|| Some(environment.path("AMPLIFIER_HOME")?.join("projects")));
+    let usual = environment.home().map(|home| home.join(".amplifier/projects"));
+    let mut folders: Vec<PathBuf> = [named, usual].into_iter().flatten().collect();
+    folders.dedup();
+    folders
 }
 
 /// The project name that Amplifier uses for its own handoffs: the last part of the folder's path.
@@ -53,56 +59,92 @@ fn base_name(dir: &Path) -> Option<String> {
     dir.file_name().map(|name| name.to_string_lossy().into_owned())
 }
 
-/// Finds a project's handoffs in both of Amplifier's layouts, in no defined order, and warns about
-/// unreadable files. Creates no folder.
-pub fn find(projects: &Path, project_root: &Path) -> (Vec<ForeignHandoff>, Vec<String>) {
-    let mut found = Vec::new();
-    let mut warnings = Vec::new();
-    // Skips a folder without a name: `unknown` can hold the handoffs of any project.
-    let short = base_name(&resolved(project_root));
-    for slug in short.into_iter().chain([path_slug(project_root)]) {
-        let sessions = projects.join(slug).join("sessions");
+/// Finds a project's handoffs in all of Amplifier's layouts, in no defined order.
+///
+/// Only the first folder that has any counts. Creates no folder.
+pub(super) fn look(folders: &[PathBuf], roots: &[PathBuf]) -> HandoffStore {
+    let mut store = HandoffStore::default();
+    for projects in folders.iter().filter(|folder| folder.is_dir()) {
+        store.folders.push(projects.clone());
+        if store.waiting.is_empty() && store.failed.is_empty() {
+            Layouts { projects, folders, roots }.find(&mut store);
+        }
+    }
+    store
+}
+
+/// A folder of projects, read for one of them.
+struct Layouts<'a> {
+    projects: &'a Path,
+    /// All folders that can hold the sessions of Amplifier's command line.
+    folders: &'a [PathBuf],
+    roots: &'a [PathBuf],
+}
+
+impl Layouts<'_> {
+    fn find(&self, store: &mut HandoffStore) {
+        for root in self.roots {
+            self.sessions(&path_slug(root), store, |_| true);
+            let name = base_name(&resolved(root)).filter(|name| name != NO_NAME);
+            if let Some(name) = name {
+                // Projects of the same name share this folder.
+                self.sessions(&name, store, |session| !self.is_of_namesake(&name, session));
+            }
+        }
+        // The hook of Amplifier that writes handoffs knows no project. The command line knows its sessions.
+        let slugs: Vec<String> = self.roots.iter().map(|root| path_slug(root)).collect();
+        self.sessions(NO_NAME, store, |session| {
+            slugs.iter().any(|slug| self.has_session(slug, session))
+        });
+    }
+
+    fn has_session(&self, slug: &str, session: &str) -> bool {
+        self.folders
+            .iter()
+            .any(|projects| projects.join(slug).join("sessions").join(session).is_dir())
+    }
+
+    /// Whether the command line knows the session in another project whose folder has the same name.
+    fn is_of_namesake(&self, name: &str, session: &str) -> bool {
+        let ours: Vec<String> = self.roots.iter().map(|root| path_slug(root)).collect();
+        let ending = format!("-{name}");
+        let entries = self.folders.iter().flat_map(fs::read_dir).flatten().flatten();
+        let slugs = entries.filter_map(|entry| entry.file_name().into_string().ok());
+        let mut others = slugs.filter(|slug| slug.ends_with(&ending) && !ours.contains(slug));
+        !ours.iter().any(|slug| self.has_session(slug, session))
+            && others.any(|slug| self.has_session(&slug, session))
+    }
+
+    /// Takes the handoffs of a folder's sessions, as far as they are this project's.
+    fn sessions(&self, slug: &str, store: &mut HandoffStore, is_ours: impl Fn(&str) -> bool) {
+        let sessions = self.projects.join(slug).join("sessions");
         let mut folders: Vec<PathBuf> = match fs::read_dir(&sessions) {
             Ok(entries) => entries.flatten().map(|entry| entry.path()).collect(),
             Err(error) => {
                 if !is_absent(&error) {
-                    warnings.push(format!("{} cannot be read: {error}", sessions.display()));
+                    store.failed.push(format!("{} cannot be read: {error}", sessions.display()));
                 }
-                continue;
+                return;
             }
         };
         folders.sort();
         for folder in folders {
-            let path = folder.join(FILE);
-            match read(&path) {
-                Ok(Some((bytes, modified))) => {
-                    let session = base_name(&folder).unwrap_or_default();
-                    found.push(ForeignHandoff { session, path, bytes, modified });
-                }
+            let (path, session) = (folder.join(FILE), base_name(&folder).unwrap_or_default());
+            match handoff_stores::read(self.projects, &path) {
                 Ok(None) => {}
-                Err(error) => warnings.push(format!("{} cannot be read: {error}", path.display())),
+                Ok(Some(_)) if !is_ours(&session) => {
+                    let why = WhyLeftOut::OtherProject;
+                    store.left_out.push(LeftOut { source_id: session, why });
+                }
+                Ok(Some((bytes, modified))) => {
+                    let name = Some(session);
+                    store.waiting.push(ForeignHandoff { name, path, bytes, modified });
+                }
+                Err(_) if !is_ours(&session) => {}
+                Err(error) => store.failed.push(error),
             }
         }
     }
-    (found, warnings)
-}
-
-/// Reads a handoff; `None` if the session has none.
-fn read(path: &Path) -> io::Result<Option<(Vec<u8>, Timestamp)>> {
-    let file = match plain_file::open(path) {
-        Ok(file) => file,
-        Err(error) if is_absent(&error) => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    let metadata = file.metadata()?;
-    let mut bytes = Vec::new();
-    file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err(io::Error::other("it is larger than 4 MiB"));
-    }
-    let since_1970 = metadata.modified()?.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    let nanos = i64::try_from(since_1970.as_nanos()).unwrap_or(i64::MAX);
-    Ok(Some((bytes, Timestamp(nanos))))
 }
 
 /// Writes a handoff atomically to the path where Amplifier looks for it, and returns that path. Never replaces one that

@@ -10,7 +10,12 @@ use crate::system::folders::settled;
 
 /// The user's folder for all projects; `None` without a home folder.
 pub fn global(install: &Install, environment: &Environment) -> Option<PathBuf> {
-    environment.path(install.variable).or_else(|| usual(install, environment)).map(settled)
+    named(install, environment).or_else(|| usual(install, environment)).map(settled)
+}
+
+/// The folder that the host's own variable names.
+pub fn named(install: &Install, environment: &Environment) -> Option<PathBuf> {
+    environment.path(install.variable?)
 }
 
 /// The user's folder if no variable overrides it.
@@ -52,5 +57,6 @@ mod tests {
         check(opencode, &[home, xdg, ("OPENCODE_CONFIG_DIR", "/none/own")], Some("/none/own"));
         check(Host::ClaudeCode, &[home, xdg], Some("/none/ada/.claude"));
         check(Host::ClaudeCode, &[home, ("CLAUDE_CONFIG_DIR", "/none/own")], Some("/none/own"));
+        check(Host::Amplifier, &[home, ("AMPLIFIER_HOME", "/a")], Some("/none/ada/.amplifier"));
     }
 }

@@ -1,4 +1,7 @@
-//! A host's settings file in JSON: finds, adds and removes kgctx's hooks.
+//! A host's settings file in JSON: finds and adds kgctx's hooks.
+
+mod removal;
+mod status_line;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +11,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::core::installation::JsonHooks;
+use crate::core::installation::{JsonHooks, Parts};
+use crate::core::text::for_shell;
 use crate::hosts::json_text::{JsonText, Kind, Node};
 
 /// Why a settings file was not changed.
@@ -41,7 +45,8 @@ pub struct OurHook<'a> {
     pub event: &'a str,
     /// The program, as the hook names it.
     pub program: String,
-    is_exec: bool,
+    /// Whether the hook gives the arguments separately, and so runs the program without a shell.
+    pub is_exec: bool,
     /// The lists and objects around it and its place in each, from the root to the group's list.
     around: [(&'a Node, usize); 4],
 }
@@ -56,9 +61,8 @@ struct RawHook {
 #[derive(Serialize)]
 struct NewHook<'a> {
     r#type: &'static str,
+    /// For a shell: older versions of the host, and other programs that read its settings, ignore separate arguments.
     command: &'a str,
-    // Separate arguments: the host then runs the program without a shell.
-    args: &'static [&'static str],
     timeout: u32,
 }
 
@@ -115,6 +119,17 @@ impl SettingsFile {
         Ok(SettingsFile { wanted, path: path.to_path_buf(), text, json })
     }
 
+    /// Whether the monitor's hooks are there.
+    pub fn has_monitor(&self) -> bool {
+        let is_there = |event: &&str| !self.our_hooks_at(event).is_empty();
+        self.wanted.monitor_events.iter().all(is_there)
+    }
+
+    /// Whether there is anything of kgctx's.
+    pub fn is_ours(&self) -> bool {
+        !self.our_hooks().is_empty() || self.has_status_line()
+    }
+
     pub fn is_empty(&self) -> bool {
         self.json.root.children.is_empty()
     }
@@ -127,27 +142,32 @@ impl SettingsFile {
     }
 
     /// Returns the file with one hook per wanted event that runs `program`; every other byte stays.
-    pub fn with_hooks(&self, program: &str) -> SettingsResult<SettingsFile> {
+    /// What is only wanted on request stays if it is there.
+    pub fn with_hooks(&self, program: &str, parts: Parts) -> SettingsResult<SettingsFile> {
         let mut file = self.clone();
-        for event in self.wanted.events {
+        let is_wanted = |event: &&&str| parts.monitor || !self.our_hooks_at(event).is_empty();
+        let more = self.wanted.monitor_events.iter().filter(is_wanted);
+        for event in self.wanted.events.iter().chain(more) {
             // Removes duplicates.
             while let [_, .., last] = file.our_hooks_at(event).as_slice() {
                 file = file.edited(last.removed(&file.json, |_| true))?;
             }
             file = file.edited(file.with_hook(event, program))?;
         }
-        Ok(file)
+        match parts.status_line || self.has_status_line() {
+            true => file.with_status_line(program),
+            false => Ok(file),
+        }
     }
 
     fn with_hook(&self, event: &str, program: &str) -> serde_json::Result<JsonText> {
         let json = &self.json;
-        let JsonHooks { arguments: args, timeout_seconds: timeout, .. } = *self.wanted;
-        let new = NewHook { r#type: "command", command: program, args, timeout };
+        let JsonHooks { arguments, timeout_seconds: timeout, .. } = *self.wanted;
+        let command = format!("{} {}", for_shell::word(program), arguments.join(" "));
+        let new = NewHook { r#type: "command", command: &command, timeout };
         if let Some(found) = self.our_hooks_at(event).first() {
-            let is_right = found.program == program && found.is_exec;
-            let [.., (hooks, place)] = found.around;
-            let hook = &hooks.children[place];
-            return if is_right { Ok(json.clone()) } else { json.replaced(hook, &new) };
+            let is_right = found.program == program && !found.is_exec;
+            return if is_right { Ok(json.clone()) } else { json.replaced(found.node(), &new) };
         }
         let group = BTreeMap::from([("hooks", [new])]);
         let Some((_, hooks)) = json.root.member("hooks") else {
@@ -158,21 +178,6 @@ impl SettingsFile {
             Some((_, groups)) => json.added(groups, None, &group),
             None => json.added(hooks, Some(event), &[group]),
         }
-    }
-
-    /// Returns the file without our hooks and without the lists that this leaves empty; lists that
-    /// exist in `before` stay.
-    pub fn without_hooks(&self, before: Option<&SettingsFile>) -> SettingsResult<SettingsFile> {
-        let before = before.and_then(|before| before.json.root.member("hooks"));
-        let was_there = |event: Option<&str>| match (before, event) {
-            (Some((_, hooks)), Some(event)) => hooks.member(event).is_some(),
-            (hooks, _) => hooks.is_some(),
-        };
-        let mut file = self.clone();
-        while let Some(last) = file.our_hooks().last() {
-            file = file.edited(last.removed(&file.json, was_there))?;
-        }
-        Ok(file)
     }
 
     fn edited(&self, json: serde_json::Result<JsonText>) -> SettingsResult<SettingsFile> {
@@ -208,6 +213,11 @@ impl SettingsFile {
 }
 
 impl OurHook<'_> {
+    fn node(&self) -> &Node {
+        let [.., (hooks, place)] = self.around;
+        &hooks.children[place]
+    }
+
     /// Removes the hook and every list that this leaves empty, unless the list existed before.
     fn removed(
         &self,
@@ -249,21 +259,28 @@ pub fn write_backup(file: &Path, original: &str) -> io::Result<()> {
 
 /// The program that a hook runs, if that is kgctx, and whether the hook runs it without a shell.
 fn ours(hook: RawHook, wanted: &[&str]) -> Option<(String, bool)> {
-    let is_kgctx = |program: &str| {
-        Path::new(program.rsplit('\\').next()?).file_stem()?.to_str().map(|stem| stem == "kgctx")
-    };
     if let Some(arguments) = hook.args {
         let is_ours = is_kgctx(&hook.command)? && arguments == wanted;
         return is_ours.then_some((hook.command, true));
     }
-    // A person may have written the hook as a shell command.
     let mut rest = hook.command.trim_end();
     for argument in wanted.iter().rev() {
         rest = rest.strip_suffix(argument)?;
         rest = rest.strip_suffix(char::is_whitespace)?.trim_end();
     }
-    let program = rest.trim().trim_matches(['"', '\'']);
-    is_kgctx(program)?.then(|| (program.to_owned(), false))
+    let program = from_shell(rest.trim());
+    is_kgctx(&program)?.then_some((program, false))
+}
+
+fn is_kgctx(program: &str) -> Option<bool> {
+    Path::new(program.rsplit('\\').next()?).file_stem()?.to_str().map(|stem| stem == "kgctx")
+}
+
+fn from_shell(word: &str) -> String {
+    match word.strip_prefix('\'').and_then(|word| word.strip_suffix('\'')) {
+        Some(inside) => inside.replace(r"'\''", "'"),
+        None => word.trim_matches('"').to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -308,6 +325,10 @@ mod tests {
         check(r#"{"command":"kgctx","args":["hook","opencode"]}"#, None);
         check(r#"{"command":"kgctx hook claude-code"}"#, Some(("kgctx", false)));
         check(r#"{"command":"\"/a b/kgctx\"  hook claude-code "}"#, Some(("/a b/kgctx", false)));
+        check(
+            r#"{"command":"'/a b/it'\\''s/kgctx' hook claude-code"}"#,
+            Some(("/a b/it's/kgctx", false)),
+        );
         check(r#"{"command":"other hook claude-code"}"#, None);
         check(r#"{"command":"kgctx hook claude-code | tee x"}"#, None);
         check(r#"{"command":""}"#, None);
@@ -316,12 +337,12 @@ mod tests {
     #[test]
     fn an_old_path_is_replaced_and_a_second_copy_goes() {
         let before = r#"{"hooks":{"SessionStart":[{"matcher":"startup","hooks":[{"type":"command","command":"/old/kgctx","args":["hook","claude-code"]},{"type":"command","command":"mine"}]},{"hooks":[{"type":"command","command":"kgctx hook claude-code"}]}]}}"#;
-        let after = file(before).with_hooks("/new/kgctx").unwrap();
-        let expected = ["SessionStart", "UserPromptSubmit", "SessionEnd"];
+        let after = file(before).with_hooks("/new/kgctx", Parts::default()).unwrap();
+        let expected = ["SessionStart", "UserPromptSubmit", "PreCompact", "SessionEnd"];
         let of = |event: &str| (event.to_owned(), "/new/kgctx".to_owned());
         assert_eq!(programs(&after), expected.map(of));
-        assert!(after.text.starts_with(r#"{"hooks":{"SessionStart":[{"matcher":"startup","hooks":[{"type":"command","command":"/new/kgctx","args":["hook","claude-code"],"timeout":5},{"type":"command","command":"mine"}]}],"#), "{}", after.text);
-        assert_eq!(after.with_hooks("/new/kgctx").unwrap(), after);
+        assert!(after.text.starts_with(r#"{"hooks":{"SessionStart":[{"matcher":"startup","hooks":[{"type":"command","command":"/new/kgctx hook claude-code","timeout":5},{"type":"command","command":"mine"}]}],"#), "{}", after.text);
+        assert_eq!(after.with_hooks("/new/kgctx", Parts::default()).unwrap(), after);
         let without = after.without_hooks(None).unwrap();
         assert_eq!(
             without.text,
@@ -330,15 +351,84 @@ mod tests {
     }
 
     #[test]
+    fn every_program_is_found_again_behind_its_quotes() {
+        for program in
+            ["kgctx", "/a/b-c_d.e/kgctx", "/a b/kgctx", "/it's/$HOME/`x`/kgctx", "/ü/kgctx"]
+        {
+            let with = file("{}").with_hooks(program, Parts::default()).unwrap();
+            assert!(programs(&with).iter().all(|(_, found)| found == program), "{}", with.text);
+            assert_eq!(with.with_hooks(program, Parts::default()).unwrap(), with);
+        }
+    }
+
+    #[test]
+    fn hooks_of_the_users_own_come_back() {
+        let own = r#"{"type":"command","command":"/old/kgctx hook claude-code","timeout":60}"#;
+        let twice = format!(r#"{{"hooks":{{"SessionStart":[{{"hooks":[{own},{own}]}}]}}}}"#);
+        let one = format!(
+            r#"{{"hooks":{{"SessionStart":[{{"matcher":"startup","hooks":[{own}]}}]}},"a":1}}"#
+        );
+        for before in [&one, &twice] {
+            let before = file(before);
+            let with = before.with_hooks("kgctx", Parts::default()).unwrap();
+            assert_eq!(with.our_hooks().len(), 4);
+            // Somebody has edited the file since.
+            let edited = file(&with.text.replacen('{', r#"{"mine":2,"#, 1));
+            let without = edited.without_hooks(Some(&before)).unwrap();
+            assert_eq!(programs(&without), programs(&before), "{}", without.text);
+            let n_own = without.text.matches(r#""timeout":60"#).count();
+            assert_eq!(n_own, before.our_hooks().len(), "{}", without.text);
+            // Hooks that are gone do not come back.
+            let gone = file(r#"{"mine":2}"#);
+            assert_eq!(gone.without_hooks(Some(&before)).unwrap(), gone);
+        }
+        let with = file(&one).with_hooks("kgctx", Parts::default()).unwrap();
+        assert_eq!(with.without_hooks(Some(&file(&one))).unwrap().text, one);
+    }
+
+    #[test]
+    fn a_1_45_the_status_line_of_the_user_is_run_as_before_and_comes_back() {
+        // A-1.45
+        let parts = Parts { monitor: true, status_line: true };
+        for (before, command) in [
+            (r#"{"a":1}"#, "kgctx monitor statusline"),
+            (
+                r#"{"statusLine": {"type":"command", "command":"~/.claude/line.sh \u0041 'x'","padding":0}}"#,
+                r"kgctx monitor statusline -- sh -c '~/.claude/line.sh A '\''x'\'''",
+            ),
+        ] {
+            let before = file(before);
+            let with = before.with_hooks("kgctx", parts).unwrap();
+            assert_eq!(with.our_hooks().len(), 5);
+            assert!(with.has_status_line() && with.has_monitor() && !before.is_ours());
+            let json: serde_json::Value = serde_json::from_str(&with.text).unwrap();
+            assert_eq!(json["statusLine"]["command"], command);
+            // It stays as it is when it is installed again, with or without being asked for.
+            assert_eq!(with.with_hooks("kgctx", Parts::default()).unwrap(), with);
+            let moved = with.with_hooks("/opt/kgctx", Parts::default()).unwrap();
+            assert_eq!(moved.with_hooks("kgctx", parts).unwrap(), with);
+            assert_eq!(with.without_hooks(Some(&before)).unwrap(), before);
+            let alone = with.without_hooks(None).unwrap();
+            let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+            assert_eq!(value(&alone.text), value(&before.text));
+        }
+        assert!(!file("{}").with_hooks("kgctx", Parts::default()).unwrap().has_monitor());
+        for odd in [r#"{"statusLine":7}"#, r#"{"statusLine":{}}"#] {
+            let error = file(odd).with_hooks("kgctx", parts).unwrap_err().to_string();
+            assert!(error.contains("no command"), "{error}");
+        }
+    }
+
+    #[test]
     fn lists_that_were_empty_before_stay() {
         for before in [r#"{"hooks":{}}"#, r#"{"hooks":{"SessionEnd":[],"Stop":[]}}"#, r#"{"a":1}"#]
         {
             let before = file(before);
-            let with = before.with_hooks("kgctx").unwrap();
-            assert_eq!(with.our_hooks().len(), 3);
+            let with = before.with_hooks("kgctx", Parts::default()).unwrap();
+            assert_eq!(with.our_hooks().len(), 4);
             assert_eq!(with.without_hooks(Some(&before)).unwrap(), before);
         }
-        let alone = file("").with_hooks("kgctx").unwrap();
+        let alone = file("").with_hooks("kgctx", Parts::default()).unwrap();
         assert!(alone.without_hooks(None).unwrap().is_empty());
     }
 

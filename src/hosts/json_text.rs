@@ -95,7 +95,17 @@ impl JsonText {
     }
 
     pub(super) fn read<T: DeserializeOwned>(&self, node: &Node) -> Option<T> {
-        serde_json::from_str(&self.text[node.value.clone()]).ok()
+        serde_json::from_str(self.raw(node)).ok()
+    }
+
+    /// A node's value as it is written.
+    pub(super) fn raw(&self, node: &Node) -> &str {
+        &self.text[node.value.clone()]
+    }
+
+    /// Returns the text with a node's value replaced by a text.
+    pub(super) fn replaced_by(&self, node: &Node, raw: &str) -> serde_json::Result<JsonText> {
+        self.spliced(node.value.clone(), raw)
     }
 
     /// Returns the text with a node's value replaced.

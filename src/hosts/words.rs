@@ -1,11 +1,12 @@
 //! Events and replies of the hosts that read our standard output.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::core::host::Host;
 use crate::hosts::amplifier::Amplifier;
-use crate::hosts::claude_code::ClaudeCode;
+use crate::hosts::claude_code::{ClaudeCode, Guest};
+use crate::system::environment::Environment;
 
 /// The event and reply formats of one host.
 pub trait HostWords: Sync {
@@ -14,6 +15,47 @@ pub trait HostWords: Sync {
 
     /// The reply to an event that injects a context.
     fn context(&self, event: EventKind, text: &str) -> String;
+
+    /// The host that really calls, if it is not the one for which the hook was installed.
+    fn guest(&self, _json: &[u8], _environment: &Environment) -> Option<&'static Guest> {
+        None
+    }
+
+    /// Whether the hook was installed for another host.
+    fn is_guest(&self) -> bool {
+        false
+    }
+
+    /// Whether the sender of an event reports later what became of the context, by its receipt. Otherwise the context is
+    /// delivered with the last byte of the reply.
+    fn is_confirmed(&self, _event: EventKind) -> bool {
+        false
+    }
+
+    /// The reply to an event whose sender reports what became of the context.
+    fn confirmed_context(&self, event: EventKind, text: &str, _receipt: Option<i64>) -> String {
+        self.context(event, text)
+    }
+
+    /// Whether a session keeps its context when it is resumed.
+    fn keeps_context(&self) -> bool {
+        true
+    }
+
+    /// The transcript of a session that started in a folder, for a host that does not tell its place.
+    fn transcript(
+        &self,
+        _environment: &Environment,
+        _folder: &Path,
+        _session: &str,
+    ) -> Option<PathBuf> {
+        None
+    }
+
+    /// The reply that tells the summariser of a compaction what to keep, if the host passes that on.
+    fn to_summariser(&self, _text: &str) -> Option<String> {
+        self.nothing()
+    }
 
     /// Whether a session receives its context at a prompt, because replies to its start are lost.
     fn starts_at_prompt(&self) -> bool {
@@ -28,6 +70,11 @@ pub trait HostWords: Sync {
     /// The reply without a context that tells the user something, and not the model, if the host supports that.
     fn notice(&self, _text: &str) -> Option<String> {
         self.nothing()
+    }
+
+    /// Whether the host shows that no person takes part in the session.
+    fn is_scripted(&self, _environment: &Environment) -> bool {
+        false
     }
 
     /// Exports a session's id to its shells, if the host supports that.
@@ -46,6 +93,8 @@ pub struct SessionEvent {
     pub kind: EventKind,
     /// The text of a prompt that waits.
     pub prompt: Option<String>,
+    /// The most characters that the session takes, if its host limits them.
+    pub max_chars: Option<usize>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,8 +103,16 @@ pub enum EventKind {
     Started(StartCause),
     /// A prompt waits for our reply.
     Prompted,
+    /// A tool was used. The reply reaches the model before its next step.
+    ToolUsed,
+    /// A summary is about to replace the conversation. It may come to nothing.
+    Compacting,
     /// `is_cleared`: the user cleared the session.
     Ended { is_cleared: bool },
+    /// The context of this receipt is in the session.
+    Delivered { receipt: i64 },
+    /// The context of this receipt was not used.
+    Released { receipt: i64 },
 }
 
 /// Why a session starts.
@@ -112,8 +169,15 @@ mod tests {
         let asked = r#"{"event":"prompt:submit","session_id":"s","prompt":"Why?"}"#;
         let (session, folder) = ("s".to_owned(), PathBuf::from("."));
         let (kind, prompt) = (EventKind::Prompted, Some("Why?".to_owned()));
-        let prompted =
-            SessionEvent { session, folder, transcript: None, silence: None, kind, prompt };
+        let prompted = SessionEvent {
+            session,
+            folder,
+            transcript: None,
+            silence: None,
+            kind,
+            prompt,
+            max_chars: None,
+        };
         assert_eq!(read(Host::Amplifier, asked), Some(prompted));
         assert_eq!(read(Host::Amplifier, r#"{"event":"session:start","session_id":"s"}"#), None);
         let child = r#"{"event":"prompt:submit","session_id":"s","parent_id":"p"}"#;

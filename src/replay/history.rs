@@ -36,7 +36,7 @@ impl VaultHistory {
             return Err(ReplayError::Wrong(message));
         };
         let folder = if below.is_empty() { String::new() } else { format!("{below}/") };
-        let Some(git) = GitProgram::find(repository.checkout)? else {
+        let Some(git) = GitProgram::find(repository.checkout, None)? else {
             let message = "a replay reads the history with git, and git is not installed";
             return Err(ReplayError::Wrong(message.to_owned()));
         };

@@ -58,6 +58,6 @@ fn ask(question: ServiceQuestion, limit: Duration, secrets: Option<Secrets>) -> 
     let (version, host) = (VERSION.to_owned(), Process::host());
     let call = Call { version, patience_ms, environment, host, question };
     let call = serde_json::to_vec(&call).ok()?;
-    let reply = instance::ask(&directories, &call, limit).ok()?;
+    let reply = instance::ask(&directories, call, limit)?;
     serde_json::from_slice(&reply).ok()
 }

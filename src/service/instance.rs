@@ -8,13 +8,14 @@ use std::io::{self, Read, Write};
 use std::net::Shutdown;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::core::time_limits;
 use crate::service::run::ServeError;
 use crate::system::directories::{self, Directories};
+use crate::system::within::within;
 
 /// An upper limit for replies: a context has a few thousand tokens.
 const LONGEST_REPLY: u64 = 64 * 1024 * 1024;
@@ -70,12 +71,17 @@ fn socket(directories: &Directories) -> PathBuf {
     directories.state.join("service.sock")
 }
 
-/// Sends a question to the service and returns its reply. An error means that no service runs, or
-/// that it has not answered within `limit`.
-pub fn ask(directories: &Directories, question: &[u8], limit: Duration) -> io::Result<Vec<u8>> {
-    let mut stream = UnixStream::connect(socket(directories))?;
-    stream.set_write_timeout(Some(limit))?;
-    stream.set_read_timeout(Some(limit))?;
+/// Sends a question to the service and returns its whole reply; `None` if no service runs, or if
+/// the reply is not complete within `limit`.
+pub fn ask(directories: &Directories, question: Vec<u8>, limit: Duration) -> Option<Vec<u8>> {
+    let socket = socket(directories);
+    // Timeouts of a socket limit each step alone: one byte at a time would take forever, and
+    // connecting has no timeout.
+    within(limit, move || exchange(&socket, &question).ok())?
+}
+
+fn exchange(socket: &Path, question: &[u8]) -> io::Result<Vec<u8>> {
+    let mut stream = UnixStream::connect(socket)?;
     stream.write_all(question)?;
     stream.shutdown(Shutdown::Write)?;
     let mut reply = Vec::new();

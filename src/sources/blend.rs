@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::core::context::found::{
-    ConceptDetail, ConceptDetails, FoundConcept, FoundNote, Link, NEIGHBOURS, RECENT, SEARCHED,
-    Signal,
+    ConceptDetail, ConceptDetails, FoundConcept, FoundNote, Link, RECENT, SEARCHED, Signal,
 };
+use crate::core::context::rank::Expansion;
 use crate::core::note::concept::Concept;
 use crate::core::time::Timestamp;
 use crate::sources::local_index::LocalIndex;
@@ -31,12 +31,14 @@ impl Blended {
         }
     }
 
-    /// [`Source::recent`] for another thread, through another connection; `None` without an index.
+    /// [`Source::recent`] for another thread, through another connection; `None` without an index, or with one that
+    /// no other connection has.
     pub(crate) fn recent_elsewhere(
         &self,
         now: Option<Timestamp>,
     ) -> Option<impl FnOnce() -> SourceAnswer<Vec<FoundNote>> + use<>> {
-        let workspace = Arc::clone(&self.index.as_ref()?.workspace);
+        let local = self.index.as_ref().filter(|local| !local.index.is_in_memory())?;
+        let workspace = Arc::clone(&local.workspace);
         let beside = self.beside.clone();
         Some(move || {
             let index = workspace.last_index()?;
@@ -60,8 +62,13 @@ impl Source for Blended {
             .map_or_else(|| Ok(RankedNotes::default()), |index| index.notes(question))
     }
 
-    fn around(&self, concepts: &[FoundConcept], n_expanded: usize) -> SourceAnswer<ConceptDetails> {
-        self.ask(|source| source.around(concepts, n_expanded), |a, b| details(a, b, NEIGHBOURS))
+    fn around(
+        &self,
+        concepts: &[FoundConcept],
+        expansion: Expansion,
+    ) -> SourceAnswer<ConceptDetails> {
+        let most = expansion.n_neighbours;
+        self.ask(|source| source.around(concepts, expansion), |a, b| details(a, b, most))
     }
 }
 

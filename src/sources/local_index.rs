@@ -1,13 +1,16 @@
 //! The index as a source.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
 use crate::core::context::found::{
-    ConceptDetail, ConceptDetails, FoundConcept, FoundNote, Link, NEIGHBOURS, RaisedNote,
+    ConceptDetail, ConceptDetails, FoundConcept, FoundNote, Link, OpenThread, RaisedNote,
     RankedNote, SEARCHED, SPEAKING, Signal, Uncommitted,
 };
+use crate::core::context::rank::{Expansion, Ranking};
+use crate::core::note::concept::Concept;
 use crate::core::quote::passage::Passage;
 use crate::core::relevance::branch::{self, BRANCH};
 use crate::core::relevance::prompt::{Matches, WORTH_ADDING};
@@ -18,7 +21,9 @@ use crate::sources::blend::links;
 use crate::sources::recent::{RecentQuestion, newest};
 use crate::sources::search::{best_at_start, uri};
 use crate::sources::source::{NotesQuestion, RankedNotes, Source, SourceAnswer};
-use crate::store::index::{Index, IndexError, Neighbour, NoteCard, NoteId, RankedCard};
+use crate::store::index::{
+    Index, IndexError, Nearness, Neighbour, NoteCard, NoteId, RankedCard, ThreadCard,
+};
 use crate::system::git::uncommitted::uncommitted;
 use crate::workspace::Workspace;
 
@@ -27,6 +32,8 @@ const TELLING: f64 = 0.5;
 
 /// The number of newest notes that name files of code and are looked through.
 const MOST_NAMING: usize = 2_000;
+/// The number of newest sessions that go on and are looked at.
+const MOST_THREADS: usize = 50;
 /// The number of notes that uncommitted files raise.
 const MOST_RAISED: usize = 12;
 
@@ -53,7 +60,14 @@ pub(crate) struct LocalIndex {
 impl LocalIndex {
     fn found(&self, note: NoteId, card: NoteCard, signal: Signal) -> Result<FoundNote, IndexError> {
         let (uri, concepts) = (uri(&self.workspace, &card), self.index.concepts_of(note)?);
-        let NoteCard { title, excerpt, modified, .. } = card;
+        let NoteCard { modified, .. } = card;
+        let (title, excerpt) = match self.workspace.settings.rank.value {
+            // The seed's layout knows titles and first sentences alone.
+            Ranking::Notes if card.subject.is_some() => {
+                (card.shown_title(), self.index.quote(note)?)
+            }
+            _ => (card.title, card.excerpt),
+        };
         Ok(FoundNote { uri, title, excerpt, concepts, modified, signal })
     }
 
@@ -105,6 +119,27 @@ impl LocalIndex {
         }
         ranked.truncate(limit);
         Ok(ranked)
+    }
+
+    /// What goes on about a project: what names it comes first, then the newest.
+    fn threads(&self, index: &Index, project: Option<&str>) -> Result<Vec<OpenThread>, IndexError> {
+        let Some(project) = project.and_then(Concept::parse) else { return Ok(Vec::new()) };
+        let mut near = Vec::new();
+        for thread in index.threads(MOST_THREADS)? {
+            let nearness = index.nearness(thread.note, &project)?;
+            if nearness > Nearness::Far {
+                near.push((nearness, thread));
+            }
+        }
+        // The sort is stable.
+        near.sort_by_key(|(nearness, _)| Reverse(*nearness));
+        let open = |ThreadCard { card, at, is_bare, .. }| OpenThread {
+            uri: uri(&self.workspace, &card),
+            title: card.shown_title(),
+            at,
+            is_bare,
+        };
+        Ok(near.into_iter().map(|(_, thread)| open(thread)).collect())
     }
 
     /// The uncommitted files that notes name, and those notes. `None` if there is nothing to tell them by.
@@ -162,10 +197,10 @@ impl LocalIndex {
         let passage = if place < n_passages { index.passage(note)? } else { Passage::default() };
         let note = FoundNote {
             uri: uri(&self.workspace, &card),
-            title: card.title,
+            modified: card.modified,
+            title: card.shown_title(),
             excerpt: quote,
             concepts,
-            modified: card.modified,
             signal,
         };
         Ok(RankedNote { note, passage, relevance: in_thousandths(relevance.score()) })
@@ -207,18 +242,25 @@ impl Source for LocalIndex {
             let notes = ranked.map(|(n, card)| self.ranked_note(index, n, card, n_passages));
             let notes = notes.collect::<Result<_, _>>()?;
             let uncommitted = checkout.map(|checkout| self.uncommitted(index, checkout, &spoken));
-            Ok(RankedNotes { notes, uncommitted: uncommitted.transpose()?.flatten() })
+            let threads = self.threads(index, question.project)?;
+            Ok(RankedNotes { notes, threads, uncommitted: uncommitted.transpose()?.flatten() })
         })?)
     }
 
-    fn around(&self, concepts: &[FoundConcept], n_expanded: usize) -> SourceAnswer<ConceptDetails> {
+    fn around(
+        &self,
+        concepts: &[FoundConcept],
+        Expansion { n_concepts, n_neighbours }: Expansion,
+    ) -> SourceAnswer<ConceptDetails> {
         Ok(self.index.consistently(|index| {
             let mut details = ConceptDetails::new();
             for (n, FoundConcept { concept, .. }) in concepts.iter().enumerate() {
                 let Some((row, notes)) = index.concept_and_notes(concept)? else { continue };
                 let own = index.own_note(concept)?;
                 let note = own.map(|card| (uri(&self.workspace, &card), card.excerpt));
-                let neighbours = if n < n_expanded { neighbours(index, row)? } else { Vec::new() };
+                let is_expanded = n < n_concepts;
+                let neighbours =
+                    if is_expanded { neighbours(index, row, n_neighbours)? } else { Vec::new() };
                 details.insert(concept.clone(), ConceptDetail { note, notes, neighbours });
             }
             Ok(details)
@@ -232,8 +274,8 @@ fn in_thousandths(score: f64) -> i64 {
 
 /// The concepts that share the most notes with one. Ignores the weights that decay daily: a context changes with the
 /// notes, not with the clock.
-fn neighbours(index: &Index, concept: i64) -> Result<Vec<Link>, IndexError> {
-    let neighbours = index.neighbours(concept, NEIGHBOURS, 0)?.into_iter();
+fn neighbours(index: &Index, concept: i64, most: usize) -> Result<Vec<Link>, IndexError> {
+    let neighbours = index.neighbours(concept, most, 0)?.into_iter();
     let link = |neighbour: Neighbour| Link { concept: neighbour.name, notes: neighbour.notes };
-    Ok(links(neighbours.map(link), NEIGHBOURS))
+    Ok(links(neighbours.map(link), most))
 }

@@ -5,7 +5,6 @@ pub mod call;
 mod cli;
 mod client;
 pub mod database;
-pub mod failure;
 mod memory;
 pub mod memory_db;
 mod notes;
@@ -17,7 +16,7 @@ use std::thread;
 use std::time::Instant;
 
 use crate::core::context::found::{ConceptDetails, FoundConcept, FoundNote, SEARCHED};
-use crate::core::context::rank::Ranking;
+use crate::core::context::rank::{Expansion, Ranking};
 use crate::core::context::receipt::{Fault, FaultSource};
 use crate::core::note::vault::Vault;
 use crate::core::settings::LinkStyle;
@@ -38,8 +37,8 @@ use crate::system::maenifold_places::Places;
 use crate::system::vault;
 use crate::workspace::Place;
 
-/// Chooses the preferred part. For `auto`: the database if it is up to date with its notes, otherwise the program if
-/// it exists, otherwise the index.
+/// Chooses the preferred part. `auto` starts no program: it is the index, except that the seed's ranking, which only
+/// counts, asks the database while that is up to date with its notes.
 pub(super) fn choose(place: &Place, now: Option<Timestamp>, until: Instant) -> Chosen {
     let Setting { value: preference, origin } = &place.settings.source;
     let preferred = format!("{origin} says so");
@@ -49,7 +48,7 @@ pub(super) fn choose(place: &Place, now: Option<Timestamp>, until: Instant) -> C
         (Ok(_), SourcePreference::Auto) if place.settings.rank.value == Ranking::Notes => {
             return Chosen::index("only the index ranks notes".to_owned());
         }
-        (Ok(places), SourcePreference::Auto) => return best_available(place, &places, now, until),
+        (Ok(places), SourcePreference::Auto) => return up_to_date(place, &places, now),
         (Ok(places), SourcePreference::Database) => {
             open_database(place, &places).and_then(|(memory, behind)| {
                 let faults = behind.map(|behind| Fault::new(FaultSource::Maenifold, behind));
@@ -74,35 +73,34 @@ pub(super) fn choose(place: &Place, now: Option<Timestamp>, until: Instant) -> C
     })
 }
 
-fn best_available(
-    place: &Place,
-    places: &Places,
-    now: Option<Timestamp>,
-    until: Instant,
-) -> Chosen {
-    let up_to_date = "memory.db knows all its notes as they are".to_owned();
+/// The database if it knows its notes as they are, otherwise the index.
+fn up_to_date(place: &Place, places: &Places, now: Option<Timestamp>) -> Chosen {
+    let because = "memory.db knows all its notes as they are".to_owned();
     let asked = open_database(place, places).and_then(|(memory, behind)| match behind {
-        Some(behind) => Ok(Err(behind)),
-        None => by_database(place, memory, now, up_to_date).map(Ok),
+        Some(behind) => Ok(Chosen::index(behind)),
+        None => by_database(place, memory, now, because),
     });
-    let (because, fault) = match asked {
-        Ok(Ok(chosen)) => return chosen,
-        Ok(Err(behind)) => (behind, None),
-        Err(_) if !places.database.exists() => ("there is no memory.db".to_owned(), None),
-        Err(reason) => (reason.clone(), Some(Fault::new(FaultSource::Maenifold, reason))),
-    };
-    let chosen = match Cli::find(place, places, until) {
-        // Killing the program while it unpacks its assets would leave them half unpacked.
-        Ok(_) if places.is_fresh() => {
-            Chosen::index(format!("{because}, and maenifold has yet to run for the first time"))
+    asked.unwrap_or_else(|reason| match places.database.exists() {
+        true => {
+            let faults = vec![Fault::new(FaultSource::Maenifold, &reason)];
+            Chosen { faults, ..Chosen::index(reason) }
         }
-        Ok(_) if failure::is_remembered(&place.directories.cache) => {
-            Chosen::index(format!("{because}, and its program failed less than an hour ago"))
-        }
-        Ok(program) => by_program(place, program, because),
-        Err(reason) => Chosen::index(format!("{because}, and {reason}")),
+        false => Chosen::index("there is no memory.db"),
+    })
+}
+
+/// The database for a session that cannot wait for its first index, however far it is behind its notes.
+pub(super) fn before_the_first_index(place: &Place, now: Option<Timestamp>) -> Option<Chosen> {
+    if place.settings.source.value != SourcePreference::Auto {
+        return None;
+    }
+    let places = memory_of(place).ok()?;
+    let (memory, behind) = open_database(place, &places).ok()?;
+    let because = match behind {
+        Some(behind) => format!("there is no index yet, and {behind}"),
+        None => "there is no index yet".to_owned(),
     };
-    Chosen { faults: fault.into_iter().collect(), ..chosen }
+    by_database(place, memory, now, because).ok()
 }
 
 fn by_database(
@@ -114,7 +112,12 @@ fn by_database(
     let project = place.project.name.as_deref();
     let (search, recent) = consistently(&mut memory, place, |memory| {
         let search = project.map(|project| memory.search(project, SEARCHED)).transpose()?;
-        Ok((search.unwrap_or_default(), memory.recent(RecentQuestion::of_last_day(now))?))
+        let found = (search.unwrap_or_default(), memory.recent(RecentQuestion::of_last_day(now))?);
+        // The seed's layout knows titles and first sentences alone.
+        match place.settings.rank.value {
+            Ranking::Frequency => Ok(found),
+            Ranking::Notes => Ok((memory.retold(found.0)?, memory.retold(found.1)?)),
+        }
     })?;
     let source = FromDatabase { search, recent, memory: Mutex::new(memory), place: place.clone() };
     let plan = Plan::Beside(Arc::new(source), Box::new(place.without_memory()));
@@ -127,8 +130,6 @@ fn by_program(place: &Place, program: Cli, because: String) -> Chosen {
         until: program.until,
         source: Arc::new(program),
         rest: place.without_memory(),
-        // Otherwise every session would wait for it again.
-        remember_failure: |place| failure::remember(&place.directories.cache),
     };
     Chosen::new(Plan::Slow(Arc::new(slow)), "cli", because)
 }
@@ -162,9 +163,13 @@ impl Source for FromDatabase {
         Ok(self.recent.clone())
     }
 
-    fn around(&self, concepts: &[FoundConcept], n_expanded: usize) -> SourceAnswer<ConceptDetails> {
+    fn around(
+        &self,
+        concepts: &[FoundConcept],
+        expansion: Expansion,
+    ) -> SourceAnswer<ConceptDetails> {
         let mut memory = self.memory.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let details = |memory: &Memory| memory.details(concepts, n_expanded);
+        let details = |memory: &Memory| memory.details(concepts, expansion);
         Ok(consistently(&mut memory, &self.place, details)?)
     }
 }

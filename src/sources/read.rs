@@ -230,7 +230,8 @@ fn unfit_words(uri: &str, from: usize, limit: Limit, unfit: Unfit) -> String {
 }
 
 fn named(workspace: &Workspace, card: &NoteCard) -> NamedNote {
-    NamedNote { uri: uri(workspace, card), path: path(workspace, card), title: card.title.clone() }
+    let title = card.clone().shown_title();
+    NamedNote { uri: uri(workspace, card), path: path(workspace, card), title }
 }
 
 fn head(note: &NamedNote) -> NoteHead<'_> {

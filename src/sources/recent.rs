@@ -42,7 +42,8 @@ pub fn answer(
     newest(workspace, index, question)?.into_answer(|(note, card)| {
         let (uri, concepts) = (uri(workspace, &card), index.concepts_of(note)?);
         let path = Some(path(workspace, &card));
-        Ok(RecentItem { uri, path, title: card.title, modified: card.modified, concepts })
+        let modified = card.modified;
+        Ok(RecentItem { uri, path, title: card.shown_title(), modified, concepts })
     })
 }
 

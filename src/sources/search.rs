@@ -56,10 +56,10 @@ pub fn answer(
     let hits = ranked.into_iter().map(|Ranked { note, matched, score }| {
         let card = index.card(note)?;
         let (uri, path) = (uri(workspace, &card), Some(path(workspace, &card)));
-        let snippet = snippet_of(workspace, &card, &terms).unwrap_or(card.excerpt);
+        let snippet = snippet_of(workspace, &card, &terms).unwrap_or_else(|| card.excerpt.clone());
         let snippet = secrets::mask(&snippet).into_owned();
         let concepts = index.concepts_of(note)?;
-        Ok(SearchHit { uri, path, title: card.title, score, matched, snippet, concepts })
+        Ok(SearchHit { uri, path, title: card.shown_title(), score, matched, snippet, concepts })
     });
     let results = hits.collect::<Result<_, IndexError>>()?;
     Ok(SearchAnswer { query: query.to_owned(), results })

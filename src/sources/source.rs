@@ -4,8 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::core::context::found::{
-    ConceptDetails, FoundConcept, FoundNote, RankedNote, Uncommitted,
+    ConceptDetails, FoundConcept, FoundNote, OpenThread, RankedNote, Uncommitted,
 };
+use crate::core::context::rank::Expansion;
 use crate::core::context::supplement::Given;
 use crate::core::relevance::prompt::Prompt;
 use crate::core::time::Timestamp;
@@ -23,8 +24,12 @@ pub(crate) trait Source {
         Ok(RankedNotes::default())
     }
 
-    /// What the source knows about concepts, with the neighbours of the first `n_expanded`.
-    fn around(&self, concepts: &[FoundConcept], n_expanded: usize) -> SourceAnswer<ConceptDetails>;
+    /// What the source knows about concepts, with the neighbours of the first ones.
+    fn around(
+        &self,
+        concepts: &[FoundConcept],
+        expansion: Expansion,
+    ) -> SourceAnswer<ConceptDetails>;
 
     /// Both questions for notes; in parallel if the source can.
     fn search_and_recent(
@@ -45,6 +50,8 @@ pub(crate) struct NotesQuestion<'a> {
     pub(crate) n_at_length: usize,
     /// The session's prompt, if it is known.
     pub(crate) prompt: Option<&'a Prompt>,
+    /// The project's name.
+    pub(crate) project: Option<&'a str>,
     /// The branch that the session works on.
     pub(crate) branch: Option<&'a str>,
     /// What the session already has: then only other notes are wanted, and only those that are worth adding to the
@@ -54,10 +61,11 @@ pub(crate) struct NotesQuestion<'a> {
     pub(crate) checkout: Option<&'a Path>,
 }
 
-/// The notes that a session most likely needs, and what its uncommitted files say of them.
+/// The notes that a session most likely needs, what its uncommitted files say of them, and what goes on.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RankedNotes {
     pub(crate) notes: Vec<RankedNote>,
+    pub(crate) threads: Vec<OpenThread>,
     pub(crate) uncommitted: Option<Uncommitted>,
 }
 
@@ -71,6 +79,8 @@ pub(crate) struct SourceError {
     pub(crate) reason: String,
     /// Whether the index must be rebuilt.
     pub(crate) is_damage: bool,
+    /// Whether nothing went wrong but that the time was over.
+    pub(crate) is_late: bool,
     /// The concept details that are known nevertheless.
     pub(crate) partial: ConceptDetails,
 }

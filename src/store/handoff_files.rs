@@ -4,7 +4,7 @@
 use std::fs::{self, File};
 use std::io::{self, Read as _, Write};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::core::handoff::HandoffId;
 use crate::core::handoff::document::{self, Read};
@@ -16,6 +16,24 @@ use crate::system::vault;
 
 /// The longest document.
 pub const MAX_BYTES: u64 = 1024 * 1024;
+/// The folder of all documents, below the state's.
+const FOLDER: &str = "handoffs";
+
+/// The scopes that have documents, sorted.
+pub fn scopes(directories: &Directories) -> io::Result<Vec<String>> {
+    let entries = match fs::read_dir(directories.state.join(FOLDER)) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let name = |entry: io::Result<fs::DirEntry>| {
+        let entry = entry.ok().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))?;
+        entry.file_name().into_string().ok()
+    };
+    let mut scopes: Vec<String> = entries.filter_map(name).collect();
+    scopes.sort();
+    Ok(scopes)
+}
 
 #[derive(Debug, Clone)]
 pub struct HandoffFiles {
@@ -24,7 +42,11 @@ pub struct HandoffFiles {
 
 impl HandoffFiles {
     pub fn new(directories: &Directories, scope: &str) -> HandoffFiles {
-        HandoffFiles { folder: directories.state.join("handoffs").join(scope) }
+        HandoffFiles { folder: directories.state.join(FOLDER).join(scope) }
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.folder
     }
 
     pub fn path(&self, id: &HandoffId) -> PathBuf {

@@ -7,6 +7,7 @@ mod changes;
 mod edges;
 mod gone;
 mod history;
+mod known;
 mod links;
 mod place;
 mod ranking;
@@ -14,13 +15,15 @@ mod read;
 mod rows;
 mod store;
 mod update;
+mod worktree;
 
 use serde::Serialize;
 use thiserror::Error;
 
 pub use build::Builder;
 pub use changes::Changes;
-pub use read::{Index, Neighbour, NoteCard, RankedCard};
+pub use known::{KnownFile, KnownFiles};
+pub use read::{Index, Nearness, Neighbour, NoteCard, RankedCard, ThreadCard};
 pub use store::{Store, Unusable, WriterLock};
 pub use update::{Outcome, Updater};
 
@@ -30,7 +33,7 @@ use crate::core::settings::Settings;
 /// Identifies our files among all SQLite files: "kgcx" in ASCII.
 const APPLICATION_ID: i32 = 0x6b67_6378;
 /// Increases with every change of the schema, or of the meaning of stored data.
-const SCHEMA_VERSION: i32 = 5;
+const SCHEMA_VERSION: i32 = 7;
 const TABLES: &str = include_str!("../../schema/index/0001_index.sql");
 const LOOKUPS: &str = include_str!("../../schema/index/0002_lookups.sql");
 

@@ -2,12 +2,17 @@
 //! cannot be rebuilt, so it is only ever migrated.
 
 mod claims;
+mod contexts;
+mod damage;
 mod handoffs;
 mod installations;
 mod receipts;
+mod repair;
 mod schema;
 mod sessions;
+mod usage;
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -15,20 +20,41 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Params, Transaction, Transactio
 use thiserror::Error;
 
 pub use crate::store::state::claims::{Claim, Token};
-pub use crate::store::state::handoffs::Stepped;
+pub use crate::store::state::contexts::{ContextRecord, LiveContext, StatusLine};
+pub use crate::store::state::handoffs::{Adoption, Stepped};
+pub use crate::store::state::repair::Repair;
 pub use crate::store::state::sessions::{Ending, SessionOrigin};
 
 use crate::store::state::schema::{APPLICATION_ID, STEPS};
+use crate::store::state::usage::Unlocked;
 use crate::system::directories;
+
+/// The name of the database in its folder.
+const DATABASE: &str = "state.db";
 
 #[derive(Debug, Error)]
 pub enum StateError {
     #[error("cannot use {}: {cause}; check its permissions and the disk", path.display())]
     Io { path: PathBuf, cause: std::io::Error },
-    #[error("{} was written by a newer version of kgctx; update this one", path.display())]
+    #[error(
+        "{} was written by a newer version of kgctx; update this one, without which sessions get notes and no handoffs",
+        path.display()
+    )]
     Newer { path: PathBuf },
-    #[error("{} is not kgctx's state; move it away", path.display())]
+    #[error(
+        "{} is not kgctx's state; `kgctx handoff reconcile --repair` sets it aside and makes a new one",
+        path.display()
+    )]
     Foreign { path: PathBuf },
+    #[error(
+        "{} is damaged: {what}; `kgctx handoff reconcile --repair` sets it aside and makes a new one",
+        path.display()
+    )]
+    Damaged { path: PathBuf, what: String },
+    #[error("{} is being repaired by another process; try again in a moment", path.display())]
+    InRepair { path: PathBuf },
+    #[error("another process uses {}; try again when it has ended", path.display())]
+    InUse { path: PathBuf },
     #[error("cannot use {}: {cause}", path.display())]
     Database { path: PathBuf, cause: rusqlite::Error },
     #[error("a receipt in {} cannot be read: {cause}", path.display())]
@@ -41,11 +67,14 @@ pub type Result<T, E = StateError> = std::result::Result<T, E>;
 impl StateError {
     /// Whether another process only blocks the database at the moment.
     pub fn is_transient(&self) -> bool {
-        let StateError::Database { cause, .. } = self else { return false };
-        matches!(
-            cause.sqlite_error_code(),
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
-        )
+        match self {
+            StateError::InRepair { .. } | StateError::InUse { .. } => true,
+            StateError::Database { cause, .. } => matches!(
+                cause.sqlite_error_code(),
+                Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
+            ),
+            _ => false,
+        }
     }
 }
 
@@ -53,35 +82,54 @@ pub struct State {
     connection: Connection,
     path: PathBuf,
     patience: Duration,
+    /// Keeps a repair from replacing the file. Released after the connection is closed.
+    _shared: Option<File>,
 }
 
 impl State {
     /// Opens the database in `folder`, and creates it if necessary. Waits up to `patience` for
     /// another process.
     pub fn open(folder: &Path, patience: Duration) -> Result<State> {
-        let path = folder.join("state.db");
-        let io = |cause| StateError::Io { path: path.clone(), cause };
-        // One check is enough in the usual case, where the file exists.
+        let shared = State::share(folder, patience)?;
+        repair::check_finished(folder)?;
+        let path = folder.join(DATABASE);
         if !path.exists() {
-            directories::create_private(folder).map_err(io)?;
-            directories::private_file(&path).map_err(io)?;
+            directories::private_file(&path)
+                .map_err(|cause| StateError::Io { path: path.clone(), cause })?;
         }
-        let database = |cause| StateError::Database { path: path.clone(), cause };
+        Ok(State { _shared: shared, ..State::connect(&path, patience)? })
+    }
+
+    /// Opens a database that is there, and brings it to the current version.
+    fn connect(path: &Path, patience: Duration) -> Result<State> {
+        damage::check_plain(path)?;
+        let failed = |cause| StateError::of(path, cause);
         // Only one thread at a time uses the connection.
         let access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let mut connection = Connection::open_with_flags(&path, access).map_err(database)?;
-        let (application, version) = schema::prepare(&connection, patience).map_err(database)?;
+        let mut connection = Connection::open_with_flags(path, access).map_err(failed)?;
+        let (application, version) = schema::prepare(&connection, patience).map_err(failed)?;
+        let path = path.to_path_buf();
         let is_ours = match usize::try_from(version) {
-            Ok(version) if version == STEPS.len() => application == APPLICATION_ID,
             Ok(version) if version < STEPS.len() => {
-                schema::migrate(&mut connection).map_err(database)?
+                schema::migrate(&mut connection).map_err(|cause| StateError::of(&path, cause))?
             }
-            _ => return Err(StateError::Newer { path }),
+            _ => application == APPLICATION_ID,
         };
         if !is_ours {
             return Err(StateError::Foreign { path });
         }
-        Ok(State { connection, path, patience })
+        if version > STEPS.len() as i64 || version < 0 {
+            return Err(StateError::of_version(path, version));
+        }
+        Ok(State { connection, path, patience, _shared: None })
+    }
+
+    /// Shares the folder with other processes; fails if a repair takes longer than `patience`.
+    fn share(folder: &Path, patience: Duration) -> Result<Option<File>> {
+        usage::share(folder, patience).map_err(|unlocked| match unlocked {
+            Unlocked::Busy => StateError::InRepair { path: folder.join(DATABASE) },
+            Unlocked::Io(cause) => StateError::Io { path: folder.join(DATABASE), cause },
+        })
     }
 
     /// From now on, every commit survives a loss of power.
@@ -91,29 +139,32 @@ impl State {
 
     /// Opens the database in `folder`; `None` if it does not exist.
     pub fn open_if_there(folder: &Path, patience: Duration) -> Result<Option<State>> {
-        let is_there = folder.join("state.db").exists();
+        let is_there = folder.join(DATABASE).exists();
         is_there.then(|| State::open(folder, patience)).transpose()
     }
 
     /// Opens the database in `folder` read-only; `None` if it does not exist. Neither creates nor
     /// migrates it.
     pub fn look(folder: &Path, patience: Duration) -> Result<Option<State>> {
-        let path = folder.join("state.db");
+        let path = folder.join(DATABASE);
         if !path.exists() {
-            return Ok(None);
+            return repair::check_finished(folder).map(|()| None);
         }
-        let database = |cause| StateError::Database { path: path.clone(), cause };
+        let _shared = State::share(folder, patience)?;
+        repair::check_finished(folder)?;
+        damage::check_plain(&path)?;
+        let failed = |cause| StateError::of(&path, cause);
         let access = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(&path, access).map_err(database)?;
-        connection.busy_timeout(patience).map_err(database)?;
-        let (application, version) = schema::identify(&connection).map_err(database)?;
+        let connection = Connection::open_with_flags(&path, access).map_err(failed)?;
+        connection.busy_timeout(patience).map_err(failed)?;
+        let (application, version) = schema::identify(&connection).map_err(failed)?;
         if application != APPLICATION_ID {
             return Err(StateError::Foreign { path });
         }
-        if usize::try_from(version).is_ok_and(|version| version > STEPS.len()) {
-            return Err(StateError::Newer { path });
+        if version > STEPS.len() as i64 || version < 0 {
+            return Err(StateError::of_version(path, version));
         }
-        Ok(Some(State { connection, path, patience }))
+        Ok(Some(State { connection, path, patience, _shared }))
     }
 
     /// Writes, and keeps the log short.
@@ -151,7 +202,7 @@ impl State {
     }
 
     fn failed(&self, cause: rusqlite::Error) -> StateError {
-        StateError::Database { path: self.path.clone(), cause }
+        StateError::of(&self.path, cause)
     }
 }
 

@@ -47,6 +47,11 @@ impl Environment {
         self
     }
 
+    /// Whether a service for continuous integration started this: all of them set `CI`.
+    pub fn is_in_ci(&self) -> bool {
+        self.get("CI").is_some_and(|value| !value.eq_ignore_ascii_case("false") && value != "0")
+    }
+
     pub fn home(&self) -> Option<PathBuf> {
         self.path("HOME").filter(|home| home.is_absolute())
     }
@@ -55,8 +60,8 @@ impl Environment {
     /// this one; `None` if one is not UTF-8.
     pub fn relevant(&self, secrets: Secrets) -> Option<BTreeMap<String, String>> {
         // PATH, because maenifold's program is searched there.
-        const NAMES: [&str; 5] =
-            ["HOME", "PATH", "TOKEN_LIMIT", "CLI_TIMEOUT", "SESSION_START_ENABLED"];
+        const NAMES: [&str; 6] =
+            ["CI", "HOME", "PATH", "TOKEN_LIMIT", "CLI_TIMEOUT", "SESSION_START_ENABLED"];
         let is_relevant = |name: &str| {
             NAMES.contains(&name)
                 || ["KGCTX_", "MAENIFOLD_", "XDG_"].iter().any(|start| name.starts_with(start))

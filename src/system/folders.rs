@@ -4,6 +4,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::Access;
+
+use crate::system::{atomic_file, directories};
+
 /// The missing folders above a file, outermost first.
 pub fn missing(file: &Path) -> Vec<PathBuf> {
     let above = file.ancestors().skip(1);
@@ -30,10 +34,42 @@ pub fn remove<'a>(folders: impl IntoIterator<Item = &'a PathBuf>) {
     let _ = folders.into_iter().try_for_each(fs::remove_dir);
 }
 
+/// Whether a file has exactly this text; `None` if it does not exist.
+pub fn has_text(file: &Path, text: &str) -> Option<bool> {
+    match fs::read(file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        read => Some(read.is_ok_and(|bytes| bytes == text.as_bytes())),
+    }
+}
+
+/// Writes a file in a folder of kgctx's own, which it creates.
+pub fn write_own(path: &Path, text: &str) -> io::Result<()> {
+    path.parent().map_or(Ok(()), directories::create_private)?;
+    atomic_file::write(path, text)
+}
+
+/// Removes a folder of kgctx's own with all that is in it, and the folder around it if that is empty then.
+pub fn remove_own(folder: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => {
+            remove(&folder.parent().map(Path::to_path_buf));
+            Ok(())
+        }
+    }
+}
+
 /// Whether a folder is empty or contains only `entry`.
 pub fn holds_only(folder: &Path, entry: &Path) -> io::Result<bool> {
     let mut entries = fs::read_dir(folder)?;
     entries.try_fold(true, |only, found| Ok(only && found?.path() == entry))
+}
+
+/// Whether files can be created in a folder, or the folder itself if it does not exist yet.
+pub fn is_writable(folder: &Path) -> bool {
+    let nearest = folder.ancestors().find(|place| fs::symlink_metadata(place).is_ok());
+    let access = Access::WRITE_OK | Access::EXEC_OK;
+    nearest.is_some_and(|place| place.is_dir() && rustix::fs::access(place, access).is_ok())
 }
 
 pub fn is_folder(path: &Path) -> bool {

@@ -2,15 +2,20 @@
 
 mod ewah;
 mod index_file;
+pub mod tracked;
 pub mod uncommitted;
 
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::core::project::{FolderFacts, Layout, RepositoryFacts};
 use crate::system::environment::Environment;
+use crate::system::plain_file;
+
+/// More than git's small files have, also the configuration with thousands of branches.
+const MOST_TEXT_BYTES: u64 = 4 * 1024 * 1024;
 
 /// Collects the facts about `folder`, without looking at `ceiling` or above it.
 pub fn facts(
@@ -96,7 +101,7 @@ fn linked_repository(place: &Path, dot_git: &Path) -> Option<RepositoryFacts> {
     let git_dir = pointed_at(place, dot_git)?;
     let branch = branch(&git_dir);
     let checkout = place.to_path_buf();
-    let Ok(common) = fs::read_to_string(git_dir.join("commondir")) else {
+    let Some(common) = read_text(&git_dir.join("commondir")) else {
         let layout = if is_set(&git_dir, "bare") {
             Layout::Bare
         } else if git_dir.components().any(|part| part.as_os_str() == "modules") {
@@ -109,7 +114,7 @@ fn linked_repository(place: &Path, dot_git: &Path) -> Option<RepositoryFacts> {
     let common = fs::canonicalize(git_dir.join(common.trim())).ok()?;
     // Anybody can write a `.git` file that points to your repository. A worktree's own folder is in the repository, and
     // points back.
-    let back = fs::read_to_string(git_dir.join("gitdir")).ok();
+    let back = read_text(&git_dir.join("gitdir"));
     let back = back.and_then(|back| fs::canonicalize(git_dir.join(back.trim())).ok());
     let is_known = git_dir.parent() == Some(&common.join("worktrees"))
         && back.is_some_and(|back| fs::canonicalize(dot_git).is_ok_and(|here| here == back));
@@ -132,15 +137,40 @@ fn linked_repository(place: &Path, dot_git: &Path) -> Option<RepositoryFacts> {
     Some(RepositoryFacts { checkout, root, layout, branch })
 }
 
+/// The working tree around a folder, if it has git's files; none for one that its repository does not know.
+pub fn working_tree(folder: &Path) -> Option<PathBuf> {
+    let repository = folder.ancestors().find_map(repository_at)?;
+    (!matches!(repository.layout, Layout::Bare | Layout::Stray)).then_some(repository.checkout)
+}
+
+/// The folder with a working tree's own files of git.
+fn git_dir(checkout: &Path) -> Option<PathBuf> {
+    let dot_git = checkout.join(".git");
+    if dot_git.is_dir() { Some(dot_git) } else { pointed_at(checkout, &dot_git) }
+}
+
+/// The content of a plain file; `None` if it has more bytes. Whoever made the folder may have put a pipe or a device there.
+fn read_bounded(file: &Path, most_bytes: u64) -> Option<Vec<u8>> {
+    let file = plain_file::open(file).ok()?;
+    // No more is reserved than the file has; no more is read, even if it grows.
+    let mut bytes = Vec::with_capacity(file.metadata().ok()?.len().min(most_bytes) as usize + 1);
+    file.take(most_bytes + 1).read_to_end(&mut bytes).ok()?;
+    (bytes.len() as u64 <= most_bytes).then_some(bytes)
+}
+
+fn read_text(file: &Path) -> Option<String> {
+    plain_file::read_text(file, MOST_TEXT_BYTES).ok().flatten()
+}
+
 /// The folder of git's files that a `.git` file names.
 fn pointed_at(place: &Path, dot_git: &Path) -> Option<PathBuf> {
-    let pointer = fs::read_to_string(dot_git).ok()?;
+    let pointer = read_text(dot_git)?;
     fs::canonicalize(place.join(pointer.strip_prefix("gitdir:")?.trim())).ok()
 }
 
 /// The branch of HEAD; `None` if it is detached or in another ref storage.
 fn branch(git_dir: &Path) -> Option<String> {
-    let head = fs::read_to_string(git_dir.join("HEAD")).ok()?;
+    let head = read_text(&git_dir.join("HEAD"))?;
     let branch = head.trim().strip_prefix("ref: refs/heads/")?;
     (branch != ".invalid").then(|| branch.to_owned())
 }
@@ -151,7 +181,7 @@ fn is_set(git_dir: &Path, key: &str) -> bool {
 
 /// A key of the `[core]` section of a repository's own configuration.
 fn config_value(git_dir: &Path, key: &str) -> Option<String> {
-    let config = fs::read_to_string(git_dir.join("config")).ok()?;
+    let config = read_text(&git_dir.join("config"))?;
     let mut in_core = false;
     for line in config.lines().map(str::trim) {
         if line.starts_with('[') {

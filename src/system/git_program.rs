@@ -3,18 +3,25 @@
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Output, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
+use std::time::Instant;
 
 use thiserror::Error;
 
 use crate::core::text::words::words;
+use crate::core::time_limits;
+use crate::system::within::{self, Started};
 
 /// Settings for all questions, so that no answer depends on the user's own.
 static SETTINGS: [&str; 8] = words(
     "core.quotepath=off core.fsmonitor=false core.hooksPath=/dev/null core.attributesFile=/dev/null \
      log.showSignature=false log.follow=false diff.orderFile=/dev/null diff.relative=false",
 );
+
+/// The number of parts of an output that may wait to be handled.
+const PARTS_AHEAD: usize = 1_024;
 
 #[derive(Debug, Error)]
 pub enum GitError {
@@ -25,6 +32,8 @@ pub enum GitError {
     Foreign(PathBuf),
     #[error("git {command} failed: {reason}")]
     Failed { command: String, reason: String },
+    #[error("git {command} did not answer in time")]
+    Late { command: String },
 }
 
 impl GitError {
@@ -37,7 +46,10 @@ impl GitError {
     }
 
     fn io<'a>(arguments: &'a [&'a str]) -> impl Fn(io::Error) -> GitError + 'a {
-        |error| GitError::new(arguments, &error.to_string())
+        |error| match error.kind() {
+            io::ErrorKind::TimedOut => GitError::Late { command: arguments[0].to_owned() },
+            _ => GitError::new(arguments, &error.to_string()),
+        }
     }
 }
 
@@ -50,6 +62,8 @@ pub(crate) struct GitProgram {
     trusted: Vec<String>,
     /// Settings that keep the repository's filters from running.
     without_filters: Vec<(String, &'static str)>,
+    /// When all answers must be there. A process that has not ended by then is killed.
+    until: Option<Instant>,
 }
 
 /// A file's content; a large file is not read, or not to its end.
@@ -64,11 +78,15 @@ pub(crate) enum BlobAnswer {
 }
 
 impl GitProgram {
-    /// Makes sure that git answers; `None` if it is not installed.
-    pub(crate) fn find(folder: PathBuf) -> Result<Option<GitProgram>, GitError> {
-        let mut git = GitProgram { folder, ..GitProgram::default() };
+    /// Makes sure that git answers; `None` if it is not installed. All of its answers must be there in time, if there is a
+    /// limit.
+    pub(crate) fn find(
+        folder: PathBuf,
+        until: Option<Instant>,
+    ) -> Result<Option<GitProgram>, GitError> {
+        let mut git = GitProgram { folder, until, ..GitProgram::default() };
         let question = ["rev-parse", "--git-dir"];
-        let mut output = match git.command(&question).output() {
+        let mut output = match output_by(&mut git.command(&question), until) {
             Ok(output) => output,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(GitError::io(&question)(error)),
@@ -76,7 +94,7 @@ impl GitProgram {
         let is_foreign =
             |output: &Output| String::from_utf8_lossy(&output.stderr).contains("dubious ownership");
         if is_foreign(&output) {
-            git.trusted = trusted();
+            git.trusted = trusted(until)?;
             output = git.run(&question)?;
         }
         if is_foreign(&output) {
@@ -110,6 +128,8 @@ impl GitProgram {
         command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null");
         // Git would fetch the objects that a partial clone lacks from the network.
         command.env("GIT_NO_LAZY_FETCH", "1").env("GIT_TERMINAL_PROMPT", "0");
+        // Versions of git that do not know the first of these obey this one.
+        command.env("GIT_ALLOW_PROTOCOL", "none");
         // Not as arguments: the name of a filter may contain `=`.
         command.env("GIT_CONFIG_COUNT", self.without_filters.len().to_string());
         for (n, (key, value)) in self.without_filters.iter().enumerate() {
@@ -121,12 +141,16 @@ impl GitProgram {
     }
 
     fn run(&self, arguments: &[&str]) -> Result<Output, GitError> {
-        self.command(arguments).output().map_err(GitError::io(arguments))
+        output_by(&mut self.command(arguments), self.until).map_err(GitError::io(arguments))
     }
 
-    fn spawn(&self, arguments: &[&str], stdin: Stdio) -> Result<Running, GitError> {
+    fn spawn(
+        &self,
+        arguments: &[&str],
+        (stdin, stderr): (Stdio, Stdio),
+    ) -> Result<Running, GitError> {
         let mut command = self.command(arguments);
-        command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.stdin(stdin).stdout(Stdio::piped()).stderr(stderr);
         command.spawn().map(Running).map_err(GitError::io(arguments))
     }
 
@@ -142,25 +166,49 @@ impl GitProgram {
         succeeded(arguments, self.run(arguments)?)
     }
 
-    /// Calls `each` with the parts of an output that zero bytes separate, until it returns false.
+    /// Calls `each` with the parts of an output that zero bytes separate, until it returns false. Returns false if the
+    /// time was over before.
     pub(crate) fn each_part(
         &self,
         arguments: &[&str],
         mut each: impl FnMut(&[u8]) -> bool,
-    ) -> Result<(), GitError> {
-        let mut child = self.spawn(arguments, Stdio::null())?;
-        let Some(stdout) = child.0.stdout.take() else { return Ok(()) };
-        for part in BufReader::new(stdout).split(0) {
-            if !each(&part.map_err(GitError::io(arguments))?) {
-                break;
+    ) -> Result<bool, GitError> {
+        let mut child = self.spawn(arguments, (Stdio::null(), Stdio::piped()))?;
+        let complaint = read_to_end(child.0.stderr.take());
+        let Some(stdout) = child.0.stdout.take() else { return Ok(true) };
+        let mut parts = BufReader::new(stdout).split(0);
+        let (sender, received) = mpsc::sync_channel(PARTS_AHEAD);
+        thread::spawn(move || parts.try_for_each(|part| sender.send(part.ok()?).ok()));
+        loop {
+            let part = match self.until {
+                Some(until) => {
+                    received.recv_timeout(until.saturating_duration_since(Instant::now()))
+                }
+                None => received.recv().map_err(RecvTimeoutError::from),
+            };
+            match part {
+                Ok(part) if each(&part) => {}
+                Ok(_) => return Ok(true),
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => return Ok(false),
             }
         }
-        Ok(())
+        // An output can also end because git failed.
+        match child.ended(self.until).map_err(GitError::io(arguments)) {
+            Ok(status) if status.success() => Ok(true),
+            Ok(_) => {
+                let complaint = by(complaint, self.until).unwrap_or_default();
+                Err(GitError::new(arguments, &String::from_utf8_lossy(&complaint)))
+            }
+            Err(GitError::Late { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     /// Starts a process that reads blobs.
     pub(crate) fn blobs(&self, max_bytes: u64) -> Result<BlobReader, GitError> {
-        let mut child = self.spawn(&BlobReader::COMMAND, Stdio::piped())?;
+        let pipes = (Stdio::piped(), Stdio::null());
+        let mut child = self.spawn(&BlobReader::COMMAND, pipes)?;
         let (stdin, stdout) = (child.0.stdin.take(), child.0.stdout.take());
         match stdin.zip(stdout) {
             Some((questions, answers)) => {
@@ -228,6 +276,20 @@ impl BlobReader {
 #[derive(Debug)]
 struct Running(Child);
 
+impl Running {
+    /// Waits for its end.
+    fn ended(&mut self, until: Option<Instant>) -> io::Result<ExitStatus> {
+        let Some(until) = until else { return self.0.wait() };
+        loop {
+            match self.0.try_wait()? {
+                Some(status) => return Ok(status),
+                None if Instant::now() >= until => return Err(io::ErrorKind::TimedOut.into()),
+                None => thread::sleep(time_limits::ANSWER_POLL),
+            }
+        }
+    }
+}
+
 impl Drop for Running {
     fn drop(&mut self) {
         let _ = self.0.kill();
@@ -235,12 +297,40 @@ impl Drop for Running {
     }
 }
 
-fn trusted() -> Vec<String> {
+/// Runs a command to its end. Kills it when the time is over.
+fn output_by(command: &mut Command, until: Option<Instant>) -> io::Result<Output> {
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().map(Running)?;
+    let (stdout, stderr) = (read_to_end(child.0.stdout.take()), read_to_end(child.0.stderr.take()));
+    let late = || io::Error::from(io::ErrorKind::TimedOut);
+    let stdout = by(stdout, until).ok_or_else(late)?;
+    let stderr = by(stderr, until).ok_or_else(late)?;
+    Ok(Output { status: child.ended(until)?, stdout, stderr })
+}
+
+/// Reads a pipe on a thread of its own: a process that outlives git can keep it open.
+fn read_to_end(pipe: Option<impl Read + Send + 'static>) -> Started<Vec<u8>> {
+    within::start(move || {
+        let mut bytes = Vec::new();
+        let _ = pipe.map(|mut pipe| pipe.read_to_end(&mut bytes));
+        bytes
+    })
+}
+
+fn by<T>(work: Started<T>, until: Option<Instant>) -> Option<T> {
+    match until {
+        Some(until) => work.by(until),
+        None => work.wait(),
+    }
+}
+
+fn trusted(until: Option<Instant>) -> Result<Vec<String>, GitError> {
     let question = ["config", "--null", "--get-all", "safe.directory"];
+    let mut command = Command::new("git");
     // Run in the root folder: a repository must not declare itself trusted.
-    let output = Command::new("git").args(question).current_dir("/").stdin(Stdio::null()).output();
-    let output = output.map(|output| output.stdout).unwrap_or_default();
-    texts(&output).map(str::to_owned).collect()
+    command.args(question).current_dir("/").stdin(Stdio::null());
+    let output = output_by(&mut command, until).map_err(GitError::io(&question))?;
+    Ok(texts(&output.stdout).map(str::to_owned).collect())
 }
 
 fn succeeded(arguments: &[&str], output: Output) -> Result<Vec<u8>, GitError> {

@@ -60,6 +60,18 @@ pub fn check(root: &Path, allowed: &[PathBuf], path: &str) -> Result<(), Obstacl
     Sandbox::new(root, allowed).open(path).map(drop)
 }
 
+/// The path of a file, typed by somebody who stands in a folder, relative to the project's top; absolute if it lies
+/// outside.
+pub fn from_top(root: &Path, standing: &Path, typed: &str) -> String {
+    let Some(path) = sandbox::normal(&standing.join(typed)) else { return typed.to_owned() };
+    let real = fs::canonicalize(root).unwrap_or_else(|_| root.to_path_buf());
+    let below = [root, &real].into_iter().find_map(|root| path.strip_prefix(root).ok());
+    match below.unwrap_or(&path).to_string_lossy() {
+        top if top.is_empty() => ".".to_owned(),
+        path => path.into_owned(),
+    }
+}
+
 /// Removes `.` and doubled slashes: `./a//b` becomes `a/b`.
 fn normal_spelling(path: &str) -> PathBuf {
     Path::new(path).components().filter(|part| *part != Component::CurDir).collect()

@@ -30,8 +30,12 @@ pub fn find(top: &Path) -> NotePlaces {
     let mut folders: Vec<String> = at_top.collect();
     let packages = inner.iter().flat_map(|folder| packages_of(top, folder)).take(MOST_PACKAGES);
     for package in packages {
-        let names = IN_PACKAGE.iter().filter(|name| has_place(&top.join(&package), name));
-        folders.extend(names.map(|name| format!("{package}/{name}")));
+        let folder = top.join(&package);
+        let mut names = IN_PACKAGE.iter().filter(|name| has_place(&folder, name)).peekable();
+        // A worktree or another repository has its own notes.
+        if names.peek().is_some() && !has(&folder, ".git") {
+            folders.extend(names.map(|name| format!("{package}/{name}")));
+        }
     }
     if !folders.is_empty() {
         let rules = IgnoreRules::default();
@@ -67,6 +71,10 @@ fn packages_of(top: &Path, folder: &str) -> Vec<String> {
         return vec![folder.to_owned()];
     }
     look(&top.join(folder)).0.into_iter().map(|name| format!("{folder}/{name}")).collect()
+}
+
+fn has(folder: &Path, name: &str) -> bool {
+    fs::symlink_metadata(folder.join(name)).is_ok()
 }
 
 fn has_place(folder: &Path, name: &str) -> bool {
@@ -108,6 +116,10 @@ mod tests {
             "crates/docs/docs/a.md",
             "node_modules/x/docs/a.md",
             "node_modules/docs/a.md",
+            "fix/docs/a.md",
+            "fix/.git",
+            "packages/module/docs/a.md",
+            "packages/module/.git",
             "Notes.txt",
         ];
         let scratch = project(&files);

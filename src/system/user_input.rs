@@ -4,8 +4,11 @@ use std::fs::{self, File};
 use std::io::{self, IsTerminal, Read};
 use std::path::{Component, Path, PathBuf};
 use std::process::Command;
+use std::time::UNIX_EPOCH;
 
+use crate::core::time::Timestamp;
 use crate::system::directories;
+use crate::system::plain_file;
 
 /// Whether a person types the input, and not a program.
 pub fn is_terminal() -> bool {
@@ -21,7 +24,29 @@ pub fn read_file(path: &Path, limit: u64) -> Result<String, String> {
         let (path, target) = (path.display(), target.display());
         return Err(format!("{path} is a link to {target}; name that file itself if you mean it"));
     }
-    text(&path.display().to_string(), File::open(path), limit)
+    // What the user's shell has opened may be a pipe: its writer is there.
+    let file = if is_of_shell(path) { File::open(path) } else { plain_file::open(path) };
+    if fs::metadata(path).is_ok_and(|there| !there.is_file()) && file.is_err() {
+        let path = path.display();
+        return Err(format!(
+            "{path} is no plain file; name one, or let the shell read it: <(cat {path})"
+        ));
+    }
+    text(&path.display().to_string(), file, limit)
+}
+
+/// When a file was changed last.
+pub fn modified(path: &Path) -> Option<Timestamp> {
+    let modified = fs::metadata(path).and_then(|there| there.modified()).ok()?;
+    let since_1970 = modified.duration_since(UNIX_EPOCH).ok()?;
+    i64::try_from(since_1970.as_nanos()).ok().map(Timestamp)
+}
+
+/// Whether a path names what the user's shell has opened, like `/dev/stdin` or `/dev/fd/63` for `<(…)`.
+fn is_of_shell(path: &Path) -> bool {
+    let is_descriptor =
+        |folder: &str| path.strip_prefix(folder).is_ok_and(|rest| rest != Path::new(""));
+    path == Path::new("/dev/stdin") || is_descriptor("/dev/fd") || is_descriptor("/proc/self/fd")
 }
 
 /// The file to which a link leads out of the folder that was named: whoever wrote a repository must not choose which of

@@ -21,6 +21,7 @@ use crate::core::note::listing::{FolderListing, ListedFile, Skipped, Stamp};
 use crate::core::note::vault::Vault;
 use crate::core::settings::{Setting, VaultSpec};
 use crate::core::time::Timestamp;
+use crate::system::plain_file;
 use crate::system::vault::folder::VaultFolder;
 
 /// Checks that a vault is readable, finds its canonical root, and tells its style. The error says why it cannot be used.
@@ -72,7 +73,7 @@ pub(crate) fn stamp(metadata: &Metadata) -> Stamp {
 /// meantime.
 pub fn read(vault: &Vault, folder: &str, file: &ListedFile) -> io::Result<(Vec<u8>, Stamp)> {
     let mut path = vault.root.join(folder);
-    path.push(&file.name);
+    path.push(&*file.name);
     let mut opened = open_file(&path)?;
     let mut bytes = vec![0; usize::try_from(file.stamp.size).unwrap_or_default() + 1];
     let mut length = 0;
@@ -115,7 +116,7 @@ pub fn read_start(vault: &Vault, path: &NotePath, max_bytes: u64) -> io::Result<
         ));
     }
     let mut bytes = Vec::new();
-    File::open(place)?.take(max_bytes).read_to_end(&mut bytes)?;
+    plain_file::open(&place)?.take(max_bytes).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

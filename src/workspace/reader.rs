@@ -16,6 +16,7 @@ use crate::core::note::vault::Vault;
 use crate::core::note::{NotePath, Remark, Remarks};
 use crate::core::quote::lines::body_lines;
 use crate::core::quote::passage::{FEW_NOTES, MOST_WORDS, MOST_WORDS_OF_FEW};
+use crate::core::quote::thinking::Thinking;
 use crate::core::search::fulltext;
 use crate::core::secrets;
 use crate::core::settings::LinkStyle;
@@ -69,6 +70,8 @@ impl<'a> FileReader<'a> {
     pub(crate) fn read(&self, folder: usize, file: &ListedFile) -> Reading {
         let listing = &self.listings[folder];
         let (content, settled) = self.content(&self.workspace.vaults[listing.vault], listing, file);
+        // A file whose time is not known yet is looked at again.
+        let settled = settled && file.written.time().is_some();
         Reading { folder, file: file.clone(), settled, content }
     }
 
@@ -119,18 +122,31 @@ impl<'a> FileReader<'a> {
         // Characters that nobody sees can stand inside of a secret.
         let visible = for_model::visible(body);
         let masked = secrets::mask(&visible);
+        let described = for_model::visible(&note.description);
+        let description = &*secrets::mask(&described);
         let (lines, tags) = (&body_lines(&masked), &note.tags);
-        let references = references(&Referring { style, folder, yaml, properties, tags, lines });
+        let referring = Referring { style, folder, yaml, properties, tags, description, lines };
+        let references = references(&referring);
         let aliases = note.aliases.iter().map(String::as_str);
         let blocks = (style == LinkStyle::Logseq).then(|| logseq::block_ids(text));
         let others = aliases.chain(blocks.into_iter().flatten());
         let is_memory = style == LinkStyle::Maenifold;
+        let thinking = is_memory.then(|| {
+            let yaml = for_model::visible(yaml);
+            Thinking::of(path.as_str(), &secrets::mask(&yaml), &masked)
+        });
+        let thinking = thinking.flatten();
+        let quotes = match &thinking {
+            Some(thinking) => NoteQuotes::of_thinking(thinking, self.most_words),
+            None => NoteQuotes::of(&masked, description, lines, self.most_words),
+        };
         ReadNote {
             hash: [0; 16],
             fresh_until: freshness::fresh_until(path, note.created),
             has_edges: note.mentions.len() <= markdown::MAX_CONCEPTS_FOR_EDGES,
             text: fulltext::of_note(&note, path, body),
-            quotes: NoteQuotes::of(&masked, lines, self.most_words),
+            quotes,
+            thinking,
             stem: if is_memory { path.stem().to_owned() } else { nfc(path.stem()).into_owned() },
             keys: keys(path.as_str(), &note.title, others),
             references,

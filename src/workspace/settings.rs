@@ -101,13 +101,15 @@ impl LoadedSettings {
         let forbidden = written.remove_forbidden().into_iter().rev();
         let channels = (!std::mem::take(&mut written.channels).is_empty())
             .then_some(("channels", "by which it could take the handoffs of another one"));
-        let forbidden = forbidden.chain(written.handoff.remove_forbidden()).chain(channels);
+        let forbidden = forbidden.chain(written.handoff.remove_forbidden());
+        let forbidden = forbidden.chain(written.monitor.remove_forbidden()).chain(channels);
         wrong.extend(forbidden.map(|(key, why)| {
             format!("{shown}: a project may not set {key}, {why}; put it into your {yours}")
         }));
         self.faults.extend(wrong.into_iter().map(SettingsError));
         let raised = written.remove_raised(&self.settings).into_iter();
         let raised = raised.chain(written.handoff.remove_raised(&self.settings.handoff));
+        let raised = raised.chain(written.monitor.remove_raised(&self.settings.monitor));
         self.remarks.extend(raised.map(|what| format!("{shown}: {what}; {yours} may raise it")));
         file::apply(&mut self.settings, written, &file, &origin, None);
     }
@@ -118,8 +120,9 @@ impl LoadedSettings {
         let channel = get("KGCTX_CHANNEL").map(|name| Some(name.trim().to_owned()));
         self.settings.channel.set(channel, Origin::Environment("KGCTX_CHANNEL"));
         let wrong = self.settings.set_from_variables(&get);
-        for (name, fault) in wrong.into_iter().chain(self.settings.handoff.set_from_variables(&get))
-        {
+        let wrong = wrong.into_iter().chain(self.settings.handoff.set_from_variables(&get));
+        let wrong = wrong.chain(self.settings.monitor.set_from_variables(&get));
+        for (name, fault) in wrong.collect::<Vec<_>>() {
             let (origin, fault) = (Origin::Environment(name), SettingsError(fault));
             match name {
                 "SESSION_START_ENABLED" | "KGCTX_DEFAULT_VAULTS" => {

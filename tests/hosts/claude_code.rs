@@ -7,8 +7,8 @@
 //! `resume` come about in the window. Not seen are `logout`, which needs an account, and the VS Code extension.
 
 mod handoff;
-mod lab;
-mod model;
+pub(crate) mod lab;
+pub(crate) mod model;
 mod window;
 
 use std::collections::BTreeSet;
@@ -20,7 +20,7 @@ use kgctx::hosts::claude_code::ClaudeCode;
 use kgctx::hosts::words::{EventKind, HostWords, SessionEvent, StartCause};
 use serde_json::Value;
 
-use lab::Lab;
+use lab::{Lab, program_of};
 use window::ClaudeCodeWindow;
 
 use crate::support::harbour;
@@ -91,6 +91,36 @@ fn the_first_prompt_brings_the_notes_that_fit_it_once() {
         assert_eq!(request.matches("## Knowledge Graph Context").count(), 1, "{request}");
         assert_eq!(request.matches(harbour::HEADING).count(), 1, "{request}");
         assert_eq!(request.matches(harbour::MOORING).count(), 1, "{request}");
+    }
+}
+
+/// Separate arguments of a hook are read since 2.1.139. What `install` writes works before and after.
+#[test]
+fn every_version_gets_its_context_by_what_install_writes() {
+    for version in ["2.1.138", "2.1.139"] {
+        let lab = Lab::with_kgctx(None, &["install", "claude-code"]);
+        fs::create_dir(lab.project().join("docs")).unwrap();
+        fs::write(lab.project().join("docs/a.md"), format!("# App\n\n{CANARY} is [[Here]].\n"))
+            .unwrap();
+        let program = program_of(version);
+        assert_eq!(lab.run_program(&program, &["-p", "hello"], "").trim(), "MOCK-REPLY");
+        let told = lab.model.told().pop().unwrap();
+        assert_eq!(told.matches(CANARY).count(), 1, "{version}: {told}");
+
+        // Hooks of an older kgctx, which had separate arguments.
+        let file = lab.scratch.path().join("home/.claude/settings.json");
+        let written = fs::read_to_string(&file).unwrap();
+        let exec = written.replace(
+            "\"kgctx hook claude-code\"",
+            "\"kgctx\", \"args\": [\"hook\", \"claude-code\"]",
+        );
+        assert_ne!(exec, written);
+        fs::write(&file, exec).unwrap();
+        lab.run_program(&program, &["-p", "hello"], "");
+        // Without arguments kgctx says nothing, and does not stop the prompt either.
+        let told = lab.model.told().pop().unwrap();
+        let is_read = version >= "2.1.139";
+        assert_eq!(told.matches(CANARY).count(), usize::from(is_read), "{version}: {told}");
     }
 }
 

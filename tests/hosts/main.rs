@@ -1,4 +1,4 @@
-//! The hosts tier: the real OpenCode, Claude Code and browser, which `.ci/hosts` installs.
+//! The hosts tier: the real OpenCode, Claude Code, Copilot CLI, Amplifier and browser, which `.ci/hosts` installs.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 #![expect(clippy::disallowed_methods, reason = "tests set up the outside world themselves")]
@@ -7,7 +7,9 @@
 #[path = "../support/lib.rs"]
 mod support;
 
+mod amplifier;
 mod browser;
 mod claude_code;
+mod copilot;
 mod opencode;
 mod window;

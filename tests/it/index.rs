@@ -1,5 +1,6 @@
 //! The index: its content, its updates, its failures, and the questions it answers.
 
+mod commit_times;
 mod concurrency;
 mod damaged;
 mod link_counts;

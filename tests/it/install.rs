@@ -1,8 +1,10 @@
 //! `kgctx install`, `kgctx uninstall` and `kgctx doctor`.
 
+mod amplifier;
 mod claude_code;
 mod doctor;
 mod opencode;
+mod shells;
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -4,6 +4,7 @@ mod choice;
 mod database;
 mod differences;
 mod program;
+mod recorded;
 mod served;
 mod stand_in;
 mod traces;

@@ -16,6 +16,7 @@ mod index;
 mod inject;
 mod install;
 mod maenifold;
+mod monitor;
 mod replay;
 mod tidy;
 mod workspace;

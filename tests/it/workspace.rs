@@ -3,6 +3,8 @@
 mod closed;
 mod escapes;
 mod identity;
+mod pipes;
 mod places;
 mod settings;
 mod strangers;
+mod worktrees;

@@ -18,8 +18,8 @@ use kgctx::core::context::rank::{Ranked, Ranking};
 use kgctx::core::handoff::record::HandoffRecord;
 use kgctx::core::handoff::section::prepare;
 use kgctx::core::handoff::{
-    Consume, Document, FoundFile, HandoffId, HandoffSection, Head, Kind, ListedFile, Occasion,
-    Priority, Status,
+    Audience, Consume, Document, FoundFile, HandoffId, HandoffSection, Head, Kind, ListedFile,
+    Occasion, Priority, Status,
 };
 use kgctx::core::host::Host;
 use kgctx::core::named::Named;
@@ -63,6 +63,8 @@ fn handoff(texts: &[String], body: String) -> HandoffSection {
         kind: Kind::Session,
         occasion: Occasion::from(texts[1].clone()),
         consume: Consume::Once,
+        audience: Audience::Interactive,
+        is_abandoned: false,
         priority: Priority::Medium,
         status: Status::Active,
         reason: None,

@@ -2,7 +2,7 @@
 //!
 //! It imitates the command line of github.com/msbrettorg/maenifold, `main` at 8b93684 of 2026-02-20, with `--json` as from
 //! 1.0.5; with `STAND_IN=plain` it knows text alone, as 1.0.3 and 1.0.4. Its outputs were constructed from the code that
-//! formats them, not captured: nobody has seen the real ones here. It is a reading of its own of those rules and shares no
+//! formats them; what the real one answered (`fixtures/maenifold/real`) was compared with them later. It is a reading of its own of those rules and shares no
 //! code with kgctx, so that a comparison of the two means something.
 //!
 //! SearchMemories, RecentActivity and BuildContext answer from what is really in `$MAENIFOLD_ROOT`; Sync makes the database.
@@ -18,6 +18,8 @@
 mod call_log;
 #[path = "maenifold/context.rs"]
 mod context;
+#[path = "maenifold/cost.rs"]
+mod cost;
 #[path = "maenifold/decay.rs"]
 mod decay;
 #[path = "maenifold/json.rs"]
@@ -130,6 +132,9 @@ fn main() -> ExitCode {
             return ExitCode::from(MISUSED);
         }
     };
+    if mischiefs.contains(&Mischief::Costs) {
+        cost::burn(cost::START);
+    }
     for mischief in &mischiefs {
         mischief.before();
     }
@@ -165,7 +170,7 @@ fn answer(places: &Places, arguments: &Arguments, mischiefs: &[Mischief]) -> Str
     } else if has(Mischief::Renamed) {
         Ok(Some(renamed(is_json).to_owned()))
     } else {
-        told(places, tool, payload, is_json, has(Mischief::Seed))
+        told(places, tool, payload, is_json, mischiefs)
     };
     let answer = match told {
         Ok(Some(answer)) => answer,
@@ -187,11 +192,16 @@ fn told(
     tool: &str,
     payload: &str,
     is_json: bool,
-    is_seed: bool,
+    mischiefs: &[Mischief],
 ) -> Result<Option<String>, Thrown> {
     let payload = Payload::parse(payload)?;
     let tool = tool.to_lowercase();
-    if is_seed && let Some(answer) = seed::answer(places, &tool, &payload)? {
+    if mischiefs.contains(&Mischief::Costs) {
+        cost::burn(cost::of(places, &tool, &payload)?);
+    }
+    if mischiefs.contains(&Mischief::Seed)
+        && let Some(answer) = seed::answer(places, &tool, &payload)?
+    {
         return Ok(Some(answer));
     }
     Ok(Some(match tool.as_str() {

@@ -78,8 +78,10 @@ impl Lab {
 
     /// What Claude Code tells a hook, as it was recorded, but of this project and this session.
     pub(crate) fn event(&self, recorded: &str, session: &str) -> Value {
-        let file = format!("fixtures/events/claude-code/session-{recorded}.json");
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/events/claude-code");
+        let names = [format!("session-{recorded}.json"), format!("{recorded}.json")];
+        let file = names.map(|name| folder.join(name)).into_iter().find(|file| file.is_file());
+        let file = file.unwrap_or_else(|| panic!("{recorded} was never recorded"));
         let mut event: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
         event["session_id"] = json!(session);
         event["cwd"] = json!(self.folder);

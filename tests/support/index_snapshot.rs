@@ -17,7 +17,7 @@ const TABLES: &[(&str, &str)] = &[
     // In the order of ids, which is part of what must agree.
     (
         "notes",
-        "SELECT f.vault, f.path, n.name, n.mtime_ns, n.title, n.aliases, n.tags, n.sections, n.status, n.created,
+        "SELECT f.vault, f.path, n.name, n.mtime_ns, n.title, n.subject, n.aliases, n.tags, n.sections, n.status, n.created,
                 n.modified, n.fresh_until, n.excerpt, n.remarks, n.links, i.name
          FROM notes n JOIN folders f ON f.id = n.folder LEFT JOIN files i ON i.note = n.id ORDER BY n.id",
     ),
@@ -54,6 +54,11 @@ const TABLES: &[(&str, &str)] = &[
          LEFT JOIN folders f ON f.id = n.folder ORDER BY 1, 2, 3, 4, 5",
     ),
     (
+        "threads",
+        "SELECT f.vault, f.path, n.name, t.at, t.bare FROM threads t LEFT JOIN notes n ON n.id = t.note
+         LEFT JOIN folders f ON f.id = n.folder ORDER BY 1, 2, 3",
+    ),
+    (
         "named_files",
         "SELECT f.vault, f.path, n.name, x.files FROM named_files x LEFT JOIN notes n ON n.id = x.note
          LEFT JOIN folders f ON f.id = n.folder ORDER BY 1, 2, 3",
@@ -75,7 +80,8 @@ const HISTORY: &[(&str, &str)] = &[
     ),
     (
         "ranking",
-        "SELECT r.place, f.vault, f.path, n.name, r.activation, r.walk, r.linked, r.sessions, r.age FROM ranking r
+        "SELECT r.place, f.vault, f.path, n.name, r.activation, r.walk, r.linked, r.sessions, r.age,
+         r.vault, r.folder, r.name, r.title, r.mtime_ns, r.card, r.prior FROM ranking r
          LEFT JOIN notes n ON n.id = r.note LEFT JOIN folders f ON f.id = n.folder ORDER BY 1",
     ),
 ];

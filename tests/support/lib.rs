@@ -13,6 +13,7 @@ pub(crate) mod link_counts;
 pub(crate) mod maenifold_db;
 pub(crate) mod maenifold_lab;
 pub(crate) mod maenifold_memory;
+pub(crate) mod maenifold_real;
 pub(crate) mod naive_markdown;
 pub(crate) mod token_texts;
 pub(crate) mod vault_generator;

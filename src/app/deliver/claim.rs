@@ -11,6 +11,8 @@ use crate::core::time_limits;
 use crate::store::state::{Claim, Result, State, Token};
 use crate::system::clock::now_ms;
 
+const BUSY: &str = "the state was busy until the time was nearly over";
+
 /// What happens to a claim that is dropped.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum ClaimEnd {
@@ -21,6 +23,15 @@ pub(super) enum ClaimEnd {
     /// The session may have the context. The bridge settles or releases the claim by the receipt's
     /// id, or its lease ends.
     Leave,
+}
+
+/// The result of claiming a moment.
+pub(super) enum Taken {
+    Claimed(SessionClaim, Box<State>),
+    /// The door delivers without a claim, because the state is unusable, or busy for too long.
+    Unclaimed {
+        reason: String,
+    },
 }
 
 /// A claim that this process won. Dropped, it ends as `end` says: it releases itself, unless the session may have the
@@ -36,14 +47,14 @@ pub(super) struct SessionClaim {
 }
 
 impl SessionClaim {
-    /// Claims a moment; `None` if the state is unusable, or busy for too long, and the door delivers without it.
+    /// Claims a moment.
     pub(super) fn take(
         folder: &Path,
         session: &str,
         moment: &Moment,
         door: Door,
         until: Option<Instant>,
-    ) -> Result<Option<(SessionClaim, State)>, NotDelivered> {
+    ) -> Result<Taken, NotDelivered> {
         let mut opened = None;
         loop {
             match try_claim(&mut opened, folder, session, moment, door) {
@@ -56,12 +67,15 @@ impl SessionClaim {
                         until,
                         end: ClaimEnd::Release,
                     };
-                    return Ok(opened.map(|state| (claim, state)));
+                    return Ok(match opened {
+                        Some(state) => Taken::Claimed(claim, Box::new(state)),
+                        None => Taken::Unclaimed { reason: BUSY.to_owned() },
+                    });
                 }
                 Ok(Claim::Settled) => return Err(NotDelivered::Has(session.to_owned())),
                 Ok(Claim::Held) if door.waits() && left(until) > time_limits::HELD_POLL => {}
                 Ok(Claim::Held) => return Err(NotDelivered::Taken(session.to_owned())),
-                Err(error) if door.is_stopped_by(&error) => return Err(error.into()),
+                Err(error) if door.needs_state() => return Err(error.into()),
                 // The process that locks the state may be delivering this very context.
                 Err(error) if error.is_transient() && door.asks_again() => {
                     return Err(NotDelivered::Taken(session.to_owned()));
@@ -69,10 +83,10 @@ impl SessionClaim {
                 Err(error) if error.is_transient() => {
                     // Another try takes up to the patience.
                     if left(until) < time_limits::UNCLAIMED_CONTEXT + door.state_patience() {
-                        return Ok(None);
+                        return Ok(Taken::Unclaimed { reason: BUSY.to_owned() });
                     }
                 }
-                Err(_) => return Ok(None),
+                Err(error) => return Ok(Taken::Unclaimed { reason: error.to_string() }),
             }
             thread::sleep(time_limits::HELD_POLL);
         }

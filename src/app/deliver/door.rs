@@ -4,14 +4,13 @@
 use std::time::Duration;
 
 use crate::core::time_limits;
-use crate::store::state::StateError;
 use crate::system::process::identity::Process;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Door {
     /// The bridge in OpenCode saw a new session. It can ask again at the first prompt.
     BridgeEvent,
-    /// The bridge holds back a prompt. `is_undone`: it saw an undo remove the earlier context.
+    /// The bridge holds back a prompt. `is_undone`: an undo removed the earlier context, or no model can see it.
     BridgePrompt { is_undone: bool },
     /// The bridge holds back the first prompt, which a supplement may go with.
     BridgeSupplement,
@@ -66,16 +65,9 @@ impl Door {
         }
     }
 
-    /// Whether this error of the state forbids any delivery. A hook runs once per moment, so it
-    /// delivers the context without a handoff. A bridge does not if a newer version may hold a
-    /// claim that this version cannot read.
-    pub(super) fn is_stopped_by(self, error: &StateError) -> bool {
-        match self {
-            Door::Http => true,
-            Door::Stdout => false,
-            Door::BridgeEvent | Door::BridgePrompt { .. } | Door::BridgeSupplement => {
-                matches!(error, StateError::Newer { .. })
-            }
-        }
+    /// Whether an error of the state forbids any delivery. A hook runs once per moment, and a bridge sees to it that a
+    /// session gets a context once: they deliver it without a handoff.
+    pub(super) fn needs_state(self) -> bool {
+        self == Door::Http
     }
 }

@@ -201,10 +201,12 @@ async fn prepare(
     let mut at = request.place.clone();
     at.dir.get_or_insert_with(|| session.directory.clone().into());
     let (budget, now) = (request.budget, request.now);
+    let environment = at.environment.clone().unwrap_or_else(Environment::of_process);
     let session = Session {
         moment,
         budget,
         now,
+        is_scripted: session.is_scripted() || environment.is_in_ci(),
         // Nothing outside of OpenCode can add to a prompt.
         tells_prompt: false,
         ..Session::new(&session.id, at, Host::Opencode)

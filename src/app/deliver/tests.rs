@@ -10,10 +10,13 @@ use std::thread;
 use std::time::Duration;
 
 use super::*;
+use crate::app::handoff::Handoffs;
 use crate::core::context::receipt::FaultSource;
 use crate::core::context::receipt::Receipt;
+use crate::core::handoff::Document;
 use crate::core::host::Host;
 use crate::store::state::Claim;
+use crate::store::unsaved_receipts;
 use crate::system::environment::Environment;
 use crate::workspace::Request;
 
@@ -67,7 +70,10 @@ impl Lab {
 
     fn claim(&self, door: Door) -> SessionClaim {
         let claimed = SessionClaim::take(&self.folder(), "s", &Moment::Start, door, None);
-        claimed.unwrap().unwrap().0
+        match claimed.unwrap() {
+            Taken::Claimed(claim, _) => claim,
+            Taken::Unclaimed { reason } => panic!("{reason}"),
+        }
     }
 
     /// A context that is ready to be sent, with or without a receipt.
@@ -242,7 +248,8 @@ fn who_comes_second_waits_only_with_a_prompt() {
     let prompt = thread::spawn(move || {
         let until = Some(Instant::now() + Duration::from_secs(20));
         let door = Door::BridgePrompt { is_undone: false };
-        SessionClaim::take(&folder, "s", &Moment::Start, door, until).unwrap().is_some()
+        let taken = SessionClaim::take(&folder, "s", &Moment::Start, door, until).unwrap();
+        matches!(taken, Taken::Claimed(..))
     });
     thread::sleep(Duration::from_millis(50));
     drop(first);
@@ -258,7 +265,10 @@ fn without_a_usable_state_only_hooks_give_a_context() {
         let claimed = SessionClaim::take(&folder, "s", &Moment::Start, door, None);
         match door {
             Door::Http => assert!(matches!(claimed, Err(NotDelivered::State(_)))),
-            _ => assert!(claimed.unwrap().is_none(), "{door:?}"),
+            _ => {
+                let Taken::Unclaimed { reason } = claimed.unwrap() else { panic!("{door:?}") };
+                assert!(reason.contains("is no plain file"), "{door:?}: {reason}");
+            }
         }
     }
 }
@@ -276,5 +286,29 @@ fn a_project_without_notes_is_not_waited_for_and_a_cold_index_is() {
         (vec![vault, settings, index], true),
     ] {
         assert_eq!(nothing_to_say(&faults).is_transient(), is_transient, "{faults:?}");
+    }
+}
+
+#[test]
+fn the_kept_receipt_is_that_of_the_text_that_goes_out() {
+    for door in DOORS {
+        let lab = Lab::new();
+        let docs = lab.0.path().join("project/docs");
+        fs::create_dir(&docs).unwrap();
+        fs::write(docs.join("wind.md"), "# Wind\n\nThe [[wind]] turns north.\n").unwrap();
+        let mut handoffs = Handoffs::open(&lab.at(), None, Some("author")).unwrap();
+        let body = "Ship it.".to_owned();
+        handoffs.create(Document { body, ..Document::default() }).unwrap();
+        drop(handoffs);
+        let file = lab.folder().join("state.db");
+        rusqlite::Connection::open(file).unwrap().execute_batch("DROP TABLE injections").unwrap();
+        let delivered = lab.deliver(door, Moment::Start).unwrap();
+        let text = &delivered.content.text;
+        let kept = unsaved_receipts::last(&lab.folder(), Some("s"), "").unwrap();
+        assert_eq!(kept.handoff.is_some(), text.contains("Ship it."), "{door:?}");
+        assert_eq!(kept.sha256, delivered.content.receipt.sha256, "{door:?}");
+        assert_eq!(text.contains("Ship it."), !door.is_bridge(), "{door:?}");
+        let n_kept = fs::read_dir(lab.folder().join("unsaved")).unwrap().count();
+        assert_eq!(n_kept, 1, "{door:?}");
     }
 }

@@ -1,22 +1,46 @@
 //! The programs between a host and kgctx: the host's own, and the kgctx that its plugin starts.
 
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
 use crate::app::install::{VERSION, plugin_file};
 use crate::core::diagnosis::Check;
 use crate::core::host::{Host, HostFacts, TriedVersions};
 use crate::core::time_limits;
 use crate::system::environment::Environment;
 use crate::system::process::find;
+use crate::system::process::run::RunError;
 use crate::workspace::Surroundings;
 
-/// Checks the host's version, and whether the plugin was tested with it; `None` if there is no
-/// tested version.
+/// The host's program.
+pub(super) fn find(environment: &Environment, host: Host) -> Option<PathBuf> {
+    find::find(named(environment, host), environment)
+}
+
+fn named(environment: &Environment, host: Host) -> &OsStr {
+    let variable = host.facts().tried_versions.as_ref().and_then(|tried| tried.variable);
+    let named = variable.and_then(|variable| environment.get(variable));
+    named.map_or(host.facts().program.as_ref(), |bin| bin.as_os_str())
+}
+
+/// The version of the host's program, if it tells one.
+pub(super) fn version(environment: &Environment, host: Host) -> Option<[u64; 3]> {
+    let quiet = host.facts().tried_versions.as_ref()?.quiet;
+    let said = find::version(&find(environment, host)?, quiet, time_limits::DOCTOR).ok()?;
+    version_numbers(&said)
+}
+
+/// Checks the host's version, and whether kgctx was tested with it; `None` if there is no tested
+/// version.
 pub(super) fn host_program(environment: &Environment, host: Host) -> Option<Check> {
     let HostFacts { program: name, title, ref tried_versions, .. } = *host.facts();
     let TriedVersions { variable, quiet, oldest, newest } = *tried_versions.as_ref()?;
-    let named = environment.get(variable).map_or(name.as_ref(), |bin| bin.as_os_str());
-    let Some(file) = find::find(named, environment) else {
-        let found = format!("{} is not found", named.to_string_lossy());
-        let out = format!("install {title}, or set {variable} to where it is");
+    let Some(file) = find(environment, host) else {
+        let found = format!("{} is not found", named(environment, host).to_string_lossy());
+        let out = match variable {
+            Some(variable) => format!("install {title}, or set {variable} to where it is"),
+            None => format!("install {title}, or put it on the PATH"),
+        };
         return Some(Check::warn(name, found, out));
     };
     let shown = file.display();
@@ -36,12 +60,12 @@ pub(super) fn host_program(environment: &Environment, host: Host) -> Option<Chec
         ),
         Some(version) if version < oldest => Check::warn(
             name,
-            format!("{said}, {shown}: older than what the bridge was tried with"),
+            format!("{said}, {shown}: older than what kgctx was tried with"),
             format!("update {title}: {tried} were tried"),
         ),
         Some(version) if version[0] > newest[0] => Check::warn(
             name,
-            format!("{said}, {shown}: plugins of {title} {} may not be loaded", newest[0]),
+            format!("{said}, {shown}: what works in {title} {} may not work in it", newest[0]),
             format!("use {title} {tried}, or update kgctx"),
         ),
         Some(version) if version > newest => {
@@ -67,7 +91,7 @@ pub(super) fn kgctx(surroundings: &Surroundings, host: Host) -> Check {
         return Check::fail(name, found, out);
     };
     let shown = file.display();
-    match find::version(&file, &[], time_limits::DOCTOR) {
+    match kgctx_version(&file) {
         Ok(said) if said == format!("kgctx {VERSION}") => {
             Check::ok(name, format!("{title} starts {shown}, by {by}"))
         }
@@ -84,12 +108,18 @@ pub(super) fn kgctx(surroundings: &Surroundings, host: Host) -> Check {
     }
 }
 
-fn version_numbers(text: &str) -> Option<[u64; 3]> {
-    let mut numbers = text.trim_start_matches('v').split(['.', '-', '+']).map(str::parse);
+/// What a kgctx says about its version.
+pub(super) fn kgctx_version(file: &Path) -> Result<String, RunError> {
+    find::version(file, &[], time_limits::DOCTOR)
+}
+
+pub(super) fn version_numbers(text: &str) -> Option<[u64; 3]> {
+    let first = text.split_whitespace().next()?;
+    let mut numbers = first.trim_start_matches('v').split(['.', '-', '+']).map(str::parse);
     Some([numbers.next()?.ok()?, numbers.next()?.ok()?, numbers.next()?.ok()?])
 }
 
-fn dotted(version: [u64; 3]) -> String {
+pub(super) fn dotted(version: [u64; 3]) -> String {
     version.map(|number| number.to_string()).join(".")
 }
 
@@ -104,6 +134,7 @@ mod tests {
         check("v1.2.27", Some([1, 2, 27]));
         check("2.0.0-beta.1", Some([2, 0, 0]));
         check("0.0.0+local", Some([0, 0, 0]));
+        check("2.1.325 (Claude Code)", Some([2, 1, 325]));
         for text in ["", "1.18", "opencode", "1.x.3"] {
             check(text, None);
         }

@@ -1,14 +1,12 @@
-//! Checks the settings files of a host that runs kgctx as a hook. Reports nothing for a host
-//! without an installation.
+//! Checks the settings files of a host that runs kgctx as a hook.
 
+use crate::app::doctor::host_use::is_remembered;
 use crate::app::install::Target;
 use crate::app::install::json_hooks::settings_file;
 use crate::core::diagnosis::{Check, Verdict};
 use crate::core::host::Host;
 use crate::core::installation::{JsonHooks, Scope};
-use crate::core::time_limits;
 use crate::hosts::json_hooks::SettingsFile;
-use crate::store::state::State;
 use crate::system::process::find;
 use crate::workspace::Surroundings;
 
@@ -23,7 +21,12 @@ pub(super) fn settings(
         let target = Target::find(surroundings, host, scope).ok()?;
         check(&target, host, hooks, &format!("run `kgctx install {host}{flag}`"))
     };
-    scopes.into_iter().filter_map(check).collect()
+    let checks: Vec<Check> = scopes.into_iter().filter_map(check).collect();
+    if !checks.is_empty() {
+        return checks;
+    }
+    let found = format!("{} has no hooks of kgctx here", host.facts().title);
+    vec![Check::fail(host.facts().program, found, format!("run `kgctx install {host}`"))]
 }
 
 fn check(
@@ -36,11 +39,7 @@ fn check(
     let surroundings = target.surroundings;
     let file = settings_file(target, hooks);
     let shown = file.display();
-    let was_installed = || {
-        let state =
-            State::open_if_there(&surroundings.directories.state, time_limits::DOCTOR).ok()??;
-        state.installation(&file).ok()?
-    };
+    let was_installed = || is_remembered(surroundings, &file).then_some(());
     let settings = match SettingsFile::read(&file, hooks) {
         Ok(settings) => settings,
         Err(error) => {
@@ -62,6 +61,14 @@ fn check(
             let found = format!("{shown} runs {}, which is not found", hook.program);
             Check::fail(name, found, way_out)
         }
-        None => Check::ok(name, format!("{shown} runs {}", hooks[0].program)),
+        None => {
+            let parts = match (settings.has_monitor(), settings.has_status_line()) {
+                (true, true) => ", with monitor and status line",
+                (true, false) => ", with monitor",
+                (false, true) => ", with status line",
+                (false, false) => "",
+            };
+            Check::ok(name, format!("{shown} runs {}{parts}", hooks[0].program))
+        }
     })
 }

@@ -13,25 +13,28 @@ use crate::core::settings::{Origin, Settings};
 use crate::core::source::SourceChoice;
 use crate::core::text::number::{counted, thousands};
 use crate::core::time_limits;
-use crate::store::index::Unusable;
+use crate::store::index::{Index, IndexError, Unusable};
 use crate::store::state::State;
+use crate::system::directories::Directories;
+use crate::system::folders;
 use crate::system::within::within;
-use crate::workspace::refresh::list;
+use crate::workspace::refresh::{Listed, list};
 use crate::workspace::{AppError, Place, Request, Workspace};
 
 /// The name of the settings check, and of the same faults in a receipt.
 const SETTINGS: &str = "settings";
+const CONTEXT: &str = "context";
 
 /// Runs all checks. Skips those that depend on a failed one.
 pub(super) fn all(request: &Request, place: Place) -> Vec<Check> {
     let mut checks = settings(&place);
     checks.push(enabled(&place));
     let mut can_try = place.settings.enabled.value;
-    let state_folder = place.directories.state.clone();
+    let Directories { cache, state: state_folder, .. } = place.directories.clone();
     let (workspace, errors) = Workspace::open_reachable(place, Some(time_limits::DOCTOR));
     checks.extend(vaults(workspace.as_ref(), &errors));
     can_try &= workspace.is_some();
-    checks.extend(workspace.map(index));
+    checks.extend(workspace.map(|workspace| index(workspace, &cache)));
     checks.push(state(&state_folder));
     if can_try {
         checks.extend(trial(request));
@@ -102,18 +105,16 @@ fn listed(vault: &Vault, settings: &Settings) -> String {
 }
 
 /// Reports the index. Checking whether it is up to date lists all notes, which can hang.
-fn index(workspace: Workspace) -> Check {
+fn index(workspace: Workspace, cache: &Path) -> Check {
     let name = "index";
+    if !folders::is_writable(cache) {
+        let found =
+            format!("{} cannot be written, so every session makes its own", cache.display());
+        return Check::warn(name, found, "set KGCTX_HOME to a folder that you may write to");
+    }
     let check = within(time_limits::DOCTOR, move || match workspace.last_index() {
         Ok(index) => {
-            let n_notes = index.totals().map(|totals| totals.notes);
-            match (n_notes, index.is_current(&list(&workspace).listings)) {
-                (Ok(n_notes), Ok(is_current)) => {
-                    let is = if is_current { "up to date" } else { "to be brought up to date" };
-                    Check::ok(name, format!("{}, {is}", counted(n_notes as usize, "note")))
-                }
-                (Err(error), _) | (_, Err(error)) => unusable(&error.into()),
-            }
+            usable(&index, &list(&workspace)).unwrap_or_else(|error| unusable(&error.into()))
         }
         Err(Unusable::Missing) => Check::ok(name, "none yet; the first context makes it"),
         Err(Unusable::Outdated) => {
@@ -127,39 +128,82 @@ fn index(workspace: Workspace) -> Check {
     })
 }
 
+fn usable(index: &Index, listed: &Listed<'_>) -> Result<Check, IndexError> {
+    let n_notes = index.totals()?.notes as usize;
+    let is_current = index.is_current(&listed.listings)?;
+    let is = if is_current { "up to date" } else { "to be brought up to date" };
+    let found = format!("{}, {is}", counted(n_notes, "note"));
+    Ok(match index.n_undated()? {
+        0 => Check::ok("index", found),
+        n_undated => {
+            let why = "git did not say when they were committed";
+            let out = "see that `git log` works in their folders (in a shallow clone, run \
+                       `git fetch --unshallow`), then run `kgctx index --full`";
+            let found =
+                format!("{found}; of unknown age, so taken for old: {n_undated}, because {why}");
+            Check::warn("index", found, out)
+        }
+    })
+}
+
 fn unusable(error: &Unusable) -> Check {
     Check::of_error("index", Verdict::Warn, error, "run `kgctx index --full`, which makes it anew")
 }
 
+/// Looks through the whole state.
 fn state(folder: &Path) -> Check {
-    let n_receipts = State::look(folder, time_limits::DOCTOR)
-        .and_then(|state| state.map(|state| state.n_receipts()).transpose());
+    if !folders::is_writable(folder) {
+        let found = format!("{} cannot be written: sessions get no handoffs", folder.display());
+        return Check::warn("state", found, "set KGCTX_HOME to a folder that you may write to");
+    }
+    let n_receipts = State::look(folder, time_limits::DOCTOR).and_then(|state| {
+        let look = |state: State| state.examine().and_then(|()| state.n_receipts());
+        state.map(look).transpose()
+    });
     match n_receipts {
         Ok(None) => Check::ok("state", "none yet; the first context makes it"),
         Ok(Some(n)) => Check::ok("state", counted(n as usize, "receipt")),
-        // Sessions also get their context without a receipt.
-        Err(error) => Check::of_error("state", Verdict::Warn, error, "check the file and the disk"),
+        // Sessions also get their context without a receipt. Most errors name the way out.
+        Err(error) => {
+            let out = "check the file and the disk; until then sessions get notes and no handoffs";
+            Check::of_error("state", Verdict::Warn, error, out)
+        }
     }
 }
 
 /// Builds a context as a session would get it, without a receipt.
 fn trial(request: &Request) -> Vec<Check> {
-    let name = "context";
     let mut session = Session::new("doctor", request.clone(), Host::Opencode);
     session.within = Some(time_limits::HOOK);
     let receipt = match inject(&session, Recording::Off) {
         Ok(injection) => injection.receipt,
-        Err(error) => return vec![Check::of_error(name, Verdict::Fail, error, "correct it")],
+        Err(error) => return vec![Check::of_error(CONTEXT, Verdict::Fail, error, "correct it")],
     };
     let source = receipt.source.as_ref().map(|SourceChoice { source, because }| {
         Check::ok("source", format!("{source}: {because}"))
     });
-    source.into_iter().chain([made(&receipt)]).collect()
+    let context = made(&receipt).unwrap_or_else(|| empty(request));
+    source.into_iter().chain([context]).collect()
 }
 
-/// Reports the result of a trial.
-fn made(receipt: &Receipt) -> Check {
-    let name = "context";
+/// Reports a context without any text.
+fn empty(request: &Request) -> Check {
+    let place = Place::find(request).ok();
+    let index = place
+        .and_then(|place| Workspace::open_reachable(place, Some(time_limits::DOCTOR)).0)
+        .and_then(|workspace| workspace.last_index().ok());
+    let n_notes = index.and_then(|index| index.totals().ok()).map_or(0, |totals| totals.notes);
+    if n_notes == 0 {
+        let found = "empty: there is no note in these folders";
+        return Check::warn(CONTEXT, found, "write one, or name a folder of notes with [[vault]]");
+    }
+    let found = format!("empty, although the index has {}", counted(n_notes as usize, "note"));
+    let out = "raise token_limit, or leave out `rank`; `kgctx explain --dry-run` tells more";
+    Check::warn(CONTEXT, found, out)
+}
+
+/// Reports the result of a trial; `None` if it is empty for no known reason.
+fn made(receipt: &Receipt) -> Option<Check> {
     let ms = receipt.stages.iter().find(|stage| stage.name == "all").map_or(0.0, |stage| stage.ms);
     let made = format!(
         "{} of {} tokens in {ms:.0} ms",
@@ -173,11 +217,7 @@ fn made(receipt: &Receipt) -> Check {
     if !faults.is_empty() {
         let faults = faults.join(" | ");
         let out = "correct it, or run this again if it was busy; sessions get what there is";
-        return Check::warn(name, format!("{made}, but {faults}"), out);
+        return Some(Check::warn(CONTEXT, format!("{made}, but {faults}"), out));
     }
-    if receipt.used.tokens == 0 {
-        let found = "empty: no note speaks of this project, and none is of the last 24 hours";
-        return Check::warn(name, found, "write a note, or name a folder of notes with [[vault]]");
-    }
-    Check::ok(name, made)
+    (receipt.used.tokens > 0).then(|| Check::ok(CONTEXT, made))
 }

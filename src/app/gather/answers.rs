@@ -29,9 +29,10 @@ impl Answers {
     pub(super) fn found(&self) -> Option<Found> {
         let search = self.search.as_ref()?.as_ref().ok()?.clone();
         let recent = self.recent.as_ref()?.as_ref().ok()?.clone();
-        let RankedNotes { notes, uncommitted } = self.notes.as_ref()?.as_ref().ok()?.clone();
+        let RankedNotes { notes, threads, uncommitted } =
+            self.notes.as_ref()?.as_ref().ok()?.clone();
         let details = self.details.as_ref()?.as_ref().ok()?.clone();
-        Some(Found { search, recent, notes, details, uncommitted })
+        Some(Found { search, recent, notes, threads, details, uncommitted })
     }
 
     pub(super) fn known_details(&self) -> Option<&ConceptDetails> {
@@ -43,10 +44,10 @@ impl Answers {
     pub(super) fn into_found(self, missing: Option<&str>, faults: &mut Vec<Fault>) -> Found {
         let search = answer_or_fault(FaultSource::Search, self.search, missing, faults);
         let recent = answer_or_fault(FaultSource::Recent, self.recent, missing, faults);
-        let RankedNotes { notes, uncommitted } =
+        let RankedNotes { notes, threads, uncommitted } =
             answer_or_fault(FaultSource::Notes, self.notes, missing, faults);
         let details = answer_or_fault(FaultSource::Graph, self.details, missing, faults);
-        Found { search, recent, notes, details, uncommitted }
+        Found { search, recent, notes, threads, details, uncommitted }
     }
 }
 

@@ -7,12 +7,14 @@ use crate::app::handoff::{HandoffError, Handoffs, Result};
 use crate::app::session_handoff::root_of_files;
 use crate::core::handoff::document;
 use crate::core::handoff::life::{HandoffEvent, Home};
+use crate::core::handoff::tool::body_of;
 use crate::core::handoff::{Document, HandoffId, Head, Kind, Status};
+use crate::core::secrets;
 use crate::core::time::Timestamp;
 use crate::store::handoff_files::MAX_BYTES;
 use crate::system::breakpoint;
 use crate::system::clock;
-use crate::system::listed_files;
+use crate::system::listed_files::{self, Obstacle};
 
 #[derive(Debug)]
 pub struct Created {
@@ -25,15 +27,43 @@ pub struct Created {
     pub superseded: Option<HandoffId>,
     /// The time from which on it is too old.
     pub expires: Option<Timestamp>,
+    /// The listed files that a session would not be shown, with reasons. Secrets are masked.
+    pub warnings: Vec<String>,
 }
 
 impl Handoffs {
     pub fn create(&mut self, mut document: Document) -> Result<Created> {
         self.complete(&mut document)?;
-        let created = self.store(document)?;
+        let warnings = self.file_warnings(&document.head);
+        let created = Created { warnings, ..self.store(document)? };
         // If this fails, the next handoff removes the outdated ones.
         let _ = self.tidy();
         Ok(created)
+    }
+
+    /// The path of a file that was typed on the command line, as a handoff lists it: relative to the
+    /// project's top.
+    pub fn listed_path(&self, typed: &str) -> String {
+        match root_of_files(&self.place.project) {
+            Some(root) => listed_files::from_top(&root, &self.standing, typed),
+            None => typed.to_owned(),
+        }
+    }
+
+    /// What is wrong with the files that a handoff lists. They may still be written.
+    fn file_warnings(&self, head: &Head) -> Vec<String> {
+        let Some(root) = root_of_files(&self.place.project) else { return Vec::new() };
+        let allowed = &self.place.settings.handoff.allow.value;
+        let warning = |path: &String| {
+            let why = match listed_files::check(&root, allowed, path).err()? {
+                Obstacle::Missing => "it is not there".to_owned(),
+                Obstacle::Refused(why) => why.to_owned(),
+                Obstacle::Unreadable(why) => why,
+            };
+            let said = format!("no session will be shown {path} as it is now: {why}");
+            Some(secrets::mask(&said).into_owned())
+        };
+        head.specs.iter().chain(&head.files).filter_map(warning).collect()
     }
 
     /// Fills in what only kgctx knows, and checks that the rest is complete.
@@ -45,6 +75,7 @@ impl Handoffs {
             root.as_ref().is_some_and(|root| listed_files::is_listed_directory(root, path))
         };
         if let Some(folder) = head.specs.iter().chain(&head.files).find(is_folder) {
+            let folder = secrets::mask(folder);
             let why = format!("{folder} is a folder; list the files in it that matter");
             return Err(HandoffError::Usage(why));
         }
@@ -67,12 +98,25 @@ impl Handoffs {
         let created = *head.created_at.get_or_insert(written_at);
         head.occasion = Some(head.occasion());
         head.consume = Some(head.consume());
+        if head.kind == Kind::Session {
+            head.audience.get_or_insert(self.place.settings.handoff.audience.value);
+        }
         head.expires_at = head.end_of_lifetime(created);
         head.channel = Some(self.channel.clone());
     }
 
     /// Writes a document that lacks only its id.
-    pub(super) fn store(&mut self, mut document: Document) -> Result<Created> {
+    pub(super) fn store(&mut self, document: Document) -> Result<Created> {
+        let stored = self.store_once(document, None)?;
+        stored.ok_or_else(|| HandoffError::No("the handoff is there already".to_owned()))
+    }
+
+    /// Writes a document that lacks only its id; `None` if one of the same origin was ever written.
+    pub(super) fn store_once(
+        &mut self,
+        mut document: Document,
+        origin: Option<&str>,
+    ) -> Result<Option<Created>> {
         let (actor, files) = (self.actor(), self.files(&self.scope));
         let is_free = |id: &HandoffId| !files.is_there(id);
         // Only the id is missing, and all ids have about the same length.
@@ -81,7 +125,12 @@ impl Handoffs {
             return Err(HandoffError::TooLong(n_bytes));
         }
         let home = Home { scope: &self.scope, channel: &self.channel };
-        let id = self.state.draft_handoff(&home, &document.head, is_free, &actor)?;
+        let head = &document.head;
+        let id = match origin {
+            Some(origin) => self.state.draft_import(&home, head, origin, is_free, &actor)?,
+            None => Some(self.state.draft_handoff(&home, head, is_free, &actor)?),
+        };
+        let Some(id) = id else { return Ok(None) };
         breakpoint::reach("create:reserved");
         document.head.id = Some(id.to_string());
         if let Err(error) = files.write(&id, &document::write(&document)) {
@@ -93,18 +142,7 @@ impl Handoffs {
         let (status, superseded) = self.state.activate_handoff(&id, &actor)?;
         breakpoint::reach("create:activated");
         let Head { kind, expires_at: expires, .. } = document.head;
-        Ok(Created { path: files.path(&id), id, kind, status, superseded, expires })
+        let (path, warnings) = (files.path(&id), Vec::new());
+        Ok(Some(Created { id, path, kind, status, superseded, expires, warnings }))
     }
-}
-
-/// Builds the text of a handoff whose front matter says everything.
-fn body_of(head: &Head) -> Option<String> {
-    let section = |title: &str, text: &Option<String>| {
-        let text = text.as_deref().map(str::trim).filter(|text| !text.is_empty())?;
-        Some(format!("## {title}\n\n{text}\n"))
-    };
-    let sections =
-        [section("Goal", &head.goal), section("Next step", &head.next_step)].into_iter().flatten();
-    let body = sections.collect::<Vec<_>>().join("\n");
-    (!body.is_empty()).then_some(body)
 }

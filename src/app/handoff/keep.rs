@@ -17,8 +17,8 @@ pub struct Pruned {
 }
 
 impl Handoffs {
-    /// Releases a claimed handoff; without an id, the one that this session claimed last. Returns
-    /// its new status: another handoff may have replaced it.
+    /// Releases a handoff that is claimed, or that a session was given; without an id, the one that
+    /// this session claimed last. Returns its new status: another handoff may have replaced it.
     pub fn release(&mut self, id: Option<&HandoffId>) -> Result<(HandoffId, Status)> {
         let id = match id {
             Some(id) => id.clone(),
@@ -27,15 +27,30 @@ impl Handoffs {
         let actor = self.actor();
         breakpoint::reach("release:begun");
         let event = HandoffEvent::GivenBack("released");
-        let released = self.state.step_handoff(&self.scope, &id, event, &actor)?;
+        let mut released = self.state.step_handoff(&self.scope, &id, event, &actor)?;
+        if let Some((HandoffRecord { status: Status::Consumed, .. }, None)) = released {
+            let event = HandoffEvent::GivenAgain("released");
+            released = self.state.step_handoff(&self.scope, &id, event, &actor)?;
+        }
         breakpoint::reach("release:done");
         match released {
             Some((record, Some(status))) => Ok((record.id, status)),
-            Some((HandoffRecord { id, status, .. }, None)) => Err(HandoffError::No(format!(
-                "{id} is not claimed but {status}; only what was picked up can be released"
-            ))),
+            Some((record, None)) => Err(self.not_released(&record)?),
             None => Err(self.unknown(&id)),
         }
+    }
+
+    fn not_released(&self, record: &HandoffRecord) -> Result<HandoffError> {
+        let HandoffRecord { id, status, .. } = record;
+        let waiting = self.state.current_handoff(&self.scope)?;
+        Ok(HandoffError::No(match waiting.filter(|_| *status == Status::Consumed) {
+            Some(HandoffRecord { id: newer, .. }) => format!(
+                "{id} cannot wait again while {newer} waits, which is newer; `kgctx handoff archive {newer}` makes room"
+            ),
+            None => format!(
+                "{id} is not claimed but {status}; only what was picked up or given to a session can be released"
+            ),
+        }))
     }
 
     fn last_claimed(&self) -> Result<HandoffId> {

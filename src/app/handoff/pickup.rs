@@ -45,7 +45,7 @@ impl Handoffs {
             };
             let record = match (taken, id) {
                 (Some((record, Some(_))), _) => record,
-                (Some((record, None)), _) => return Err(unavailable(&record)),
+                (Some((record, None)), _) => return Err(self.unavailable(&record)?),
                 (None, Some(id)) => return Err(self.unknown(id)),
                 (None, None) => {
                     return Err(HandoffError::No(format!(
@@ -104,6 +104,18 @@ impl Handoffs {
         let actor = self.actor();
         self.state.step_handoff(&self.scope, id, HandoffEvent::GivenBack(reason), &actor)?;
         Ok(())
+    }
+}
+
+impl Handoffs {
+    fn unavailable(&self, record: &HandoffRecord) -> Result<HandoffError> {
+        if self.is_abandoned(record)? {
+            let (id, session) = (&record.id, record.changed_by.as_deref().unwrap_or_default());
+            return Ok(HandoffError::No(format!(
+                "{id} is claimed by session {session}, which is over; `kgctx handoff release {id}` takes it back"
+            )));
+        }
+        Ok(unavailable(record))
     }
 }
 

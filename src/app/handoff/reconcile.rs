@@ -6,9 +6,10 @@ use serde::Serialize;
 use crate::app::handoff::{HandoffError, Handoffs, Result};
 use crate::app::session_handoff::root_of_files;
 use crate::core::handoff::document;
-use crate::core::handoff::life::Home;
+use crate::core::handoff::life::{Actor, Home};
 use crate::core::handoff::{HandoffId, Kind, Occasion};
 use crate::store::handoff_files::HandoffFiles;
+use crate::store::state::State;
 use crate::system::git::{self, Reference};
 use crate::system::listed_files::{self, Obstacle};
 
@@ -46,6 +47,11 @@ pub struct Reconciled {
 impl Finding {
     fn new(what: &'static str, name: &str, verdict: Verdict, why: impl Into<String>) -> Finding {
         Finding { what, name: name.to_owned(), verdict, why: why.into() }
+    }
+
+    /// A document that is not as it should be.
+    pub(super) fn of_document(id: &HandoffId, why: String) -> Finding {
+        Finding::new("document", id.as_str(), Verdict::Discrepant, why)
     }
 }
 
@@ -86,11 +92,12 @@ impl Handoffs {
 
     /// Compares all documents with the state. With `repair`, adopts those that the state has lost.
     pub fn reconcile(&mut self, repair: bool) -> Result<Reconciled> {
+        self.state.examine()?;
         let files = self.files(&self.scope);
         let known = self.state.list_handoffs(&self.scope)?;
         let (mut findings, mut adopted, mut n_confirmed) = (Vec::new(), Vec::new(), 0);
         let mut complain = |id: &HandoffId, why: String| {
-            findings.push(Finding::new("document", id.as_str(), Verdict::Discrepant, why));
+            findings.push(Finding::of_document(id, why));
         };
         for record in &known {
             match self.document(record) {
@@ -127,22 +134,33 @@ impl Handoffs {
         Ok(Reconciled { findings, adopted, n_confirmed })
     }
 
-    /// Adopts a document that the state has lost. Archives it if it was written automatically or is
-    /// too old. Otherwise it becomes active again, although it may have been delivered: the state
-    /// no longer knows.
     fn adopt(&mut self, files: &HandoffFiles, id: &HandoffId) -> Result<()> {
-        let path = files.path(id);
-        let bytes = files.read(id).map_err(|cause| HandoffError::document(&path, cause))?;
-        let read = document::read(&bytes).map_err(|cause| HandoffError::document(&path, cause))?;
-        let head = read.document.head;
         let actor = self.actor();
-        let is_over = head.expires_at.is_some_and(|at| at.milliseconds() < actor.now_ms);
-        let is_automatic =
-            matches!(head.occasion, Some(Occasion::Auto | Occasion::Rotation | Occasion::End));
-        let is_archived = head.kind == Kind::Session && (is_over || is_automatic);
-        let channel = head.channel.clone().unwrap_or_else(|| self.channel.clone());
-        let home = Home { scope: &self.scope, channel: &channel };
-        self.state.adopt_handoff(&home, id, &head, is_archived, &actor)?;
-        Ok(())
+        let home = Home { scope: &self.scope, channel: &self.channel };
+        take_in(&mut self.state, files, &home, id, false, &actor)
     }
+}
+
+/// Takes a document into a state that does not know it. Archives it if it was archived, was written automatically or is
+/// too old. Otherwise it becomes active, although it may have been delivered: the state does not know. The channel that
+/// it names counts, else its home's.
+pub(super) fn take_in(
+    state: &mut State,
+    files: &HandoffFiles,
+    home: &Home<'_>,
+    id: &HandoffId,
+    was_archived: bool,
+    actor: &Actor,
+) -> Result<()> {
+    let path = files.path(id);
+    let bytes = files.read(id).map_err(|cause| HandoffError::document(&path, cause))?;
+    let read = document::read(&bytes).map_err(|cause| HandoffError::document(&path, cause))?;
+    let head = read.document.head;
+    let is_over = head.expires_at.is_some_and(|at| at.milliseconds() < actor.now_ms);
+    let is_automatic =
+        matches!(head.occasion, Some(Occasion::Auto | Occasion::Rotation | Occasion::End));
+    let is_archived = was_archived || head.kind == Kind::Session && (is_over || is_automatic);
+    let channel = head.channel.as_deref().unwrap_or(home.channel);
+    state.adopt_handoff(&Home { channel, ..*home }, id, &head, is_archived, actor)?;
+    Ok(())
 }

@@ -7,7 +7,7 @@ use crate::app::install::{
     InstallError, InstallPlan, InstallResult, Target, UninstallPlan, folders_to_go, remembered,
     sha256,
 };
-use crate::core::installation::{Change, Installation, JsonHooks, Scope, Step};
+use crate::core::installation::{Change, Installation, JsonHooks, Parts, Scope, Step};
 use crate::hosts::json_hooks::{SettingsFile, backup, has_backup};
 use crate::system::folders;
 use crate::system::process::find;
@@ -16,30 +16,37 @@ use crate::workspace::Surroundings;
 pub(super) fn plan_install(
     target: &Target<'_>,
     hooks: &'static JsonHooks,
+    parts: Parts,
 ) -> InstallResult<InstallPlan> {
     let file = settings_file(target, hooks);
     let found = SettingsFile::read(&file, hooks)?;
     let now = found.clone().map_or_else(|| SettingsFile::empty(&file, hooks), Ok)?;
-    let wanted = now.with_hooks(&program(target.surroundings)?)?;
+    let wanted = now.with_hooks(&program(target.surroundings)?, parts)?;
     let mut plan = InstallPlan::new(target, file, wanted.text.clone());
     let Some(found) = found else {
         plan.make_file("with kgctx's hooks alone");
         return Ok(plan);
     };
-    if wanted == now {
+    let known = remembered(target.state()?.as_ref(), &plan.file)?;
+    if wanted == now && known.is_some() {
         return Ok(plan);
     }
-    let known = remembered(target.state()?.as_ref(), &plan.file)?;
     // The backup is still right if the file is as kgctx left it. Otherwise it must include the
     // changes since then.
-    if !known.is_some_and(|known| is_as_left(&found, &known)) {
+    if !known.as_ref().is_some_and(|known| is_as_left(&found, known)) {
         let kept = SettingsFile::read_backup(&plan.file, hooks)?;
-        let original = found.without_hooks(kept.as_ref())?;
+        // Without an earlier installation, hooks of kgctx are the user's own.
+        let original = match (known, kept) {
+            (None, None) => found,
+            (_, kept) => found.without_hooks(kept.as_ref())?,
+        };
         plan.original = Some(original.text);
         let backup = backup(&plan.file);
         plan.changes.push(Change::new(Step::Write, &backup, "the settings as they are"));
     }
-    plan.changes.push(Change::new(Step::Edit, &plan.file, "kgctx's hooks; the rest stays"));
+    if wanted != now {
+        plan.changes.push(Change::new(Step::Edit, &plan.file, "kgctx's hooks; the rest stays"));
+    }
     Ok(plan)
 }
 
@@ -63,7 +70,7 @@ pub(super) fn plan_uninstall(
             rest = Some(kept);
             change(Step::Restore, &file, "as it was before install");
         }
-        (Some(found), known, kept) if !found.our_hooks().is_empty() => {
+        (Some(found), known, kept) if found.is_ours() => {
             let without = found.without_hooks(kept.as_ref())?;
             if without.is_empty() && known.is_some() && kept.is_none() {
                 change(Step::Remove, &file, "made by install, nothing else in it");
@@ -83,9 +90,10 @@ pub(super) fn plan_uninstall(
             changes.extend(folders_to_go(&file, known.folders_made)?);
         }
     }
+    let own_hooks_stay = rest.as_ref().is_some_and(|rest| !rest.our_hooks().is_empty());
     let rest = rest.map(|rest| rest.text);
     let (searched, files, other_copies) = (file.clone(), vec![file], Vec::new());
-    Ok(UninstallPlan { changes, searched, other_copies, rest, files, state })
+    Ok(UninstallPlan { changes, searched, other_copies, own_hooks_stay, rest, files, state })
 }
 
 pub(in crate::app) fn settings_file(target: &Target<'_>, hooks: &JsonHooks) -> PathBuf {

@@ -58,7 +58,8 @@ pub(super) fn plan_uninstall(
     }
     let other_copies = other_copies(target, plugin, &files);
     let searched = target.folder.clone();
-    Ok(UninstallPlan { changes, searched, other_copies, rest: None, files, state })
+    let (own_hooks_stay, rest) = (false, None);
+    Ok(UninstallPlan { changes, searched, other_copies, own_hooks_stay, rest, files, state })
 }
 
 /// The program that the plugin would start.

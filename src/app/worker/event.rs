@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::core::context::found::{ConceptDetails, FoundNote};
+use crate::app::gather::UnfinishedIndex;
+use crate::core::context::found::{ConceptDetails, Found, FoundNote};
 use crate::core::context::receipt::Fault;
 use crate::core::source::SourceChoice;
 use crate::sources::slow::{SlowAnswer, SlowSource};
@@ -19,6 +20,12 @@ pub(crate) enum IndexState {
     Fresh,
 }
 
+/// The answers of another source, for a session that cannot wait for its first index.
+pub(crate) struct Stopgap {
+    pub(crate) found: Found,
+    pub(crate) choice: SourceChoice,
+}
+
 pub(crate) enum WorkerEvent {
     Place(Box<Result<Place, AppError>>),
     /// The chosen source, the faults of the others, and the source itself if it is slow.
@@ -29,6 +36,8 @@ pub(crate) enum WorkerEvent {
     Reading {
         covers_all: bool,
     },
+    /// Git did not say in time when some notes were committed: in this index, if it is stored.
+    Undated(Option<UnfinishedIndex>),
     /// The index is up to date, as current as possible, or not usable at all.
     Refreshed(Option<Fault>),
     /// The index is damaged and is being rebuilt.
@@ -39,6 +48,8 @@ pub(crate) enum WorkerEvent {
     Details(IndexState, SourceAnswer<ConceptDetails>),
     /// The slow source's answer, or why it did not answer.
     Slow(Result<Box<SlowAnswer>, String>),
+    /// What another source says while there is no index; `None` if it knows nothing.
+    Stopgap(Option<Box<Stopgap>>),
     Took(&'static str, Duration),
     /// No more events follow, except from a slow source.
     Done,

@@ -3,7 +3,7 @@
 use super::{Answered, Asked, OUR_FAULT, Worker};
 use crate::app::worker::event::{IndexState, WorkerEvent};
 use crate::core::context::compose_notes::{most_notes, n_at_length};
-use crate::core::context::found::{ConceptDetails, Found, FoundNote};
+use crate::core::context::found::{Found, FoundNote, SPEAKING};
 use crate::core::context::rank::{Ranking, shortlist};
 use crate::sources::blend::Blended;
 use crate::sources::source::{NotesQuestion, RankedNotes, Source, SourceAnswer, SourceError};
@@ -31,6 +31,7 @@ impl Worker {
                     limit: most_notes(*budget),
                     n_at_length: n_at_length(*budget),
                     prompt: prompt.as_ref(),
+                    project,
                     branch: branch.as_deref(),
                     given: given.as_ref(),
                     checkout: checkout.as_deref(),
@@ -38,15 +39,15 @@ impl Worker {
                 self.timed("notes", || source.notes(&question))
             }
         };
-        self.report(WorkerEvent::Notes(state, notes.clone()));
+        // Only the best notes are asked for their concepts; the others are moved and not copied.
+        let best = notes.as_ref().map(|found| found.notes.iter().take(SPEAKING).cloned().collect());
+        let (best, failed) = (best.unwrap_or_default(), notes.as_ref().err().cloned());
+        self.report(WorkerEvent::Notes(state, notes));
+        let found = Found { notes: best, ..Found::default() };
         let recent = match elsewhere {
             // Ranked notes tell more than those of the last day, and need no clock.
             _ if is_supplement => Ok(Vec::new()),
-            _ if notes.as_ref().is_ok_and(|found| !found.notes.is_empty())
-                && source.beside.is_none() =>
-            {
-                Ok(Vec::new())
-            }
+            _ if !found.notes.is_empty() && source.beside.is_none() => Ok(Vec::new()),
             Some(recent) => recent.wait().unwrap_or_else(|| Err(OUR_FAULT.to_owned().into())),
             None => self.found(source, "recent", |source| source.recent(self.session.now)),
         };
@@ -54,17 +55,15 @@ impl Worker {
         let found = Found {
             search: search.as_deref().unwrap_or_default().to_vec(),
             recent: recent.as_deref().unwrap_or_default().to_vec(),
-            notes: notes.as_ref().map(|found| found.notes.clone()).unwrap_or_default(),
-            details: ConceptDetails::new(),
-            uncommitted: None,
+            ..found
         };
         let concepts = match is_supplement {
             true => Vec::new(),
             false => shortlist(self.asked.ranking, &found),
         };
-        let n_expanded = self.asked.ranking.n_expanded();
-        let details = self.timed("graph", || source.around(&concepts, n_expanded));
-        let errors = [search.err(), recent.err(), notes.err(), details.as_ref().err().cloned()];
+        let expansion = self.asked.ranking.expansion();
+        let details = self.timed("graph", || source.around(&concepts, expansion));
+        let errors = [search.err(), recent.err(), failed, details.as_ref().err().cloned()];
         self.report(WorkerEvent::Details(state, details));
         match errors.into_iter().flatten().find(|error| error.is_damage) {
             Some(SourceError { reason, .. }) => Err(reason),

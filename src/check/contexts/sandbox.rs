@@ -10,6 +10,7 @@ use crate::check::contexts::temp_checkout::TempCheckout;
 use crate::check::repository::{MAX_SETTINGS_BYTES, Repository, SETTINGS};
 use crate::check::rules::CheckedVault;
 use crate::check::rules::roles::Roles;
+use crate::check::rules::tree;
 use crate::check::settings::{self, SessionSpec};
 use crate::check::snapshot::base::Base;
 use crate::check::snapshot::text;
@@ -45,10 +46,12 @@ impl<'r> Sandbox<'r> {
         // The folders of both versions: a vault that exists in only one of them is empty in the
         // other.
         let of_base = base.iter().flat_map(|base| base.files.keys());
+        let named = named_folders(repository);
         let mut last_folder = None;
         for path in repository.listing.paths.iter().chain(of_base) {
             // Sorted: most files are in the folder of the one before.
-            let folder = path.rsplit_once('/').map(|(folder, _)| folder);
+            let folder =
+                path.rsplit_once('/').map(|(folder, _)| needed(repository, &named, folder));
             if let Some(folder) = folder.filter(|_| folder != last_folder) {
                 checkout.make_folder(folder)?;
             }
@@ -87,6 +90,31 @@ impl<'r> Sandbox<'r> {
     pub(crate) fn roles(&self) -> Roles<'_> {
         Roles { settings: &self.repository.file.settings, vaults: &self.vaults }
     }
+}
+
+/// The folders that the settings name: vaults, and where sessions start.
+fn named_folders(repository: &Repository) -> Vec<String> {
+    let sessions = repository.sessions.iter().map(|session| &session.dir);
+    let named = sessions.chain(&repository.file.vaults);
+    named.filter_map(|folder| tree::joined("", folder)).collect()
+}
+
+/// The part of a folder's path that sessions look at. To make and remove the thousands of folders of a large repository
+/// takes longer than the rest of a check.
+fn needed<'p>(repository: &Repository, named: &[String], folder: &'p str) -> &'p str {
+    // Without a repository any folder can be a project. Hidden folders are signs of programs, and ours.
+    let is_hidden = folder.starts_with('.') || folder.contains("/.");
+    if !repository.has_repository() || is_hidden {
+        return folder;
+    }
+    // A named folder, and what is in it: some programs are told by the folders of a vault.
+    let ends = named.iter().filter_map(|named| {
+        let below = if named == folder { "" } else { tree::below(named, folder)? };
+        let first = below.split('/').next().unwrap_or_default();
+        Some(folder.len() - below.len() + first.len())
+    });
+    let looked_into = places::looked_into(folder).len();
+    &folder[..ends.max().unwrap_or_default().max(looked_into)]
 }
 
 /// Writes the files by which the style of a vault is told.

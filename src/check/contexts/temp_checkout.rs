@@ -57,8 +57,17 @@ impl TempCheckout {
         fs::create_dir_all(&git).and_then(|()| fs::write(git.join("HEAD"), head)).map_err(failed)
     }
 
+    /// Writes a file, and makes its folder if need be.
     pub(crate) fn write(&self, path: &str, bytes: &[u8]) -> Result<(), CheckError> {
-        fs::write(self.project.join(path), bytes).map_err(failed)
+        let file = self.project.join(path);
+        let written = match fs::write(&file, bytes) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let folder = file.parent().map_or(Ok(()), fs::create_dir_all);
+                folder.and_then(|()| fs::write(&file, bytes))
+            }
+            written => written,
+        };
+        written.map_err(failed)
     }
 
     /// Removes a file. It can be missing: files that are too large were never written.

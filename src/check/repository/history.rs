@@ -4,17 +4,29 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::working_tree::{History, WorkingTree};
 use crate::check::CheckError;
+use crate::system::git_history::{self, pathspecs};
 use crate::system::git_program::texts;
 
 impl WorkingTree {
     /// The files that differ from a commit; none without a history.
     pub(crate) fn changed_since(&self, commit: &str) -> Result<HashSet<String>, CheckError> {
+        self.differing(commit, &[])
+    }
+
+    /// Those of the files that differ from the newest commit. The answer may have others, too. Git reads every file whose
+    /// time tells nothing, as after a clone, so it is asked about few.
+    pub(crate) fn uncommitted(&self, files: &HashSet<&str>) -> Result<HashSet<String>, CheckError> {
+        match files.is_empty() {
+            true => Ok(HashSet::new()),
+            false => self.differing("HEAD", &pathspecs(files)),
+        }
+    }
+
+    fn differing(&self, commit: &str, places: &[String]) -> Result<HashSet<String>, CheckError> {
         if self.history != History::Commits {
             return Ok(HashSet::new());
         }
-        let names = ["diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-textconv"];
-        let output = self.output(&[&names[..], &["--ignore-submodules", commit, "--"]].concat())?;
-        Ok(texts(&output).map(str::to_owned).collect())
+        Ok(git_history::differing(&self.git, commit, places)?)
     }
 
     /// The old and new paths of files that were renamed since a commit.

@@ -45,7 +45,7 @@ impl WorkingTree {
         if !has_repository {
             return Ok(tree);
         }
-        let Some(git) = GitProgram::find(top.to_path_buf())? else {
+        let Some(git) = GitProgram::find(top.to_path_buf(), None)? else {
             return Ok(WorkingTree { history: History::NoProgram, ..tree });
         };
         tree.git = git;

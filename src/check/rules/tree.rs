@@ -123,7 +123,7 @@ pub(super) fn name_of(path: &str) -> &str {
 }
 
 /// The part of a path below a folder; `None` if the path is not in it.
-pub(super) fn below<'p>(folder: &str, path: &'p str) -> Option<&'p str> {
+pub(crate) fn below<'p>(folder: &str, path: &'p str) -> Option<&'p str> {
     if folder.is_empty() {
         return Some(path);
     }
@@ -131,7 +131,7 @@ pub(super) fn below<'p>(folder: &str, path: &'p str) -> Option<&'p str> {
 }
 
 /// Resolves a relative path from a folder; `None` if it leaves the repository.
-pub(super) fn joined(folder: &str, path: &str) -> Option<String> {
+pub(crate) fn joined(folder: &str, path: &str) -> Option<String> {
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     for part in path.split('/') {
         match part {

@@ -28,6 +28,8 @@ pub struct CheckFile {
     /// The file without unknown keys and without `[check]`.
     pub without_unknown: String,
     pub has_check: bool,
+    /// The paths of the vaults that it names.
+    pub vaults: Vec<String>,
 }
 
 /// A key that has no effect.
@@ -52,7 +54,8 @@ pub fn read(path: &str, text: &str) -> Result<CheckFile, SettingsError> {
         let nearest = nearest(&key, &known);
         unknown.push(UnknownKey { spot: spot(path, text, at), key, known, nearest });
     };
-    known_keys::read::<SettingsFile>(&mut table, &span, &mut unexpected).map_err(wrong)?;
+    let others = known_keys::read::<SettingsFile>(&mut table, &span, &mut unexpected);
+    let vaults = others.map_err(wrong)?.vaults.into_iter().map(|vault| vault.path).collect();
     let raw = known_keys::read::<WithCheck>(&mut table, &span, &mut unexpected);
     let raw = raw.map_err(wrong)?.check;
     unknown.sort_by(|a: &UnknownKey, b| a.spot.cmp(&b.spot));
@@ -69,7 +72,7 @@ pub fn read(path: &str, text: &str) -> Result<CheckFile, SettingsError> {
     let has_check = places.contains_key("check");
     let others = table.into_iter().filter(|(key, _)| key.get_ref() != "check").collect();
     let without_unknown = toml_text::write(&others);
-    Ok(CheckFile { settings, places, unknown, without_unknown, has_check })
+    Ok(CheckFile { settings, places, unknown, without_unknown, has_check, vaults })
 }
 
 fn nearest(key: &str, known: &[String]) -> Option<String> {

@@ -11,7 +11,7 @@ use crate::app::handoff::{Created, HandoffError, Handoffs};
 use crate::cli::outcome::{Failure, Outcome};
 use crate::cli::screen::Screen;
 use crate::core::handoff::document::{self, Input};
-use crate::core::handoff::{Consume, Kind, Occasion, Priority, Status};
+use crate::core::handoff::{Audience, Consume, Kind, Occasion, Priority, Status};
 use crate::core::named::Named;
 use crate::core::text::for_terminal::{self, Style};
 
@@ -38,10 +38,13 @@ pub(super) struct CreateArgs {
     /// How urgent a task is [default: medium]
     #[arg(long, value_parser = priority_parser())]
     priority: Option<Priority>,
-    /// A file to be read first with it; may be given more than once
+    /// Which sessions are given it: interactive ones, or scripted ones, too [default: the setting handoff.audience]
+    #[arg(long = "for", value_name = "AUDIENCE", value_parser = audience_parser(), conflicts_with = "task")]
+    audience: Option<Audience>,
+    /// A file to be read first with it, relative to this folder; may be given more than once
     #[arg(long = "spec", value_name = "PATH")]
     specs: Vec<String>,
-    /// A file to be read with it; may be given more than once
+    /// A file to be read with it, relative to this folder; may be given more than once
     #[arg(long = "file", value_name = "PATH")]
     files: Vec<String>,
     /// A word to find it by; may be given more than once
@@ -61,6 +64,11 @@ pub(super) struct CreateArgs {
 fn priority_parser() -> impl TypedValueParser<Value = Priority> {
     PossibleValuesParser::new(Priority::ALL.iter().map(|priority| priority.name()))
         .map(|name| Priority::parse(&name).unwrap_or_default())
+}
+
+fn audience_parser() -> impl TypedValueParser<Value = Audience> {
+    PossibleValuesParser::new(Audience::ALL.iter().map(|audience| audience.name()))
+        .map(|name| Audience::parse(&name).unwrap_or_default())
 }
 
 fn occasion_parser() -> impl TypedValueParser<Value = Occasion> {
@@ -90,11 +98,10 @@ fn parse(args: &CreateArgs, written: Option<&WrittenText>) -> Result<Input, Hand
     head.kind = if args.task { Kind::Task } else { head.kind };
     head.occasion = args.occasion.clone().or(head.occasion.take());
     head.consume = args.sticky.then_some(Consume::Sticky).or(head.consume);
+    head.audience = args.audience.or(head.audience);
     head.priority = args.priority.unwrap_or(head.priority);
     head.goal = args.goal.clone().or(head.goal.take());
     head.next_step = args.next_step.clone().or(head.next_step.take());
-    head.specs.extend(args.specs.iter().cloned());
-    head.files.extend(args.files.iter().cloned());
     head.tags.extend(args.tags.iter().cloned());
     document::check_complete(head)?;
     Ok(input)
@@ -113,8 +120,11 @@ pub(super) fn run(
     };
     let refuse = |error| refuse(error, written.as_ref());
     // Reports invalid input before opening anything.
-    let Input { document, ignored } = parse(args, written.as_ref()).map_err(refuse)?;
+    let Input { mut document, ignored } = parse(args, written.as_ref()).map_err(refuse)?;
     let mut handoffs = open()?;
+    let listed = |path: &String| handoffs.listed_path(path);
+    document.head.specs.extend(args.specs.iter().map(listed));
+    document.head.files.extend(args.files.iter().map(listed));
     let created = handoffs.create(document).map_err(refuse)?;
     if let Some(written) = written {
         written.discard();
@@ -129,6 +139,7 @@ pub(super) fn run(
             "expires_at": created.expires,
             "superseded": created.superseded,
             "ignored": ignored,
+            "warnings": created.warnings,
         }));
         return Ok(());
     }
@@ -137,6 +148,9 @@ pub(super) fn run(
         let keys = for_terminal::one_line(&ignored.join(", "));
         screen.complain(&format!("kgctx: ignored {keys}, which kgctx fills in by itself\n"));
     }
+    for warning in &created.warnings {
+        screen.complain(&format!("kgctx: {}\n", for_terminal::one_line(warning)));
+    }
     if let Some(because) = handoffs.outside_of_git() {
         screen.complain(&format!("kgctx: the project is {}\n", for_terminal::one_line(because)));
     }
@@ -144,7 +158,7 @@ pub(super) fn run(
 }
 
 fn print(handoffs: &Handoffs, created: &Created, screen: &mut Screen) {
-    let Created { id, path, kind, status, superseded, expires } = created;
+    let Created { id, path, kind, status, superseded, expires, .. } = created;
     let channel = for_terminal::one_line(&handoffs.channel);
     screen.line(screen.paint(Style::Strong, format!("Handoff created: {id}")));
     let until = expires.map(|at| format!(" until {at}")).unwrap_or_default();

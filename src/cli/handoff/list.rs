@@ -1,9 +1,11 @@
 //! `kgctx handoff list`, `show` and `log`: commands that change nothing.
 
+use std::path::Path;
+
 use clap::Args as ClapArgs;
 use serde_json::{Map, Value, json};
 
-use crate::app::handoff::Handoffs;
+use crate::app::handoff::{Handoffs, ProjectHandoffs};
 use crate::cli::handoff::{each, meant, named_or_default};
 use crate::cli::outcome::{Failure, Outcome, USAGE};
 use crate::cli::screen::Screen;
@@ -13,7 +15,9 @@ use crate::core::handoff::record::{FIELDS, HandoffRecord, LogLine};
 use crate::core::handoff::section::shorten;
 use crate::core::handoff::{Kind, Status, TypedId};
 use crate::core::secrets;
+use crate::core::text::for_shell;
 use crate::core::text::for_terminal::{self, Style};
+use crate::core::text::number::counted;
 use crate::core::time::Timestamp;
 
 /// So much of a goal is shown in a table.
@@ -27,6 +31,9 @@ pub(super) struct ListArgs {
     /// Also what is done with
     #[arg(long)]
     all: bool,
+    /// What waits or is claimed in all projects, with their folders
+    #[arg(long, conflicts_with_all = ["all", "fields"])]
+    everywhere: bool,
     /// Only these fields, in this order, like id,status,goal
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     fields: Vec<String>,
@@ -41,20 +48,111 @@ pub(super) fn list(handoffs: &Handoffs, args: &ListArgs, screen: &mut Screen) ->
         let message = format!("{unknown:?} is no field; there are {}", known.join(", "));
         return Err(Failure { code: USAGE, message });
     }
+    if args.everywhere {
+        return list_everywhere(handoffs, args.json, screen);
+    }
     let records = handoffs.list(args.all)?;
     if !args.fields.is_empty() {
         print_fields(&records, &args.fields, args.json, screen);
     } else if args.json {
         let flat: Vec<_> = records.iter().map(masked).collect();
         screen.json(&json!({ "channel": handoffs.channel, "handoffs": flat }));
-    } else if records.is_empty() {
-        let channel = for_terminal::one_line(&handoffs.channel);
-        screen
-            .line(format!("Nothing waits in {channel}. `kgctx handoff create` leaves something."));
     } else {
+        let channel = for_terminal::one_line(&handoffs.channel);
+        if records.is_empty() {
+            screen.line(format!(
+                "Nothing waits in {channel}. `kgctx handoff create` leaves something."
+            ));
+        }
         print_table(&records, screen);
+        say_what_to_do(handoffs, &records, screen)?;
     }
     Ok(())
+}
+
+/// Says how to take back an abandoned handoff, how to give a delivered one again, and where more may wait.
+fn say_what_to_do(handoffs: &Handoffs, records: &[HandoffRecord], screen: &mut Screen) -> Outcome {
+    if records.iter().any(|record| record.is_abandoned) {
+        screen.line(
+            "A session that claims one of these is over; `kgctx handoff release ID` takes it back.",
+        );
+    }
+    let waits =
+        |record: &HandoffRecord| record.kind == Kind::Session && record.status == Status::Active;
+    if !records.iter().any(waits)
+        && let Some(HandoffRecord { id, changed, changed_by, .. }) = handoffs.last_given()?
+    {
+        let to = changed_by.map(|session| format!(" to {}", short(&session, SESSION_CHARS)));
+        let (to, ago) = (to.unwrap_or_default(), changed.ago(crate::app::handoff::now()));
+        screen.line(format!(
+            "{id} was given{to} ({ago}); `kgctx handoff release {id}` lets another session have it."
+        ));
+    }
+    if records.is_empty() {
+        let projects = handoffs.everywhere()?;
+        let gone = projects.iter().filter(|project| project.is_gone && !project.is_here);
+        let n_gone = gone.map(|project| project.records.len()).sum();
+        if n_gone > 0 {
+            screen.line(format!(
+                "In folders that are gone there is more ({}): `kgctx handoff list --everywhere`",
+                counted(n_gone, "handoff")
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Lists the open handoffs of all projects.
+fn list_everywhere(handoffs: &Handoffs, is_json: bool, screen: &mut Screen) -> Outcome {
+    let projects = handoffs.everywhere()?;
+    if is_json {
+        let flat = projects.iter().flat_map(|project| project.records.iter().map(elsewhere));
+        let flat: Vec<_> = flat.collect();
+        screen.json(&json!({ "channel": handoffs.channel, "handoffs": flat }));
+        return Ok(());
+    }
+    if projects.is_empty() {
+        screen.line("Nothing waits in any project.");
+    }
+    for (n, project) in projects.iter().enumerate() {
+        if n > 0 {
+            screen.line("");
+        }
+        let ProjectHandoffs { channel, folder, is_here, is_gone, records } = project;
+        let folder = folder.as_ref().map(|folder| folder.to_string_lossy()).unwrap_or_default();
+        let remark = match (is_here, is_gone) {
+            (true, _) => "  (this project)".to_owned(),
+            (false, true) => format!("  (gone; {})", way_to_adopt(&folder)),
+            (false, false) => String::new(),
+        };
+        let name = screen.paint(Style::Strong, for_terminal::one_line(channel));
+        screen.line(format!("{name}  {}{remark}", shown(&folder)));
+        print_table(records, screen);
+    }
+    Ok(())
+}
+
+/// A folder on one line, without secrets: a document that was imported can name any.
+fn shown(folder: &str) -> String {
+    for_terminal::one_line(&secrets::mask(folder))
+}
+
+/// The command that adopts what was left in a folder, safe to be pasted into a shell.
+fn way_to_adopt(folder: &str) -> String {
+    if Path::new(folder).is_absolute() && shown(folder) == folder {
+        let folder = for_shell::word(folder);
+        return format!("`kgctx handoff adopt --from {folder}` takes all of them over");
+    }
+    "`kgctx handoff adopt ID` takes one over".to_owned()
+}
+
+/// A record as JSON with the folder in which it was left.
+fn elsewhere(record: &HandoffRecord) -> Map<String, Value> {
+    let mut flat = masked(record);
+    if let Some(folder) = &record.working_dir {
+        flat.insert("working_dir".to_owned(), json!(secrets::mask(folder)));
+    }
+    flat
 }
 
 /// A record as JSON, without secrets: agents read it.
@@ -140,6 +238,9 @@ fn remark(record: &HandoffRecord, now: Timestamp) -> String {
     match &record.status {
         Status::Active => format!("{gap}({})", record.created.ago(now)),
         Status::Cleared => format!("{gap}({} {ago})", reason.as_deref().unwrap_or("cleared")),
+        Status::Claimed if record.is_abandoned => {
+            format!("{gap}(claimed {ago}{whom}, which is over)")
+        }
         status => format!("{gap}({status} {ago}{whom})"),
     }
 }

@@ -3,13 +3,16 @@
 use clap::Args as ClapArgs;
 use serde_json::json;
 
-use crate::app::handoff::{Finding, Handoffs, Reconciled, Verdict};
+use crate::app::handoff::{
+    Finding, HandoffError, Handoffs, Reconciled, RepairedState, Verdict, repair_state,
+};
 use crate::cli::handoff::meant;
 use crate::cli::outcome::{Failure, NO, Outcome};
 use crate::cli::screen::Screen;
 use crate::core::handoff::TypedId;
 use crate::core::text::for_terminal::{self, Style};
 use crate::core::text::number::counted;
+use crate::workspace::Request;
 
 /// Compare what handoffs say with what is there
 ///
@@ -20,7 +23,7 @@ pub(super) struct ReconcileArgs {
     /// Which [default: all]
     #[arg(value_parser = TypedId::parse)]
     id: Option<TypedId>,
-    /// Take in documents that the state has lost
+    /// Take in documents that the state has lost; set a damaged state aside, and make a new one from the documents
     #[arg(long, conflicts_with = "id")]
     repair: bool,
     /// Print JSON
@@ -28,23 +31,51 @@ pub(super) struct ReconcileArgs {
     json: bool,
 }
 
-pub(super) fn run(handoffs: &mut Handoffs, args: &ReconcileArgs, screen: &mut Screen) -> Outcome {
-    let Reconciled { findings, adopted, n_confirmed } = match &meant(handoffs, args.id.as_ref())? {
+pub(super) fn run(
+    request: &Request,
+    open: impl FnOnce() -> Result<Handoffs, HandoffError>,
+    args: &ReconcileArgs,
+    screen: &mut Screen,
+) -> Outcome {
+    let repaired = if args.repair { repair_state(request)? } else { None };
+    if let Some(repaired) = repaired.as_ref().filter(|_| !args.json) {
+        print_repaired(repaired, screen);
+    }
+    let mut handoffs = open()?;
+    let reconciled = match &meant(&handoffs, args.id.as_ref())? {
         Some(id) => handoffs.check(id)?,
         None => handoffs.reconcile(args.repair)?,
     };
+    report(reconciled, repaired, args, screen)
+}
+
+fn report(
+    reconciled: Reconciled,
+    repaired: Option<RepairedState>,
+    args: &ReconcileArgs,
+    screen: &mut Screen,
+) -> Outcome {
+    let Reconciled { mut findings, mut adopted, n_confirmed } = reconciled;
+    let n_right = n_confirmed + adopted.len();
+    let aside = repaired.as_ref().map(|repaired| repaired.aside.to_string_lossy().into_owned());
+    let n_new = adopted.len();
+    if let Some(repaired) = repaired {
+        let is_new = |finding: &Finding| !findings.iter().any(|known| known.name == finding.name);
+        let more: Vec<Finding> = repaired.findings.into_iter().filter(is_new).collect();
+        findings.extend(more);
+        adopted.extend(repaired.adopted);
+    }
     let n_wrong = findings.iter().filter(|one| one.verdict == Verdict::Discrepant).count();
     if args.json {
         screen.json(&json!({
-            "findings": findings, "adopted": adopted, "confirmed": n_confirmed,
+            "findings": findings, "adopted": adopted, "confirmed": n_confirmed, "set_aside": aside,
         }));
     } else {
         findings.iter().for_each(|finding| print_finding(finding, screen));
-        adopted.iter().for_each(|id| screen.line(format!("taken in  {id}")));
+        adopted.iter().take(n_new).for_each(|id| screen.line(format!("taken in  {id}")));
         if args.id.is_none() && n_wrong == 0 {
-            let n = n_confirmed + adopted.len();
-            let are = if n == 1 { "is as it should be" } else { "are as they should be" };
-            screen.line(format!("{} {are}", counted(n, "handoff")));
+            let are = if n_right == 1 { "is as it should be" } else { "are as they should be" };
+            screen.line(format!("{} {are}", counted(n_right, "handoff")));
         }
     }
     if n_wrong > 0 {
@@ -52,6 +83,20 @@ pub(super) fn run(handoffs: &mut Handoffs, args: &ReconcileArgs, screen: &mut Sc
         return Err(Failure { code: NO, message });
     }
     Ok(())
+}
+
+/// Says what a repair did, and what the documents cannot tell.
+fn print_repaired(repaired: &RepairedState, screen: &mut Screen) {
+    let RepairedState { cause, aside, adopted, has_installations, .. } = repaired;
+    screen.complain(&format!("kgctx: {}\n", for_terminal::one_line(cause)));
+    adopted.iter().for_each(|id| screen.line(format!("taken in  {id}")));
+    let aside = for_terminal::one_line(&aside.to_string_lossy());
+    screen.line(format!("set aside  {aside}"));
+    let installed = if *has_installations { "" } else { ", which folders `install` made" };
+    screen.line(format!(
+        "The documents do not tell who had claimed what, what sessions were given, nor the log{installed}: that begins \
+         anew, and a handoff may be given once more."
+    ));
 }
 
 fn print_finding(finding: &Finding, screen: &mut Screen) {

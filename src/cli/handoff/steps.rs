@@ -11,7 +11,7 @@ use crate::core::handoff::{HandoffId, Status, TypedId};
 use crate::core::text::for_terminal;
 use crate::core::text::number::counted;
 
-/// Give back what was picked up
+/// Let another session have a handoff: one that was picked up, or that a session was given
 #[derive(Debug, ClapArgs)]
 pub(super) struct ReleaseArgs {
     /// Which [default: what this session picked up last]

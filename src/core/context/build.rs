@@ -2,7 +2,7 @@
 //! clock.
 
 use crate::core::context::budget::{Budget, Size};
-use crate::core::context::candidate::Part;
+use crate::core::context::candidate::{Candidate, Part};
 use crate::core::context::compose::compose;
 use crate::core::context::compose_notes::compose_notes;
 use crate::core::context::found::Found;
@@ -38,7 +38,11 @@ pub struct Context {
 impl Context {
     /// The number of notes that are quoted.
     pub fn n_notes(&self) -> usize {
-        let is_note = |entry: &&Entry| entry.candidate.part == Part::Notes && entry.shown.is_some();
+        // The line about what goes on has no signals.
+        let is_note = |entry: &&Entry| {
+            let Candidate { part, signals, .. } = &entry.candidate;
+            *part == Part::Notes && !signals.is_empty() && entry.shown.is_some()
+        };
         self.entries.iter().filter(is_note).count()
     }
 }

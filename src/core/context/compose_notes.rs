@@ -3,7 +3,7 @@
 use crate::core::context::build::ContextRequest;
 use crate::core::context::candidate::{Candidate, Line, Part};
 use crate::core::context::compose::{connections, shown_title};
-use crate::core::context::found::{Found, RankedNote};
+use crate::core::context::found::{Found, OpenThread, RankedNote};
 use crate::core::context::line::Forms;
 use crate::core::context::rank::{Ranked, note_signals};
 use crate::core::note::concept::Concept;
@@ -22,6 +22,10 @@ const LONG_FROM_TOKENS: usize = 1_500;
 /// The graph gets up to 1/`GRAPH_SHARE` of the budget: every line about it costs the line of a note.
 const GRAPH_SHARE: usize = 40;
 const MOST_CONNECTIONS: usize = 5;
+/// What goes on gets one line, with up to 1/`THREADS_SHARE` of the budget.
+const THREADS_SHARE: usize = 12;
+const MOST_THREADS: usize = 3;
+const OPEN_THREADS: &str = "Open threads";
 /// The number of neighbours in such a line.
 const CONNECTED: usize = 4;
 /// No card is shorter than this, so that no context holds more of them.
@@ -47,16 +51,43 @@ pub(super) fn compose_notes(
     request: &ContextRequest<'_>,
 ) -> Vec<Candidate> {
     let ContextRequest { budget, encoding, .. } = *request;
+    let (open, told) = threads_line(&found.threads, budget.tokens / THREADS_SHARE, encoding);
     let mut candidates: Vec<Candidate> = ranked
         .notes
         .iter()
+        .filter(|ranked| !told.iter().any(|thread| thread.says_all_of(&ranked.note)))
         .take(most_notes(budget.tokens))
         .enumerate()
         .map(|(place, note)| note_line(note, words(place, budget.tokens), found))
         .collect();
     let at = n_at_length(budget.tokens).min(candidates.len());
     candidates.splice(at..at, graph_lines(ranked, found, budget.tokens / GRAPH_SHARE, encoding));
+    candidates.splice(0..0, open);
     candidates
+}
+
+/// One line about what goes on, with at most so many tokens, and those that it tells.
+fn threads_line(
+    threads: &[OpenThread],
+    room: usize,
+    encoding: Encoding,
+) -> (Option<Candidate>, &[OpenThread]) {
+    let told: Vec<String> = threads
+        .iter()
+        .take(MOST_THREADS)
+        .map(|OpenThread { uri, title, at, .. }| {
+            format!("{} ({at}, {})", shown_title(title), for_model::one_line(uri))
+        })
+        .collect();
+    for n in (1..=told.len()).rev() {
+        let (name, quote) = (OPEN_THREADS.to_owned(), told[..n].join("; "));
+        let line = Line::Quoted { name, quote, more: String::new() };
+        if tokens::count(encoding, &Forms::of(&line).whole()) <= room {
+            let candidate = Candidate { part: Part::Notes, line, signals: Vec::new() };
+            return (Some(candidate), &threads[..n]);
+        }
+    }
+    (None, &[])
 }
 
 /// The best concepts with their strongest neighbours, with at most so many tokens.
@@ -102,7 +133,9 @@ fn words(place: usize, budget: usize) -> Option<usize> {
 
 fn note_line(ranked: &RankedNote, words: Option<usize>, found: &Found) -> Candidate {
     let RankedNote { note, passage, .. } = ranked;
-    let quote = words.map(|words| passage.quote(words)).filter(|quote| !quote.is_empty());
+    let quote = words.map(|words| passage.quote(words));
+    // The card of a note of few words has all of them, and its description.
+    let quote = quote.filter(|quote| !note.excerpt.ends_with(quote.as_str()));
     let quote = quote.as_deref().map(|quote| without_title(quote, &note.title));
     let quote = for_model::one_line(quote.unwrap_or(&note.excerpt));
     let whole = passage.whole();

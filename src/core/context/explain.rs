@@ -62,6 +62,9 @@ pub fn reason(candidate: &Candidate, uncommitted: Option<&UncommittedRecord>) ->
             Some(Signal::Recent { place }) => format!("changed lately, number {place}"),
             _ => String::new(),
         },
+        (Part::Notes, _) if candidate.signals.is_empty() => {
+            "sessions of maenifold's about the project that go on".to_owned()
+        }
         (Part::Notes, _) => relevance(&candidate.signals, uncommitted),
         (_, Line::Connected { concept, to }) => {
             // Only the first link carries the unit.

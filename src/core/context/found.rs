@@ -15,8 +15,6 @@ pub const SEARCHED: usize = 5;
 pub const RECENT: usize = 10;
 /// The concepts of this many best notes count.
 pub const SPEAKING: usize = 20;
-/// The number of neighbours that are read per concept.
-pub const NEIGHBOURS: usize = 10;
 
 /// All results of the sources: the input of a context.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -28,8 +26,28 @@ pub struct Found {
     pub details: ConceptDetails,
     /// The notes that the session most likely needs, best first.
     pub notes: Vec<RankedNote>,
+    /// The sessions and workflows of maenifold's about the project that go on, most important first.
+    pub threads: Vec<OpenThread>,
     /// `None` if nobody looked for uncommitted files.
     pub uncommitted: Option<Uncommitted>,
+}
+
+/// A session or workflow of maenifold's that goes on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenThread {
+    pub uri: String,
+    pub title: String,
+    /// How far it is: `thought 2/5`.
+    pub at: String,
+    /// Whether it says nothing beside that and its title.
+    pub is_bare: bool,
+}
+
+impl OpenThread {
+    /// Whether a line about it needs no other about its note.
+    pub fn says_all_of(&self, note: &FoundNote) -> bool {
+        self.is_bare && self.uri == note.uri
+    }
 }
 
 /// The uncommitted files that notes name, and those notes.

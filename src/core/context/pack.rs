@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 
 use crate::core::context::budget::{Budget, Size};
 use crate::core::context::build::ContextRequest;
-use crate::core::context::candidate::{Candidate, Part};
+use crate::core::context::candidate::{Candidate, Line, Part};
 use crate::core::context::frame;
 use crate::core::context::line::Forms;
 use crate::core::context::rank::Ranking;
@@ -19,6 +19,8 @@ use crate::core::tokens::encoding::Encoding;
 pub(super) const SECTIONS: [Part; 4] = [Part::Notes, Part::Concepts, Part::Recent, Part::Graph];
 /// A lower bound for the size of an entry.
 const SHORTEST_ENTRY_TOKENS: usize = 4;
+/// With less room left, a quoted note is tried in its shortest form first.
+const LITTLE_ROOM_TOKENS: usize = 40;
 /// The handoff always gets up to 1/`HANDOFF_SHARE` of the budget, and more if the other parts leave room.
 const HANDOFF_SHARE: usize = 2;
 /// If more than 1/`WASTED_SHARE` of the budget is left, one entry is shortened to make room for another.
@@ -216,6 +218,9 @@ impl<'a> Packer<'a> {
         if filling.used.tokens + SHORTEST_ENTRY_TOKENS > filling.budget.tokens {
             return;
         }
+        if self.is_out_of_room(filling, candidate) {
+            return;
+        }
         let (whole, run) = self.whole_and_run(candidate);
         if self.has_room(filling, candidate, whole, run) {
             self.put(filling, candidate, Placed { extent: None, size: whole }, run);
@@ -226,6 +231,19 @@ impl<'a> Packer<'a> {
         {
             self.put(filling, candidate, placed, run);
         }
+    }
+
+    /// Whether not even the shortest form of a quoted note has room. Near the end of the budget that is true of most
+    /// notes, and known by counting one short text.
+    fn is_out_of_room(&self, filling: &Filling, candidate: usize) -> bool {
+        let left = filling.budget.tokens.saturating_sub(filling.used.tokens);
+        if left >= LITTLE_ROOM_TOKENS
+            || !matches!(self.candidates[candidate].line, Line::Quoted { .. })
+        {
+            return false;
+        }
+        let text = self.forms[candidate].text(0);
+        !self.has_room(filling, candidate, self.measure(&text), frame::longest_run(&text))
     }
 
     /// The longest of some extents that has room.

@@ -39,10 +39,19 @@ impl Ranking {
         self.method().description
     }
 
-    /// The number of best concepts whose neighbours the sources read.
-    pub fn n_expanded(self) -> usize {
-        self.method().n_expanded
+    pub fn expansion(self) -> Expansion {
+        self.method().expansion
     }
+}
+
+/// How much of the graph the sources read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Expansion {
+    /// The number of best concepts whose neighbours are read: at least those whose connections a context shows.
+    pub n_concepts: usize,
+    /// The number of neighbours of each. With few, the edges of a single note, of which a concept can have thousands,
+    /// are seldom read.
+    pub n_neighbours: usize,
 }
 
 /// The definition of a ranking.
@@ -50,8 +59,7 @@ struct Method {
     description: &'static str,
     /// The number of concepts that are kept: some notes link to thousands, and no context could hold all their names.
     n_concepts: usize,
-    /// At least the number of concepts whose connections a context shows.
-    n_expanded: usize,
+    expansion: Expansion,
     /// The notes whose concepts count.
     speaks: for<'a> fn(&'a Found) -> Vec<&'a FoundNote>,
     order: for<'a> fn(Evidence<'a>) -> Ranked<'a>,

@@ -1,7 +1,7 @@
 //! Chooses the handoff that a session receives automatically.
 
 use crate::core::handoff::record::HandoffRecord;
-use crate::core::handoff::{HandoffId, Occasion, Status};
+use crate::core::handoff::{Audience, HandoffId, Occasion, Status};
 use crate::core::time::{Timespan, Timestamp};
 
 /// The kind of request.
@@ -9,7 +9,7 @@ use crate::core::time::{Timespan, Timestamp};
 pub enum HandoffRequest {
     /// At the start: the handoff that waits for the session.
     First,
-    /// After a compaction: the handoff that the session already had.
+    /// After a compaction: the handoff that the session left before it, else the one that it already had.
     Again,
     /// During the session: a handoff that another session left after this time, in milliseconds since 1970.
     Since(i64),
@@ -20,6 +20,8 @@ pub struct HandoffQuery<'a> {
     pub scope: &'a str,
     pub session: &'a str,
     pub request: HandoffRequest,
+    /// Whether no person takes part in the session.
+    pub is_scripted: bool,
     /// The maximum age of a sticky handoff.
     pub max_age: Timespan,
     pub now_ms: i64,
@@ -32,6 +34,8 @@ pub enum HandoffChoice {
     Given(Box<HandoffRecord>),
     /// The session had this one before.
     Again(Box<HandoffRecord>),
+    /// No handoff, because this one waits for an interactive session, and the session is scripted.
+    NotAddressed(Box<HandoffRecord>),
     /// No handoff, because this one is too old.
     TooOld(Box<HandoffRecord>),
     /// No handoff, because this one continues work that another live session is still doing.
@@ -41,11 +45,21 @@ pub enum HandoffChoice {
     Nothing,
 }
 
+impl HandoffQuery<'_> {
+    /// Whether a handoff was left for sessions like this one.
+    fn is_addressed_by(&self, handoff: &HandoffRecord) -> bool {
+        !self.is_scripted || handoff.audience == Audience::Any
+    }
+}
+
 /// The facts behind the choice. Each one is queried only if it decides, because a session waits for the answer.
 pub trait ChoiceFacts {
     type Error;
     /// The handoff that the session received last.
     fn last_received(&self) -> Result<Option<HandoffRecord>, Self::Error>;
+    /// The newest handoff that the session left for itself before a compaction, or on purpose, and has not received. The
+    /// former may be behind another one that waits.
+    fn left_by_itself(&self) -> Result<Option<HandoffRecord>, Self::Error>;
     fn has_received(&self, id: &HandoffId) -> Result<bool, Self::Error>;
     /// The handoff that waits for the next session.
     fn waiting(&self) -> Result<Option<HandoffRecord>, Self::Error>;
@@ -61,6 +75,18 @@ pub fn choose<F: ChoiceFacts>(
     query: &HandoffQuery<'_>,
     facts: &F,
 ) -> Result<HandoffChoice, F::Error> {
+    if let HandoffRequest::Again = query.request
+        && let Some(own) = facts.left_by_itself()?.filter(|own| is_usable(own, query))
+    {
+        // What it left on purpose is for the next session, too.
+        let is_for_itself = own.occasion == Occasion::Auto && own.status == Status::Active;
+        let own = Box::new(own);
+        return Ok(if is_for_itself {
+            HandoffChoice::Given(own)
+        } else {
+            HandoffChoice::Again(own)
+        });
+    }
     let had = facts.last_received()?.filter(|had| !query.unusable.contains(&had.id));
     let since = match (query.request, had) {
         (HandoffRequest::First | HandoffRequest::Again, Some(had)) => {
@@ -78,7 +104,9 @@ pub fn choose<F: ChoiceFacts>(
         }
         let now = Timestamp::from_milliseconds(query.now_ms);
         let candidate = Box::new(candidate);
-        return Ok(if candidate.is_misdated(query.now_ms) {
+        return Ok(if !query.is_addressed_by(&candidate) {
+            HandoffChoice::NotAddressed(candidate)
+        } else if candidate.is_misdated(query.now_ms) {
             HandoffChoice::Misdated(candidate)
         } else if candidate.is_too_old(query.max_age, now) {
             HandoffChoice::TooOld(candidate)
@@ -91,10 +119,18 @@ pub fn choose<F: ChoiceFacts>(
     // At its start, a session learns about the last handoff that expired before a session received it.
     if let HandoffRequest::First = query.request
         && let Some(last) = facts.newest()?.filter(|last| last.status == Status::Expired)
+        && query.is_addressed_by(&last)
     {
         return Ok(HandoffChoice::TooOld(Box::new(last)));
     }
     Ok(HandoffChoice::Nothing)
+}
+
+fn is_usable(own: &HandoffRecord, query: &HandoffQuery<'_>) -> bool {
+    let now = Timestamp::from_milliseconds(query.now_ms);
+    !query.unusable.contains(&own.id)
+        && !own.is_misdated(query.now_ms)
+        && !own.is_too_old(query.max_age, now)
 }
 
 /// The waiting handoff; if it is unusable, the one that it superseded, and so on. Older ones are never candidates.

@@ -1,17 +1,25 @@
-//! The document that a session leaves when it ends: builds the question for a summariser, checks the answer, and
+//! The document that a session leaves when it ends: builds the question for a summariser, takes in the answer, and
 //! falls back to a document without a summary. Pure: runs no program and writes no file.
 
 mod answer;
+mod known;
 
 use thiserror::Error;
 
-use crate::core::handoff::conversation::{Conversation, Message, Role};
+use answer::Summary;
+
+use crate::core::handoff::conversation::{Conversation, Message};
+use crate::core::handoff::record::HandoffRecord;
 use crate::core::handoff::section::shorten;
+use crate::core::handoff::work::Work;
 use crate::core::handoff::{Document, Head, Occasion};
 use crate::core::secrets;
 use crate::core::text::for_model;
+use crate::core::text::number::counted;
+use crate::core::tokens;
+use crate::core::tokens::encoding::Encoding;
 
-pub use answer::UnusableAnswer;
+pub use answer::EmptyAnswer;
 
 /// The number of messages in the question to the summariser.
 const SHOWN_MESSAGES: usize = 30;
@@ -19,12 +27,13 @@ const SHOWN_MESSAGES: usize = 30;
 const SHOWN_CHARS: usize = 2_000;
 /// The number of changed files in the question, and in the head of the document.
 const SHOWN_FILES: usize = 20;
-/// The number of changed files in the body of a document without a summary.
-const FALLBACK_FILES: usize = 10;
-/// The number of characters that a document without a summary quotes per message.
-const QUOTED_CHARS: usize = 300;
+/// The maximum number of tokens that a session is told without a summary: goal, next step and body.
+const MAX_TOKENS: usize = 800;
 /// The maximum length of a goal or a next step.
 const LINE_CHARS: usize = 200;
+
+/// Stands before what was added to a document before a compaction.
+const SINCE: &str = "# Since it was written";
 
 /// The sections of a document, in order, with what each should contain.
 const SECTIONS: [(&str, &str); 4] = [
@@ -46,12 +55,18 @@ pub enum NothingLeft {
     NothingSaid,
 }
 
-/// An ended session that leaves a handoff.
+const NO_WORK: &Work = &Work { top: String::new(), commits: Vec::new(), files: Vec::new() };
+
+/// A session that leaves a handoff: it ended, or is about to forget.
 #[derive(Debug, Clone, Copy)]
 pub struct Ending<'a> {
     session: &'a str,
     transcript: Option<&'a str>,
     conversation: &'a Conversation,
+    work: &'a Work,
+    /// The handoff that it went on with.
+    origin: Option<&'a HandoffRecord>,
+    encoding: Encoding,
 }
 
 impl<'a> Ending<'a> {
@@ -73,8 +88,34 @@ impl<'a> Ending<'a> {
         } else if conversation.messages.is_empty() {
             Err(NothingLeft::NothingSaid)
         } else {
-            Ok(Ending { session, transcript, conversation })
+            let (work, encoding) = (NO_WORK, Encoding::default());
+            Ok(Ending { session, transcript, conversation, work, origin: None, encoding })
         }
+    }
+
+    /// A session whose conversation is about to be replaced by a summary. It leaves a handoff, however short it was.
+    pub fn of_compaction(
+        session: &'a str,
+        transcript: Option<&'a str>,
+        conversation: &'a Conversation,
+    ) -> Ending<'a> {
+        let (work, encoding) = (NO_WORK, Encoding::default());
+        Ending { session, transcript, conversation, work, origin: None, encoding }
+    }
+
+    /// With what the repository shows of the session.
+    pub fn with_work(self, work: &'a Work) -> Ending<'a> {
+        Ending { work, ..self }
+    }
+
+    /// With the handoff that the session went on with.
+    pub fn after(self, origin: Option<&'a HandoffRecord>) -> Ending<'a> {
+        Ending { origin, ..self }
+    }
+
+    /// With tokens counted in this encoding.
+    pub fn counted_in(self, encoding: Encoding) -> Ending<'a> {
+        Ending { encoding, ..self }
     }
 
     /// The prompt for a summariser.
@@ -108,49 +149,82 @@ impl<'a> Ending<'a> {
         question
     }
 
-    /// The document with a summariser's answer as its body.
-    pub fn with_summary(&self, answer: &str) -> Result<Document, UnusableAnswer> {
-        let body = answer::check(answer)?;
-        Ok(self.document(answer::next_step(&body), body))
-    }
-
-    /// The document if there is no summariser, or no usable answer.
-    pub fn without_summary(&self) -> Document {
-        let Conversation { turns, messages, files_changed } = self.conversation;
-        let prompts = if *turns == 1 { "1 prompt" } else { &format!("{turns} prompts") };
-        let mut done = format!("- The session had {prompts}; no summary of it was made.\n");
-        if !files_changed.is_empty() {
-            let files = files_changed.iter().take(FALLBACK_FILES);
-            let files: Vec<String> = files.map(|file| for_model::one_line(file)).collect();
-            let more = match files_changed.len().saturating_sub(FALLBACK_FILES) {
-                0 => String::new(),
-                more => format!(", and {more} more"),
-            };
-            done.push_str(&format!("- Files changed: {}{more}\n", files.join(", ")));
+    /// The document with a summariser's answer as its body. An answer without the sections that were asked for may not
+    /// be a summary, so what is known of the session follows it.
+    pub fn with_summary(&self, answer: &str) -> Result<Document, EmptyAnswer> {
+        let summary = Summary::of(answer)?;
+        let next_step = summary.next_step();
+        let mut body = summary.body;
+        if !summary.has_sections {
+            body.push_str(&format!("\n{}", self.known(".", MAX_TOKENS)));
         }
-        let last = |wanted: Role, what: &str| {
-            let mut said = messages.iter().rev().filter(|message| message.role == wanted);
-            let words = said.next().map(|message| for_model::one_line(&message.text))?;
-            let words = shorten(&words, QUOTED_CHARS);
-            (!words.is_empty()).then(|| format!("- {what}: {words}\n"))
-        };
-        let quotes = [last(Role::User, "Last prompt"), last(Role::Assistant, "Last answer")];
-        let going_on: String = quotes.into_iter().flatten().collect();
-        let transcript = self.transcript.map(for_model::one_line).filter(|path| !path.is_empty());
-        let next = match transcript {
-            Some(transcript) => format!("- The whole conversation is in {transcript}\n"),
-            None => "- Not known; no transcript is known either.\n".to_owned(),
-        };
-        let texts = [done, going_on, "- None are known.\n".to_owned(), next];
-        let sections = SECTIONS.iter().zip(texts);
-        let sections = sections.map(|((heading, _), text)| format!("{heading}\n\n{text}"));
-        self.document(None, sections.collect::<Vec<_>>().join("\n"))
+        Ok(self.document(Occasion::End, next_step, body))
     }
 
-    fn document(&self, next_step: Option<String>, body: String) -> Document {
+    /// The document if there is no summariser, or if it failed for a reason.
+    pub fn without_summary(&self, failure: Option<&str>) -> Document {
+        let reason = failure.map(|reason| format!(": {}", for_model::one_line(reason)));
+        self.document_of_known(
+            Occasion::End,
+            &format!("; no summary of it was made{}.", reason.unwrap_or_default()),
+        )
+    }
+
+    /// The document before a compaction.
+    pub fn before_compaction(&self) -> Document {
+        self.document_of_known(Occasion::Auto, " before this compaction.")
+    }
+
+    /// The document that the session left itself as `id`, with what is known since. The author's words stay as they are.
+    pub fn extended(&self, document: Document, id: &str) -> Document {
+        let Document { head, body } = document;
+        let own = body.split(SINCE).next().unwrap_or_default().trim_end();
+        let known = self.known(" before this compaction.", MAX_TOKENS);
+        let source_id = Some(id.to_owned());
+        Document { head: Head { source_id, ..head }, body: format!("{own}\n\n{SINCE}\n\n{known}") }
+    }
+
+    /// The document of what is known, with a remark about the session.
+    fn document_of_known(&self, occasion: Occasion, remark: &str) -> Document {
+        let next_step = self.conversation.todos.first().map(|todo| line(todo));
+        let head = [("Goal", self.goal()), ("Next step", next_step.clone())];
+        let head: String = head
+            .into_iter()
+            .filter_map(|(name, said)| Some(format!("{name}: {}\n", said?)))
+            .collect();
+        let room = MAX_TOKENS.saturating_sub(tokens::count(self.encoding, &head));
+        self.document(occasion, next_step, self.known(remark, room))
+    }
+
+    /// What is known of the session, within a number of tokens.
+    fn known(&self, remark: &str, room: usize) -> String {
+        let prompts = counted(self.conversation.turns, "prompt");
+        let source = self.source().unwrap_or_else(|| "- No transcript is known.\n".to_owned());
+        let nothing = match self.conversation.messages.is_empty() {
+            true => "- No recent context extracted.\n",
+            false => "",
+        };
+        let origin = self.origin.map(|origin| {
+            let goal = origin.goal.as_deref().map(|goal| format!(": {}", line(goal)));
+            format!("- It went on with handoff {}{}\n", origin.id, goal.unwrap_or_default())
+        });
+        let origin = origin.unwrap_or_default();
+        let about = format!("{nothing}- The session had {prompts}{remark}\n{origin}{source}");
+        let count = |text: &str| tokens::count(self.encoding, text);
+        known::write(self.conversation, self.work, &about, room, &count)
+    }
+
+    /// Where the whole conversation is.
+    fn source(&self) -> Option<String> {
+        let transcript =
+            self.transcript.map(for_model::one_line).filter(|path| !path.is_empty())?;
+        Some(format!("- The whole conversation is in {transcript}\n"))
+    }
+
+    fn document(&self, occasion: Occasion, next_step: Option<String>, body: String) -> Document {
         let files_changed = self.conversation.files_changed.iter().take(SHOWN_FILES);
         let head = Head {
-            occasion: Some(Occasion::End),
+            occasion: Some(occasion),
             session_id: Some(self.session.to_owned()),
             goal: self.goal(),
             next_step,
@@ -160,13 +234,28 @@ impl<'a> Ending<'a> {
         Document { head, body }
     }
 
-    /// The first prompt, if it is still among the known messages.
+    /// The first prompt.
     fn goal(&self) -> Option<String> {
-        let mut prompts = self.conversation.messages.iter().filter(|said| said.role == Role::User);
-        let first = prompts.next()?;
-        let is_first = prompts.count() + 1 == self.conversation.turns;
-        is_first.then(|| shorten(&for_model::one_line(&first.text), LINE_CHARS))
+        self.conversation.opening.as_deref().map(line).filter(|goal| !goal.is_empty())
     }
+}
+
+/// A text as a line of the head.
+fn line(text: &str) -> String {
+    shorten(&for_model::one_line(text), LINE_CHARS)
+}
+
+/// What the summariser of a compaction is told about the handoff that the session is given back.
+pub fn to_summariser(id: &str, head: &Head) -> String {
+    let fact = |name: &str, said: &Option<String>| {
+        let said = said.as_deref().map(line).filter(|said| !said.is_empty());
+        said.map(|said| format!("\n- {name}: {said}")).unwrap_or_default()
+    };
+    let (goal, next_step) = (fact("Goal", &head.goal), fact("Next step", &head.next_step));
+    format!(
+        "Keep in the summary, word for word, what kgctx stored before this compaction; the session is given the handoff \
+         itself back afterwards:\n- Handoff: {id}{goal}{next_step}"
+    )
 }
 
 /// Cuts a message to [`SHOWN_CHARS`] characters, with a remark about the cut.

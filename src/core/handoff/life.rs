@@ -9,6 +9,10 @@ use crate::core::time::Timestamp;
 pub const SUPERSEDED: &str = "superseded";
 /// The reason of a handoff whose document is about to be removed.
 pub const CONDEMNED: &str = "being removed";
+/// The reason of a handoff that another project is about to copy.
+pub const BEING_ADOPTED: &str = "being adopted";
+/// The beginning of the log line of a handoff that should have a summary and has none.
+pub const NO_SUMMARY: &str = "no summary: ";
 
 /// The cause of a step: a session, if any, and a time.
 #[derive(Debug, Clone)]
@@ -41,8 +45,12 @@ pub enum HandoffEvent<'a> {
     Delivered { is_held: bool, is_new: bool },
     /// A person or an agent took it explicitly.
     PickedUp,
+    /// Another project is about to copy it.
+    Adopting,
     /// The claim ended without a delivery.
     GivenBack(&'a str),
+    /// A person or an agent lets another session have it again.
+    GivenAgain(&'a str),
     /// It was too old when a session asked for it.
     TooOld,
     /// A person or an agent archived it.
@@ -98,6 +106,7 @@ pub fn draft(
         kind: head.kind,
         occasion: head.occasion(),
         consume: head.consume(),
+        audience: head.audience.unwrap_or_default(),
         priority: head.priority,
         status: Status::Draft,
         reason: None,
@@ -112,6 +121,7 @@ pub fn draft(
         changed_by_pid: facts.pid,
         changed_by: facts.actor.session.clone(),
         superseded_by: None,
+        is_abandoned: false,
     };
     let line = LogLine { from: None, ..facts.line(&record, Some(Status::Draft), reason) };
     HandoffChange { record, line: Some(line) }
@@ -135,6 +145,12 @@ pub fn step(
         (HandoffEvent::GivenBack(reason), Status::Claimed) => {
             take_place(handoff, Some(reason), facts)
         }
+        // Not if that would only archive it for another reason.
+        (HandoffEvent::GivenAgain(reason), Status::Consumed)
+            if handoff.reason.as_deref() != Some(CONDEMNED) && !is_behind(handoff, facts) =>
+        {
+            take_place(handoff, Some(reason), facts)
+        }
         (HandoffEvent::Abandoned, Status::Draft) => log(None, "its document could not be written"),
         (HandoffEvent::Recovered, Status::Draft) => change(Status::Cleared, Some("recovered")),
         // A sticky handoff keeps waiting for further sessions.
@@ -150,6 +166,7 @@ pub fn step(
         (HandoffEvent::PickedUp, Status::Active | Status::Expired) => {
             change(Status::Claimed, Some("picked up"))
         }
+        (HandoffEvent::Adopting, Status::Active) => change(Status::Claimed, Some(BEING_ADOPTED)),
         (HandoffEvent::TooOld, Status::Active) => change(Status::Expired, Some("too old")),
         (HandoffEvent::Archived(reason), _) if !is_archived => {
             change(Status::Cleared, Some(reason))
@@ -171,17 +188,9 @@ fn take_place(
     reason: Option<&str>,
     facts: &StepFacts<'_>,
 ) -> Vec<HandoffChange> {
-    let waiting = facts.waiting.filter(|_| handoff.kind == Kind::Session);
     let mut changes = Vec::new();
-    if let Some(waiting) = waiting {
-        let is_older = (handoff.created, &handoff.id) < (waiting.created, &waiting.id);
-        let is_behind = match handoff.status {
-            Status::Draft => {
-                is_older && !waiting.is_misdated(facts.actor.now_ms) || gives_way(handoff, waiting)
-            }
-            _ => is_older && !gives_way(waiting, handoff),
-        };
-        if is_behind {
+    if let Some(waiting) = facts.waiting.filter(|_| handoff.kind == Kind::Session) {
+        if is_behind(handoff, facts) {
             return vec![facts.supersede(handoff, &waiting.id)];
         }
         changes.push(facts.supersede(waiting, &handoff.id));
@@ -190,9 +199,31 @@ fn take_place(
     changes
 }
 
-/// Whether a handoff only records the end of a session, while the other one was left on purpose.
-fn gives_way(handoff: &HandoffRecord, other: &HandoffRecord) -> bool {
-    handoff.occasion == Occasion::End && !matches!(other.occasion, Occasion::End | Occasion::Auto)
+/// Whether the handoff that waits for the next session has precedence over this one.
+fn is_behind(handoff: &HandoffRecord, facts: &StepFacts<'_>) -> bool {
+    let Some(waiting) = facts.waiting.filter(|_| handoff.kind == Kind::Session) else {
+        return false;
+    };
+    // A date in the future says nothing about which of two is older.
+    let is_older = (handoff.created, &handoff.id) < (waiting.created, &waiting.id)
+        && !waiting.is_misdated(facts.actor.now_ms);
+    match handoff.status {
+        Status::Draft => is_older || gives_way(handoff, waiting, facts.actor.now_ms),
+        _ => is_older && !gives_way(waiting, handoff, facts.actor.now_ms),
+    }
+}
+
+/// Whether a handoff that a hook wrote must leave the other one its place: that was left on purpose, or before a
+/// compaction of another session, which goes on with it.
+fn gives_way(handoff: &HandoffRecord, other: &HandoffRecord, now_ms: i64) -> bool {
+    let is_hooked = |occasion: &Occasion| matches!(occasion, Occasion::End | Occasion::Auto);
+    match (&handoff.occasion, &other.occasion) {
+        (Occasion::End, Occasion::Auto) => {
+            let is_own = handoff.session.is_some() && handoff.session == other.session;
+            !is_own && other.expires.is_none_or(|expires| expires.milliseconds() >= now_ms)
+        }
+        (hooked, other) => is_hooked(hooked) && !is_hooked(other),
+    }
 }
 
 impl StepFacts<'_> {

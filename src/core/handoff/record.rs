@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::core::handoff::{Consume, HandoffId, Kind, Occasion, Priority, Status};
+use crate::core::handoff::{Audience, Consume, HandoffId, Kind, Occasion, Priority, Status};
 use crate::core::time::Timestamp;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,6 +15,7 @@ pub struct HandoffRecord {
     pub kind: Kind,
     pub occasion: Occasion,
     pub consume: Consume,
+    pub audience: Audience,
     pub priority: Priority,
     pub status: Status,
     /// The reason for the status.
@@ -35,12 +36,14 @@ pub struct HandoffRecord {
     /// The session that caused the change.
     pub changed_by: Option<String>,
     pub superseded_by: Option<HandoffId>,
+    /// Whether the session that claims it is over. A list finds out; no row holds it.
+    pub is_abandoned: bool,
 }
 
 /// A field of [`HandoffRecord::to_json`]: its name and its value.
 pub type Field = (&'static str, fn(&HandoffRecord) -> Value);
 
-pub const FIELDS: [Field; 22] = [
+pub const FIELDS: [Field; 24] = [
     ("id", |record| json!(record.id)),
     ("kind", |record| json!(record.kind)),
     ("type", |record| json!(record.occasion)),
@@ -49,6 +52,7 @@ pub const FIELDS: [Field; 22] = [
     ("channel", |record| json!(record.channel)),
     ("priority", |record| json!(record.priority)),
     ("consume", |record| json!(record.consume)),
+    ("audience", |record| json!(record.audience)),
     ("goal", |record| json!(record.goal)),
     ("session_id", |record| json!(record.session)),
     ("source_id", |record| json!(record.source_id)),
@@ -57,6 +61,7 @@ pub const FIELDS: [Field; 22] = [
     ("expires_at", |record| json!(record.expires)),
     ("claimed_at", |record| record.once(Status::Claimed, &record.changed)),
     ("claimed_by_session", |record| record.once(Status::Claimed, &record.changed_by)),
+    ("abandoned", |record| json!(record.is_abandoned.then_some(true))),
     ("consumed_at", |record| record.once(Status::Consumed, &record.changed)),
     ("consumed_by_pid", |record| record.once(Status::Consumed, &record.changed_by_pid)),
     ("consumed_by_session", |record| record.once(Status::Consumed, &record.changed_by)),

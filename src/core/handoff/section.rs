@@ -5,9 +5,10 @@ use crate::core::context::budget::{Budget, Size};
 use crate::core::handoff::pickup::{escape_delimiters, remark};
 use crate::core::handoff::record::HandoffRecord;
 use crate::core::handoff::{
-    Consume, Document, FoundFile, Handoff, HandoffSection, ListedFile, Occasion,
+    Consume, Document, FoundFile, Handoff, HandoffId, HandoffSection, ListedFile, Occasion,
 };
 use crate::core::text::for_model;
+use crate::core::time::Timestamp;
 
 /// The length limit of the goal and the next step in the facts, so that every host shows both.
 const MAX_FACT_CHARS: usize = 500;
@@ -63,7 +64,13 @@ pub fn prepare(record: &HandoffRecord, document: &Document, files: Vec<ListedFil
         }
         file
     };
-    Handoff { id, facts, body, remark, files: files.into_iter().map(clean).collect() }
+    let files = files.into_iter().map(clean).collect();
+    Handoff { id, facts, body, remark, tasks: None, files }
+}
+
+/// The remark about a handoff that its own session sees again after a compaction.
+pub fn still_waits(id: &HandoffId) -> String {
+    format!("*This session left it, and it still waits for the next one as {id}.*")
 }
 
 /// The remark about a handoff that is too old. It names the day instead of the age, so that the text stays the same
@@ -77,6 +84,42 @@ pub fn too_old(record: &HandoffRecord) -> HandoffSection {
     HandoffSection::Remark(format!(
         "[Handoff {id} ({occasion}, written {created}) is {limit} and was not loaded; `kgctx handoff pickup {id}` loads it.]"
     ))
+}
+
+/// The remark about a handoff whose date is wrong: nothing tells how old it is.
+pub fn misdated(record: &HandoffRecord, created: Timestamp) -> HandoffSection {
+    let id = &record.id;
+    HandoffSection::Remark(format!(
+        "[Handoff {id} is dated in the future ({created}) and was not loaded; `kgctx handoff pickup {id}` loads it.]"
+    ))
+}
+
+/// The line about the tasks that wait; `None` if there are none.
+pub fn waiting_tasks(n_tasks: usize, first: Option<&HandoffRecord>) -> Option<String> {
+    let first = first?;
+    let HandoffRecord { id, priority, .. } = first;
+    let goal = first.goal.as_deref().map(for_model::one_line).filter(|goal| !goal.is_empty());
+    let goal =
+        goal.map(|goal| format!(": {}", shorten(&goal, MAX_NAMED_CHARS))).unwrap_or_default();
+    let wait = match n_tasks {
+        1 => "1 task waits:".to_owned(),
+        n => format!("{n} tasks wait, first"),
+    };
+    Some(format!("[{wait} {id} ({priority}){goal}; `kgctx handoff pickup {id}` takes it.]"))
+}
+
+impl HandoffSection {
+    /// The section with the line about the tasks that wait at its end.
+    pub fn with_tasks(mut self, line: String) -> HandoffSection {
+        match &mut self {
+            HandoffSection::Remark(remark) => {
+                remark.push('\n');
+                remark.push_str(&line);
+            }
+            HandoffSection::Handoff(handoff) => handoff.tasks = Some(line),
+        }
+        self
+    }
 }
 
 /// The remark about a handoff for work that another live session is doing.
@@ -124,7 +167,12 @@ pub fn render(
 ) -> Option<String> {
     match legacy {
         HandoffSection::Handoff(handoff) => {
-            render_handoff(handoff, Room { budget: room, used: Size::default(), measure: &measure })
+            let unused = Room { budget: room, used: Size::default(), measure: &measure };
+            let text = render_handoff(handoff, unused)?;
+            // The whole handoff comes first, then this line.
+            let tasks = handoff.tasks.as_ref();
+            let with_tasks = tasks.map(|line| format!("{}\n{line}\n\n", text.trim_end()));
+            Some(with_tasks.filter(|whole| unused.clone().take(whole)).unwrap_or(text))
         }
         HandoffSection::Remark(remark) => {
             let text = format!("{remark}\n\n");

@@ -39,11 +39,15 @@ pub fn decode(bytes: Vec<u8>) -> Decoded {
     if memchr::memchr(0, text.as_bytes()).is_some() {
         return Decoded::Binary;
     }
-    let text = if text.contains("\r\n") {
-        remarks.add(Remark::CarriageReturns);
-        text.replace("\r\n", "\n")
-    } else {
-        text
+    let text = match memchr::memchr(b'\r', text.as_bytes()) {
+        Some(_) => {
+            if text.contains("\r\n") {
+                remarks.add(Remark::CarriageReturns);
+            }
+            // A carriage return by itself ends a line, too.
+            text.replace("\r\n", "\n").replace('\r', "\n")
+        }
+        None => text,
     };
     if text.trim().is_empty() {
         remarks.add(Remark::Empty);
@@ -87,6 +91,8 @@ mod tests {
         check("Größe ✅\n".as_bytes(), "Größe ✅\n", "");
         check(b"\xef\xbb\xbf# Mark", "# Mark", "byte order mark");
         check(b"a\r\nb\r\n", "a\nb\n", "CRLF line ends");
+        check(b"a\rb\r\rc", "a\nb\n\nc", "");
+        check(b"a\r\r\nb", "a\n\nb", "CRLF line ends");
         check(b"Gr\xf6\xdfe \x93x\x94", "Größe “x”", "not UTF-8");
         check(b"Gr\xc3\xb6\xc3\x9fe \xff", "Größe \u{fffd}", "not UTF-8");
         check(b"\xff\xfeh\0i\0", "hi", "UTF-16");

@@ -30,6 +30,13 @@ pub struct FrontMatter {
     pub modified: Option<String>,
     /// `status`
     pub status: Option<String>,
+    /// `description`, else `desc`, else `summary`.
+    #[serde(deserialize_with = "text_of_any")]
+    pub description: Option<String>,
+    #[serde(deserialize_with = "text_of_any")]
+    desc: Option<String>,
+    #[serde(deserialize_with = "text_of_any")]
+    summary: Option<String>,
 }
 
 /// Whether the front matter was what it should be.
@@ -175,13 +182,17 @@ fn quoted(text: &str) -> Option<&str> {
 
 impl FrontMatter {
     /// Sets a key to one text; `None` where a plain reader should not decide what that means.
-    fn set(&mut self, key: &str, value: &str) -> Option<()> {
-        let value = || Some(value.to_owned());
+    fn set(&mut self, key: &str, text: &str) -> Option<()> {
+        let value = || Some(text.to_owned());
         match canonical(key) {
             "title" => self.title = value(),
             "created" => self.created = value(),
             "modified" => self.modified = value(),
             "status" => self.status = value(),
+            "description" | "desc" | "summary" if !is_telling(text) => {}
+            "description" => self.description = value(),
+            "desc" => self.desc = value(),
+            "summary" => self.summary = value(),
             "tags" | "aliases" => return None,
             _ => {}
         }
@@ -194,12 +205,13 @@ impl FrontMatter {
             "tags" => self.tags.push(item.to_owned()),
             "aliases" => self.aliases.push(item.to_owned()),
             "title" | "created" | "modified" | "status" => return None,
+            "description" | "desc" | "summary" => return None,
             _ => {}
         }
         Some(())
     }
 
-    /// Splits `a, b` tags, drops `#` marks and empty items.
+    /// Splits `a, b` tags, drops `#` marks and empty items, and chooses the description.
     fn tidy(mut self) -> FrontMatter {
         self.tags = self
             .tags
@@ -210,8 +222,30 @@ impl FrontMatter {
             .collect();
         self.aliases.retain(|alias| !alias.trim().is_empty());
         self.title = self.title.filter(|title| !title.trim().is_empty());
+        let descriptions = [self.description.take(), self.desc.take(), self.summary.take()];
+        self.description = descriptions.into_iter().flatten().find(|text| is_telling(text));
         self
     }
+}
+
+/// Whether a description says something: a single word hardly does, and YAML may take it for a number. Scripts without
+/// blanks have sentences of one word.
+fn is_telling(description: &str) -> bool {
+    description.trim().contains(' ') || !description.is_ascii()
+}
+
+/// Takes a text, or nothing for any other value: other programs keep lists and tables under the same keys.
+fn text_of_any<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Any {
+        Text(String),
+        Other(de::IgnoredAny),
+    }
+    Ok(match Any::deserialize(deserializer)? {
+        Any::Text(text) => Some(text),
+        Any::Other(_) => None,
+    })
 }
 
 /// Takes one text or a list of texts; nothing for an empty value.
@@ -320,6 +354,20 @@ mod tests {
         check("updated: 2026-01-05\n", with(|f| f.modified = Some("2026-01-05".into())));
         check("title: a\ntitle: b\n", with(|f| f.title = Some("b".into())));
         check("other: {deep: [1, {x: y}]}\ntitle: a\n", with(|f| f.title = Some("a".into())));
+        for yaml in [
+            "description: of keys\n",
+            "description: >-\n  of\n  keys\n",
+            "desc: of keys\n",
+            "summary: of keys\ndescription: ''\n",
+            "summary: too long\ndesc: 'of keys'\n",
+            "summary: {of: map}\ndesc: [a]\ndescription: of keys\n",
+        ] {
+            check(yaml, with(|f| f.description = Some("of keys".into())));
+        }
+        check("description: 鍵の説明\n", with(|f| f.description = Some("鍵の説明".into())));
+        for yaml in ["description: [a, b]\n", "desc: ''\n", "desc: word\n", "summary: 007\n"] {
+            check(yaml, with(|_| {}));
+        }
     }
 
     #[test]
@@ -360,7 +408,7 @@ mod tests {
         fn the_plain_reader_agrees_with_the_yaml_parser(
             lines in prop::collection::vec(
                 (
-                    prop::sample::select(vec!["title", "tags", "alias", "aliases", "status", "created", "type", "updated", "navOrder"]),
+                    prop::sample::select(vec!["title", "tags", "alias", "aliases", "status", "created", "type", "updated", "navOrder", "description", "desc", "summary"]),
                     prop_oneof![
                         "[ ]?[a-zA-Z0-9äß][a-z0-9 :#,.'\"_/!-]{0,12}",
                         r" \[[a-z0-9äß ,.:-]{0,14}\]",

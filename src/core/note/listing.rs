@@ -15,11 +15,42 @@ pub struct Stamp {
     pub size: u64,
 }
 
-/// A markdown file in a folder.
+/// A markdown file in a folder. Kept small, because every session sorts all files of its vaults.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedFile {
-    pub name: String,
+    pub name: Box<str>,
     pub stamp: Stamp,
+    pub written: Written,
+}
+
+impl ListedFile {
+    /// A file whose own time says when it was written.
+    pub fn new(name: String, stamp: Stamp) -> ListedFile {
+        ListedFile { name: name.into_boxed_str(), stamp, written: Written::at(stamp.mtime) }
+    }
+
+    /// The note's place in time. A file of unknown age is older than all others: nothing old may pass for new.
+    pub fn time(&self) -> Timestamp {
+        self.written.time().unwrap_or(Timestamp::UNKNOWN)
+    }
+}
+
+/// When the content of a file was written: the file's own time, or that of its last commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Written(Timestamp);
+
+impl Written {
+    /// Not looked up yet.
+    pub const OPEN: Written = Written(Timestamp(i64::MIN));
+
+    pub fn at(time: Timestamp) -> Written {
+        Written(time)
+    }
+
+    /// `None` until it is looked up.
+    pub fn time(self) -> Option<Timestamp> {
+        (self != Written::OPEN).then_some(self.0)
+    }
 }
 
 /// The markdown files of one folder, sorted by name.
@@ -134,10 +165,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_listed_file_is_small() {
+        assert!(size_of::<ListedFile>() <= 48);
+    }
+
+    #[test]
     fn any_change_changes_the_digest() {
-        let file = |name: &str, mtime, ctime_ns, size| ListedFile {
-            name: name.to_owned(),
-            stamp: Stamp { mtime: Timestamp(mtime), ctime_ns, size },
+        let file = |name: &str, mtime, ctime_ns, size| {
+            let stamp = Stamp { mtime: Timestamp(mtime), ctime_ns, size };
+            ListedFile::new(name.to_owned(), stamp)
         };
         let digest = |files| FolderListing::new(0, String::new(), files).digest;
         let base = vec![file("a.md", 1, 2, 3), file("b.md", 1, 2, 3)];

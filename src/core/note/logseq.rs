@@ -25,6 +25,7 @@ pub struct PageProperties {
     pub title: Option<String>,
     pub aliases: Vec<String>,
     pub tags: Vec<String>,
+    pub description: Option<String>,
 }
 
 impl PageProperties {
@@ -36,6 +37,7 @@ impl PageProperties {
                 "title" => properties.title = Some(value.to_owned()),
                 "alias" | "aliases" => properties.aliases.extend(items(value)),
                 "tags" | "tag" => properties.tags.extend(items(value)),
+                "description" => properties.description = Some(value.to_owned()),
                 _ => {}
             }
         }

@@ -11,7 +11,7 @@ use crate::core::note::concept::Concept;
 use crate::core::note::front_matter::{self, Validity};
 use crate::core::note::logseq::{self, PageProperties};
 use crate::core::note::{Note, Remark, Remarks};
-use crate::core::note::{tag, wikilink};
+use crate::core::note::{known_names, tag, wikilink};
 use crate::core::secrets;
 use crate::core::settings::LinkStyle;
 use crate::core::text::bytes::position;
@@ -72,6 +72,7 @@ pub fn parse_parts(parts: &Parts<'_>, stem: &str, style: LinkStyle, mut remarks:
         meta.title = page.title.or(meta.title);
         meta.aliases.extend(page.aliases);
         meta.tags.extend(page.tags);
+        meta.description = page.description.or(meta.description);
     }
     if outline.mentions.len() > MAX_CONCEPTS_FOR_EDGES {
         remarks.add(Remark::TooManyConcepts);
@@ -87,6 +88,11 @@ pub fn parse_parts(parts: &Parts<'_>, stem: &str, style: LinkStyle, mut remarks:
         created: meta.created.as_deref().and_then(Timestamp::parse),
         modified: meta.modified.as_deref().and_then(Timestamp::parse),
         status: meta.status,
+        description: match style {
+            // maenifold knows no such key.
+            LinkStyle::Maenifold => String::new(),
+            _ => meta.description.as_deref().map(one_line).unwrap_or_default(),
+        },
         sections: outline.sections,
         mentions: outline.mentions,
         excerpt: first_sentence(&outline.first_paragraph),
@@ -142,9 +148,7 @@ impl Outline {
     }
 
     fn count_name(&mut self, inner: &str, style: LinkStyle) {
-        // Looked at here, as it was written: the normal form of a secret has no shape any more.
-        let is_secret = !secrets::find(inner).is_empty();
-        if let Some(concept) = wikilink::concept(inner, style).filter(|_| !is_secret) {
+        if let Some(concept) = known_names::concept(inner, style) {
             *self.mentions.entry(concept).or_insert(0) += 1;
         }
     }
@@ -232,7 +236,8 @@ pub(crate) fn is_block_border(event: &Event<'_>) -> bool {
     !matches!(tag, Emphasis | Strong | Strikethrough | Link | Image)
 }
 
-/// The source text of one paragraph or heading, with code spans and inline HTML blanked.
+/// The source text of one paragraph or heading, with code spans and inline HTML blanked. A tag without brackets stays: it
+/// can be part of a name, as in `[[<b>x]]`.
 ///
 /// The source and not the parsed text, because the parser swallows brackets that are part of a link, as in
 /// `[[a]](b)`. Between a line break and the next event are the marks of quotes and lists around the
@@ -268,6 +273,9 @@ impl<'a> InlineRun<'a> {
         self.end = self.end.max(range.end);
         let after = match event {
             Event::SoftBreak | Event::HardBreak => None,
+            Event::InlineHtml(html) if !html.contains(['[', ']']) && !html.starts_with("<!") => {
+                return;
+            }
             Event::Code(_) | Event::InlineHtml(_) => Some(range.end),
             _ => return,
         };

@@ -14,6 +14,8 @@ const TEMPLATE_FOLDERS: [&str; 3] = ["templates", "_templates", "template"];
 /// Folders of Logseq's own copies of pages.
 const BACKUP_FOLDERS: [&str; 2] = ["logseq/bak", "logseq/version-files"];
 const MARKS_OF_COPIES: [&[u8]; 3] = [b".bak.", b".orig.", b".sync-conflict-"];
+/// The length of `.md`.
+const SHORTEST_ENDING: usize = 3;
 const CONFLICTED: &[u8] = b"conflicted copy";
 /// How a pointer to a large file begins.
 const POINTER: &str = "version https://git-lfs.github.com/spec/";
@@ -64,12 +66,17 @@ impl Vault {
     }
 }
 
-/// Whether a name is one that programs give to copies. Every file of a vault is asked at every session's start, so that
-/// single bytes are looked for first.
+/// Whether a name is one that programs give to copies. Every file of a vault is asked at every session's start, and few have a
+/// dot or a blank before their ending.
 fn is_backup(name: &[u8]) -> bool {
+    let beginning = &name[..name.len().saturating_sub(SHORTEST_ENDING)];
+    memchr::memchr2(b'.', b' ', beginning).is_some() && has_mark_of_copy(name)
+}
+
+#[cold]
+fn has_mark_of_copy(name: &[u8]) -> bool {
     let is_mark = |dot: usize| MARKS_OF_COPIES.iter().any(|mark| name[dot..].starts_with(mark));
-    memchr::memchr_iter(b'.', name).any(is_mark)
-        || memchr::memchr(b' ', name).is_some() && memmem::find(name, CONFLICTED).is_some()
+    memchr::memchr_iter(b'.', name).any(is_mark) || memmem::find(name, CONFLICTED).is_some()
 }
 
 /// Why a text is no note.

@@ -17,6 +17,9 @@ pub const FOREIGN: [&str; 7] = words("node_modules vendor target build dist thir
 /// Usually code: notes are there only if some stand in the folder itself.
 pub const USUALLY_CODE: [&str; 2] = words("spec specs");
 
+/// Folders that a vault of Logseq has.
+pub const OF_LOGSEQ: [&str; 2] = words("pages journals");
+
 /// Markdown that hosts outside of the table read by themselves, and texts that say nothing about a project.
 const NO_NOTES: [&str; 12] = words(
     "agents.override.md agents.local.md qwen.md warp.md kilo.md cline.md crush.md \
@@ -36,9 +39,45 @@ pub fn is_looked_at(path: &str) -> bool {
     is_note_at_top(name) && (folder.is_empty() || USUALLY_CODE.contains(&folder))
 }
 
+/// The part of a folder's path from a project's top that the search for places looks at: folders at the top, packages, places
+/// in them, and the folders in a place by which a program is told.
+pub fn looked_into(folder: &str) -> &str {
+    let mut parts = folder.split('/').peekable();
+    let mut n_bytes = 0;
+    let mut take = |part: &str| n_bytes += part.len() + 1;
+    let first = parts.next().unwrap_or_default();
+    take(first);
+    if PACKAGES.contains(&first) {
+        parts.next().map(&mut take);
+    }
+    for names in [&IN_PACKAGE[..], &OF_LOGSEQ] {
+        parts.next_if(|part| names.contains(part)).map(&mut take);
+    }
+    &folder[..folder.len().min(n_bytes - 1)]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_place_is_deep() {
+        for (folder, expect) in [
+            ("", ""),
+            ("docs", "docs"),
+            ("docs/adr/old", "docs/adr"),
+            ("wiki/pages/a", "wiki/pages"),
+            ("src/a/b", "src"),
+            ("backend/docs/pages", "backend/docs/pages"),
+            ("backend/docs/pages/a/b", "backend/docs/pages"),
+            ("backend/docs/a", "backend/docs"),
+            ("packages", "packages"),
+            ("packages/x/src/a", "packages/x"),
+            ("packages/x/docs/journals/a", "packages/x/docs/journals"),
+        ] {
+            assert_eq!(looked_into(folder), expect, "{folder}");
+        }
+    }
 
     #[test]
     fn what_a_host_reads_and_what_says_nothing_is_no_note() {

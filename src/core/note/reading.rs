@@ -5,9 +5,10 @@ use crate::core::note::freshness::FreshUntil;
 use crate::core::note::listing::{ListedFile, Rejection};
 use crate::core::note::reference::{Key, References};
 use crate::core::quote::card::card;
-use crate::core::quote::lines::BodyLine;
+use crate::core::quote::lines::{BodyLine, body_lines};
 use crate::core::quote::marks;
 use crate::core::quote::passage::Passage;
+use crate::core::quote::thinking::Thinking;
 
 /// One listed file, opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,6 +43,8 @@ pub struct ReadNote {
     /// What can be searched for.
     pub text: FullText,
     pub quotes: NoteQuotes,
+    /// What maenifold's own documents say; `None` for notes.
+    pub thinking: Option<Thinking>,
     /// The file's name without its extension, as it is compared with other names.
     pub stem: String,
     /// Its hashed names.
@@ -76,14 +79,29 @@ pub struct FullText {
 }
 
 impl NoteQuotes {
-    /// The quotes of a body that has been masked: half a secret has no shape any more.
-    pub fn of(body: &str, lines: &[BodyLine<'_>], most_words: usize) -> NoteQuotes {
+    /// The quotes of a body and a description that have been masked: half a secret has no shape any more.
+    pub fn of(
+        body: &str,
+        description: &str,
+        lines: &[BodyLine<'_>],
+        most_words: usize,
+    ) -> NoteQuotes {
         NoteQuotes {
-            card: card(lines),
+            card: card(description, lines),
             beginning: Passage::of(lines, &[], most_words),
             lines: marks::hashes(lines),
             body: body.to_owned(),
             most_words,
+        }
+    }
+
+    /// The quotes of a document of maenifold's, from what it says.
+    pub fn of_thinking(thinking: &Thinking, most_words: usize) -> NoteQuotes {
+        let lines = body_lines(&thinking.body);
+        NoteQuotes {
+            card: thinking.card.clone(),
+            beginning: Passage::in_order(&lines, most_words),
+            ..NoteQuotes::of(&thinking.body, "", &lines, most_words)
         }
     }
 }

@@ -153,12 +153,14 @@ pub struct Referring<'a> {
     pub yaml: &'a str,
     pub properties: &'a str,
     pub tags: &'a [String],
+    /// What the front matter says that the note is about.
+    pub description: &'a str,
     pub lines: &'a [BodyLine<'a>],
 }
 
 /// The references of a note.
 pub fn references(note: &Referring<'_>) -> References {
-    let Referring { style, folder, yaml, properties, tags, lines } = *note;
+    let Referring { style, folder, yaml, properties, tags, description, lines } = *note;
     let mut collector =
         Collector { style, folder, references: References::new(), n_mentions: 0, n_tags: 0 };
     find_related(yaml, |reference| match reference {
@@ -176,6 +178,7 @@ pub fn references(note: &Referring<'_>) -> References {
         collector.markdown_links(line);
     }
     // Links first: a mention of a linked note adds nothing.
+    collector.mentions(beginning_of(description));
     text().for_each(|line| collector.mentions(line));
     let mut n_names = 0;
     for line in text() {

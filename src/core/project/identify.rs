@@ -18,8 +18,9 @@ static MACHINE_FOLDERS: [&str; 9] = words(
      .bun/install .cargo/registry .cargo/git",
 );
 
-/// A repository decides, if there is one: all its worktrees and subfolders are one project. The root of the file
-/// system, the home folder and the hosts' own folders are never a project, even if they are repositories.
+/// A repository decides, if there is one: all its worktrees and subfolders are one project, and each worktree has its own
+/// notes and settings. The root of the file system, the home folder and the hosts' own folders are never a project, even
+/// if they are repositories.
 pub fn project(facts: &FolderFacts, channel: Option<&str>, rules: &[ChannelRule]) -> Project {
     let home = facts.home.as_deref();
     let (root, notes_root, checkout, branch, because) = match &facts.repository {
@@ -39,8 +40,11 @@ pub fn project(facts: &FolderFacts, channel: Option<&str>, rules: &[ChannelRule]
                     )
                 }
             };
-            // A bare repository has no files of its own: the notes are in the working tree.
-            let notes_root = if is_bare { &repository.checkout } else { &repository.root };
+            // A worktree has its own files, of its own branch. One at the home folder has everything.
+            let notes_root = match is_everything(&repository.checkout, home) {
+                None => &repository.checkout,
+                Some(_) => &repository.root,
+            };
             let checkout = (repository.layout != Layout::Bare).then(|| repository.checkout.clone());
             let branch = repository.branch.clone();
             (repository.root.clone(), notes_root.clone(), checkout, branch, because)
@@ -99,15 +103,20 @@ fn no_project(folder: &Path, reason: &str, channel: Option<String>) -> Project {
     }
 }
 
+/// Which folder of all files this is, if it is one.
+fn is_everything(folder: &Path, home: Option<&Path>) -> Option<&'static str> {
+    match folder.parent() {
+        None => Some("the root of the file system"),
+        Some(_) => (home == Some(folder)).then_some("the home folder"),
+    }
+}
+
 /// Why a folder cannot be a project; `None` if it can.
 fn unfit(folder: &Path, home: Option<&Path>) -> Option<&'static str> {
-    if folder.parent().is_none() {
-        return Some("the root of the file system");
+    if let Some(reason) = is_everything(folder, home) {
+        return Some(reason);
     }
     let home = home?;
-    if folder == home {
-        return Some("the home folder");
-    }
     let machine_made = MACHINE_FOLDERS.iter().any(|machine| folder.starts_with(home.join(machine)));
     let plugin_cache = folder.components().any(|part| part.as_os_str() == "node_modules");
     (machine_made || plugin_cache).then_some("a folder of a host or package manager")
@@ -129,6 +138,12 @@ fn longest_rule(place: &Path, rules: &[ChannelRule]) -> Option<String> {
         .filter(|rule| place.starts_with(&rule.path))
         .max_by_key(|rule| rule.path.components().count())
         .map(|rule| channel_name(&rule.channel))
+}
+
+/// Whether a key is that of the project whose root is this folder, whatever its name.
+pub fn is_key_of(key: &str, root: &Path) -> bool {
+    let hash = short_hash(root.as_os_str().as_encoded_bytes());
+    !key.starts_with('@') && key.rsplit_once('-').is_some_and(|(_, end)| end == hash)
 }
 
 /// A channel's name, made safe as a file name. A hash marks names that had to change.
@@ -207,6 +222,29 @@ mod tests {
         let project = project(&facts("/home/ada/notes", Some("/home/ada")), None, &[]);
         assert_eq!(project.root, Some("/home/ada/notes".into()));
         assert!(project.because.contains("the home folder"), "{}", project.because);
+    }
+
+    #[test]
+    fn a_worktree_has_its_own_notes_and_its_repositorys_identity() {
+        for (checkout, notes) in [
+            ("/trees/fix", "/trees/fix"),
+            // Hosts make worktrees in their own folders.
+            (
+                "/home/ada/.local/share/opencode/worktree/fix",
+                "/home/ada/.local/share/opencode/worktree/fix",
+            ),
+            ("/home/ada", "/srv/app"),
+            ("/", "/srv/app"),
+        ] {
+            for layout in [Layout::Worktree, Layout::BareWorktree] {
+                let mut facts = facts(checkout, Some("/srv/app"));
+                let repository = facts.repository.as_mut().unwrap();
+                (repository.checkout, repository.layout) = (checkout.into(), layout);
+                let project = project(&facts, None, &[]);
+                assert_eq!(project.root, Some("/srv/app".into()), "{checkout}");
+                assert_eq!(project.notes_root, Some(notes.into()), "{checkout}");
+            }
+        }
     }
 
     #[test]

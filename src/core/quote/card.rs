@@ -2,6 +2,7 @@
 
 use crate::core::quote::Recognition;
 use crate::core::quote::lines::{BodyLine, LineKind};
+use crate::core::quote::plain::words_of;
 
 /// Fewer words say too little.
 const LEAST_WORDS: usize = 14;
@@ -9,8 +10,32 @@ const MOST_WORDS: usize = 60;
 /// Scripts without blanks have few words.
 const MOST_CHARS: usize = 240;
 
-/// Quotes a note from its first sentence on; empty for a note without words.
-pub fn card(lines: &[BodyLine<'_>]) -> String {
+/// Quotes a note from its first sentence on. A note of few words has its description before them; the card of a note
+/// without words is empty.
+pub fn card(description: &str, lines: &[BodyLine<'_>]) -> String {
+    let quote = first_sentence(lines);
+    if description.is_empty() || quote.split_whitespace().nth(LEAST_WORDS - 1).is_some() {
+        return quote;
+    }
+    let mut description = beginning(description);
+    if !quote.is_empty() {
+        // Most descriptions have no full stop.
+        let end = if description.ends_with(char::is_alphanumeric) { ". " } else { " " };
+        description.extend([end, &quote]);
+    }
+    description
+}
+
+/// The first words of a description: it shares the room of a card.
+fn beginning(description: &str) -> String {
+    let words = words_of(description, &[]);
+    let end = words.get(LEAST_WORDS).map_or(description.len(), |_| words[LEAST_WORDS - 1].end);
+    let mark = if end < description.len() { "…" } else { "" };
+    let text: String = description[..end].chars().take(MOST_CHARS).collect();
+    text + mark
+}
+
+fn first_sentence(lines: &[BodyLine<'_>]) -> String {
     let is_prose = |line: &BodyLine<'_>| line.kind() == LineKind::Prose;
     let first = lines.iter().position(is_prose).unwrap_or_default();
     let (quote, is_enough) = quote(&lines[first..]);
@@ -71,7 +96,20 @@ mod tests {
 
     #[track_caller]
     fn check(body: &str, expect: &str) {
-        assert_eq!(card(&body_lines(body)), expect);
+        assert_eq!(card("", &body_lines(body)), expect);
+    }
+
+    #[test]
+    fn a_note_of_few_words_has_its_description() {
+        let described = |body: &str| card("How keys are rotated.", &body_lines(body));
+        assert_eq!(described(""), "How keys are rotated.");
+        assert_eq!(described("See [[kms]]."), "How keys are rotated. See kms.");
+        assert_eq!(card("Key rotation", &body_lines("See kms.")), "Key rotation. See kms.");
+        let long = "The quick brown fox jumps over the lazy dog and runs far away into the wood.";
+        assert!(!described(long).contains("keys"), "{}", described(long));
+        let many = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen.";
+        assert!(card(many, &[]).ends_with("fourteen…"), "{}", card(many, &[]));
+        assert_eq!(card(&"ä".repeat(500), &[]).chars().count(), MOST_CHARS);
     }
 
     #[test]
@@ -87,17 +125,20 @@ mod tests {
 
     #[test]
     fn a_card_is_longer_where_links_break_it() {
-        let card = card(&body_lines(
-            "Some [words](a.md) here [break](b.md) often [and](c.md) then a long run of plain words \
+        let card = card(
+            "",
+            &body_lines(
+                "Some [words](a.md) here [break](b.md) often [and](c.md) then a long run of plain words \
              goes on and on until it is enough for anybody.",
-        ));
+            ),
+        );
         assert!(card.ends_with("and on until it is"), "{card}");
     }
 
     #[test]
     fn scripts_without_blanks_are_cut_by_characters() {
         let body = "一つ目の文です。".repeat(60);
-        let card = card(&body_lines(&body));
+        let card = card("", &body_lines(&body));
         assert!(card.chars().count() <= MOST_CHARS, "{}", card.chars().count());
         assert!(!card.is_empty());
     }
@@ -105,6 +146,6 @@ mod tests {
     #[test]
     fn a_single_endless_word_is_still_a_card() {
         let word = "ä".repeat(500);
-        assert_eq!(card(&body_lines(&word)).chars().count(), MOST_CHARS);
+        assert_eq!(card("", &body_lines(&word)).chars().count(), MOST_CHARS);
     }
 }

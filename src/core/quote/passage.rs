@@ -21,7 +21,8 @@ const LEAST_ROOM: usize = 3;
 /// Scripts without blanks have few words.
 const MOST_CHARS_PER_WORD: usize = 14;
 
-/// Whether a change was seen, and the pieces, each with the number of its line, most important first.
+/// Whether the pieces are what matters and no mere beginning, and the pieces, each with the number of its line, most
+/// important first.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Passage(bool, Vec<(usize, String)>);
 
@@ -29,8 +30,8 @@ impl Passage {
     /// The passage of a note in which the last change touched some lines; its beginning if there are none.
     pub fn of(lines: &[BodyLine<'_>], touched: &[usize], most_words: usize) -> Passage {
         let mut passage = Collector::new(most_words);
-        passage.add_touched(lines, touched);
-        let is_changed = passage.recognition.is_enough();
+        // A note without a change needs no look at how much of it would be recognised.
+        let is_changed = !touched.is_empty() && passage.add_touched(lines, touched);
         if is_changed && most_words == MOST_WORDS {
             return Passage(true, passage.pieces);
         }
@@ -46,6 +47,15 @@ impl Passage {
             }
         }
         Passage(is_changed, beginning.pieces)
+    }
+
+    /// The passage of lines that are in the order of their weight.
+    pub fn in_order(lines: &[BodyLine<'_>], most_words: usize) -> Passage {
+        let mut passage = Collector::new(most_words);
+        for at in 0..lines.len() {
+            passage.add(lines, at);
+        }
+        Passage(true, passage.pieces)
     }
 
     /// Whether a stored passage quotes what a change touched.
@@ -95,7 +105,8 @@ struct Collector {
     pieces: Vec<(usize, String)>,
     left: usize,
     left_chars: usize,
-    recognition: Recognition,
+    /// While it matters.
+    recognition: Option<Recognition>,
 }
 
 impl Collector {
@@ -104,11 +115,13 @@ impl Collector {
             pieces: Vec::new(),
             left: words,
             left_chars: words * MOST_CHARS_PER_WORD,
-            recognition: Recognition::default(),
+            recognition: None,
         }
     }
 
-    fn add_touched(&mut self, lines: &[BodyLine<'_>], touched: &[usize]) {
+    /// Adds the touched lines and those beside them; returns whether that is enough to recognise the note.
+    fn add_touched(&mut self, lines: &[BodyLine<'_>], touched: &[usize]) -> bool {
+        self.recognition = Some(Recognition::default());
         let mut touched = touched.to_vec();
         // A log that grows at its end: the newest words are the last ones.
         if touched.last() == lines.len().checked_sub(1).as_ref() && touched.first() > Some(&1) {
@@ -129,6 +142,7 @@ impl Collector {
                 }
             }
         }
+        self.recognition.take().is_some_and(|recognition| recognition.is_enough())
     }
 
     /// Adds a line, shortened to the room; returns whether there is room for more.
@@ -143,19 +157,23 @@ impl Collector {
         };
         let plain = line.plain();
         let n_words = plain.words.len().min(self.left);
+        let follows = self.pieces.last().is_some_and(|(last, _)| last + 1 == at);
+        if let Some(recognition) = &mut self.recognition {
+            if n_words == 0 || !follows || line.is_after_gap {
+                recognition.gap();
+            }
+            (0..n_words).for_each(|n| recognition.add(plain, n));
+        }
         if n_words == 0 {
-            self.recognition.gap();
             return true;
         }
         let mut text = plain.first(n_words).to_owned();
-        if let Some((cut, _)) = text.char_indices().nth(self.left_chars) {
+        // No text has more characters than bytes.
+        if text.len() > self.left_chars
+            && let Some((cut, _)) = text.char_indices().nth(self.left_chars)
+        {
             text.truncate(cut);
         }
-        let follows = self.pieces.last().is_some_and(|(last, _)| last + 1 == at);
-        if !follows || line.is_after_gap {
-            self.recognition.gap();
-        }
-        (0..n_words).for_each(|n| self.recognition.add(plain, n));
         self.left -= n_words;
         self.left_chars -= text.chars().count();
         self.pieces.push((at, text));

@@ -1,16 +1,28 @@
 //! The prior of a note: what its name, size and folder tell before it was ever changed.
 
+use crate::core::quote::thinking::Standing;
+
 /// A note of one day, such as a journal page, is rarely needed again.
 const DATED: f64 = -1.0;
 const SIZE: f64 = 0.15;
 const DEPTH: f64 = -0.25;
 const DEEPEST: usize = 3;
+/// What maenifold's tools wrote is as good as a note of a folder. Its own folders and names are dates, and tell nothing.
+const THINKING: f64 = DEPTH;
+/// Less than a note that changed ten sessions ago has.
+const DROPPED: f64 = -3.0;
 
 /// The prior of a note in a folder (`""` for the vault's root) with a body of so many characters.
 pub fn prior(folder: &str, name: &str, body_chars: usize) -> f64 {
     let depth = if folder.is_empty() { 0 } else { folder.split('/').count() };
     let dated = if has_date(name) { DATED } else { 0.0 };
     dated + SIZE * (1.0 + body_chars as f64 / 1_000.0).ln() + DEPTH * depth.min(DEEPEST) as f64
+}
+
+/// The prior of a session, a workflow or an assumption of maenifold's that says so many characters.
+pub fn prior_of_thinking(standing: &Standing, chars: usize) -> f64 {
+    let dropped = if *standing == Standing::Dropped { DROPPED } else { 0.0 };
+    dropped + THINKING + SIZE * (1.0 + chars as f64 / 1_000.0).ln()
 }
 
 /// Whether a name holds a date: `2026-01-31`, also with `_`, `.` or nothing between its parts.

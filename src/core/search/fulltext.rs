@@ -18,10 +18,14 @@ pub fn of_note(note: &Note, path: &NotePath, body: &str) -> FullText {
     let folders = path.as_str().rsplit_once('/').map_or("", |(folders, _)| folders);
     let labels: Vec<&str> =
         note.aliases.iter().chain(&note.tags).map(String::as_str).chain([folders]).collect();
+    let mut body = searchable(body).into_owned();
+    if !note.description.is_empty() {
+        body.extend(["\n", &searchable(&note.description)]);
+    }
     FullText {
         title: searchable(&note.title).into_owned(),
         labels: searchable(&labels.join("\n")).into_owned(),
-        body: searchable(body).into_owned(),
+        body,
     }
 }
 

@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use memchr::memmem::{self, Finder};
 
 use super::runs::{Alphabet, Runs, contains, leading, trailing};
+use super::signs::Signs;
 use super::word::is_wordy;
 use super::{FoundSecret, command, header, name, value};
 
@@ -23,10 +24,32 @@ static IS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b" is "));
 static OPTION: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"--"));
 
 /// Finds all of them.
-pub(super) fn find(runs: &mut Runs, all: &mut Vec<FoundSecret>) {
-    let text = runs.text;
+pub(super) fn find(runs: &mut Runs, signs: Signs, all: &mut Vec<FoundSecret>) {
+    if signs.has_assignment() {
+        find_signs(runs, all);
+    }
+    if signs.has_cell() {
+        for cell in memchr::memchr2_iter(b'|', b'>', runs.text) {
+            all.extend(at_cell(runs, cell));
+        }
+    }
+    // What follows has a blank before the value, or before its flag: `mysql -pVALUE`.
+    if !signs.has_blank() {
+        return;
+    }
+    for word in IS.find_iter(runs.text) {
+        all.extend(named(runs, word, word + 4, |_| true));
+    }
+    if signs.has_dash() {
+        find_options(runs, all);
+    }
+    command::find(runs, all);
+}
+
+/// Finds values behind `=` and `:`.
+fn find_signs(runs: &mut Runs, all: &mut Vec<FoundSecret>) {
     let mut done = 0;
-    for sign in memchr::memchr2_iter(b'=', b':', text) {
+    for sign in memchr::memchr2_iter(b'=', b':', runs.text) {
         if sign >= done
             && let Some(found) = at_sign(runs, sign)
         {
@@ -34,12 +57,11 @@ pub(super) fn find(runs: &mut Runs, all: &mut Vec<FoundSecret>) {
             all.push(found);
         }
     }
-    for cell in memchr::memchr2_iter(b'|', b'>', text) {
-        all.extend(at_cell(runs, cell));
-    }
-    for word in IS.find_iter(text) {
-        all.extend(named(runs, word, word + 4, |_| true));
-    }
+}
+
+/// Finds values behind `--name`.
+fn find_options(runs: &mut Runs, all: &mut Vec<FoundSecret>) {
+    let text = runs.text;
     for dashes in OPTION.find_iter(text) {
         let is_flag = dashes == 0
             || matches!(text[dashes - 1], b' ' | b'\n' | b'\t' | b'"' | b'\'' | b'`' | b'(');
@@ -48,7 +70,6 @@ pub(super) fn find(runs: &mut Runs, all: &mut Vec<FoundSecret>) {
             all.extend(named(runs, end, end + 1, |_| true));
         }
     }
-    command::find(runs, all);
 }
 
 /// `NAME=value` and its relatives, around the sign at `sign`.

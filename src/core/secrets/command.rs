@@ -1,7 +1,9 @@
 //! Finds passwords that a program is given without a name: `mysql -pVALUE`, `sshpass -p VALUE`, and in `.netrc`
 //! `login kim password VALUE`.
 
-use memchr::memmem;
+use std::sync::LazyLock;
+
+use memchr::memmem::{self, Finder};
 
 use super::runs::Runs;
 use super::{FoundSecret, assignment, value};
@@ -11,6 +13,10 @@ const LINE: usize = 256;
 
 /// No command with a password is shorter.
 const SHORTEST: usize = 14;
+
+/// Prepared once: most texts are short.
+static FLAG: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(" -"));
+static PASSWORD: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("password "));
 
 /// How a program is given its password.
 struct Flag {
@@ -48,15 +54,15 @@ pub(super) fn find(runs: &mut Runs, all: &mut Vec<FoundSecret>) {
     if text.len() < SHORTEST {
         return;
     }
-    for dash in memmem::find_iter(text, b" -") {
+    for dash in FLAG.find_iter(text) {
         if matches!(text.get(dash + 2), Some(b'p' | b'P' | b'a' | b'w')) {
             all.extend(behind_flag(runs, dash + 1));
         }
     }
-    for word in memmem::find_iter(text, b"password ") {
+    for word in PASSWORD.find_iter(text) {
         let is_word = word == 0 || text[word - 1].is_ascii_whitespace();
         if is_word && is_in_netrc(&text[word.saturating_sub(LINE)..word]) {
-            all.extend(judged(runs, word + b"password ".len()));
+            all.extend(judged(runs, word + PASSWORD.needle().len()));
         }
     }
 }

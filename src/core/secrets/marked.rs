@@ -1,6 +1,8 @@
 //! Finds keys that tell themselves by what is in their middle or at their end: `….atlasv1.…`, `…-us21`, `…NRAL`.
 
-use memchr::memmem;
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
 
 use super::FoundSecret;
 use super::runs::{Alphabet, contains, leading, trailing};
@@ -8,27 +10,28 @@ use super::runs::{Alphabet, contains, leading, trailing};
 /// A mark, and what is before and behind it.
 struct Mark {
     kind: &'static str,
-    text: &'static str,
+    /// Prepared once: most texts are short.
+    text: LazyLock<Finder<'static>>,
     before: (Alphabet, usize),
     behind: (Alphabet, usize, usize),
 }
 
-const MARKS: &[Mark] = &[
+static MARKS: [Mark; 3] = [
     Mark {
         kind: "terraform-token",
-        text: ".atlasv1.",
+        text: LazyLock::new(|| Finder::new(".atlasv1.")),
         before: (Alphabet::Alnum, 14),
         behind: (Alphabet::Url, 60, 70),
     },
     Mark {
         kind: "mailchimp-key",
-        text: "-us",
+        text: LazyLock::new(|| Finder::new("-us")),
         before: (Alphabet::Hex, 32),
         behind: (Alphabet::Digits, 1, 2),
     },
     Mark {
         kind: "new-relic-key",
-        text: "NRAL",
+        text: LazyLock::new(|| Finder::new("NRAL")),
         before: (Alphabet::Hex, 36),
         behind: (Alphabet::Alnum, 0, 0),
     },
@@ -38,8 +41,8 @@ const MAILGUN: [usize; 3] = [32, 8, 8];
 
 /// Finds all of them.
 pub(super) fn find(text: &[u8], all: &mut Vec<FoundSecret>) {
-    for mark in MARKS {
-        let found = memmem::find_iter(text, mark.text).filter_map(|at| around(text, at, mark));
+    for mark in &MARKS {
+        let found = mark.text.find_iter(text).filter_map(|at| around(text, at, mark));
         all.extend(found);
     }
 }
@@ -47,7 +50,7 @@ pub(super) fn find(text: &[u8], all: &mut Vec<FoundSecret>) {
 fn around(text: &[u8], at: usize, mark: &Mark) -> Option<FoundSecret> {
     let (alphabet, length) = mark.before;
     let start = at - trailing(&text[..at], length + 1, |byte| contains(alphabet, byte));
-    let behind = at + mark.text.len();
+    let behind = at + mark.text.needle().len();
     let (alphabet, shortest, longest) = mark.behind;
     let n_behind = leading(&text[behind..], longest + 1, |byte| contains(alphabet, byte));
     let end = behind + n_behind;

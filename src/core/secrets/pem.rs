@@ -16,6 +16,7 @@ const DASHES: &[u8] = b"-----";
 const LONGEST_LABEL: usize = 64;
 /// What precedes the private part of a key of PuTTY, and how long that is at most.
 const PUTTY: &[u8] = b"Private-Lines:";
+static PUTTY_LINES: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(PUTTY));
 const LONGEST_PUTTY: usize = 8_192;
 /// A shorter word is not the first line of a key's body.
 const SHORTEST_LINE: usize = 16;
@@ -35,7 +36,7 @@ pub(super) fn find(text: &[u8], all: &mut Vec<FoundSecret>) {
 
 /// Finds the keys of PuTTY: from the lines of the private part to the checksum behind them.
 pub(super) fn find_putty(text: &[u8], all: &mut Vec<FoundSecret>) {
-    for start in memmem::find_iter(text, PUTTY) {
+    for start in PUTTY_LINES.find_iter(text) {
         let body = start + PUTTY.len();
         let near = &text[body..text.len().min(body + LONGEST_PUTTY)];
         // The number of lines comes first.

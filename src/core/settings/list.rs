@@ -25,6 +25,7 @@ impl Settings {
     pub fn list(&self) -> Vec<ListedSetting> {
         let mut list = self.rows();
         list.extend(self.handoff.rows());
+        list.extend(self.monitor.rows());
         list.push(ListedSetting::new("channel", &self.channel.value, &self.channel.origin));
         list.extend(self.channels.iter().map(|Setting { value, origin }| {
             let key = format!("channels.{}", value.path.display());

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use crate::core::context::rank::Ranking;
+use crate::core::handoff::Audience;
 use crate::core::relevance::uncommitted::UncommittedFiles;
 use crate::core::session::{Announcement, Delivery};
 use crate::core::settings::declare::{list, named, number_of, settings, switch};
@@ -26,6 +27,7 @@ settings! {
         /// A channel that overrides all rules. Only the environment sets it.
         channel: Setting<Option<String>> = Setting::default(None),
         handoff: HandoffSettings = HandoffSettings::default(),
+        monitor: MonitorSettings = MonitorSettings::default(),
     }
     /// A settings file as written.
     SettingsFile in ""
@@ -80,6 +82,8 @@ settings! {
     [
         #[serde(default)]
         pub handoff: HandoffFile,
+        #[serde(default)]
+        pub monitor: MonitorFile,
         /// Only `kgctx check` reads this section, with its own parser.
         #[serde(rename = "check")]
         pub _check: Option<IgnoredAny>,
@@ -97,6 +101,8 @@ settings! {
         inject_on_start: bool = true, project_may(lower);
         /// Whether a session receives a handoff after its user cleared it. It receives its notes in any case.
         inject_on_clear: bool = false;
+        /// The sessions for which a handoff is left that does not name its audience.
+        audience: Audience = Audience::Interactive;
         /// The maximum age of a sticky handoff, in days.
         max_age_days: u32 = 7;
         /// A session with fewer prompts leaves no handoff at its end.
@@ -107,6 +113,23 @@ settings! {
         /// Folders outside the project from which listed files can be read.
         allow: Vec<PathBuf> = Vec::new(), as Vec<String>,
             not_for_project("from where your files would be read");
+    }
+}
+
+settings! {
+    MonitorSettings {}
+    /// The section `[monitor]` of a settings file.
+    MonitorFile in "monitor."
+    [] {
+        /// Whether an agent is told once that its context is filling up, and once that it is nearly full.
+        notify: bool = true, env("KGCTX_MONITOR_NOTIFY", switch), project_may(lower);
+        /// The shares of the window from which on a context counts as EARLY_WARN, WARN and CRITICAL.
+        early_warn_percent: Percent = Percent::of_100(40);
+        warn_percent: Percent = Percent::of_100(50);
+        critical_percent: Percent = Percent::of_100(65);
+        /// The windows of models in tokens, by their names; `*` for all others.
+        windows: BTreeMap<String, u64> = BTreeMap::new(),
+            not_for_project("which depends on your models");
     }
 }
 

@@ -25,7 +25,7 @@ pub fn one_line(text: &str) -> String {
         }
     }
     line.truncate(line.trim_end().len());
-    harmless(&line)
+    harmless(line)
 }
 
 /// Returns `text` with its lines: line breaks of every kind become `\n`, tabs stay, other white space becomes blanks.
@@ -47,7 +47,7 @@ pub fn lines(text: &str) -> String {
         after_return = piece == "\r";
     }
     lines.truncate(lines.trim_end().len());
-    harmless(&lines)
+    harmless(lines)
 }
 
 /// The ranges of invisible characters: those that the functions above remove. Adjacent characters form one range.
@@ -106,12 +106,12 @@ fn is_blank(piece: &str) -> bool {
 }
 
 /// Masks secrets last: the rules match visible characters, and all invisible ones are gone by now.
-fn harmless(text: &str) -> String {
-    let text = host_tags::neutralised(text);
-    match secrets::mask(&text) {
-        Cow::Borrowed(_) => text,
-        Cow::Owned(masked) => masked,
+fn harmless(mut text: String) -> String {
+    if let Cow::Owned(neutralised) = host_tags::neutralised(&text) {
+        text = neutralised;
     }
+    secrets::mask_in(&mut text);
+    text
 }
 
 #[cfg(test)]

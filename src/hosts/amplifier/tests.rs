@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::core::time::Timestamp;
 
 struct Place(tempfile::TempDir);
 
@@ -31,9 +32,26 @@ impl Place {
         fs::write(path, bytes).unwrap();
     }
 
+    fn look(&self) -> HandoffStore {
+        look(&[self.projects()], &[self.root()])
+    }
+
     fn find(&self) -> (Vec<(String, Vec<u8>)>, Vec<String>) {
-        let (found, warnings) = find(&self.projects(), &self.root());
-        (found.into_iter().map(|handoff| (handoff.session, handoff.bytes)).collect(), warnings)
+        let HandoffStore { waiting, failed, .. } = self.look();
+        let mut found: Vec<_> =
+            waiting.into_iter().map(|handoff| (handoff.name.unwrap(), handoff.bytes)).collect();
+        found.sort();
+        (found, failed)
+    }
+
+    fn left_out(&self) -> Vec<String> {
+        let left_out = self.look().left_out.into_iter();
+        left_out
+            .map(|LeftOut { source_id, why }| {
+                assert_eq!(why, WhyLeftOut::OtherProject);
+                source_id
+            })
+            .collect()
     }
 }
 
@@ -87,9 +105,43 @@ fn h_0_14_both_layouts_are_read() {
     let expect =
         [("s1", "one"), ("s2", "two")].map(|(session, text)| (session.to_owned(), text.into()));
     assert_eq!(place.find(), (expect.to_vec(), Vec::new()));
-    let (found, _) = find(&place.projects(), &place.root());
-    assert_eq!(found[0].path, place.projects().join("atlas/sessions/s1/handoff.md"));
-    assert!(found[0].modified > Timestamp::parse("2020-01-01").unwrap());
+    let found = place.look().waiting;
+    assert_eq!(found[1].path, place.projects().join("atlas/sessions/s1/handoff.md"));
+    assert!(found[1].modified > Timestamp::parse("2020-01-01").unwrap());
+}
+
+#[test]
+fn what_names_no_project_is_of_the_one_that_knows_its_session() {
+    let place = Place::new();
+    let ours = path_slug(&place.root());
+    place.write("unknown/sessions/s1/handoff.md", "one");
+    place.write("unknown/sessions/s2/handoff.md", "two");
+    place.write("unknown/sessions/s3/handoff.md/folder", "");
+    place.write(&format!("{ours}/sessions/s1/transcript.jsonl"), "{}");
+    place.write("-work-another/sessions/s2/transcript.jsonl", "{}");
+    assert_eq!(place.find(), (vec![("s1".to_owned(), b"one".to_vec())], Vec::new()));
+    assert_eq!(place.left_out(), ["s2"]);
+    // The command line keeps its sessions at home, wherever variables lead.
+    let other = place.path().join("other");
+    fs::rename(place.projects(), &other).unwrap();
+    place.write(&format!("{ours}/sessions/s1/transcript.jsonl"), "{}");
+    fs::remove_dir_all(other.join(&ours)).unwrap();
+    let store = look(&[other.clone(), place.projects()], &[place.root()]);
+    let names: Vec<_> = store.waiting.iter().map(|one| one.name.as_deref().unwrap()).collect();
+    assert_eq!((names, store.folders), (vec!["s1"], vec![other, place.projects()]));
+}
+
+#[test]
+fn a_project_of_the_same_name_keeps_its_own() {
+    let place = Place::new();
+    place.write("atlas/sessions/s1/handoff.md", "one");
+    place.write("atlas/sessions/s2/handoff.md", "two");
+    place.write("-elsewhere-atlas/sessions/s2/transcript.jsonl", "{}");
+    assert_eq!(place.find().0, [("s1".to_owned(), b"one".to_vec())]);
+    assert_eq!(place.left_out(), ["s2"]);
+    let whole = path_slug(&place.root());
+    place.write(&format!("{whole}/sessions/s2/transcript.jsonl"), "{}");
+    assert_eq!((place.find().0.len(), place.left_out().len()), (2, 0));
 }
 
 #[test]
@@ -102,7 +154,8 @@ fn h_0_4_where_there_is_no_folder_none_is_made() {
     assert_eq!(place.find(), (Vec::new(), Vec::new()));
     assert!(!place.projects().join("atlas/sessions").exists());
     place.write("unknown/sessions/s/handoff.md", "of some other project");
-    assert_eq!(find(&place.projects(), Path::new("/")), (Vec::new(), Vec::new()));
+    let store = look(&[place.projects()], &[PathBuf::from("/")]);
+    assert!(store.waiting.is_empty() && store.failed.is_empty());
 }
 
 #[test]

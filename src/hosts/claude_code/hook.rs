@@ -12,10 +12,15 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::guest::Guest;
 use crate::hosts::words::{EventKind, HostWords, SessionEvent, StartCause};
+use crate::system::environment::Environment;
+
+/// What starts Claude Code without a person, besides the SDKs.
+const SCRIPTED: [&str; 3] = ["claude-code-github-action", "mcp", "bench"];
 
 #[derive(Deserialize)]
-struct RawEvent {
+pub(super) struct RawEvent {
     /// A cleared session gets a new id.
     session_id: String,
     cwd: PathBuf,
@@ -23,6 +28,7 @@ struct RawEvent {
     /// The sub-agent of the session that the event is about.
     agent_id: Option<String>,
     seconds_since_last_response: Option<Value>,
+    timestamp: Option<Value>,
     #[serde(flatten)]
     kind: RawKind,
 }
@@ -39,6 +45,8 @@ enum RawKind {
     SessionEnd {
         reason: String,
     },
+    PreCompact {},
+    PostToolUse {},
     #[serde(other)]
     Other,
 }
@@ -48,44 +56,23 @@ pub struct ClaudeCode;
 impl HostWords for ClaudeCode {
     fn read(&self, json: &[u8]) -> Option<SessionEvent> {
         let raw: RawEvent = serde_json::from_slice(json).ok()?;
-        // Without an id, sessions cannot be distinguished.
-        if raw.agent_id.is_some() || raw.session_id.trim().is_empty() {
+        // An event of Copilot CLI.
+        if raw.timestamp.is_some() && raw.transcript_path.is_none() {
             return None;
         }
-        let mut said = None;
-        let kind = match raw.kind {
-            RawKind::UserPromptSubmit { prompt } => {
-                said = Some(prompt);
-                EventKind::Prompted
-            }
-            RawKind::SessionStart { source } => EventKind::Started(match source.as_str() {
-                "resume" | "fork" => StartCause::Resumed,
-                "clear" => StartCause::Cleared,
-                "compact" => StartCause::Compacted,
-                // `startup`, which the VS Code extension is said to report after `/clear`, too, or
-                // a source of a newer version.
-                _ => StartCause::New,
-            }),
-            // Others are `resume`, `logout`, `prompt_input_exit`, `other`, or of a newer version.
-            RawKind::SessionEnd { reason } => EventKind::Ended { is_cleared: reason == "clear" },
-            RawKind::Other => return None,
-        };
-        let seconds = raw.seconds_since_last_response.and_then(|seconds| seconds.as_u64());
-        Some(SessionEvent {
-            session: raw.session_id,
-            folder: raw.cwd,
-            transcript: raw.transcript_path.filter(|path| !path.as_os_str().is_empty()),
-            silence: seconds.map(Duration::from_secs),
-            kind,
-            prompt: said,
-        })
+        event(raw)
+    }
+
+    fn guest(&self, json: &[u8], environment: &Environment) -> Option<&'static Guest> {
+        Guest::calling(json, environment)
     }
 
     /// Replies with one line of JSON without a line break.
     fn context(&self, event: EventKind, text: &str) -> String {
         let event = match event {
             EventKind::Prompted => "UserPromptSubmit",
-            EventKind::Started(_) | EventKind::Ended { .. } => "SessionStart",
+            EventKind::ToolUsed => "PostToolUse",
+            _ => "SessionStart",
         };
         let text = quoted(text);
         format!(
@@ -93,8 +80,21 @@ impl HostWords for ClaudeCode {
         )
     }
 
+    /// Plain text, which follows the user's own instructions.
+    fn to_summariser(&self, text: &str) -> Option<String> {
+        Some(text.to_owned())
+    }
+
     fn notice(&self, text: &str) -> Option<String> {
         Some(format!(r#"{{"systemMessage":{}}}"#, quoted(text)))
+    }
+
+    /// Claude Code names what started it: `cli` is its window, `sdk-cli` is `claude -p`, `sdk-ts` and `sdk-py` are
+    /// programs. Names of editors, desktops and later versions count as interactive. A `claude -p` that inherits `cli`
+    /// from a window's shell overwrites it.
+    fn is_scripted(&self, environment: &Environment) -> bool {
+        let by = environment.get("CLAUDE_CODE_ENTRYPOINT").and_then(|name| name.to_str());
+        by.is_some_and(|by| by.starts_with("sdk-") || SCRIPTED.contains(&by))
     }
 
     /// Through the file in which a hook sets variables for its session's shells. Ignores failures:
@@ -113,8 +113,46 @@ impl HostWords for ClaudeCode {
     }
 }
 
+/// What an event means; `None` for one that is about a sub-agent, or about no session.
+pub(super) fn event(raw: RawEvent) -> Option<SessionEvent> {
+    // Without an id, sessions cannot be distinguished.
+    if raw.agent_id.is_some() || raw.session_id.trim().is_empty() {
+        return None;
+    }
+    let mut said = None;
+    let kind = match raw.kind {
+        RawKind::UserPromptSubmit { prompt } => {
+            said = Some(prompt);
+            EventKind::Prompted
+        }
+        RawKind::SessionStart { source } => EventKind::Started(match source.as_str() {
+            "resume" | "fork" => StartCause::Resumed,
+            "clear" => StartCause::Cleared,
+            "compact" => StartCause::Compacted,
+            // `startup`, which the VS Code extension is said to report after `/clear`, too, or
+            // a source of a newer version.
+            _ => StartCause::New,
+        }),
+        // Others are `resume`, `logout`, `prompt_input_exit`, `other`, or of a newer version.
+        RawKind::SessionEnd { reason } => EventKind::Ended { is_cleared: reason == "clear" },
+        RawKind::PreCompact {} => EventKind::Compacting,
+        RawKind::PostToolUse {} => EventKind::ToolUsed,
+        RawKind::Other => return None,
+    };
+    let seconds = raw.seconds_since_last_response.and_then(|seconds| seconds.as_u64());
+    Some(SessionEvent {
+        session: raw.session_id,
+        folder: raw.cwd,
+        transcript: raw.transcript_path.filter(|path| !path.as_os_str().is_empty()),
+        silence: seconds.map(Duration::from_secs),
+        kind,
+        prompt: said,
+        max_chars: None,
+    })
+}
+
 /// A text as JSON, on one line.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     let text = Value::from(text).to_string();
     // Some readers treat these characters as line breaks.
     text.replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
@@ -145,7 +183,7 @@ mod tests {
     fn every_recorded_event_is_understood() {
         let folder = Path::new("/home/ada/.claude/projects/-home-ada-atlas");
         let recorded = recorded();
-        assert_eq!(recorded.len(), 15);
+        assert_eq!(recorded.len(), 17);
         for (name, json) in recorded {
             let Some(event) = ClaudeCode.read(&json) else {
                 assert_eq!(name, "session-start-subagent");
@@ -161,6 +199,8 @@ mod tests {
                 "session-start-clear" => EventKind::Started(StartCause::Cleared),
                 "session-start-compact" => EventKind::Started(StartCause::Compacted),
                 "user-prompt-submit" => EventKind::Prompted,
+                "pre-compact-manual" => EventKind::Compacting,
+                "post-tool-use" => EventKind::ToolUsed,
                 name => {
                     assert!(name.starts_with("session-end-"), "{name}");
                     EventKind::Ended { is_cleared: name == "session-end-clear" }
@@ -178,6 +218,21 @@ mod tests {
     }
 
     #[test]
+    fn events_of_copilot_are_passed_over() {
+        // Recorded with Copilot CLI 1.0.102.
+        let head = r#""session_id":"3412ff1e","timestamp":"2026-11-17T23:04:53.948Z","cwd":"/p""#;
+        for event in [
+            r#""hook_event_name":"SessionStart","source":"new","initial_prompt":"hello""#,
+            r#""hook_event_name":"UserPromptSubmit","prompt":"hello""#,
+            r#""hook_event_name":"SessionEnd","reason":"complete""#,
+        ] {
+            assert_eq!(read(&format!("{{{head},{event}}}")), None, "{event}");
+            let with_transcript = format!(r#"{{{head},{event},"transcript_path":"/t.jsonl"}}"#);
+            assert!(read(&with_transcript).is_some(), "{event}");
+        }
+    }
+
+    #[test]
     fn events_of_other_versions_are_passed_over_and_their_sources_are_new_starts() {
         assert_eq!(read(r#"{"hook_event_name":"Stop","session_id":7}"#), None);
         assert_eq!(read(r#"{"hook_event_name":"Stop","session_id":"s","cwd":"/p"}"#), None);
@@ -187,8 +242,9 @@ mod tests {
         );
         let (session, folder, kind) =
             ("s".to_owned(), "/p".into(), EventKind::Started(StartCause::New));
-        let (transcript, silence, prompt) = (None, None, None);
-        let expected = SessionEvent { session, folder, transcript, silence, kind, prompt };
+        let (transcript, silence, prompt, max_chars) = (None, None, None, None);
+        let expected =
+            SessionEvent { session, folder, transcript, silence, kind, prompt, max_chars };
         assert_eq!(start, Some(expected));
     }
 

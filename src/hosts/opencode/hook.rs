@@ -6,6 +6,8 @@ use serde_json::{Map, Value};
 use thiserror::Error;
 
 use crate::core::context::receipt::Receipt;
+use crate::core::handoff::conversation::{Conversation, Message, Role};
+use crate::core::named::Named;
 use crate::core::session::{Announcement, Delivery, Mark, Moment, Stored};
 use crate::hosts::opencode::wire::{MARK, Session, is_of_context};
 
@@ -30,7 +32,8 @@ pub enum BridgeQuestion {
         /// Whether the bridge saw the session's creation.
         #[serde(default, rename = "created")]
         is_new: bool,
-        /// Whether the bridge saw the removal of the message that carried the context.
+        /// Whether the bridge saw the removal of the message that carried the context, or cannot show the context to
+        /// a model.
         #[serde(default, rename = "removed")]
         is_undone: bool,
         #[serde(deserialize_with = "stored")]
@@ -46,6 +49,14 @@ pub enum BridgeQuestion {
         session: String,
         receipt: Option<i64>,
         prompt: String,
+    },
+    /// A summary is about to replace the conversation of a session.
+    #[serde(rename = "session.compacting")]
+    Compacting {
+        #[serde(rename = "info")]
+        session: Session,
+        #[serde(rename = "messages", deserialize_with = "said")]
+        conversation: Conversation,
     },
     /// The context of this receipt is in the session.
     #[serde(rename = "kgctx.delivered")]
@@ -93,6 +104,38 @@ fn stored<'de, D: Deserializer<'de>>(input: D) -> Result<Stored, D::Error> {
     Ok(Stored { n_messages: messages, is_complete: complete, marks })
 }
 
+/// The bridge cuts longer texts there, in UTF-16 units.
+const MAX_TEXT_UNITS: usize = 16_000;
+
+/// What was said in a session, as far as the bridge knows it.
+fn said<'de, D: Deserializer<'de>>(input: D) -> Result<Conversation, D::Error> {
+    #[derive(Deserialize)]
+    struct RawSaid {
+        role: String,
+        text: String,
+        /// In milliseconds since 1970.
+        at: Option<i64>,
+    }
+    let mut conversation = Conversation::default();
+    for RawSaid { role, mut text, at } in Vec::<RawSaid>::deserialize(input)? {
+        let Some(role) = Role::parse(&role) else { continue };
+        conversation.began_ms = conversation.began_ms.or(at);
+        conversation.last_ms = at.or(conversation.last_ms);
+        if text.encode_utf16().count() >= MAX_TEXT_UNITS {
+            // The last word may be half a secret, which nobody would know.
+            text.truncate(text.rfind(char::is_whitespace).unwrap_or_default());
+        }
+        if role == Role::User {
+            conversation.turns += 1;
+            conversation.opening.get_or_insert_with(|| text.clone());
+        }
+        if !text.trim().is_empty() {
+            conversation.messages.push(Message { role, text });
+        }
+    }
+    Ok(conversation)
+}
+
 impl BridgeQuestion {
     pub fn parse(json: &[u8]) -> Result<BridgeQuestion, QuestionError> {
         #[derive(Deserialize)]
@@ -115,10 +158,17 @@ pub enum BridgeReply {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         notice: Option<BridgeNotice>,
     },
-    /// Ask again at the first prompt.
-    Ask { reason: String },
+    /// Ask again, at the first prompt at the latest.
+    Ask {
+        reason: String,
+        /// Whether a second question may find more even before the prompt.
+        #[serde(default)]
+        soon: bool,
+    },
     /// Inject this context.
     Inject(Box<BridgeContext>),
+    /// Tell the summariser to keep this.
+    Keep { text: String },
 }
 
 impl BridgeReply {
@@ -126,8 +176,14 @@ impl BridgeReply {
         BridgeReply::None { reason: reason.to_string(), notice: None }
     }
 
+    /// Ask again at the first prompt.
     pub fn ask(reason: impl ToString) -> BridgeReply {
-        BridgeReply::Ask { reason: reason.to_string() }
+        BridgeReply::Ask { reason: reason.to_string(), soon: false }
+    }
+
+    /// Ask again soon.
+    pub fn ask_soon(reason: impl ToString) -> BridgeReply {
+        BridgeReply::Ask { reason: reason.to_string(), soon: true }
     }
 
     /// Formats the reply as one line of JSON.
@@ -229,6 +285,26 @@ mod tests {
             assert_eq!(parse(unwritten), BridgeQuestion::Released { receipt: None });
         }
         assert_eq!(parse(r#"{"type":"message.updated","properties":{}}"#), BridgeQuestion::Other);
+    }
+
+    #[test]
+    fn what_was_said_before_a_compaction_is_read_as_the_bridge_sends_it() {
+        let long = format!("{} ghp_half", "x".repeat(MAX_TEXT_UNITS - 9));
+        let event = serde_json::json!({"type": "session.compacting", "info": {"id": "ses_1", "directory": "/p"},
+            "messages": [{"role": "user", "text": "Why?", "at": 5}, {"role": "assistant", "text": long, "at": 7},
+                {"role": "user", "text": ""}, {"role": "moon", "text": "x"}]});
+        let BridgeQuestion::Compacting { session, conversation } = parse(&event.to_string()) else {
+            panic!()
+        };
+        assert_eq!((session.id.as_str(), conversation.turns), ("ses_1", 2));
+        assert_eq!((conversation.began_ms, conversation.last_ms), (Some(5), Some(7)));
+        assert_eq!(conversation.opening.as_deref(), Some("Why?"));
+        let [_, answer] = conversation.messages.as_slice() else { panic!("{conversation:?}") };
+        assert!(
+            answer.text.ends_with("xx") && !answer.text.contains("ghp"),
+            "{}",
+            answer.text.len()
+        );
     }
 
     #[test]

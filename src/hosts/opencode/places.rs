@@ -28,7 +28,7 @@ impl OpencodePlaces<'_> {
         let usual = config_folder::usual(install, environment).into_iter();
         let folders = usual
             .chain(tops.map(|top| top.join(install.project_folder)))
-            .chain(environment.path(install.variable));
+            .chain(config_folder::named(install, environment));
         let mut found = Vec::new();
         for folder in folders.map(settled) {
             if !found.contains(&folder) {

@@ -30,11 +30,21 @@ pub struct Session {
     pub model: Option<SessionModel>,
     /// What a pending undo would remove. Any message makes the undo final.
     pub revert: Option<Value>,
+    /// The session's own rules, beside those of the settings.
+    #[serde(default)]
+    pub permission: Value,
     #[serde(default)]
     pub time: SessionTime,
 }
 
 impl Session {
+    /// Whether `opencode run` started the session, also on a server that it attached to. It forbids questions,
+    /// because nobody would answer; `opencode run --interactive` does not.
+    pub fn is_scripted(&self) -> bool {
+        let forbids = |rule: &Value| rule["permission"] == "question" && rule["action"] == "deny";
+        self.permission.as_array().is_some_and(|rules| rules.iter().any(forbids))
+    }
+
     /// Whether the session started as a copy of another one. Only its title shows that.
     pub fn is_fork(&self) -> bool {
         let number =

@@ -1,8 +1,10 @@
 //! maenifold's program as a source. Reads from the notes themselves what its answers leave out.
 
 use std::collections::BTreeSet;
+use std::num::NonZero;
 use std::path::PathBuf;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
@@ -10,11 +12,13 @@ use serde_json::{Value, json};
 
 use super::notes::{Listed, Notes};
 use crate::core::context::found::{
-    ConceptDetail, ConceptDetails, FoundConcept, FoundNote, Link, NEIGHBOURS, SEARCHED, Signal,
+    ConceptDetail, ConceptDetails, FoundConcept, FoundNote, Link, SEARCHED, Signal,
 };
+use crate::core::context::rank::{Expansion, Ranking};
 use crate::core::named::Named;
 use crate::core::note::concept::Concept;
 use crate::core::note::vault::Vault;
+use crate::core::quote::thinking::Thinking;
 use crate::core::search::answer::{Match, RelatedConcept};
 use crate::core::settings::LinkStyle;
 use crate::core::time::Timestamp;
@@ -34,6 +38,9 @@ use crate::workspace::Place;
 /// further.
 const SEARCH_PAGE: usize = 50;
 
+/// The error of a thread that panicked.
+const BROKEN: &str = "a fault of this program ended it; please report it";
+
 /// The parser takes no more notes per answer.
 const LARGEST_PAGE: usize = 1_000;
 
@@ -46,10 +53,30 @@ pub(crate) struct Cli {
     /// The limit of all calls together.
     pub(crate) until: Instant,
     max_file_bytes: u64,
+    ranking: Ranking,
     notes: OnceLock<Notes>,
 }
 
 type FoundNotes = Result<Vec<FoundNote>, String>;
+
+/// Why a call has no answer.
+struct Unanswered {
+    reason: String,
+    /// Whether only the time was over.
+    is_late: bool,
+}
+
+impl From<Unanswered> for String {
+    fn from(unanswered: Unanswered) -> String {
+        unanswered.reason
+    }
+}
+
+impl From<String> for Unanswered {
+    fn from(reason: String) -> Unanswered {
+        Unanswered { reason, is_late: false }
+    }
+}
 
 /// Parses the output of a tool.
 type Parse<T> = fn(&[u8]) -> Result<Vec<T>, String>;
@@ -64,6 +91,7 @@ impl Cli {
             timeout: Duration::from_millis(settings.cli_timeout_ms.value),
             until,
             max_file_bytes: settings.max_file_bytes.value,
+            ranking: settings.rank.value,
             notes: OnceLock::new(),
         })
     }
@@ -120,11 +148,15 @@ impl Cli {
     }
 
     /// The concepts around one, in maenifold's order.
-    pub(crate) fn relations(
+    pub(super) fn relations(
         &self,
         concept: &Concept,
         limit: usize,
     ) -> Result<Vec<RelatedConcept>, String> {
+        Ok(self.related(concept, limit)?)
+    }
+
+    fn related(&self, concept: &Concept, limit: usize) -> Result<Vec<RelatedConcept>, Unanswered> {
         let payload = json!({
             "conceptName": concept.as_str(), "depth": 1, "maxEntities": limit, "includeContent": false,
         });
@@ -134,12 +166,12 @@ impl Cli {
     }
 
     /// The concepts around one, most shared notes first.
-    fn neighbours(&self, concept: &Concept) -> Result<Vec<Link>, String> {
-        let mut related = self.relations(concept, NEIGHBOURS)?;
+    fn neighbours(&self, concept: &Concept, most: usize) -> Result<Vec<Link>, Unanswered> {
+        let mut related = self.related(concept, most)?;
         related.sort_by(|a, b| a.name.cmp(&b.name).then(b.files.cmp(&a.files)));
         related.dedup_by(|a, b| a.name == b.name);
         let link = |related: RelatedConcept| Link { concept: related.name, notes: related.files };
-        Ok(links(related.into_iter().map(link), NEIGHBOURS))
+        Ok(links(related.into_iter().map(link), most))
     }
 
     /// The notes with the names of concepts. maenifold does not tell how many notes mention a concept.
@@ -173,11 +205,18 @@ impl Cli {
         };
         taken.extend(listed);
         if let Some((listed, read)) = listed.and_then(|at| Some((at, notes.read(at)?))) {
+            // The seed's layout knows titles and first sentences alone.
+            let is_retold = self.ranking == Ranking::Notes;
+            let thinking = is_retold.then(|| notes.thinking(listed)).flatten();
+            let (title, excerpt) = match thinking {
+                Some(Thinking { title, card, .. }) => (title, card),
+                None => (read.title, read.excerpt),
+            };
             // The file is newer than any answer.
             return Some(FoundNote {
                 uri: listed.uri(),
-                title: read.title,
-                excerpt: read.excerpt,
+                title,
+                excerpt,
                 concepts: if names_all_concepts { concepts } else { most_mentioned(read.mentions) },
                 modified: listed.modified(),
                 signal,
@@ -204,11 +243,39 @@ impl Cli {
         thread::scope(|scope| {
             let told = scope.spawn(|| self.asked(tool, payload, parse));
             self.notes();
-            joined(told)
+            Ok(joined(told)?)
         })
     }
 
-    fn asked<T>(&self, tool: Tool, payload: &Value, parse: Parse<T>) -> Result<Vec<T>, String> {
+    /// The neighbours of concepts, in their order: those that are asked about first are the ones that arrive. More calls
+    /// at once than there are cores would only make all of them late.
+    fn all_neighbours(
+        &self,
+        concepts: &[FoundConcept],
+        most: usize,
+    ) -> Vec<Result<Vec<Link>, Unanswered>> {
+        let n_at_once = thread::available_parallelism().map_or(1, NonZero::get);
+        let next = AtomicUsize::new(0);
+        let answers: Vec<OnceLock<Result<Vec<Link>, Unanswered>>> =
+            concepts.iter().map(|_| OnceLock::new()).collect();
+        let ask = || {
+            while let Some((found, answer)) = {
+                let n = next.fetch_add(1, Ordering::Relaxed);
+                concepts.get(n).zip(answers.get(n))
+            } {
+                let _ = answer.set(self.neighbours(&found.concept, most));
+            }
+        };
+        thread::scope(|scope| {
+            for _ in 0..n_at_once.min(concepts.len()) {
+                scope.spawn(ask);
+            }
+        });
+        let broken = || Err(BROKEN.to_owned().into());
+        answers.into_iter().map(|answer| answer.into_inner().unwrap_or_else(broken)).collect()
+    }
+
+    fn asked<T>(&self, tool: Tool, payload: &Value, parse: Parse<T>) -> Result<Vec<T>, Unanswered> {
         let until = self.until.min(Instant::now() + self.timeout);
         let said = self.program.call(tool, payload, until).map_err(|error| {
             let is_late = matches!(error, CallError::Run(RunError::Late(_)));
@@ -218,9 +285,9 @@ impl Cli {
                 }
                 false => "",
             };
-            format!("{tool}: {error}{hint}")
+            Unanswered { reason: format!("{tool}: {error}{hint}"), is_late }
         })?;
-        parse(&said).map_err(|error| format!("{tool}: {error}"))
+        Ok(parse(&said).map_err(|error| format!("{tool}: {error}"))?)
     }
 
     fn notes(&self) -> &Notes {
@@ -255,25 +322,34 @@ impl Source for Cli {
     }
 
     /// A failure for one concept does not affect the others.
-    fn around(&self, concepts: &[FoundConcept], n_expanded: usize) -> SourceAnswer<ConceptDetails> {
-        let best = &concepts[..concepts.len().min(n_expanded)];
-        thread::scope(|scope| {
-            let around: Vec<_> =
-                best.iter().map(|found| scope.spawn(|| self.neighbours(&found.concept))).collect();
-            let mut details = self.own_notes(concepts);
-            let mut failed: Vec<String> = Vec::new();
-            for (found, around) in best.iter().zip(around) {
-                match joined(around) {
-                    Ok(neighbours) => {
-                        details.entry(found.concept.clone()).or_default().neighbours = neighbours;
-                    }
-                    Err(fault) => failed.push(fault),
+    fn around(
+        &self,
+        concepts: &[FoundConcept],
+        Expansion { n_concepts, n_neighbours }: Expansion,
+    ) -> SourceAnswer<ConceptDetails> {
+        let best = &concepts[..concepts.len().min(n_concepts)];
+        let (around, mut details) = thread::scope(|scope| {
+            let around = scope.spawn(|| self.all_neighbours(best, n_neighbours));
+            let details = self.own_notes(concepts);
+            (around.join().unwrap_or_default(), details)
+        });
+        let mut failed: Vec<Unanswered> = Vec::new();
+        for (found, around) in best.iter().zip(around) {
+            match around {
+                Ok(neighbours) => {
+                    details.entry(found.concept.clone()).or_default().neighbours = neighbours;
                 }
+                Err(unanswered) => failed.push(unanswered),
             }
-            let Some(first) = failed.first() else { return Ok(details) };
-            let reason = format!("{first} ({} of {} concepts)", failed.len(), best.len());
-            Err(SourceError { partial: details, ..SourceError::from(reason) })
-        })
+        }
+        // A failure tells more than a late answer.
+        let Some(first) = failed.iter().min_by_key(|unanswered| unanswered.is_late) else {
+            return Ok(details);
+        };
+        let n_failed = failed.iter().filter(|other| other.is_late == first.is_late).count();
+        let reason = format!("{} ({n_failed} of {} concepts)", first.reason, best.len());
+        let is_late = first.is_late;
+        Err(SourceError { partial: details, is_late, ..SourceError::from(reason) })
     }
 }
 
@@ -298,7 +374,7 @@ fn matched(note: &FoundNote, query: &str) -> Match {
 }
 
 fn joined<T, E: From<String>>(thread: ScopedJoinHandle<'_, Result<T, E>>) -> Result<T, E> {
-    let broken = |_| Err("a fault of this program ended it; please report it".to_owned().into());
+    let broken = |_| Err(BROKEN.to_owned().into());
     thread.join().unwrap_or_else(broken)
 }
 

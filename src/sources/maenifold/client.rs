@@ -36,25 +36,18 @@ impl MaenifoldClient {
         let place = Place::find(request)?;
         let preference = place.settings.source.value;
         let places = match memory_of(&place) {
-            Ok(places) if preference != SourcePreference::Index => places,
-            Err(reason)
-                if matches!(preference, SourcePreference::Database | SourcePreference::Cli) =>
-            {
-                return Err(AppError::Maenifold(reason));
+            _ if matches!(preference, SourcePreference::Auto | SourcePreference::Index) => {
+                return Ok(None);
             }
-            _ => return Ok(None),
+            Ok(places) => places,
+            Err(reason) => return Err(AppError::Maenifold(reason)),
         };
         let (part, remark) = if preference == SourcePreference::Cli {
             let program = Cli::find(&place, &places, Instant::now() + MAENIFOLD_QUESTION);
             (MaenifoldPart::Program(Box::new(program.map_err(AppError::Maenifold)?)), None)
         } else {
-            match open_database(&place, &places) {
-                Ok((memory, None)) => (MaenifoldPart::Database(Box::new(memory)), None),
-                // The program would take seconds, and knows less than the index.
-                _ if preference == SourcePreference::Auto => return Ok(None),
-                Ok((memory, behind)) => (MaenifoldPart::Database(Box::new(memory)), behind),
-                Err(reason) => return Err(AppError::Maenifold(reason)),
-            }
+            let (memory, behind) = open_database(&place, &places).map_err(AppError::Maenifold)?;
+            (MaenifoldPart::Database(Box::new(memory)), behind)
         };
         Ok(Some(MaenifoldClient { place, part, remark }))
     }

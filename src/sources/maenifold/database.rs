@@ -8,14 +8,16 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use crate::core::context::found::{
-    ConceptDetail, ConceptDetails, FoundConcept, FoundNote, Link, NEIGHBOURS, Signal,
+    ConceptDetail, ConceptDetails, FoundConcept, FoundNote, Link, Signal,
 };
+use crate::core::context::rank::Expansion;
 use crate::core::note::concept::Concept;
 use crate::core::note::freshness::Decay;
 use crate::core::note::listing::FolderListing;
 use crate::core::note::markdown;
 use crate::core::note::vault::{SCHEME, Vault};
 use crate::core::note::{NotePath, Remarks};
+use crate::core::quote::thinking::Thinking;
 use crate::core::search::answer::{RecentAnswer, RecentItem};
 use crate::core::secrets;
 use crate::core::settings::{LinkStyle, Setting, VaultSpec};
@@ -30,6 +32,9 @@ use names::{Names, names_of};
 
 /// The length of the text in which the first sentence of a note is searched.
 const EXCERPT_SOURCE_CHARS: usize = 4 * 1024;
+
+/// A session has its conclusion at the end.
+const RETOLD_CHARS: usize = 256 * 1024;
 
 /// maenifold's memory as its database knows it at one moment. Serves one set of questions; do not keep it open.
 pub struct Memory {
@@ -162,7 +167,7 @@ impl Memory {
             Ok(RecentItem {
                 uri: note.row.uri.clone(),
                 path: Some(self.file(note)),
-                title: note.title().to_owned(),
+                title: self.shown_title(place)?,
                 modified: note.modified(),
                 concepts: self.concepts_of(place)?,
             })
@@ -192,7 +197,7 @@ impl Memory {
     pub fn details(
         &self,
         ranked: &[FoundConcept],
-        n_expanded: usize,
+        Expansion { n_concepts, n_neighbours }: Expansion,
     ) -> Result<ConceptDetails, String> {
         let mut details = ConceptDetails::new();
         for (n, FoundConcept { concept, .. }) in ranked.iter().enumerate() {
@@ -207,9 +212,9 @@ impl Memory {
                 }
                 None => None,
             };
-            let is_expanded = n < n_expanded;
+            let is_expanded = n < n_concepts;
             let edges =
-                if is_expanded { self.database.edges(concept, NEIGHBOURS)? } else { Vec::new() };
+                if is_expanded { self.database.edges(concept, n_neighbours)? } else { Vec::new() };
             let link = |Edge { concept, notes, .. }| Link { concept, notes };
             let neighbours = edges.into_iter().map(link).collect();
             details.insert(concept.clone(), ConceptDetail { note, notes, neighbours });
@@ -227,6 +232,34 @@ impl Memory {
             modified: note.modified(),
             signal,
         })
+    }
+
+    /// Notes with what maenifold's own documents say, in place of their ids and first lines.
+    pub fn retold(&self, mut found: Vec<FoundNote>) -> Result<Vec<FoundNote>, String> {
+        for note in &mut found {
+            let place = self.places.get(&note.uri).copied();
+            if let Some(thinking) = place.map(|place| self.thinking(place)).transpose()?.flatten() {
+                (note.title, note.excerpt) = (thinking.title, thinking.card);
+            }
+        }
+        Ok(found)
+    }
+
+    /// What a document of maenifold's own says; `None` for a note.
+    fn thinking(&self, place: Place) -> Result<Option<Thinking>, String> {
+        let KnownNote { row, path } = &self.notes[place];
+        if !Thinking::is_kept_at(path.as_str()) {
+            return Ok(None);
+        }
+        // The stored text has no front matter.
+        let text = self.database.text_start(row.row, RETOLD_CHARS)?.unwrap_or_default();
+        Ok(Thinking::of_file(path.as_str(), &format!("\n{text}")))
+    }
+
+    /// The title that a reader sees.
+    fn shown_title(&self, place: Place) -> Result<String, String> {
+        let thinking = self.thinking(place)?;
+        Ok(thinking.map_or_else(|| self.notes[place].title().to_owned(), |said| said.title))
     }
 
     /// A note's concepts, most mentioned first.

@@ -3,12 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::core::note::Note;
 use crate::core::note::concept::Concept;
 use crate::core::note::decode::{self, Decoded};
 use crate::core::note::listing::{FolderListing, ListedFile};
 use crate::core::note::markdown;
 use crate::core::note::vault::{Vault, uri};
+use crate::core::note::{Note, Remarks};
+use crate::core::quote::thinking::Thinking;
 use crate::core::settings::{LinkStyle, Setting, VaultSpec};
 use crate::core::time::Timestamp;
 use crate::system::maenifold_places::Places;
@@ -73,20 +74,21 @@ impl Notes {
         let path = self.vault.as_ref()?.resolve(uri)?.ok()?;
         let (folder, name) = path.as_str().rsplit_once('/').unwrap_or(("", path.as_str()));
         let listing = self.listings.iter().find(|listing| listing.folder == folder)?;
-        let place = listing.files.binary_search_by(|file| file.name.as_str().cmp(name)).ok()?;
+        let place = listing.files.binary_search_by(|file| (*file.name).cmp(name)).ok()?;
         Some(Listed { folder: &listing.folder, file: &listing.files[place] })
     }
 
     /// The path of an address's file.
     pub(super) fn file(&self, uri: &str) -> Option<String> {
         let Listed { folder, file } = self.at(uri)?;
-        Some(self.vault.as_ref()?.root.join(folder).join(&file.name).display().to_string())
+        Some(self.vault.as_ref()?.root.join(folder).join(&*file.name).display().to_string())
     }
 
     /// The file that an answer names by stem and title: the one with that title, otherwise the newest. Skips `taken`
     /// files, which other parts of the answer named.
     ///
-    /// maenifold treats the text after the last dot of a stem as an extension, and leaves it out.
+    /// maenifold treats the text after the last dot of a stem as an extension, and leaves it out. Up to 1.0.5 it names a
+    /// folder of the file in place of the stem (`**1970**`); then only the title tells which file it is.
     pub(super) fn called(
         &self,
         stem: &str,
@@ -110,7 +112,22 @@ impl Notes {
                 return Some(*titled);
             }
         }
-        of_that_name.first().copied()
+        of_that_name.first().copied().or_else(|| self.below(stem, title?, taken))
+    }
+
+    /// The newest file below a folder of this name that is called like a title, or has it.
+    fn below(&self, folder: &str, title: &str, taken: &[Listed<'_>]) -> Option<Listed<'_>> {
+        let is_below = |note: &Listed<'_>| note.folder.split('/').any(|part| part == folder);
+        let mut below: Vec<Listed<'_>> =
+            self.all().filter(|note| is_below(note) && !taken.contains(note)).collect();
+        let name = Concept::parse(title);
+        let is_called = |note: &Listed<'_>| name.is_some() && Concept::parse(note.stem()) == name;
+        below.sort_by(|a, b| is_called(b).cmp(&is_called(a)).then_with(|| b.age().cmp(&a.age())));
+        let has_title = |note: &&Listed<'_>| {
+            // A file without a title is told by its name.
+            note.stem() == title || self.read(**note).is_some_and(|read| read.title == title)
+        };
+        below.iter().take(MOST_OF_ONE_NAME).find(has_title).copied()
     }
 
     /// For each concept, the newest file of that name.
@@ -135,9 +152,21 @@ impl Notes {
 
     /// Reads a file; `None` if it is gone or not text.
     pub(super) fn read(&self, note: Listed<'_>) -> Option<Note> {
+        let (text, remarks) = self.text(note)?;
+        Some(markdown::parse(&text, note.stem(), LinkStyle::Maenifold, remarks))
+    }
+
+    /// Reads what a document of maenifold's own says; `None` for a note.
+    pub(super) fn thinking(&self, note: Listed<'_>) -> Option<Thinking> {
+        let path = format!("{}/{}", note.folder, note.file.name);
+        let (text, _) = Thinking::is_kept_at(&path).then(|| self.text(note)).flatten()?;
+        Thinking::of_file(&path, &text)
+    }
+
+    fn text(&self, note: Listed<'_>) -> Option<(String, Remarks)> {
         let (bytes, _) = vault::read(self.vault.as_ref()?, note.folder, note.file).ok()?;
         let Decoded::Text(text, remarks) = decode::decode(bytes) else { return None };
-        Some(markdown::parse(&text, note.stem(), LinkStyle::Maenifold, remarks))
+        Some((text, remarks))
     }
 
     fn all(&self) -> impl Iterator<Item = Listed<'_>> {

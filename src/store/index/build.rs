@@ -1,5 +1,5 @@
 //! The builder: writes a whole index to a new file, in one pass over the notes, and swaps it in at
-//! the end.
+//! the end. Where no file can be written, the index is in memory, for one process.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -19,8 +19,9 @@ use crate::store::index::edges::{Edge, EdgeCollector};
 use crate::store::index::history::{self, OldIndex};
 use crate::store::index::place;
 use crate::store::index::ranking::write_ranking;
+use crate::store::index::read::Index;
 use crate::store::index::rows::{self, FileRow, Held, NameKind};
-use crate::store::index::store::{WriterLock, plan_once};
+use crate::store::index::store::{Store, WriterLock, plan_once};
 use crate::store::index::{
     APPLICATION_ID, IndexError, LOOKUPS, NoteId, SCHEMA_VERSION, TABLES, Totals,
 };
@@ -37,10 +38,9 @@ struct BuiltFile {
 }
 
 pub struct Builder<'a> {
-    lock: &'a WriterLock,
     connection: Connection,
-    file: PathBuf,
-    published: bool,
+    /// `None` in memory.
+    file: Option<NewFile<'a>>,
     totals: Totals,
     /// Folders with a file that may have changed while it was read.
     restless: Vec<bool>,
@@ -61,17 +61,41 @@ pub struct Builder<'a> {
     references: Vec<(u32, NoteId, u8)>,
 }
 
+/// The file of an index that is not finished. Dropped, it is removed, unless it was published.
+struct NewFile<'a> {
+    lock: &'a WriterLock,
+    path: PathBuf,
+    is_published: bool,
+}
+
 impl<'a> Builder<'a> {
     /// Starts a new index beside the one in use.
     pub fn begin(
         lock: &'a WriterLock,
         listings: &'a [FolderListing],
     ) -> Result<Builder<'a>, IndexError> {
-        let file = lock.new_file()?;
-        // A history that cannot be read is lost; the notes are not.
-        let old = lock.open_old().and_then(|old| OldIndex::new(old, listings).ok());
+        let file = NewFile { lock, path: lock.new_file()?, is_published: false };
         let access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(&file, access)?;
+        let connection = Connection::open_with_flags(&file.path, access)?;
+        Builder::new(connection, Some(file), lock.store(), listings)
+    }
+
+    /// Starts an index in memory, with the history of the one in `store`.
+    pub fn in_memory(
+        store: &Store,
+        listings: &'a [FolderListing],
+    ) -> Result<Builder<'a>, IndexError> {
+        Builder::new(Connection::open_in_memory()?, None, store, listings)
+    }
+
+    fn new(
+        connection: Connection,
+        file: Option<NewFile<'a>>,
+        store: &Store,
+        listings: &'a [FolderListing],
+    ) -> Result<Builder<'a>, IndexError> {
+        // A history that cannot be read is lost; the notes are not.
+        let old = store.open_old().and_then(|old| OldIndex::new(old, listings).ok());
         connection.execute_batch(
             // No other process sees this file before it is finished, so it needs no protection
             // against loss.
@@ -87,10 +111,8 @@ impl<'a> Builder<'a> {
             "INSERT INTO fulltext (fulltext, rank) VALUES ('hashsize', 33554432); BEGIN",
         )?;
         Ok(Builder {
-            lock,
             connection,
             file,
-            published: false,
             totals: Totals::default(),
             restless: vec![false; listings.len()],
             last_id: 0,
@@ -201,13 +223,39 @@ impl<'a> Builder<'a> {
         let references = rows::references(*vault, read);
         rows::insert_quotes(&self.connection, id, read, &remembered, (&keys, &references))?;
         rows::insert_named_files(&self.connection, id, read)?;
+        rows::insert_thread(&self.connection, id, read)?;
         self.keys.extend(keys.into_iter().map(|key| (key, id)));
         self.references.extend(references.into_iter().map(|(key, kind)| (key, id, kind)));
         Ok(())
     }
 
-    /// Writes the remaining tables, and replaces the old index with the new one.
+    /// Replaces the old index with the new one.
     pub fn finish(mut self, fingerprint: &str, is_few: bool) -> Result<Totals, IndexError> {
+        self.write_rest(fingerprint, is_few)?;
+        self.connection.execute_batch("PRAGMA locking_mode = NORMAL; PRAGMA journal_mode = WAL")?;
+        // The last step's log belongs to this connection; it must be gone before readers open the
+        // file.
+        let Builder { connection, file, totals, .. } = self;
+        connection.close().map_err(|(_, error)| error)?;
+        if let Some(mut file) = file {
+            file.lock.publish(&file.path)?;
+            file.is_published = true;
+        }
+        Ok(totals)
+    }
+
+    /// Returns an index that is in memory.
+    pub fn finish_in_memory(
+        mut self,
+        fingerprint: &str,
+        is_few: bool,
+    ) -> Result<(Index, Totals), IndexError> {
+        self.write_rest(fingerprint, is_few)?;
+        Ok((Index::new(self.connection), self.totals))
+    }
+
+    /// Writes the tables that need all notes.
+    fn write_rest(&mut self, fingerprint: &str, is_few: bool) -> Result<(), IndexError> {
         let n_concepts = self.concept_counts.len();
         let edges = std::mem::take(&mut self.edges);
         // Another thread counts edges while this one writes the rest.
@@ -235,14 +283,7 @@ impl<'a> Builder<'a> {
         )?;
         self.connection.pragma_update(None, "application_id", APPLICATION_ID)?;
         self.connection.pragma_update(None, "user_version", SCHEMA_VERSION)?;
-        self.connection.execute_batch("PRAGMA locking_mode = NORMAL; PRAGMA journal_mode = WAL")?;
-        // The last step's log belongs to this connection; it must be gone before readers open the
-        // file.
-        let connection = std::mem::replace(&mut self.connection, Connection::open_in_memory()?);
-        connection.close().map_err(|(_, error)| error)?;
-        self.lock.publish(&self.file)?;
-        self.published = true;
-        Ok(self.totals)
+        Ok(())
     }
 
     fn write_folders(&self) -> Result<(), IndexError> {
@@ -366,11 +407,11 @@ impl<'a> Builder<'a> {
     }
 }
 
-impl Drop for Builder<'_> {
+impl Drop for NewFile<'_> {
     fn drop(&mut self) {
-        if !self.published {
-            // Removes an unfinished index; the next builder removes it if this fails.
-            let _ = fs::remove_file(&self.file);
+        if !self.is_published {
+            // The next builder removes it if this fails.
+            let _ = fs::remove_file(&self.path);
         }
     }
 }

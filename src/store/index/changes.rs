@@ -95,10 +95,10 @@ impl Changes {
         // Both sides are sorted by name, so one pass finds all differences.
         while let Some(row_of_file) = rows.next()? {
             let name = row_of_file.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
-            while let Some((new, _)) = files.next_if(|(_, file)| file.name.as_str() < name) {
+            while let Some((new, _)) = files.next_if(|(_, file)| *file.name < *name) {
                 self.to_read.push((folder_idx, new));
             }
-            match files.next_if(|(_, file)| file.name == name) {
+            match files.next_if(|(_, file)| *file.name == *name) {
                 Some((known, file)) => {
                     let settled: bool = row_of_file.get(1)?;
                     if !settled || rows::stamp(row_of_file, 2)? != file.stamp {

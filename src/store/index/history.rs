@@ -12,7 +12,8 @@ use crate::core::quote::lines::body_lines;
 use crate::core::quote::marks;
 use crate::core::quote::passage::Passage;
 use crate::core::relevance::activation::Change;
-use crate::core::relevance::prior::prior;
+use crate::core::relevance::prior::{prior, prior_of_thinking};
+use crate::core::time::Timestamp;
 use crate::store::index::gone::{self, Place};
 use crate::store::index::{IndexError, NoteId};
 
@@ -80,8 +81,14 @@ pub(super) fn remembered(
     past: Option<Past>,
 ) -> Remembered {
     let quotes = &read.quotes;
-    let prior = prior(folder, &file.name, quotes.body.chars().count());
-    let at = file.stamp.mtime.seconds();
+    let n_chars = quotes.body.chars().count();
+    let prior = match &read.thinking {
+        Some(thinking) => prior_of_thinking(&thinking.standing, n_chars),
+        None => prior(folder, &file.name, n_chars),
+    };
+    let at = file.time().seconds();
+    // What maenifold's own documents say is in the order of its weight already.
+    let is_told = read.thinking.is_some();
     let json =
         |passage: &Passage| serde_json::to_string(passage).unwrap_or_else(|_| NOTHING.to_owned());
     let lines = marks::to_bytes(&quotes.lines);
@@ -90,21 +97,28 @@ pub(super) fn remembered(
     };
     let mut changes = past.changes;
     // Only what a change touched is history: a beginning is made anew, as long as it is wanted now.
-    let kept = match Passage::is_changed_in(&past.passage) {
+    let kept = match Passage::is_changed_in(&past.passage) && !is_told {
         true => past.passage,
         false => json(&quotes.beginning),
     };
-    if past.hash == read.hash {
-        return Remembered { passage: kept, lines, prior, changes };
-    }
+    let n_known = changes.len();
+    // The last change of unknown time is this one: its time may be known by now.
+    changes.retain(|&at| at != Timestamp::UNKNOWN.seconds());
+    let had_unknown = changes.len() < n_known;
+    let is_same = past.hash == read.hash;
     // A restored file can have an earlier time.
-    if let Err(place) = changes.binary_search(&at) {
+    if (had_unknown || !is_same)
+        && let Err(place) = changes.binary_search(&at)
+    {
         changes.insert(place, at);
+    }
+    if is_same {
+        return Remembered { passage: kept, lines, prior, changes };
     }
     let touched = past
         .lines
         .map_or_else(Vec::new, |old| marks::touched(&marks::from_bytes(&old), &quotes.lines));
-    let passage = match touched.is_empty() {
+    let passage = match touched.is_empty() || is_told {
         true => kept,
         false => json(&Passage::of(&body_lines(&quotes.body), &touched, quotes.most_words)),
     };
@@ -138,6 +152,8 @@ impl Moves {
 /// The history of an index that is about to be replaced.
 pub(super) struct OldIndex {
     connection: Connection,
+    /// The rows of folders, by vault and path.
+    folders: HashMap<(i64, String), i64>,
     changes: HashMap<NoteId, Vec<i64>>,
     moves: Moves,
     gone: BTreeMap<Place, Past>,
@@ -157,34 +173,40 @@ impl OldIndex {
             changes.entry(note).or_default().push(at);
         }
         let gone = gone::all(&connection)?;
-        let mut old = OldIndex { connection, changes, moves: Moves::default(), gone };
-        let folders: HashMap<(i64, &str), &FolderListing> = listings
+        let folders = folders(&connection)?;
+        let mut old = OldIndex { connection, folders, changes, moves: Moves::default(), gone };
+        for (vault, folder, name) in old.not_listed(listings)? {
+            old.leave(vault, &folder, &name)?;
+        }
+        Ok(old)
+    }
+
+    /// The places of the notes that are not listed any more.
+    fn not_listed(
+        &self,
+        listings: &[FolderListing],
+    ) -> Result<Vec<(i64, String, String)>, IndexError> {
+        let listed: HashMap<(i64, &str), &FolderListing> = listings
             .iter()
             .map(|listing| ((listing.vault as i64, listing.folder.as_str()), listing))
             .collect();
         let mut gone = Vec::new();
-        {
-            let sql = "SELECT f.vault, f.path, i.name FROM folders f JOIN files i ON i.folder = f.id \
-                       WHERE i.note IS NOT NULL";
-            let mut statement = old.connection.prepare(sql)?;
-            let mut rows = statement.query([])?;
+        let sql = "SELECT name FROM files WHERE folder = ?1 AND note IS NOT NULL";
+        let mut statement = self.connection.prepare(sql)?;
+        for ((vault, folder), row) in &self.folders {
+            let listing = listed.get(&(*vault, folder.as_str()));
+            let mut rows = statement.query([row])?;
             while let Some(row) = rows.next()? {
-                let (vault, folder, name): (i64, String, String) =
-                    (row.get(0)?, row.get(1)?, row.get(2)?);
-                let is_listed = folders.get(&(vault, folder.as_str())).is_some_and(|listing| {
-                    listing.files.binary_search_by(|file| file.name.as_str().cmp(&name)).is_ok()
+                let name = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
+                let is_listed = listing.is_some_and(|listing| {
+                    listing.files.binary_search_by(|file| (*file.name).cmp(name)).is_ok()
                 });
                 if !is_listed {
-                    gone.push((vault, folder, name));
+                    gone.push((*vault, folder.clone(), name.to_owned()));
                 }
             }
         }
-        for (vault, folder, name) in gone {
-            if let Some(past) = old.past(vault, &folder, &name)? {
-                old.moves.add(past);
-            }
-        }
-        Ok(old)
+        Ok(gone)
     }
 
     /// What the index knew of the file at a place, of one with this content that was moved there, or of one that was
@@ -220,16 +242,25 @@ impl OldIndex {
     }
 
     fn past(&self, vault: i64, folder: &str, name: &str) -> Result<Option<Past>, IndexError> {
-        let sql = "SELECT i.hash, q.passage, q.lines, i.note FROM folders f JOIN files i ON i.folder = f.id \
-                   JOIN quotes q ON q.note = i.note WHERE f.vault = ?1 AND f.path = ?2 AND i.name = ?3";
+        let place = (vault, folder.to_owned());
+        let Some(row) = self.folders.get(&place) else { return Ok(None) };
+        let sql = "SELECT i.hash, q.passage, q.lines, i.note FROM files i JOIN quotes q ON q.note = i.note \
+                   WHERE i.folder = ?1 AND i.name = ?2";
         let mut statement = self.connection.prepare_cached(sql)?;
-        let past = statement.query_row(params![vault, folder, name], |row| {
+        let past = statement.query_row(params![row, name], |row| {
             let changes = self.changes.get(&row.get(3)?).cloned().unwrap_or_default();
             let place = Place { vault, folder: folder.to_owned(), name: name.to_owned() };
             Ok(Past { place, hash: row.get(0)?, passage: row.get(1)?, lines: row.get(2)?, changes })
         });
         Ok(past.optional()?)
     }
+}
+
+/// The rows of an index's folders, by vault and path.
+fn folders(connection: &Connection) -> Result<HashMap<(i64, String), i64>, IndexError> {
+    let mut statement = connection.prepare("SELECT vault, path, id FROM folders")?;
+    let rows = statement.query_map([], |row| Ok(((row.get(0)?, row.get(1)?), row.get(2)?)))?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 /// All changes with the priors of their notes, by note and time.

@@ -81,16 +81,19 @@ fn tagged(
     tags: &[u32],
 ) -> Result<BTreeMap<NoteId, f64>, IndexError> {
     let mut tagged: BTreeMap<NoteId, f64> = BTreeMap::new();
-    let sql = "SELECT note FROM refs WHERE key = ?1 LIMIT ?2";
-    let mut sharing = connection.prepare_cached(sql)?;
+    // Most tags are common, which one step tells.
+    let mut common =
+        connection.prepare_cached("SELECT 1 FROM refs WHERE key = ?1 LIMIT 1 OFFSET ?2")?;
+    let mut sharing = connection.prepare_cached("SELECT note FROM refs WHERE key = ?1")?;
     for tag in tags {
-        let rows = sharing.query_map(params![tag, MOST_TAGGED as i64 + 1], |row| row.get(0))?;
+        if common.exists(params![tag, MOST_TAGGED as i64])? {
+            continue;
+        }
+        let rows = sharing.query_map([tag], |row| row.get(0))?;
         let notes: Vec<NoteId> = rows.collect::<Result<_, _>>()?;
-        if notes.len() <= MOST_TAGGED {
-            let n_others = notes.len() as f64 - 1.0;
-            for other in notes.into_iter().filter(|other| *other != note) {
-                *tagged.entry(other).or_default() += TAGGED / n_others;
-            }
+        let n_others = notes.len() as f64 - 1.0;
+        for other in notes.into_iter().filter(|other| *other != note) {
+            *tagged.entry(other).or_default() += TAGGED / n_others;
         }
     }
     Ok(tagged)

@@ -13,6 +13,8 @@ use crate::store::index::{IndexError, NoteId};
 
 /// No context shows more notes.
 const RANKED: usize = 400;
+/// A context of the default size shows fewer. What it shows of these notes is stored with the ranking.
+pub(super) const READY: usize = 200;
 /// The number of notes whose links are read.
 const MOST_LOADED: usize = 100;
 
@@ -49,5 +51,10 @@ pub(super) fn write_ranking(connection: &Connection) -> Result<(), IndexError> {
         let is_linked = linked.contains(&note);
         row.execute(params![place, note, activation, walk, is_linked, sessions, age])?;
     }
+    let sql = "UPDATE ranking SET (vault, folder, name, title, mtime_ns, card, prior) = \
+               (SELECT f.vault, f.path, n.name, coalesce(n.subject, n.title), n.mtime_ns, q.card, q.prior FROM notes n \
+               CROSS JOIN folders f ON f.id = n.folder CROSS JOIN quotes q ON q.note = n.id \
+               WHERE n.id = ranking.note) WHERE place <= ?1";
+    connection.prepare_cached(sql)?.execute([READY as i64])?;
     Ok(())
 }

@@ -4,10 +4,12 @@
 mod graph;
 mod prompt;
 mod ranking;
+mod threads;
 mod words;
 
 pub use graph::Neighbour;
 pub use ranking::RankedCard;
+pub use threads::{Nearness, ThreadCard};
 
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -34,6 +36,8 @@ pub struct NoteCard {
     /// The path below the vault's root.
     pub path: String,
     pub title: String,
+    /// What is shown in place of the title of a document of maenifold's.
+    pub subject: Option<String>,
     /// The time when the file was last written.
     pub modified: Timestamp,
     pub excerpt: String,
@@ -57,6 +61,11 @@ impl Index {
         answer
     }
 
+    /// Whether only this connection has it.
+    pub fn is_in_memory(&self) -> bool {
+        self.connection.path().is_none_or(str::is_empty)
+    }
+
     /// A number that differs after every change by another connection.
     pub fn version(&self) -> Result<i64, IndexError> {
         Ok(self.connection.pragma_query_value(None, "data_version", |row| row.get(0))?)
@@ -69,6 +78,14 @@ impl Index {
 
     pub fn totals(&self) -> Result<Totals, IndexError> {
         read_totals(&self.connection)
+    }
+
+    /// The number of notes that count as old because it is not known when they were committed.
+    pub fn n_undated(&self) -> Result<usize, IndexError> {
+        let sql = "SELECT count(*) FROM notes n JOIN files i ON i.note = n.id \
+                   WHERE n.mtime_ns = ?1 AND i.mtime_ns != ?1";
+        let row = |row: &Row<'_>| row.get::<_, i64>(0);
+        Ok(self.connection.query_row(sql, [Timestamp::UNKNOWN.0], row)? as usize)
     }
 
     /// The number of files that are not notes, by reason.
@@ -215,8 +232,16 @@ impl Index {
     }
 }
 
-const CARD_COLUMNS: &str = "n.id, f.vault, f.path, n.name, n.title, n.mtime_ns, n.excerpt";
-const CARD: &str = "SELECT n.id, f.vault, f.path, n.name, n.title, n.mtime_ns, n.excerpt \
+impl NoteCard {
+    /// The title that a reader sees.
+    pub fn shown_title(self) -> String {
+        self.subject.unwrap_or(self.title)
+    }
+}
+
+const CARD_COLUMNS: &str =
+    "n.id, f.vault, f.path, n.name, n.title, n.mtime_ns, n.excerpt, n.subject";
+const CARD: &str = "SELECT n.id, f.vault, f.path, n.name, n.title, n.mtime_ns, n.excerpt, n.subject \
     FROM notes n CROSS JOIN folders f ON f.id = n.folder";
 
 fn card(row: &Row<'_>) -> Result<(NoteId, NoteCard), rusqlite::Error> {
@@ -226,6 +251,7 @@ fn card(row: &Row<'_>) -> Result<(NoteId, NoteCard), rusqlite::Error> {
         title: row.get(4)?,
         modified: Timestamp(row.get(5)?),
         excerpt: row.get(6)?,
+        subject: row.get(7)?,
     };
     Ok((row.get(0)?, card))
 }

@@ -9,13 +9,14 @@ use crate::core::note::concept::Concept;
 use crate::core::note::listing::{ListedFile, Rejection, Stamp};
 use crate::core::note::reading::ReadNote;
 use crate::core::note::reference::{Key, ReferenceKind};
+use crate::core::quote::thinking::{Standing, Thinking};
 use crate::core::time::Timestamp;
 use crate::store::index::NoteId;
 use crate::store::index::history::Remembered;
 
-pub(super) const INSERT_NOTE: &str = "INSERT INTO notes (id, folder, name, mtime_ns, title, aliases, tags, sections, \
+pub(super) const INSERT_NOTE: &str = "INSERT INTO notes (id, folder, name, mtime_ns, title, subject, aliases, tags, sections, \
     status, created, modified, fresh_until, excerpt, remarks, links) \
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)";
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)";
 /// The table of files with its columns, in the order of [`bind_file`].
 pub(super) const FILES: &str =
     "files (folder, name, mtime_ns, ctime_ns, size, settled, hash, note, rejected)";
@@ -103,8 +104,9 @@ pub(super) fn insert_note(
         id,
         folder,
         file.name,
-        file.stamp.mtime.0,
+        file.time().0,
         note.title,
+        read.thinking.as_ref().map(|thinking| &thinking.title),
         json(&note.aliases),
         json(&note.tags),
         json(&note.sections),
@@ -160,6 +162,19 @@ pub(super) fn insert_named_files(
     let files: Vec<[u8; 4]> = read.named_files.iter().map(|Key(key)| key.to_le_bytes()).collect();
     let sql = "INSERT INTO named_files (note, files) VALUES (?1, ?2)";
     connection.prepare_cached(sql)?.execute(params![id, files.as_flattened()])?;
+    Ok(())
+}
+
+/// Writes how far a session or workflow of maenifold's is, if it goes on.
+pub(super) fn insert_thread(
+    connection: &Connection,
+    id: NoteId,
+    read: &ReadNote,
+) -> Result<(), Error> {
+    if let Some(Thinking { standing: Standing::Open { at, is_bare }, .. }) = &read.thinking {
+        let sql = "INSERT INTO threads (note, at, bare) VALUES (?1, ?2, ?3)";
+        connection.prepare_cached(sql)?.execute(params![id, at, is_bare])?;
+    }
     Ok(())
 }
 

@@ -7,7 +7,7 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use rusqlite::config::DbConfig;
@@ -16,9 +16,12 @@ use thiserror::Error;
 
 use crate::core::time_limits;
 use crate::store::index::read::Index;
+use crate::store::index::worktree::Worktree;
 use crate::store::index::{APPLICATION_ID, IndexError, SCHEMA_VERSION};
 use crate::system::directories;
 
+/// The beginning of every database.
+const DATABASE: &[u8; 16] = b"SQLite format 3\0";
 /// The limit for memory-mapping an index.
 const MAPPED_BYTES: i64 = 1 << 30;
 const LINK: &str = "index.db";
@@ -27,6 +30,7 @@ const FILE_PREFIX: &str = "index-";
 #[derive(Debug, Clone)]
 pub struct Store {
     folder: PathBuf,
+    worktree: Option<Worktree>,
 }
 
 /// Why there is no readable index.
@@ -53,7 +57,14 @@ pub struct WriterLock {
 impl Store {
     /// The store `key` in the cache folder.
     pub fn new(cache: &Path, key: &str) -> Store {
-        Store { folder: cache.join("index").join(key) }
+        Store { folder: cache.join("index").join(key), worktree: None }
+    }
+
+    /// The store of a worktree. Its first index takes the history over from the store `main`, that of the repository's
+    /// own working tree.
+    pub fn of_worktree(self, top: &Path, main: &str) -> Store {
+        let worktree = Worktree { top: top.to_path_buf(), main: self.folder.with_file_name(main) };
+        Store { worktree: Some(worktree), ..self }
     }
 
     pub fn path(&self) -> PathBuf {
@@ -92,9 +103,6 @@ impl Store {
             // Checks that every page's cells are within it: a damaged file is then an error and not
             // a wrong answer.
             connection.pragma_update(None, "cell_size_check", true)?;
-            // Maps pages instead of copying them: a session start reads each page once. An index
-            // never shrinks, so no page can vanish while it is being read.
-            connection.pragma_update(None, "mmap_size", MAPPED_BYTES)?;
             let sql = "SELECT value FROM meta WHERE key = 'fingerprint'";
             let made_from = connection.query_row(sql, [], |row| row.get(0))?;
             let version = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
@@ -103,10 +111,27 @@ impl Store {
         match prepare() {
             Ok((made_from, SCHEMA_VERSION)) if made_from == fingerprint => Ok(connection),
             Ok(_) => Err(told_apart(&connection).unwrap_or(Unusable::Outdated)),
+            Err(_) if is_no_database(&self.path()) => Err(Unusable::Foreign),
             Err(error) => {
                 Err(told_apart(&connection).unwrap_or_else(|| Unusable::Failed(error.into())))
             }
         }
+    }
+
+    /// Opens the index in use for its history, whatever else it was made from and by which version; before the first
+    /// one of a worktree, that of the repository's own working tree.
+    pub(super) fn open_old(&self) -> Option<Connection> {
+        let access = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let own = self.path();
+        let of_main = || self.worktree.as_ref().map(|worktree| worktree.main.join(LINK));
+        let path = if own.exists() { own } else { of_main()? };
+        let connection = Connection::open_with_flags(path, access).ok()?;
+        connection.busy_timeout(time_limits::INDEX).ok()?;
+        plan_once(&connection).ok()?;
+        // Maps pages instead of copying them: every row is read once, and the writer lock keeps other writers out.
+        connection.pragma_update(None, "mmap_size", MAPPED_BYTES).ok()?;
+        let id = connection.pragma_query_value(None, "application_id", |row| row.get::<_, i32>(0));
+        (id == Ok(APPLICATION_ID)).then_some(connection)
     }
 
     /// Takes the right to write, and waits for another writer to finish.
@@ -142,6 +167,10 @@ impl Store {
 }
 
 impl WriterLock {
+    pub(super) fn store(&self) -> &Store {
+        &self.store
+    }
+
     pub(super) fn open(&self, fingerprint: &str) -> Result<Connection, Unusable> {
         let access = OpenFlags::SQLITE_OPEN_READ_WRITE;
         let connection = self.store.connect(&self.store.path(), fingerprint, access)?;
@@ -158,19 +187,14 @@ impl WriterLock {
         Ok(connection)
     }
 
-    /// Opens the index in use for its history, whatever else it was made from and by which version.
-    pub(super) fn open_old(&self) -> Option<Connection> {
-        let access = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(self.store.path(), access).ok()?;
-        connection.busy_timeout(time_limits::INDEX).ok()?;
-        plan_once(&connection).ok()?;
-        let id = connection.pragma_query_value(None, "application_id", |row| row.get::<_, i32>(0));
-        (id == Ok(APPLICATION_ID)).then_some(connection)
-    }
-
     /// Returns a new, empty file for an index, beside the one in use.
     pub(super) fn new_file(&self) -> Result<PathBuf, IndexError> {
         self.sweep();
+        if let Some(worktree) = &self.store.worktree
+            && !self.store.path().exists()
+        {
+            worktree.settle(&self.store.folder).map_err(|cause| self.store.io_error(cause))?;
+        }
         let stamp = crate::system::clock::now().0;
         let path =
             self.store.folder.join(format!("{FILE_PREFIX}{stamp}-{}.db", std::process::id()));
@@ -230,6 +254,13 @@ fn told_apart(connection: &Connection) -> Option<Unusable> {
         }
         _ => None,
     }
+}
+
+/// Whether a file does not even begin as a database does. SQLite takes a short one for a damaged database.
+fn is_no_database(path: &Path) -> bool {
+    let mut beginning = [0; DATABASE.len()];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut beginning));
+    read.is_ok() && beginning != *DATABASE
 }
 
 /// The URI of a database that does not change.

@@ -84,8 +84,7 @@ impl Updater {
         }
         // In the order of time, as in a build; most new ids are then the largest ones.
         readings.sort_by(|a, b| {
-            let key =
-                |reading: &Reading| (reading.file.stamp.mtime, listings[reading.folder].vault);
+            let key = |reading: &Reading| (reading.file.time(), listings[reading.folder].vault);
             let place = |reading: &Reading| {
                 (listings[reading.folder].folder.clone(), reading.file.name.clone())
             };

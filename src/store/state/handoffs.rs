@@ -1,21 +1,27 @@
 //! Handoffs in the state: loads rows, applies the rules of [`life`], and writes every change and
 //! its log line in one transaction. Reads no document.
 
+mod adoption;
 mod delivery;
+mod imports;
 mod pickup;
 mod rows;
 
-use rusqlite::{Transaction, params};
+use std::path::PathBuf;
+
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
+
+pub use crate::store::state::handoffs::adoption::Adoption;
 
 use crate::core::handoff::life::{
-    self, Actor, CONDEMNED, HandoffChange, HandoffEvent, Home, StepFacts,
+    self, Actor, CONDEMNED, HandoffChange, HandoffEvent, Home, NO_SUMMARY, StepFacts,
 };
 use crate::core::handoff::record::{HandoffRecord, LogLine};
 use crate::core::handoff::{HandoffId, Head, Status};
 use crate::core::time::Timestamp;
 use crate::store::state::claims::process;
 use crate::store::state::handoffs::rows::{find, find_in_scope, select};
-use crate::store::state::{Result, State};
+use crate::store::state::{Result, State, sessions};
 use crate::system::breakpoint;
 use crate::system::process::identity::Process;
 
@@ -30,7 +36,7 @@ pub type Stepped = (HandoffRecord, Option<Status>);
 impl State {
     /// Whether this state can hold handoffs: a read-only one can have an older version.
     pub fn has_handoffs(&self) -> bool {
-        self.connection.table_exists(None, "handoffs").unwrap_or(false)
+        has_handoffs(&self.connection).unwrap_or(false)
     }
 
     /// Reserves an id for a document that is about to be written.
@@ -41,22 +47,7 @@ impl State {
         is_free: impl Fn(&HandoffId) -> bool,
         actor: &Actor,
     ) -> Result<HandoffId> {
-        self.handoffs(actor, |steps| {
-            let (created, session) = (created(head, actor), head.session_id.as_deref());
-            // A removed handoff keeps its log, so its id must not be reused.
-            let mut used = steps.transaction.prepare(
-                "SELECT 1 FROM handoffs WHERE id = ?1 \
-                 UNION ALL SELECT 1 FROM handoff_events WHERE handoff = ?1 LIMIT 1",
-            )?;
-            let mut nth = 1;
-            loop {
-                let id = HandoffId::new(created, session, nth);
-                if !used.exists([id.as_str()])? && is_free(&id) {
-                    return Ok(steps.insert(id, home, head, None)?.id);
-                }
-                nth += 1;
-            }
-        })
+        self.handoffs(actor, |steps| steps.draft(home, head, is_free, None))
     }
 
     /// Activates a handoff whose document is written. Of those for the next session, only the
@@ -163,6 +154,41 @@ impl State {
         self.read(|connection| select(connection, condition, [scope]))
     }
 
+    /// All handoffs of any scope that are active or claimed, newest first.
+    pub fn open_handoffs(&self) -> Result<Vec<HandoffRecord>> {
+        let condition = "status IN ('active', 'claimed') ORDER BY created DESC, id DESC";
+        self.read(|connection| select(connection, condition, []))
+    }
+
+    /// The number of waiting tasks, and the one that is taken first.
+    pub fn waiting_tasks(&self, scope: &str) -> Result<(usize, Option<HandoffRecord>)> {
+        self.read(|connection| {
+            if !has_handoffs(connection)? {
+                return Ok((0, None));
+            }
+            // Both from the same moment: another process may take a task in between.
+            let snapshot = connection.unchecked_transaction()?;
+            // Counts in the database, because a session waits for this.
+            let sql = "SELECT count(*) FROM handoffs \
+                       WHERE scope = ?1 AND kind = 'task' AND status = 'active'";
+            let n_tasks: u32 = snapshot.query_row(sql, [scope], |row| row.get(0))?;
+            let first = rows::first(&snapshot, &format!("{} LIMIT 1", rows::TASKS), [scope])?;
+            Ok((n_tasks as usize, first))
+        })
+    }
+
+    /// All folders in which handoffs of a scope were left or its sessions started, as far as known.
+    pub fn folders_of(&self, scope: &str) -> Result<Vec<PathBuf>> {
+        let sql = "SELECT CAST(working_dir AS BLOB) FROM handoffs \
+                   WHERE scope = ?1 AND working_dir IS NOT NULL \
+                   UNION SELECT folder FROM sessions WHERE scope = ?1";
+        self.read(|connection| {
+            let mut statement = connection.prepare(sql)?;
+            let folders = statement.query_map([scope], |row| row.get(0).map(sessions::path))?;
+            folders.collect()
+        })
+    }
+
     /// All archived handoffs, oldest first.
     pub fn archived_handoffs(&self, scope: &str) -> Result<Vec<HandoffRecord>> {
         let condition = "scope = ?1 AND status IN ('consumed', 'expired', 'cleared') \
@@ -207,6 +233,32 @@ impl State {
         })
     }
 
+    /// Notes in the log of a handoff that no summary was made for it.
+    pub fn note_summary_failure(
+        &mut self,
+        id: &HandoffId,
+        failure: &str,
+        actor: &Actor,
+    ) -> Result<()> {
+        let sql = "INSERT INTO handoff_events (at, scope, handoff, old, new, pid, session, reason) \
+                   SELECT ?2, scope, id, status, status, ?3, ?4, ?5 FROM handoffs WHERE id = ?1";
+        let Actor { session, now_ms } = actor;
+        let reason = format!("{NO_SUMMARY}{failure}");
+        let values = params![id.as_str(), now_ms, std::process::id(), session, reason];
+        self.execute(sql, values).map(drop)
+    }
+
+    /// Why the last session of a scope that ended left a handoff without a summary, and that handoff's id.
+    pub fn summary_failure(&self, scope: &str) -> Result<Option<(String, String)>> {
+        // A delivery of a sticky handoff leaves the status as it is, too.
+        let sql = "SELECT handoff, substr(reason, length(?2) + 1) FROM handoff_events \
+                   WHERE old = new AND substr(reason, 1, length(?2)) = ?2 AND handoff = \
+                   (SELECT id FROM handoffs WHERE scope = ?1 AND occasion = 'end' \
+                    ORDER BY created DESC, id DESC LIMIT 1) ORDER BY number DESC LIMIT 1";
+        let values = [scope, NO_SUMMARY];
+        self.read(|connection| connection.query_row(sql, values, |row| row.try_into()).optional())
+    }
+
     /// Runs steps of handoffs in one transaction.
     fn handoffs<T>(
         &mut self,
@@ -238,7 +290,7 @@ impl Steps<'_> {
         event: HandoffEvent<'_>,
     ) -> rusqlite::Result<Vec<HandoffChange>> {
         let waiting = match event {
-            HandoffEvent::Written | HandoffEvent::GivenBack(_) => {
+            HandoffEvent::Written | HandoffEvent::GivenBack(_) | HandoffEvent::GivenAgain(_) => {
                 rows::waiting(self.transaction, &handoff.scope)?
             }
             _ => None,
@@ -265,6 +317,30 @@ impl Steps<'_> {
         StepFacts { actor: self.actor, pid: std::process::id(), waiting }
     }
 
+    /// Inserts a draft under an id that was never used.
+    fn draft(
+        &self,
+        home: &Home<'_>,
+        head: &Head,
+        is_free: impl Fn(&HandoffId) -> bool,
+        reason: Option<&str>,
+    ) -> rusqlite::Result<HandoffId> {
+        let (created, session) = (created(head, self.actor), head.session_id.as_deref());
+        // A removed handoff keeps its log, so its id must not be reused.
+        let mut used = self.transaction.prepare(
+            "SELECT 1 FROM handoffs WHERE id = ?1 \
+             UNION ALL SELECT 1 FROM handoff_events WHERE handoff = ?1 LIMIT 1",
+        )?;
+        let mut nth = 1;
+        loop {
+            let id = HandoffId::new(created, session, nth);
+            if !used.exists([id.as_str()])? && is_free(&id) {
+                return Ok(self.insert(id, home, head, reason)?.id);
+            }
+            nth += 1;
+        }
+    }
+
     fn insert(
         &self,
         id: HandoffId,
@@ -285,6 +361,11 @@ impl Steps<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether the database holds handoffs, in their current form or in an earlier one.
+fn has_handoffs(connection: &Connection) -> rusqlite::Result<bool> {
+    connection.table_exists(None, "handoffs")
 }
 
 /// The creation time, rounded to the state's precision.

@@ -1,11 +1,11 @@
 //! Installations: the files that were installed, and the folders that were created for them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rusqlite::{OptionalExtension, Row, params};
 
 use crate::core::installation::Installation;
-use crate::store::state::sessions::bytes;
+use crate::store::state::sessions::{bytes, path};
 use crate::store::state::{Result, State};
 
 impl State {
@@ -17,6 +17,14 @@ impl State {
             Ok(Installation { version, sha256, folders_made })
         };
         self.read(|connection| connection.query_row(sql, [bytes(file)], installation).optional())
+    }
+
+    /// The files of all installations.
+    pub fn installed_files(&self) -> Result<Vec<PathBuf>> {
+        self.read(|connection| {
+            let mut files = connection.prepare("SELECT file FROM installations ORDER BY file")?;
+            files.query_map([], |row| Ok(path(row.get(0)?)))?.collect()
+        })
     }
 
     /// Records the installation at `file`; replaces an existing record.

@@ -4,6 +4,8 @@ use rusqlite::{OptionalExtension, ToSql, params};
 
 use crate::core::context::receipt::Receipt;
 use crate::core::handoff::life::Actor;
+use crate::core::host::Host;
+use crate::core::named::Named;
 use crate::store::state::handoffs::Steps;
 use crate::store::state::{Result, State, StateError, Token};
 
@@ -84,6 +86,12 @@ impl State {
     pub fn last_of_project(&self, project: &str) -> Result<Option<Receipt>> {
         let sql = "project = ?1 AND moment <> 'prompt' ORDER BY id DESC";
         self.first_receipt(sql, project)
+    }
+
+    /// The last receipt of a context that reached a session of a host.
+    pub fn last_of_host(&self, host: Host) -> Result<Option<Receipt>> {
+        let sql = "delivered = 1 AND receipt ->> '$.host' = ?1 ORDER BY id DESC";
+        self.first_receipt(sql, host.name())
     }
 
     /// The context that a session started with: the delivered one, or else the last dry run.

@@ -70,6 +70,32 @@ impl State {
         self.read(|connection| connection.query_row(sql, [session], origin).optional())
     }
 
+    /// Whether a session is known to be over: it has ended, or its process has.
+    pub fn is_session_over(&self, session: &str) -> Result<bool> {
+        let sql = "SELECT ended, pid, started FROM sessions WHERE session = ?1";
+        let is_over = |row: &rusqlite::Row<'_>| {
+            let has_ended = row.get::<_, Option<i64>>(0)?.is_some();
+            Ok(has_ended || process(row, 1)?.is_some_and(Process::is_gone))
+        };
+        let found =
+            self.read(|connection| connection.query_row(sql, [session], is_over).optional());
+        Ok(found?.unwrap_or(false))
+    }
+
+    /// The sessions of a scope whose end nobody told and whose process is gone, each with the folder where it started.
+    pub fn lost_sessions(&self, scope: &str) -> Result<Vec<(String, PathBuf)>> {
+        let sql = "SELECT session, folder, pid, started FROM sessions \
+                   WHERE scope = ?1 AND ended IS NULL AND pid IS NOT NULL";
+        self.read(|connection| {
+            let mut statement = connection.prepare(sql)?;
+            let lost = statement.query_map([scope], |row| {
+                let is_lost = process(row, 2)?.is_some_and(Process::is_gone);
+                Ok(is_lost.then_some((row.get(0)?, path(row.get(1)?))))
+            })?;
+            lost.filter_map(rusqlite::Result::transpose).collect()
+        })
+    }
+
     /// Records that a session has ended. With an ending, its handoff must be written.
     pub fn end_session(
         &mut self,
@@ -118,12 +144,15 @@ impl State {
         self.execute(sql, params![ending.session, ending.at_ms]).map(drop)
     }
 
-    /// Forgets sessions and endings that are long over.
+    /// Forgets sessions and endings that are long over, except sessions that still claim a handoff:
+    /// others can then see that it is abandoned.
     pub fn forget_old_sessions(&mut self, now_ms: i64) -> Result<()> {
         let old = now_ms.saturating_sub(KEPT_MS);
         self.write(|connection| {
-            let mut sessions = connection
-                .prepare("SELECT session, pid, started, ended FROM sessions WHERE at < ?1")?;
+            let mut sessions = connection.prepare(
+                "SELECT session, pid, started, ended FROM sessions WHERE at < ?1 AND NOT EXISTS \
+                 (SELECT 1 FROM handoffs WHERE status = 'claimed' AND changed_by = sessions.session)",
+            )?;
             let over = sessions.query_map([old], |row| {
                 let is_over = match row.get::<_, Option<i64>>(3)? {
                     Some(ended) => ended < old,
@@ -134,6 +163,9 @@ impl State {
             for session in over.collect::<rusqlite::Result<Vec<_>>>()?.iter().flatten() {
                 connection.execute("DELETE FROM sessions WHERE session = ?1", [session])?;
             }
+            let sql = "DELETE FROM contexts WHERE at < ?1 \
+                       AND session NOT IN (SELECT session FROM sessions)";
+            connection.execute(sql, [old])?;
             let sql = "DELETE FROM endings WHERE at < ?1";
             connection.execute(sql, [now_ms.saturating_sub(ENDING_KEPT_MS)]).map(drop)
         })
@@ -172,6 +204,6 @@ pub(super) fn bytes(path: &Path) -> &[u8] {
     path.as_os_str().as_encoded_bytes()
 }
 
-fn path(bytes: Vec<u8>) -> PathBuf {
+pub(super) fn path(bytes: Vec<u8>) -> PathBuf {
     OsString::from_vec(bytes).into()
 }

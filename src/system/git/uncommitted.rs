@@ -3,15 +3,15 @@
 //! A guess by names, sizes and times, not by contents: no file is opened. Files that git does not track are not found,
 //! because that takes a walk through all folders.
 
-use std::fs;
 use std::io::{Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rustix::fs::{AtFlags, Mode, OFlags, Stat, statat};
 use rustix::io::Errno;
 
 use crate::system::git::index_file::{self, Seen};
-use crate::system::git::pointed_at;
+use crate::system::git::{git_dir, read_bounded};
+use crate::system::plain_file;
 
 /// A larger index takes longer to read than a session's start may wait. It has some 20,000 files.
 const MOST_INDEX_BYTES: u64 = 2 * 1024 * 1024;
@@ -24,8 +24,9 @@ const LAST_ENTRY_BYTES: i64 = 4 * 1024;
 /// their path from its top. `None` where git's files do not tell.
 pub fn uncommitted(checkout: &Path, is_wanted: impl Fn(&str) -> bool) -> Option<Vec<String>> {
     let git_dir = git_dir(checkout)?;
-    let bytes = read_bounded(&git_dir.join("index"))?;
-    let index = index_file::read(&bytes, |name| read_bounded(&git_dir.join(name)), is_wanted)?;
+    let bytes = read_bounded(&git_dir.join("index"), MOST_INDEX_BYTES)?;
+    let beside = |name: &str| read_bounded(&git_dir.join(name), MOST_INDEX_BYTES);
+    let index = index_file::read(&bytes, beside, is_wanted)?;
     let mut tracked = index.files;
     tracked.retain(|(path, seen)| seen.is_compared() && is_below(path));
     if tracked.len() > MOST_LOOKS {
@@ -47,16 +48,6 @@ pub fn uncommitted(checkout: &Path, is_wanted: impl Fn(&str) -> bool) -> Option<
     // A file with a conflict has an entry for each side.
     changed.dedup();
     Some(changed)
-}
-
-fn git_dir(checkout: &Path) -> Option<PathBuf> {
-    let dot_git = checkout.join(".git");
-    if dot_git.is_dir() { Some(dot_git) } else { pointed_at(checkout, &dot_git) }
-}
-
-fn read_bounded(file: &Path) -> Option<Vec<u8>> {
-    let is_small = fs::metadata(file).ok()?.len() <= MOST_INDEX_BYTES;
-    if is_small { fs::read(file).ok() } else { None }
 }
 
 /// Whether a path stays below the top: a damaged index could name any file.
@@ -86,12 +77,12 @@ fn differs(stat: Result<Stat, Errno>, seen: &Seen, last_commit: Option<i64>) -> 
 /// The time of the last commit, checkout or reset, in seconds. `None` if there is no reflog, or after a clone, which writes
 /// its files later than the entry.
 fn last_entry(git_dir: &Path) -> Option<i64> {
-    let mut file = fs::File::open(git_dir.join("logs/HEAD")).ok()?;
+    let mut file = plain_file::open(&git_dir.join("logs/HEAD")).ok()?;
     if file.seek(SeekFrom::End(-LAST_ENTRY_BYTES)).is_err() {
         file.rewind().ok()?;
     }
     let mut end = Vec::new();
-    file.read_to_end(&mut end).ok()?;
+    file.take(LAST_ENTRY_BYTES as u64).read_to_end(&mut end).ok()?;
     let end = String::from_utf8_lossy(&end);
     let (author, message) = end.trim_end().rsplit('\n').next()?.split_once('\t')?;
     let (before, _zone) = author.rsplit_once(' ')?;

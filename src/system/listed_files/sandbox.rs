@@ -92,7 +92,7 @@ fn admitted<'a>(folders: &'a [PathBuf], path: &'a Path) -> Result<(&'a Path, &'a
 }
 
 /// Resolves `.` and `..` by spelling alone; `None` if `..` leads above the start.
-fn normal(path: &Path) -> Option<PathBuf> {
+pub(super) fn normal(path: &Path) -> Option<PathBuf> {
     let mut normal = PathBuf::new();
     for part in path.components() {
         match part {

@@ -36,9 +36,19 @@ pub fn version(
     variables: &[(&str, &str)],
     patience: Duration,
 ) -> Result<String, RunError> {
+    first_line(program, &["--version"], variables, patience)
+}
+
+/// Runs a program and returns the first line that it prints. Kills it when the time is over.
+pub fn first_line(
+    program: &Path,
+    arguments: &[&str],
+    variables: &[(&str, &str)],
+    patience: Duration,
+) -> Result<String, RunError> {
     let until = Instant::now() + patience;
     let mut command = Command::new(program);
-    command.arg("--version").envs(variables.iter().copied());
+    command.args(arguments).envs(variables.iter().copied());
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().map_err(RunError::Start)?;
     let stdout = child.stdout.take();

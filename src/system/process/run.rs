@@ -14,6 +14,9 @@ use crate::core::time_limits;
 use crate::system::process::reaper;
 use crate::system::within;
 
+/// No answer in text is longer.
+const MAX_ANSWER_BYTES: u64 = 256 * 1024;
+
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     pub until: Instant,
@@ -41,6 +44,21 @@ pub enum RunError {
     Failed(ExitStatus),
     #[error("its answer cannot be read: {0}")]
     Read(#[from] io::Error),
+}
+
+/// Runs a command (the program, then its arguments) with a question, and returns its answer as text.
+pub fn answer(
+    command: &[String],
+    question: String,
+    patience: Duration,
+) -> Result<String, RunError> {
+    let nothing = || RunError::Start(io::ErrorKind::InvalidInput.into());
+    let (program, arguments) = command.split_first().ok_or_else(nothing)?;
+    let mut command = Command::new(program);
+    command.args(arguments);
+    let (until, max_bytes) = (Instant::now() + patience, MAX_ANSWER_BYTES);
+    let limits = Limits { until, max_bytes, leftovers: Leftovers::Keep };
+    Ok(String::from_utf8_lossy(&run(command, Some(question), limits)?).into_owned())
 }
 
 /// Runs a command, with an optional question on its standard input, and returns its answer. After

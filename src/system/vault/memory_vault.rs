@@ -58,7 +58,7 @@ impl<'a> MemoryVault<'a> {
                 if place == listed.len() {
                     listed.push((folder, Vec::new()));
                 }
-                listed[place].1.push(ListedFile { name, stamp });
+                listed[place].1.push(ListedFile::new(name, stamp));
             }
         }
         let listing = |(folder, files): (&str, _)| FolderListing::new(n, folder.to_owned(), files);

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::core::note::places::OF_LOGSEQ;
 use crate::core::settings::LinkStyle;
 
 /// Files of Obsidian that name the folder of templates, with the key of that name.
@@ -49,7 +50,10 @@ impl Styles {
 
     /// The style of the nearest signed folder: the vault or one around it.
     fn signed(&self, root: &Path) -> Option<LinkStyle> {
-        if root.join("pages").is_dir() && root.join("journals").is_dir() {
+        if is_a_memory(root) {
+            return Some(LinkStyle::Maenifold);
+        }
+        if OF_LOGSEQ.iter().all(|folder| root.join(folder).is_dir()) {
             return Some(LinkStyle::Logseq);
         }
         let top = self.top.as_deref().filter(|top| root.starts_with(top));
@@ -57,6 +61,11 @@ impl Styles {
         let top = top.or(root.parent()).unwrap_or(root);
         root.ancestors().take_while(|folder| folder.starts_with(top)).find_map(sign)
     }
+}
+
+/// Whether a folder is a memory of maenifold's that the settings do not name as the user's: its database is beside it.
+fn is_a_memory(root: &Path) -> bool {
+    root.ends_with("memory") && root.with_file_name("memory.db").is_file()
 }
 
 /// The program whose sign a folder has. Obsidian last: many open the folder of another program with it.
@@ -144,6 +153,17 @@ mod tests {
         let styles = Styles { preferred: Some(LinkStyle::Logseq), ..styles };
         assert_eq!(styles.style(root, root), LinkStyle::Logseq);
         assert_eq!(Styles::of_memory().style(root, root), LinkStyle::Maenifold);
+    }
+
+    #[test]
+    fn any_memory_has_its_database_beside_it() {
+        let scratch = tempfile::tempdir().unwrap();
+        let [memory, notes] = ["memory", "notes"].map(|name| scratch.path().join(name));
+        let style = |root: &Path| Styles::default().style(root, root);
+        assert_eq!(style(&memory), LinkStyle::Plain);
+        fs::write(scratch.path().join("memory.db"), "").unwrap();
+        assert_eq!(style(&memory), LinkStyle::Maenifold);
+        assert_eq!(style(&notes), LinkStyle::Plain);
     }
 
     #[test]

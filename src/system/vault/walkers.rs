@@ -177,7 +177,7 @@ impl Walkers {
             if stamp.size > self.max_file_bytes {
                 too_large += 1;
             } else {
-                listed.push(ListedFile { name, stamp });
+                listed.push(ListedFile::new(name, stamp));
             }
         }
         let all = {

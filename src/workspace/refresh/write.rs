@@ -5,10 +5,12 @@ use std::thread;
 
 use rayon::prelude::*;
 
-use super::{Listed, Mode, Notice};
+use super::{Listed, Mode, Notice, Patience, dates};
 use crate::core::note::listing::ListedFile;
 use crate::core::note::reading::Reading;
-use crate::store::index::{Builder, IndexError, Outcome, Unusable, Updater, WriterLock};
+use crate::store::index::{
+    Builder, Index, IndexError, KnownFiles, Outcome, Totals, Unusable, Updater, WriterLock,
+};
 use crate::workspace::Workspace;
 use crate::workspace::reader::{FileReader, is_few};
 
@@ -28,13 +30,13 @@ const REBUILD_BYTES: u64 = 64 * 1024 * 1024;
 pub(super) fn write(
     workspace: &Workspace,
     lock: &WriterLock,
-    listed: &Listed<'_>,
-    mode: Mode,
+    listed: &mut Listed<'_>,
+    (mode, patience): (Mode, Patience),
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<(Outcome, Option<Notice>), IndexError> {
     let mut notice = None;
     if mode == Mode::Incremental {
-        match update(workspace, lock, listed, progress) {
+        match update(workspace, lock, listed, patience, progress) {
             Ok(Some(outcome)) => return Ok((outcome, None)),
             Ok(None) | Err(IndexError::Crowded) => {}
             Err(error @ IndexError::Damaged(_)) => {
@@ -43,14 +45,15 @@ pub(super) fn write(
             Err(error) => return Err(error),
         }
     }
-    Ok((build(workspace, lock, listed, progress)?, notice))
+    Ok((build(workspace, lock, listed, (mode, patience), progress)?, notice))
 }
 
 /// Updates the index in use; `None` if a new one must be built.
 fn update(
     workspace: &Workspace,
     lock: &WriterLock,
-    listed: &Listed<'_>,
+    listed: &mut Listed<'_>,
+    patience: Patience,
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<Option<Outcome>, IndexError> {
     let mut updater = match Updater::open(lock, &workspace.fingerprint) {
@@ -58,12 +61,12 @@ fn update(
         Err(Unusable::Failed(error)) => return Err(error),
         Err(_) => return Ok(None),
     };
-    let Listed { listings, notes, .. } = listed;
-    let changes = updater.changes(listings)?;
+    let changes = updater.changes(&listed.listings)?;
     if changes.is_empty() {
         return Ok(Some(Outcome::default()));
     }
     let n_to_read = changes.to_read.len();
+    let listings = &listed.listings;
     let bytes: u64 =
         changes.to_read.iter().map(|&(folder, file)| listings[folder].files[file].stamp.size).sum();
     let most = (updater.n_notes()? / REBUILD_SHARE).max(REBUILD_FROM);
@@ -71,8 +74,13 @@ fn update(
     if n_to_read as i64 > most || bytes > REBUILD_BYTES || updater.is_few()? != is_few(listings) {
         return Ok(None);
     }
-    let reader = FileReader::new(workspace, listings, *notes);
     progress(0, n_to_read);
+    if !listed.is_in_memory() {
+        let known = KnownFiles::open(&workspace.store);
+        dates::date(workspace, listed, &changes.to_read, Some(&known), patience);
+    }
+    let Listed { listings, notes, .. } = &*listed;
+    let reader = FileReader::new(workspace, listings, *notes);
     let readings: Vec<Reading> = changes
         .to_read
         .par_iter()
@@ -87,9 +95,63 @@ fn update(
 fn build(
     workspace: &Workspace,
     lock: &WriterLock,
-    listed: &Listed<'_>,
+    listed: &mut Listed<'_>,
+    (mode, patience): (Mode, Patience),
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<Outcome, IndexError> {
+    date_all(workspace, listed, (mode, patience), progress);
+    let mut builder = Builder::begin(lock, &listed.listings)?;
+    let n_files = add_all(&mut builder, workspace, listed, progress)?;
+    let totals = builder.finish(&workspace.fingerprint, is_few(&listed.listings))?;
+    Ok(outcome(totals, n_files))
+}
+
+/// Builds an index in memory, where no file can be written.
+pub(super) fn build_in_memory(
+    workspace: &Workspace,
+    listed: &mut Listed<'_>,
+    patience: Patience,
+    progress: &mut dyn FnMut(usize, usize),
+) -> Result<(Index, Outcome), IndexError> {
+    date_all(workspace, listed, (Mode::Incremental, patience), progress);
+    let mut builder = Builder::in_memory(&workspace.store, &listed.listings)?;
+    let n_files = add_all(&mut builder, workspace, listed, progress)?;
+    let is_few = is_few(&listed.listings);
+    let (index, totals) = builder.finish_in_memory(&workspace.fingerprint, is_few)?;
+    Ok((index, outcome(totals, n_files)))
+}
+
+fn outcome(totals: Totals, n_files: usize) -> Outcome {
+    let changed = usize::try_from(totals.notes).unwrap_or_default();
+    Outcome { changed, removed: 0, read: n_files }
+}
+
+/// Dates all listed files.
+fn date_all(
+    workspace: &Workspace,
+    listed: &mut Listed<'_>,
+    (mode, patience): (Mode, Patience),
+    progress: &mut dyn FnMut(usize, usize),
+) {
+    if listed.is_in_memory() {
+        return;
+    }
+    // Reports progress before git is asked: a caller that runs out of time then knows that the index is unfinished.
+    progress(0, listed.listings.iter().map(|listing| listing.files.len()).sum());
+    let known = (mode == Mode::Incremental).then(|| KnownFiles::open(&workspace.store));
+    let folders = listed.listings.iter().enumerate();
+    let all = folders.flat_map(|(n, listing)| (0..listing.files.len()).map(move |file| (n, file)));
+    let all: Vec<(usize, usize)> = all.collect();
+    dates::date(workspace, listed, &all, known.as_ref(), patience);
+}
+
+/// Reads all listed files and adds them to an index. Returns their number.
+fn add_all(
+    builder: &mut Builder<'_>,
+    workspace: &Workspace,
+    listed: &Listed<'_>,
+    progress: &mut dyn FnMut(usize, usize),
+) -> Result<usize, IndexError> {
     let Listed { listings, notes, .. } = listed;
     let mut files: Vec<(usize, &ListedFile)> = listings
         .iter()
@@ -99,10 +161,9 @@ fn build(
     // Assigns ids in this order, which every update preserves.
     files.sort_unstable_by(|(a_folder, a), (b_folder, b)| {
         let (a_place, b_place) = (&listings[*a_folder], &listings[*b_folder]);
-        let a_key = (a.stamp.mtime, a_place.vault, &a_place.folder, &a.name);
-        a_key.cmp(&(b.stamp.mtime, b_place.vault, &b_place.folder, &b.name))
+        let a_key = (a.time(), a_place.vault, &a_place.folder, &a.name);
+        a_key.cmp(&(b.time(), b_place.vault, &b_place.folder, &b.name))
     });
-    let mut builder = Builder::begin(lock, listings)?;
     let reader = FileReader::new(workspace, listings, *notes);
     let n_files = files.len();
     progress(0, n_files);
@@ -129,9 +190,7 @@ fn build(
         }
         Ok(())
     })?;
-    let totals = builder.finish(&workspace.fingerprint, is_few(listings))?;
-    let changed = usize::try_from(totals.notes).unwrap_or_default();
-    Ok(Outcome { changed, removed: 0, read: n_files })
+    Ok(n_files)
 }
 
 /// Splits files into groups that fit into memory together.

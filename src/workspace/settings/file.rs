@@ -124,6 +124,7 @@ pub(super) fn apply(
     let resolve = |path: &str| resolve(path, file, home);
     settings.set_from_file(&mut written, origin, &resolve);
     settings.handoff.set_from_file(&mut written.handoff, origin, &resolve);
+    settings.monitor.set_from_file(&mut written.monitor, origin, &resolve);
     settings.vaults.extend(written.vaults.into_iter().map(|vault| {
         let path = resolve(&vault.path);
         let name = vault.name.unwrap_or_else(|| folder_name(&path));

@@ -2,21 +2,24 @@
 //! names, either at the top level or under `registry`. Rules of the configuration are added to it.
 
 use std::fs;
-use std::io;
 use std::path::Path;
 
 use serde_json::{Map, Value};
 
 use crate::core::settings::{ChannelRule, Origin, Setting};
 use crate::system::directories::Directories;
+use crate::system::plain_file;
 use crate::workspace::settings::{LoadedSettings, SettingsError};
+
+/// A longer registry is an error.
+const MAX_BYTES: u64 = 1024 * 1024;
 
 /// Adds the registry's rules. An invalid registry adds none.
 pub(super) fn apply(loaded: &mut LoadedSettings, directories: &Directories) {
     let file = directories.config.join("channels.json");
-    let text = match fs::read_to_string(&file) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return,
+    let text = match plain_file::read_text(&file, MAX_BYTES) {
+        Ok(Some(text)) => text,
+        Ok(None) => return,
         Err(cause) => return loaded.faults.push(SettingsError::unreadable(&file, &cause)),
     };
     match rules(&text) {

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::lab::Lab;
+use super::lab::{Lab, program, program_of};
+use super::window::ClaudeCodeWindow;
 
 /// How every handoff begins in a context.
 const BANNER: &str = "=== HANDOFF LOADED (ID: ";
@@ -15,7 +16,13 @@ const BANNER: &str = "=== HANDOFF LOADED (ID: ";
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn lab() -> Lab {
-    Lab::with_kgctx(None, &["install", "claude-code"])
+    for_any(Lab::with_kgctx(None, &["install", "claude-code"]))
+}
+
+/// Leaves handoffs for scripted sessions, too: most tests run `claude -p` in the place of a window.
+fn for_any(lab: Lab) -> Lab {
+    lab.scratch.write("kgctx-home/config.toml", "[handoff]\naudience = \"any\"\n");
+    lab
 }
 
 fn banner(id: &str) -> String {
@@ -93,7 +100,7 @@ fn wait_in_vain() {
 fn h_0_1_the_next_session_is_told_what_was_left_and_no_other() {
     // H-0.1, A-1.13, A-1.18, A-1.45: beside the hooks of others, whose settings come back as they were.
     let settings = r#"{"hooks":{"SessionStart":[{"matcher":"startup","hooks":[{"type":"command","command":"echo OTHER-HOOK"}]}]}}"#;
-    let lab = Lab::with_kgctx(Some(settings), &["install", "claude-code"]);
+    let lab = for_any(Lab::with_kgctx(Some(settings), &["install", "claude-code"]));
     told_nothing(&prompted(&lab, &[]).1);
     let id = leave(&lab, &[]);
     let (session, requests) = prompted(&lab, &[]);
@@ -163,8 +170,36 @@ fn a_1_35_after_a_compaction_it_is_told_again() {
     told(&requests[..1], &id);
     let last = requests.last().unwrap();
     assert!(last.contains("two") && !last.contains("\none\n"), "{last}");
-    told(&requests[requests.len() - 1..], &id);
-    assert_eq!(states(&lab, &id), ["draft", "active", "claimed", "consumed"]);
+    // A-1.32: what was written before the compaction, which names what came before it.
+    let is_auto = |handoff: &Value| handoff["type"] == "auto";
+    let auto = handoffs(&lab).into_iter().find(is_auto).unwrap();
+    let auto = auto["id"].as_str().unwrap();
+    told(&requests[requests.len() - 1..], auto);
+    assert!(last.contains(&format!("It went on with handoff {id}: GOAL")), "{last}");
+    for id in [&id, auto] {
+        assert_eq!(states(&lab, id), ["draft", "active", "claimed", "consumed"]);
+    }
+    // The summariser was told to keep it.
+    let keep = format!("- Handoff: {auto}\n- Goal: one");
+    assert!(
+        requests[1..requests.len() - 1].iter().any(|told| told.contains(&keep)),
+        "{requests:#?}"
+    );
+}
+
+#[test]
+fn the_monitor_tells_the_model_once_beside_the_result_of_a_tool() {
+    // A-1.29, A-1.31
+    let lab = Lab::with_kgctx(None, &["install", "claude-code", "--monitor"]);
+    lab.run(&["-p", "[[tokens:700000]] [[bash:true]]"]);
+    let mut requests = lab.model.told();
+    lab.run(&["-p", "--continue", "once more [[bash:true]]"]);
+    requests.extend(lab.model.told());
+    let is_told = |request: &&String| request.contains("the context of this session is 70 % full");
+    let first = requests.iter().position(|request| is_told(&request)).expect("the model was told");
+    assert!(first > 0, "after the tool");
+    let last = requests.last().unwrap();
+    assert_eq!(last.matches("the context of this session is").count(), 1, "once, of four answers");
 }
 
 #[test]
@@ -242,4 +277,34 @@ fn commands_of_a_session_leave_its_handoff() {
     assert_eq!((&left["goal"], &left["session_id"]), (&"BY-MODEL".into(), &said["session_id"]));
     let (_, requests) = prompted(&lab, &[]);
     told(&requests, left["id"].as_str().unwrap());
+}
+
+#[test]
+fn a_scripted_run_leaves_the_handoff_to_the_window() {
+    let lab = Lab::with_kgctx(None, &["install", "claude-code"]);
+    let id = leave(&lab, &[]);
+    let (session, requests) = prompted(&lab, &[]);
+    told_nothing(&requests);
+    told_nothing(&prompted(&lab, &["--continue"]).1);
+    lab.run_prompts(&["one", "two", "three"]);
+    told_nothing(&lab.model.told());
+    // From a window's own commands, whose variables say that a window began them.
+    for version in [program().to_path_buf(), program_of("2.1.138")] {
+        let mut nested = lab.command(&version);
+        nested.env("CLAUDE_CODE_ENTRYPOINT", "cli").env("CLAUDECODE", "1");
+        nested.env("CLAUDE_CODE_CHILD_SESSION", "1").env("CLAUDE_CODE_SESSION_ATTENDED", "1");
+        lab.run_command(nested, &["-p", "hello"], "");
+        told_nothing(&lab.model.told());
+    }
+    wait_in_vain();
+    let [left] = handoffs(&lab).try_into().unwrap();
+    assert_eq!((&left["id"], &left["status"]), (&id.clone().into(), &"active".into()), "{session}");
+    let for_scripts = leave(&lab, &["--for", "any"]);
+    told(&prompted(&lab, &[]).1, &for_scripts);
+    let id = leave(&lab, &[]);
+    let Some(window) = ClaudeCodeWindow::open(&lab) else { return };
+    window.say("hello");
+    window.wait_for("MOCK-REPLY");
+    assert_eq!(lab.model.told().last().unwrap().matches(&banner(&id)).count(), 1);
+    assert_eq!(handoff(&lab, &id)["status"], "consumed");
 }

@@ -19,36 +19,39 @@ use crate::support::{Scratch, git};
 /// The version that the fixtures were recorded with. Installing it is `.ci/claude-code`'s work.
 const VERSION: &str = "2.1.325";
 /// How long a run may take on a busy machine.
-pub(super) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What stands for a key to a model that asks for none.
-pub(super) const KEY: &str = "none";
+pub(crate) const KEY: &str = "none";
 
-pub(super) fn program() -> &'static Path {
+pub(crate) fn program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| {
-        let mut command = Command::new("bash");
-        command.args([".ci/claude-code", VERSION]).current_dir(env!("CARGO_MANIFEST_DIR"));
-        let output = command.output().unwrap();
-        assert!(output.status.success(), "no Claude Code {VERSION}: {output:?}");
-        PathBuf::from(String::from_utf8(output.stdout).unwrap().trim())
-    })
+    PROGRAM.get_or_init(|| program_of(VERSION))
+}
+
+/// The program of another version.
+pub(crate) fn program_of(version: &str) -> PathBuf {
+    let mut command = Command::new("bash");
+    command.args([".ci/claude-code", version]).current_dir(env!("CARGO_MANIFEST_DIR"));
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "no Claude Code {version}: {output:?}");
+    PathBuf::from(String::from_utf8(output.stdout).unwrap().trim())
 }
 
 /// A machine on which Claude Code was never run before.
-pub(super) struct Lab {
-    pub(super) model: Model,
-    pub(super) scratch: Scratch,
+pub(crate) struct Lab {
+    pub(crate) model: Model,
+    pub(crate) scratch: Scratch,
 }
 
 impl Lab {
     /// A machine on which a `kgctx` that only writes down what it is told takes the place of the real one, after that has
     /// installed its hooks: the settings are what `kgctx install claude-code` has made of `settings`.
-    pub(super) fn new(settings: Option<&str>) -> Lab {
+    pub(crate) fn new(settings: Option<&str>) -> Lab {
         Lab::installed(settings, &["install", "claude-code"])
     }
 
-    pub(super) fn installed(settings: Option<&str>, install: &[&str]) -> Lab {
+    pub(crate) fn installed(settings: Option<&str>, install: &[&str]) -> Lab {
         let lab = Lab::with_kgctx(settings, install);
         let scratch = &lab.scratch;
         let kgctx = lab.kgctx();
@@ -66,7 +69,7 @@ impl Lab {
     }
 
     /// A machine with the real `kgctx`, which has installed its hooks into `settings`.
-    pub(super) fn with_kgctx(settings: Option<&str>, install: &[&str]) -> Lab {
+    pub(crate) fn with_kgctx(settings: Option<&str>, install: &[&str]) -> Lab {
         let lab = Lab { model: Model::start(), scratch: Scratch::new() };
         fs::create_dir(lab.project()).unwrap();
         git(&lab.project(), &["init", "--quiet"]);
@@ -84,7 +87,7 @@ impl Lab {
     }
 
     /// Runs the real `kgctx` in the project, and returns what it printed.
-    pub(super) fn type_kgctx(&self, arguments: &[&str]) -> String {
+    pub(crate) fn type_kgctx(&self, arguments: &[&str]) -> String {
         let mut command = self.scratch.kgctx(arguments);
         command.current_dir(self.project()).env("PATH", self.search_path());
         let output = command.output().unwrap();
@@ -92,7 +95,7 @@ impl Lab {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    pub(super) fn project(&self) -> PathBuf {
+    pub(crate) fn project(&self) -> PathBuf {
         self.scratch.path().join("app")
     }
 
@@ -101,34 +104,34 @@ impl Lab {
     }
 
     /// What the hook says from now on at a session's start.
-    pub(super) fn answer(&self, text: &str) {
+    pub(crate) fn answer(&self, text: &str) {
         self.scratch.write("answer", text);
     }
 
     /// Answers as kgctx does.
-    pub(super) fn answer_with_context(&self, text: &str) {
+    pub(crate) fn answer_with_context(&self, text: &str) {
         self.answer(&ClaudeCode.context(EventKind::Started(StartCause::New), text));
     }
 
     /// Runs Claude Code with a prompt, and returns what it printed.
-    pub(super) fn run(&self, arguments: &[&str]) -> String {
-        self.run_with_input(arguments, "")
+    pub(crate) fn run(&self, arguments: &[&str]) -> String {
+        self.run_program(program(), arguments, "")
     }
 
     /// Runs Claude Code with prompts that follow each other in one process.
-    pub(super) fn run_prompts(&self, prompts: &[&str]) -> String {
+    pub(crate) fn run_prompts(&self, prompts: &[&str]) -> String {
         let line = |prompt: &&str| {
             let line = json!({"type": "user", "message": {"role": "user", "content": prompt}});
             format!("{line}\n")
         };
         let input: String = prompts.iter().map(line).collect();
         let stream = ["--input-format", "stream-json", "--output-format", "stream-json"];
-        self.run_with_input(&[&["-p", "--verbose"], &stream[..]].concat(), &input)
+        self.run_program(program(), &[&["-p", "--verbose"], &stream[..]].concat(), &input)
     }
 
     /// A program, about to run in the project. Nothing of whoever runs the tests is in reach: no login, no settings, no
     /// other server.
-    pub(super) fn command(&self, program: &Path) -> Command {
+    pub(crate) fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         command.current_dir(self.project()).env_clear();
         command.env("HOME", self.scratch.home()).env("PATH", self.search_path());
@@ -140,10 +143,20 @@ impl Lab {
         command
     }
 
-    fn run_with_input(&self, arguments: &[&str], input: &str) -> String {
+    /// Runs the Claude Code of some version.
+    pub(crate) fn run_program(&self, program: &Path, arguments: &[&str], input: &str) -> String {
+        self.run_command(self.command(program), arguments, input)
+    }
+
+    /// Runs a command of `command`, to which the caller may have added variables.
+    pub(crate) fn run_command(
+        &self,
+        mut command: Command,
+        arguments: &[&str],
+        input: &str,
+    ) -> String {
         let (stdin, stdout) =
             (self.scratch.write("stdin", input), self.scratch.write("stdout", ""));
-        let mut command = self.command(program());
         command.args(arguments);
         command.stdin(fs::File::open(stdin).unwrap());
         command.stdout(fs::File::create(&stdout).unwrap()).stderr(Stdio::inherit());
@@ -162,14 +175,17 @@ impl Lab {
         fs::read_to_string(stdout).unwrap()
     }
 
-    /// What the hooks were told since this was asked last, apart from prompts.
-    pub(super) fn heard(&self) -> Vec<Value> {
-        let is_prompt = |heard: &Value| heard["hook_event_name"] == "UserPromptSubmit";
-        self.heard_all().into_iter().filter(|heard| !is_prompt(heard)).collect()
+    /// What the hooks were told of starts and ends since this was asked last.
+    pub(crate) fn heard(&self) -> Vec<Value> {
+        let is_other = |heard: &Value| {
+            let name = heard["hook_event_name"].as_str().unwrap();
+            ["UserPromptSubmit", "PreCompact"].contains(&name)
+        };
+        self.heard_all().into_iter().filter(|heard| !is_other(heard)).collect()
     }
 
     /// What the hooks were told since this was asked last.
-    pub(super) fn heard_all(&self) -> Vec<Value> {
+    pub(crate) fn heard_all(&self) -> Vec<Value> {
         let file = self.scratch.path().join("heard");
         let text = fs::read_to_string(&file).unwrap_or_default();
         let _ = fs::remove_file(file);

@@ -1,7 +1,7 @@
-//! A stand-in for the model: it speaks what Claude Code was seen to speak with Anthropic's API, answers everything with
-//! one word, and remembers every request. It listens on the loopback alone.
+//! A stand-in for the model: it speaks what Claude Code was seen to speak with Anthropic's API, and Copilot CLI with
+//! OpenAI's, answers everything with one word, and remembers every request. It listens on the loopback alone.
 //!
-//! `[[bash:CMD]]` in a prompt makes it call the shell.
+//! `[[bash:CMD]]` in a prompt makes it call the shell, `[[tokens:N]]` lets it have counted so many in its context.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -11,14 +11,14 @@ use std::thread;
 use serde_json::{Value, json};
 
 /// The model's side of the line.
-pub(super) struct Model {
+pub(crate) struct Model {
     port: u16,
     requests: Arc<Mutex<Vec<Value>>>,
 }
 
 impl Model {
     /// Starts to listen; a thread per connection, as long as the tests run.
-    pub(super) fn start() -> Model {
+    pub(crate) fn start() -> Model {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let model = Model { port, requests: Arc::default() };
@@ -33,12 +33,12 @@ impl Model {
         model
     }
 
-    pub(super) fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
 
     /// All that the model was told since this was asked last: one text per request.
-    pub(super) fn told(&self) -> Vec<String> {
+    pub(crate) fn told(&self) -> Vec<String> {
         let requests = std::mem::take(&mut *self.requests.lock().unwrap());
         requests.iter().map(words).collect()
     }
@@ -72,6 +72,10 @@ fn serve(mut stream: TcpStream, requests: &Mutex<Vec<Value>>) -> io::Result<()> 
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body)?;
+    if first.starts_with("POST /v1/chat/completions ") {
+        requests.lock().unwrap().push(serde_json::from_slice(&body).unwrap());
+        return stream.write_all(&chat_answer());
+    }
     if !first.starts_with("POST /v1/messages?") && !first.starts_with("POST /v1/messages ") {
         return stream.write_all(
             b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
@@ -80,7 +84,7 @@ fn serve(mut stream: TcpStream, requests: &Mutex<Vec<Value>>) -> io::Result<()> 
     let request: Value = serde_json::from_slice(&body).unwrap();
     let message = json!({"id": "msg_1", "type": "message", "role": "assistant", "content": [],
         "model": request["model"], "stop_reason": null, "stop_sequence": null,
-        "usage": {"input_tokens": 10, "output_tokens": 1}});
+        "usage": {"input_tokens": tokens(&request), "output_tokens": 1}});
     let (block, delta, reason) = answer(&request);
     requests.lock().unwrap().push(request);
     stream.write_all(
@@ -99,6 +103,28 @@ fn serve(mut stream: TcpStream, requests: &Mutex<Vec<Value>>) -> io::Result<()> 
         stream.write_all(format!("event: {name}\ndata: {event}\n\n").as_bytes())?;
     }
     Ok(())
+}
+
+/// One word in OpenAI's form.
+fn chat_answer() -> Vec<u8> {
+    let chunk = |delta: Value, reason: Option<&str>| {
+        let choice = json!({"index": 0, "delta": delta, "finish_reason": reason});
+        let usage = json!({"prompt_tokens": 10, "completion_tokens": 2, "total_tokens": 12});
+        let chunk = json!({"id": "m", "object": "chat.completion.chunk", "created": 1,
+            "model": "none", "choices": [choice], "usage": usage});
+        format!("data: {chunk}\n\n")
+    };
+    let said = chunk(json!({"role": "assistant", "content": "MOCK-REPLY"}), None);
+    let end = chunk(json!({}), Some("stop"));
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+    format!("{head}{said}{end}data: [DONE]\n\n").into_bytes()
+}
+
+/// What is said to be in the context.
+fn tokens(request: &Value) -> u64 {
+    let asked = words(&request["messages"]);
+    let told = asked.split_once("[[tokens:").and_then(|(_, rest)| rest.split_once("]]"));
+    told.map_or(10, |(number, _)| number.parse().unwrap())
 }
 
 /// The beginning of an answer, all of it, and why it ends there.

@@ -29,6 +29,7 @@ on_both_versions!(
     the_first_prompt_brings_the_notes_that_fit_it_once,
     t_2_5_1_context_injected_with_no_reply_true,
     ten_sessions_at_once_have_the_context_before_one_reply,
+    the_title_is_made_without_the_context,
     the_way_of_delivery_can_be_forced,
     the_window_shows_nothing_of_the_context_and_keeps_its_agent,
     undoing_the_first_prompt_leaves_the_context_there_once,
@@ -89,12 +90,41 @@ fn ten_sessions_at_once_have_the_context_before_one_reply(version: Version) {
     }
 }
 
+/// By either way of delivery, one session after the other and several at once.
+fn the_title_is_made_without_the_context(version: Version) {
+    let server = bridged(version);
+    let one = |ahead: bool| {
+        let session = server.create(&json!({}));
+        if ahead {
+            wait_for_context(&server, &session);
+        }
+        server.say(&session, "PROMPT-A");
+        server.wait_for_title(&session);
+        one_reply_with_context(&server.chats(&session), "PROMPT-A");
+        let titles = server.provider.of(&session, Kind::Title);
+        assert_eq!(titles.len(), 1);
+        let asked = titles[0].conversation();
+        assert!(asked.contains("PROMPT-A") && !asked.contains(HEADING), "ahead: {ahead}: {asked}");
+    };
+    for number in 0..6 {
+        one(number % 2 == 0);
+    }
+    thread::scope(|scope| {
+        for number in 0..4 {
+            let one = &one;
+            scope.spawn(move || one(number % 2 == 0));
+        }
+    });
+}
+
 fn a_run_and_its_continuations_have_the_context_once(version: Version) {
     let lab = Lab::new(version).plugin(bridge());
     lab.run("PROMPT-RUN", &[]);
     let turns = lab.provider.turns("PROMPT-RUN");
     one_reply_with_context(&turns, "PROMPT-RUN");
     let session = &turns[0].session;
+    let titles = lab.provider.of(session, Kind::Title);
+    assert_eq!((titles.len(), titles[0].count(HEADING)), (1, 0));
 
     lab.run("PROMPT-CONTINUE", &["--continue"]);
     one_reply_with_context(&lab.provider.turns("PROMPT-CONTINUE"), "PROMPT-CONTINUE");

@@ -16,6 +16,7 @@ on_both_versions!(
     a_compaction_takes_earlier_messages_from_the_model,
     a_late_note_costs_a_second_call,
     a_note_commits_a_pending_undo,
+    a_note_is_in_the_request_for_a_title_unless_it_is_ignored,
     a_note_is_stored_without_a_call_and_read_before_the_prompt,
     a_note_that_is_not_synthetic_prevents_the_title,
     a_note_without_an_agent_changes_the_agent,
@@ -71,6 +72,21 @@ fn a_note_is_stored_without_a_call_and_read_before_the_prompt(version: Version) 
     assert_eq!(chats.len(), 1);
     assert!(chats[0].in_order("NOTE-A", "PROMPT-B"));
     server.wait_for_title(&session);
+}
+
+fn a_note_is_in_the_request_for_a_title_unless_it_is_ignored(version: Version) {
+    let server = plain(version);
+    for (ignored, n) in [(false, 1), (true, 0)] {
+        let session = server.create(&json!({}));
+        let mut note = note("NOTE-A", true);
+        note["parts"][0]["ignored"] = json!(ignored);
+        server.http.call("POST", &format!("/session/{session}/message"), Some(&note)).json();
+        server.say(&session, "PROMPT-B");
+        server.wait_for_title(&session);
+        let titles = server.provider.of(&session, Kind::Title);
+        assert_eq!((titles.len(), titles[0].count("NOTE-A")), (1, n));
+        assert_eq!(server.chats(&session)[0].count("NOTE-A"), n, "without a plugin that shows it");
+    }
 }
 
 fn a_note_that_is_not_synthetic_prevents_the_title(version: Version) {

@@ -2,7 +2,8 @@
 
 mod lost;
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use serde_json::{Value, json};
 use super::found::Version;
 use super::lab::Lab;
 use super::pool::bridge;
-use super::provider::Call;
+use super::provider::{Call, Kind};
 use super::server::Server;
 use super::service::{Service, inject, wait_for_connection};
 use super::{on_both_versions, until};
@@ -21,10 +22,12 @@ on_both_versions!(
     a_handoff_that_is_kept_comes_to_every_session_once,
     after_a_compaction_a_handoff_comes_again_to_its_session_alone,
     after_an_undo_a_handoff_comes_again_to_its_session_alone,
+    an_opencode_that_does_not_show_hidden_parts_gets_the_handoff_openly,
     bridge_service_and_command_together_give_a_handoff_once,
     commands_of_a_session_leave_its_handoff,
     h_0_1_the_next_session_is_told_what_the_last_one_left,
     h_0_10_a_child_session_is_told_nothing_and_consumes_nothing,
+    a_run_without_a_person_leaves_the_handoff_to_one,
     the_command_and_the_service_give_a_handoff_without_a_bridge,
     the_handoff_comes_by_either_way,
 );
@@ -131,6 +134,23 @@ fn worktree(lab: &Lab) -> PathBuf {
     let folder = lab.path().join("second");
     git(&lab.project(), &["worktree", "add", "--quiet", folder.to_str().unwrap()]);
     folder
+}
+
+fn a_run_without_a_person_leaves_the_handoff_to_one(version: Version) {
+    let lab = Lab::new(version).plugin(bridge());
+    let id = leave(&lab, "GOAL-PERSON", &[]);
+    lab.run("PROMPT-RUN", &[]);
+    told_nothing(&lab.provider.turns("PROMPT-RUN"));
+    assert_eq!(states(&lab, &id), ["draft", "active"]);
+    let server = lab.serve();
+    let (session, calls) = prompted(&server, "PROMPT-PERSON");
+    told_once(&calls[0], &id, "PROMPT-PERSON");
+    consumed_by(&lab, &id, &session);
+    let id = leave(&lab, "GOAL-ANY", &["--for", "any"]);
+    lab.run("PROMPT-SCRIPT", &[]);
+    let turns = lab.provider.turns("PROMPT-SCRIPT");
+    told_once(&turns[0], &id, "PROMPT-SCRIPT");
+    consumed_by(&lab, &id, &turns[0].session);
 }
 
 fn h_0_1_the_next_session_is_told_what_the_last_one_left(version: Version) {
@@ -260,6 +280,42 @@ fn after_an_undo_a_handoff_comes_again_to_its_session_alone(version: Version) {
     }
 }
 
+/// Writes a bridge whose transform hook has a name that OpenCode does not know.
+fn write_blind_bridge(file: &Path) {
+    let bridge = fs::read_to_string(bridge()).unwrap();
+    let blind = bridge.replace("\"experimental.chat.messages.transform\"", "\"kgctx.unknown\"");
+    assert_ne!(blind, bridge);
+    fs::write(file, blind).unwrap();
+}
+
+fn an_opencode_that_does_not_show_hidden_parts_gets_the_handoff_openly(version: Version) {
+    for delivery in ["part", "noreply"] {
+        let lab = Lab::new(version).env("KGCTX_DELIVERY", delivery);
+        let file = lab.path().join("bridge.ts");
+        let lab = lab.plugin(&file);
+        // One session begins where parts are shown, and goes on where they are not; another begins there.
+        fs::copy(bridge(), &file).unwrap();
+        let server = lab.serve();
+        let shown = leave(&lab, "GOAL", &[]);
+        let (resumed, calls) = prompted(&server, "PROMPT-A");
+        told_once(&calls[0], &shown, "PROMPT-A");
+        consumed_by(&lab, &shown, &resumed);
+        drop(server);
+        write_blind_bridge(&file);
+        let server = lab.serve();
+        let unseen = leave(&lab, "GOAL", &[]);
+        let (begun, _) = prompted(&server, "PROMPT-B");
+        consumed_by(&lab, &unseen, &begun);
+        for (session, id) in [(&begun, &unseen), (&resumed, &shown)] {
+            for prompt in ["PROMPT-C", "PROMPT-D"] {
+                server.say(session, prompt);
+                told_once(server.chats(session).last().unwrap(), id, prompt);
+            }
+            assert_eq!(states(&lab, id), ["draft", "active", "claimed", "consumed"]);
+        }
+    }
+}
+
 fn after_a_compaction_a_handoff_comes_again_to_its_session_alone(version: Version) {
     let lab = Lab::new(version).plugin(bridge());
     let server = lab.serve();
@@ -270,20 +326,28 @@ fn after_a_compaction_a_handoff_comes_again_to_its_session_alone(version: Versio
     let (other, calls) = prompted(&server, "PROMPT-OTHER");
     told_nothing(&calls);
 
-    // what the summary has forgotten is told again, though a newer one waits for others.
+    // a session gets what was written before its compaction, though a newer one waits for others.
     let newer = leave(&lab, "NEWER", &[]);
     server.summarize(&session);
     server.summarize(&other);
     server.say(&session, "PROMPT-C");
     let call = server.chats(&session).pop().unwrap();
-    told_once(&call, &id, "PROMPT-C");
+    let auto = |session: &str| {
+        let is_it = |it: &&Value| it["type"] == "auto" && it["session_id"] == session;
+        let all = handoffs(&lab);
+        all.iter().find(is_it).unwrap()["id"].as_str().unwrap().to_owned()
+    };
+    told_once(&call, &auto(&session), "PROMPT-C");
     assert!(call.in_order("MOCK-SUMMARY", BANNER), "{}", call.conversation());
+    assert!(call.conversation().contains(&format!("It went on with handoff {id}")));
+    let asked = server.provider.of(&session, Kind::Compaction).pop().unwrap();
+    assert_eq!(asked.count(&format!("- Handoff: {}", auto(&session))), 1, "the summariser is told");
     let small = parts(&server, &session).pop().unwrap();
     let told = &small["metadata"]["kgctx"];
     assert!(told["moment"].as_str().unwrap().starts_with("compaction"), "{told}");
     assert!(told["tokens"].as_u64().unwrap() <= 1_000, "{told}");
     server.say(&other, "PROMPT-D");
-    assert_eq!(server.chats(&other).pop().unwrap().count(BANNER), 0);
+    told_once(&server.chats(&other).pop().unwrap(), &auto(&other), "PROMPT-D");
 
     assert_eq!(states(&lab, &id), ["draft", "active", "claimed", "consumed"]);
     assert_eq!(states(&lab, &newer), ["draft", "active"]);

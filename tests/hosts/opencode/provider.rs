@@ -204,9 +204,13 @@ fn kind(body: &Value) -> Kind {
     }
 }
 
+/// A directive of the user's. A handoff quotes earlier ones, which count no more.
 fn directive<'a>(text: &'a str, name: &str) -> Option<&'a str> {
-    let start = text.find(&format!("[[{name}:"))? + name.len() + 3;
-    Some(&text[start..start + text[start..].find("]]")?])
+    let is_quoted = |line: &&str| ["> ", "- ", "Goal: "].iter().any(|mark| line.starts_with(mark));
+    text.lines().filter(|line| !is_quoted(line)).find_map(|line| {
+        let start = line.find(&format!("[[{name}:"))? + name.len() + 3;
+        Some(&line[start..start + line[start..].find("]]")?])
+    })
 }
 
 fn last_user(body: &Value) -> String {

@@ -6,8 +6,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use super::Lab;
-use crate::support::stderr;
+use super::{DAY, Lab};
+use crate::support::{output_meanwhile, stderr};
 
 /// In square time, the slowest of these notes would take many times as long in any build.
 const LONG: Duration = Duration::from_secs(60);
@@ -20,9 +20,8 @@ fn program(name: &str) -> PathBuf {
         .unwrap()
 }
 
-#[test]
-fn the_history_is_read_once() {
-    let lab = Lab::with_notes();
+/// A check with a git that logs what it is asked: the program's folder and its log.
+fn logging_git(lab: &Lab) -> (String, PathBuf) {
     let (bin, log) = (lab.scratch.path().join("bin"), lab.scratch.path().join("log"));
     let script = format!(
         "#!/bin/sh\necho \"$*\" >> {}\nexec {} \"$@\"\n",
@@ -31,7 +30,13 @@ fn the_history_is_read_once() {
     );
     let git = lab.scratch.write("bin/git", script);
     fs::set_permissions(git, fs::Permissions::from_mode(0o755)).unwrap();
-    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    (format!("{}:{}", bin.display(), std::env::var("PATH").unwrap()), log)
+}
+
+#[test]
+fn the_history_is_read_once() {
+    let lab = Lab::with_notes();
+    let (path, log) = logging_git(&lab);
     for arguments in [&[][..], &["--update-baseline"], &[]] {
         let output = lab.kgctx(arguments).env("PATH", &path).output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{output:?}");
@@ -41,6 +46,68 @@ fn the_history_is_read_once() {
         assert!(histories[0].contains(":(literal).kgctx/memory/tile-cache.md"), "{asked}");
         fs::remove_file(&log).unwrap();
     }
+}
+
+#[test]
+fn git_is_asked_about_notes_alone() {
+    let lab = Lab::with_notes();
+    lab.write("deep/er/AGENTS.md", "# Agents\n");
+    lab.commit("a static file", 3 * DAY);
+    let (path, log) = logging_git(&lab);
+    let output = lab.kgctx(&[]).env("PATH", &path).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let asked = fs::read_to_string(&log).unwrap();
+    for question in [" log -c ", " diff "] {
+        let mut asked = asked.lines().filter(|line| line.contains(question));
+        let asked = asked.next().unwrap();
+        assert!(asked.contains(":(literal).kgctx/memory/atlas.md"), "{asked}");
+        assert!(!asked.contains("AGENTS.md"), "{asked}");
+    }
+}
+
+#[test]
+fn few_folders_are_made() {
+    let lab = Lab::with_notes();
+    for path in [
+        "src/a/b/c/d/e.rs",
+        "backend/docs/pages/x/a.txt",
+        "packages/web/docs/journals/x/a.txt",
+        "far/off/in/the/vault/pages/x/a.txt",
+        "far/off/in/the/vault/.obsidian/app.json",
+        "far/off/start/here/please/x/a.rs",
+        "ruled/a/b/c/d/.gitignore",
+    ] {
+        lab.write(path, "");
+    }
+    lab.write(
+        "kgctx.toml",
+        "[[vault]]\npath = \"./far/off/in/the/vault\"\n[[check.session]]\nname = \"s\"\n\
+         dir = \"far/off/start/here/please\"\n",
+    );
+    lab.commit("deep folders", 3 * DAY);
+    let temporary = lab.scratch.path().join("tmp");
+    fs::create_dir(&temporary).unwrap();
+    let mut command = lab.kgctx(&["--format", "json"]);
+    command.env("TMPDIR", &temporary);
+    let output = output_meanwhile(command, "check:again", || {
+        let made = fs::read_dir(&temporary).unwrap().next().unwrap().unwrap().path().join("atlas");
+        for (folder, is_made) in [
+            ("src", true),
+            ("src/a", false),
+            ("backend/docs/pages", true),
+            ("backend/docs/pages/x", false),
+            ("packages/web/docs/journals", true),
+            ("packages/web/docs/journals/x", false),
+            ("far/off/in/the/vault/pages", true),
+            ("far/off/in/the/vault/pages/x", false),
+            ("far/off/in/the/vault/.obsidian", true),
+            ("far/off/start/here/please", true),
+            ("ruled/a/b/c/d/.gitignore", true),
+        ] {
+            assert_eq!(made.join(folder).exists(), is_made, "{folder}");
+        }
+    });
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
 }
 
 #[test]

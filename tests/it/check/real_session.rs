@@ -1,27 +1,11 @@
 //! What is checked is what a real session is given, token for token.
 
 use std::fs;
-use std::process::Command;
-use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 
 use super::{DAY, Lab};
 use crate::support::{git, stderr};
-
-/// Gives every file the time of the last commit that changed it, as a check sees it.
-fn date_by_history(lab: &Lab) {
-    let said = |arguments: &[&str]| {
-        let output = Command::new("git").args(arguments).current_dir(lab.top()).output().unwrap();
-        String::from_utf8(output.stdout).unwrap()
-    };
-    for path in said(&["ls-files", "-z"]).split_terminator('\0') {
-        let at = said(&["log", "-1", "--format=%ct", "--", path]).trim().parse().unwrap();
-        let at = SystemTime::UNIX_EPOCH + Duration::from_secs(at);
-        let file = fs::File::options().write(true).open(lab.top().join(path)).unwrap();
-        file.set_modified(at).unwrap();
-    }
-}
 
 #[test]
 fn what_is_checked_is_what_a_session_is_given() {
@@ -53,7 +37,6 @@ fn what_is_checked_is_what_a_session_is_given() {
     git(&lab.top(), &["add", "--force", "docs/ignored.md", "docs/made/page.md"]);
     lab.commit("everything", 2 * DAY + 60);
     let (_, report) = lab.check(&[]);
-    date_by_history(&lab);
     let imported =
         lab.scratch.kgctx(["handoff", "import", handoff]).current_dir(lab.top()).output();
     let imported = imported.unwrap();
@@ -80,4 +63,29 @@ fn what_is_checked_is_what_a_session_is_given() {
             (&session["used"]["tokens"], &session["used"]["chars"])
         );
     }
+}
+
+#[test]
+fn a_worktree_is_checked_as_its_sessions_are_given_it() {
+    let lab = Lab::with_notes();
+    let tree = lab.scratch.path().join("tree");
+    git(&lab.top(), &["worktree", "add", "-q", tree.to_str().unwrap(), "-b", "fix"]);
+    lab.scratch
+        .write("tree/.kgctx/memory/renderer.md", "# Renderer\n\nOf atlas: the [[new way]].\n");
+    lab.scratch.write("tree/docs/more.md", "# More\n\nOnly here, about [[atlas]].\n");
+    lab.scratch.write("tree/kgctx.toml", "token_limit = 700\n[check]\nproject = \"atlas\"\n");
+    super::commit(&tree, "other notes", 3 * DAY);
+    let output = lab.kgctx(&["--format", "json"]).current_dir(&tree).output().unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let now = report["now"].as_str().unwrap();
+    let session = &report["sessions"][0];
+    let arguments = ["inject", "--session", "s", "--dry-run", "--format", "json", "--now", now];
+    let mut command = lab.scratch.kgctx(arguments);
+    let output = command.env_remove("KGCTX_RANK").current_dir(&tree).output().unwrap();
+    let given: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let text = given["text"].as_str().unwrap();
+    assert!(text.contains("new way") && text.contains("Only here"), "{text}");
+    assert_eq!(given["parts"], session["parts"], "{text}");
+    assert_eq!(given["budget"], session["budget"]["tokens"], "{text}");
+    assert_eq!(given["tokens"], session["used"]["tokens"], "{text}");
 }

@@ -190,6 +190,32 @@ fn a_context_that_an_undo_took_back_is_given_again() {
 }
 
 #[test]
+fn a_context_that_no_model_saw_is_given_again_with_its_handoff() {
+    let scratch = atlas();
+    let create = ["--dir", "atlas", "handoff", "create", "--goal", "G", "--next", "N", "--json"];
+    let id = scratch.json(create)["id"].as_str().unwrap().to_owned();
+    let first = asked(&scratch, &created(&scratch, "ses_1"));
+    assert!(first["text"].as_str().unwrap().contains(&id), "{first}");
+    asked(&scratch, &settled("kgctx.delivered", &first));
+    // A prompt and its reply are stored. The bridge leaves out the mark of a hidden part that it cannot show.
+    let mut question = prompted(&scratch, "ses_1", 2, json!([]));
+    question["created"] = json!(true);
+    assert_eq!(asked(&scratch, &question)["action"], "none");
+    for is_new in [true, false] {
+        question["removed"] = json!(true);
+        question["created"] = json!(is_new);
+        let again = asked(&scratch, &question);
+        assert_eq!(again["text"], first["text"], "{again}");
+        asked(&scratch, &settled("kgctx.delivered", &again));
+    }
+    assert!(
+        asked(&scratch, &created(&scratch, "ses_2"))["text"]
+            .as_str()
+            .is_some_and(|text| !text.contains(&id))
+    );
+}
+
+#[test]
 fn a_dry_run_takes_nothing_from_the_session_that_it_names() {
     let scratch = atlas();
     let first = asked(&scratch, &created(&scratch, "ses_1"));
@@ -214,9 +240,46 @@ fn a_state_that_is_being_written_is_no_reason_to_give_anything_twice() {
         assert_eq!(given["action"], "inject", "{given}");
         assert!(given["receipt"].is_i64(), "{given}");
     });
-    // What a newer version claims cannot be known.
-    writer.pragma_update(None, "user_version", 99).unwrap();
-    assert_eq!(asked(&scratch, &created(&scratch, "ses_3"))["action"], "none");
+}
+
+#[test]
+fn a_session_whose_notes_are_not_ready_is_asked_about_again() {
+    let scratch = atlas();
+    asked(&scratch, &created(&scratch, "ses_1"));
+    // There is no index, and another process is about to make one.
+    let stores = scratch.path().join("kgctx-home/cache/index");
+    let index = fs::read_dir(stores).unwrap().next().unwrap().unwrap().path();
+    let lock = fs::File::open(index.join("lock")).unwrap();
+    lock.lock().unwrap();
+    fs::remove_file(index.join("index.db")).unwrap();
+    let unready = asked(&scratch, &created(&scratch, "ses_2"));
+    assert_eq!((&unready["action"], &unready["soon"]), (&json!("ask"), &json!(true)), "{unready}");
+    // A prompt cannot wait any longer.
+    let prompt = prompted(&scratch, "ses_2", 0, json!([]));
+    assert_eq!(asked(&scratch, &prompt)["action"], "none");
+    lock.unlock().unwrap();
+    assert_eq!(asked(&scratch, &created(&scratch, "ses_2"))["action"], "inject");
+}
+
+#[test]
+fn a_state_of_a_newer_version_costs_no_context_and_explain_says_why_there_is_no_handoff() {
+    let scratch = atlas();
+    asked(&scratch, &created(&scratch, "ses_1"));
+    let state = scratch.path().join("kgctx-home/state/state.db");
+    let newer = rusqlite::Connection::open(&state).unwrap();
+    let version: i64 = newer.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+    newer.pragma_update(None, "user_version", 99).unwrap();
+    let given = asked(&scratch, &created(&scratch, "ses_2"));
+    assert_eq!((&given["action"], &given["receipt"]), (&json!("inject"), &Value::Null), "{given}");
+    let explained = scratch.json(["--dir", "atlas", "explain", "--session", "ses_2", "--json"]);
+    let faults = explained["receipt"]["faults"].to_string();
+    assert!(faults.contains("was written by a newer version of kgctx"), "{faults}");
+    // The newer version goes on where it was, and takes over what this one could not write.
+    newer.pragma_update(None, "user_version", version).unwrap();
+    let explained = scratch.json(["--dir", "atlas", "explain", "--session", "ses_2", "--json"]);
+    assert!(explained["receipt"]["faults"].to_string().contains("newer version"), "{explained}");
+    assert!(scratch.path().join("kgctx-home/state/unsaved").read_dir().unwrap().next().is_none());
+    assert_eq!(asked(&scratch, &created(&scratch, "ses_3"))["receipt"].as_i64(), Some(3));
 }
 
 #[test]

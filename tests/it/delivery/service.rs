@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::net::UnixListener;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
@@ -124,6 +124,79 @@ fn a_service_that_hangs_is_not_waited_for() {
     assert_eq!(code, 1);
     assert!(message.contains("does not answer"), "{message}");
     service.signal("-CONT");
+}
+
+/// What takes the place of the service and never completes an answer.
+#[derive(Debug, Clone, Copy)]
+enum Stalling {
+    /// Accepts and says nothing.
+    Silent,
+    /// Says one byte at a time.
+    Drips,
+    /// Does not even accept, and its queue is full.
+    Full,
+}
+
+#[test]
+fn a_socket_that_never_completes_an_answer_is_not_waited_for() {
+    for stalling in [Stalling::Silent, Stalling::Drips, Stalling::Full] {
+        let scratch = atlas();
+        let folder = scratch.path().join("kgctx-home/state");
+        fs::create_dir_all(&folder).unwrap();
+        let socket = folder.join("service.sock");
+        let listener = UnixListener::bind(&socket).unwrap();
+        let mut held = Vec::new();
+        match stalling {
+            Stalling::Full => {
+                // Connecting blocks when the queue is full: this goes on until it does.
+                let connected = Arc::new(AtomicUsize::new(0));
+                let (count, at) = (Arc::clone(&connected), socket.clone());
+                thread::spawn(move || {
+                    let mut streams = Vec::new();
+                    while let Ok(stream) = UnixStream::connect(&at) {
+                        streams.push(stream);
+                        count.fetch_add(1, Ordering::Relaxed);
+                    }
+                });
+                let mut before = usize::MAX;
+                while connected.load(Ordering::Relaxed) != before {
+                    before = connected.load(Ordering::Relaxed);
+                    thread::sleep(Duration::from_millis(300));
+                }
+                held.push(listener);
+            }
+            Stalling::Silent | Stalling::Drips => {
+                thread::spawn(move || {
+                    for stream in listener.incoming() {
+                        thread::spawn(move || stall(stream.unwrap(), stalling));
+                    }
+                });
+            }
+        }
+        let started = Instant::now();
+        assert_eq!(hook(&scratch, "ses_1", &[])["action"], "inject", "{stalling:?}");
+        assert!(
+            started.elapsed() < Duration::from_millis(1_200),
+            "{stalling:?}: {:?}",
+            started.elapsed()
+        );
+        let started = Instant::now();
+        let (code, message) = scratch.fail(["serve", "--status"]);
+        assert_eq!(code, 1);
+        assert!(message.contains("does not answer"), "{message}");
+        assert!(
+            started.elapsed() < Duration::from_secs(4),
+            "{stalling:?}: {:?}",
+            started.elapsed()
+        );
+    }
+}
+
+fn stall(mut stream: UnixStream, stalling: Stalling) {
+    let byte: &[u8] = if matches!(stalling, Stalling::Drips) { b" " } else { b"" };
+    while stream.write_all(byte).is_ok() {
+        thread::sleep(Duration::from_millis(50));
+    }
 }
 
 #[test]
@@ -264,6 +337,22 @@ fn idle_server(folder: &Path) -> String {
         }
     });
     address
+}
+
+#[test]
+fn over_http_a_session_in_ci_leaves_the_handoff_to_a_person() {
+    let lab = Lab::new();
+    lab.scratch.write("zephyr/docs/wind.md", "# Wind\n\nThe [[wind]] turns north.\n");
+    let id = lab.leave("For a person.");
+    let server = idle_server(lab.folder());
+    for (ci, status) in [("true", "active"), ("false", "consumed")] {
+        let mut inject = lab.kgctx(["inject", "--session", "ses_1", "--server", &server]);
+        let fed = inject.env("CI", ci).output().unwrap();
+        assert!(fed.status.success(), "{}", stderr(&fed));
+        assert_eq!(lab.status(&id).as_deref(), Some(status), "{ci}");
+        // The server forgets; so does the state, for the next round.
+        lab.sql("DELETE FROM claims");
+    }
 }
 
 #[test]

@@ -48,7 +48,7 @@ fn p_3_21_lists_please_the_eye() {
 
 #[test]
 fn p_3_21_a_list_is_in_the_order_of_work() {
-    // P-3.21: claimed, then what waits; each by priority, then the newest first.
+    // P-3.21: claimed, then what waits for the next session, then the tasks as they are taken.
     let (project, order) = busy();
     let ids = |arguments: &[&str]| -> Vec<String> {
         let listed = project.json("handoff-list", arguments);
@@ -58,9 +58,19 @@ fn p_3_21_a_list_is_in_the_order_of_work() {
     let [claimed, high, second, medium, low] = order;
     assert_eq!(
         ids(&["list", "--json"]),
-        [&claimed, &high, &medium, &second, &low].map(String::clone)
+        [&claimed, &second, &high, &medium, &low].map(String::clone)
     );
     assert_eq!(ids(&["list", "--all", "--json"]).len(), 7);
+    // Of equal ones the oldest first, as `pickup --auto` takes them.
+    let queue = Project::new();
+    let tasks = ["one", "two", "three"].map(|session| queue.task(session, "medium"));
+    let listed = queue.json("handoff-list", &["list", "--json"]);
+    let listed = listed["handoffs"].as_array().unwrap();
+    assert_eq!(listed.iter().map(|one| &one["id"]).collect::<Vec<_>>(), tasks.each_ref());
+    for task in tasks {
+        let picked = queue.json("handoff-pickup", &["pickup", "--auto", "--json"]);
+        assert_eq!(picked["id"], task);
+    }
     // No path of this machine is in a list.
     let text = project.done(["list", "--all", "--json"]);
     assert!(!text.contains(&*project.scratch.path().to_string_lossy()), "{text}");
@@ -143,6 +153,12 @@ fn p_3_20_what_was_picked_up_can_be_given_back() {
     project.done(["release", &other]);
     let message = project.say(["release", &other]).refused(1);
     assert!(message.contains("is not claimed but active"), "{message}");
+    project.done(["archive", &other]);
+    let message = project.say(["release", &other]).refused(1);
+    assert!(
+        message.contains("is not claimed but cleared; only what was picked up or given"),
+        "{message}"
+    );
     let mut from_environment = project.command(["pickup", &one]);
     assert!(from_environment.env("KGCTX_SESSION_ID", "env").output().unwrap().status.success());
     let mut from_environment = project.command(["release"]);

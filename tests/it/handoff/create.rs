@@ -8,7 +8,7 @@ use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 
 use crate::support::handoff_project::{Project, fed};
-use crate::support::valid;
+use crate::support::{stderr, valid};
 
 /// What `show` has of a document that was left.
 #[track_caller]
@@ -355,4 +355,102 @@ fn no_name_leads_out_of_the_store() {
         let inside: Vec<_> = path.strip_prefix(&store).unwrap().components().collect();
         assert_eq!(inside.len(), 2, "{}", path.display());
     }
+}
+
+#[test]
+fn a_listed_file_is_relative_to_where_one_stands() {
+    let project = Project::new();
+    project.write("src/tiles/cache.rs", "fn cache() {}\n");
+    project.write("docs/.env", "A=1\n");
+    let outside = project.scratch.write("outside.md", "x");
+    let folder = project.path().join("src/tiles");
+    let created = |arguments: &[&str]| {
+        let mut command = project.command(["create", "--json", "--goal", "g", "--next", "n"]);
+        let output = command.args(arguments).current_dir(&folder).output().unwrap();
+        let created: Value = serde_json::from_slice(&output.stdout).unwrap();
+        valid("handoff-create", &created);
+        let shown =
+            project.json("handoff-show", &["show", "--json", created["id"].as_str().unwrap()]);
+        (shown["document"].clone(), created["warnings"].clone())
+    };
+    let absolute = project.path().join("docs/tiles.md");
+    let (document, warnings) = created(&[
+        "--file",
+        "cache.rs",
+        "--file",
+        "../render.rs",
+        "--file",
+        "./cache.rs",
+        "--spec",
+        "../../docs/tiles.md",
+        "--spec",
+        absolute.to_str().unwrap(),
+    ]);
+    assert_eq!(
+        document["files"],
+        json!(["src/tiles/cache.rs", "src/render.rs", "src/tiles/cache.rs"])
+    );
+    assert_eq!(document["specs"], json!(["docs/tiles.md", "docs/tiles.md"]));
+    assert_eq!(warnings, json!([]));
+    // Missing, outside or secret ones are listed all the same, and warned about.
+    for (typed, listed, why) in [
+        ("render.rs", "src/tiles/render.rs", "it is not there"),
+        ("../../docs/.env", "docs/.env", "its name says that it is secret"),
+        ("../../../outside.md", outside.to_str().unwrap(), "it lies outside of the project"),
+    ] {
+        let (document, warnings) = created(&["--file", typed]);
+        assert_eq!(document["files"], json!([listed]));
+        let warning = format!("no session will be shown {listed} as it is now: {why}");
+        assert_eq!(warnings, json!([warning]));
+        let said = {
+            let mut command = project.command(["create", "--goal", "g", "--file", typed]);
+            command.current_dir(&folder).output().unwrap()
+        };
+        assert!(said.status.success());
+        assert_eq!(stderr(&said), format!("kgctx: {warning}\n"));
+    }
+    // What a header lists is relative to the project's top, wherever one stands.
+    let mut command = project.command(["create", "--json"]);
+    let said = fed(
+        {
+            command.current_dir(&folder);
+            command
+        },
+        b"{\"files\": [\"src/render.rs\", \"cache.rs\"]}\nx",
+    );
+    let created: Value = serde_json::from_str(&said.done()).unwrap();
+    assert_eq!(
+        created["warnings"],
+        json!(["no session will be shown cache.rs as it is now: it is not there"])
+    );
+    // `--dir` is where one stands.
+    let mut command =
+        project.command(["create", "--json", "--goal", "g", "--file", "tiles.md", "--dir"]);
+    let output = command.arg(project.path().join("docs")).output().unwrap();
+    let created: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(created["warnings"], json!([]));
+    // A folder is refused, whatever leads there.
+    let mut command = project.command(["create", "--goal", "g", "--file", ".."]);
+    let output = command.current_dir(&folder).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("src is a folder"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_secret_in_the_name_of_a_file_is_masked_in_every_answer() {
+    const SECRET: &str = "ghp_x7Kd93hTq0ZmB2vLs8RfYwN4aUeC6pJ1gXoI";
+    let project = Project::new();
+    for form in [&["--json"][..], &[]] {
+        let mut command = project.command(["create", "--goal", "g", "--file", SECRET]);
+        let output = command.args(form).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        let said = format!("{output:?}");
+        assert!(said.contains("no session will be shown"), "{said}");
+        assert!(!said.contains(SECRET), "{said}");
+    }
+    project.write(&format!("{SECRET}/x"), "x");
+    let output = project.command(["create", "--goal", "g", "--file", SECRET]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let said = format!("{output:?}");
+    assert!(said.contains("is a folder") && !said.contains(SECRET), "{said}");
 }

@@ -41,7 +41,9 @@ fn a_1_14_who_looked_at_the_clock_and_then_waited_takes_nothing_from_who_came_fi
         let Claim::Won(token) = claim else { panic!("{claim:?}") };
         let request = HandoffRequest::First;
         let (scope, max_age, unusable) = ("p-1", Timespan::from_hours(u32::MAX), &[][..]);
-        let query = HandoffQuery { scope, session, request, max_age, now_ms, unusable };
+        let is_scripted = false;
+        let query =
+            HandoffQuery { scope, session, request, is_scripted, max_age, now_ms, unusable };
         state.claim_handoff(&query, None, token).unwrap()
     };
     assert!(matches!(load("first", 5_000), HandoffChoice::Given(_)));

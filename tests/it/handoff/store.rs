@@ -326,7 +326,25 @@ fn a_state_from_before_there_were_handoffs_is_migrated() {
     assert!(lab.start("new").unwrap().contains(&id));
     let version: i64 =
         lab.state().pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
-    assert_eq!(version, 4);
+    assert_eq!(version, 6);
+    assert_whole(&lab);
+}
+
+#[test]
+fn a_state_whose_handoffs_name_no_audience_is_migrated() {
+    let lab = Lab::new();
+    let id = lab.leave("Ship it. THE END");
+    lab.state()
+        .execute_batch("ALTER TABLE handoffs DROP COLUMN audience; DROP TABLE contexts; PRAGMA user_version = 4")
+        .unwrap();
+    // Who only looks does not stumble over it, and changes nothing.
+    let output = lab.kgctx(["explain", "--dry-run", "--json"]).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert!(!String::from_utf8_lossy(&output.stdout).contains("no such column"), "{output:?}");
+    let output = lab.kgctx(["doctor"]).output().unwrap();
+    assert!(!String::from_utf8_lossy(&output.stdout).contains("no such column"), "{output:?}");
+    assert!(lab.start("s").unwrap().contains(&id));
+    assert_eq!(lab.handoff(&["show", &id])["audience"], "interactive");
     assert_whole(&lab);
 }
 

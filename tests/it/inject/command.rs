@@ -252,6 +252,12 @@ fn receipts_are_kept_by_session_and_the_last_one_comes_first() {
     }
     assert_eq!(zephyr.explain(&[])["receipt"]["session"], "two");
     assert_eq!(zephyr.explain(&["--session", "one"])["receipt"]["session"], "one");
+    assert_eq!(zephyr.explain(&["one"])["receipt"]["session"], "one");
+    let (code, message) = zephyr.scratch.fail(["--dir", "zephyr", "explain", "nobody"]);
+    assert!(code == 1 && message.contains("session \"nobody\""), "{message}");
+    let (code, message) =
+        zephyr.scratch.fail(["--dir", "zephyr", "explain", "one", "--session", "two"]);
+    assert!(code == 2 && message.contains("cannot be used with"), "{message}");
     let dry = zephyr.explain(&["--dry-run", "--session", "three", "--budget", "150", "--now", NOW]);
     assert_eq!(dry["receipt"]["budget"]["tokens"], 150);
     assert_eq!(zephyr.explain(&[])["receipt"]["session"], "two", "a dry run explained is not kept");

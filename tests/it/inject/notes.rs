@@ -86,6 +86,22 @@ fn shown(text: &str) -> Vec<&str> {
 }
 
 #[test]
+fn a_description_is_found_and_stands_for_a_note_of_few_words() {
+    let zephyr = ByDefault::new();
+    let described = |text: &str, body: &str| format!("---\ndescription: {text}\n---\n{body}");
+    zephyr.note("keys.md", &described("How signing keys are rotated", ""), 1);
+    let secret = "password=x7Kq9Zt2LmP4 opens it";
+    zephyr.note("door.md", &described(&format!("'{secret}'"), "Short."), 1);
+    zephyr.note("long.md", &described("Unquoted", &sentences("long", 9)), 1);
+    let text = zephyr.text();
+    assert!(text.contains("- memory://docs/keys: How signing keys are rotated"), "{text}");
+    assert!(text.contains("opens it. Short."), "{text}");
+    assert!(!text.contains("x7Kq9") && !text.contains("Unquoted"), "{text}");
+    let found = zephyr.command(&["search", "rotated signing"]).output().unwrap();
+    assert!(String::from_utf8_lossy(&found.stdout).contains("keys"), "{found:?}");
+}
+
+#[test]
 fn notes_that_nothing_points_at_are_a_context_all_the_same() {
     let zephyr = ByDefault::new();
     zephyr.note("hull.md", "# Hull\n\nOak planks on ash ribs, caulked with cotton and tar.", 400);

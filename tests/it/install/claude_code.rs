@@ -13,6 +13,8 @@ const FILE: &str = "home/.claude/settings.json";
 const BACKUP: &str = "home/.claude/settings.json.kgctx-backup";
 const INSTALL: &[&str] = &["install", "claude-code"];
 const UNINSTALL: &[&str] = &["uninstall", "claude-code"];
+/// The command of our hooks.
+const OURS: &str = "kgctx hook claude-code";
 
 fn read(scratch: &Scratch, file: &str) -> String {
     fs::read_to_string(scratch.path().join(file)).unwrap()
@@ -26,7 +28,7 @@ fn parsed(text: &str) -> Value {
 fn count(settings: &Value, event: &str) -> usize {
     let groups = settings["hooks"][event].as_array().unwrap().iter();
     let hooks = groups.flat_map(|group| group["hooks"].as_array().into_iter().flatten());
-    hooks.filter(|hook| hook["command"] == "kgctx").count()
+    hooks.filter(|hook| hook["command"] == OURS).count()
 }
 
 #[test]
@@ -54,11 +56,7 @@ fn what_changes_is_said_before() {
             "hooks": [
               {
                 "type": "command",
-                "command": "kgctx",
-                "args": [
-                  "hook",
-                  "claude-code"
-                ],
+                "command": "kgctx hook claude-code",
                 "timeout": 5
               }
             ]
@@ -69,11 +67,18 @@ fn what_changes_is_said_before() {
             "hooks": [
               {
                 "type": "command",
-                "command": "kgctx",
-                "args": [
-                  "hook",
-                  "claude-code"
-                ],
+                "command": "kgctx hook claude-code",
+                "timeout": 5
+              }
+            ]
+          }
+        ],
+        "PreCompact": [
+          {
+            "hooks": [
+              {
+                "type": "command",
+                "command": "kgctx hook claude-code",
                 "timeout": 5
               }
             ]
@@ -84,11 +89,7 @@ fn what_changes_is_said_before() {
             "hooks": [
               {
                 "type": "command",
-                "command": "kgctx",
-                "args": [
-                  "hook",
-                  "claude-code"
-                ],
+                "command": "kgctx hook claude-code",
                 "timeout": 5
               }
             ]
@@ -179,9 +180,9 @@ fn a_1_45_removing_restores_every_byte() {
         let mut expected = if settings.trim().is_empty() { json!({}) } else { parsed(settings) };
         let others = |settings: &Value, event: &str| -> Vec<Value> {
             let groups = settings["hooks"][event].as_array().cloned().unwrap_or_default();
-            groups.into_iter().filter(|group| group["hooks"][0]["command"] != "kgctx").collect()
+            groups.into_iter().filter(|group| group["hooks"][0]["command"] != OURS).collect()
         };
-        for event in ["SessionStart", "UserPromptSubmit", "SessionEnd"] {
+        for event in ["SessionStart", "UserPromptSubmit", "PreCompact", "SessionEnd"] {
             assert_eq!(others(&now, event), others(&expected, event), "{case}");
             for settings in [&mut rest, &mut expected] {
                 settings["hooks"][event] = Value::Null;
@@ -221,12 +222,64 @@ fn a_1_45_with_later_edits_only_our_hooks_go() {
 }
 
 #[test]
+fn hooks_of_the_users_own_are_restored() {
+    let hook = |command: &str| format!("{{\"type\": \"command\", {command}, \"timeout\": 60}}");
+    let exec = hook("\"command\": \"/opt/kgctx\", \"args\": [\"hook\", \"claude-code\"]");
+    let shell = hook("\"command\": \"kgctx hook claude-code\"");
+    let event = |event: &str, hooks: &str| {
+        format!("\"{event}\": [{{\"matcher\": \"startup\", \"hooks\": [{hooks}]}}]")
+    };
+    let all: Vec<_> = ["SessionStart", "UserPromptSubmit", "PreCompact", "SessionEnd"]
+        .map(|name| event(name, &shell))
+        .into();
+    for hooks in [
+        event("SessionStart", &exec),
+        event("SessionStart", &shell),
+        event("Stop", &shell),
+        event("SessionEnd", &format!("{shell}, {exec}")),
+        all.join(",\n  "),
+    ] {
+        let settings = format!("{{\"model\": \"opus\", \"hooks\": {{\n  {hooks}\n}}}}\n");
+        let scratch = Scratch::new();
+        scratch.write(FILE, &settings);
+        let before = tree(&scratch.home());
+        done(&scratch, INSTALL);
+        assert!(done(&scratch, INSTALL).starts_with("nothing to do: "), "{settings}");
+        let said = done(&scratch, UNINSTALL);
+        assert!(said.contains("that were there before are there again"), "{said}");
+        assert_eq!(read(&scratch, FILE), settings);
+        assert_eq!(tree(&scratch.home()), before);
+        // Whoever asks again means those, too.
+        let said = done(&scratch, UNINSTALL);
+        assert!(said.ends_with("New sessions of Claude Code go on without kgctx.\n"), "{said}");
+        assert!(!read(&scratch, FILE).contains("claude-code"));
+
+        // With another edit in between.
+        scratch.write(FILE, &settings);
+        done(&scratch, INSTALL);
+        scratch.write(FILE, read(&scratch, FILE).replace("\"opus\"", "\"haiku\""));
+        done(&scratch, UNINSTALL);
+        let expected = settings.replace("\"opus\"", "\"haiku\"");
+        let own = |text: &str| text.replace(' ', "").matches("\"timeout\":60").count();
+        let left = read(&scratch, FILE);
+        assert_eq!(
+            (own(&left), left.matches("claude-code").count()),
+            (own(&settings), own(&settings)),
+            "{left}"
+        );
+        if !hooks.contains("}, {") {
+            assert_eq!(parsed(&left), parsed(&expected));
+        }
+    }
+}
+
+#[test]
 fn edits_before_a_second_install_survive_removing() {
     let scratch = Scratch::new();
     scratch.write(FILE, "{\n  \"model\": \"opus\"\n}\n");
     done(&scratch, INSTALL);
     let moved = read(&scratch, FILE)
-        .replace("\"kgctx\"", "\"/old/place/kgctx\"")
+        .replace("\"kgctx hook", "\"/old/place/kgctx hook")
         .replace("\"opus\"", "\"haiku\"");
     scratch.write(FILE, moved);
     done(&scratch, INSTALL);
@@ -274,7 +327,7 @@ fn a_program_that_is_not_on_the_path_is_named_by_its_place() {
     let this = env!("CARGO_BIN_EXE_kgctx");
     assert_eq!(
         named,
-        json!({"type": "command", "command": this, "args": ["hook", "claude-code"], "timeout": 5})
+        json!({"type": "command", "command": format!("{this} hook claude-code"), "timeout": 5})
     );
     // From another place the entry is replaced, and not doubled; there was no file before, so there is none after.
     done(&scratch, INSTALL);

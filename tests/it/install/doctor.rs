@@ -100,19 +100,21 @@ fn a_good_set_up_is_all_well() {
     assert_eq!((output.status.code(), stderr(&output)), (Some(0), String::new()));
     let said = short(&setup.scratch, &String::from_utf8(output.stdout).unwrap());
     insta::assert_snapshot!(said, @"
-    ok    kgctx     VERSION, target/kgctx
-    ok    program   OpenCode starts bin/kgctx, by PATH
-    ok    settings  readable, project app, 4,000 tokens
-    ok    enabled   sessions get context
-    ok    vaults    1 folder: app/docs (a usual place)
-    ok    index     none yet; the first context makes it
-    ok    state     none yet; the first context makes it
-    ok    source    index: there is no maenifold here
-    ok    context   163 of 4,000 tokens in N ms
-    ok    opencode  1.18.33, bin/opencode
-    ok    plugin    VERSION, home/.config/opencode/plugin/kgctx.ts
-    ok    plugins   OpenCode may load them
-    ok    service   not running; with the plugin it need not
+    ok    kgctx      VERSION, target/kgctx
+    ok    program    OpenCode starts bin/kgctx, by PATH
+    ok    settings   readable, project app, 4,000 tokens
+    ok    enabled    sessions get context
+    ok    vaults     1 folder: app/docs (a usual place)
+    ok    index      none yet; the first context makes it
+    ok    state      none yet; the first context makes it
+    ok    source     index: there is no maenifold here
+    ok    context    163 of 4,000 tokens in N ms
+    ok    opencode   1.18.33, bin/opencode
+    ok    plugin     VERSION, home/.config/opencode/plugin/kgctx.ts
+    ok    plugins    OpenCode may load them
+    ok    claude     not installed, not set up
+    ok    amplifier  not installed, not set up
+    ok    service    not running; with the plugin it need not
 
     All is well.
     ");
@@ -130,23 +132,21 @@ fn a_new_users_set_up_says_what_to_do() {
     assert_eq!(output.status.code(), Some(1));
     let said = String::from_utf8(output.stdout.clone()).unwrap() + &stderr(&output);
     insta::assert_snapshot!(short(&scratch, &said), @"
-    ok    kgctx     VERSION, target/kgctx
-    FAIL  program   OpenCode would not find kgctx on the PATH
-                    put it on the PATH, or set KGCTX_BIN=target/kgctx where OpenCode is started
-    ok    settings  readable, project app, 4,000 tokens
-    ok    enabled   sessions get context
-    FAIL  vaults    no vault found for project app: there is no ~/maenifold/memory, no .kgctx/memory and no docs
-                    make one with `mkdir -p .kgctx/memory`, name one with --vault, or list one in kgctx-home/config.toml
-    ok    state     none yet; the first context makes it
-    warn  opencode  opencode is not found
-                    install OpenCode, or set OPENCODE_BIN to where it is
-    FAIL  plugin    OpenCode has no plugin of kgctx here
-                    run `kgctx install opencode`
-    ok    plugins   OpenCode may load them
-    ok    service   not running; with the plugin it need not
+    ok    kgctx      VERSION, target/kgctx
+    ok    settings   readable, project app, 4,000 tokens
+    ok    enabled    sessions get context
+    FAIL  vaults     no vault found for project app: there is no ~/maenifold/memory, no .kgctx/memory and no docs
+                     make one with `mkdir -p .kgctx/memory`, name one with --vault, or list one in kgctx-home/config.toml
+    ok    state      none yet; the first context makes it
+    warn  hosts      no host is set up: sessions get context through other ways alone
+                     run `kgctx install opencode` or `kgctx install claude-code` or `kgctx install amplifier`
+    ok    opencode   not installed, not set up
+    ok    claude     not installed, not set up
+    ok    amplifier  not installed, not set up
+    ok    service    not running; with the plugin it need not
 
     Correct what failed, and run `kgctx doctor` again.
-    kgctx: 3 of 10 checks failed
+    kgctx: 1 of 10 checks failed
     ");
 }
 
@@ -258,7 +258,7 @@ fn opencodes_version_is_judged() {
     says("echo 1.15.12", "warn", &["older", "1.15.13 to 1.18.33"]);
     says("echo 1.2.27", "warn", &["older"]);
     says("echo 1.18.34", "ok", &["newer than what was tried"]);
-    says("echo 2.0.0", "warn", &["plugins of OpenCode 1"]);
+    says("echo 2.0.0", "warn", &["what works in OpenCode 1"]);
     says("echo hello", "warn", &["no version"]);
     says("exit 1", "warn", &["exit status: 1"]);
     says("echo \"1.16.$OPENCODE_DISABLE_AUTOUPDATE\"", "ok", &["1.16.1"]);
@@ -425,25 +425,39 @@ fn a_service_is_asked_how_it_is() {
     setup.check(&[], "service", "ok", &["not running"]);
 }
 
-#[test]
-fn claude_code_is_spoken_of_where_its_settings_name_kgctx() {
+/// A machine on which Claude Code is the only host.
+fn with_claude_code() -> Setup {
     let setup = Setup::new();
-    let is_named = || {
-        let (_, answer) = setup.with(&[]);
-        answer["checks"].as_array().unwrap().iter().any(|check| check["name"] == "claude")
-    };
+    fs::remove_file(setup.scratch.path().join(FILE)).unwrap();
+    fs::remove_file(setup.scratch.path().join("bin/opencode")).unwrap();
+    setup.program("claude", "echo '2.1.325 (Claude Code)'");
+    setup
+}
+
+fn install_claude_code(setup: &Setup, more: &[&str]) {
+    let install = [&["--dir", "app", "install", "claude-code"], more].concat();
+    let mut install = setup.scratch.kgctx(install);
+    let output = install.env("PATH", setup.scratch.path().join("bin")).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+}
+
+/// The checks of that name.
+fn named(answer: &Value, name: &str) -> Vec<Value> {
+    let checks = answer["checks"].as_array().unwrap().iter();
+    checks.filter(|check| check["name"] == name).cloned().collect()
+}
+
+#[test]
+fn claude_codes_settings_are_looked_at() {
+    let setup = with_claude_code();
     let file = "home/.claude/settings.json";
-    assert!(!is_named());
-    setup.scratch.write(file, "{ not ours, and not our business");
-    assert!(!is_named());
     setup.scratch.write(file, "{}");
-    let bin = setup.scratch.path().join("bin");
-    let mut install = setup.scratch.kgctx(["install", "claude-code"]);
-    assert!(install.env("PATH", &bin).output().unwrap().status.success());
+    install_claude_code(&setup, &[]);
     setup.check(&[], "claude", "ok", &["home/.claude/settings.json runs kgctx"]);
+    setup.check(&[], "claude", "ok", &["2.1.325 (Claude Code)", "bin/claude"]);
 
     let installed = fs::read_to_string(setup.scratch.path().join(file)).unwrap();
-    setup.scratch.write(file, installed.replace("\"kgctx\"", "\"/none/kgctx\""));
+    setup.scratch.write(file, installed.replace("\"kgctx hook", "\"/none/kgctx hook"));
     setup.check(&[], "claude", "fail", &["runs /none/kgctx", "run `kgctx install claude-code`"]);
     setup.scratch.write(file, installed.replace("SessionEnd", "Stop"));
     setup.check(&[], "claude", "warn", &["no hook for SessionEnd"]);
@@ -451,4 +465,150 @@ fn claude_code_is_spoken_of_where_its_settings_name_kgctx() {
     setup.check(&[], "claude", "warn", &["has lost kgctx's hooks"]);
     setup.scratch.write(file, "{\n,}");
     setup.check(&[], "claude", "fail", &["line 2 column 1", "correct it"]);
+}
+
+#[test]
+fn only_hosts_that_are_used_are_judged() {
+    let setup = with_claude_code();
+    fs::remove_file(setup.scratch.path().join("bin/claude")).unwrap();
+    setup.check(&[], "hosts", "warn", &["no host is set up", "`kgctx install claude-code`"]);
+    assert_eq!(setup.with(&[]).0, 0);
+
+    // Installed, and no host is set up: the way out is to set it up.
+    let setup = with_claude_code();
+    setup.check(&[], "claude", "fail", &["no hooks of kgctx", "run `kgctx install claude-code`"]);
+    setup.scratch.write("home/.claude/settings.json", "{ not ours, and not our business");
+    setup.check(&[], "claude", "fail", &["no hooks of kgctx"]);
+    fs::remove_file(setup.scratch.path().join("home/.claude/settings.json")).unwrap();
+
+    // Set up: nothing else is asked for.
+    install_claude_code(&setup, &[]);
+    let (code, answer) = setup.with(&[]);
+    assert_eq!(code, 0, "{answer:#}");
+    assert!(!answer.to_string().contains("warn"), "{answer:#}");
+    for name in ["program", "plugin", "plugins", "hosts"] {
+        assert_eq!(named(&answer, name), Vec::<Value>::new());
+    }
+    let quiet = named(&answer, "opencode");
+    assert_eq!((quiet.len(), &quiet[0]["found"]), (1, &"not installed, not set up".into()));
+
+    // Another host that is merely installed is no problem either.
+    setup.program("opencode", "echo 1.18.33");
+    setup.check(&[], "opencode", "ok", &["bin/opencode, not set up", "kgctx install opencode"]);
+    assert_eq!(setup.with(&[]).0, 0);
+    // One that was set up and has lost its plugin is.
+    let mut install = setup.scratch.kgctx(["--dir", "app", "install", "opencode"]);
+    let output = install.env("PATH", setup.scratch.path().join("bin")).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    setup.check(&[], "plugin", "ok", &[VERSION]);
+    fs::remove_file(setup.scratch.path().join(FILE)).unwrap();
+    setup.check(&[], "plugin", "fail", &["no plugin"]);
+}
+
+#[test]
+fn what_keeps_claude_code_from_running_hooks_is_a_failure() {
+    let setup = with_claude_code();
+    let scratch = &setup.scratch;
+    install_claude_code(&setup, &[]);
+    let (user, project, local) = (
+        "home/.claude/settings.json",
+        "app/.claude/settings.json",
+        "app/.claude/settings.local.json",
+    );
+    let installed = fs::read_to_string(scratch.path().join(user)).unwrap();
+    let switched = |switch: &str| installed.replacen('{', &format!("{{{switch},"), 1);
+
+    // Whose switch counts was seen in Claude Code 2.1.138 and 2.1.325.
+    let (on, off) = ("\"disableAllHooks\":true", "\"disableAllHooks\":false");
+    let invalid = "\"disableAllHooks\":\"true\"";
+    for (files, expected) in [
+        (&[(user, switched(on))][..], Some(user)),
+        (&[(project, format!("{{{on}}}"))], Some(project)),
+        (&[(local, format!("{{{on}}}"))], Some(local)),
+        (&[(user, switched(off)), (project, format!("{{{on}}}"))], Some(project)),
+        (&[(user, switched(on)), (local, format!("{{{off}}}"))], None),
+        // Claude Code ignores such a file.
+        (&[(project, format!("{{{invalid}}}"))], None),
+        (&[(user, switched(on)), (local, format!("{{{invalid}}}"))], Some(user)),
+        (&[(user, switched("\"disableAllHooks\":null"))], None),
+    ] {
+        for (file, text) in files {
+            scratch.write(file, text);
+        }
+        match expected {
+            Some(file) => {
+                setup.check(&[], "claude", "fail", &[file, "has disableAllHooks", "remove"])
+            }
+            None => assert_eq!(setup.with(&[]).0, 0, "{files:?}"),
+        }
+        scratch.write(user, &installed);
+        for file in [project, local] {
+            let _ = fs::remove_file(scratch.path().join(file));
+        }
+    }
+
+    for switch in [invalid, "\"disableAllHooks\":1", "\"allowManagedHooksOnly\":[]"] {
+        scratch.write(user, switched(switch));
+        let name = switch.split('"').nth(1).unwrap();
+        let says = [user, "is not valid", name, "ignores the file", "remove"];
+        setup.check(&[], "claude", "fail", &says);
+    }
+    scratch.write(user, &installed);
+
+    // Trust, for the folder or one around it.
+    let app = scratch.path().join("app").canonicalize().unwrap();
+    let trust = |folder: &std::path::Path, accepted: bool| {
+        let projects =
+            serde_json::json!({folder.to_str().unwrap(): {"hasTrustDialogAccepted": accepted}});
+        scratch.write("home/.claude.json", serde_json::json!({"projects": projects}).to_string());
+    };
+    for (folder, accepted) in [(app.as_path(), true), (app.parent().unwrap(), true)] {
+        trust(folder, accepted);
+        assert_eq!(setup.with(&[]).0, 0, "{folder:?}");
+    }
+    for (folder, accepted) in [(app.join("docs").as_path(), true), (&app, false)] {
+        trust(folder, accepted);
+        setup.check(&[], "claude", "fail", &["does not trust", "app yet", "run `claude` there"]);
+    }
+    fs::remove_file(scratch.path().join("home/.claude.json")).unwrap();
+
+    // Separate arguments, which older versions do not read.
+    let exec = installed
+        .replace("kgctx hook claude-code\"", "kgctx\",\"args\":[\"hook\",\"claude-code\"]");
+    for (settings, version, is_understood) in [
+        (&exec, "2.1.138", false),
+        (&exec, "2.1.139", true),
+        (&exec, "2.2.0", true),
+        (&installed, "2.1.138", true),
+    ] {
+        scratch.write(user, settings);
+        setup.program("claude", &format!("echo '{version} (Claude Code)'"));
+        if is_understood {
+            assert_eq!(setup.with(&[]).0, 0, "{version}");
+        } else {
+            let parts = [version, "form of the hooks", "run `kgctx install claude-code`"];
+            setup.check(&[], "claude", "fail", &parts);
+        }
+    }
+    // The way out works.
+    scratch.write(user, &exec);
+    setup.program("claude", "echo '2.1.138 (Claude Code)'");
+    install_claude_code(&setup, &[]);
+    assert_eq!(setup.with(&[]).0, 0);
+}
+
+#[test]
+fn an_empty_context_is_not_blamed_on_notes_that_are_there() {
+    let setup = Setup::new();
+    let scratch = &setup.scratch;
+    let old = scratch.path().join("app/docs/a.md");
+    let day = Duration::from_secs(24 * 60 * 60);
+    let long_ago = std::time::SystemTime::now() - 30 * day;
+    fs::File::options().write(true).open(&old).unwrap().set_modified(long_ago).unwrap();
+    let tiny = [("TOKEN_LIMIT", "20")];
+    setup.check(&tiny, "context", "warn", &["empty, although the index has 1 note", "token_limit"]);
+    assert!(!setup.with(&tiny).1.to_string().contains("no note"));
+    fs::write(&old, "").unwrap();
+    fs::remove_file(&old).unwrap();
+    setup.check(&[], "context", "warn", &["there is no note in these folders", "[[vault]]"]);
 }

@@ -1,10 +1,10 @@
-//! Who is asked: the database if it knows its notes, else the program, else the index; and where one reads why.
+//! Who is asked: what is named, else the index; never the program by itself. And where one reads why.
 
 use std::fs;
 
 use rusqlite::Connection;
 
-use crate::support::maenifold_lab::{HOUR, Lab, answer, faults, source, text};
+use crate::support::maenifold_lab::{HOUR, Lab, answer, everything, faults, source, text};
 
 #[track_caller]
 fn check(lab: &Lab, more: &[&str], expect: (&str, &str), fault: &str) {
@@ -30,34 +30,86 @@ fn a_database_behind_its_notes_is_not_asked() {
     let lab = Lab::new();
     // Written again, with another time: the stay is 27 hours old in the database.
     lab.note("rigging/stay.md", "# Stay\n\nA [[Stay]] holds the [[Mast]].\n", 26 * HOUR);
-    check(&lab, &[], ("cli", "memory.db is behind its notes: 1 note"), "");
+    check(&lab, &[], ("index", "memory.db is behind its notes: 1 note"), "");
     lab.sync();
     check(&lab, &[], ("database", ""), "");
     lab.note("new.md", "# New\n\nA [[Rope]].\n", HOUR);
-    check(&lab, &[], ("cli", "memory.db is behind its notes"), "");
+    check(&lab, &[], ("index", "memory.db is behind its notes"), "");
     lab.sync();
     fs::remove_file(lab.root().join("memory/hull/planks.md")).unwrap();
-    check(&lab, &[], ("cli", "memory.db is behind its notes"), "");
+    check(&lab, &[], ("index", "memory.db is behind its notes"), "");
     // Whoever asks for it has it, and is told.
     check(&lab, &["--source", "database"], ("database", "--source says so"), "is behind its notes");
-    // Without a program the index answers, which knows all notes.
-    fs::remove_file(lab.scratch.path().join("bin/maenifold")).unwrap();
-    check(&lab, &[], ("index", "and no maenifold on the PATH"), "");
+    assert!(lab.calls().is_empty(), "the program is asked by nobody");
 }
 
 #[test]
-fn a_program_that_never_ran_is_not_started_unasked() {
+fn by_itself_nobody_starts_the_program() {
+    let lab = Lab::new();
+    lab.note("new.md", "# New\n\nA [[Rope]] of zephyr.\n", HOUR);
+    let before = everything(&lab.root());
+    for rank in ["notes", "frequency"] {
+        // The first session has no index, the second has one.
+        for _ in 0..2 {
+            let mut command = lab.injection(&[]);
+            command.env("KGCTX_RANK", rank).env("STAND_IN", "hang");
+            let answer = answer(&command.output().unwrap());
+            assert_eq!((source(&answer).0, faults(&answer).as_str()), ("index", ""), "{answer:#}");
+            assert!(
+                text(&answer).contains("[[rope]]") || text(&answer).contains("A Rope of zephyr")
+            );
+        }
+        fs::remove_dir_all(lab.scratch.path().join("kgctx-home/cache")).unwrap();
+    }
+    assert!(lab.calls().is_empty(), "{:#?}", lab.calls());
+    assert_eq!(everything(&lab.root()), before, "nothing of maenifold's is touched");
+}
+
+#[test]
+fn before_the_first_index_the_database_answers() {
     let lab = Lab::new();
     lab.note("new.md", "# New\n\nA [[Rope]].\n", HOUR);
-    fs::remove_dir_all(lab.root().join("assets")).unwrap();
-    check(&lab, &[], ("index", "maenifold has yet to run for the first time"), "");
-    assert!(lab.calls().is_empty() && !lab.root().join("assets").exists());
+    for rank in ["notes", "frequency"] {
+        let inject = || {
+            let mut command = lab.injection(&[]);
+            command.env("KGCTX_RANK", rank).env("KGCTX_DEADLINE_MS", "3000");
+            answer(&command.output().unwrap())
+        };
+        inject();
+        let cache = lab.scratch.path().join("kgctx-home/cache/index");
+        let index =
+            fs::read_dir(cache).unwrap().flatten().find(|entry| entry.path().join("lock").exists());
+        let index = index.unwrap().path();
+        // Another process makes it, and takes long.
+        let lock = fs::File::open(index.join("lock")).unwrap();
+        lock.lock().unwrap();
+        fs::remove_file(index.join("index.db")).unwrap();
+        let answer = inject();
+        let (by, because) = source(&answer);
+        assert_eq!(by, "database", "{answer:#}");
+        assert!(
+            because.starts_with("there is no index yet, and memory.db is behind its notes: 1"),
+            "{because}"
+        );
+        let said = faults(&answer);
+        assert!(
+            said.contains(
+                "it was not ready in time; this is from memory.db: there is no index yet"
+            ),
+            "{said}"
+        );
+        assert!(text(&answer).contains("[[mast]]"), "{answer:#}");
+        lock.unlock().unwrap();
+        assert_eq!(source(&inject()).0, "index");
+        fs::remove_dir_all(lab.scratch.path().join("kgctx-home/cache")).unwrap();
+    }
+    assert!(lab.calls().is_empty());
 }
 
 #[test]
-fn without_a_database_the_program_is_asked_and_without_both_the_index() {
+fn without_a_database_the_index_is_asked() {
     let lab = Lab::without_maenifold();
-    check(&lab, &[], ("index", "there is no memory.db, and no maenifold"), "");
+    check(&lab, &[], ("index", "there is no memory.db"), "");
     lab.sync();
     fs::rename(lab.root().join("memory.db"), lab.scratch.path().join("elsewhere.db")).unwrap();
     let at = lab.scratch.path().join("elsewhere.db");
@@ -65,10 +117,10 @@ fn without_a_database_the_program_is_asked_and_without_both_the_index() {
     assert_eq!(source(&answer(&output)).0, "database");
     check(&lab, &["--source", "database"], ("index", "there is no "), "there is no ");
     lab.install();
-    // The program itself says that there is no database: the index does better.
     let answer = lab.inject(&[]);
     assert_eq!(source(&answer).0, "index");
     assert!(text(&answer).contains("[[mast]]"));
+    assert!(lab.calls().is_empty());
 }
 
 #[test]
@@ -190,7 +242,7 @@ fn the_choice_and_its_reason_can_be_read() {
     assert_eq!(line, "source database: memory.db knows all its notes as they are");
     let doctor = lab.command(&["doctor"]).output().unwrap();
     let doctor = String::from_utf8(doctor.stdout).unwrap();
-    let expect = "source    database: memory.db knows all its notes as they are";
+    let expect = "source     database: memory.db knows all its notes as they are";
     assert!(doctor.contains(expect), "{doctor}");
     // One that misbehaves is named in both.
     let mut command = lab.injection(&["--source", "cli"]);

@@ -7,6 +7,7 @@ use std::process::Command;
 use std::time::{Duration, Instant, SystemTime};
 
 use kgctx::core::context::found::{ConceptDetail, FoundConcept, FoundNote};
+use kgctx::core::context::rank::Ranking;
 use kgctx::core::note::concept::Concept;
 use kgctx::core::search::answer::{ContextAnswer, Match, RecentFilter, SearchHit};
 use kgctx::core::time::{Timespan, Timestamp};
@@ -76,7 +77,7 @@ fn details(maenifold: &Maenifold, concepts: &[&str]) -> BTreeMap<Concept, Concep
     let found =
         |name: &&str| FoundConcept { concept: Concept::parse(name).unwrap(), signals: Vec::new() };
     let ranked: Vec<FoundConcept> = concepts.iter().map(found).collect();
-    maenifold.memory().unwrap().details(&ranked, 5).unwrap()
+    maenifold.memory().unwrap().details(&ranked, Ranking::Frequency.expansion()).unwrap()
 }
 
 /// Puts all questions; what they answer does not matter.
@@ -92,7 +93,7 @@ fn ask_all(maenifold: &Maenifold) -> Result<(), String> {
     let found = recent.iter().flat_map(|note| note.concepts.clone());
     let ranked: Vec<FoundConcept> =
         found.map(|concept| FoundConcept { concept, signals: Vec::new() }).collect();
-    memory.details(&ranked, 5)?;
+    memory.details(&ranked, Ranking::Frequency.expansion())?;
     memory.is_unchanged();
     Ok(())
 }

@@ -1,12 +1,14 @@
 //! The program as a source: what it is asked, and what becomes of one that misbehaves.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::support::git;
 use crate::support::maenifold_lab::{self, HOUR, Lab, faults, part, source, text};
 
 const CLI: [&str; 2] = ["--source", "cli"];
@@ -176,29 +178,6 @@ fn whoever_is_killed_leaves_no_program_behind() {
 }
 
 #[test]
-fn by_itself_the_program_is_waited_for_half_of_the_time() {
-    let lab = Lab::new();
-    lab.note("newer.md", "# Newer\n\nThan the database.\n", HOUR);
-    let started = Instant::now();
-    let mut command = lab.injection(&[]);
-    command.env("STAND_IN", "hang").env_remove("KGCTX_DEADLINE_MS").env_remove("CLI_TIMEOUT");
-    let answer = maenifold_lab::answer(&command.output().unwrap());
-    let took = started.elapsed();
-    assert!(took <= Duration::from_millis(1_150), "{took:?}");
-    let (by, because) = source(&answer);
-    assert_eq!(by, "index");
-    assert!(because.starts_with("memory.db is behind its notes"), "{because}");
-    assert!(because.contains("did not answer within"), "{because}");
-    nobody_is_left(&lab);
-    // The next session does not wait for it again, unless it is told to.
-    let n_calls = lab.calls().len();
-    let answer = lab.inject_with("hang", &[]);
-    assert!(source(&answer).1.contains("failed less than an hour ago"), "{answer:#}");
-    assert_eq!((faults(&answer).as_str(), lab.calls().len()), ("", n_calls));
-    assert_eq!(source(&lab.inject(&CLI)).0, "cli");
-}
-
-#[test]
 fn the_calls_run_side_by_side() {
     let lab = Lab::new();
     // Other tests run beside this one: the best of five counts.
@@ -210,8 +189,116 @@ fn the_calls_run_side_by_side() {
         took
     });
     let best = took.min().unwrap();
-    assert!(best <= Duration::from_millis(3 * 200 + 100), "{best:?}");
+    let n_rounds = 1 + 5_usize.div_ceil(n_cores());
+    // One after the other, they would take seven rounds.
+    assert!(best <= Duration::from_millis((n_rounds as u64 + 1) * 200 + 100), "{best:?}");
     assert_eq!(lab.calls().len(), 5 * 7, "two questions, and five concepts");
+}
+
+fn n_cores() -> usize {
+    thread::available_parallelism().unwrap().get()
+}
+
+#[test]
+fn the_best_concepts_are_asked_first_and_no_more_at_once_than_there_are_cores() {
+    let lab = Lab::new();
+    let answer = lab.inject_with("BuildContext=slow:100", &CLI);
+    let concepts = part(text(&answer), "Related Concepts");
+    let best: Vec<&str> =
+        concepts[..5].iter().map(|line| &line[4..line.find("]]").unwrap()]).collect();
+    let log = fs::read_to_string(lab.log()).unwrap();
+    let (mut running, mut asked) = (Vec::new(), Vec::new());
+    for line in log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()) {
+        if line["tool"] == "BuildContext" {
+            running.push(line["pid"].clone());
+            asked.push(line["payload"]["conceptName"].as_str().unwrap().to_owned());
+        } else if line["ended_ms"].is_u64() {
+            running.retain(|pid| *pid != line["pid"]);
+        }
+        assert!(running.len() <= n_cores(), "{log}");
+    }
+    for (n, concept) in asked.iter().enumerate() {
+        // Those that start together may overtake each other.
+        let place = best.iter().position(|best| best == concept).unwrap();
+        assert!(place.abs_diff(n) < n_cores(), "{asked:?}, and not {best:?}");
+    }
+    assert_eq!(asked.len(), 5);
+}
+
+#[test]
+fn what_comes_too_late_is_the_indexs_and_no_fault() {
+    let lab = Lab::new();
+    let by_index = lab.inject(&["--source", "index"]);
+    let mut command = lab.injection(&CLI);
+    command.env("STAND_IN", "BuildContext=hang").env("CLI_TIMEOUT", "300");
+    let answer = maenifold_lab::answer(&command.output().unwrap());
+    let (by, because) = source(&answer);
+    assert_eq!((by, faults(&answer).as_str()), ("cli", ""), "{answer:#}");
+    assert!(
+        because.starts_with("--source says so; the index adds to it: BuildContext: "),
+        "{because}"
+    );
+    assert!(because.ends_with("(5 of 5 concepts)"), "{because}");
+    let graph = part(text(&answer), "Graph Connections");
+    assert_eq!((graph.len(), &graph), (5, &part(text(&by_index), "Graph Connections")));
+    nobody_is_left(&lab);
+}
+
+/// How much longer than its processor time a program takes here, because others want the cores as well.
+fn load(lab: &Lab) -> f64 {
+    let cost = Duration::from_millis(200);
+    let start = || {
+        let mut command = Command::new(lab.scratch.path().join("bin/maenifold"));
+        command.args(["--tool", "GetConfig", "--payload", "{}"]).env_clear();
+        command.env("HOME", lab.scratch.home()).env("STAND_IN", "costs").stdout(Stdio::null());
+        command.spawn().unwrap()
+    };
+    let started = Instant::now();
+    let both = [start(), start()];
+    both.into_iter().for_each(|mut child| assert!(child.wait().unwrap().success()));
+    (started.elapsed().as_secs_f64() / cost.as_secs_f64()).max(1.0)
+}
+
+/// Each of the five best concepts has ten relations of 64 notes, which takes 0.9 s of processor time. All five calls at
+/// once, on two cores, would take longer than the deadline.
+#[test]
+fn at_real_costs_the_best_concepts_arrive_within_the_deadline() {
+    let lab = Lab::new();
+    let crew: String = (1..=10).map(|n| format!("[[a{n:02}]] ")).collect();
+    for n in 0..64 {
+        lab.note(&format!("crew/n{n}.md"), &format!("# N{n}\n\n{crew} [[ghost]]\n"), 600 + n);
+    }
+    lab.sync();
+    for n in 0..64 {
+        // What left a note stays in maenifold's graph: that is how its answers are told from the index's.
+        lab.note(&format!("crew/n{n}.md"), &format!("# N{n}\n\n{crew}\n"), 600 + n);
+    }
+    lab.inject(&["--source", "index"]);
+    let mut arrived = Vec::new();
+    // Other tests run beside this one, so the deadline is that of a machine which has nothing else to do, and the best of
+    // twelve counts.
+    for _ in 0..12 {
+        let deadline = Duration::from_secs(2).mul_f64(load(&lab));
+        let mut command = lab.injection(&CLI);
+        command.env("STAND_IN", "costs").env_remove("CLI_TIMEOUT");
+        command.env("KGCTX_DEADLINE_MS", deadline.as_millis().to_string());
+        let started = Instant::now();
+        let answer = maenifold_lab::answer(&command.output().unwrap());
+        let took = started.elapsed();
+        assert!(took <= deadline + Duration::from_millis(50), "{took:?}, and not {deadline:?}");
+        nobody_is_left(&lab);
+        if source(&answer).0 != "cli" {
+            continue;
+        }
+        assert_eq!(faults(&answer), "");
+        let graph = part(text(&answer), "Graph Connections");
+        assert_eq!(graph.len(), 5, "{graph:#?}");
+        arrived = graph.iter().map(|line| line.contains("[[ghost]]")).collect();
+        if arrived[..2] == [true, true] {
+            return;
+        }
+    }
+    panic!("{arrived:?}");
 }
 
 #[test]
@@ -320,6 +407,24 @@ fn other_notes_come_along() {
             "{source_flag:?}: {said}"
         );
     }
+}
+
+#[test]
+fn a_slow_git_does_not_shut_the_program_out() {
+    let lab = Lab::new();
+    let text_of_note = "# Anchor\n\nThe [[Anchor]] of zephyr, by the [[Keel]].\n";
+    lab.scratch.write("zephyr/docs/anchor.md", text_of_note);
+    let zephyr = lab.scratch.path().join("zephyr");
+    git(&zephyr, &["add", "--all"]);
+    git(&zephyr, &["commit", "-q", "-m", "notes"]);
+    let slow_git = lab.scratch.write("bin/git", "#!/bin/sh\nexec sleep 15\n");
+    fs::set_permissions(slow_git, fs::Permissions::from_mode(0o755)).unwrap();
+    let started = Instant::now();
+    let answer = lab.inject(&["--source", "cli"]);
+    assert!(started.elapsed() < Duration::from_secs(12), "{:?}", started.elapsed());
+    assert_eq!(source(&answer).0, "cli", "{answer}");
+    let said = text(&answer);
+    assert!(said.contains("[[anchor]]") && said.contains("[[mast]]"), "{said}");
 }
 
 #[test]

@@ -17,6 +17,11 @@ fn evil() -> Scratch {
         format!("# Ti{EVIL}tle zeph\n\n[[a{EVIL}b]] [[c]] zeph\n"),
     );
     scratch.write(&format!("{top}/AGENTS.md"), format!("[a]({EVIL}.md)\n"));
+    for folder in ["todo", "doing"] {
+        let queue = format!("{top}/.spx/sessions/{folder}");
+        scratch.write(&format!("{queue}/{EVIL}.md"), format!("# {EVIL}\n"));
+        scratch.write(&format!("{queue}/empty{EVIL}.md"), "");
+    }
     git(&scratch.path().join(&top), &["init", "-q"]);
     scratch.write(
         "kgctx-home/config.toml",
@@ -84,6 +89,10 @@ fn no_command_prints_the_control_characters_of_others() {
         &["handoff", "log"],
         &["handoff", "log", "--json"],
         &["handoff", "import", EVIL],
+        &["handoff", "import", "--from", "spx", "--dry-run"],
+        &["handoff", "import", "--from", "spx", "--json", "--dry-run"],
+        &["handoff", "import", "--from", "spx"],
+        &["handoff", "import", "--from", "amplifier"],
         &["handoff", "pickup", EVIL],
         &["handoff", "reconcile"],
         &[EVIL],

@@ -94,11 +94,6 @@ fn a_worktree_is_its_main_repository() {
             "is a worktree of the git repository"
         )
     );
-    // Its notes are the main repository's too.
-    scratch.write("app/docs/a.md", "[[main]]");
-    scratch.write("elsewhere/app-fix/docs/a.md", "[[other]]");
-    let answer = scratch.json(["--dir", "elsewhere/app-fix", "search", "main", "--json"]);
-    assert_eq!(answer["results"][0]["uri"], "memory://docs/a");
 }
 
 #[test]

@@ -17,6 +17,8 @@ const STDERR_BYTES: usize = 1024 * 1024;
 pub(crate) enum Mischief {
     /// Never answers, and has a child that never does, and holds the same pipe.
     Hang,
+    /// Takes as much processor time as the real one.
+    Costs,
     /// Answers after so many milliseconds.
     Slow(u64),
     /// Answers with one byte every so many milliseconds.
@@ -69,6 +71,7 @@ impl Mischief {
         let (name, number) = name.split_once(':').unwrap_or((name, ""));
         Some(match name {
             "hang" => Mischief::Hang,
+            "costs" => Mischief::Costs,
             "slow" => Mischief::Slow(number.parse().ok()?),
             "drip" => Mischief::Drip(number.parse().ok()?),
             "flood" => Mischief::Flood,

@@ -1,10 +1,15 @@
 //! Ranks by frequency: the concepts that most found notes mention come first; names break ties.
 
-use super::{Evidence, Method, Ranked};
+use super::{Evidence, Expansion, Method, Ranked};
 use crate::core::context::found::{Found, FoundNote};
 
-pub(super) const METHOD: Method =
-    Method { description: "by frequency", n_concepts: 256, n_expanded: 5, speaks, order };
+pub(super) const METHOD: Method = Method {
+    description: "by frequency",
+    n_concepts: 256,
+    expansion: Expansion { n_concepts: 5, n_neighbours: 10 },
+    speaks,
+    order,
+};
 
 fn speaks(found: &Found) -> Vec<&FoundNote> {
     found.search.iter().chain(&found.recent).collect()

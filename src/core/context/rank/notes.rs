@@ -3,12 +3,17 @@
 
 use std::collections::BTreeSet;
 
-use super::{Evidence, Method, Ranked};
+use super::{Evidence, Expansion, Method, Ranked};
 use crate::core::context::found::{Found, FoundNote, RankedNote, SPEAKING, Signal};
 use crate::core::quote::passage::Passage;
 
-pub(super) const METHOD: Method =
-    Method { description: "by relevance", n_concepts: 12, n_expanded: 8, speaks, order };
+pub(super) const METHOD: Method = Method {
+    description: "by relevance",
+    n_concepts: 12,
+    expansion: Expansion { n_concepts: 8, n_neighbours: 6 },
+    speaks,
+    order,
+};
 
 /// How much a note gains that a search for the project's name finds, in thousandths.
 const NAMED: i64 = 500;

@@ -25,6 +25,7 @@ fn left(hour: i64, occasion: Occasion) -> HandoffRecord {
 #[derive(Default)]
 struct Known {
     waiting: Option<HandoffRecord>,
+    own: Option<HandoffRecord>,
     superseded: Vec<HandoffRecord>,
     newest: Option<HandoffRecord>,
     received: Vec<HandoffRecord>,
@@ -36,6 +37,10 @@ impl ChoiceFacts for Known {
 
     fn last_received(&self) -> Result<Option<HandoffRecord>, Infallible> {
         Ok(self.received.last().cloned())
+    }
+
+    fn left_by_itself(&self) -> Result<Option<HandoffRecord>, Infallible> {
+        Ok(self.own.clone())
     }
 
     fn has_received(&self, id: &HandoffId) -> Result<bool, Infallible> {
@@ -73,9 +78,22 @@ fn check_query(
     unusable: &[HandoffId],
     expect: &str,
 ) {
+    check_choice(&asked(session, request, hour, unusable), known, expect);
+}
+
+fn asked<'a>(
+    session: &'a str,
+    request: HandoffRequest,
+    hour: i64,
+    unusable: &'a [HandoffId],
+) -> HandoffQuery<'a> {
     let (scope, max_age, now_ms) = ("p-1", Timespan::from_hours(48), hour * HOUR_MS);
-    let query = HandoffQuery { scope, session, request, max_age, now_ms, unusable };
-    let Ok(choice) = choose(&query, known);
+    HandoffQuery { scope, session, request, is_scripted: false, max_age, now_ms, unusable }
+}
+
+#[track_caller]
+fn check_choice(query: &HandoffQuery<'_>, known: &Known, expect: &str) {
+    let Ok(choice) = choose(query, known);
     let hour = |record: &HandoffRecord| record.created.milliseconds() / HOUR_MS;
     let chosen = match &choice {
         HandoffChoice::Given(record) => format!("given {}", hour(record)),
@@ -83,6 +101,7 @@ fn check_query(
         HandoffChoice::TooOld(record) => format!("too old {}", hour(record)),
         HandoffChoice::Withheld(record) => format!("withheld {}", hour(record)),
         HandoffChoice::Misdated(record) => format!("misdated {}", hour(record)),
+        HandoffChoice::NotAddressed(record) => format!("not addressed {}", hour(record)),
         HandoffChoice::Nothing => "nothing".to_owned(),
     };
     assert_eq!(chosen, expect);
@@ -95,6 +114,35 @@ fn check(known: &Known, hour: i64, expect: &str) {
 
 fn waits(record: HandoffRecord) -> Known {
     Known { waiting: Some(record), ..Known::default() }
+}
+
+#[test]
+fn a_scripted_session_is_given_what_was_left_for_any() {
+    use Audience::{Any, Interactive};
+    use HandoffRequest::{Again, First, Since};
+    let hour = 10;
+    let left = |audience, occasion| HandoffRecord { audience, ..left(hour, occasion) };
+    let check = |request, known: &Known, now, expect: &str| {
+        let query = HandoffQuery { is_scripted: true, ..asked("s", request, now, &[]) };
+        check_choice(&query, known, expect);
+    };
+    for occasion in [Occasion::Manual, Occasion::Bye, Occasion::End, Occasion::Auto] {
+        check(First, &waits(left(Interactive, occasion.clone())), 11, "not addressed 10");
+        check(First, &waits(left(Any, occasion.clone())), 11, "given 10");
+        check(Since(0), &waits(left(Interactive, occasion.clone())), 11, "not addressed 10");
+        check(Since(0), &waits(left(Any, occasion)), 11, "given 10");
+    }
+    // It neither ends the time of what was left for a person, nor learns that this is over.
+    check(First, &waits(left(Interactive, Occasion::Auto)), 1_000, "not addressed 10");
+    check(First, &waits(left(Any, Occasion::Auto)), 1_000, "too old 10");
+    for (audience, expect) in [(Interactive, "nothing"), (Any, "too old 10")] {
+        let expired = HandoffRecord { status: Status::Expired, ..left(audience, Occasion::Auto) };
+        let known = Known { newest: Some(expired), ..Known::default() };
+        check(First, &known, 1_000, expect);
+    }
+    // What it had before, it sees again.
+    let had = left(Interactive, Occasion::Manual);
+    check(Again, &Known { received: vec![had], ..Known::default() }, 11, "again 10");
 }
 
 #[test]
@@ -127,6 +175,29 @@ fn after_a_compaction_a_session_gets_what_it_had_and_nothing_new() {
     check_for("s", HandoffRequest::Again, &known, 11, "again 9");
     check_for("s", HandoffRequest::Since(9 * HOUR_MS), &known, 11, "given 10");
     check_for("s", HandoffRequest::Since(10 * HOUR_MS), &known, 11, "nothing");
+}
+
+#[test]
+fn a_1_35_after_a_compaction_a_session_gets_what_it_left_before_it() {
+    //
+    use HandoffRequest::{Again, First, Since};
+    let left_by_itself = |record: HandoffRecord| Known {
+        own: Some(record),
+        received: vec![left(9, Occasion::Manual)],
+        ..Known::default()
+    };
+    let auto = left_by_itself(left(10, Occasion::Auto));
+    check_for("author", Again, &auto, 11, "given 10");
+    check_for("author", First, &auto, 11, "again 9");
+    check_for("author", Since(0), &auto, 11, "nothing");
+    check_for("author", Again, &auto, 13, "again 9");
+    check_for("author", Again, &auto, 9, "again 9");
+    let id = auto.own.as_ref().unwrap().id.clone();
+    check_query("author", Again, &auto, 11, &[id], "again 9");
+    // One that another took the place of is shown, and what was left on purpose waits on.
+    let behind = HandoffRecord { status: Status::Cleared, ..left(10, Occasion::Auto) };
+    check_for("author", Again, &left_by_itself(behind), 11, "again 10");
+    check_for("author", Again, &left_by_itself(left(10, Occasion::Manual)), 11, "again 10");
 }
 
 #[test]

@@ -7,11 +7,11 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::{Map, Value, json};
 
-use crate::core::handoff::{Consume, Head, Kind, Priority};
+use crate::core::handoff::{Audience, Consume, Head, Kind, Priority};
 use crate::core::named::Named;
 
 /// Keys that hold one text.
-pub(super) const TEXTS: [&str; 14] = [
+pub(super) const TEXTS: [&str; 15] = [
     "id",
     "kind",
     "type",
@@ -20,6 +20,7 @@ pub(super) const TEXTS: [&str; 14] = [
     "created_at",
     "expires_at",
     "consume",
+    "audience",
     "priority",
     "goal",
     "next_step",
@@ -127,6 +128,7 @@ fn fitting(name: &str, key: &str, value: Value, complaints: &mut Vec<String>) ->
             match name {
                 "kind" => unknown(Kind::names()),
                 "consume" => unknown(Consume::names()),
+                "audience" => unknown(Audience::names()),
                 "priority" => unknown(Priority::names()),
                 _ => format!(
                     "{key} is {text:?}, which is no time; write it like 2026-01-31T12:00:00Z"
@@ -174,6 +176,7 @@ mod tests {
         let text = |key: &str| match key {
             "kind" => "task",
             "consume" => "sticky",
+            "audience" => "any",
             "priority" => "high",
             "type" => "manual",
             key if key.ends_with("_at") => "2026-01-31T12:00:00Z",

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::*;
-use crate::core::handoff::{Consume, Document, Head, Kind, Occasion, Priority};
+use crate::core::handoff::{Audience, Consume, Document, Head, Kind, Occasion, Priority};
 use crate::core::time::Timestamp;
 
 /// Text that YAML tends to misread.
@@ -103,45 +103,54 @@ fn head() -> impl Strategy<Value = Head> {
     });
     let kind = prop::sample::select(vec![Kind::Session, Kind::Task]);
     let consume = prop::option::of(prop::sample::select(vec![Consume::Once, Consume::Sticky]));
+    let audience =
+        prop::option::of(prop::sample::select(vec![Audience::Interactive, Audience::Any]));
     let priority = prop::sample::select(vec![Priority::High, Priority::Medium, Priority::Low]);
     let texts = (maybe(), maybe(), maybe(), maybe(), maybe(), maybe(), maybe(), maybe(), maybe());
-    (texts, (time(), time(), kind, consume, priority), (list(), list(), list(), list(), other))
-        .prop_map(|(texts, (created_at, expires_at, kind, consume, priority), lists)| {
-            let (
-                id,
-                occasion,
-                channel,
-                session_id,
-                goal,
-                next_step,
-                git_ref,
-                working_dir,
-                source_id,
-            ) = texts;
-            let (tags, specs, files, files_changed, other) = lists;
-            let occasion = occasion.map(Occasion::from);
-            Head {
-                id,
-                kind,
-                occasion,
-                channel,
-                session_id,
-                created_at,
-                expires_at,
-                consume,
-                priority,
-                goal,
-                next_step,
-                git_ref,
-                working_dir,
-                source_id,
-                tags,
-                specs,
-                files,
-                files_changed,
-                other,
-            }
-        })
+    (
+        texts,
+        (time(), time(), kind, consume, audience, priority),
+        (list(), list(), list(), list(), other),
+    )
+        .prop_map(
+            |(texts, (created_at, expires_at, kind, consume, audience, priority), lists)| {
+                let (
+                    id,
+                    occasion,
+                    channel,
+                    session_id,
+                    goal,
+                    next_step,
+                    git_ref,
+                    working_dir,
+                    source_id,
+                ) = texts;
+                let (tags, specs, files, files_changed, other) = lists;
+                let occasion = occasion.map(Occasion::from);
+                Head {
+                    id,
+                    kind,
+                    occasion,
+                    channel,
+                    session_id,
+                    created_at,
+                    expires_at,
+                    consume,
+                    audience,
+                    priority,
+                    goal,
+                    next_step,
+                    git_ref,
+                    working_dir,
+                    source_id,
+                    tags,
+                    specs,
+                    files,
+                    files_changed,
+                    other,
+                }
+            },
+        )
 }
 
 proptest! {
@@ -152,7 +161,7 @@ proptest! {
         // P-3.7
         let document = Document { head, body };
         let read = read(write(&document).as_bytes()).unwrap();
-        prop_assert_eq!(read, Read { document, warnings: Vec::new(), is_raw: false });
+        prop_assert_eq!((read.document, read.warnings, read.is_raw), (document, Vec::new(), false));
     }
 
     #[test]

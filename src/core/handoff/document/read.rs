@@ -11,6 +11,7 @@ use thiserror::Error;
 
 use super::comments;
 use super::header::{self, Entries};
+use crate::core::handoff::tool::Tool;
 use crate::core::handoff::{Document, Head};
 use crate::core::note::front_matter;
 
@@ -24,6 +25,10 @@ pub struct Read {
     pub warnings: Vec<String>,
     /// Whether there is no readable head, so that the whole text is the body.
     pub is_raw: bool,
+    /// Which other program wrote it, if that can be told.
+    pub tool: Option<Tool>,
+    /// Whether it says for whom it is.
+    pub has_kind: bool,
 }
 
 impl Read {
@@ -46,22 +51,28 @@ pub fn read(bytes: &[u8]) -> Result<Read, NotText> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let raw = |warnings| {
         let document = Document { head: Head::default(), body: text.to_owned() };
-        Read { document, warnings, is_raw: true }
+        Read { document, warnings, is_raw: true, tool: None, has_kind: false }
     };
-    let with_head = |pairs, body: &str| {
+    let with_head = |pairs: Vec<(String, Value)>, body: &str, tool: Option<Tool>| {
+        let has_kind = pairs.iter().any(|(key, _)| key == "kind");
         let (head, warnings) = header::head_of(pairs);
-        Read { document: Document { head, body: body.to_owned() }, warnings, is_raw: false }
+        let document = Document { head, body: body.to_owned() };
+        Read { document, warnings, is_raw: false, tool, has_kind }
     };
     Ok(match front_matter::split(text) {
         (Some(yaml), body) => match pairs(yaml) {
-            Ok(pairs) => with_head(pairs, body),
+            Ok(pairs) => {
+                let keys: Vec<&str> = pairs.iter().map(|(key, _)| key.as_str()).collect();
+                let tool = Tool::of_keys(&keys);
+                with_head(pairs, body, tool)
+            }
             Err(error) => raw(vec![format!("the front matter cannot be read: {error}")]),
         },
         (None, _) if is_opened(text) => {
             raw(vec!["the front matter does not end: it has no second line ---".to_owned()])
         }
         (None, _) => match comments::split(text) {
-            Some((pairs, body)) => with_head(pairs, body),
+            Some((pairs, body)) => with_head(pairs, body, Some(Tool::ClaudeAutoHandoff)),
             None => raw(Vec::new()),
         },
     })

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::core::handoff::{Consume, Document, Head, Kind, Occasion, Priority};
+use crate::core::handoff::{Audience, Consume, Document, Head, Kind, Occasion, Priority};
 use crate::core::time::Timestamp;
 
 #[track_caller]
@@ -35,7 +35,7 @@ fn p_3_2_every_key_is_read_and_unknown_ones_are_kept_in_their_order() {
     // P-3.2
     let document = good(
         "---\nid: HO-1\nkind: task\ntype: later\nchannel: c\nsession_id: s\ncreated_at: 2026-01-31T12:00:00Z\n\
-         expires_at: 2026-01-31T14:00:00+02:00\nconsume: sticky\npriority: high\ngoal: g\nzebra: 1\nnext_step: n\n\
+         expires_at: 2026-01-31T14:00:00+02:00\nconsume: sticky\naudience: any\npriority: high\ngoal: g\nzebra: 1\nnext_step: n\n\
          git_ref: r\nworking_dir: /w\nsource_id: o\ntags: [a, b]\nspecs: [c]\nfiles: [d]\nfiles_changed: [e]\n\
          apple: {x: [1, null, 1.5, yes]}\n---\nbody",
     );
@@ -49,6 +49,7 @@ fn p_3_2_every_key_is_read_and_unknown_ones_are_kept_in_their_order() {
         created_at: noon,
         expires_at: noon,
         consume: Some(Consume::Sticky),
+        audience: Some(Audience::Any),
         priority: Priority::High,
         goal: some("g"),
         next_step: some("n"),

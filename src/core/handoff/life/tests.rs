@@ -39,19 +39,19 @@ fn of_two_the_one_with_the_better_right_waits() {
         (Status::Draft, (Manual, old), (Manual, new), new, false),
         (Status::Claimed, (Manual, new), (Manual, old), new, true),
         (Status::Claimed, (Manual, old), (Manual, new), new, false),
-        // The end of a session yields to a deliberate handoff, but not to an automatic one.
+        // The end of a session yields to a deliberate handoff, and to what another session needs after a compaction.
         (Status::Draft, (End, new), (Manual, old), new, false),
         (Status::Draft, (End, new), (Bye, old), new, false),
         (Status::Draft, (End, new), (Rotation, old), new, false),
-        (Status::Draft, (End, new), (Auto, old), new, true),
+        (Status::Draft, (End, new), (Auto, old), new, false),
         (Status::Draft, (End, new), (End, old), new, true),
         // A handoff that is given back supersedes the end of a session that was written meanwhile.
         (Status::Claimed, (Manual, old), (End, new), new, true),
-        (Status::Claimed, (Auto, old), (End, new), new, false),
+        (Status::Claimed, (Auto, old), (End, new), new, true),
         (Status::Claimed, (End, new), (Manual, old), new, true),
         // A date in the future does not block later handoffs.
         (Status::Draft, (Manual, old), (Manual, later), old, true),
-        (Status::Claimed, (Manual, old), (Manual, later), old, false),
+        (Status::Claimed, (Manual, old), (Manual, later), old, true),
     ] {
         let handoff = record(own.0.clone(), status.clone(), own.1);
         let waiting = record(other.0.clone(), Status::Active, other.1);
@@ -83,8 +83,8 @@ fn of_two_the_one_with_the_better_right_waits() {
 #[test]
 fn each_status_allows_some_events() {
     use HandoffEvent::{
-        Abandoned, Archived, Condemned, Delivered, GivenBack, Offered, PickedUp, Recovered,
-        Removed, TooOld, Written,
+        Abandoned, Archived, Condemned, Delivered, GivenAgain, GivenBack, Offered, PickedUp,
+        Recovered, Removed, TooOld, Written,
     };
     let held = Delivered { is_held: true, is_new: false };
     let known = Delivered { is_held: false, is_new: false };
@@ -103,28 +103,44 @@ fn each_status_allows_some_events() {
         Archived("r"),
         Condemned,
         Removed("r"),
+        GivenAgain("r"),
     ];
     let gone = "gone";
     for (status, expect) in [
         (
             "draft",
-            ["active", gone, "cleared", "claimed", "", "draft", "", "", "", "", "cleared", "", ""],
+            [
+                "active", gone, "cleared", "claimed", "", "draft", "", "", "", "", "cleared", "",
+                "", "",
+            ],
         ),
         (
             "active",
-            ["", "", "", "claimed", "", "active", "", "claimed", "", "expired", "cleared", "", ""],
+            [
+                "", "", "", "claimed", "", "active", "", "claimed", "", "expired", "cleared", "",
+                "", "",
+            ],
         ),
         (
             "claimed",
-            ["", "", "", "claimed", "consumed", "claimed", "", "", "active", "", "cleared", "", ""],
+            [
+                "", "", "", "claimed", "consumed", "claimed", "", "", "active", "", "cleared", "",
+                "", "",
+            ],
         ),
-        ("consumed", ["", "", "", "claimed", "", "consumed", "", "", "", "", "", "consumed", gone]),
+        (
+            "consumed",
+            ["", "", "", "claimed", "", "consumed", "", "", "", "", "", "consumed", gone, "active"],
+        ),
         (
             "expired",
-            ["", "", "", "claimed", "", "expired", "", "claimed", "", "", "", "cleared", gone],
+            ["", "", "", "claimed", "", "expired", "", "claimed", "", "", "", "cleared", gone, ""],
         ),
-        ("cleared", ["", "", "", "claimed", "", "cleared", "", "", "", "", "", "cleared", gone]),
-        ("later", ["", "", "", "claimed", "", "later", "", "", "", "", "cleared", "", ""]),
+        (
+            "cleared",
+            ["", "", "", "claimed", "", "cleared", "", "", "", "", "", "cleared", gone, ""],
+        ),
+        ("later", ["", "", "", "claimed", "", "later", "", "", "", "", "cleared", "", "", ""]),
     ] {
         let handoff = record(Occasion::Manual, Status::from(status.to_owned()), 0);
         let actor = actor(Some("s"), 7);
@@ -154,6 +170,33 @@ fn each_status_allows_some_events() {
         HandoffRecord { consume: Consume::Sticky, ..record(Occasion::End, Status::Active, 0) };
     let actor = actor(None, 0);
     assert!(step(&sticky, Offered, &StepFacts { actor: &actor, pid: 1, waiting: None }).is_empty());
+}
+
+#[test]
+fn what_a_session_was_given_waits_again_unless_another_has_its_place() {
+    use Occasion::{End, Manual};
+    let (old, new) = (MINUTE_MS, 2 * MINUTE_MS);
+    let actor = actor(None, new);
+    for (own, other, is_allowed) in [
+        ((Manual, old), None, true),
+        ((Manual, new), Some((Manual, old)), true),
+        ((Manual, old), Some((Manual, new)), false),
+        ((Manual, old), Some((End, new)), true),
+        ((End, old), Some((Manual, new)), false),
+    ] {
+        let told = format!("{own:?} {other:?}");
+        let given = record(own.0, Status::Consumed, own.1);
+        let waiting = other.map(|(occasion, at)| record(occasion, Status::Active, at));
+        let facts = StepFacts { actor: &actor, pid: 1, waiting: waiting.as_ref() };
+        let changes = step(&given, HandoffEvent::GivenAgain("r"), &facts);
+        let n_changes = if is_allowed { 1 + usize::from(waiting.is_some()) } else { 0 };
+        assert_eq!(changes.len(), n_changes, "{told}");
+        let last = changes.last().map(|change| (&change.record.id, &change.record.status));
+        assert_eq!(last, is_allowed.then_some((&given.id, &Status::Active)), "{told}");
+        // Not while it is being removed.
+        let condemned = HandoffRecord { reason: Some(CONDEMNED.to_owned()), ..given };
+        assert!(step(&condemned, HandoffEvent::GivenAgain("r"), &facts).is_empty(), "{told}");
+    }
 }
 
 /// The actions of people, sessions and processes, in any order.
@@ -203,6 +246,7 @@ fn actions() -> impl Strategy<Value = Action> {
         HandoffEvent::Recovered,
         HandoffEvent::PickedUp,
         HandoffEvent::GivenBack("released"),
+        HandoffEvent::GivenAgain("released"),
         HandoffEvent::TooOld,
         HandoffEvent::Archived("archived"),
         HandoffEvent::Condemned,
@@ -259,6 +303,25 @@ impl ChoiceFacts for Asked<'_> {
         let last = had.find(|(session, _)| session == self.query.session);
         let record = |id: &HandoffId| self.world.records.iter().find(|record| record.id == *id);
         Ok(last.and_then(|(_, id)| record(id)).cloned())
+    }
+
+    fn left_by_itself(&self) -> Result<Option<HandoffRecord>, Infallible> {
+        let superseded = Some(SUPERSEDED.to_owned());
+        let is_own = |record: &HandoffRecord| {
+            let is_left = match record.status {
+                Status::Active => true,
+                Status::Cleared => record.reason == superseded && record.occasion == Occasion::Auto,
+                _ => false,
+            };
+            let had = (self.query.session.to_owned(), record.id.clone());
+            record.session.as_deref() == Some(self.query.session)
+                && record.occasion != Occasion::End
+                && is_left
+                && !self.world.receivers.contains(&had)
+        };
+        let mut own = self.newest_with(is_own);
+        own.sort_by_key(|record| record.status != Status::Active);
+        Ok(own.into_iter().next())
     }
 
     fn has_received(&self, id: &HandoffId) -> Result<bool, Infallible> {
@@ -350,13 +413,18 @@ impl World {
         let request =
             [HandoffRequest::First, HandoffRequest::Again, HandoffRequest::Since(i64::MIN)][wants];
         let (max_age, now_ms) = (Timespan::DAY, self.now_ms);
-        let query = HandoffQuery { scope, session, request, max_age, now_ms, unusable: &[] };
+        let (is_scripted, unusable) = (false, &[][..]);
+        let query =
+            HandoffQuery { scope, session, request, is_scripted, max_age, now_ms, unusable };
         let Ok(choice) = choose(&query, &Asked { world: self, query: &query, has_company });
         let given = match choice {
             HandoffChoice::Given(given) => {
                 assert_eq!(given.status, Status::Active, "only what waits is given");
                 assert!(!self.receivers.contains(&(session.to_owned(), given.id.clone())));
-                assert!(given.session.as_deref() != Some(session), "never to its author");
+                // To its author only what that left for itself before a compaction.
+                let is_for_itself =
+                    given.occasion == Occasion::Auto && matches!(request, HandoffRequest::Again);
+                assert!(given.session.as_deref() != Some(session) || is_for_itself);
                 self.apply(&given, HandoffEvent::Offered, Some(session));
                 given
             }
@@ -434,6 +502,46 @@ impl World {
             assert!(lines.count() >= usize::from(is_changed), "{id} changed without a line");
         }
         self.check_log();
+    }
+}
+
+#[test]
+fn what_a_hook_wrote_gives_way_to_what_was_left_on_purpose_or_is_still_needed() {
+    use Occasion::{Auto, Bye, End, Manual, Rotation};
+    let left = |occasion: &Occasion, session: &str, minute: i64| {
+        let created = Timestamp::from_milliseconds(minute * MINUTE_MS);
+        let mut head = Head { occasion: Some(occasion.clone()), ..Head::default() };
+        head.session_id = Some(session.to_owned());
+        head.expires_at = head.end_of_lifetime(created);
+        let actor = actor(None, minute * MINUTE_MS);
+        let facts = StepFacts { actor: &actor, pid: 1, waiting: None };
+        let id = HandoffId::new(created, Some(session), 1);
+        let home = Home { scope: "p-1", channel: "p" };
+        draft(id, &home, &head, created, None, &facts).record
+    };
+    for (new, old, author, minute, takes_place) in [
+        (End, Manual, "s", 1, false),
+        (End, Bye, "t", 1, false),
+        (End, Rotation, "t", 1, false),
+        (Auto, Manual, "s", 1, false),
+        (Auto, Manual, "t", 1, false),
+        (Auto, End, "t", 1, true),
+        (Auto, Auto, "s", 1, true),
+        (End, End, "t", 1, true),
+        (End, Auto, "s", 1, true),
+        (End, Auto, "t", 1, false),
+        (End, Auto, "t", 120, false),
+        (End, Auto, "t", 121, true),
+        (Manual, Manual, "t", 1, true),
+        (Manual, Auto, "t", 1, true),
+    ] {
+        let waiting = HandoffRecord { status: Status::Active, ..left(&old, author, 0) };
+        let actor = actor(None, minute * MINUTE_MS);
+        let facts = StepFacts { actor: &actor, pid: 1, waiting: Some(&waiting) };
+        let changes = step(&left(&new, "s", minute), HandoffEvent::Written, &facts);
+        let status = changes.last().map(|change| change.record.status.clone());
+        let expected = if takes_place { Status::Active } else { Status::Cleared };
+        assert_eq!(status, Some(expected), "{new} of s after {old} of {author}, at {minute}");
     }
 }
 

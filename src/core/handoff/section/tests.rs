@@ -8,6 +8,7 @@ fn handoff(body: &str) -> Handoff {
         facts: vec!["Channel: c".to_owned()],
         body: body.to_owned(),
         remark: "*Done.*".to_owned(),
+        tasks: None,
         files: Vec::new(),
     }
 }
@@ -81,4 +82,26 @@ fn files_are_whole_or_cut_by_line_or_named() {
     for room in 0..500 {
         assert!(shown(room).is_none_or(|text| text.chars().count() <= room), "{room}");
     }
+}
+
+#[test]
+fn the_line_about_tasks_gives_way_to_the_handoff() {
+    let body = "# Goal\nShip.\n\n## Next\nTest.";
+    let line = "[1 task waits]";
+    let section = HandoffSection::Handoff(Box::new(handoff(body))).with_tasks(line.to_owned());
+    let cut_with_line = |room| render(&section, Budget { tokens: room, chars: None }, measure);
+    let n_whole = (1..).find(|room| cut(body, *room).is_some_and(|text| text.contains("Test.")));
+    let n_whole = n_whole.unwrap();
+    for room in 1..n_whole + 100 {
+        let without = cut(body, room);
+        match cut_with_line(room) {
+            Some(text) if text.contains(line) => {
+                assert!(measure(&text).tokens <= room, "{room}: {text}");
+                assert_eq!(Some(text.replace(&format!("{line}\n"), "")), without, "{room}");
+            }
+            text => assert_eq!(text, without, "{room}: it takes no room from the handoff"),
+        }
+    }
+    let all = cut_with_line(n_whole + 100).unwrap();
+    assert!(all.ends_with("*Done.*\n[1 task waits]\n\n"), "{all}");
 }

@@ -22,8 +22,9 @@ fn kind(text: &str, path: &str, style: LinkStyle) -> Option<ReferenceKind> {
 fn references_of(text: &str, style: LinkStyle) -> References {
     let Parts { yaml, properties, body } = Parts::of(text, style);
     let note = markdown::parse(text, "", style, Remarks::default());
-    let (lines, tags) = (&body_lines(&body), &note.tags);
-    references(&Referring { style, folder: "docs/guide", yaml, properties, tags, lines })
+    let (lines, tags, description) = (&body_lines(&body), &note.tags, &*note.description);
+    let folder = "docs/guide";
+    references(&Referring { style, folder, yaml, properties, tags, description, lines })
 }
 
 #[test]
@@ -73,6 +74,8 @@ fn front_matter_refers_to_notes() {
         assert_eq!(refers(&text, "docs/guide/auth.md"), Some(ReferenceKind::Link), "{yaml}");
     }
     assert_eq!(refers("---\ntitle: auth\n---\n", "docs/guide/auth.md"), None);
+    let described = "---\ndescription: more than auth-flow says\n---\n";
+    assert_eq!(refers(described, "auth-flow.md"), Some(ReferenceKind::Mention));
 }
 
 #[test]

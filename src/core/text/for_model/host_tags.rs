@@ -4,6 +4,7 @@
 //! `<`. Entities (`&lt;`) would be decoded when the text is rendered. Other tags stay: notes are full of HTML and
 //! generics. An ambiguous one (`List<User>`) counts as the tag.
 
+use std::borrow::Cow;
 use std::iter;
 use std::ops::Range;
 
@@ -30,24 +31,32 @@ const LONGEST_TAG: usize = 512;
 const SPEAKERS: &[&str] = &["Human", "Assistant", "System"];
 
 /// Returns `text` with tags and turn markers neutralised.
-pub(super) fn neutralised(text: &str) -> String {
-    without_tags(&without_turns(text))
+pub(super) fn neutralised(text: &str) -> Cow<'_, str> {
+    let text = match text.split_inclusive('\n').any(speaks) {
+        true => Cow::Owned(without_turns(text)),
+        false => Cow::Borrowed(text),
+    };
+    if tags(&text).next().is_none() { text } else { Cow::Owned(without_tags(&text)) }
+}
+
+/// Whether a line begins with a speaker.
+fn speaks(line: &str) -> bool {
+    let words = line.trim_start();
+    SPEAKERS
+        .iter()
+        .any(|name| words.strip_prefix(name).is_some_and(|rest| rest.trim_start().starts_with(':')))
 }
 
 /// `Human:` at the beginning of a line ends a turn in older transcripts; elsewhere it is ordinary text.
 fn without_turns(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     for line in text.split_inclusive('\n') {
-        let words = line.trim_start();
-        let speaks = |name: &&&str| {
-            words.strip_prefix(**name).is_some_and(|rest| rest.trim_start().starts_with(':'))
-        };
-        match (SPEAKERS.iter().find(speaks), line.split_once(':')) {
-            (Some(_), Some((before, after))) => {
+        match line.split_once(':').filter(|_| speaks(line)) {
+            Some((before, after)) => {
                 // A letter that looks like a colon, so that the line stays readable.
                 out.extend([before, "\u{a789}", after]);
             }
-            _ => out.push_str(line),
+            None => out.push_str(line),
         }
     }
     out

@@ -11,6 +11,7 @@ use std::time::SystemTime;
 use tempfile::TempDir;
 
 use super::*;
+use crate::core::context::rank::Ranking;
 use crate::system::environment::Environment;
 
 /// The time of the tests, in seconds since 1970.
@@ -78,6 +79,7 @@ impl Lab {
             places: Places::locate(&environment).unwrap(),
             timeout,
             until: Instant::now() + Duration::from_secs(60),
+            ranking: Ranking::Frequency,
             max_file_bytes: 1_000_000,
             notes: OnceLock::new(),
         }
@@ -277,7 +279,7 @@ fn details_are_asked_for_the_best_five_side_by_side() {
     let ranked: Vec<FoundConcept> = names.into_iter().map(found_concept).collect();
     let cli = lab.cli();
     let started = Instant::now();
-    let details = cli.around(&ranked, 5).unwrap();
+    let details = cli.around(&ranked, Ranking::Frequency.expansion()).unwrap();
     let took = started.elapsed();
     assert!(took < Duration::from_millis(1_300), "{took:?}");
     let shown = |name: &str| {
@@ -308,7 +310,7 @@ fn one_context_that_fails_takes_nothing_from_the_others() {
     );
     lab.plays("case \"$4\" in *bad*) echo 'ERROR: no luck'; exit 0;; *worse*) exit 134;; esac");
     let ranked = ["good", "bad", "bad-too", "worse"].map(found_concept);
-    let error = lab.cli().around(&ranked, 5).unwrap_err();
+    let error = lab.cli().around(&ranked, Ranking::Frequency.expansion()).unwrap_err();
     assert_eq!(error.partial.keys().map(Concept::as_str).collect::<Vec<_>>(), ["good"]);
     // The first failure in the order of the concepts is reported.
     let fault = error.reason;

@@ -69,7 +69,7 @@ impl Memory {
             Ok(SearchHit {
                 uri: note.row.uri.clone(),
                 path: Some(self.file(note)),
-                title: note.title().to_owned(),
+                title: self.shown_title(place)?,
                 score,
                 matched,
                 snippet: secrets::mask(&snippet).into_owned(),

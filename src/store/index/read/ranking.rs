@@ -6,6 +6,7 @@ use crate::core::note::reference::Key;
 use crate::core::quote::passage::Passage;
 use crate::core::relevance::Relevance;
 use crate::core::relevance::uncommitted::NamingNote;
+use crate::store::index::ranking::READY;
 use crate::store::index::read::{CARD_COLUMNS, Index, NoteCard, card};
 use crate::store::index::{IndexError, NoteId};
 
@@ -20,7 +21,7 @@ pub struct RankedCard {
 
 /// What is read of a note beside its [`CARD_COLUMNS`].
 const COLUMNS: &str = "q.card, q.prior";
-const RANKED: &str = "SELECT n.id, f.vault, f.path, n.name, n.title, n.mtime_ns, n.excerpt, q.card, q.prior, \
+const RANKED: &str = "SELECT n.id, f.vault, f.path, n.name, n.title, n.mtime_ns, n.excerpt, n.subject, q.card, q.prior, \
     r.activation, r.walk, r.sessions, r.age, r.linked FROM ranking r \
     CROSS JOIN notes n ON n.id = r.note CROSS JOIN folders f ON f.id = n.folder \
     CROSS JOIN quotes q ON q.note = r.note";
@@ -28,9 +29,22 @@ const RANKED: &str = "SELECT n.id, f.vault, f.path, n.name, n.title, n.mtime_ns,
 impl Index {
     /// The notes that a session most likely needs, best first.
     pub fn ranked(&self, limit: usize) -> Result<Vec<RankedCard>, IndexError> {
+        let ready = self.ready(limit.min(READY))?;
+        if ready.len() == limit {
+            return Ok(ready);
+        }
         let sql = format!("{RANKED} WHERE q.card <> '' ORDER BY r.place LIMIT ?1");
         let mut statement = self.connection.prepare_cached(&sql)?;
         let rows = statement.query_map(params![limit as i64], ranked)?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// The first notes of the ranking, as they are stored with it. Those without words are left out.
+    fn ready(&self, limit: usize) -> Result<Vec<RankedCard>, IndexError> {
+        let sql = "SELECT note, vault, folder, name, title, mtime_ns, '', NULL, card, prior, activation, walk, sessions, age, \
+                   linked FROM ranking WHERE place <= ?1 AND card <> '' ORDER BY place LIMIT ?2";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let rows = statement.query_map(params![READY as i64, limit as i64], ranked)?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
@@ -91,16 +105,16 @@ impl Index {
 
 fn ranked(row: &Row<'_>) -> Result<RankedCard, rusqlite::Error> {
     let mut ranked = unranked(row)?;
-    ranked.relevance.activation = row.get(9)?;
-    ranked.relevance.walk = row.get(10)?;
-    ranked.relevance.n_sessions = row.get::<_, i64>(11)? as usize;
-    ranked.relevance.age = row.get::<_, i64>(12)? as usize;
-    ranked.relevance.is_linked = row.get(13)?;
+    ranked.relevance.activation = row.get(10)?;
+    ranked.relevance.walk = row.get(11)?;
+    ranked.relevance.n_sessions = row.get::<_, i64>(12)? as usize;
+    ranked.relevance.age = row.get::<_, i64>(13)? as usize;
+    ranked.relevance.is_linked = row.get(14)?;
     Ok(ranked)
 }
 
 fn unranked(row: &Row<'_>) -> Result<RankedCard, rusqlite::Error> {
     let (note, card) = card(row)?;
-    let relevance = Relevance { prior: row.get(8)?, ..Relevance::default() };
-    Ok(RankedCard { note, card, quote: row.get(7)?, relevance })
+    let relevance = Relevance { prior: row.get(9)?, ..Relevance::default() };
+    Ok(RankedCard { note, card, quote: row.get(8)?, relevance })
 }

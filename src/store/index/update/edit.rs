@@ -77,11 +77,11 @@ impl Edit<'_> {
             self.remove_file(folder, &file.name)?;
             return Ok(Before::Nothing);
         };
-        let known: Option<(NoteId, Vec<u8>, i64)> = self.find("SELECT note, hash, mtime_ns FROM files WHERE folder = ?1 AND name = ?2 AND note IS NOT NULL", params![folder, file.name], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        let known: Option<(NoteId, Vec<u8>, i64)> = self.find("SELECT i.note, i.hash, n.mtime_ns FROM files i JOIN notes n ON n.id = i.note WHERE i.folder = ?1 AND i.name = ?2", params![folder, file.name], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
         let same_content = known.as_ref().is_some_and(|(_, hash, _)| *hash == read.hash);
         self.outcome.changed += usize::from(!same_content);
         let Some((id, _, mtime_ns)) = known else { return Ok(Before::Nothing) };
-        if same_content && mtime_ns == file.stamp.mtime.0 {
+        if same_content && mtime_ns == file.time().0 {
             return Ok(Before::Same(id));
         }
         let past = Past::of_note(self.connection, id)?;
@@ -107,7 +107,7 @@ impl Edit<'_> {
                         let place = Place {
                             vault: listing.vault as i64,
                             folder: listing.folder.clone(),
-                            name: file.name.clone(),
+                            name: file.name.to_string(),
                         };
                         let gone = gone::take(self.connection, place)?;
                         let past = self.moves.take(&read.hash).or(gone);
@@ -153,6 +153,7 @@ impl Edit<'_> {
         let references = rows::references(listing.vault, read);
         rows::insert_quotes(self.connection, id, read, &remembered, (&keys, &references))?;
         rows::insert_named_files(self.connection, id, read)?;
+        rows::insert_thread(self.connection, id, read)?;
         for key in keys {
             self.execute("INSERT INTO keys (key, note) VALUES (?1, ?2)", params![key, id])?;
         }
@@ -192,10 +193,10 @@ impl Edit<'_> {
         read: &ReadNote,
     ) -> Result<NoteId, IndexError> {
         let wanted = PlaceInTime {
-            mtime_ns: file.stamp.mtime.0,
+            mtime_ns: file.time().0,
             vault: listing.vault as i64,
             folder: listing.folder.clone(),
-            name: file.name.clone(),
+            name: file.name.to_string(),
         };
         let id = place::free_id(self.connection, &wanted)?;
         rows::insert_note(self.connection, id, folder, file, read)?;
@@ -335,7 +336,7 @@ impl Edit<'_> {
                 self.execute("DELETE FROM refs WHERE key = ?1 AND note = ?2", params![key, id])?;
             }
         }
-        for table in ["mentions", "quotes", "changes", "named_files"] {
+        for table in ["mentions", "quotes", "changes", "named_files", "threads"] {
             self.execute(&format!("DELETE FROM {table} WHERE note = ?1"), [id])?;
         }
         self.execute("DELETE FROM fulltext WHERE rowid = ?1", [id])?;

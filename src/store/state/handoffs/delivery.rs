@@ -3,8 +3,8 @@
 
 use rusqlite::{Connection, Error, Result, params};
 
-use super::Steps;
 use super::rows::{self, find, first, select};
+use super::{Steps, has_handoffs};
 use crate::core::handoff::HandoffId;
 use crate::core::handoff::choice::{ChoiceFacts, HandoffChoice, HandoffQuery, choose};
 use crate::core::handoff::life::{Actor, HandoffEvent, SUPERSEDED};
@@ -21,7 +21,7 @@ impl State {
         query: &HandoffQuery<'_>,
         host: Option<Process>,
     ) -> Result<HandoffChoice, StateError> {
-        self.read(|connection| match connection.table_exists(None, "handoffs")? {
+        self.read(|connection| match has_handoffs(connection)? {
             true => choose(query, &StoredFacts { connection, query, host }),
             false => Ok(HandoffChoice::Nothing),
         })
@@ -52,6 +52,11 @@ impl State {
         })
     }
 
+    /// The handoff that a session received last.
+    pub fn last_received(&self, session: &str) -> Result<Option<HandoffRecord>, StateError> {
+        self.read(|connection| last_received(connection, session))
+    }
+
     /// Releases a claimed handoff whose document is unusable.
     pub fn give_back_handoff(
         &mut self,
@@ -61,6 +66,12 @@ impl State {
     ) -> Result<(), StateError> {
         self.handoffs(actor, |steps| steps.detach(token, reason))
     }
+}
+
+fn last_received(connection: &Connection, session: &str) -> Result<Option<HandoffRecord>> {
+    let condition = "id = (SELECT handoff FROM handoff_receivers WHERE session = ?1 \
+                     ORDER BY at DESC LIMIT 1)";
+    first(connection, condition, [session])
 }
 
 /// Records the handoff of a claim's context.
@@ -116,9 +127,15 @@ impl ChoiceFacts for StoredFacts<'_> {
     type Error = Error;
 
     fn last_received(&self) -> Result<Option<HandoffRecord>> {
-        let condition = "id = (SELECT handoff FROM handoff_receivers WHERE session = ?1 \
-                         ORDER BY at DESC LIMIT 1)";
-        first(self.connection, condition, [self.query.session])
+        last_received(self.connection, self.query.session)
+    }
+
+    fn left_by_itself(&self) -> Result<Option<HandoffRecord>> {
+        let condition = "scope = ?1 AND session = ?2 AND kind = 'session' AND occasion <> 'end' \
+                         AND (status = 'active' OR status = 'cleared' AND reason = ?3 AND occasion = 'auto') \
+                         AND id NOT IN (SELECT handoff FROM handoff_receivers WHERE session = ?2) \
+                         ORDER BY status <> 'active', created DESC, id DESC LIMIT 1";
+        first(self.connection, condition, [self.query.scope, self.query.session, SUPERSEDED])
     }
 
     fn has_received(&self, id: &HandoffId) -> Result<bool> {

@@ -2,7 +2,7 @@
 
 use rusqlite::params;
 
-use super::rows::{find_in_scope, select};
+use super::rows::{TASKS, find_in_scope, select};
 use crate::core::handoff::HandoffId;
 use crate::core::handoff::life::{Actor, HandoffEvent};
 use crate::store::state::{Result, State, Stepped};
@@ -30,11 +30,9 @@ impl State {
         except: &[HandoffId],
         actor: &Actor,
     ) -> Result<Option<Stepped>> {
-        let condition =
-            "scope = ?1 AND kind = 'task' AND status = 'active' ORDER BY priority, created, id";
         self.handoffs(actor, |steps| {
             steps.release_void(scope)?;
-            let tasks = select(steps.transaction, condition, [scope])?;
+            let tasks = select(steps.transaction, TASKS, [scope])?;
             let next = tasks.into_iter().find(|task| !except.contains(&task.id));
             steps.step(next, HandoffEvent::PickedUp)
         })

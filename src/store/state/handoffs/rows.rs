@@ -1,12 +1,14 @@
 //! The rows of handoffs and of their log.
 
+use std::borrow::Cow;
+
 use rusqlite::types::Type;
 use rusqlite::{Connection, Error, Params, Result, Row, params};
 
 use super::is_owner_gone;
-use crate::core::handoff::life::HandoffChange;
+use crate::core::handoff::life::{BEING_ADOPTED, HandoffChange};
 use crate::core::handoff::record::HandoffRecord;
-use crate::core::handoff::{Consume, HandoffId, Kind, Occasion, Priority, Status};
+use crate::core::handoff::{Audience, Consume, HandoffId, Kind, Occasion, Priority, Status};
 use crate::core::named::Named;
 use crate::core::time::Timestamp;
 use crate::store::state::claims::{self, process};
@@ -14,7 +16,25 @@ use crate::system::process::identity::Process;
 
 /// The columns that [`record`] reads, in its order.
 const COLUMNS: &str = "id, scope, channel, kind, occasion, consume, priority, status, reason, session, \
-    source_id, goal, working_dir, created, created_by_pid, expires, changed, changed_by_pid, changed_by, superseded_by";
+    source_id, goal, working_dir, created, created_by_pid, expires, changed, changed_by_pid, changed_by, superseded_by, \
+    audience";
+
+/// The last of [`COLUMNS`].
+const AUDIENCE: &str = "audience";
+
+/// The tasks that wait, in the order in which they are taken.
+pub(super) const TASKS: &str =
+    "scope = ?1 AND kind = 'task' AND status = 'active' ORDER BY priority, created, id";
+
+/// The columns to read. A state that is only read can lack the last one: it was left by an older
+/// version, for which every handoff waited for a person.
+fn columns(connection: &Connection) -> Result<Cow<'static, str>> {
+    if connection.column_exists(None, "handoffs", AUDIENCE)? {
+        return Ok(COLUMNS.into());
+    }
+    let without = COLUMNS.trim_end_matches(AUDIENCE);
+    Ok(format!("{without}'{}'", Audience::default().name()).into())
+}
 
 /// The handoffs that match a condition, which can end with an order.
 pub(super) fn select(
@@ -22,7 +42,7 @@ pub(super) fn select(
     condition: &str,
     params: impl Params,
 ) -> Result<Vec<HandoffRecord>> {
-    let sql = format!("SELECT {COLUMNS} FROM handoffs WHERE {condition}");
+    let sql = format!("SELECT {} FROM handoffs WHERE {condition}", columns(connection)?);
     connection.prepare(&sql)?.query_map(params, record)?.collect()
 }
 
@@ -86,6 +106,8 @@ fn record(row: &Row<'_>) -> Result<HandoffRecord> {
         changed_by_pid: row.get(17)?,
         changed_by: row.get(18)?,
         superseded_by: superseded_by.map(|text| id(19, text)).transpose()?,
+        audience: Audience::parse(&row.get::<_, String>(20)?).unwrap_or_default(),
+        is_abandoned: false,
     })
 }
 
@@ -108,12 +130,12 @@ pub(super) fn write(
             Status::Draft => "",
             _ => {
                 "ON CONFLICT (id) DO UPDATE SET status = ?8, reason = ?9, changed = ?17, changed_by_pid = ?18, \
-                 changed_by = ?19, superseded_by = ?20, token = ?21, owner_pid = ?22, owner_started = ?23"
+                 changed_by = ?19, superseded_by = ?20, token = ?22, owner_pid = ?23, owner_started = ?24"
             }
         };
         let sql = format!(
             "INSERT INTO handoffs ({COLUMNS}, token, owner_pid, owner_started) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, \
-             ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23) {otherwise}"
+             ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24) {otherwise}"
         );
         connection.execute(
             &sql,
@@ -138,6 +160,7 @@ pub(super) fn write(
                 record.changed_by_pid,
                 record.changed_by,
                 record.superseded_by.as_ref().map(HandoffId::as_str),
+                record.audience.name(),
                 token,
                 owner.map(|owner| owner.pid),
                 owner.map(|owner| owner.started)
@@ -164,22 +187,23 @@ fn log(connection: &Connection, change: &HandoffChange) -> Result<()> {
     connection.execute(sql, values).map(drop)
 }
 
-/// Handoffs whose claim or process is gone.
+/// Handoffs whose claim or process is gone, except those that may have been copied already: they
+/// would be given twice.
 pub(super) fn void_claims(
     connection: &Connection,
     scope: &str,
     now_ms: i64,
 ) -> Result<Vec<HandoffRecord>> {
     let sql = format!(
-        "SELECT {COLUMNS}, token, owner_pid, owner_started FROM handoffs \
-         WHERE scope = ?1 AND status = 'claimed' AND (token IS NOT NULL OR owner_pid IS NOT NULL)"
+        "SELECT {COLUMNS}, token, owner_pid, owner_started FROM handoffs WHERE scope = ?1 AND status = 'claimed' \
+         AND (token IS NOT NULL OR owner_pid IS NOT NULL) AND reason IS NOT ?2"
     );
     let mut statement = connection.prepare(&sql)?;
-    let claimed = statement.query_map([scope], |row| {
+    let claimed = statement.query_map([scope, BEING_ADOPTED], |row| {
         let record = record(row)?;
-        let is_void = match row.get(20)? {
+        let is_void = match row.get(21)? {
             Some(token) => !claims::stands(connection, token, now_ms)?,
-            None => is_owner_gone(process(row, 21)?, record.changed.milliseconds(), now_ms),
+            None => is_owner_gone(process(row, 22)?, record.changed.milliseconds(), now_ms),
         };
         Ok(is_void.then_some(record))
     })?;

@@ -1,6 +1,8 @@
 //! Real repositories of every kind, changed in every way.
 
 use super::*;
+use std::fs;
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 

@@ -60,6 +60,19 @@ fn a_1_44_whatever_is_broken_a_session_starts() {
     }
 }
 
+#[test]
+fn with_a_state_that_cannot_be_used_a_session_gets_its_notes_also_after_a_compaction() {
+    let lab = with_notes();
+    let folder = lab.scratch.path().join("kgctx-home/state");
+    fs::create_dir_all(folder.join("state.db")).unwrap();
+    for event in ["start-startup", "start-compact", "start-clear"] {
+        let text = lab.told(event, "s").unwrap_or_else(|| panic!("{event}: nothing"));
+        assert!(text.contains("[[sail]]"), "{event}: {text}");
+        let faults = lab.faults("s");
+        assert!(faults.contains("state.db is no plain file"), "{event}: {faults}");
+    }
+}
+
 /// A lab with notes, so that a session has something to get beside a handoff.
 fn with_notes() -> Lab {
     let lab = Lab::new();
@@ -98,6 +111,8 @@ fn a_state_that_stays_busy_costs_the_handoff_alone_which_waits_on() {
     let text = start_while_locked(&lab, "s", Duration::from_millis(1_500)).unwrap();
     assert!(text.contains("Knowledge Graph Context") && !text.contains("Ship it."), "{text}");
     assert_eq!(lab.status(&id).as_deref(), Some("active"));
+    let faults = lab.faults("s");
+    assert!(faults.contains("the state was busy until the time was nearly over"), "{faults}");
     assert!(lab.start("next").unwrap().contains("Ship it."));
 }
 

@@ -1,12 +1,14 @@
 //! What is left of a session when it ends.
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
+use crate::support::git;
 use crate::support::handoff_lab::{Lab, context, documents, given, talk};
 
 /// The document that was written when a session had ended; waits for it, or makes sure that there is none.
@@ -96,6 +98,139 @@ fn h_0_18_without_a_summary_a_session_leaves_what_is_known_of_it() {
         assert_eq!(body.matches("src/f").count(), 10, "{summariser}: {body}");
         assert!(body.contains(lab.transcript("s").to_str().unwrap()), "{summariser}: {body}");
         assert!(lab.start("t").unwrap().contains("12 prompts"), "{summariser}");
+    }
+}
+
+/// Puts the project into the state in which a recorded session left it, and its record beside it.
+fn recorded_work(lab: &Lab, session: &str) {
+    let file = "fixtures/transcripts/claude-code-2.1.325-work.jsonl";
+    let record = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap();
+    let transcript = lab.transcript(session);
+    fs::create_dir_all(transcript.parent().unwrap()).unwrap();
+    let folder = lab.folder().to_str().unwrap();
+    fs::write(transcript, record.replace("/home/ada/atlas", folder)).unwrap();
+    let write = |name: &str, text: &str| fs::write(lab.folder().join(name), text).unwrap();
+    let commit = |message: &str, at: &str| {
+        git(lab.folder(), &["add", "-A"]);
+        let mut command = Command::new("git");
+        command.args([
+            "-c",
+            "user.name=Ada",
+            "-c",
+            "user.email=ada@example.org",
+            "commit",
+            "--quiet",
+            "-m",
+            message,
+        ]);
+        command.env("GIT_COMMITTER_DATE", at).env("GIT_AUTHOR_DATE", at).current_dir(lab.folder());
+        assert!(command.status().unwrap().success());
+    };
+    write("atlas.toml", "limit_seconds = 600\n");
+    commit("feat: atlas", "2026-11-01T00:00:00Z");
+    write("cache.py", &"line\n".repeat(17));
+    write("test_cache.py", &"line\n".repeat(11));
+    commit("feat(cache): the age limit of tiles is a setting", "2026-11-18T01:52:40Z");
+    write("atlas.toml", "limit_seconds = 600\nlimit_tiles = 9\n");
+    write("render.py", "from cache import TileCache\n");
+    let written = UNIX_EPOCH + Duration::from_secs(1_794_967_000);
+    let render = fs::File::options().write(true).open(lab.folder().join("render.py")).unwrap();
+    render.set_modified(written).unwrap();
+}
+
+#[test]
+fn a_recorded_session_leaves_a_handoff_that_is_worth_reading() {
+    let lab = Lab::new();
+    recorded_work(&lab, "s");
+    assert_eq!(lab.told("end-prompt-input-exit", "s"), None);
+    let document = ended(&lab, "s", true).unwrap();
+    let text = lab.start("t").unwrap();
+    let (id, transcript) = (document["id"].as_str().unwrap(), lab.transcript("s"));
+    let text = text.replace(id, "HO-ID").replace(transcript.to_str().unwrap(), "TRANSCRIPT");
+    let hash = Command::new("git")
+        .args(["rev-parse", "--short", "HEAD"])
+        .current_dir(lab.folder())
+        .output();
+    let hash = String::from_utf8(hash.unwrap().stdout).unwrap();
+    insta::assert_snapshot!("recorded_session_end", text.replace(hash.trim(), "COMMIT"));
+}
+
+#[test]
+fn h_0_18_what_a_summariser_says_is_kept_whatever_its_headings() {
+    let lab = Lab::new();
+    let script = r##"["/bin/sh", "-c", "echo '# Was getan ist'; echo 'The dam HOLDS.'; echo '# Next step'; echo '- Paint it.'"]"##;
+    lab.scratch.write("kgctx-home/config.toml", format!("[handoff]\nsummariser = {script}\n"));
+    talk(&lab, "s", 3);
+    assert_eq!(lab.told("end-logout", "s"), None);
+    let document = ended(&lab, "s", true).unwrap();
+    let body = document["body"].as_str().unwrap();
+    assert!(body.starts_with("# Was getan ist\nThe dam HOLDS.\n# Next step\n"), "{body}");
+    assert!(body.contains("3 prompts"), "{body}");
+    assert_eq!(document["document"]["next_step"], "Paint it.");
+    assert!(lab.start("t").unwrap().contains("The dam HOLDS."));
+}
+
+#[test]
+fn h_0_18_a_summariser_that_fails_is_told_by_log_show_and_doctor() {
+    let doctor = |lab: &Lab| {
+        let output = lab.kgctx(["doctor", "--json"]).output().unwrap();
+        let said: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let checks = said["checks"].as_array().unwrap().iter();
+        checks.clone().find(|check| check["name"] == "summariser").cloned().unwrap()
+    };
+    for (script, reason, is_found) in [
+        (r#"["/bin/sh", "-c", "echo half; exit 3"]"#, "it failed with exit status: 3", true),
+        (r#"["/bin/sh", "-c", "echo; echo '## Accomplished'"]"#, "it said nothing", true),
+        (r#"["/none/such"]"#, "it cannot be started: No such file", false),
+    ] {
+        let lab = Lab::new();
+        let settings = |script: &str| {
+            let settings = format!("[handoff]\nsummariser = {script}\n");
+            lab.scratch.write("kgctx-home/config.toml", settings);
+        };
+        settings(script);
+        assert_eq!(doctor(&lab)["verdict"], if is_found { "ok" } else { "warn" });
+        talk(&lab, "s", 3);
+        assert_eq!(lab.told("end-logout", "s"), None);
+        let document = ended(&lab, "s", true).unwrap();
+        let id = document["id"].as_str().unwrap();
+        let output = lab.kgctx(["handoff", "show", id]).output().unwrap();
+        let shown = String::from_utf8(output.stdout).unwrap();
+        assert!(shown.contains(reason), "{shown}");
+        let output = lab.kgctx(["handoff", "log", id]).output().unwrap();
+        let log = String::from_utf8(output.stdout).unwrap();
+        assert!(log.contains(reason) && log.contains("the summariser"), "{log}");
+        let check = doctor(&lab);
+        assert_eq!(check["verdict"], "warn", "{check}");
+        let expected = if is_found { reason } else { "/none/such is not found" };
+        assert!(check["found"].as_str().unwrap().contains(expected), "{check}");
+        // A session that is given the handoff changes nothing about that.
+        assert!(lab.start("reader").unwrap().contains(id));
+        assert_eq!(doctor(&lab), check);
+        // One that works again has no fault any more.
+        settings(r#"["/bin/sh", "-c", "echo All is well."]"#);
+        talk(&lab, "t", 3);
+        assert_eq!(lab.told("end-logout", "t"), None);
+        let document = ended(&lab, "t", true).unwrap();
+        assert_eq!(doctor(&lab)["verdict"], "ok");
+        assert!(lab.start("u").unwrap().contains(document["id"].as_str().unwrap()));
+        let check = doctor(&lab);
+        assert_eq!(check["verdict"], "ok", "{check}");
+    }
+}
+
+#[test]
+fn nobody_waits_for_a_transcript_that_is_a_pipe() {
+    let lab = Lab::new();
+    let transcript = lab.transcript("s");
+    fs::create_dir_all(transcript.parent().unwrap()).unwrap();
+    assert!(Command::new("mkfifo").arg(&transcript).status().unwrap().success());
+    lab.leave("Before.");
+    assert_eq!(lab.told("end-other", "s"), None);
+    let until = Instant::now() + Duration::from_secs(10);
+    while n_endings(&lab) > 0 {
+        assert!(Instant::now() < until, "its handoff is still being written");
+        thread::sleep(Duration::from_millis(20));
     }
 }
 

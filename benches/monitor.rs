@@ -1,0 +1,90 @@
+//! Measures the monitor (A-1.28, A-1.31): `kgctx hook claude-code` after a tool, process start to end, with a transcript of 50 MB, in turns
+//! with `/bin/true`. Holds what it takes to the bar of the README.
+//!
+//! `cargo bench --bench monitor` builds the binary as it is released (`.ci/build`). The page cache is warm; the process and
+//! everything in it are cold.
+
+#![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on should say where")]
+#![expect(clippy::disallowed_methods, reason = "it starts processes and writes its own files")]
+#![expect(clippy::print_stdout, reason = "the table is what a benchmark is for")]
+
+#[path = "../tests/support/bench_frame.rs"]
+mod bench_frame;
+#[path = "../tests/support/vault_generator.rs"]
+mod vault_generator;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+use std::time::Instant;
+
+use bench_frame::{answered, median, ms};
+
+/// The size of the transcript.
+const BYTES: usize = 50 * 1024 * 1024;
+/// The bar: the median of all runs.
+const HOOK_MS: f64 = 10.0;
+
+fn main() -> ExitCode {
+    let kgctx = bench_frame::binary("kgctx-monitor");
+    let base = bench_frame::folder("monitor");
+    let home = base.join("home");
+    let _ = fs::remove_dir_all(&home);
+    let project = bench_frame::project(&base);
+    let transcript = base.join("transcript.jsonl");
+    write_transcript(&transcript);
+    let event = |name: &str, more: &str| {
+        let (file, folder) = (transcript.display(), project.display());
+        format!(
+            r#"{{"session_id":"bench","transcript_path":"{file}","cwd":"{folder}","hook_event_name":"{name}",{more}}}"#
+        )
+    };
+    let hook = |event: &str| {
+        let mut command = Command::new(&kgctx);
+        command
+            .env_clear()
+            .env("HOME", &home)
+            .env("KGCTX_HOME", &home)
+            .args(["hook", "claude-code"]);
+        answered(&mut command, event)
+    };
+    hook(&event("SessionStart", r#""source":"startup""#));
+    let output = "x".repeat(20_000);
+    let tool = event(
+        "PostToolUse",
+        &format!(
+            r#""tool_name":"Bash","tool_input":{{"command":"ls"}},"tool_response":{{"stdout":"{output}"}}"#
+        ),
+    );
+    // The context is half full: the agent is told once, and never again.
+    let first = hook(&tool);
+    assert!(first.contains("52 % full"), "{first}");
+    let rounds = if bench_frame::is_test() { 3 } else { 200 };
+    let (mut nothings, mut hooks) = (Vec::new(), Vec::new());
+    for _ in 0..rounds {
+        let started = Instant::now();
+        answered(&mut Command::new("/bin/true"), "");
+        nothings.push(ms(started));
+        let started = Instant::now();
+        assert_eq!(hook(&tool), "");
+        hooks.push(ms(started));
+    }
+    let (nothing, hook) = (median(nothings), median(hooks));
+    let verdict = bench_frame::verdict(hook <= HOOK_MS);
+    println!("\n| transcript | /bin/true | hook after a tool | bar |");
+    println!("|---:|---:|---:|---|");
+    println!("| 50 MB | {nothing:.2} ms | {hook:.2} ms | {HOOK_MS} ms: {verdict} |");
+    bench_frame::exit(hook <= HOOK_MS)
+}
+
+/// A long conversation, with the usage at its end.
+fn write_transcript(file: &Path) {
+    let result =
+        format!("{{\"type\":\"user\",\"message\":{{\"content\":\"{}\"}}}}\n", "y".repeat(30_000));
+    let usage = r#""usage":{"input_tokens":4000,"cache_creation_input_tokens":0,"cache_read_input_tokens":100000}"#;
+    let answer = format!(
+        r#"{{"type":"assistant","timestamp":"2026-11-16T10:00:00Z","requestedModel":"claude-sonnet-4-5","message":{{"model":"claude-sonnet-4-5",{usage}}}}}"#
+    );
+    let pair = format!("{answer}\n{result}");
+    fs::write(file, pair.repeat(BYTES / pair.len() + 1)).unwrap();
+}

@@ -1,0 +1,183 @@
+//! Watches how full the contexts of sessions are: for people, and for agents, which are told once at each level.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::core::monitor::{Fill, Level, Measurement, TokenSource};
+use crate::core::settings::MonitorSettings;
+use crate::core::time::Timestamp;
+use crate::core::time_limits;
+use crate::hosts::claude_code::usage;
+use crate::store::state::{ContextRecord, LiveContext, State, StatusLine};
+use crate::system::clock;
+use crate::system::directories::Directories;
+use crate::system::environment::Environment;
+use crate::system::process::run;
+use crate::workspace::{AppError, Place, Request, Surroundings};
+
+/// How full the context of a live session is.
+#[derive(Debug)]
+pub struct SessionFill {
+    pub session: String,
+    pub channel: String,
+    pub fill: Fill,
+    pub now: Timestamp,
+}
+
+impl SessionFill {
+    pub fn to_json(&self) -> Value {
+        let Fill { level, tokens, window: (window, window_from), percent, bytes } = &self.fill;
+        let at = |ms: i64| Timestamp::from_milliseconds(ms).to_string();
+        json!({
+            "session": self.session,
+            "channel": self.channel,
+            "level": level,
+            "tokens": tokens.map(|(used, ..)| used),
+            "tokensFrom": tokens.map(|(_, source, _)| source),
+            "tokensAt": tokens.and_then(|(.., time)| time).map(at),
+            "window": window,
+            "windowFrom": window_from,
+            "percent": percent,
+            "bytes": bytes,
+            "status": self.fill.status_and_size(),
+            "now": self.now.to_string(),
+        })
+    }
+}
+
+/// The live sessions of this user, the one that began last first. With an id, only that one.
+pub fn sessions(request: &Request, session: Option<&str>) -> Result<Vec<SessionFill>, AppError> {
+    let surroundings = Surroundings::find(request)?;
+    let folder = &surroundings.directories.state;
+    let Some(state) = State::look(folder, time_limits::STATE)? else { return Ok(Vec::new()) };
+    let mut live = state.live_contexts()?;
+    live.retain(|context| session.is_none_or(|session| context.session == session));
+    Ok(live.into_iter().map(|context| measured(context, request)).collect())
+}
+
+fn measured(context: LiveContext, request: &Request) -> SessionFill {
+    let LiveContext { session, channel, folder, record } = context;
+    let there = Request { dir: Some(folder), ..request.clone() };
+    let settings = Place::find(&there).map(|place| place.settings.monitor).unwrap_or_default();
+    let fill = measure(&record, record.transcript.as_deref()).fill(&settings);
+    SessionFill { session, channel, fill, now: clock::now() }
+}
+
+/// What the transcript tells, and else the status line.
+fn measure(record: &ContextRecord, transcript: Option<&Path>) -> Measurement {
+    let mut measured = transcript.and_then(|file| usage::measure(file).ok()).unwrap_or_default();
+    let told = record.tokens.map(|(used, at)| (used, TokenSource::StatusLine, Some(at)));
+    measured.tokens = measured.tokens.or(told);
+    measured.model = measured.model.or_else(|| record.model.clone());
+    measured.window = record.window;
+    measured.compaction_window = compaction_window(&Environment::of_process());
+    measured
+}
+
+/// The window that the user lets Claude Code fill, in tokens or, with a `k`, in thousands.
+fn compaction_window(environment: &Environment) -> Option<u64> {
+    let text = environment.get("CLAUDE_CODE_AUTO_COMPACT_WINDOW")?.to_str()?.trim();
+    let thousands = text.strip_suffix(['k', 'K']);
+    let number: u64 = thousands.unwrap_or(text).parse().ok()?;
+    number.checked_mul(if thousands.is_some() { 1_000 } else { 1 })
+}
+
+/// What the agent of a session is told after a tool; `None` mostly. Never waits for long, and never fails.
+pub(super) fn after_tool(session: &str, folder: &Path, transcript: &Path) -> Option<String> {
+    let place = Place::find(&Request::lenient(folder.to_path_buf())).ok()?;
+    let MonitorSettings { notify, .. } = &place.settings.monitor;
+    if !place.settings.enabled.value || !notify.value || place.closed.is_some() {
+        return None;
+    }
+    let folder = &place.directories.state;
+    let looked = State::look(folder, time_limits::HOOK_STATE).ok().flatten();
+    let known = looked.and_then(|state| state.context(session).ok()).flatten();
+    let record = known.clone().unwrap_or_default();
+    let measured = measure(&record, Some(transcript));
+    let fill = measured.fill(&place.settings.monitor);
+    let is_due = fill.level >= Level::Warn;
+    // Most calls change nothing, and so write nothing. A compaction that no hook was told of ends what was told before it.
+    if known.is_some()
+        && (!is_due || (record.was_told(fill.level) && measured.compacted_ms.is_none()))
+    {
+        return None;
+    }
+    let mut state = State::open(folder, time_limits::HOOK_STATE).ok()?;
+    let now_ms = clock::now_ms();
+    if known.is_none_or(|known| known.transcript.as_deref() != Some(transcript)) {
+        state.note_context(session, transcript, false, now_ms).ok()?;
+    }
+    let sample_ms = fill.tokens.and_then(|(.., at)| at).unwrap_or(now_ms);
+    let is_first = is_due
+        && state.notify(session, fill.level, sample_ms, measured.compacted_ms, now_ms).ok()?;
+    fill.notice().filter(|_| is_first)
+}
+
+/// What Claude Code tells its status line, as far as it matters here.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct RawStatus {
+    session_id: String,
+    transcript_path: Option<PathBuf>,
+    model: RawModel,
+    context_window: RawWindow,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct RawModel {
+    id: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct RawWindow {
+    total_input_tokens: Option<u64>,
+    context_window_size: Option<u64>,
+}
+
+/// Remembers what a status line is told, and returns what it shows: the output of the user's own command, or how full the
+/// context is. Whatever fails is only missing.
+pub fn status_line(input: &[u8], command: &[String]) -> String {
+    let noted = note_status_line(input);
+    match command.is_empty() {
+        true => noted.map(|fill| segment(&fill)).unwrap_or_default(),
+        false => {
+            let input = String::from_utf8_lossy(input).into_owned();
+            run::answer(command, input, time_limits::STATUS_LINE).unwrap_or_default()
+        }
+    }
+}
+
+fn note_status_line(input: &[u8]) -> Option<Fill> {
+    let raw: RawStatus = serde_json::from_slice(input).ok()?;
+    let environment = Environment::of_process();
+    let folder = Directories::locate(&environment).ok()?.state;
+    let RawWindow { total_input_tokens: tokens, context_window_size: window } = raw.context_window;
+    let said = StatusLine { window, tokens, model: raw.model.id };
+    let transcript = raw.transcript_path.filter(|path| !path.as_os_str().is_empty());
+    if !raw.session_id.trim().is_empty()
+        && let Ok(mut state) = State::open(&folder, time_limits::HOOK_STATE)
+    {
+        // Missing it costs a number that the next line brings.
+        let _ =
+            state.note_status_line(&raw.session_id, &said, transcript.as_deref(), clock::now_ms());
+    }
+    let measured = Measurement {
+        tokens: tokens.map(|used| (used, TokenSource::StatusLine, None)),
+        model: said.model,
+        window,
+        compaction_window: compaction_window(&environment),
+        ..Measurement::default()
+    };
+    tokens.map(|_| measured.fill(&MonitorSettings::default()))
+}
+
+/// How full a context is, in a few characters.
+fn segment(fill: &Fill) -> String {
+    let (used, window) = (fill.tokens.map_or(0, |(used, ..)| used), fill.window.0);
+    let percent = fill.percent.unwrap_or_default();
+    format!("{} {}k/{}k {percent}%\n", fill.level, used / 1_000, window / 1_000)
+}

@@ -1,0 +1,37 @@
+//! `kgctx man`
+
+use std::io;
+
+use clap::Args as ClapArgs;
+use clap_mangen::Man;
+
+use crate::cli::outcome::{Failure, Outcome, UNAVAILABLE, USAGE};
+use crate::cli::screen::Screen;
+
+/// Print a manual page; `kgctx man | man -l -` shows it
+#[derive(Debug, ClapArgs)]
+pub(super) struct ManArgs {
+    /// The command, for example `handoff create` [default: kgctx itself]
+    #[arg(value_name = "COMMAND")]
+    words: Vec<String>,
+}
+
+pub(super) fn run(mut kgctx: clap::Command, args: &ManArgs, screen: &mut Screen) -> Outcome {
+    // Gives each command its whole name.
+    kgctx.build();
+    let mut command = &kgctx;
+    for word in &args.words {
+        command = command.find_subcommand(word).ok_or_else(|| {
+            let above = command.get_bin_name().unwrap_or("kgctx");
+            Failure::new(
+                USAGE,
+                format!("{above} has no command {word:?}; `{above} --help` lists them"),
+            )
+        })?;
+    }
+    let mut page = Vec::new();
+    let render = |error: io::Error| Failure::new(UNAVAILABLE, error.to_string());
+    Man::new(command.clone()).render(&mut page).map_err(render)?;
+    screen.print(&String::from_utf8_lossy(&page));
+    Ok(())
+}

@@ -1,0 +1,5 @@
+//! kgctx held against what the real maenifold answered and left behind.
+
+mod calls;
+mod links;
+mod thinking;

@@ -1,0 +1,318 @@
+//! The context monitor: what agents are told after a tool, what people see, and what a status line leaves.
+
+use std::fs;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use kgctx::app::handoff::now;
+use kgctx::core::time::Timestamp;
+use rusqlite::Connection;
+use serde_json::{Value, json};
+
+use crate::support::handoff_lab::{Lab, fire, given, waiting};
+use crate::support::{Scratch, stderr, valid};
+
+/// An answer with so many tokens in its context, as the transcript has it; so many seconds from now.
+fn answer(tokens: u64, seconds: i64) -> Value {
+    let at = Timestamp::from_milliseconds(now().milliseconds() + seconds * 1_000).to_string();
+    json!({"type": "assistant", "timestamp": at, "requestedModel": "claude-sonnet-4-5", "message":
+        {"model": "claude-sonnet-4-5", "content": [], "usage": {"input_tokens": tokens}}})
+}
+
+/// Makes a session have so many tokens in its context.
+fn fill(lab: &Lab, session: &str, tokens: u64, seconds: i64) {
+    let file = lab.transcript(session);
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    let before = fs::read_to_string(&file).unwrap_or_default();
+    fs::write(file, format!("{before}{}\n", answer(tokens, seconds))).unwrap();
+}
+
+/// What the model is told after a tool. Whatever happens, the hook ends well and says nothing else.
+#[track_caller]
+fn told(output: &Output) -> Option<String> {
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert_eq!(stderr(output), "");
+    if output.stdout.is_empty() {
+        return None;
+    }
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(answer["hookSpecificOutput"]["hookEventName"], "PostToolUse");
+    Some(answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap().to_owned())
+}
+
+#[track_caller]
+fn after_tool(lab: &Lab, session: &str) -> Option<String> {
+    told(&given(lab.hook(), &lab.event("post-tool-use", session)))
+}
+
+#[track_caller]
+fn monitored(lab: &Lab, arguments: &[&str]) -> Value {
+    let output = lab.kgctx(["monitor", "--json"]).args(arguments).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let answer = serde_json::from_slice(&output.stdout).unwrap();
+    valid("monitor", &answer);
+    answer
+}
+
+#[test]
+fn a_1_29_an_agent_is_told_once_at_each_level_and_again_after_a_compaction() {
+    // A-1.29, A-1.31, R-4.33
+    let lab = Lab::new();
+    lab.start("s");
+    for tokens in [10_000, 80_000, 99_999] {
+        fill(&lab, "s", tokens, -60);
+        assert_eq!(after_tool(&lab, "s"), None, "{tokens}");
+    }
+    fill(&lab, "s", 104_000, 1);
+    let warned = after_tool(&lab, "s").unwrap();
+    assert!(warned.contains("52 % full") && warned.contains("kgctx handoff create"), "{warned}");
+    assert_eq!(after_tool(&lab, "s"), None);
+    // A lower reading arms nothing.
+    fill(&lab, "s", 90_000, 1);
+    assert_eq!(after_tool(&lab, "s"), None);
+    fill(&lab, "s", 110_000, 1);
+    assert_eq!(after_tool(&lab, "s"), None);
+    fill(&lab, "s", 140_000, 1);
+    assert!(after_tool(&lab, "s").unwrap().contains("70 % full"));
+    assert_eq!(after_tool(&lab, "s"), None);
+    // PreCompact alone arms nothing either: it may come to nothing.
+    given(lab.hook(), &lab.event("pre-compact-manual", "s"));
+    assert_eq!(after_tool(&lab, "s"), None);
+    lab.told("start-compact", "s");
+    fill(&lab, "s", 141_000, -30);
+    assert_eq!(after_tool(&lab, "s"), None, "it was measured before the compaction");
+    fill(&lab, "s", 142_000, 5);
+    assert!(after_tool(&lab, "s").unwrap().contains("71 % full"));
+    assert_eq!(after_tool(&lab, "s"), None);
+    // A-1.30: another session has its own record.
+    fill(&lab, "t", 143_000, 0);
+    assert!(after_tool(&lab, "t").is_some());
+}
+
+#[test]
+fn a_1_29_of_many_hooks_at_once_one_tells() {
+    let lab = Lab::new();
+    lab.start("s");
+    fill(&lab, "s", 140_000, 0);
+    let event = lab.event("post-tool-use", "s");
+    let hooks: Vec<_> = (0..12).map(|_| waiting(lab.hook())).collect();
+    let hooks: Vec<_> = hooks.into_iter().map(|hook| fire(hook, &event)).collect();
+    let outputs = hooks.into_iter().map(|hook| hook.wait_with_output().unwrap());
+    assert_eq!(outputs.filter_map(|output| told(&output)).count(), 1);
+}
+
+#[test]
+fn a_1_31_the_monitor_is_silent_whatever_is_wrong() {
+    // A-1.31
+    let lab = Lab::new();
+    lab.start("s");
+    fill(&lab, "s", 140_000, 0);
+    let mut event = lab.event("post-tool-use", "s");
+    event["agent_id"] = json!("a1");
+    assert_eq!(told(&given(lab.hook(), &event)), None, "a sub-agent");
+    let mut event = lab.event("post-tool-use", "s");
+    for path in [
+        json!(null),
+        json!(""),
+        json!("/none/such"),
+        json!("/dev/zero"),
+        json!(lab.folder()),
+        json!(7),
+    ] {
+        event["transcript_path"] = path.clone();
+        assert_eq!(told(&given(lab.hook(), &event)), None, "{path}");
+    }
+    let pipe = lab.scratch.path().join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    event["transcript_path"] = json!(pipe);
+    assert_eq!(told(&given(lab.hook(), &event)), None);
+    for settings in ["[monitor]\nnotify = false\n", "enabled = false\n"] {
+        lab.scratch.write("kgctx-home/config.toml", settings);
+        assert_eq!(after_tool(&lab, "s"), None, "{settings}");
+    }
+    lab.scratch.write("kgctx-home/config.toml", "");
+    // Somebody writes the state all the time: the next tool tells.
+    let state = lab.state();
+    state.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let started = Instant::now();
+    assert_eq!(after_tool(&lab, "s"), None);
+    assert!(started.elapsed() < Duration::from_millis(1_200));
+    state.execute_batch("ROLLBACK").unwrap();
+    drop(state);
+    assert!(after_tool(&lab, "s").is_some());
+    // A state that is none.
+    fs::write(lab.scratch.path().join("kgctx-home/state/state.db"), "no database").unwrap();
+    assert_eq!(after_tool(&lab, "s"), None);
+}
+
+#[test]
+fn a_1_26_people_see_every_live_session_with_its_sources() {
+    // A-1.26, A-1.27, A-1.30
+    let lab = Lab::new();
+    assert_eq!(monitored(&lab, &[]), json!({"sessions": []}));
+    for (session, tokens) in [("one", 104_000), ("two", 20_000), ("ended", 1)] {
+        fill(&lab, session, tokens, -5);
+        lab.start(session);
+    }
+    lab.told("end-clear", "ended");
+    fs::write(lab.transcript("bare"), "x".repeat(1_600 * 1_024)).unwrap();
+    lab.start("bare");
+    let sessions = monitored(&lab, &[])["sessions"].as_array().unwrap().clone();
+    let seen = |session: &str| sessions.iter().find(|seen| seen["session"] == session).cloned();
+    assert_eq!((sessions.len(), seen("ended")), (3, None));
+    let one = seen("one").unwrap();
+    let expected = json!({"level": "WARN", "tokens": 104_000, "tokensFrom": "transcript", "window": 200_000,
+        "windowFrom": "model", "percent": 52, "status": "WARN:0KB", "channel": "zephyr"});
+    for (key, value) in expected.as_object().unwrap() {
+        assert_eq!(one[key], *value, "{key}: {one}");
+    }
+    assert_eq!(seen("two").unwrap()["level"], "OK");
+    let bare = seen("bare").unwrap();
+    assert_eq!((&bare["tokens"], &bare["status"]), (&json!(null), &json!("WARN:1.6MB")));
+    assert_eq!(monitored(&lab, &["--session", "two"])["sessions"].as_array().unwrap().len(), 1);
+    let output = lab.kgctx(["monitor"]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        text.contains("WARN        104,000 of 200,000 tokens, 52 %  WARN:0KB  one  zephyr\n"),
+        "{text}"
+    );
+    assert!(text.contains("tokens: transcript, just now; window: model\n"), "{text}");
+    assert!(text.contains("tokens unknown, window 200,000  WARN:1.6MB  bare"), "{text}");
+    // The user's word on windows.
+    lab.scratch.write(
+        "kgctx-home/config.toml",
+        "[monitor]\nwarn_percent = 60\nwindows = { \"*\" = 150000 }\n",
+    );
+    let one = &monitored(&lab, &["--session", "one"])["sessions"][0];
+    assert_eq!((&one["percent"], &one["windowFrom"]), (&json!(69), &json!("setting")));
+    let output = lab.kgctx(["monitor", "--session", "none"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("no live session none is known; `kgctx monitor` lists them"));
+}
+
+#[test]
+fn watching_goes_on_and_tells_what_changes() {
+    let lab = Lab::new();
+    fill(&lab, "s", 10_000, 0);
+    lab.start("s");
+    let mut command = lab.kgctx(["monitor", "--watch", "--session", "s"]);
+    let out = lab.scratch.write("watched", "");
+    command.stdout(fs::File::create(&out).unwrap()).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let until = Instant::now() + Duration::from_secs(20);
+    let wait_for = |wanted: &str| {
+        while !fs::read_to_string(&out).unwrap().contains(wanted) {
+            assert!(Instant::now() < until, "{wanted} never came");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    };
+    wait_for("10,000 of 200,000");
+    fill(&lab, "s", 150_000, 0);
+    wait_for("CRITICAL    150,000 of 200,000");
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+/// What Claude Code 2.1.325 was seen to tell a status line, shortened.
+fn status(session: &str, used: Value) -> String {
+    json!({"session_id": session, "transcript_path": "", "model": {"id": "claude-x", "display_name": "X"},
+        "context_window": {"total_input_tokens": used, "context_window_size": 1_000_000, "used_percentage": 40}})
+    .to_string()
+}
+
+fn status_line(lab: &Lab, input: &str, command: &[&str]) -> String {
+    let mut line = lab.kgctx(["monitor", "statusline"]);
+    if !command.is_empty() {
+        line.arg("--").args(command);
+    }
+    let mut child = waiting(line);
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), input.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""), "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn a_1_27_a_status_line_tells_the_window_and_shows_what_the_users_own_shows() {
+    // A-1.27
+    let lab = Lab::new();
+    fill(&lab, "s", 104_000, 0);
+    lab.start("s");
+    assert_eq!(status_line(&lab, &status("s", json!(400_000)), &[]), "EARLY_WARN 400k/1000k 40%\n");
+    let own = ["sh", "-c", "printf '\\033[31m%s' \"$(wc -c)\"; printf more >&2"];
+    let input = status("s", json!(null));
+    let shown = status_line(&lab, &input, &own);
+    assert_eq!(shown.trim().replace(' ', ""), format!("\u{1b}[31m{}", input.len()));
+    let seen = &monitored(&lab, &["--session", "s"])["sessions"][0];
+    assert_eq!((&seen["window"], &seen["windowFrom"]), (&json!(1_000_000), &json!("status-line")));
+    assert_eq!((&seen["percent"], &seen["level"]), (&json!(10), &json!("OK")));
+    // Whatever goes wrong costs nothing.
+    for input in ["", "{", "[]", "{\"session_id\":7}", "{\"context_window\":null}"] {
+        assert_eq!(status_line(&lab, input, &[]), "", "{input}");
+        assert_eq!(status_line(&lab, input, &["echo", "mine"]), "mine\n", "{input}");
+    }
+    assert_eq!(status_line(&lab, &status("s", json!(1)), &["/none/such"]), "");
+}
+
+#[test]
+fn a_1_45_monitor_and_status_line_are_installed_on_request_and_leave_no_trace() {
+    // A-1.45
+    let own = "{\n  \"statusLine\": {\"type\": \"command\", \"command\": \"~/.claude/line.sh \\\"$HOME\\\"\", \"padding\": 0},\n  \
+               \"hooks\": {\"PostToolUse\": [{\"matcher\": \"Bash\", \"hooks\": [{\"type\": \"command\", \"command\": \"mine\"}]}]}\n}";
+    for before in ["{}", own] {
+        let scratch = Scratch::new();
+        let file = scratch.write("home/.claude/settings.json", before);
+        let run = |arguments: &[&str]| {
+            let output = scratch.kgctx(arguments).output().unwrap();
+            assert!(output.status.success(), "{arguments:?}: {output:?}");
+            fs::read_to_string(&file).unwrap()
+        };
+        let plain = run(&["install", "claude-code"]);
+        assert!(!plain.contains("monitor statusline"), "{plain}");
+        let with = run(&["install", "claude-code", "--monitor", "--statusline"]);
+        let json: Value = serde_json::from_str(&with).unwrap();
+        let hooks = json["hooks"]["PostToolUse"].as_array().unwrap();
+        assert!(
+            hooks.last().unwrap()["hooks"][0]["command"]
+                .as_str()
+                .unwrap()
+                .ends_with("kgctx hook claude-code")
+        );
+        assert!(
+            json["statusLine"]["command"].as_str().unwrap().contains("kgctx monitor statusline"),
+            "{with}"
+        );
+        // An update keeps what was asked for once.
+        assert_eq!(run(&["install", "claude-code"]), with);
+        let output = scratch.kgctx(["doctor"]).output().unwrap();
+        let said = String::from_utf8(output.stdout).unwrap();
+        assert!(said.contains("with monitor and status line"), "{said}");
+        assert_eq!(run(&["uninstall", "claude-code"]), before);
+        // Also if somebody has edited the file meanwhile.
+        let with = run(&["install", "claude-code", "--monitor", "--statusline"]);
+        fs::write(&file, with.replacen('{', "{\"mine\": 2, ", 1)).unwrap();
+        let after: Value = serde_json::from_str(&run(&["uninstall", "claude-code"])).unwrap();
+        let mut expected: Value = serde_json::from_str(before).unwrap();
+        expected["mine"] = json!(2);
+        assert_eq!(after, expected);
+    }
+    let scratch = Scratch::new();
+    let output = scratch.kgctx(["install", "opencode", "--monitor"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        stderr(&output).contains("--monitor and --statusline are for Claude Code"),
+        "{output:?}"
+    );
+}
+
+#[test]
+fn a_state_from_before_the_monitor_is_brought_up_to_date() {
+    let lab = Lab::new();
+    lab.start("s");
+    fill(&lab, "s", 140_000, 0);
+    let state: Connection = lab.state();
+    state.execute_batch("DROP TABLE contexts; PRAGMA user_version = 5").unwrap();
+    assert_eq!(monitored(&lab, &[]), json!({"sessions": []}));
+    assert!(after_tool(&lab, "s").is_some());
+    assert_eq!(monitored(&lab, &[])["sessions"].as_array().unwrap().len(), 1);
+}
