@@ -16,7 +16,7 @@ named!(Severity { Off = "off", Warn = "warn", Error = "error" });
 
 macro_rules! rules {
     ($($name:ident = $id:literal, $severity:ident, $summary:literal;)+) => {
-        /// A rule. Its section in `docs/check.md` has the same name.
+        /// A rule. Its section in `docs/check-rules.md` has the same name.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "kebab-case")]
         pub enum Rule {

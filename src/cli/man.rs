@@ -1,10 +1,13 @@
 //! `kgctx man`
 
+mod reference;
+
 use std::io;
 
 use clap::Args as ClapArgs;
 use clap_mangen::Man;
 
+use crate::cli::man::reference::reference;
 use crate::cli::outcome::{Failure, Outcome, UNAVAILABLE, USAGE};
 use crate::cli::screen::Screen;
 
@@ -14,6 +17,9 @@ pub(super) struct ManArgs {
     /// The command, for example `handoff create` [default: kgctx itself]
     #[arg(value_name = "COMMAND")]
     words: Vec<String>,
+    /// Print a reference of the command and all commands below it, as markdown
+    #[arg(long)]
+    markdown: bool,
 }
 
 pub(super) fn run(mut kgctx: clap::Command, args: &ManArgs, screen: &mut Screen) -> Outcome {
@@ -28,6 +34,10 @@ pub(super) fn run(mut kgctx: clap::Command, args: &ManArgs, screen: &mut Screen)
                 format!("{above} has no command {word:?}; `{above} --help` lists them"),
             )
         })?;
+    }
+    if args.markdown {
+        screen.print(&reference(command));
+        return Ok(());
     }
     let mut page = Vec::new();
     let render = |error: io::Error| Failure::new(UNAVAILABLE, error.to_string());

@@ -125,7 +125,9 @@ impl LoadedSettings {
         for (name, fault) in wrong.collect::<Vec<_>>() {
             let (origin, fault) = (Origin::Environment(name), SettingsError(fault));
             match name {
-                "SESSION_START_ENABLED" | "KGCTX_DEFAULT_VAULTS" => {
+                "KGCTX_SESSION_START_ENABLED"
+                | "SESSION_START_ENABLED"
+                | "KGCTX_DEFAULT_VAULTS" => {
                     self.close(&origin, fault);
                     continue;
                 }

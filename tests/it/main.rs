@@ -11,6 +11,7 @@ mod support;
 
 mod check;
 mod delivery;
+mod docs;
 mod handoff;
 mod index;
 mod inject;

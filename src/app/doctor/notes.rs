@@ -43,7 +43,7 @@ pub(super) fn all(request: &Request, place: Place) -> Vec<Check> {
 }
 
 fn settings(place: &Place) -> Vec<Check> {
-    let out = "correct it; README.md lists all settings";
+    let out = "correct it; docs/configuration.md lists all settings";
     let remark = |remark: &Fault| Check::of_error(SETTINGS, Verdict::Warn, &remark.reason, out);
     let remarks = place.remarks.iter().map(remark);
     if place.faults.is_empty() {

@@ -63,7 +63,7 @@ fn driver(repository: &str) -> Value {
 }
 
 fn descriptor(rule: Rule, repository: Option<&str>) -> Value {
-    let section = format!("docs/check.md#{}", rule.id());
+    let section = format!("docs/check-rules.md#{}", rule.id());
     without_nulls(json!({
         "id": rule.id(),
         "name": format!("{rule:?}"),
@@ -190,7 +190,7 @@ mod tests {
     fn rules_have_an_address_where_the_repository_has_one() {
         let with = driver("https://forge.example/kgctx/");
         assert_eq!(with["informationUri"], "https://forge.example/kgctx");
-        let uri = "https://forge.example/kgctx/blob/HEAD/docs/check.md#dangling-link";
+        let uri = "https://forge.example/kgctx/blob/HEAD/docs/check-rules.md#dangling-link";
         assert_eq!(with["rules"][4]["helpUri"], uri);
         assert_eq!(with["rules"][4]["name"], "DanglingLink");
         assert!(driver("")["rules"][4].get("helpUri").is_none());

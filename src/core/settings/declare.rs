@@ -22,7 +22,7 @@ macro_rules! settings {
         $file:ident in $section:literal
         $([$($file_only:tt)*] {
             $(
-                $(#[$key_about:meta])*
+                $(#[doc = $key_about:literal])*
                 $key:ident: $type:ty = $default:expr
                 $(, as $in_file:ty)?
                 $(, env($($variable:literal)|+, $reader:expr))?
@@ -35,7 +35,7 @@ macro_rules! settings {
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub struct $settings {
             $($(#[$also_about])* pub $also: $also_type,)*
-            $($($(#[$key_about])* pub $key: $crate::core::settings::Setting<$type>,)*)*
+            $($($(#[doc = $key_about])* pub $key: $crate::core::settings::Setting<$type>,)*)*
         }
 
         impl Default for $settings {
@@ -86,10 +86,16 @@ macro_rules! settings {
 
             /// Every row of the table as JSON.
             pub(super) fn rows(&self) -> Vec<$crate::core::settings::ListedSetting> {
-                use $crate::core::settings::ListedSetting;
+                use $crate::core::settings::list::{ListedSetting, ProjectMay};
                 vec![$($({
                     let $crate::core::settings::Setting { value, origin } = &self.$key;
-                    ListedSetting::new(concat!($section, stringify!($key)), value, origin)
+                    let key = concat!($section, stringify!($key));
+                    ListedSetting {
+                        about: concat!($($key_about),*).trim(),
+                        variables: &[$($($variable),+)?],
+                        project: settings!(@project $($why)? $($lower)?),
+                        ..ListedSetting::new(key, value, origin)
+                    }
                 },)*)*]
             }
         }
@@ -121,6 +127,9 @@ macro_rules! settings {
             }
         }
     };
+    (@project) => { ProjectMay::Set };
+    (@project $why:literal) => { ProjectMay::Nothing };
+    (@project $lower:ident) => { ProjectMay::Lower };
     (@in_file $type:ty) => { $type };
     (@in_file $type:ty, $in_file:ty) => { $in_file };
     (@read $value:ident, $resolve:ident) => { $value };

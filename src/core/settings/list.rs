@@ -6,17 +6,40 @@ use serde_json::{Value, json};
 use crate::core::note::vault;
 use crate::core::settings::{Origin, Setting, Settings};
 
+/// What the committed file of a project may do to a setting.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ProjectMay {
+    Set,
+    /// Lower the user's value, or switch it off.
+    Lower,
+    #[default]
+    Nothing,
+}
+
 /// A setting with its value, and its origin in words.
 #[derive(Debug, Serialize)]
 pub struct ListedSetting {
     pub key: String,
     pub value: Value,
     pub origin: String,
+    /// What the setting is for; empty for a vault, a channel, or a setting that belongs to the one before it.
+    pub about: &'static str,
+    /// The environment variables that set it. The first one that is set counts.
+    pub variables: &'static [&'static str],
+    pub project: ProjectMay,
 }
 
 impl ListedSetting {
     pub(super) fn new(key: &str, value: impl Serialize, origin: &Origin) -> ListedSetting {
-        ListedSetting { key: key.to_owned(), value: json!(value), origin: origin.to_string() }
+        ListedSetting {
+            key: key.to_owned(),
+            value: json!(value),
+            origin: origin.to_string(),
+            about: "",
+            variables: &[],
+            project: ProjectMay::default(),
+        }
     }
 }
 

@@ -37,44 +37,44 @@ settings! {
     ] {
         /// Whether maenifold's memory and the project's own notes are vaults by default.
         default_vaults: bool = true, env("KGCTX_DEFAULT_VAULTS", switch), project_may(lower);
-        /// How the notes are written.
+        /// How links and titles are read: `auto` follows the program of each vault, else `obsidian`, `logseq`, `dendron` or `maenifold` for all vaults.
         links: LinkPreference = LinkPreference::Auto, env("KGCTX_LINKS", named);
-        /// Larger files are skipped.
+        /// Files with more bytes are skipped.
         max_file_bytes: u64 = 10 * 1024 * 1024, env("KGCTX_MAX_FILE_BYTES", number_of("bytes")), project_may(lower);
     }
     [
         #[serde(default)]
         pub channels: BTreeMap<String, String>,
     ] {
-        /// The maximum number of tokens in a session's context.
+        /// The maximum number of tokens in a session's context, its supplement included.
         token_limit: u32 = 4_000, env("KGCTX_TOKEN_LIMIT" | "TOKEN_LIMIT", number_of("tokens")), project_may(lower);
-        /// The share of these tokens that is kept for notes that fit the first prompt, where a context goes out before it.
+        /// Per cent of these tokens that are kept for notes that fit the first prompt, where the context goes out before it.
         prompt_share: Percent = Percent::of_100(10), env("KGCTX_PROMPT_SHARE", number_of("per cent, at most 100"));
-        /// Which source answers about the notes of maenifold's memory.
+        /// Which source answers about the notes of maenifold's memory: `auto` (the index), `database` or `cli`.
         source: SourcePreference = SourcePreference::Auto,
             env("KGCTX_SOURCE", named),
             not_for_project("which may start a program");
-        /// The time limit of one call of the maenifold CLI.
+        /// The time limit of one call of maenifold's program, in milliseconds.
         cli_timeout_ms: u64 = 5_000,
             env("KGCTX_CLI_TIMEOUT" | "CLI_TIMEOUT", number_of("milliseconds")), project_may(lower);
-        /// How a context is ranked and laid out.
+        /// What a context holds: `notes`, quoted and best first, or `frequency`, concepts and the last 24 hours.
         rank: Ranking = Ranking::default(), env("KGCTX_RANK", named);
-        /// What the uncommitted files of a session do to its context.
+        /// `on`: notes that name a changed file come earlier. `record`: `kgctx explain` says which would.
         uncommitted_files: UncommittedFiles = UncommittedFiles::default(),
             env("KGCTX_UNCOMMITTED_FILES", named);
-        /// How tokens are counted.
+        /// How tokens are counted: `o200k_base` or `cl100k_base`.
         encoding: Encoding = Encoding::O200kBase, env("KGCTX_ENCODING", named);
-        /// The time limit for building a session's context.
+        /// The time limit for building a context, in milliseconds.
         deadline_ms: u64 = time_limits::CONTEXT.as_millis() as u64, env("KGCTX_DEADLINE_MS", number_of("milliseconds")), project_may(lower);
-        /// Whether sessions receive context at all.
+        /// Whether sessions get context at all.
         enabled: bool = true, env("KGCTX_SESSION_START_ENABLED" | "SESSION_START_ENABLED", switch), project_may(lower);
-        /// How a bridge adds the context to a session.
+        /// How OpenCode gets the context: `noreply`, a message of its own; `part`, in the first prompt; or `auto`, whichever fits.
         delivery: Delivery = Delivery::Auto, env("KGCTX_DELIVERY", named);
-        /// How a bridge announces the context.
+        /// How OpenCode tells you about it: `toast`, `log` or `off`.
         notice: Announcement = Announcement::Toast, env("KGCTX_NOTICE", named), not_for_project("which says what you are shown");
         /// The maximum number of tokens in the context after a compaction.
         compaction_token_limit: u32 = 1_000, env("KGCTX_COMPACTION_TOKEN_LIMIT", number_of("tokens")), project_may(lower);
-        /// The OpenCode servers that the service follows. The default is OpenCode's own default address.
+        /// The OpenCode servers for `kgctx serve` and `kgctx inject`.
         servers: Vec<String> = vec!["http://127.0.0.1:4096".to_owned()],
             env("KGCTX_SERVERS", list),
             not_for_project("to which your notes would be sent");
@@ -101,7 +101,7 @@ settings! {
         inject_on_start: bool = true, project_may(lower);
         /// Whether a session receives a handoff after its user cleared it. It receives its notes in any case.
         inject_on_clear: bool = false;
-        /// The sessions for which a handoff is left that does not name its audience.
+        /// Who gets a handoff that does not name its audience: `interactive` sessions, or `any`.
         audience: Audience = Audience::Interactive;
         /// The maximum age of a sticky handoff, in days.
         max_age_days: u32 = 7;

@@ -162,7 +162,8 @@ fn a_file_that_cannot_be_read_sends_nothing() {
 
 #[test]
 fn a_variable_that_says_neither_yes_nor_no_sends_nothing() {
-    for name in ["SESSION_START_ENABLED", "KGCTX_DEFAULT_VAULTS"] {
+    let names = ["SESSION_START_ENABLED", "KGCTX_SESSION_START_ENABLED", "KGCTX_DEFAULT_VAULTS"];
+    for name in names {
         for value in ["maybe", "falsch", " ", "tru", "2"] {
             check_closed(&lab(), &[(name, value)], name);
         }
