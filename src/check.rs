@@ -79,7 +79,7 @@ pub enum CheckError {
 
 impl CheckError {
     fn refused(path: &str, reason: &str) -> CheckError {
-        CheckError::Wrong(format!("{path} is not written: {reason}"))
+        CheckError::Wrong(format!("kgctx did not write {path}: {reason}"))
     }
 
     fn not_written(path: &str, cause: &io::Error) -> CheckError {

@@ -9,12 +9,14 @@ mod explain;
 mod handoff;
 mod hook;
 mod index;
+mod init;
 mod inject;
 mod install;
 mod man;
 mod monitor;
 mod outcome;
 mod place;
+mod progress;
 mod question;
 mod read;
 mod recent;
@@ -23,7 +25,9 @@ mod screen;
 mod search;
 mod serve;
 mod values;
+mod vault;
 mod whoami;
+mod wrap;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -35,11 +39,11 @@ use crate::cli::place::PlaceArgs;
 use crate::cli::screen::Screen;
 use crate::core::text::for_terminal;
 
-/// Knowledge-graph context for coding agents, from markdown notes with wiki links.
+/// Give coding agents the notes they need, from your markdown notes and their links.
 ///
-/// Notes are looked for in ~/maenifold/memory (or $MAENIFOLD_ROOT/memory) and in the project: .kgctx/memory, docs, adr
-/// and other usual places, which `kgctx doctor` lists. The index over them is kept up to date by every command that
-/// reads it.
+/// kgctx looks for notes in ~/maenifold/memory (or $MAENIFOLD_ROOT/memory) and in the project: .kgctx/memory, docs, adr
+/// and other usual places, which `kgctx doctor` lists. Every command that reads the index first brings it up to
+/// date.
 #[derive(Debug, Parser)]
 #[command(name = "kgctx", version, max_term_width = 100)]
 struct Args {
@@ -49,23 +53,25 @@ struct Args {
     command: Command,
 }
 
-/// For whoever types the name alone.
+/// Shown when the name is typed without arguments.
 const INTRODUCTION: &str = "\
 kgctx gives the sessions of coding agents the notes and handoffs of their project.
-  kgctx install claude-code   or opencode: its sessions then get them by themselves
+  kgctx init                  finds your notes, shows a first context, and offers to install into your hosts
   kgctx explain --dry-run     shows what a session in this folder would get, and why
-  kgctx doctor                says what is missing
+  kgctx doctor                checks the setup and shows how to fix it
 Usage: kgctx <COMMAND>        `kgctx --help` lists all commands
 ";
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Init(init::InitArgs),
     Inject(inject::InjectArgs),
     Hook(hook::HookArgs),
     Serve(serve::ServeArgs),
     Explain(explain::ExplainArgs),
     Handoff(handoff::HandoffArgs),
     Monitor(monitor::MonitorArgs),
+    Wrap(wrap::WrapArgs),
     Index(index::IndexArgs),
     Search(search::SearchArgs),
     Read(read::ReadArgs),
@@ -75,6 +81,7 @@ enum Command {
     Replay(replay::ReplayArgs),
     Whoami(whoami::WhoamiArgs),
     Config(config::ConfigArgs),
+    Vault(vault::VaultArgs),
     Install(install::InstallArgs),
     Uninstall(install::UninstallArgs),
     Doctor(doctor::DoctorArgs),
@@ -112,11 +119,13 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     let done = match &args.command {
         Command::Hook(command) => return hook::run(command, screen),
+        Command::Init(command) => init::run(&args.place, command, &mut screen),
         Command::Inject(command) => inject::run(&args.place, command, &mut screen),
         Command::Serve(command) => serve::run(&args.place, command, &mut screen),
         Command::Explain(command) => explain::run(&args.place, command, &mut screen),
         Command::Handoff(command) => handoff::run(&args.place, command, &mut screen),
         Command::Monitor(command) => monitor::run(&args.place, command, &mut screen),
+        Command::Wrap(command) => wrap::run(&args.place, command, &mut screen),
         Command::Index(command) => index::run(&args.place, command, &mut screen),
         Command::Search(command) => search::run(&args.place, command, &mut screen),
         Command::Read(command) => read::run(&args.place, command, &mut screen),
@@ -130,6 +139,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Replay(command) => replay::run(&args.place, command, &mut screen),
         Command::Whoami(command) => whoami::run(&args.place, command, &mut screen),
         Command::Config(command) => config::run(&args.place, command, &mut screen),
+        Command::Vault(command) => vault::run(&args.place, command, &mut screen),
         Command::Install(command) => install::install(&args.place, command, &mut screen),
         Command::Uninstall(command) => install::uninstall(&args.place, command, &mut screen),
         Command::Doctor(command) => doctor::run(&args.place, command, &mut screen),

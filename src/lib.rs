@@ -9,7 +9,7 @@
 
 #[cfg(not(unix))]
 compile_error!(
-    "kgctx is made for Unix systems: it needs their sockets, signals and process groups"
+    "kgctx supports only Unix systems: it needs their sockets, signals and process groups"
 );
 
 pub mod core;

@@ -96,9 +96,9 @@ fn too_few(found: &PastSessions, history: &VaultHistory) -> ReplayError {
         n => format!("{n} sessions"),
     };
     ReplayError::Wrong(format!(
-        "the history of {} has {sessions}, and none that can be replayed: a session is a run of commits at most \
-         4 hours apart, and counts from the 11th on, if there were {LEAST_NOTES} notes or more and it edited 1 to 20 \
-         of them; come back when there is more history, or name another vault with --vault",
+        "the history of {} has {sessions}, but none to replay: a session is a run of commits at most 4 hours apart, \
+        and counts from the 11th on, if there were {LEAST_NOTES} notes or more and it edited 1 to 20 of them; try \
+        again with more history, or pass another vault with --vault",
         history.root.display()
     ))
 }

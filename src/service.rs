@@ -9,8 +9,10 @@ pub mod instance;
 mod protocol;
 mod run;
 mod status;
+mod web;
 
 pub use check::check;
 pub use client::{deliver, hook, status};
 pub use run::{ServeError, serve};
 pub use status::Status;
+pub use web::serve_web;

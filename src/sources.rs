@@ -78,7 +78,7 @@ pub(crate) fn index_instead(
 ) -> (SourceChoice, Option<Fault>) {
     let (because, fault) = match chosen {
         Some(choice) if choice.source == INDEX => (choice.because, None),
-        Some(_) => ("a folder of notes does not answer".to_owned(), None),
+        Some(_) => ("a folder of notes does not respond".to_owned(), None),
         None => maenifold::undecided(preference),
     };
     (SourceChoice { source: INDEX, because }, fault)

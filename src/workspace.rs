@@ -8,6 +8,7 @@ pub mod reader;
 pub mod refresh;
 pub mod settings;
 pub mod summary;
+pub mod vault_entries;
 mod vaults;
 pub mod watch;
 
@@ -24,6 +25,8 @@ use crate::system::vault::{self, Styles};
 pub use crate::workspace::error::AppError;
 pub(crate) use crate::workspace::place::Surroundings;
 pub use crate::workspace::place::{Place, Request};
+pub(crate) use crate::workspace::settings::may_be_in_name;
+pub(crate) use crate::workspace::vaults::because;
 use crate::workspace::vaults::open_reachable;
 
 /// A place with notes.

@@ -17,22 +17,29 @@ const STORED_LIMIT = 100
 const PROMPT_CHARS = 2_000
 const SAID_LIMIT = 50
 const SAID_CHARS = 16_000
+const TOOL_LIMIT = 100
+const TOOL_CHARS = 2_000
+const IDLE_MS = 31 * 60_000 // a little more than kgctx takes for long
 const KEEP =
   "Keep, word for word, the names of [[concepts]] and the memory:// addresses that are still in use, and the id of a " +
-  "handoff. Leave out the project context that came from kgctx: kgctx gives it again after this summary."
+  "handoff. Leave out the project context from kgctx: kgctx adds it again after this summary."
 
+const TOLD_TOOLS = ["bash", "edit", "write", "multiedit", "todowrite"]
 const TRANSFORM = "experimental.chat.messages.transform"
 
 type Notice = { as: "toast" | "log"; text: string }
 type How = "auto" | "noreply" | "part"
 type Receipt = { receipt: number | null; notice?: Notice }
 type Text = Receipt & { text: string; delivery: How; metadata: object }
-type Inject = Text & { action: "inject"; at: number }
-type Keep = { action: "keep"; text: string; soon?: undefined; notice?: undefined }
+type Inject = Text & { action: "inject"; at: number; prompt?: string }
+/** `token`: by which kgctx knows how far it is. */
+type Rotate = { action: "rotate"; token: string; title: string; prompt: string; soon?: undefined; notice?: undefined }
+type Keep = { action: "keep" | "tell"; text: string; soon?: undefined; notice?: undefined }
 /** `soon`: another question may find more, even before the prompt. */
 type Answer =
   | Inject
   | Keep
+  | Rotate
   | { action: "none" | "ask"; soon?: boolean; notice?: Notice }
   | { action: "failed"; soon?: boolean; reason: string }
 
@@ -48,6 +55,8 @@ type Unstored = Receipt & { messageID: string }
 /**
  * `carrier`: the message that our context is in. `removed`: it is gone, by an undo. `withdrawn`: parts of noReply
  * messages that must no longer be stored. `hidden`: the session has a text that only our transform hook shows to the model.
+ * `used`: the tokens that kgctx was last told of. `tell`: what the model is to be told beside a tool's result.
+ * `rest`: ends the waiting for a session that is at rest.
  */
 type Session = {
   id: string
@@ -59,6 +68,18 @@ type Session = {
   hidden?: boolean
   warned?: boolean
   job?: Job
+  used?: number
+  compacted?: number
+  tell?: string
+  rest?: () => void
+  /** Its last rest, or its end, until kgctx knows of it. */
+  told?: Promise<unknown>
+  /** Its last turn failed, or was interrupted. */
+  failed?: boolean
+  /** Whether the end of its turn is being asked about. */
+  resting?: boolean
+  /** The prompt of the rotation by which it began, until a person has typed one. */
+  rotated?: string
 }
 
 type Prompt = Parameters<NonNullable<Hooks["chat.message"]>>[1]
@@ -68,10 +89,14 @@ type Info = {
   agent?: string
   model?: { providerID: string; id: string; variant?: string }
   role?: string
-  time?: { completed?: number }
-  tokens?: { output?: number }
+  summary?: unknown
+  providerID?: string
+  modelID?: string
+  time?: { completed?: number; archived?: number }
+  tokens?: { total?: number; input?: number; output?: number; reasoning?: number; cache?: { read?: number; write?: number } }
 }
-type Properties = { sessionID?: string; messageID?: string; info?: Info }
+type Properties = { sessionID?: string; messageID?: string; info?: Info & { title?: string }; status?: { type?: string } }
+type ToolState = { input?: { command?: unknown; filePath?: unknown; todos?: unknown }; output?: unknown; metadata?: { exit?: number } }
 type Marked = { type: string; ignored?: boolean; metadata?: { kgctx?: object } }
 
 // One map per process. The same file in several plugin folders, or set up twice, is several copies of this module:
@@ -83,10 +108,15 @@ const sessions = (shared[Symbol.for("kgctx.opencode.2")] ??= new Map()) as Map<s
  * `transforms`: whether this OpenCode lets our transform hook show hidden texts, as far as is known. `told`: the log has
  * why not. Shared like the sessions.
  */
-const host = (shared[Symbol.for("kgctx.opencode.host.1")] ??= {}) as { transforms?: boolean; told?: boolean }
+const host = (shared[Symbol.for("kgctx.opencode.host.1")] ??= {}) as {
+  transforms?: boolean
+  told?: boolean
+  /** The titles of sessions that are being made for a rotation. */
+  making?: string[]
+}
 
 const ASK: Answer = { action: "ask" }
-const LATE = { action: "failed", reason: `the context was not there within ${HOLD_MS} ms` } as const
+const LATE = { action: "failed", reason: `the context was not ready within ${HOLD_MS} ms` } as const
 
 /** Calls back after that time, of which the event loop was free for GRACE_MS at least. Gives what takes it back. */
 function after(ms: number, then: () => void) {
@@ -132,17 +162,21 @@ function kgctx(directory: string, event: object): Promise<Answer> {
 function understood(output: string): Answer {
   try {
     const { protocol, ...answer } = JSON.parse(output)
-    if (protocol !== PROTOCOL) return { action: "failed", reason: `kgctx speaks protocol ${protocol}, not ${PROTOCOL}` }
+    if (protocol !== PROTOCOL)
+      return { action: "failed", reason: `kgctx speaks protocol ${protocol}, not ${PROTOCOL}; run \`kgctx install opencode\` again` }
     const { action, soon, notice } = answer
     if (action === "none" || action === "ask") return { action, soon, notice }
     const { receipt, text, delivery, metadata } = answer
-    if (action === "keep" && text && typeof text === "string") return { action, text }
+    if ((action === "keep" || action === "tell") && text && typeof text === "string") return { action, text }
+    const { token, title, prompt } = answer
+    if (action === "rotate" && [token, title, prompt].every((one) => one && typeof one === "string"))
+      return { action, token, title, prompt }
     const noted = receipt === null || Number.isInteger(receipt) // null: kgctx could not write a receipt
     const whole = action === "inject" && noted && text && typeof text === "string"
     const known = ["auto", "noreply", "part"].includes(delivery) && metadata && typeof metadata === "object"
     if (whole && known) return { ...answer, at: Date.now() }
   } catch {}
-  return { action: "failed", reason: "kgctx gave an answer that cannot be read" }
+  return { action: "failed", reason: "the answer of kgctx cannot be read" }
 }
 
 /**
@@ -171,6 +205,11 @@ function isReply(type: string, info?: Info) {
   return type === "message.updated" && info?.role === "assistant" && info.time?.completed && info.tokens?.output
 }
 
+/** The tokens in the context after an answer. */
+function usedBy({ total, input = 0, output = 0, reasoning = 0, cache }: NonNullable<Info["tokens"]>) {
+  return total ?? input + output + reasoning + (cache?.read ?? 0) + (cache?.write ?? 0)
+}
+
 /** What a message tells about earlier context: ours, or that a compaction has ended it. */
 function marks({ info, parts }: { info: { id: string }; parts: unknown[] }): object[] {
   return (parts as Marked[]).flatMap((part): object[] => {
@@ -185,6 +224,15 @@ function marks({ info, parts }: { info: { id: string }; parts: unknown[] }): obj
 function asked(parts: Prompt["parts"]): string {
   const texts = parts.flatMap((part) => (part.type === "text" && !part.synthetic ? [part.text] : []))
   return texts.join("\n").slice(0, PROMPT_CHARS)
+}
+
+/** A tool's call as far as it tells of the work. The end of an output says why it failed. */
+function done(part: unknown): object[] {
+  const { type, tool, state } = part as { type: string; tool?: string; state?: ToolState }
+  if (type !== "tool" || !state || !TOLD_TOOLS.includes(tool ?? "")) return []
+  const { command, filePath, todos } = state.input ?? {}
+  const input = { command: typeof command === "string" ? command.slice(0, TOOL_CHARS) : undefined, filePath, todos }
+  return [{ tool, input, exit: state.metadata?.exit, output: String(state.output ?? "").slice(-TOOL_CHARS) }]
 }
 
 /** Does what nobody waits for; its failure concerns nobody. */
@@ -221,8 +269,16 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
     return report(session, await kgctx(directory, event))
   }
 
-  /** Has a handoff written before a compaction. Gives what the summariser is to keep, where one was. */
-  async function capture(id: string): Promise<string | undefined> {
+  /** Tells kgctx what nobody waits for, again where it could not take that in. */
+  async function insist(event: object, tries = TRIES): Promise<Answer> {
+    const answer = await kgctx(directory, event)
+    if (answer.action === "inject" || !answer.soon || tries <= 1) return answer
+    await new Promise((done) => setTimeout(done, SOON_MS))
+    return insist(event, tries - 1)
+  }
+
+  /** Tells kgctx what was said last in a session, and gives its answer. */
+  async function tellSaid(type: string, id: string): Promise<Answer | undefined> {
     const [{ data: info }, { data: stored }] = await Promise.all([
       client.session.get({ path: { id } }),
       client.session.messages({ path: { id }, query: { limit: STORED_LIMIT } }),
@@ -233,8 +289,54 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
       const text = parts.flatMap((part) => (part.type === "text" && !part.synthetic ? [part.text] : [])).join("\n")
       return text ? [{ role, text: text.slice(0, SAID_CHARS), at: time.created }] : []
     })
-    const answer = await kgctx(directory, { type: "session.compacting", sessionID: id, info, messages: messages.slice(-SAID_LIMIT) })
-    return answer.action === "keep" ? answer.text : undefined
+    const tools = stored.flatMap(({ parts }) => parts.flatMap(done)).slice(-TOOL_LIMIT)
+    const event = { type, sessionID: id, info, messages: messages.slice(-SAID_LIMIT), tools }
+    return await (type === "kgctx.rest" ? insist(event) : kgctx(directory, event))
+  }
+
+  /** Has a handoff written before a compaction. Gives what the summariser is to keep, where one was. */
+  async function capture(id: string): Promise<string | undefined> {
+    const answer = await tellSaid("session.compacting", id)
+    return answer?.action === "keep" ? answer.text : undefined
+  }
+
+  /** How many tokens a model takes, and how many of them OpenCode keeps free. */
+  async function limitsOf({ providerID, modelID }: Info) {
+    const { data } = await client.config.providers()
+    const provider = data?.providers.find(({ id }) => id === providerID)
+    return modelID ? provider?.models[modelID]?.limit : undefined
+  }
+
+  /** Tells kgctx how full a context is. What it answers waits for the next tool, so that nothing waits for it. */
+  async function measure(session: Session, info?: Info) {
+    const tokens = info?.tokens && usedBy(info.tokens)
+    if (info && (tokens === session.used || info.summary)) return
+    session.used = tokens
+    const limit = info && (await limitsOf(info).catch(() => undefined))
+    const { context: window, output } = limit ?? {}
+    const [at, model] = [info?.time?.completed, info?.modelID]
+    const { id: sessionID, compacted } = session
+    const answer = await kgctx(directory, { type: "kgctx.usage", sessionID, tokens, model, window, output, at, compacted })
+    if (answer.action === "tell") session.tell = answer.text
+  }
+
+  /** A session is at rest: kgctx keeps what was said, since OpenCode tells no end, and nothing of a session that is deleted. */
+  function rest(session: Session) {
+    session.rest?.()
+    const timer = setTimeout(() => void insist({ type: "kgctx.over", sessionID: session.id, idle: true }), IDLE_MS)
+    timer.unref?.()
+    session.rest = () => clearTimeout(timer)
+    inOrder(session, () => tellSaid("kgctx.rest", session.id))
+  }
+
+  function over(session: Session) {
+    session.rest?.()
+    inOrder(session, () => insist({ type: "kgctx.over", sessionID: session.id }))
+  }
+
+  /** Told one after the other: kgctx knows nothing of an end that overtakes what was said before it. */
+  function inOrder(session: Session, tell: () => Promise<unknown>) {
+    session.told = (session.told ?? Promise.resolve()).then(tell).catch(() => {})
   }
 
   /** Asks with what is stored: the session was not seen from its beginning, or is no longer as it was. */
@@ -245,7 +347,7 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
         client.session.get({ path: { id } }),
         client.session.messages({ path: { id }, query: { limit: STORED_LIMIT } }),
       ])
-      if (!info || !messages) throw new Error("OpenCode does not give it")
+      if (!info || !messages) throw new Error("OpenCode does not return it")
       const complete = messages.length < STORED_LIMIT
       // An undo may leave an empty message behind, which says nothing.
       const whole = messages.filter(({ parts }) => parts.length > 0)
@@ -301,7 +403,8 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
 
   /** A session begins: its context is built ahead of the first prompt, and stored if there is time for it. */
   function begin(id: string, { agent, model }: Info, event: object) {
-    if (sessions.has(id)) return
+    const known = sessions.get(id)
+    if (known) return known
     const job: Job = {}
     const session: Session = { id, created: true, withdrawn: [], unstored: [], job }
     sessions.set(id, session)
@@ -322,6 +425,60 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
       if (answer.delivery !== "part") send(session, job, answer, agent, model && { ...model, modelID: model.id })
     }
     aside(() => attempt(TRIES))
+    return session
+  }
+
+  /** A turn has ended: the session goes on in a new one, if its agent asked for that. The old one stays as it is. */
+  async function rotate(old: Session) {
+    if (old.failed || old.resting) return
+    old.resting = true
+    const answer = await kgctx(directory, { type: "session.idle", sessionID: old.id })
+    old.resting = false
+    if (answer.action !== "rotate") return
+    const { token, title } = answer
+    const report = (error?: string) => void kgctx(directory, { type: "kgctx.rotation", sessionID: old.id, token, error })
+    try {
+      const session = await successor(old, token, title)
+      old.rest?.()
+      const given = await session.job?.answer
+      const prompt = (given?.action === "inject" && given.prompt) || answer.prompt
+      session.rotated = prompt
+      const shown = show(session.id, title)
+      const { error } = await client.session.promptAsync({ path: { id: session.id }, body: { parts: [{ type: "text", text: prompt }] } })
+      if (error) throw new Error(JSON.stringify(error))
+      report()
+      await shown
+    } catch (error) {
+      report(`${error}`)
+      log("warn", `kgctx: the session could not continue in a new one: ${error} (run \`kgctx handoff rotate --status\`)`)
+    }
+  }
+
+  /** Makes the session in which another one goes on, with the same agent and model. */
+  async function successor(old: Session, token: string, title: string) {
+    const making = (host.making ??= [])
+    making.push(title)
+    try {
+      const { data: was } = await client.session.get({ path: { id: old.id } })
+      const { agent, model } = (was ?? {}) as Info
+      const { data: made, error } = await client.session.create({ body: { title, agent, model } as { title: string } })
+      if (!made) throw new Error(JSON.stringify(error))
+      const event = { type: "kgctx.rotated", sessionID: made.id, token, properties: { info: made } }
+      return begin(made.id, made as Info, event)
+    } finally {
+      making.splice(making.indexOf(title), 1)
+    }
+  }
+
+  /** Shows a session in the window. The SDK has no name for that, but its client has the way, and where not, a line tells. */
+  async function show(sessionID: string, title: string) {
+    try {
+      const raw = (client as unknown as { _client: { post(request: object): Promise<{ error?: unknown }> } })._client
+      const headers = { "Content-Type": "application/json" }
+      const { error } = await raw.post({ url: "/tui/select-session", body: { sessionID }, headers })
+      if (!error) return
+    } catch {}
+    tell({ as: "toast", text: `kgctx: the work continues in the session "${title}"` }, "info")
   }
 
   /** The first prompt of a job sees the context into the session. `late` ends its waiting. */
@@ -342,7 +499,7 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
     if (!job.sending) {
       let answer = job.answer ? await wait(job.answer) : ASK
       if (answer.action === "inject" && Date.now() - answer.at > STALE_MS) {
-        released(session, answer, "the text has become old")
+        released(session, answer, "the text is out of date")
         job.unasked = undefined
         answer = ASK
       }
@@ -374,7 +531,9 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
   async function turn(session: Session, job: Job, prompt: Prompt, late: Promise<typeof LATE>) {
     await take(session, job, prompt, late).catch((error) => warn(session, `${error}`))
     const { unasked } = job
-    if (unasked && session.carrier) await supplement(session, unasked, prompt, late)
+    // The prompt of a rotation says nothing that notes could fit.
+    const isOurs = asked(prompt.parts) === session.rotated?.slice(0, PROMPT_CHARS)
+    if (unasked && session.carrier && !isOurs) await supplement(session, unasked, prompt, late)
     job.over = true
     job.answer = undefined
   }
@@ -384,9 +543,20 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
       const { type, properties } = event as { type: string; properties?: Properties }
       const id = properties?.sessionID ?? properties?.info?.id
       const session = id && sessions.get(id)
-      if (id && type === "session.created") begin(id, properties?.info ?? {}, { type, properties })
+      const isMade = host.making?.includes(properties?.info?.title ?? "")
+      if (id && type === "session.created" && !isMade) begin(id, properties?.info ?? {}, { type, properties })
       if (!session) return
+      if (type === "session.error") session.failed = true
+      // Either may come, or both.
+      if (type === "session.idle" || (type === "session.status" && properties?.status?.type === "idle")) aside(() => rotate(session))
       if (type === "session.deleted") sessions.delete(session.id)
+      if (type === "session.deleted" || (type === "session.updated" && properties?.info?.time?.archived)) over(session)
+      if (type === "session.idle") rest(session)
+      if (type === "session.compacted") {
+        session.compacted = Date.now()
+        aside(() => measure(session))
+      }
+      if (isReply(type, properties?.info)) aside(() => measure(session, properties?.info))
       // A prompt that another plugin makes fail is never stored, and what it carries was not given.
       if (type === "message.updated") {
         const stored = session.unstored.filter(({ messageID }) => messageID === properties?.info?.id)
@@ -414,6 +584,12 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
         return
       }
       if (!session) sessions.set(id, (session = { id, created: false, withdrawn: [], unstored: [] }))
+      session.rest?.()
+      session.failed = false
+      if (session.rotated !== undefined && asked(prompt.parts) !== session.rotated.slice(0, PROMPT_CHARS)) {
+        session.rotated = undefined
+        void kgctx(directory, { type: "kgctx.prompted", sessionID: id })
+      }
       // The model does not see the context. A turn that is under way sees to it itself.
       if (session.hidden && host.transforms === false && (!session.job?.turn || session.job.over)) {
         session.hidden = false
@@ -460,8 +636,16 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
       if (kept && !output.context.includes(kept)) output.context.push(kept)
     },
 
+    "tool.execute.after": async ({ sessionID }, output) => {
+      const session = sessions.get(sessionID)
+      if (!session?.tell || typeof output.output !== "string") return
+      output.output += `\n\n${session.tell}`
+      session.tell = undefined
+    },
+
     "shell.env": async ({ sessionID }, output) => {
-      if (sessionID) output.env.KGCTX_SESSION_ID = sessionID
+      // The second tells kgctx that this bridge can rotate the session, which earlier ones could not.
+      if (sessionID) output.env.KGCTX_SESSION_ID = output.env.KGCTX_ROTATES = sessionID
     },
   }
 }

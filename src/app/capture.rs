@@ -30,9 +30,15 @@ pub(crate) struct Forgetful<'a> {
     pub(crate) environment: Option<Environment>,
 }
 
-/// Writes the handoff, or extends the one that the session left itself. Returns what the summariser is told; `None` if
-/// no handoff is wanted, or could be written.
+/// Writes the handoff before a compaction. Returns what the summariser is told; `None` if there is no handoff.
 pub(crate) fn before_compaction(session: &Forgetful<'_>) -> Option<String> {
+    let (id, head) = capture(session)?;
+    Some(ending::to_summariser(&id, &head))
+}
+
+/// Writes the handoff, or extends the one that the session left itself. Returns its id and its head; `None` if no handoff
+/// is wanted, or could be written.
+pub(crate) fn capture(session: &Forgetful<'_>) -> Option<(String, Head)> {
     let mut request = Request::lenient(session.folder.clone());
     request.environment = session.environment.clone();
     let id = Some(session.session.to_owned());
@@ -44,8 +50,7 @@ pub(crate) fn before_compaction(session: &Forgetful<'_>) -> Option<String> {
     if !is_on || !is_heard {
         return None;
     }
-    let (id, head) = handoffs.capture(session).ok()?;
-    Some(ending::to_summariser(&id, &head))
+    handoffs.capture(session).ok()
 }
 
 impl Handoffs {

@@ -88,7 +88,7 @@ pub fn deliver(request: DeliveryRequest<'_>) -> Result<PendingDelivery<Injection
             return Err(NotDelivered::Nothing(reason));
         }
         Taken::Unclaimed { reason } => {
-            let reason = format!("no handoff was looked for: {reason}");
+            let reason = format!("kgctx did not look for a handoff: {reason}");
             let faults = vec![Fault::new(FaultSource::Handoff, reason)];
             (None, SessionHandoff { section: None, faults }, Recording::New)
         }
@@ -102,7 +102,7 @@ pub fn deliver(request: DeliveryRequest<'_>) -> Result<PendingDelivery<Injection
     if needs_receipt && injection.id.is_none() {
         // The bridge settles by receipt id, so it could never settle this one: the handoff becomes
         // available again when the claim expires.
-        let reason = "it was not given, because no receipt could be recorded".to_owned();
+        let reason = "it was not delivered, because no receipt could be recorded".to_owned();
         let faults = vec![Fault::new(FaultSource::Handoff, reason)];
         injection = request.inject(SessionHandoff { section: None, faults }, Recording::Unsaved)?;
     }

@@ -3,14 +3,15 @@
 
 mod bundle;
 mod claude_code;
-mod handoff_stores;
+pub(super) mod handoff_stores;
 mod handoffs;
-mod host_program;
-mod host_use;
+pub(super) mod host_program;
+pub(super) mod host_use;
 mod json_hooks;
 mod notes;
 mod opencode_server;
 mod plugin_file;
+mod rotations;
 mod summariser;
 
 use crate::app::doctor::host_use::HostUse;
@@ -41,6 +42,7 @@ pub fn diagnose(request: &Request, named_server: Option<&str>) -> Result<Diagnos
     checks.extend(notes::all(&request, place));
     checks.extend(handoffs);
     checks.extend(other_handoffs);
+    checks.extend(rotations::look(&surroundings));
     checks.extend(summariser);
     if !hosts.iter().any(|(.., host_use)| is_judged(host_use)) {
         checks.push(host_use::none_used());

@@ -10,6 +10,7 @@ use crate::core::handoff::record::HandoffRecord;
 use crate::core::handoff::{Document, Kind, Occasion, Status};
 use crate::core::time::Timestamp;
 use crate::core::time_limits;
+use crate::hosts::opencode::said;
 use crate::hosts::transcript;
 use crate::store::state::{Ending, State};
 use crate::system::clock;
@@ -37,6 +38,8 @@ pub fn finish_all(just_ended: Option<(String, PathBuf)>, transcript: Option<Path
         // A failure does not block the others.
         if finish(&ending).is_err() || state.finish_ending(&ending).is_err() {
             failed.push(ending.session);
+        } else if let Some(file) = &ending.transcript {
+            said::forget(file);
         }
     }
 }
@@ -76,7 +79,9 @@ fn document(
     ended: &Ending,
     conversation: &Conversation,
 ) -> Option<(Document, Option<String>)> {
-    let name = ended.transcript.as_ref().map(|file| file.to_string_lossy());
+    // A file of ours is about to be removed.
+    let file = ended.transcript.as_ref().filter(|file| !said::is_one(file));
+    let name = file.map(|file| file.to_string_lossy());
     let settings = &handoffs.place.settings.handoff;
     let (channel, min_turns) = (&handoffs.channel, settings.min_turns.value as usize);
     let ending =

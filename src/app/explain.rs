@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use serde::Serialize;
+
 use crate::app::inject::inject;
 use crate::app::recorder::Recording;
 use crate::app::session::Session;
@@ -9,12 +11,25 @@ use crate::core::context::explain;
 use crate::core::context::explanation::Explanation;
 use crate::core::context::page::page;
 use crate::core::context::rank::Ranking;
+use crate::core::context::summary::ContextSummary;
 use crate::core::context::supplement::Given;
 use crate::core::time_limits;
 use crate::store::state::{State, StateError};
 use crate::store::unsaved_receipts;
 use crate::system::atomic_file;
 use crate::workspace::{AppError, Place, Request};
+
+/// How many contexts a list has.
+const LISTED: usize = 100;
+
+/// The last contexts of the sessions of a project.
+#[derive(Debug, Serialize)]
+pub struct ContextList {
+    /// `None` outside a project.
+    pub project: Option<String>,
+    /// Newest first.
+    pub contexts: Vec<ContextSummary>,
+}
 
 /// The explanation of a context, and why sessions get none, if the settings cannot be read.
 type Explained = (Option<Explanation>, Option<String>);
@@ -32,6 +47,29 @@ pub fn last(request: &Request, session: Option<&str>) -> Result<Explained, AppEr
     Ok((explanation, place.closed))
 }
 
+/// Explains the last context of a session, as [`last`] does, and changes nothing.
+pub fn look(request: &Request, session: &str) -> Result<Option<Explanation>, AppError> {
+    let place = Place::find(&Request { is_lenient: true, ..request.clone() })?;
+    let (folder, project) = (&place.directories.state, &place.project.key);
+    // What the state could not take yet is the newest.
+    if let Some(receipt) = unsaved_receipts::last(folder, Some(session), project) {
+        return Ok(Some(explain::explain(receipt)));
+    }
+    let Some(state) = State::look(folder, time_limits::STATE)? else { return Ok(None) };
+    Ok(explained(&state, Some(session), project)?)
+}
+
+/// Lists the last contexts of the sessions of a project, and changes nothing.
+pub fn list(request: &Request) -> Result<ContextList, AppError> {
+    let place = Place::find(&Request { is_lenient: true, ..request.clone() })?;
+    let state = State::look(&place.directories.state, time_limits::STATE)?;
+    let contexts = state.map(|state| state.contexts_of_project(&place.project.key, LISTED));
+    Ok(ContextList {
+        project: place.project.name,
+        contexts: contexts.transpose()?.unwrap_or_default(),
+    })
+}
+
 fn recorded(
     folder: &Path,
     session: Option<&str>,
@@ -39,6 +77,14 @@ fn recorded(
 ) -> Result<Option<Explanation>, StateError> {
     let mut state = State::open(folder, time_limits::STATE)?;
     unsaved_receipts::take_in(folder, &mut state)?;
+    explained(&state, session, project)
+}
+
+fn explained(
+    state: &State,
+    session: Option<&str>,
+    project: &str,
+) -> Result<Option<Explanation>, StateError> {
     let receipt = match session {
         Some(session) => state.last_of_session(session)?,
         None => state.last_of_project(project)?,

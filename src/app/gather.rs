@@ -273,7 +273,7 @@ impl Gathering {
             }
             WorkerEvent::Undated(unfinished) => {
                 let reason =
-                    "git did not say in time when some notes were committed; they count as old";
+                    "git did not report in time when some notes were committed; they count as old";
                 self.gathered.faults.push(Fault::new(FaultSource::Index, reason));
                 self.gathered.unfinished = unfinished;
             }
@@ -366,10 +366,9 @@ impl Gathering {
                     format!("it was not ready in time; this is from memory.db: {}", choice.because)
                 }
                 None if last.have_begun() => {
-                    "the notes could not be looked through in time; this is from the last index"
-                        .to_owned()
+                    "the notes could not be listed in time; this is from the last index".to_owned()
                 }
-                None => "it was not ready in time, and there was none before".to_owned(),
+                None => "it was not ready in time, and there was no earlier one".to_owned(),
             };
             faults.push(Fault::new(FaultSource::Index, reason));
         }

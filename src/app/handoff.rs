@@ -1,6 +1,7 @@
 //! The commands for handoffs: one file per group of commands.
 
 mod adopt;
+mod answers;
 mod create;
 mod export;
 mod import;
@@ -15,6 +16,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 pub use crate::app::handoff::adopt::{Adopted, ProjectHandoffs};
+pub use crate::app::handoff::answers::{Listed, masked};
 pub use crate::app::handoff::create::Created;
 pub(crate) use crate::app::handoff::import::is_known;
 pub use crate::app::handoff::import::{Imported, ImportedHandoff};
@@ -48,7 +50,7 @@ pub enum HandoffError {
     #[error("{0}; add --goal and --next, or the keys goal and next_step")]
     Incomplete(#[from] Incomplete),
     #[error(
-        "the handoff has {0} bytes, more than 1,048,576; put long parts into files and list them under files"
+        "the handoff has {0} bytes, more than 1,048,576; move long parts to files and list them under `files`"
     )]
     TooLong(usize),
     #[error("cannot use {}: {cause}", path.display())]
@@ -67,7 +69,7 @@ impl HandoffError {
     }
 
     pub(super) fn empty() -> HandoffError {
-        let why = "the handoff has no text; write some below its header, or give --goal and --next";
+        let why = "the handoff has no text; write some below its header, or pass --goal and --next";
         HandoffError::Usage(why.to_owned())
     }
 }
@@ -81,7 +83,7 @@ pub type Result<T, E = HandoffError> = std::result::Result<T, E>;
 
 pub struct Handoffs {
     pub(super) place: Place,
-    scope: String,
+    pub(super) scope: String,
     pub channel: String,
     pub(super) session: Option<String>,
     /// The folder that relative paths on the command line start from.
@@ -206,14 +208,14 @@ impl Handoffs {
             ([], Err(_)) => {
                 let (typed, channel) = (typed.as_str(), &self.channel);
                 Err(HandoffError::No(format!(
-                    "no handoff of channel {channel} begins with {typed}; `kgctx handoff list --all` shows them"
+                    "no handoff in channel {channel} starts with {typed}; `kgctx handoff list --all` lists them"
                 )))
             }
             (several, _) => {
                 let ids: Vec<&str> = several.iter().map(|id| id.as_str()).take(5).collect();
                 let (typed, number, ids) = (typed.as_str(), several.len(), ids.join(", "));
                 Err(HandoffError::No(format!(
-                    "{number} handoffs begin with {typed}: {ids}{}; type more of it",
+                    "{number} handoffs start with {typed}: {ids}{}; type more of the id",
                     if number > 5 { ", …" } else { "" }
                 )))
             }
@@ -230,7 +232,7 @@ impl Handoffs {
             None => self.state.current_handoff(&self.scope)?.ok_or_else(|| {
                 let channel = &self.channel;
                 HandoffError::No(format!(
-                    "no handoff waits in channel {channel}; `kgctx handoff list --all` shows earlier ones"
+                    "no handoff waits in channel {channel}; `kgctx handoff list --all` lists earlier ones"
                 ))
             }),
         }
@@ -273,6 +275,7 @@ impl Handoffs {
     fn recover(&mut self) -> Result<()> {
         let actor = self.actor();
         self.files(&self.scope).finish_drafts(&mut self.state, &self.scope, &actor)?;
+        self.state.reconsider_rotations(clock::tick_ms(), &actor)?;
         self.state.release_void_handoffs(&self.scope, &actor)?;
         for record in self.state.condemned_handoffs(&self.scope)? {
             // A file that still cannot be removed must not block the other handoffs.
@@ -284,7 +287,7 @@ impl Handoffs {
     fn unknown(&self, id: &HandoffId) -> HandoffError {
         let channel = &self.channel;
         HandoffError::No(format!(
-            "there is no handoff {id} in channel {channel}; `kgctx handoff list --all` shows all of them"
+            "there is no handoff {id} in channel {channel}; `kgctx handoff list --all` lists all of them"
         ))
     }
 }

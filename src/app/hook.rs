@@ -2,6 +2,7 @@
 //! failure is a reply, never an error.
 
 mod direct;
+mod rest;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -12,12 +13,15 @@ use crate::app::capture::{Forgetful, before_compaction};
 use crate::app::deliver::{
     DeliveryRequest, Door, NotDelivered, PendingDelivery, deliver, release_receipt, settle_receipt,
 };
+use crate::app::monitor::{self, Used};
+use crate::app::rotation;
 use crate::app::session::Session;
 use crate::app::session_handoff::request_at;
 use crate::app::supplement::{DueSupplement, GivenBy, due};
 use crate::app::warm::Warm;
 use crate::core::context::receipt::{Injection, Receipt};
 use crate::core::context::supplement::Given;
+use crate::core::handoff::choice::HandoffRequest;
 use crate::core::handoff::conversation::Conversation;
 use crate::core::host::Host;
 use crate::core::session::{Announcement, Moment, Recipients};
@@ -26,7 +30,8 @@ use crate::core::text::number::thousands;
 use crate::hosts::opencode::{
     self, BridgeContext, BridgeNotice, BridgeQuestion, BridgeReply, Metadata,
 };
-use crate::store::state::StateError;
+use crate::store::state::{Rotation, StateError};
+use crate::system::clock;
 use crate::system::directories::Directories;
 use crate::system::environment::Environment;
 use crate::system::process::identity::Process;
@@ -51,6 +56,11 @@ impl Caller<'_> {
         Caller { environment: None, warm: None, host: Process::host(), until }
     }
 
+    /// The environment that counts.
+    fn environment(&self) -> Environment {
+        self.environment.clone().unwrap_or_else(Environment::of_process)
+    }
+
     fn is_in_ci(&self) -> bool {
         match &self.environment {
             Some(environment) => environment.is_in_ci(),
@@ -64,8 +74,9 @@ pub fn opencode(question: &[u8], caller: &Caller<'_>) -> PendingDelivery<BridgeR
         Ok(BridgeQuestion::Created { session }) => match unsuitable(&session) {
             Some(reason) => BridgeReply::none(reason),
             // OpenCode copies the messages of a fork after this event.
-            None if session.is_fork() => BridgeReply::ask("a fork may have its context already"),
+            None if session.is_fork() => BridgeReply::ask("a fork may already have its context"),
             None => {
+                caller.finish_endings();
                 let to = Recipient::of(&session);
                 return give(caller, to, (Moment::Start, None), Door::BridgeEvent);
             }
@@ -80,7 +91,7 @@ pub fn opencode(question: &[u8], caller: &Caller<'_>) -> PendingDelivery<BridgeR
                     return give(caller, Recipient::of(&session), (moment, prompt), door);
                 }
                 (None, None) => {
-                    BridgeReply::none("the session has its context, or was under way before")
+                    BridgeReply::none("the session has its context, or had already begun")
                 }
             }
         }
@@ -93,20 +104,74 @@ pub fn opencode(question: &[u8], caller: &Caller<'_>) -> PendingDelivery<BridgeR
                 None => BridgeReply::none("the session needs no supplement"),
             }
         }
-        Ok(BridgeQuestion::Compacting { session, conversation }) => match unsuitable(&session) {
-            Some(reason) => BridgeReply::none(reason),
-            None => keep(caller, &session, &conversation),
-        },
-        Ok(BridgeQuestion::Delivered { receipt: Some(receipt) }) => {
-            noted(caller, |state| settle_receipt(state, receipt))
+        Ok(BridgeQuestion::Compacting { session, conversation, .. }) => {
+            match unsuitable(&session) {
+                Some(reason) => BridgeReply::none(reason),
+                None => keep(caller, &session, &conversation),
+            }
         }
-        Ok(BridgeQuestion::Released { receipt: Some(receipt) }) => {
-            noted(caller, |state| release_receipt(state, receipt))
+        Ok(BridgeQuestion::Rotated { token, session }) => {
+            let folder = Directories::locate(&caller.environment()).ok();
+            let made = folder
+                .and_then(|folder| rotation::opencode::made(&folder.state, &token, &session.id));
+            let to = Recipient { rotation: made, ..Recipient::of(&session) };
+            return give(caller, to, (Moment::Start, None), Door::BridgeEvent);
         }
-        Ok(_) => BridgeReply::none("nothing to do"),
+        Ok(news) => heard(caller, news),
         Err(error) => BridgeReply::none(error),
     };
     PendingDelivery::unclaimed(reply)
+}
+
+/// What follows from news about a session that asks for no context.
+fn heard(caller: &Caller<'_>, news: BridgeQuestion) -> BridgeReply {
+    match news {
+        BridgeQuestion::Used { session, tokens, model, window, output, at, compacted } => {
+            let (reserve, at_ms, compacted_ms) = (output.unwrap_or_default(), at, compacted);
+            let used = Used { session, tokens, model, window, reserve, at_ms, compacted_ms };
+            match monitor::after_answer(used, caller.environment.clone()) {
+                Some(text) => BridgeReply::Tell { text },
+                None => BridgeReply::none("nothing to tell"),
+            }
+        }
+        BridgeQuestion::Rests { session, conversation, .. } => {
+            taken_in(caller.note_rest(&session, &conversation))
+        }
+        BridgeQuestion::Over { session, is_idle } => taken_in(caller.note_over(&session, is_idle)),
+        BridgeQuestion::Idle { session } => idle(caller, &session),
+        BridgeQuestion::RotationEnded { token, error } => {
+            noted(caller, |state| rotation::opencode::finished(state, &token, error.as_deref()))
+        }
+        BridgeQuestion::PromptedAgain { session } => noted(caller, |state| {
+            rotation::prompted(state, &session, "", clock::tick_ms());
+            Ok(())
+        }),
+        BridgeQuestion::Delivered { receipt: Some(receipt) } => {
+            noted(caller, |state| settle_receipt(state, receipt))
+        }
+        BridgeQuestion::Released { receipt: Some(receipt) } => {
+            noted(caller, |state| release_receipt(state, receipt))
+        }
+        _ => BridgeReply::none("nothing to do"),
+    }
+}
+
+/// The bridge repeats what a busy state could not take in.
+fn taken_in(outcome: Result<(), StateError>) -> BridgeReply {
+    outcome.map_or_else(BridgeReply::ask_soon, |()| BridgeReply::none("noted"))
+}
+
+/// What a bridge does with a session that has nothing to do any more.
+fn idle(caller: &Caller<'_>, session: &str) -> BridgeReply {
+    let folder = match Directories::locate(&caller.environment()) {
+        Ok(directories) => directories.state,
+        Err(error) => return BridgeReply::none(error),
+    };
+    match rotation::opencode::idle(&folder, session, caller.host) {
+        Ok(Some(rotation)) => BridgeReply::Rotate(rotation),
+        Ok(None) => BridgeReply::none("no rotation is scheduled"),
+        Err(error) => BridgeReply::none(error),
+    }
 }
 
 /// Whether this session only summarises another one: it then gets no context and leaves no handoff.
@@ -127,9 +192,9 @@ pub fn subject(question: &[u8]) -> Option<(String, String)> {
 /// Why a session never gets a context.
 fn unsuitable(session: &opencode::Session) -> Option<&'static str> {
     if session.parent_id.is_some() {
-        Some("a child session: it works for one that has the context")
+        Some("a child session: its parent has the context")
     } else if session.revert.is_some() {
-        Some("an undo is pending, which a message would make final")
+        Some("an undo is pending, and a message would make it final")
     } else {
         None
     }
@@ -157,8 +222,7 @@ fn keep(
 
 /// Records what happened to a context.
 fn noted(caller: &Caller<'_>, note: impl FnOnce(&Path) -> Result<(), StateError>) -> BridgeReply {
-    let environment = caller.environment.clone().unwrap_or_else(Environment::of_process);
-    match Directories::locate(&environment).map(|directories| note(&directories.state)) {
+    match Directories::locate(&caller.environment()).map(|directories| note(&directories.state)) {
         Ok(Ok(())) => BridgeReply::none("noted"),
         Ok(Err(error)) => BridgeReply::none(error),
         Err(error) => BridgeReply::none(error),
@@ -172,23 +236,25 @@ struct Recipient {
     is_scripted: bool,
     /// What it already has; only for a supplement.
     given: Option<Given>,
+    /// The rotation by which it began.
+    rotation: Option<Rotation>,
 }
 
 impl Recipient {
     fn of(session: &opencode::Session) -> Recipient {
         let folder = session.directory.clone().into();
         let is_scripted = session.is_scripted();
-        Recipient { session: session.id.clone(), folder, is_scripted, given: None }
+        Recipient { session: session.id.clone(), folder, is_scripted, given: None, rotation: None }
     }
 }
 
 /// A session that gets a supplement to the context of this receipt.
 fn recipient(caller: &Caller<'_>, session: String, receipt: i64) -> Option<Recipient> {
-    let environment = caller.environment.clone().unwrap_or_else(Environment::of_process);
-    let state = Directories::locate(&environment).ok()?.state;
+    let state = Directories::locate(&caller.environment()).ok()?.state;
     let DueSupplement { given, folder } = due(&state, &session, GivenBy::Receipt(receipt))?;
     // No handoff goes with a supplement.
-    Some(Recipient { session, folder: folder?, is_scripted: false, given: Some(given) })
+    let (folder, given) = (folder?, Some(given));
+    Some(Recipient { session, folder, is_scripted: false, given, rotation: None })
 }
 
 /// Delivers the context of a moment, which may have a prompt, unless another process does.
@@ -199,7 +265,8 @@ fn give(
     door: Door,
 ) -> PendingDelivery<BridgeReply> {
     let given = || {
-        let Recipient { session, folder, is_scripted, given: has } = to;
+        let Recipient { session, folder, is_scripted, given: has, rotation } = to;
+        let rotated = rotation.as_ref().map(|_| HandoffRequest::Rotated);
         let mut at = Request::lenient(folder);
         at.environment = caller.environment.clone();
         let place = Place::find(&at)?;
@@ -215,7 +282,7 @@ fn give(
         let pending = deliver(DeliveryRequest {
             door,
             place: &place,
-            wanted: request_at(&moment),
+            wanted: rotated.or(request_at(&moment)),
             session: Session {
                 moment,
                 prompt,
@@ -227,7 +294,13 @@ fn give(
             until: Some(caller.until),
             warm: caller.warm,
         })?;
-        Ok(pending.map(|injection| BridgeReply::Inject(Box::new(given(&place, injection)))))
+        Ok(pending.map(|injection| {
+            let is_whole = rotation::shows_whole(&injection);
+            let context = given(&place, injection);
+            let prompt =
+                rotation.and_then(|rotation| rotation::opencode::prompt_for(&rotation, is_whole));
+            BridgeReply::Inject(Box::new(BridgeContext { prompt, ..context }))
+        }))
     };
     given().unwrap_or_else(|refusal| PendingDelivery::unclaimed(refused(refusal, door)))
 }
@@ -235,14 +308,14 @@ fn give(
 fn refused(refusal: NotDelivered, door: Door) -> BridgeReply {
     match refusal {
         NotDelivered::Taken(_) if door == Door::BridgeEvent => {
-            BridgeReply::ask_soon("another process is about to give it")
+            BridgeReply::ask_soon("another process is about to deliver it")
         }
         NotDelivered::Unready(_) if door == Door::BridgeEvent => BridgeReply::ask_soon(refusal),
-        NotDelivered::Taken(_) => BridgeReply::none("another process has not given it in time"),
-        NotDelivered::Has(_) => BridgeReply::none("the session was given its context already"),
+        NotDelivered::Taken(_) => BridgeReply::none("another process has not delivered it in time"),
+        NotDelivered::Has(_) => BridgeReply::none("the session already has its context"),
         NotDelivered::Off(origin) => BridgeReply::none(format!("switched off by {origin}")),
         NotDelivered::Nothing(_) | NotDelivered::Unready(_) => {
-            BridgeReply::none("there is nothing to say about this project")
+            BridgeReply::none("there is nothing to deliver for this project")
         }
         NotDelivered::State(error) => BridgeReply::none(error),
         other => BridgeReply::none(other),
@@ -255,7 +328,8 @@ fn given(place: &Place, injection: Injection) -> BridgeContext {
     let how = place.settings.notice.value;
     let notice = (how != Announcement::Off).then(|| BridgeNotice { how, text: notice(&receipt) });
     let metadata = Metadata::of(id, &receipt);
-    BridgeContext { receipt: id, text, delivery: place.settings.delivery.value, metadata, notice }
+    let delivery = place.settings.delivery.value;
+    BridgeContext { receipt: id, text, delivery, metadata, notice, prompt: None }
 }
 
 /// The one line for the user of a session that gets nothing, because the settings cannot be read.

@@ -30,30 +30,32 @@ pub enum InstallError {
     App(#[from] AppError),
     #[error("{0}; nothing was changed")]
     State(#[from] StateError),
-    #[error("--monitor and --statusline are for Claude Code; {0} has neither, so leave them out")]
+    #[error(
+        "--monitor, --rotation and --statusline are only for Claude Code; leave them out, {0} needs no options"
+    )]
     NoParts(&'static str),
     #[error("kgctx cannot be installed into {0}")]
     Host(&'static str),
     #[error(
-        "there is no project here: {because}; go into a project's folder, or leave out --project"
+        "this folder is not in a project: {because}; run this in a project's folder, or leave out --project"
     )]
     NoProject { because: String },
-    #[error("neither {variable} nor HOME names a folder; set one of them to where {host} looks")]
+    #[error("neither {variable} nor HOME is a folder; set one of them to where {host} looks")]
     NoHome { variable: &'static str, host: &'static str },
-    #[error("HOME names no folder; set it to where {0} looks")]
+    #[error("HOME is not a folder; set it to where {0} looks")]
     NoHomeAlone(&'static str),
     #[error(transparent)]
     Settings(#[from] SettingsFileError),
     #[error(
-        "{} is {what}, and was left alone; move it away and try again", file.display()
+        "{} is {what} and was not changed; move it away and try again", file.display()
     )]
     Taken { file: PathBuf, what: &'static str },
     #[error(
-        "{} was left alone: {what}; {what_to_do} by hand, and run this again: - {item}", path.display()
+        "{} was not changed: {what}; {what_to_do} by hand, and run this again: - {item}", path.display()
     )]
     ByHand { path: PathBuf, what: String, what_to_do: &'static str, item: String },
     #[error(
-        "a list in {} would hide {other}, which {} names; run `kgctx install {host}` without --project",
+        "a list in {} would hide {other}, which is in {}; run `kgctx install {host}` without --project",
         own.display(), file.display()
     )]
     Hides { own: PathBuf, file: PathBuf, other: String, host: Host },
@@ -273,7 +275,7 @@ fn folders_to_go(file: &Path, folders_made: u32) -> InstallResult<Vec<Change>> {
                 changes.push(Change::new(Step::RemoveFolder, folder, "made by install, empty"));
             }
             Ok(false) => {
-                changes.push(Change::new(Step::KeepFolder, folder, "holds other files now"));
+                changes.push(Change::new(Step::KeepFolder, folder, "now contains other files"));
                 break;
             }
             // Already removed.

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::core::monitor::{Fill, Level, Measurement, TokenSource};
+use crate::app::rotation::can_rotate;
+use crate::core::monitor::{Fill, Level, Measurement, TokenSource, WayOut};
 use crate::core::settings::MonitorSettings;
 use crate::core::time::Timestamp;
 use crate::core::time_limits;
@@ -66,13 +67,16 @@ fn measured(context: LiveContext, request: &Request) -> SessionFill {
 }
 
 /// What the transcript tells, and else the status line.
-fn measure(record: &ContextRecord, transcript: Option<&Path>) -> Measurement {
+pub(super) fn measure(record: &ContextRecord, transcript: Option<&Path>) -> Measurement {
     let mut measured = transcript.and_then(|file| usage::measure(file).ok()).unwrap_or_default();
-    let told = record.tokens.map(|(used, at)| (used, TokenSource::StatusLine, Some(at)));
+    let source = record.reserve.map_or(TokenSource::StatusLine, |_| TokenSource::Messages);
+    let told = record.tokens.map(|(used, at)| (used, source, Some(at)));
     measured.tokens = measured.tokens.or(told);
     measured.model = measured.model.or_else(|| record.model.clone());
-    measured.window = record.window;
-    measured.compaction_window = compaction_window(&Environment::of_process());
+    (measured.window, measured.reserve) = (record.window, record.reserve);
+    if record.reserve.is_none() {
+        measured.compaction_window = compaction_window(&Environment::of_process());
+    }
     measured
 }
 
@@ -86,7 +90,8 @@ fn compaction_window(environment: &Environment) -> Option<u64> {
 
 /// What the agent of a session is told after a tool; `None` mostly. Never waits for long, and never fails.
 pub(super) fn after_tool(session: &str, folder: &Path, transcript: &Path) -> Option<String> {
-    let place = Place::find(&Request::lenient(folder.to_path_buf())).ok()?;
+    let at = Request::lenient(folder.to_path_buf());
+    let place = Place::find(&at).ok()?;
     let MonitorSettings { notify, .. } = &place.settings.monitor;
     if !place.settings.enabled.value || !notify.value || place.closed.is_some() {
         return None;
@@ -112,7 +117,50 @@ pub(super) fn after_tool(session: &str, folder: &Path, transcript: &Path) -> Opt
     let sample_ms = fill.tokens.and_then(|(.., at)| at).unwrap_or(now_ms);
     let is_first = is_due
         && state.notify(session, fill.level, sample_ms, measured.compacted_ms, now_ms).ok()?;
-    fill.notice().filter(|_| is_first)
+    let way_out = match is_first && can_rotate(&at, &Environment::of_process()) {
+        true => WayOut::Rotation,
+        false => WayOut::Handoff,
+    };
+    fill.notice(way_out).filter(|_| is_first)
+}
+
+/// What a bridge tells of a session after an answer of its model.
+pub(super) struct Used {
+    pub(super) session: String,
+    /// `None`: a summary has just replaced the conversation.
+    pub(super) tokens: Option<u64>,
+    pub(super) model: Option<String>,
+    pub(super) window: Option<u64>,
+    /// The tokens that the host keeps free.
+    pub(super) reserve: u64,
+    /// When the answer was there, and when the conversation was last replaced by a summary.
+    pub(super) at_ms: Option<i64>,
+    pub(super) compacted_ms: Option<i64>,
+}
+
+/// Records how full a session is, and returns what its agent is told of it; `None` mostly. Only for a session that was given
+/// a context: others work for one.
+pub(super) fn after_answer(used: Used, environment: Option<Environment>) -> Option<String> {
+    let Used { session, tokens, model, window, reserve, at_ms, compacted_ms } = used;
+    let process = environment.clone().unwrap_or_else(Environment::of_process);
+    let folder = Directories::locate(&process).ok()?.state;
+    let mut state = State::open_if_there(&folder, time_limits::HOOK_STATE).ok()??;
+    let origin = state.session_origin(&session).ok()??;
+    let now_ms = clock::now_ms();
+    let said = StatusLine { window, tokens, model, reserve: Some(reserve) };
+    state.note_status_line(&session, &said, None, now_ms).ok()?;
+    let place = Place::find(&Request { environment, ..Request::lenient(origin.folder) }).ok()?;
+    let settings = &place.settings;
+    if !settings.enabled.value || !settings.monitor.notify.value || place.closed.is_some() {
+        return None;
+    }
+    let record = state.context(&session).ok()??;
+    let fill = measure(&record, None).fill(&settings.monitor);
+    let sample_ms = at_ms.unwrap_or(now_ms);
+    let is_due = fill.level >= Level::Warn;
+    let is_first =
+        is_due && state.notify(&session, fill.level, sample_ms, compacted_ms, now_ms).ok()?;
+    fill.notice(WayOut::Rotation).filter(|_| is_first)
 }
 
 /// What Claude Code tells its status line, as far as it matters here.
@@ -156,7 +204,7 @@ fn note_status_line(input: &[u8]) -> Option<Fill> {
     let environment = Environment::of_process();
     let folder = Directories::locate(&environment).ok()?.state;
     let RawWindow { total_input_tokens: tokens, context_window_size: window } = raw.context_window;
-    let said = StatusLine { window, tokens, model: raw.model.id };
+    let said = StatusLine { window, tokens, model: raw.model.id, reserve: None };
     let transcript = raw.transcript_path.filter(|path| !path.as_os_str().is_empty());
     if !raw.session_id.trim().is_empty()
         && let Ok(mut state) = State::open(&folder, time_limits::HOOK_STATE)

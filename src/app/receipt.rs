@@ -57,7 +57,7 @@ pub(super) fn assemble(
     };
     receipt.faults.extend(handoff.faults);
     if let Some(omitted) = receipt.omitted_handoff() {
-        let reason = format!("{}: there is no room for it; it waits on", omitted.id);
+        let reason = format!("{}: there is no room for it; it still waits", omitted.id);
         receipt.faults.push(Fault::new(FaultSource::Handoff, reason));
     }
     receipt.faults.extend(place.into_iter().flat_map(faults_of));
@@ -74,9 +74,9 @@ fn good_until(found: &Found) -> Option<Timestamp> {
     found.recent.iter().map(|note| note.modified.after(Timespan::DAY)).min()
 }
 
+/// The notes that speak for candidates of other names. Ranked notes are candidates themselves.
 fn references(found: Found) -> Vec<FoundRef> {
-    let ranked = found.notes.into_iter().map(|ranked| ranked.note);
-    let notes = found.search.into_iter().chain(found.recent).chain(ranked);
+    let notes = found.search.into_iter().chain(found.recent);
     let reference = |FoundNote { signal, uri, .. }: FoundNote| FoundRef {
         signal,
         uri: for_model::one_line(&uri),
@@ -99,5 +99,5 @@ fn faults_of(place: &Place) -> Vec<Fault> {
 fn finish_index(session: &Session, unfinished: UnfinishedIndex) -> Option<Fault> {
     let Request { dir, vaults, .. } = &session.place;
     detach::index(dir.as_deref(), vaults, unfinished.covers_all).ok()?;
-    Some(Fault::new(FaultSource::Index, "a process of its own goes on with it"))
+    Some(Fault::new(FaultSource::Index, "a separate process continues with it"))
 }

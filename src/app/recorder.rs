@@ -84,7 +84,7 @@ impl Writer {
                 Recording::UnderClaim(state, token) | Recording::OrNotAtAll(state, token) => {
                     (Ok(state), Some(token))
                 }
-                Recording::Unsaved => (Err("the state could not take it".to_owned()), None),
+                Recording::Unsaved => (Err("the state could not store it".to_owned()), None),
                 Recording::New | Recording::Off => {
                     let state = State::open(&folder, time_limits::RECEIPT_STATE);
                     (state.map_err(|error| error.to_string()), None)

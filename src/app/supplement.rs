@@ -54,8 +54,8 @@ pub fn at_first_prompt(session: Session) -> Result<Session, AppError> {
     };
     let Some(given) = Given::of(&start) else {
         return Err(AppError::Place(format!(
-            "no supplement follows the context of session {:?}: it knew the prompt, or kept no tokens for one \
-             (a host that tells the prompt later, rank = \"notes\" and `prompt_share` do that)",
+            "the context of session {:?} gets no supplement: it knew the prompt, or reserved no tokens for one (that \
+            needs a host that sends the prompt later, rank = \"notes\" and `prompt_share`)",
             session.id
         )));
     };

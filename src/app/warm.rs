@@ -150,7 +150,7 @@ fn watch_place(place: Place, freshness: &Freshness) {
             tracing::debug!(%project, changed = outcome.changed, removed = outcome.removed, "the index is up to date");
         }
         Err(error) => {
-            tracing::warn!(%project, "the index could not be brought up to date: {error}")
+            tracing::warn!(%project, "the index could not be updated: {error}")
         }
     };
     let Err(error) = watch(&workspace, freshness, report);

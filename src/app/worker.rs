@@ -37,7 +37,7 @@ use crate::workspace::refresh::{Listed, Mode, Patience, Refreshed, list, refresh
 use crate::workspace::{Place, Workspace};
 
 /// The error of a thread that panicked.
-const OUR_FAULT: &str = "a fault of this program ended it; please report it";
+const OUR_FAULT: &str = "kgctx crashed; please report it";
 
 /// What the sources are asked for; known when the settings are read.
 #[derive(Clone, Default)]
@@ -249,7 +249,7 @@ impl Worker {
             return;
         };
         // Rebuilds a damaged index, and asks once more.
-        let fault = Fault::new(FaultSource::Index, format!("it was made anew: {damage}"));
+        let fault = Fault::new(FaultSource::Index, format!("it was rebuilt: {damage}"));
         self.report(WorkerEvent::Rebuilding(fault));
         *listed = list(&opened.workspace);
         if let Some((index, _)) = self.refresh(&opened, listed, Ok(index), Mode::Full) {

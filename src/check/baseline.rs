@@ -41,7 +41,7 @@ pub(crate) fn read(repository: &Repository) -> Result<Option<Before>, CheckError
     let bytes = is_plain.then(|| repository.tree.read(path, MAX_BYTES)).flatten();
     let parsed = bytes.map(|bytes| parse(&bytes)).transpose();
     parsed.map_err(|reason| {
-        let way_out = "delete it, and `kgctx check --update-baseline` writes it anew";
+        let way_out = "delete it, and run `kgctx check --update-baseline` to write a new one";
         CheckError::Wrong(format!("{path}: {reason}; {way_out}"))
     })
 }
@@ -49,11 +49,11 @@ pub(crate) fn read(repository: &Repository) -> Result<Option<Before>, CheckError
 fn parse(bytes: &[u8]) -> Result<Before, String> {
     let written: Written = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
     if written.version != VERSION {
-        return Err(format!("it is of version {}, not {VERSION}", written.version));
+        return Err(format!("it has version {}, not {VERSION}", written.version));
     }
     let part = |name: &str| {
         let part = Part::ALL.into_iter().find(|part| part.name() == name);
-        part.ok_or_else(|| format!("{name:?} is no part of a context"))
+        part.ok_or_else(|| format!("{name:?} is not a part of a context"))
     };
     let session = |(name, session): (String, WrittenSession)| {
         let mut before = SessionBefore { tokens: session.tokens, ..SessionBefore::default() };
@@ -112,8 +112,7 @@ pub(crate) fn may_write(repository: &Repository) -> Result<(), CheckError> {
     tree.may_write(path)?;
     let is_ours = || tree.read(path, MAX_BYTES).is_some_and(|old| is_baseline(&old));
     if tree.exists(path) && !is_ours() {
-        let reason =
-            "what is there is no baseline; delete it, or set `baseline` in [check] to another file";
+        let reason = "the existing file is not a baseline; delete it, or set `baseline` in [check] to another file";
         return Err(CheckError::refused(path, reason));
     }
     Ok(())

@@ -45,23 +45,23 @@ macro_rules! rules {
 }
 
 rules! {
-    BudgetTotal = "budget-total", Error, "A session's context keeps to its budget, with everything in it that is wanted.";
-    BudgetPart = "budget-part", Error, "Each part of a session's context keeps to its own limit.";
-    BudgetGrowth = "budget-growth", Error, "A change adds no more tokens to a session's context than agreed.";
-    StaticContext = "static-context", Error, "Files that hosts read at every start keep to their own limits.";
-    DanglingLink = "dangling-link", Error, "A link leads to something that is there.";
-    AmbiguousLink = "ambiguous-link", Warn, "A link leads to one note, not to two of the same name.";
+    BudgetTotal = "budget-total", Error, "A session's context stays within its budget, and everything wanted fits.";
+    BudgetPart = "budget-part", Error, "Each part of a session's context stays within its own limit.";
+    BudgetGrowth = "budget-growth", Error, "A change adds no more tokens to a session's context than the limit allows.";
+    StaticContext = "static-context", Error, "Files that hosts read at every start stay within their own limits.";
+    DanglingLink = "dangling-link", Error, "Every link leads to an existing file or note.";
+    AmbiguousLink = "ambiguous-link", Warn, "Every link leads to exactly one note.";
     OrphanNote = "orphan-note", Warn, "A note links to something, or something links to it.";
     GiantNote = "giant-note", Warn, "No note takes more than its share.";
-    DuplicateNote = "duplicate-note", Warn, "No two notes say the same.";
-    StaleNote = "stale-note", Warn, "A note names no file that is gone, and is neither done nor superseded.";
-    HandoffInvalid = "handoff-invalid", Error, "A handoff's front matter is what its schema says.";
-    HandoffMissingFile = "handoff-missing-file", Error, "The files that a handoff lists are there.";
-    HandoffExpired = "handoff-expired", Warn, "A handoff is not too old to be given to a session.";
-    Secret = "secret", Error, "No file that reaches a prompt holds a secret.";
-    UnsafeText = "unsafe-text", Error, "No file that reaches a prompt holds characters that deceive or break out.";
+    DuplicateNote = "duplicate-note", Warn, "No two notes have the same content.";
+    StaleNote = "stale-note", Warn, "No note names a missing file, or is done or superseded.";
+    HandoffInvalid = "handoff-invalid", Error, "A handoff's front matter follows its schema.";
+    HandoffMissingFile = "handoff-missing-file", Error, "The files that a handoff lists exist.";
+    HandoffExpired = "handoff-expired", Warn, "A handoff has not expired.";
+    Secret = "secret", Error, "No file that reaches a prompt contains a secret.";
+    UnsafeText = "unsafe-text", Error, "No file that reaches a prompt contains hidden or misleading text.";
     UnstableOutput = "unstable-output", Error, "The same checkout gives the same context, byte for byte.";
-    ConfigUnknownKey = "config-unknown-key", Error, "Every key in kgctx.toml is one that kgctx knows.";
+    ConfigUnknownKey = "config-unknown-key", Error, "kgctx knows every key in kgctx.toml.";
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -20,12 +20,12 @@ pub struct Initialized {
 pub fn init(request: &CheckRequest) -> Result<Initialized, CheckError> {
     let repository = Repository::find(request)?;
     if repository.file.has_check {
-        let message =
-            "kgctx.toml has a [check] section already; change it there, or take it out first";
+        let message = "kgctx.toml already has a [check] section; edit it, or remove it first";
         return Err(CheckError::Wrong(message.to_owned()));
     }
     if repository.has_unread_settings() {
-        let reason = "it is there already, and git ignores it, or it is a link or too large; make it a plain file that git knows";
+        let reason = "it exists, but git ignores it, or it is a link or too large; make it a regular file that git \
+            tracks";
         return Err(CheckError::refused(SETTINGS, reason));
     }
     // Checks this before writing the first file: it writes both files or none.
@@ -55,13 +55,13 @@ fn section(project: &str) -> String {
     let rules: String = rules.collect();
     let hosts = in_words(Host::with_limits());
     format!(
-        "# What this repository asks of the context that it gives to sessions: see `kgctx check --help`.\n\
+        "# Rules for the contexts of this repository's sessions: see `kgctx check --help`.\n\
          [check]\n\
-         {project:<35} # else the name of the origin, or of the folder, which clones may not share\n\
-         # baseline = \".kgctx/check.json\"    # what was agreed on; `kgctx check --update-baseline` writes it\n\
+         {project:<35} # default: the name of the origin or folder, which may differ between clones\n\
+         # baseline = \".kgctx/check.json\"    # the accepted state; `kgctx check --update-baseline` writes it\n\
          # handoffs = [\".kgctx/handoffs\"]    # folders of committed handoffs\n\
-         # growth_tokens = 200               # so many tokens may a change add to a session's context\n\
-         # giant_percent = 25                # the share of all notes that one note may have\n\
+         # growth_tokens = 200               # the most tokens that a change may add to a session's context\n\
+         # giant_percent = 25                # the largest share of all tokens that one note may have\n\
          \n\
          [check.rules]                       # off, warn or error\n\
          {rules}\
@@ -98,7 +98,7 @@ mod tests {
             CheckSettings { project: Some("at\"las".to_owned()), ..CheckSettings::default() };
         assert_eq!(read("kgctx.toml", &written).unwrap().settings, only_named);
         let (head, rest) = written.split_once('\n').unwrap();
-        assert!(head.starts_with("# What"));
+        assert!(head.starts_with("# Rules"));
         let used: String = rest
             .lines()
             .map(|line| format!("{}\n", line.strip_prefix("# ").unwrap_or(line)))

@@ -12,6 +12,7 @@ use crate::check::snapshot::base::Base;
 use crate::core::context::candidate::Part;
 use crate::core::context::receipt::{Fault, FaultSource};
 use crate::core::text::for_model;
+use crate::core::text::number::counted;
 
 /// All remarks, in the order in which a reader would fix their causes.
 pub(crate) fn all(
@@ -38,15 +39,15 @@ pub(crate) fn all(
 fn on_history(repository: &Repository) -> Option<&'static str> {
     Some(match repository.tree.history {
         History::Commits if repository.tree.is_shallow => {
-            "this clone is shallow: notes that were not changed since its oldest commit count as changed then; \
-             fetch the whole history, in GitHub's checkout with `fetch-depth: 0`"
+            "this clone is shallow: notes without a change since its oldest commit count as changed then; fetch the \
+            whole history, in GitHub's checkout with `fetch-depth: 0`"
         }
         History::Commits => return None,
         History::NoCommit => {
-            "there is no commit yet: no note counts as recent; commit the notes to see what sessions will be given"
+            "there is no commit yet: no note counts as recent; commit the notes to see what sessions will get"
         }
         History::NoRepository => {
-            "this folder is in no git repository: no note counts as recent, and there is no base to compare with"
+            "this folder is not in a git repository: no note counts as recent, and there is no base to compare with"
         }
         History::NoProgram => {
             "git is not installed: no note counts as recent, and there is no base to compare with"
@@ -56,16 +57,18 @@ fn on_history(repository: &Repository) -> Option<&'static str> {
 
 fn on_base(base: &Base) -> Option<String> {
     let revision = for_model::one_line(&base.revision);
-    (!base.is_related).then(|| format!(
-        "{revision} and HEAD have no commit in common: the change is everything that is different between them"
-    ))
+    (!base.is_related).then(|| {
+        format!(
+            "{revision} and HEAD have no common commit: the change is every difference between them"
+        )
+    })
 }
 
 fn on_settings(repository: &Repository) -> Option<&'static str> {
     let remark = if repository.has_unread_settings() {
-        "the kgctx.toml at the top is ignored by git, a link or too large: it is not read, and the defaults hold"
+        "the kgctx.toml at the top is ignored by git, a link or too large: kgctx does not read it and uses the defaults"
     } else {
-        "there is no kgctx.toml at the top: the defaults hold; `kgctx check --init` writes one"
+        "there is no kgctx.toml at the top: kgctx uses the defaults; `kgctx check --init` writes one"
     };
     repository.text.is_none().then_some(remark)
 }
@@ -75,7 +78,7 @@ fn on_notes(facts: &SnapshotFacts<'_>, contexts: &[SessionContext]) -> Vec<Strin
     let n_notes = facts.n_notes();
     if n_notes == 0 {
         remarks.push(
-            "there are no notes: put markdown into .kgctx/memory or docs, or name a folder with [[vault]] in kgctx.toml"
+            "there are no notes: put markdown into .kgctx/memory or docs, or add a folder with [[vault]] in kgctx.toml"
                 .to_owned(),
         );
     }
@@ -84,7 +87,8 @@ fn on_notes(facts: &SnapshotFacts<'_>, contexts: &[SessionContext]) -> Vec<Strin
     let n_missed = facts.repository.listing.unread.iter().filter(is_missed).count();
     if n_missed > 0 {
         remarks.push(format!(
-            "this checkout is sparse, and {n_missed} of its notes, handoffs and static files are not in it: they are not looked at"
+            "this checkout is sparse: kgctx does not check {} outside of it (notes, handoffs, static files)",
+            counted(n_missed, "file")
         ));
     }
     let is_empty =
@@ -92,8 +96,8 @@ fn on_notes(facts: &SnapshotFacts<'_>, contexts: &[SessionContext]) -> Vec<Strin
     if n_notes > 0 && contexts.iter().all(|context| is_empty(context) && context.faults.is_empty())
     {
         remarks.push(format!(
-            "no session is given anything of the {n_notes} notes: none was changed lately, and none has to do with {}; \
-             link the notes with [[concepts]], or set `project` in [check] to the name that they use",
+            "no session gets any of the {n_notes} notes: none changed recently, and none is about {}; link the notes \
+            with [[concepts]], or set `project` in [check] to the name that they use",
             facts.repository.project
         ));
     }
@@ -104,7 +108,7 @@ fn on_handoffs(contexts: &[SessionContext]) -> Option<String> {
     let mut entries = contexts.iter().flat_map(|context| &context.report.shown);
     let handoff = entries.find(|entry| entry.part == Part::Handoff)?;
     Some(format!(
-        "{} is shown as if it were loaded with `kgctx handoff import`: sessions take no handoff from a repository by themselves",
+        "{} is shown as if `kgctx handoff import` had loaded it: sessions take no handoff directly from a repository",
         for_model::one_line(&handoff.name)
     ))
 }
@@ -121,7 +125,8 @@ fn on_baseline(contexts: &[SessionContext], agreed: Option<&Before>) -> Option<S
         _ => "the sessions",
     };
     Some(format!(
-        "the baseline does not know {what} {}, so that nothing is said about growth there; `kgctx check --update-baseline` agrees on it",
+        "the baseline does not have {what} {}, so kgctx does not check its growth; `kgctx check --update-baseline` \
+        adds it",
         new.join(", ")
     ))
 }

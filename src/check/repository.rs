@@ -132,7 +132,7 @@ fn folder_of_project<'f>(
     let folder = marked.unwrap_or(&facts.folder);
     if is_too_large(folder) {
         return Err(CheckError::Wrong(format!(
-            "{} is no project, and your home folder is in it; go into a project, or name its folder with --dir",
+            "{} is not a project, and your home folder is in it; run this in a project, or pass its folder with --dir",
             folder.display()
         )));
     }
@@ -145,7 +145,7 @@ fn settings_text(tree: &WorkingTree) -> Result<Option<String>, CheckError> {
         let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = before.split(|&byte| byte == b'\n').count();
         let message =
-            format!("{SETTINGS}:{line}: this is no UTF-8; save the file in that encoding");
+            format!("{SETTINGS}:{line}: this is not UTF-8; save the file in that encoding");
         CheckError::Wrong(message)
     })
 }

@@ -8,31 +8,32 @@ use crate::check::reports::{ReportFormat, render};
 use crate::check::{CheckRequest, check};
 use crate::cli::outcome::{Failure, USAGE};
 use crate::cli::place::PlaceArgs;
+use crate::cli::progress::during;
 use crate::cli::screen::Screen;
 use crate::cli::values::moment;
 use crate::core::text::for_terminal;
 use crate::core::time::Timestamp;
 
-/// Check what this repository's sessions are given: budgets, links, handoffs, secrets
+/// Check the contexts of this repository: budgets, links, handoffs, secrets
 ///
-/// Works from the checkout alone, so that it says the same on every machine: neither your home folder, nor your
-/// configuration, nor the clock counts. `[check]` in kgctx.toml sets sessions, budgets and rules. Ends with 0 if all is well
-/// or there are only warnings, with 1 if a rule is broken, with 2 if the configuration is wrong.
+/// Uses only the checkout, so the result is the same on every machine: your home folder, your configuration and the
+/// clock do not matter. Set sessions, budgets and rules under `[check]` in kgctx.toml. Exits with 0 if there are no
+/// errors (warnings are fine), with 1 if a rule is broken, and with 2 if the configuration is wrong.
 #[derive(Debug, ClapArgs)]
 pub(super) struct CheckArgs {
-    /// Compare with where this branch left that revision [default: the committed baseline, if there is one]
+    /// Compare with the merge base of this revision and HEAD [default: the committed baseline, if there is one]
     #[arg(long, value_name = "REV", allow_hyphen_values = true)]
     base: Option<String>,
-    /// How to tell what was found
+    /// The format of the report
     #[arg(long, default_value = "text")]
     format: ReportFormat,
-    /// Agree on what sessions are given now: write the baseline
+    /// Accept the current contexts: write the baseline
     #[arg(long, conflicts_with = "base")]
     update_baseline: bool,
-    /// Write a commented section for checks into kgctx.toml, and the baseline
+    /// Add a commented [check] section to kgctx.toml, and write the baseline
     #[arg(long, conflicts_with_all = ["base", "update_baseline", "format"])]
     init: bool,
-    /// Check as of this moment [default: that of the newest commit]
+    /// Check as of this time [default: the newest commit's time]
     #[arg(long, value_name = "TIME", value_parser = moment)]
     now: Option<Timestamp>,
 }
@@ -44,7 +45,8 @@ pub(super) fn run(
     screen: &mut Screen,
 ) -> Result<bool, Failure> {
     if !place.vaults.is_empty() {
-        let message = "a check works from the checkout alone: name the vault in kgctx.toml instead of with --vault";
+        let message =
+            "a check uses only the checkout; set the vault in kgctx.toml instead of with --vault";
         return Err(Failure::new(USAGE, message));
     }
     let request = CheckRequest {
@@ -54,10 +56,10 @@ pub(super) fn run(
         updates_baseline: args.update_baseline,
     };
     if args.init {
-        print_initialized(&init(&request)?, screen);
+        print_initialized(&during("Checking", |_| init(&request))?, screen);
         return Ok(true);
     }
-    let report = check(&request)?;
+    let report = during("Checking", |_| check(&request))?;
     let text = render(&report, args.format, &|style, text| screen.paint(style, text));
     screen.print(&text);
     Ok(!report.fails())
@@ -68,9 +70,9 @@ fn print_initialized(initialized: &Initialized, screen: &mut Screen) {
     let Initialized { is_new, baseline, report } = initialized;
     let what = if *is_new { "wrote kgctx.toml with" } else { "added to kgctx.toml" };
     screen.line(format!(
-        "{what} a [check] section: the project's name is set, all else in it is a comment, and the defaults hold"
+        "{what} a [check] section: it sets the project's name, and the rest are comments that show the defaults"
     ));
-    screen.line(format!("wrote {baseline}: what sessions are given now is what was agreed on"));
+    screen.line(format!("wrote {baseline}: it accepts the current contexts"));
     for remark in &report.remarks[..report.remarks.len().saturating_sub(1)] {
         screen.line(for_terminal::one_line(remark));
     }
@@ -79,7 +81,7 @@ fn print_initialized(initialized: &Initialized, screen: &mut Screen) {
         n => format!("{n} {what}s"),
     };
     screen.line(match &report.findings[..] {
-        [] => "nothing breaks a rule".to_owned(),
+        [] => "no rule is broken".to_owned(),
         _ => format!(
             "found {} and {}: `kgctx check` shows them",
             counted(Severity::Error, "error"),

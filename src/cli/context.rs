@@ -15,19 +15,19 @@ use crate::sources::context::{ContextQuestion, context};
 
 /// Show the concepts that share notes with a concept
 ///
-/// In maenifold's order: the neighbours with the most common notes, weighted by how fresh those notes are. Ends
+/// Uses maenifold's order: neighbours that share the most notes first, weighted by how fresh those notes are. Exits
 /// with 1 if no note mentions the concept.
 #[derive(Debug, ClapArgs)]
 pub(super) struct ContextArgs {
     /// The concept, in any spelling: "Auth Flow", auth-flow, auth_flow
     concept: String,
-    /// How many steps to go; above 1 also lists concepts further away
+    /// The number of steps; above 1, also lists concepts further away
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(0..=5))]
     depth: u32,
-    /// How many concepts at most
+    /// The maximum number of concepts
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = from_one)]
     max_entities: usize,
-    /// Answer as of this moment, like 2026-01-31T12:00:00Z
+    /// Answer as of this time, like 2026-01-31T12:00:00Z
     #[arg(long, value_name = "TIME", value_parser = moment)]
     now: Option<Timestamp>,
     #[command(flatten)]

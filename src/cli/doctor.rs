@@ -5,18 +5,19 @@ use clap::Args as ClapArgs;
 use crate::app::doctor::diagnose;
 use crate::cli::outcome::{Failure, NO, Outcome};
 use crate::cli::place::PlaceArgs;
+use crate::cli::progress::during;
 use crate::cli::screen::Screen;
 use crate::core::diagnosis::{Check, Diagnosis, Verdict};
 use crate::core::text::for_terminal::{self, Style};
 
-/// Check the way from your notes into your sessions, and say what to do
+/// Check everything between your notes and your sessions, and show how to fix it
 ///
-/// Judges the hosts that are set up, or those that are installed if none is; others get one line.
-/// Each check is one line: ok, warn or FAIL, and what was found; below it, the way out. Changes nothing, except that
-/// the index is brought up to date.
+/// Checks the hosts that are set up, or the installed ones if none is; other hosts get one line. Each check prints
+/// one line (ok, warn or FAIL) with what it found, and below it how to fix the problem. Changes nothing except that it
+/// brings the index up to date.
 #[derive(Debug, ClapArgs)]
 pub(super) struct DoctorArgs {
-    /// Check this OpenCode server, too [default: those of `servers` in the configuration, if it names any]
+    /// Also check this OpenCode server [default: `servers` in the configuration, if set]
     #[arg(long, value_name = "URL")]
     server: Option<String>,
     /// Print JSON
@@ -25,8 +26,11 @@ pub(super) struct DoctorArgs {
 }
 
 pub(super) fn run(place: &PlaceArgs, args: &DoctorArgs, screen: &mut Screen) -> Outcome {
-    let mut diagnosis = diagnose(&place.request(), args.server.as_deref())?;
-    diagnosis.add(crate::service::check());
+    let diagnosis = during("Checking", |_| {
+        let mut diagnosis = diagnose(&place.request(), args.server.as_deref())?;
+        diagnosis.add(crate::service::check());
+        Ok::<Diagnosis, Failure>(diagnosis)
+    })?;
     if args.json {
         screen.json(&diagnosis);
     } else {
@@ -56,9 +60,9 @@ fn print(diagnosis: &Diagnosis, screen: &mut Screen) {
     }
     screen.line("");
     screen.line(match (diagnosis.n(Verdict::Fail), diagnosis.n(Verdict::Warn)) {
-        (0, 0) => "All is well.".to_owned(),
+        (0, 0) => "Everything works.".to_owned(),
         (0, 1) => "It works; one thing could be better.".to_owned(),
         (0, n) => format!("It works; {n} things could be better."),
-        _ => "Correct what failed, and run `kgctx doctor` again.".to_owned(),
+        _ => "Fix what failed, and run `kgctx doctor` again.".to_owned(),
     });
 }

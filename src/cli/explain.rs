@@ -4,53 +4,61 @@ use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 
-use crate::app::explain::{compared, dry_run, last, write_page};
+use crate::app::explain::{ContextList, compared, dry_run, last, list, write_page};
 use crate::cli::inject::{LimitArgs, PromptArgs, session};
 use crate::cli::outcome::{Failure, NO, Outcome, USAGE};
 use crate::cli::place::PlaceArgs;
+use crate::cli::progress::during;
 use crate::cli::screen::Screen;
 use crate::cli::values::one_of;
 use crate::core::context::candidate::Part;
 use crate::core::context::explanation::{Explanation, NearMiss};
 use crate::core::context::rank::Ranking;
 use crate::core::context::receipt::{Fault, Receipt};
+use crate::core::context::summary::ContextSummary;
 use crate::core::context::uncommitted::UncommittedRecord;
 use crate::core::handoff::HandoffSection;
 use crate::core::source::SourceChoice;
 use crate::core::text::for_terminal::{self, Style};
 use crate::core::text::number::thousands;
 
-/// So many of the lines that were left out are shown on a screen.
+/// How many left-out lines a screen shows.
 const NEAR_MISSES_SHOWN: usize = 10;
+
+/// What takes time.
+const MAKING: &str = "Making the context";
 
 /// The width of a context beside another.
 const COLUMN: usize = 72;
 
 /// Explain a context: why each line is there, what it costs, and what was left out
 ///
-/// Of the last context that was made, or of the last one for a session, or, with --dry-run, of the one that would
-/// be made now.
+/// Explains the last context, the last context of a session, or, with --dry-run, the context that kgctx would build
+/// now.
 #[derive(Debug, ClapArgs)]
 pub(super) struct ExplainArgs {
-    /// The session that it was for
+    /// The session
     session: Option<String>,
-    /// The session, as other commands take it
+    /// The session; the same as the argument
     #[arg(long = "session", value_name = "ID", conflicts_with = "session", hide = true)]
     flagged_session: Option<String>,
-    /// Explain what would be injected now, and write nothing down
+    /// Explain the context that kgctx would build now, and record nothing
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
     prompt: PromptArgs,
     #[command(flatten)]
     limits: LimitArgs,
-    /// Show beside it what another ranking would inject
+    /// List the last context of each of this project's sessions
+    #[arg(long, conflicts_with_all = ["session", "flagged_session", "dry_run", "html"])]
+    list: bool,
+    /// Show the context of another ranking next to it
     #[arg(long, value_name = "RANKING", value_parser = one_of(|ranking: Ranking| ranking.description()), requires = "dry_run", conflicts_with_all = ["json", "html"])]
     compare: Option<Ranking>,
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Write a page that a browser shows, with the graph drawn
+    /// Write a web page with a drawing of the graph
     #[arg(long, value_name = "FILE", conflicts_with = "json")]
     html: Option<PathBuf>,
 }
@@ -62,24 +70,28 @@ impl ExplainArgs {
 }
 
 pub(super) fn run(place: &PlaceArgs, args: &ExplainArgs, screen: &mut Screen) -> Outcome {
+    if args.list {
+        return print_list(&list(&place.request())?, args.json, screen);
+    }
     let LimitArgs { budget, host, now, source } = &args.limits;
     let is_limited = budget.is_some() || host.is_some() || now.is_some() || source.is_some();
     if !args.dry_run && is_limited {
-        let message =
-            "--budget, --host, --now and --source say what would be made now: add --dry-run";
+        let message = "--budget, --host, --now and --source need --dry-run";
         return Err(Failure::new(USAGE, message));
     }
     let id = args.session().unwrap_or("dry-run");
     let session = || args.prompt.add_to(session(place, id, &args.limits));
     if let Some(ranking) = args.compare {
-        print_compared(&compared(&session()?, ranking)?, screen);
+        let session = session()?;
+        let both = during(MAKING, |_| compared(&session, ranking))?;
+        print_compared(&both, screen);
         return Ok(());
     }
     let would_get = || {
         let mut session = session()?;
         // Wrong settings may be what is to be explained.
         session.place.is_lenient = true;
-        dry_run(&session)
+        during(MAKING, |_| dry_run(&session))
     };
     let explanation = if args.dry_run {
         would_get()?
@@ -108,6 +120,24 @@ pub(super) fn run(place: &PlaceArgs, args: &ExplainArgs, screen: &mut Screen) ->
             screen.line(screen.paint(Style::Strong, "At the first prompt"));
             print(supplement, screen);
         }
+    }
+    Ok(())
+}
+
+fn print_list(list: &ContextList, is_json: bool, screen: &mut Screen) -> Outcome {
+    if is_json {
+        screen.json(list);
+        return Ok(());
+    }
+    if list.contexts.is_empty() {
+        screen.line("No session of this project was given a context yet. `kgctx explain --dry-run` explains the one that would be made now.");
+    }
+    for ContextSummary { session, at, delivered, host, tokens, budget, .. } in &list.contexts {
+        let used = format!("{tokens} of {budget} tokens");
+        let remark = if *delivered { "" } else { "  no delivery recorded" };
+        let remark = screen.paint(Style::Faint, remark);
+        let session = for_terminal::one_line(session);
+        screen.line(format!("{at}  {used:>22}  {host:<11}  {session}{remark}"));
     }
     Ok(())
 }
@@ -142,8 +172,8 @@ fn nothing_to_explain(args: &ExplainArgs) -> Failure {
         Some(session) => format!("session {session:?}"),
         None => "this project".to_owned(),
     };
-    let now = "`kgctx explain --dry-run` explains the one that would be made now";
-    Failure::new(NO, format!("no context has been made for {of} yet; {now}"))
+    let now = "`kgctx explain --dry-run` explains the one that kgctx would build now";
+    Failure::new(NO, format!("there is no context for {of} yet; {now}"))
 }
 
 fn print(explanation: &Explanation, screen: &mut Screen) {
@@ -195,7 +225,7 @@ fn left_behind(receipt: &Receipt, part: Part) -> Vec<String> {
 
 fn print_head(receipt: &Receipt, screen: &mut Screen) {
     let project = receipt.project.as_deref().unwrap_or("no project");
-    let kind = if receipt.delivered { "delivered" } else { "not delivered" };
+    let kind = if receipt.delivered { "delivered" } else { "no delivery recorded" };
     let project = screen.paint(Style::Strong, for_terminal::one_line(project));
     let session = for_terminal::one_line(&receipt.session);
     screen.line(format!("{project}  session {session}, {kind}, {}", receipt.at));
@@ -210,7 +240,10 @@ fn print_head(receipt: &Receipt, screen: &mut Screen) {
         limits.push_str(&format!(" of {}", thousands(chars)));
     }
     if receipt.kept_tokens > 0 {
-        limits.push_str(&format!(", {} kept for the first prompt", thousands(receipt.kept_tokens)));
+        limits.push_str(&format!(
+            ", {} reserved for the first prompt",
+            thousands(receipt.kept_tokens)
+        ));
     }
     screen.line(format!("{limits}, host {}", receipt.host));
     if let Some(SourceChoice { source, because }) = &receipt.source {
@@ -232,8 +265,8 @@ fn print_near_misses(near_misses: &[NearMiss], screen: &mut Screen) {
         near_misses.iter().take(NEAR_MISSES_SHOWN)
     {
         let price = match enters_at {
-            Some(budget) => format!("comes in with a budget of {}", thousands(*budget)),
-            None => "no budget lets it in: the host's limit does not".to_owned(),
+            Some(budget) => format!("fits with a budget of {}", thousands(*budget)),
+            None => "never fits, because of the host's limit".to_owned(),
         };
         screen.line(format!("{tokens:>6}  {}", for_terminal::one_line(text)));
         let why = format!("{}; {price}", for_terminal::one_line(reason));

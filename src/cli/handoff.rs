@@ -7,6 +7,7 @@ mod import;
 mod list;
 mod pickup;
 mod reconcile;
+mod rotate;
 mod steps;
 
 use std::path::PathBuf;
@@ -21,15 +22,15 @@ use crate::cli::screen::Screen;
 use crate::core::handoff::{HandoffId, TypedId};
 use crate::core::text::for_terminal;
 
-/// Leave work for the next session, and pick up what was left
+/// Leave work for the next session, and pick up work that was left
 ///
-/// A handoff is a markdown document. One that is left for the next session is given to it by itself, once; tasks wait in a
-/// queue until somebody picks them up. All worktrees of a repository share them.
+/// A handoff is a markdown document. The next session gets it automatically, once; tasks wait in a queue until someone
+/// picks them up. All worktrees of a repository share them.
 #[derive(Debug, ClapArgs)]
 pub(super) struct HandoffArgs {
     #[command(subcommand)]
     command: HandoffCommand,
-    /// Use this channel instead of the one that the folder belongs to
+    /// Use this channel instead of the folder's own
     #[arg(long, value_name = "NAME", global = true, display_order = 800)]
     channel: Option<String>,
     /// Act for this session [default: $KGCTX_SESSION_ID]
@@ -48,12 +49,15 @@ enum HandoffCommand {
     Clear(steps::ClearArgs),
     Prune(steps::PruneArgs),
     Log(list::LogArgs),
+    Rotate(rotate::RotateArgs),
     Adopt(adopt::AdoptArgs),
     Import(import::ImportArgs),
     Export(export::ExportArgs),
     Reconcile(reconcile::ReconcileArgs),
     #[command(hide = true)]
     Finish(FinishArgs),
+    #[command(hide = true)]
+    RotateNow(rotate::RotateNowArgs),
 }
 
 /// Write the handoffs of sessions that have ended
@@ -78,6 +82,14 @@ pub(super) fn run(place: &PlaceArgs, args: &HandoffArgs, screen: &mut Screen) ->
         HandoffCommand::Finish(args) => {
             let ended = args.ended.clone().zip(args.folder.clone());
             finish_all(ended, args.transcript.clone());
+            Ok(())
+        }
+        HandoffCommand::Rotate(wanted) => {
+            let (channel, session) = (args.channel.as_deref(), args.session.as_deref());
+            rotate::run(place, channel, session, wanted, screen)
+        }
+        HandoffCommand::RotateNow(args) => {
+            rotate::run_now(args);
             Ok(())
         }
         HandoffCommand::List(args) => list::list(&open()?, args, screen),

@@ -24,9 +24,9 @@ use crate::service;
 /// No question is longer: it holds no messages, only the marks in them.
 const LONGEST_QUESTION: u64 = 4 * 1024 * 1024;
 
-/// Answer what a bridge inside of a host asks: JSON on standard input, JSON on standard output
+/// Answer a bridge inside a host: reads JSON from standard input, prints JSON
 ///
-/// Bridges call this; people have no use for it. It always ends with 0 and within 1.2 seconds.
+/// For bridges, not for people. Always exits with 0 and within 1.2 seconds.
 #[derive(Debug, ClapArgs)]
 pub(super) struct HookArgs {
     /// The host
@@ -40,8 +40,8 @@ pub(super) fn run(args: &HookArgs, mut screen: Screen) -> ExitCode {
     let until = Instant::now() + time_limits::HOOK;
     let is_summariser = hook::is_summariser();
     let reason = match is_summariser {
-        true => "this session sums up another one",
-        false => "no answer in time, or a fault of this program; `kgctx doctor` may tell more",
+        true => "this session summarises another one",
+        false => "no answer in time, or kgctx crashed; `kgctx doctor` may show more",
     };
     let nothing = match words(args.host) {
         Some(words) => words.nothing(),

@@ -1,12 +1,10 @@
 //! `kgctx index`
 
-use std::io::{self, IsTerminal};
-
 use clap::Args as ClapArgs;
-use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::cli::outcome::{Failure, Outcome, UNAVAILABLE};
 use crate::cli::place::PlaceArgs;
+use crate::cli::progress::during;
 use crate::cli::screen::Screen;
 use crate::core::note::Remark;
 use crate::core::text::for_terminal::{self, Style};
@@ -19,10 +17,10 @@ use crate::workspace::{AppError, Workspace};
 /// How many remarks are shown in full.
 const REMARKS_SHOWN: usize = 5;
 
-/// Bring the index up to date, and sum it up
+/// Bring the index up to date and print a summary
 ///
-/// Only changed notes are read again. An index that is damaged, or was made by another version or with other
-/// settings, is made anew.
+/// Reads only changed notes. Rebuilds an index that is damaged, or that another version or other settings
+/// made.
 #[derive(Debug, ClapArgs)]
 pub(super) struct IndexArgs {
     /// Read every note again
@@ -49,17 +47,9 @@ pub(super) fn run(place: &PlaceArgs, args: &IndexArgs, screen: &mut Screen) -> O
         screen.complain_about(&errors);
     }
     let mode = if args.full { Mode::Full } else { Mode::Incremental };
-    let bar = if args.json || !io::stderr().is_terminal() {
-        ProgressBar::hidden()
-    } else {
-        progress_bar()
-    };
-    let mut progress = |done: usize, all: usize| {
-        bar.set_length(all as u64);
-        bar.set_position(done as u64);
-    };
-    let (summary, refreshed) = index(&workspace, mode, &mut progress)?;
-    bar.finish_and_clear();
+    let (summary, refreshed) = during("Reading notes", |progress| {
+        index(&workspace, mode, &mut |done, all| progress.count("notes", done, all))
+    })?;
     // A question can be answered from an old index, but here the user asked for a new one.
     if let Some(Notice::Stale(reason)) = refreshed.notice {
         return Err(Failure::new(UNAVAILABLE, reason));
@@ -76,12 +66,6 @@ pub(super) fn run(place: &PlaceArgs, args: &IndexArgs, screen: &mut Screen) -> O
         watch(&workspace, &Freshness::default(), |refreshed| tell(refreshed, screen))?;
     }
     Ok(())
-}
-
-fn progress_bar() -> ProgressBar {
-    let style = ProgressStyle::with_template("{bar:40} {human_pos}/{human_len} notes {elapsed}");
-    // The template is fixed; the default bar would do as well.
-    ProgressBar::new(0).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
 fn print(workspace: &Workspace, summary: &Summary, screen: &mut Screen) {

@@ -15,9 +15,10 @@ use crate::app::session::{Session, read_prompt};
 use crate::app::supplement::at_first_prompt;
 use crate::cli::outcome::Outcome;
 use crate::cli::place::PlaceArgs;
+use crate::cli::progress::during;
 use crate::cli::screen::Screen;
 use crate::cli::values::{moment, one_of, some_of, source_help};
-use crate::core::context::candidate::{Line, Part};
+use crate::core::context::candidate::{Line, Part, quoted_name};
 use crate::core::context::receipt::{Entry, Fault, Injection, PartUse, Stage};
 use crate::core::context::uncommitted::UncommittedRecord;
 use crate::core::host::Host;
@@ -31,12 +32,12 @@ use crate::workspace::AppError;
 
 /// Give a session its context, once
 ///
-/// The notes that the session most likely needs, quoted, best first, within an exact number of tokens. It is stored in a session of a running OpenCode server as a message that the model reads
-/// and does not answer; the server's password is taken from OPENCODE_SERVER_PASSWORD. Only an idle session is given
-/// anything, and only once. Every context has a receipt: see `kgctx explain`.
+/// Selects the notes that the session most likely needs, quoted, best first, within an exact number of tokens. Stores them in a session of a running OpenCode server as a message that the model reads
+/// without answering. Reads the server's password from OPENCODE_SERVER_PASSWORD. A session gets its context only while it is
+/// idle, and only once. Every context has a receipt: see `kgctx explain`.
 #[derive(Debug, ClapArgs)]
 pub(super) struct InjectArgs {
-    /// The session that it is for
+    /// The session that gets the context
     #[arg(long, value_name = "ID")]
     session: String,
     /// The OpenCode server [default: the first of `servers` in the configuration, http://127.0.0.1:4096]
@@ -45,7 +46,7 @@ pub(super) struct InjectArgs {
     /// Wait until the session is idle
     #[arg(long, conflicts_with = "dry_run")]
     wait: bool,
-    /// Print the very bytes that would be delivered, and deliver nothing
+    /// Print exactly what kgctx would deliver, and deliver nothing
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
@@ -55,7 +56,7 @@ pub(super) struct InjectArgs {
     /// What to print
     #[arg(long, default_value = "markdown")]
     format: Format,
-    /// Say on standard error how long each stage took
+    /// Print how long each stage took, on standard error
     #[arg(long)]
     timings: bool,
 }
@@ -63,10 +64,10 @@ pub(super) struct InjectArgs {
 /// The first prompt of a session.
 #[derive(Debug, ClapArgs)]
 pub(super) struct PromptArgs {
-    /// A file with the session's first prompt, which the notes should fit
+    /// A file with the session's first prompt, to select notes for it
     #[arg(long, value_name = "FILE", requires = "dry_run")]
     prompt_file: Option<PathBuf>,
-    /// Only what that prompt adds to the context that the session has, or that was last made for it
+    /// Print only what that prompt adds to the session's context, or to the last one built for it
     #[arg(long, requires = "prompt_file")]
     supplement: bool,
 }
@@ -83,16 +84,16 @@ impl PromptArgs {
 /// Limits of a context.
 #[derive(Debug, ClapArgs)]
 pub(super) struct LimitArgs {
-    /// How many tokens at most [default: 4000, or what KGCTX_TOKEN_LIMIT or the configuration says]
+    /// The maximum number of tokens [default: 4000, or KGCTX_TOKEN_LIMIT or the configuration]
     #[arg(long, value_name = "TOKENS")]
     pub(super) budget: Option<u32>,
-    /// Keep to the limits of this host, too [default: plain]
+    /// Also respect the limits of this host [default: plain]
     #[arg(long, value_parser = some_of(|host: Host| Some(host.facts().limits.as_ref()?.help)))]
     pub(super) host: Option<Host>,
-    /// Make it as of this moment, like 2026-01-31T12:00:00Z
+    /// Build it as of this time, like 2026-01-31T12:00:00Z
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub(super) now: Option<Timestamp>,
-    /// Who is asked about the notes of maenifold's memory [default: auto, or what the configuration says]
+    /// The source for the notes of maenifold's memory [default: auto, or the configuration]
     #[arg(long, value_name = "SOURCE", value_parser = one_of(source_help))]
     pub(super) source: Option<SourcePreference>,
 }
@@ -100,9 +101,9 @@ pub(super) struct LimitArgs {
 /// What to print of a context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// The text alone
+    /// Only the text
     Markdown,
-    /// The text, and how it came about
+    /// The text, and how kgctx built it
     Json,
 }
 
@@ -141,7 +142,7 @@ pub(super) fn run(place: &PlaceArgs, args: &InjectArgs, screen: &mut Screen) -> 
         return deliver_to_server(place, args, screen);
     }
     let session = args.prompt.add_to(session(place, &args.session, &args.limits))?;
-    let injection = inject(&session, Recording::New)?;
+    let injection = during("Making the context", |_| inject(&session, Recording::New))?;
     match args.format {
         Format::Markdown => screen.print(&injection.text),
         Format::Json => screen.json(&answer(&injection, None)),
@@ -174,7 +175,7 @@ fn deliver_to_server(place: &PlaceArgs, args: &InjectArgs, screen: &mut Screen) 
             }
         }
     };
-    let Delivered { injection, message } = match deliver() {
+    let Delivered { injection, message } = match during("Delivering the context", |_| deliver()) {
         Ok(delivered) => delivered,
         Err(refusal) if refusal.kind() == Refusal::Fine => {
             screen.complain(&format!("kgctx: {refusal}\n"));
@@ -239,7 +240,8 @@ fn answer<'a>(injection: &'a Injection, message: Option<&'a str>) -> InjectAnswe
 
 fn omitted(entry: &Entry) -> Omitted {
     let name = match &entry.candidate.line {
-        Line::Described { name, .. } | Line::Quoted { name, .. } => name.clone(),
+        Line::Described { name, .. } => name.clone(),
+        Line::Quoted { name, title, .. } => quoted_name(name, title),
         Line::Connected { concept, .. } => format!("[[{concept}]]"),
     };
     Omitted { part: entry.candidate.part, name }

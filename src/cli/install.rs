@@ -2,20 +2,21 @@
 
 use clap::Args as ClapArgs;
 
-use crate::app::install::{VERSION, plan_install, plan_uninstall};
+use crate::app::install::{InstallPlan, VERSION, plan_install, plan_uninstall};
 use crate::cli::outcome::Outcome;
 use crate::cli::place::PlaceArgs;
+use crate::cli::progress::during;
 use crate::cli::screen::Screen;
 use crate::cli::values::some_of;
 use crate::core::host::Host;
 use crate::core::installation::{Change, InstallKind, Parts, Scope, Step};
 use crate::core::text::for_terminal::{self, Style};
 
-/// Put the bridge into a host, so that its sessions get context by themselves
+/// Add the bridge to a host, so that its sessions get context automatically
 ///
-/// For OpenCode, adds one file, kgctx.ts, to its folder of plugins. For Claude Code, adds four hooks to its settings file,
-/// leaves the rest untouched, and keeps a backup next to it. For Amplifier, writes a bundle into kgctx's own folder and adds
-/// one line that names it to the settings, in the same way. Prints every change first. Run it again after an update of kgctx.
+/// OpenCode: adds one file, kgctx.ts, to its plugin folder. Claude Code: adds four hooks to its settings file,
+/// leaves the rest untouched, and keeps a backup next to it. Amplifier: writes a bundle into kgctx's own folder and adds
+/// one line for it to the settings, in the same way. Prints every change first. Run it again after an update of kgctx.
 /// `kgctx uninstall` restores everything.
 #[derive(Debug, ClapArgs)]
 pub(super) struct InstallArgs {
@@ -24,21 +25,25 @@ pub(super) struct InstallArgs {
     host: Host,
     #[command(flatten)]
     scope: ScopeArgs,
-    /// Claude Code: tell the agent once that its context is filling up, by one more hook, after every tool
+    /// Claude Code: tell the agent once that its context is filling up (adds a hook after every tool)
     #[arg(long)]
     monitor: bool,
-    /// Claude Code: learn the size of the context's window, by a status line that shows what yours shows
+    /// Claude Code: let a session in tmux continue in a fresh context with `kgctx handoff rotate` (adds a hook at the end of
+    /// a turn)
+    #[arg(long)]
+    rotation: bool,
+    /// Claude Code: read the size of the context window, with a status line that still shows yours
     #[arg(long)]
     statusline: bool,
-    /// Say what would be changed, and change nothing
+    /// Print the changes without making them
     #[arg(long)]
     dry_run: bool,
 }
 
-/// Take the bridge out of a host, and leave everything as it was before
+/// Remove the bridge from a host and restore everything
 ///
-/// Removes the bridge's files, or what was added to the settings, and those folders that `kgctx install` made, if they are
-/// empty now.
+/// Removes the bridge's files, or the added settings, and the folders that `kgctx install` made if they are empty
+/// now.
 #[derive(Debug, ClapArgs)]
 pub(super) struct UninstallArgs {
     /// The host
@@ -51,12 +56,12 @@ pub(super) struct UninstallArgs {
 /// For whom a bridge is.
 #[derive(Debug, ClapArgs)]
 pub(super) struct ScopeArgs {
-    /// For this project alone: in .opencode, .claude/settings.local.json or .amplifier/settings.local.yaml, at the top of its
+    /// Only for this project: .opencode, .claude/settings.local.json or .amplifier/settings.local.yaml, at the top of its
     /// files
     #[arg(long, conflicts_with = "global")]
     project: bool,
-    /// For all projects, as by default: in $OPENCODE_CONFIG_DIR, or ~/.config/opencode; in $CLAUDE_CONFIG_DIR, or
-    /// ~/.claude; in ~/.amplifier
+    /// For all projects (the default): $OPENCODE_CONFIG_DIR or ~/.config/opencode; $CLAUDE_CONFIG_DIR or
+    /// ~/.claude; ~/.amplifier
     #[arg(long)]
     global: bool,
 }
@@ -76,8 +81,11 @@ fn installable(host: Host) -> Option<&'static str> {
 }
 
 pub(super) fn install(place: &PlaceArgs, args: &InstallArgs, screen: &mut Screen) -> Outcome {
-    let parts = Parts { monitor: args.monitor, status_line: args.statusline };
-    let plan = plan_install(&place.request(), args.host, args.scope.scope(), parts)?;
+    let (monitor, rotation, status_line) = (args.monitor, args.rotation, args.statusline);
+    let parts = Parts { monitor, rotation, status_line };
+    let plan = during("Looking at the host", |_| {
+        plan_install(&place.request(), args.host, args.scope.scope(), parts)
+    })?;
     print_changes(&plan.changes, screen);
     if plan.changes.is_empty() {
         let file = for_terminal::one_line(&plan.file.display().to_string());
@@ -96,21 +104,26 @@ pub(super) fn install(place: &PlaceArgs, args: &InstallArgs, screen: &mut Screen
         plan.apply()?;
         print_what_now(args.host, args.scope.scope(), screen);
     }
-    let title = args.host.facts().title;
+    complain_about(&plan, args.host, screen);
+    Ok(())
+}
+
+/// Says what keeps an installation from working well.
+pub(super) fn complain_about(plan: &InstallPlan, host: Host, screen: &mut Screen) {
+    let title = host.facts().title;
     if let Some(program) = &plan.unfound_program {
         let program = for_terminal::one_line(&program.display().to_string());
         screen.complain(&format!(
-            "kgctx: {title} would not find kgctx: put it on the PATH, or set KGCTX_BIN={program} where {title} is \
-             started\n"
+            "kgctx: {title} would not find kgctx: put it on the PATH, or set KGCTX_BIN={program} where you start \
+            {title}\n"
         ));
     }
     for copy in &plan.other_copies {
         let copy = for_terminal::one_line(copy);
         screen.complain(&format!(
-            "kgctx: {title} loads another copy here, too: {copy}; that does no harm, since only one acts\n"
+            "kgctx: {title} also loads another copy here: {copy}; this is harmless, because only one acts\n"
         ));
     }
-    Ok(())
 }
 
 pub(super) fn uninstall(place: &PlaceArgs, args: &UninstallArgs, screen: &mut Screen) -> Outcome {
@@ -124,21 +137,21 @@ pub(super) fn uninstall(place: &PlaceArgs, args: &UninstallArgs, screen: &mut Sc
                 format!("nothing to do: kgctx is not installed in {searched}")
             }
             Some(InstallKind::Bundle(_)) => {
-                format!("nothing to do: {searched} has no bundle of kgctx")
+                format!("nothing to do: {searched} has no kgctx bundle")
             }
-            _ => format!("nothing to do: {searched} has no hooks of kgctx"),
+            _ => format!("nothing to do: {searched} has no kgctx hooks"),
         });
     } else {
         screen.flush();
         plan.apply()?;
         screen.line("");
         screen.line(match args.host.plugin() {
-            Some(_) => format!("Done. {title} goes on without kgctx when it is started next."),
+            Some(_) => format!("Done. {title} runs without kgctx from its next start."),
             None if plan.own_hooks_stay => {
-                "Done. The hooks of kgctx that were there before are there again; run this once more to remove them."
+                "Done. This restored kgctx hooks that existed before `install`; run it again to remove them."
                     .to_owned()
             }
-            None => format!("Done. New sessions of {title} go on without kgctx."),
+            None => format!("Done. New {title} sessions run without kgctx."),
         });
     }
     for copy in &plan.other_copies {
@@ -149,24 +162,29 @@ pub(super) fn uninstall(place: &PlaceArgs, args: &UninstallArgs, screen: &mut Sc
 }
 
 fn print_changes(changes: &[Change], screen: &mut Screen) {
-    for Change { step, path, remark } in changes {
-        let verb = match step {
-            Step::MakeFolder => "make",
-            Step::Write => "write",
-            Step::Replace => "replace",
-            Step::Edit => "edit",
-            Step::Restore => "restore",
-            Step::Remove | Step::RemoveFolder | Step::RemoveOwn => "remove",
-            Step::KeepFolder => "keep",
-        };
-        let path = for_terminal::one_line(&path.display().to_string());
-        let mut line = format!("{verb:<7}  {path}");
-        if !remark.is_empty() {
-            let remark = format!("({})", for_terminal::one_line(remark));
-            line = format!("{line}  {}", screen.paint(Style::Faint, remark));
-        }
-        screen.line(line);
+    for change in changes {
+        screen.line(described(change, screen));
     }
+}
+
+/// A change in one line.
+pub(super) fn described(change: &Change, screen: &Screen) -> String {
+    let Change { step, path, remark } = change;
+    let verb = match step {
+        Step::MakeFolder => "make",
+        Step::Write => "write",
+        Step::Replace => "replace",
+        Step::Edit => "edit",
+        Step::Restore => "restore",
+        Step::Remove | Step::RemoveFolder | Step::RemoveOwn => "remove",
+        Step::KeepFolder => "keep",
+    };
+    let line = format!("{verb:<7}  {}", for_terminal::one_line(&path.display().to_string()));
+    if remark.is_empty() {
+        return line;
+    }
+    let remark = format!("({})", for_terminal::one_line(remark));
+    format!("{line}  {}", screen.paint(Style::Faint, remark))
 }
 
 fn print_what_now(host: Host, scope: Scope, screen: &mut Screen) {
@@ -178,8 +196,8 @@ fn print_what_now(host: Host, scope: Scope, screen: &mut Screen) {
     screen.line("");
     screen.line(match host.plugin() {
         Some(plugin) => format!(
-            "Done. From {title}'s next start on, every new {title} session{place} gets context from your notes\n\
-             with its first prompt. {}",
+            "Done. From {title}'s next start on, every new {title} session{place} gets context from your notes\nwith \
+            its first prompt. {}",
             plugin.first_start
         ),
         None => format!(

@@ -17,7 +17,7 @@ pub(super) struct ManArgs {
     /// The command, for example `handoff create` [default: kgctx itself]
     #[arg(value_name = "COMMAND")]
     words: Vec<String>,
-    /// Print a reference of the command and all commands below it, as markdown
+    /// Print a markdown reference of the command and all commands below it
     #[arg(long)]
     markdown: bool,
 }

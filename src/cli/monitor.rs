@@ -19,33 +19,34 @@ use crate::core::time_limits;
 /// No status line is told more.
 const LONGEST_STATUS: u64 = 1024 * 1024;
 
-/// Tell how full the contexts of live sessions are, and where the numbers come from
+/// Show how full each live session's context is, and how kgctx knows
 ///
-/// Tokens come from the host's own usage in the transcript, the window from the host's status line, else from the setting
-/// monitor.windows, else from a table of models, else it is 200,000. Where no usage can be read, the size of the transcript
-/// counts. Sessions are those of Claude Code, since their start.
+/// Tokens come from the host's own usage: Claude Code's transcript, OpenCode's messages. The window comes from Claude Code's
+/// status line or OpenCode's list of models, else from the setting monitor.windows, else from a table of models, else it is
+/// 200,000. If no usage can be read, the size of the transcript counts. Lists Claude Code sessions from their
+/// start, and OpenCode sessions from their first answer.
 #[derive(Debug, ClapArgs)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(super) struct MonitorArgs {
     #[command(subcommand)]
     command: Option<MonitorCommand>,
-    /// Only this session
+    /// Show only this session
     #[arg(long, value_name = "ID")]
     session: Option<String>,
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Go on, and print again whenever something changes
+    /// Keep running, and print again when something changes
     #[arg(long)]
     watch: bool,
 }
 
 #[derive(Debug, Subcommand)]
 enum MonitorCommand {
-    /// Be the status line of Claude Code: remember the window, and show what CMD shows
+    /// Act as Claude Code's status line: store the window, and show the output of CMD
     ///
-    /// Reads what Claude Code tells a status line. Runs CMD with the same input, and prints its output; without CMD, prints how
-    /// full the context is. Always ends with 0.
+    /// Reads Claude Code's input for a status line. Runs CMD with the same input and prints its output; without CMD, prints how
+    /// full the context is. Always exits with 0.
     Statusline {
         /// Your own command, with its arguments
         #[arg(last = true, value_name = "CMD")]
@@ -68,7 +69,8 @@ pub(super) fn run(place: &PlaceArgs, args: &MonitorArgs, screen: &mut Screen) ->
         if let (Some(session), [], None) = (&args.session, found.as_slice(), &shown) {
             let session = for_terminal::one_line(session);
             let message = format!(
-                "no live session {session} is known; `kgctx monitor` lists them, and `kgctx install claude-code` makes them known"
+                "there is no live session {session}; `kgctx monitor` lists the known ones, and `kgctx install` adds \
+                those of a host"
             );
             return Err(Failure::new(NO, message));
         }
@@ -98,7 +100,8 @@ fn print(sessions: &[SessionFill], is_json: bool, screen: &mut Screen) {
         return;
     }
     if sessions.is_empty() {
-        screen.line("No live session is known. Sessions of Claude Code are, from their start on, after `kgctx install claude-code`.");
+        screen.line("There is no live session. After `kgctx install`, this lists Claude Code sessions from their \
+            start, and OpenCode sessions from their first answer.");
     }
     for SessionFill { session, channel, fill, now } in sessions {
         let style = match fill.level {

@@ -12,12 +12,12 @@ use crate::workspace::{Request, Workspace};
 /// In the help of a command these come after its own.
 #[derive(Debug, ClapArgs)]
 pub(super) struct PlaceArgs {
-    /// Work as if started in this folder
+    /// Run as if started in this folder
     #[arg(long, value_name = "FOLDER", global = true, display_order = 900)]
     pub(super) dir: Option<PathBuf>,
-    /// Use this folder of notes instead of all others; may be given more than once
+    /// Use only this folder of notes; can be repeated
     ///
-    /// Notes of the first have addresses like memory://note, those of the others memory://<folder's name>/note.
+    /// Notes of the first folder have addresses like memory://note, those of the others memory://<folder's name>/note.
     #[arg(long = "vault", value_name = "FOLDER", global = true, display_order = 901)]
     pub(super) vaults: Vec<PathBuf>,
 }

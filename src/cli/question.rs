@@ -3,12 +3,15 @@
 use clap::Args as ClapArgs;
 use serde::Serialize;
 
+use crate::app::question;
 use crate::cli::outcome::Failure;
 use crate::cli::place::PlaceArgs;
+use crate::cli::progress::during;
 use crate::cli::screen::Screen;
 use crate::cli::values::{one_of, source_help};
 use crate::core::search::masked::Masked;
 use crate::core::source::SourcePreference;
+use crate::core::text::for_terminal;
 use crate::sources::maenifold::MaenifoldClient;
 use crate::workspace::refresh::Refreshed;
 use crate::workspace::{AppError, Workspace};
@@ -33,19 +36,16 @@ impl QuestionArgs {
         index: impl FnOnce(&Workspace) -> Result<(Answer, Refreshed), AppError>,
         print: impl FnOnce(&Answer, &mut Screen),
     ) -> Result<Answer, Failure> {
-        let request = place.request_from(self.source);
-        let client = self.source.map(|_| MaenifoldClient::find(&request)).transpose()?.flatten();
-        let mut answer = if let Some(client) = client {
-            if let Some(remark) = &client.remark {
-                screen.complain(&format!("kgctx: {remark}\n"));
-            }
-            maenifold(client)?
-        } else {
-            let (answer, refreshed) = index(&place.workspace(screen)?)?;
-            screen.notice(refreshed.notice.as_ref());
-            answer
+        let mut remark = |text: String| {
+            screen.complain(&format!("kgctx: {}\n", for_terminal::lines(&text)));
         };
-        answer.mask();
+        let request = place.request_from(self.source);
+        let answer = question::ask(
+            &request,
+            &mut remark,
+            |client| during("Asking maenifold", |_| maenifold(client)),
+            |workspace| during("Reading notes", |_| index(workspace)),
+        )?;
         if self.json {
             screen.json(&answer);
         } else {

@@ -4,6 +4,7 @@ use clap::Args as ClapArgs;
 
 use crate::cli::outcome::{Failure, NO, Outcome};
 use crate::cli::place::PlaceArgs;
+use crate::cli::progress::during;
 use crate::cli::screen::Screen;
 use crate::cli::search::links;
 use crate::cli::values::from_one;
@@ -12,20 +13,20 @@ use crate::core::search::masked::Masked;
 use crate::core::text::for_terminal;
 use crate::sources::read::{ReadQuestion, read};
 
-/// Show the text of a note, as far as there is room
+/// Print the text of a note, up to a number of tokens
 ///
-/// Without secrets, and behind a fence as in a context: what a note says is data. What is left out is named, with the
-/// command that shows it. A concept that is no note's name lists the notes that mention it.
+/// Masks secrets and fences the text like a context, because notes are data. Names the parts it leaves out, with the
+/// command that prints them. For a concept that is not the name of a note, lists the notes that mention it.
 #[derive(Debug, ClapArgs)]
 pub(super) struct ReadArgs {
     /// The note's address, path, title, alias or file name, or a concept
     note: String,
     /// More words of the same name
     more: Vec<String>,
-    /// How many tokens at most
+    /// The maximum number of tokens
     #[arg(long, value_name = "N", default_value_t = 2_000, value_parser = from_one)]
     tokens: usize,
-    /// Begin at this line
+    /// Start at this line
     #[arg(long, value_name = "LINE", default_value_t = 1, value_parser = from_one)]
     from: usize,
     /// Print JSON
@@ -41,7 +42,8 @@ pub(super) fn run(place: &PlaceArgs, args: &ReadArgs, screen: &mut Screen) -> Ou
         from: args.from,
         tokens: args.tokens,
     };
-    let ((mut answer, text), refreshed) = read(&place.workspace(screen)?, question)?;
+    let workspace = place.workspace(screen)?;
+    let ((mut answer, text), refreshed) = during("Reading notes", |_| read(&workspace, question))?;
     screen.notice(refreshed.notice.as_ref());
     answer.mask();
     if args.json {
@@ -59,7 +61,7 @@ pub(super) fn run(place: &PlaceArgs, args: &ReadArgs, screen: &mut Screen) -> Ou
                 names => format!("close to it: {names}; "),
             };
             let way = "`kgctx search` looks for words";
-            Err(Failure::new(NO, format!("no note is called {name:?}; {close}{way}")))
+            Err(Failure::new(NO, format!("there is no note {name:?}; {close}{way}")))
         }
     }
 }
@@ -68,5 +70,5 @@ fn ambiguous(name: &str, notes: &[NamedNote]) -> String {
     let addresses = notes.iter().map(|note| format!("\n  {}", for_terminal::one_line(&note.uri)));
     let (number, addresses) = (notes.len(), addresses.collect::<String>());
     let name = for_terminal::one_line(name);
-    format!("{number} notes are called {name:?}; give the address of one:{addresses}")
+    format!("{number} notes match {name:?}; pass the address of one:{addresses}")
 }

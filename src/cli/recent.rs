@@ -13,19 +13,21 @@ use crate::core::text::for_terminal::{self, Style};
 use crate::core::time::{Timespan, Timestamp};
 use crate::sources::recent::{RecentQuestion, recent};
 
-/// List notes that changed lately, newest first
+/// List notes that changed recently, newest first
+///
+/// An empty list is an answer, too: the exit code is 0.
 #[derive(Debug, ClapArgs)]
 pub(super) struct RecentArgs {
     /// How far back: 24h, 90m, 7d, 2w, or [days.]hours:minutes:seconds like 1.00:00:00
     #[arg(long, value_name = "SPAN", default_value = "24h", value_parser = Timespan::parse, allow_hyphen_values = true)]
     timespan: Timespan,
-    /// How many notes at most
+    /// The maximum number of notes
     #[arg(long, default_value_t = 10, value_parser = from_one)]
     limit: usize,
     /// Which notes
     #[arg(long, default_value = "all", value_parser = one_of(filter_help))]
     filter: RecentFilter,
-    /// Answer as of this moment, like 2026-01-31T12:00:00Z
+    /// Answer as of this time, like 2026-01-31T12:00:00Z
     #[arg(long, value_name = "TIME", value_parser = moment)]
     now: Option<Timestamp>,
     #[command(flatten)]
@@ -35,7 +37,7 @@ pub(super) struct RecentArgs {
 fn filter_help(filter: RecentFilter) -> &'static str {
     match filter {
         RecentFilter::All => "Every note",
-        RecentFilter::Memory => "Notes outside of memory://thinking/",
+        RecentFilter::Memory => "Notes outside memory://thinking/",
         RecentFilter::Thinking => "Notes below memory://thinking/",
     }
 }

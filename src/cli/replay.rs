@@ -1,26 +1,24 @@
 //! `kgctx replay`
 
-use std::io::{self, IsTerminal};
-
 use clap::Args as ClapArgs;
-use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::cli::outcome::Outcome;
 use crate::cli::place::PlaceArgs;
+use crate::cli::progress::during;
 use crate::cli::screen::Screen;
 use crate::core::text::for_terminal::{self, Style};
 use crate::core::text::number::thousands;
 use crate::replay::report::{Contender, Recall, ReplayReport};
 use crate::replay::{ReplayRequest, Stage, replay};
 
-/// Measure on the git history of your notes how good contexts are
+/// Measure how good contexts are, on the git history of your notes
 ///
-/// Goes back to sessions of the past, makes the context that each would have started with, and counts how many of the
-/// notes it shows that the session then edited or linked to. A session is a run of commits at most 4 hours apart.
-/// Your notes, your index and your settings stay as they are.
+/// Goes back to past sessions, builds the context that each would have started with, and counts how many of the notes
+/// that the session then edited or linked to it shows. A session is a run of commits at most 4 hours apart.
+/// Does not change your notes, your index or your settings.
 #[derive(Debug, ClapArgs)]
 pub(super) struct ReplayArgs {
-    /// How many sessions to replay at most, evenly spread over the history
+    /// The maximum number of sessions to replay, spread evenly over the history
     #[arg(long, value_name = "NUMBER", default_value = "50", value_parser = clap::value_parser!(u32).range(1..))]
     sessions: u32,
     /// Print JSON, with every session and the notes that it needed
@@ -30,20 +28,9 @@ pub(super) struct ReplayArgs {
 
 pub(super) fn run(place: &PlaceArgs, args: &ReplayArgs, screen: &mut Screen) -> Outcome {
     let request = ReplayRequest { place: place.request(), most_sessions: args.sessions as usize };
-    let bar = match io::stderr().is_terminal() {
-        true => ProgressBar::new(0),
-        false => ProgressBar::hidden(),
-    };
-    let mut shown = None;
-    let done = replay(&request, &mut |stage, done, all| {
-        if shown.replace(stage) != Some(stage) {
-            bar.set_style(style(stage));
-            bar.set_length(all as u64);
-        }
-        bar.set_position(done as u64);
-    });
-    bar.finish_and_clear();
-    let report = done?;
+    let report = during("Reading the history", |progress| {
+        replay(&request, &mut |stage, done, all| progress.count(things(stage), done, all))
+    })?;
     if args.json {
         screen.json(&report);
     } else {
@@ -52,13 +39,12 @@ pub(super) fn run(place: &PlaceArgs, args: &ReplayArgs, screen: &mut Screen) -> 
     Ok(())
 }
 
-fn style(stage: Stage) -> ProgressStyle {
-    let template = match stage {
-        Stage::ReadingCommits => "{bar:40} {human_pos}/{human_len} commits {elapsed}",
-        Stage::ReplayingSessions => "{bar:40} {human_pos}/{human_len} sessions {elapsed}",
-    };
-    // The templates are fixed; the default bar would do as well.
-    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+/// What is counted.
+fn things(stage: Stage) -> &'static str {
+    match stage {
+        Stage::ReadingCommits => "commits",
+        Stage::ReplayingSessions => "sessions",
+    }
 }
 
 fn print(report: &ReplayReport, screen: &mut Screen) {
@@ -89,11 +75,13 @@ fn print(report: &ReplayReport, screen: &mut Screen) {
         screen.line(format!("{:<10}{}", contender.name(), figures.collect::<String>()));
     }
     screen.line("");
-    screen.line("all   percent of the notes that a session then edited or linked to, and its context showed");
-    screen.line("cold  the same of notes that none of the three sessions before had edited");
-    screen.line("recency lists the newest notes first and is no ranking of kgctx: it is there to compare with");
+    screen.line("all   percent of the notes that a session then edited or linked to and that its context showed");
+    screen.line("cold  the same, for notes that the three sessions before did not edit");
+    screen.line(
+        "recency lists the newest notes first; it is not a ranking of kgctx, only a baseline",
+    );
     if sessions.len() < FEW {
-        screen.line(format!("{n} sessions are few: differences of some points can be chance"));
+        screen.line(format!("{n} sessions are few: a difference of a few points may be chance"));
     }
 }
 

@@ -17,16 +17,16 @@ const CONCEPTS_SHOWN: usize = 8;
 
 /// Find notes by their words, title, alias or concept
 ///
-/// A note whose title is the query comes first, then one with that alias or file name, then notes that mention
-/// it as a concept or hold its words. Any text is a valid query, behind -- also one that begins with a hyphen; a
-/// memory:// address finds its note. Ends with 1 if no note matches.
+/// A note with the query as its title comes first, then one with that alias or file name, then notes that mention
+/// it as a concept or contain its words. Any text is a valid query; put one that starts with a hyphen after --. A
+/// memory:// address finds its note. Exits with 1 if no note matches.
 #[derive(Debug, ClapArgs)]
 pub(super) struct SearchArgs {
     /// What to look for
     query: String,
     /// More words of the same query
     more: Vec<String>,
-    /// How many notes at most
+    /// The maximum number of notes
     #[arg(long, default_value_t = 5, value_parser = from_one)]
     limit: usize,
     #[command(flatten)]

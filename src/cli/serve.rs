@@ -8,16 +8,25 @@ use crate::cli::screen::Screen;
 use crate::core::text::{for_terminal, number::counted};
 use crate::service::{self, Status};
 
-/// Keep running: watch the notes, and give sessions of OpenCode servers their context
+/// Keep running: watch the notes and give OpenCode sessions their context
 ///
-/// For sessions that are created ahead of their prompts, and for faster answers to the plugin. A server that is not there yet
-/// is waited for. Passwords are taken from OPENCODE_SERVER_PASSWORD. One per user.
+/// Serves sessions that exist before their first prompt, and makes the plugin faster. Waits for servers that are not
+/// running yet. Reads passwords from OPENCODE_SERVER_PASSWORD. Each user can run one.
+///
+/// With --web, shows a page in the browser instead: live sessions, contexts, handoffs and the graph. Only this machine can reach
+/// it, through the printed address. It changes nothing, and needs no running service.
 #[derive(Debug, ClapArgs)]
 pub(super) struct ServeArgs {
-    /// An OpenCode server to follow; may be given more than once [default: `servers` in the configuration]
+    /// An OpenCode server to follow; can be repeated [default: `servers` in the configuration]
     #[arg(long = "server", value_name = "URL")]
     servers: Vec<String>,
-    /// Tell how the running service is
+    /// Show a page about this project in the browser, and follow no server
+    #[arg(long, conflicts_with_all = ["servers", "status"])]
+    web: bool,
+    /// The port of the page [default: any free one]
+    #[arg(long, value_name = "N", requires = "web", value_parser = clap::value_parser!(u16).range(1..))]
+    port: Option<u16>,
+    /// Show the status of the running service
     #[arg(long, conflicts_with = "servers")]
     status: bool,
     /// Print the status as JSON
@@ -28,6 +37,16 @@ pub(super) struct ServeArgs {
 pub(super) fn run(place: &PlaceArgs, args: &ServeArgs, screen: &mut Screen) -> Outcome {
     if args.status {
         return status(args, screen);
+    }
+    if args.web {
+        service::serve_web(&place.request(), args.port.unwrap_or(0), |address| {
+            screen.line(format!("open {address}"));
+            screen.line(
+                "Only this machine can reach it, and only by this address; stop with Ctrl-C.",
+            );
+            screen.flush();
+        })?;
+        return Ok(());
     }
     service::serve(&place.request(), &args.servers, |serving| {
         screen.line(format!("listening on {}", serving.socket.display()));
@@ -45,7 +64,7 @@ fn status(args: &ServeArgs, screen: &mut Screen) -> Outcome {
         None => return Err(Failure::new(NO, "kgctx serve is not running, or does not answer")),
         Some(Err(version)) => {
             let message = format!(
-                "kgctx serve is of version {version}, this is {}; restart it",
+                "kgctx serve has version {version}, this is {}; restart it",
                 env!("CARGO_PKG_VERSION")
             );
             return Err(Failure::new(UNAVAILABLE, message));
@@ -57,7 +76,7 @@ fn status(args: &ServeArgs, screen: &mut Screen) -> Outcome {
         return Ok(());
     }
     let Status { version, pid, since, watched, answered, servers, log } = status;
-    screen.line(format!("kgctx {version} serves since {since}, process {pid}"));
+    screen.line(format!("kgctx {version} has been running since {since}, process {pid}"));
     let watched = counted(watched, "place");
     screen.line(format!("{watched} watched, {} answered", counted(answered as usize, "question")));
     for server in servers {

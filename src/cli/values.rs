@@ -23,14 +23,13 @@ pub(super) fn some_of<T: Named>(
 /// Reads how many there are to be at least one of.
 pub(super) fn from_one(text: &str) -> Result<usize, String> {
     let number = text.parse().ok().filter(|number| *number > 0);
-    number.ok_or_else(|| "it is not a number from 1 on".to_owned())
+    number.ok_or_else(|| "it is not a number of at least 1".to_owned())
 }
 
 pub(super) fn moment(text: &str) -> Result<Timestamp, String> {
     let seconds = || text.parse::<i64>().ok().map(Timestamp::from_seconds);
     Timestamp::parse(text).or_else(seconds).ok_or_else(|| {
-        "it is not a moment; write 2026-01-31, 2026-01-31T12:00:00Z or seconds since 1970"
-            .to_owned()
+        "it is not a time; write 2026-01-31, 2026-01-31T12:00:00Z or seconds since 1970".to_owned()
     })
 }
 
@@ -39,8 +38,8 @@ pub(super) fn source_help(source: SourcePreference) -> &'static str {
         SourcePreference::Auto => {
             "The index, and maenifold's database while there is none yet; starts no program"
         }
-        SourcePreference::Index => "The index that kgctx keeps of the notes",
-        SourcePreference::Database => "maenifold's memory.db, which is only read",
+        SourcePreference::Index => "kgctx's own index of the notes",
+        SourcePreference::Database => "maenifold's memory.db, read-only",
         SourcePreference::Cli => "The program `maenifold`",
     }
 }

@@ -8,7 +8,7 @@ use crate::cli::screen::Screen;
 use crate::core::text::for_terminal::{self, Style};
 use crate::workspace::Place;
 
-/// Tell which project this folder belongs to, and why
+/// Show which project this folder belongs to, and why
 #[derive(Debug, ClapArgs)]
 pub(super) struct WhoamiArgs {
     /// Print JSON

@@ -17,5 +17,6 @@ pub mod prices;
 pub mod rank;
 pub mod receipt;
 mod render;
+pub mod summary;
 pub mod supplement;
 pub mod uncommitted;

@@ -104,7 +104,7 @@ const OPENCODE: HostFacts = HostFacts {
     limits: Some(HostLimits { tokens: None, chars: None, help: "OpenCode: none" }),
     own_files: &[AGENTS],
     tells_prompt: true,
-    hook: Some("What the plugin in OpenCode asks"),
+    hook: Some("The plugin in OpenCode"),
     install: Some(Install {
         variable: Some("OPENCODE_CONFIG_DIR"),
         folder: UserFolder::InConfig("opencode"),
@@ -115,8 +115,8 @@ const OPENCODE: HostFacts = HostFacts {
             text: include_str!("../../bridges/opencode/kgctx.ts"),
             head: "// The bridge between OpenCode and kgctx",
             off_switch: "OPENCODE_PURE",
-            first_start: "That start may once take some seconds longer, because OpenCode\n\
-                          installs its own plugin package into this folder.",
+            first_start: "The first start may take a few seconds longer, because OpenCode\ninstalls its own plugin \
+                package into this folder.",
         }),
     }),
 };
@@ -142,7 +142,7 @@ const CLAUDE_CODE: HostFacts = HostFacts {
     ],
     tells_prompt: true,
     hook: Some(
-        "What Claude Code tells its hooks SessionStart, UserPromptSubmit, PostToolUse, PreCompact and SessionEnd",
+        "Claude Code's hooks SessionStart, UserPromptSubmit, PostToolUse, Stop, PreCompact and SessionEnd",
     ),
     install: Some(Install {
         variable: Some("CLAUDE_CONFIG_DIR"),
@@ -152,7 +152,8 @@ const CLAUDE_CODE: HostFacts = HostFacts {
             user_file: "settings.json",
             project_file: "settings.local.json",
             events: &["SessionStart", "UserPromptSubmit", "PreCompact", "SessionEnd"],
-            monitor_events: &["PostToolUse"],
+            monitor_events: &["PostToolUse", "Stop"],
+            rotation_events: &["Stop"],
             arguments: &["hook", "claude-code"],
             // At the end of a session, this also raises the limit of 1.5 seconds for all hooks.
             timeout_seconds: 5,
@@ -175,7 +176,7 @@ const AMPLIFIER: HostFacts = HostFacts {
     program: "amplifier",
     limits: None,
     own_files: &[AGENTS],
-    hook: Some("What the module in Amplifier asks, or another hook at prompt:submit"),
+    hook: Some("The module in Amplifier, or another hook at prompt:submit"),
     install: Some(Install {
         // AMPLIFIER_HOME moves neither settings nor sessions.
         variable: None,

@@ -45,6 +45,8 @@ pub struct JsonHooks {
     pub events: &'static [&'static str],
     /// The events of the monitor, which are only added on request.
     pub monitor_events: &'static [&'static str],
+    /// The events of a rotation, which are only added on request, too.
+    pub rotation_events: &'static [&'static str],
     /// The arguments of kgctx.
     pub arguments: &'static [&'static str],
     /// The host's time limit for the hook.
@@ -58,6 +60,8 @@ pub struct JsonHooks {
 pub struct Parts {
     /// The hook that tells an agent how full its context is.
     pub monitor: bool,
+    /// The hook at the end of a turn, by which a session can go on in a fresh context.
+    pub rotation: bool,
     /// The status line, which tells kgctx the window.
     pub status_line: bool,
 }

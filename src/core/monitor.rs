@@ -51,6 +51,8 @@ pub enum TokenSource {
     Compaction,
     /// The host's status line.
     StatusLine,
+    /// The host's own messages, by a bridge.
+    Messages,
 }
 
 /// Where the size of the window comes from.
@@ -58,6 +60,8 @@ pub enum TokenSource {
 #[serde(rename_all = "kebab-case")]
 pub enum WindowSource {
     StatusLine,
+    /// The host's list of models, by a bridge.
+    Host,
     Setting,
     /// The table of models.
     Model,
@@ -70,9 +74,11 @@ named!(TokenSource {
     Transcript = "transcript",
     Compaction = "compaction",
     StatusLine = "status line",
+    Messages = "messages",
 });
 named!(WindowSource {
     StatusLine = "status line",
+    Host = "host",
     Setting = "setting",
     Model = "model",
     Usage = "usage",
@@ -90,8 +96,10 @@ pub struct Measurement {
     pub bytes: Option<u64>,
     /// When the conversation was last replaced by a summary, as far as that was seen.
     pub compacted_ms: Option<i64>,
-    /// The window, by the status line.
+    /// The window, by the status line or by a bridge.
     pub window: Option<u64>,
+    /// The tokens that the host keeps free, if a bridge told the window.
+    pub reserve: Option<u64>,
     /// How many tokens there were when the host last compacted by itself.
     pub compacted_at: Option<u64>,
     /// The window that the user lets the host fill.
@@ -108,6 +116,15 @@ pub struct Fill {
     /// Of the window.
     pub percent: Option<u64>,
     pub bytes: Option<u64>,
+}
+
+/// What an agent can do about a context that fills up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WayOut {
+    /// Leave a handoff to another session.
+    Handoff,
+    /// Go on in a fresh context by itself.
+    Rotation,
 }
 
 impl Measurement {
@@ -128,7 +145,7 @@ impl Measurement {
         let limits = [early, settings.warn_percent.value, settings.critical_percent.value];
         let mut limits = limits.map(|percent| percent.of(window as usize) as u64);
         let usable = self.compaction_window.map_or(window, |less| less.min(window));
-        let reserve = usable.saturating_sub(COMPACTION_RESERVE);
+        let reserve = usable.saturating_sub(self.reserve.unwrap_or(COMPACTION_RESERVE));
         let full = self.compacted_at.map_or(reserve, |seen| seen.min(usable));
         // In a small window, half of it is all there is.
         limits[2] = limits[2].min(full.saturating_sub(LAST_ROOM).max(full / 2));
@@ -161,7 +178,8 @@ fn window(measured: &Measurement, used: u64, set: &BTreeMap<String, u64>) -> (u6
     let known = |window: Option<u64>, source| {
         window.filter(|window| *window > 0).map(|window| (window, source))
     };
-    let (window, source) = known(measured.window, WindowSource::StatusLine)
+    let told_by = measured.reserve.map_or(WindowSource::StatusLine, |_| WindowSource::Host);
+    let (window, source) = known(measured.window, told_by)
         .or_else(|| known(by_setting(), WindowSource::Setting))
         .or_else(|| known(by_model(), WindowSource::Model))
         .unwrap_or((DEFAULT_WINDOW, WindowSource::Default));
@@ -180,22 +198,26 @@ impl Fill {
     }
 
     /// What the agent is told once at this level; `None` if there is nothing to tell.
-    pub fn notice(&self) -> Option<String> {
+    pub fn notice(&self, way_out: WayOut) -> Option<String> {
         let full = match self.percent {
             Some(percent) => format!("{percent} % full"),
             None => "filling up".to_owned(),
         };
-        match self.level {
-            Level::Ok | Level::EarlyWarn => None,
-            Level::Warn => Some(format!(
-                "kgctx: the context of this session is {full}. Work that does not fit into the rest can be left to a fresh \
-                 session: `kgctx handoff create --goal … --next …` stores where it stands."
-            )),
-            Level::Critical => Some(format!(
-                "kgctx: the context of this session is {full}, and will soon be replaced by a summary. What must not be lost \
-                 is kept by `kgctx handoff create --goal … --next …`."
-            )),
-        }
+        let soon = match self.level {
+            Level::Ok | Level::EarlyWarn => return None,
+            Level::Warn => "",
+            Level::Critical => ", and a summary will soon replace it",
+        };
+        let way_out = match way_out {
+            WayOut::Rotation => {
+                "To continue in a fresh context, run `kgctx handoff rotate --goal … --next …` as the last step of a turn; it \
+                 stores the state of the work."
+            }
+            WayOut::Handoff => {
+                "To leave work for a fresh session, run `kgctx handoff create --goal … --next …`, which stores its state."
+            }
+        };
+        Some(format!("kgctx: the context of this session is {full}{soon}. {way_out}"))
     }
 }
 
@@ -306,13 +328,19 @@ mod tests {
     #[test]
     fn only_the_last_two_levels_are_told() {
         for (used, is_told) in [(1, false), (80_000, false), (100_000, true), (150_000, true)] {
-            let notice = fill(&tokens(used, "claude-sonnet-4-5")).notice();
+            let notice = fill(&tokens(used, "claude-sonnet-4-5")).notice(WayOut::Handoff);
             assert_eq!(notice.is_some(), is_told, "{used}: {notice:?}");
         }
-        let notice = fill(&tokens(104_000, "claude-sonnet-4-5")).notice().unwrap();
-        assert!(
-            notice.contains("52 % full") && notice.contains("kgctx handoff create"),
-            "{notice}"
-        );
+        // R-4.33: where a session can rotate, its agent is asked to.
+        for (way_out, command) in
+            [(WayOut::Handoff, "kgctx handoff create"), (WayOut::Rotation, "kgctx handoff rotate")]
+        {
+            for (used, full) in
+                [(104_000, "52 % full. "), (140_000, "70 % full, and a summary will soon")]
+            {
+                let notice = fill(&tokens(used, "claude-sonnet-4-5")).notice(way_out).unwrap();
+                assert!(notice.contains(full) && notice.contains(command), "{notice}");
+            }
+        }
     }
 }

@@ -39,10 +39,10 @@ pub enum PathError {
     Empty,
     #[error("{0:?} is absolute; a note's path starts at its vault")]
     Absolute(String),
-    #[error("{0:?} would leave its vault or is not in its plain form")]
+    #[error("{0:?} leaves its vault or is not in normal form")]
     Escapes(String),
     /// Has a character that no file name may have.
-    #[error("{0:?} has a character that no note's path may have")]
+    #[error("{0:?} has a character that a note's path must not have")]
     Character(String),
 }
 
@@ -188,9 +188,13 @@ impl Remarks {
         self.0 == 0
     }
 
+    pub fn has(self, remark: Remark) -> bool {
+        self.0 & (1 << remark as u32) != 0
+    }
+
     /// The remarks, in the order of [`Remark::ALL`].
     pub fn iter(self) -> impl Iterator<Item = Remark> {
-        Remark::ALL.into_iter().filter(move |&remark| self.0 & (1 << remark as u32) != 0)
+        Remark::ALL.into_iter().filter(move |&remark| self.has(remark))
     }
 
     /// The set as a number for storage.

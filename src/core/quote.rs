@@ -15,6 +15,15 @@ use crate::core::quote::plain::Plain;
 /// So many different runs of three words are enough to recognise a text.
 const RECOGNISED: usize = 12;
 
+/// What stands between a quote and a line that follows it. Nothing else sets the items of a list apart that have no full
+/// stop.
+fn joint(quote: &str, is_item: bool) -> &'static str {
+    match is_item && quote.ends_with(|c: char| c.is_alphanumeric() || matches!(c, ')' | ']')) {
+        true => "; ",
+        false => " ",
+    }
+}
+
 /// Counts how much of a quote stands in its note word for word.
 #[derive(Debug, Default)]
 struct Recognition {

@@ -47,7 +47,7 @@ impl TryFrom<String> for Moment {
             None if text == "prompt" => Ok(Moment::Prompt),
             Some(("compaction", message)) => Ok(Moment::Compaction(message.to_owned())),
             Some(("handoff", id)) => Ok(Moment::Handoff(id.to_owned())),
-            _ => Err(format!("{text:?} is no moment of a session")),
+            _ => Err(format!("{text:?} is not a moment of a session")),
         }
     }
 }

@@ -111,7 +111,8 @@ impl Timespan {
     pub fn parse(text: &str) -> Result<Timespan, String> {
         let fail = |reason| {
             Err(format!(
-                "{text:?} is not a time span: {reason}; write 24h, 90m, 7d or 2w, or [days.]hours:minutes:seconds like 1.00:00:00"
+                "{text:?} is not a time span: {reason}; write 24h, 90m, 7d or 2w, or [days.]hours:minutes:seconds \
+                like 1.00:00:00"
             ))
         };
         let trimmed = text.trim();
@@ -163,10 +164,10 @@ fn clock_seconds(text: &str) -> Result<i64, &'static str> {
     let (days, hours) = (number(days)?, number(hours)?);
     let (minutes, seconds) = (number(minutes)?, number(seconds)?);
     if hours > 23 {
-        return Err("hours stop at 23, days come before a dot");
+        return Err("hours go up to 23; write days before a dot");
     }
     if minutes > 59 || seconds > 59 {
-        return Err("minutes and seconds stop at 59");
+        return Err("minutes and seconds go up to 59");
     }
     Ok(days * SECONDS_PER_DAY + hours * 3_600 + minutes * 60 + seconds)
 }
@@ -213,7 +214,7 @@ mod tests {
     #[test]
     fn a_bad_span_is_named_with_the_way_out() {
         for (text, reason) in [
-            ("24:00:00", "hours stop at 23"),
+            ("24:00:00", "hours go up to 23"),
             ("-1h", "negative"),
             ("yesterday", "unit is unknown"),
             ("7", "no unit"),
@@ -221,7 +222,7 @@ mod tests {
             ("", "no unit"),
             ("1:2:3:4", "not a number"),
             ("99999999999999999999d", "too long"),
-            ("1.00:61:00", "stop at 59"),
+            ("1.00:61:00", "go up to 59"),
         ] {
             let error = Timespan::parse(text).expect_err(text);
             assert!(error.contains(&format!("{text:?}")), "{error}");

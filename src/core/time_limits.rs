@@ -33,6 +33,8 @@ pub const HELD_POLL: Duration = ms(5);
 pub const UNDONE_AFTER: Duration = seconds(3);
 /// All of git's answers before a compaction.
 pub const COMPACTION_WORK: Duration = ms(300);
+/// How much later than the end of a turn its last words may come into the transcript.
+pub const LATE_TRANSCRIPT: Duration = ms(100);
 /// The user's own status line, which Claude Code asks for after every answer.
 pub const STATUS_LINE: Duration = seconds(5);
 /// A compaction that is announced again within this time is the same one.
@@ -89,8 +91,54 @@ pub const VERSION_POLL: Duration = ms(5);
 /// How often to check whether a program with a complete answer has ended.
 pub const ANSWER_POLL: Duration = ms(2);
 
+// A wrapper runs an agent in a terminal: `kgctx wrap`.
+
+/// How often a wrapper looks whether its agent is to be started again.
+pub const WRAP_POLL: Duration = ms(250);
+/// For so long nobody may have typed. The system tells keys with a precision of eight seconds.
+pub const WRAP_UNTOUCHED: Duration = seconds(10);
+/// An agent that does not come to rest within this time is left alone. The next end of a turn asks again.
+pub const WRAP_REST: Duration = seconds(60);
+/// The time to end by itself for an agent that was asked to.
+pub const WRAP_GRACE: Duration = seconds(5);
+/// How long a wrapper waits for the handoff of a session that has just ended, to tell its user of it.
+pub const WRAP_ENDING: Duration = seconds(2);
+
+// A session goes on in a fresh context: `kgctx handoff rotate`.
+
+/// A rotation that nothing has started within this time is over.
+pub const ROTATION: Duration = seconds(2 * 60 * 60);
+/// The wait for another process that writes the state, at the end of a turn.
+pub const STOP_STATE: Duration = ms(50);
+/// How long the end of a turn waits for the host to write that a prompt was taken from the queue.
+pub const LATE_QUEUE: Duration = ms(150);
+/// How long a worker waits for a window that is idle, with nothing in its composer. The next end of a turn tries again.
+pub const READY: Duration = seconds(3);
+/// For so long a session must be idle before it is cleared or ended: between two prompts in a row it seems to be, for some 100 ms.
+pub const IDLE: Duration = ms(500);
+/// The same for a session that has just begun: it has no queue.
+pub const NEW_IDLE: Duration = ms(200);
+/// Somebody who used the window within this time may be about to type.
+pub const UNTOUCHED: Duration = seconds(2);
+/// Between a text and its Enter, which would else count as a part of pasted text.
+pub const SETTLE: Duration = ms(300);
+/// How long a window may take to show what was typed.
+pub const ECHO: Duration = seconds(2);
+/// How long a host may take to clear its context.
+pub const CLEAR: Duration = seconds(5);
+/// How long the new session may take to show an empty composer.
+pub const FIRST_PROMPT: Duration = seconds(10);
+/// How long a host may take to tell that a prompt was sent.
+pub const TAKEN_UP: Duration = seconds(2);
+/// One call of tmux.
+pub const TMUX: Duration = seconds(2);
+/// How often a worker looks at a window.
+pub const WINDOW_POLL: Duration = ms(50);
+
 // No one waits: work in the background.
 
+/// A session without an end is over when nobody has said anything in it for so long.
+pub const IDLE_SESSION: Duration = seconds(30 * 60);
 /// The summary of an ended session.
 pub const SUMMARY: Duration = seconds(120);
 /// All of git's answers about what an ended session did.
@@ -148,6 +196,9 @@ pub const BRIDGE_FIRST: Duration = seconds(5);
 pub const BUSY_PAUSE: Duration = seconds(5);
 /// How long until a claim of another process is checked again.
 pub const CLAIMED_PAUSE: Duration = seconds(1);
+
+/// How long a connection to the page may be silent.
+pub const WEB_SILENCE: Duration = seconds(30);
 
 #[cfg(test)]
 mod tests {

@@ -35,7 +35,7 @@ pub(super) fn projects_folders(environment: &Environment) -> Vec<PathBuf> {
         .or_else(|| Some(environment.path("AMPLIFIER_HOME")?.join("projects")));
     let usual = environment.home().map(|home| home.join(".amplifier/projects"));
     let mut folders: Vec<PathBuf> = [named, usual].into_iter().flatten().collect();
-    folders.dedup();
+    folders.dedup_by_key(|folder| resolved(folder));
     folders
 }
 
@@ -59,16 +59,12 @@ fn base_name(dir: &Path) -> Option<String> {
     dir.file_name().map(|name| name.to_string_lossy().into_owned())
 }
 
-/// Finds a project's handoffs in all of Amplifier's layouts, in no defined order.
-///
-/// Only the first folder that has any counts. Creates no folder.
+/// Finds a project's handoffs in all folders and layouts of Amplifier's, in no defined order. Creates no folder.
 pub(super) fn look(folders: &[PathBuf], roots: &[PathBuf]) -> HandoffStore {
     let mut store = HandoffStore::default();
     for projects in folders.iter().filter(|folder| folder.is_dir()) {
         store.folders.push(projects.clone());
-        if store.waiting.is_empty() && store.failed.is_empty() {
-            Layouts { projects, folders, roots }.find(&mut store);
-        }
+        Layouts { projects, folders, roots }.find(&mut store);
     }
     store
 }
@@ -151,7 +147,7 @@ impl Layouts<'_> {
 /// has another text.
 pub fn export(projects: &Path, slug: &str, session: &str, text: &str) -> io::Result<PathBuf> {
     if let Some(name) = [slug, session].into_iter().find(|name| !is_one_name(name)) {
-        let why = format!("{name:?} is no name of a single folder");
+        let why = format!("{name:?} is not the name of a single folder");
         return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
     }
     let folder = projects.join(slug).join("sessions").join(session);
@@ -161,9 +157,9 @@ pub fn export(projects: &Path, slug: &str, session: &str, text: &str) -> io::Res
     };
     match fs::symlink_metadata(&path) {
         // A link can point outside Amplifier's folder, so it is never written through.
-        Ok(there) if !there.is_file() => return Err(refused("no plain file")),
+        Ok(there) if !there.is_file() => return Err(refused("not a regular file")),
         Ok(_) if fs::read(&path)? == text.as_bytes() => return Ok(path),
-        Ok(_) => return Err(refused("there already, and says something else")),
+        Ok(_) => return Err(refused("already there, with other content")),
         Err(error) if is_absent(&error) => directories::create_private(&folder)?,
         Err(error) => return Err(error),
     }

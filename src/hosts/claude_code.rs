@@ -1,7 +1,10 @@
-//! Claude Code: its hooks, whether it runs them, and its transcripts.
+//! Claude Code: its hooks, whether it runs them, its transcripts, and its window.
 
+pub mod arguments;
+pub mod composer;
 mod guest;
 mod hook;
+pub mod live_session;
 pub mod permission;
 pub mod transcript;
 pub mod usage;

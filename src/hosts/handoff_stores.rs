@@ -71,7 +71,7 @@ pub(super) fn read(store: &Path, path: &Path) -> Result<Option<(Vec<u8>, Timesta
     // Whoever wrote the store must not choose which of the user's other files is read.
     if !target.starts_with(store) {
         let why = format!(
-            "it is a link to {}, out of the store; name that file itself if you mean it",
+            "it is a link to {}, out of the store; if you mean that file, name it directly",
             target.display()
         );
         return Err(failed(why));

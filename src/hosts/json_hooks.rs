@@ -20,11 +20,11 @@ use crate::hosts::json_text::{JsonText, Kind, Node};
 pub enum SettingsFileError {
     #[error("cannot read {}: {cause}; check its permissions", path.display())]
     Io { path: PathBuf, cause: io::Error },
-    #[error("{} is a link that leads nowhere, and was left alone; correct it and try again", path.display())]
+    #[error("{} is a broken link and was not changed; fix it and try again", path.display())]
     Dangling { path: PathBuf },
-    #[error("{} cannot be understood, and was left alone: {cause}; correct it and try again", path.display())]
+    #[error("{} cannot be parsed and was not changed: {cause}; fix it and try again", path.display())]
     Broken { path: PathBuf, cause: serde_json::Error },
-    #[error("{} was left alone: {what}; correct it and try again", path.display())]
+    #[error("{} was not changed: {what}; fix it and try again", path.display())]
     Shape { path: PathBuf, what: String },
 }
 
@@ -105,24 +105,32 @@ impl SettingsFile {
         let json = JsonText::parse(json)
             .map_err(|cause| SettingsFileError::Broken { path: path.to_path_buf(), cause })?;
         if json.root.kind != Kind::Object {
-            return Err(shape("it is no object in braces".to_owned()));
+            return Err(shape("it is not a JSON object".to_owned()));
         }
         if let Some((_, hooks)) = json.root.member("hooks") {
             if hooks.kind != Kind::Object {
-                return Err(shape("its \"hooks\" is no object in braces".to_owned()));
+                return Err(shape("its \"hooks\" is not a JSON object".to_owned()));
             }
             if let Some((_, other)) = hooks.members().find(|(_, groups)| groups.kind != Kind::Array)
             {
-                return Err(shape(format!("its \"hooks\" for {:?} is no list", other.name)));
+                return Err(shape(format!("its \"hooks\" for {:?} is not a list", other.name)));
             }
         }
         Ok(SettingsFile { wanted, path: path.to_path_buf(), text, json })
     }
 
-    /// Whether the monitor's hooks are there.
+    /// Whether the first of the monitor's hooks is there. An update adds the others.
     pub fn has_monitor(&self) -> bool {
-        let is_there = |event: &&str| !self.our_hooks_at(event).is_empty();
-        self.wanted.monitor_events.iter().all(is_there)
+        self.has(self.wanted.monitor_events)
+    }
+
+    /// Whether a session can go on in a fresh context.
+    pub fn has_rotation(&self) -> bool {
+        self.has(self.wanted.rotation_events)
+    }
+
+    fn has(&self, events: &[&str]) -> bool {
+        events.first().is_some_and(|event| !self.our_hooks_at(event).is_empty())
     }
 
     /// Whether there is anything of kgctx's.
@@ -138,16 +146,22 @@ impl SettingsFile {
     pub fn missing_event(&self) -> Option<&'static str> {
         let hooks = self.our_hooks();
         let is_missing = |event: &&&str| hooks.iter().all(|hook| hook.event != **event);
-        self.wanted.events.iter().find(is_missing).copied()
+        let more = self.wanted.monitor_events.iter().filter(|_| self.has_monitor());
+        self.wanted.events.iter().chain(more).find(is_missing).copied()
     }
 
     /// Returns the file with one hook per wanted event that runs `program`; every other byte stays.
     /// What is only wanted on request stays if it is there.
     pub fn with_hooks(&self, program: &str, parts: Parts) -> SettingsResult<SettingsFile> {
         let mut file = self.clone();
-        let is_wanted = |event: &&&str| parts.monitor || !self.our_hooks_at(event).is_empty();
-        let more = self.wanted.monitor_events.iter().filter(is_wanted);
-        for event in self.wanted.events.iter().chain(more) {
+        let JsonHooks { events, monitor_events, rotation_events, .. } = self.wanted;
+        let is_monitored = parts.monitor || self.has_monitor();
+        let is_rotated = parts.rotation || self.has_rotation();
+        let monitor = monitor_events.iter().filter(|_| is_monitored);
+        // The monitor and rotation share an event.
+        let is_new = |event: &&&str| !(is_monitored && monitor_events.contains(event));
+        let rotation = rotation_events.iter().filter(|_| is_rotated).filter(is_new);
+        for event in events.iter().chain(monitor).chain(rotation) {
             // Removes duplicates.
             while let [_, .., last] = file.our_hooks_at(event).as_slice() {
                 file = file.edited(last.removed(&file.json, |_| true))?;
@@ -389,7 +403,7 @@ mod tests {
     #[test]
     fn a_1_45_the_status_line_of_the_user_is_run_as_before_and_comes_back() {
         // A-1.45
-        let parts = Parts { monitor: true, status_line: true };
+        let parts = Parts { monitor: true, rotation: true, status_line: true };
         for (before, command) in [
             (r#"{"a":1}"#, "kgctx monitor statusline"),
             (
@@ -399,7 +413,7 @@ mod tests {
         ] {
             let before = file(before);
             let with = before.with_hooks("kgctx", parts).unwrap();
-            assert_eq!(with.our_hooks().len(), 5);
+            assert_eq!(with.our_hooks().len(), 6);
             assert!(with.has_status_line() && with.has_monitor() && !before.is_ours());
             let json: serde_json::Value = serde_json::from_str(&with.text).unwrap();
             assert_eq!(json["statusLine"]["command"], command);
@@ -412,7 +426,13 @@ mod tests {
             let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
             assert_eq!(value(&alone.text), value(&before.text));
         }
-        assert!(!file("{}").with_hooks("kgctx", Parts::default()).unwrap().has_monitor());
+        let plain = file("{}").with_hooks("kgctx", Parts::default()).unwrap();
+        assert!(!plain.has_monitor() && plain.missing_event().is_none());
+        // An earlier version had one hook for the monitor.
+        let earlier = plain.edited(plain.with_hook("PostToolUse", "kgctx")).unwrap();
+        assert_eq!(earlier.missing_event(), Some("Stop"));
+        let now = earlier.with_hooks("kgctx", Parts::default()).unwrap();
+        assert!(now.has_monitor() && now.missing_event().is_none());
         for odd in [r#"{"statusLine":7}"#, r#"{"statusLine":{}}"#] {
             let error = file(odd).with_hooks("kgctx", parts).unwrap_err().to_string();
             assert!(error.contains("no command"), "{error}");
@@ -435,14 +455,14 @@ mod tests {
     #[test]
     fn another_shape_is_refused() {
         for (text, what) in [
-            ("[]", "no object"),
-            (r#"{"hooks":[]}"#, "its \"hooks\" is no object"),
-            (r#"{"hooks":{"SessionStart":{}}}"#, "for \"SessionStart\" is no list"),
+            ("[]", "not a JSON object"),
+            (r#"{"hooks":[]}"#, "its \"hooks\" is not a JSON object"),
+            (r#"{"hooks":{"SessionStart":{}}}"#, "for \"SessionStart\" is not a list"),
             ("{", "line 1 column 1"),
         ] {
             let error = parse(text.as_bytes()).unwrap_err().to_string();
             assert!(error.starts_with("settings.json ") && error.contains(what), "{error}");
-            assert!(error.contains("left alone"), "{error}");
+            assert!(error.contains("was not changed"), "{error}");
         }
         assert!(parse(&[0xff]).is_err());
         // Other programs' hooks may have any shape.

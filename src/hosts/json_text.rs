@@ -90,7 +90,7 @@ impl JsonText {
         let parsed = parse_to_ast(json, &CollectOptions::default(), &ParseOptions::default())
             .map_err(serde_json::Error::custom)?;
         let root = parsed.value.map(|value| Node::of("", value.start(), &value, offset));
-        let root = root.ok_or_else(|| serde_json::Error::custom("it holds no value"))?;
+        let root = root.ok_or_else(|| serde_json::Error::custom("it is empty"))?;
         Ok(JsonText { text, root })
     }
 

@@ -8,13 +8,17 @@ mod http;
 mod no_reply;
 mod places;
 pub mod plugins;
+pub mod said;
 mod server;
+mod tools;
 mod wire;
 
 pub use address::{AddressError, ServerAddress};
 pub use error::ServerError;
 pub use events::Scope;
-pub use hook::{BridgeContext, BridgeNotice, BridgeQuestion, BridgeReply, Metadata};
+pub use hook::{
+    BridgeContext, BridgeNotice, BridgeQuestion, BridgeReply, BridgeRotation, Metadata,
+};
 pub use no_reply::NoReply;
 pub use places::OpencodePlaces;
 pub use server::OpencodeServer;

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::core::handoff::conversation::{Conversation, Message, Role};
 use crate::core::secrets;
-use crate::hosts::{amplifier, claude_code};
+use crate::hosts::{amplifier, claude_code, opencode};
 use crate::system::plain_file;
 
 /// The last messages are kept.
@@ -29,9 +29,12 @@ pub fn read(file: &Path) -> io::Result<Conversation> {
 
 /// Reads at most so many bytes at the end of a transcript.
 pub fn read_end(file: &Path, max_bytes: u64) -> io::Result<Conversation> {
-    match amplifier::transcript::is_one(file) {
-        true => amplifier::transcript::read_end(file, max_bytes),
-        false => claude_code::transcript::read_end(file, max_bytes),
+    if opencode::said::is_one(file) {
+        opencode::said::read(file)
+    } else if amplifier::transcript::is_one(file) {
+        amplifier::transcript::read_end(file, max_bytes)
+    } else {
+        claude_code::transcript::read_end(file, max_bytes)
     }
 }
 

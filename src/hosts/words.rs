@@ -93,6 +93,8 @@ pub struct SessionEvent {
     pub kind: EventKind,
     /// The text of a prompt that waits.
     pub prompt: Option<String>,
+    /// The model's last words, at the end of a turn: the transcript may not have them yet.
+    pub answer: Option<String>,
     /// The most characters that the session takes, if its host limits them.
     pub max_chars: Option<usize>,
 }
@@ -107,6 +109,9 @@ pub enum EventKind {
     ToolUsed,
     /// A summary is about to replace the conversation. It may come to nothing.
     Compacting,
+    /// The model has ended its turn. `is_working`: something that it started still runs in the background; `has_agents`:
+    /// other agents are among it.
+    TurnEnded { is_working: bool, has_agents: bool },
     /// `is_cleared`: the user cleared the session.
     Ended { is_cleared: bool },
     /// The context of this receipt is in the session.
@@ -176,6 +181,7 @@ mod tests {
             silence: None,
             kind,
             prompt,
+            answer: None,
             max_chars: None,
         };
         assert_eq!(read(Host::Amplifier, asked), Some(prompted));

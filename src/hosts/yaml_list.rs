@@ -149,7 +149,7 @@ impl YamlSettings {
 
     fn unedited(&self) -> SettingsFileError {
         let [outer, inner] = self.keys;
-        let what = format!("the list {inner} under {outer} is in a style that kgctx does not edit");
+        let what = format!("the list {inner} under {outer} has a style that kgctx does not edit");
         SettingsFileError::Shape { path: self.path.clone(), what }
     }
 }
@@ -171,10 +171,10 @@ fn read_tree(text: &str) -> Result<Map<String, Value>, String> {
     match serde_saphyr::from_str::<Value>(text) {
         Ok(Value::Object(root)) => Ok(root),
         Ok(Value::Null) => Ok(Map::new()),
-        Ok(_) => Err("it has no keys at its top".to_owned()),
+        Ok(_) => Err("it has no keys at the top level".to_owned()),
         Err(error) => {
             let first = error.to_string();
-            Err(format!("it cannot be understood: {}", first.lines().next().unwrap_or_default()))
+            Err(format!("it cannot be parsed: {}", first.lines().next().unwrap_or_default()))
         }
     }
 }

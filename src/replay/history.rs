@@ -32,7 +32,7 @@ impl VaultHistory {
         let (Vault { root, style, .. }, repository) = find_vault(request)?;
         let below = root.strip_prefix(&repository.checkout).unwrap_or(&root);
         let Some(below) = below.to_str() else {
-            let message = format!("the path of {} is no UTF-8; rename it", root.display());
+            let message = format!("the path of {} is not UTF-8; rename it", root.display());
             return Err(ReplayError::Wrong(message));
         };
         let folder = if below.is_empty() { String::new() } else { format!("{below}/") };
@@ -88,7 +88,8 @@ impl VaultHistory {
         Ok(move |blob: &Blob| match blobs.read(blob)? {
             BlobAnswer::Content { bytes, .. } => Ok(bytes),
             BlobAnswer::Missing => {
-                let message = "this clone is partial, and lacks earlier versions of notes; clone it again without --filter";
+                let message = "this clone is partial, and lacks earlier versions of notes; clone it again without \
+                    --filter";
                 Err(ReplayError::Wrong(message.to_owned()))
             }
         })
@@ -131,12 +132,13 @@ fn find_vault(request: &Request) -> Result<(Vault, RepositoryFacts), ReplayError
     };
     match found.len() {
         0 => Err(ReplayError::Wrong(format!(
-            "no git repository around {}: a replay needs the history of the notes; name a vault that is in git with --vault",
+            "{} is not in a git repository: a replay needs the history of the notes; pass a vault that is in git \
+            with --vault",
             names(&mut workspace.vaults.iter())
         ))),
         1 => Ok(found.swap_remove(0)),
         _ => Err(ReplayError::Wrong(format!(
-            "there is more than one vault here: {}; name one of them with --vault",
+            "there is more than one vault here: {}; choose one with --vault",
             names(&mut found.iter().map(|(vault, _)| vault))
         ))),
     }

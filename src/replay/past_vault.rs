@@ -166,5 +166,5 @@ impl PastVault {
 }
 
 fn not_written(cause: io::Error) -> ReplayError {
-    ReplayError::Failed(format!("cannot write a temporary folder: {cause}"))
+    ReplayError::Failed(format!("cannot write to a temporary folder: {cause}"))
 }

@@ -7,9 +7,9 @@ use crate::service::client;
 pub fn check() -> Check {
     let name = "service";
     let status = match client::status() {
-        None => return Check::ok(name, "not running; with the plugin it need not"),
+        None => return Check::ok(name, "not running, which is fine with the plugin"),
         Some(Err(version)) => {
-            let found = format!("it is of version {version}, and not asked");
+            let found = format!("it has version {version}, so kgctx does not use it");
             return Check::warn(name, found, "stop it, and start `kgctx serve` again");
         }
         Some(Ok(status)) => status,
@@ -18,8 +18,8 @@ pub fn check() -> Check {
     match lost.and_then(|server| server.error.as_ref()) {
         Some(error) => {
             let found = format!("it runs, but {error}");
-            Check::warn(name, found, format!("its log, {}, tells more", status.log))
+            Check::warn(name, found, format!("its log {} shows more", status.log))
         }
-        None => Check::ok(name, format!("it runs since {}, process {}", status.since, status.pid)),
+        None => Check::ok(name, format!("running since {}, process {}", status.since, status.pid)),
     }
 }

@@ -37,7 +37,7 @@ const LONGEST_CALL: u64 = 8 * 1024 * 1024;
 
 #[derive(Debug, Error)]
 pub enum ServeError {
-    #[error("kgctx serve is running already; `kgctx serve --status` tells more")]
+    #[error("kgctx serve is already running; `kgctx serve --status` shows more")]
     Running,
     #[error("cannot use {}: {cause}; check its permissions, and that its path is shorter than 100 characters", path.display())]
     File { path: PathBuf, cause: io::Error },
@@ -45,6 +45,10 @@ pub enum ServeError {
     App(#[from] AppError),
     #[error(transparent)]
     Address(#[from] AddressError),
+    #[error(
+        "cannot listen on 127.0.0.1:{port}: {cause}; give another --port, or none for any that is free"
+    )]
+    Port { port: u16, cause: io::Error },
     #[error("the service cannot run: {0}")]
     Io(#[from] io::Error),
     #[error("cannot write the log {}: {cause}", path.display())]
@@ -106,7 +110,7 @@ pub fn serve(
         let listener = UnixListener::from_std(instance.listen()?)?;
         let addresses = servers.iter().map(|server| server.address.to_string()).collect();
         begun(&Serving { socket: instance.socket.clone(), log, servers: addresses });
-        tracing::info!(version = VERSION, "the service has begun");
+        tracing::info!(version = VERSION, "the service has started");
         run(listener, servers, &shared).await
     });
     runtime.shutdown_timeout(Duration::from_millis(100));

@@ -75,7 +75,7 @@ pub(super) fn choose(place: &Place, now: Option<Timestamp>, until: Instant) -> C
 
 /// The database if it knows its notes as they are, otherwise the index.
 fn up_to_date(place: &Place, places: &Places, now: Option<Timestamp>) -> Chosen {
-    let because = "memory.db knows all its notes as they are".to_owned();
+    let because = "memory.db is up to date".to_owned();
     let asked = open_database(place, places).and_then(|(memory, behind)| match behind {
         Some(behind) => Ok(Chosen::index(behind)),
         None => by_database(place, memory, now, because),

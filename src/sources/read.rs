@@ -207,7 +207,7 @@ fn shown(
     };
     let bytes = bytes.map_err(|cause| unreadable(cause.to_string()))?;
     let Decoded::Text(text, _) = decode::decode(bytes) else {
-        return Err(unreadable("it is no text".to_owned()));
+        return Err(unreadable("it is not text".to_owned()));
     };
     let extract = extract::fit(&head(&note), &NoteText::of(&text), from, limit);
     let extract =
@@ -220,11 +220,11 @@ fn shown(
 fn unfit_words(uri: &str, from: usize, limit: Limit, unfit: Unfit) -> String {
     match unfit {
         Unfit::AfterEnd(last) => {
-            format!("{uri} has no line {from}; its last is {last}: give a smaller --from")
+            format!("{uri} has no line {from}; its last line is {last}: pass a smaller --from")
         }
         Unfit::Frame(needs) => {
             let tokens = limit.tokens;
-            format!("{uri} needs {needs} tokens or more, not {tokens}; give more --tokens")
+            format!("{uri} needs at least {needs} tokens, not {tokens}; pass a larger --tokens")
         }
     }
 }

@@ -96,7 +96,7 @@ impl HandoffFiles {
         let file = vault::open_file(&self.path(id))?;
         let there = file.metadata()?;
         if !there.is_file() {
-            return Err(io::Error::other("it is no plain file"));
+            return Err(io::Error::other("it is not a regular file"));
         }
         if there.len() > MAX_BYTES {
             return Err(io::Error::other(format!("it is longer than {MAX_BYTES} bytes")));

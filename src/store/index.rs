@@ -7,6 +7,7 @@ mod changes;
 mod edges;
 mod gone;
 mod history;
+mod in_use;
 mod known;
 mod links;
 mod place;
@@ -33,7 +34,7 @@ use crate::core::settings::Settings;
 /// Identifies our files among all SQLite files: "kgcx" in ASCII.
 const APPLICATION_ID: i32 = 0x6b67_6378;
 /// Increases with every change of the schema, or of the meaning of stored data.
-const SCHEMA_VERSION: i32 = 7;
+const SCHEMA_VERSION: i32 = 9;
 const TABLES: &str = include_str!("../../schema/index/0001_index.sql");
 const LOOKUPS: &str = include_str!("../../schema/index/0002_lookups.sql");
 
@@ -50,7 +51,9 @@ pub enum IndexError {
     Damaged(String),
     #[error("the index is busy: another process is writing it")]
     Busy,
-    #[error("no room left for the index in {0}; free some space or set KGCTX_HOME to another disk")]
+    #[error(
+        "no space left for the index in {0}; free some space or set KGCTX_HOME to another disk"
+    )]
     Full(String),
     #[error(
         "cannot use the index in {place}: {cause}; check the disk, or set KGCTX_HOME to another one"

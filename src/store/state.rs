@@ -8,9 +8,11 @@ mod handoffs;
 mod installations;
 mod receipts;
 mod repair;
+mod rotations;
 mod schema;
 mod sessions;
 mod usage;
+mod wraps;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -21,9 +23,11 @@ use thiserror::Error;
 
 pub use crate::store::state::claims::{Claim, Token};
 pub use crate::store::state::contexts::{ContextRecord, LiveContext, StatusLine};
-pub use crate::store::state::handoffs::{Adoption, Stepped};
+pub use crate::store::state::handoffs::{Adoption, Scheduled, Stepped};
 pub use crate::store::state::repair::Repair;
+pub use crate::store::state::rotations::{NewRotation, Pane, Rotation};
 pub use crate::store::state::sessions::{Ending, SessionOrigin};
+pub use crate::store::state::wraps::Wrap;
 
 use crate::store::state::schema::{APPLICATION_ID, STEPS};
 use crate::store::state::usage::Unlocked;
@@ -37,21 +41,21 @@ pub enum StateError {
     #[error("cannot use {}: {cause}; check its permissions and the disk", path.display())]
     Io { path: PathBuf, cause: std::io::Error },
     #[error(
-        "{} was written by a newer version of kgctx; update this one, without which sessions get notes and no handoffs",
+        "{} was written by a newer version of kgctx; update this one, until then sessions get notes but no handoffs",
         path.display()
     )]
     Newer { path: PathBuf },
     #[error(
-        "{} is not kgctx's state; `kgctx handoff reconcile --repair` sets it aside and makes a new one",
+        "{} is not kgctx's state; `kgctx handoff reconcile --repair` moves it aside and makes a new one",
         path.display()
     )]
     Foreign { path: PathBuf },
     #[error(
-        "{} is damaged: {what}; `kgctx handoff reconcile --repair` sets it aside and makes a new one",
+        "{} is damaged: {what}; `kgctx handoff reconcile --repair` moves it aside and makes a new one",
         path.display()
     )]
     Damaged { path: PathBuf, what: String },
-    #[error("{} is being repaired by another process; try again in a moment", path.display())]
+    #[error("another process is repairing {}; try again in a moment", path.display())]
     InRepair { path: PathBuf },
     #[error("another process uses {}; try again when it has ended", path.display())]
     InUse { path: PathBuf },

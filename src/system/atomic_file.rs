@@ -8,7 +8,7 @@ use std::path::Path;
 /// Writes a file that the user named, and that only the user can read. The error names the file, and how to fix it.
 pub fn save(path: &Path, text: &str) -> Result<(), String> {
     write_private(path, text).map_err(|cause| {
-        let way_out = "name a file in a folder that is there and that you may write to";
+        let way_out = "name a file in an existing folder that you can write to";
         format!("cannot write {}: {cause}; {way_out}", path.display())
     })
 }

@@ -21,10 +21,10 @@ pub struct Directories {
 }
 
 /// Why there are none.
-const RELATIVE_HOME: &str = "KGCTX_HOME is a relative path, which names another folder in every place; \
-     set it to an absolute one";
+const RELATIVE_HOME: &str = "KGCTX_HOME is a relative path, which depends on the current folder; set it to an \
+    absolute one";
 const NO_HOME: &str =
-    "neither KGCTX_HOME nor HOME names a folder; set KGCTX_HOME to where kgctx may keep its files";
+    "neither KGCTX_HOME nor HOME is set; set KGCTX_HOME to a folder for kgctx's files";
 
 impl Directories {
     /// All folders below one.

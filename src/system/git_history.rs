@@ -10,6 +10,8 @@ const COMMIT: char = '\u{1}';
 /// Git compares every path of a commit with every pathspec: with more than this, it reads whole
 /// folders, or all.
 const MAX_PATHSPECS: usize = 100;
+/// With so many wanted files, a folder is asked about as a whole.
+const FOLDED: usize = 4;
 
 /// When the last commits changed files.
 pub(crate) struct CommitTimes {
@@ -39,7 +41,7 @@ pub(crate) fn times(
         return Ok(CommitTimes { found, is_complete: true });
     }
     let log = ["log", "-c", "-z", "--format=%x01%ct %H", "--name-only", "--no-renames"];
-    let places = pathspecs(wanted);
+    let places = folded_pathspecs(wanted);
     let places = places.iter().map(String::as_str);
     // With paths, git leaves out branches that had no effect on them, unless told otherwise.
     let arguments = log.into_iter().chain(["--full-history", commit, "--"]).chain(places);
@@ -86,6 +88,23 @@ pub(crate) fn pathspecs(files: &HashSet<&str>) -> Vec<String> {
     places.iter().filter(|_| is_few).map(|path| format!(":(literal){path}")).collect()
 }
 
+/// The same, with folders in place of the files of which they have many: for every commit, git compares each name in
+/// the folders above with each pathspec.
+fn folded_pathspecs(files: &HashSet<&str>) -> Vec<String> {
+    fn folder_of(file: &str) -> Option<&str> {
+        Some(file.rsplit_once('/')?.0)
+    }
+    let mut sizes: HashMap<&str, usize> = HashMap::new();
+    for folder in files.iter().filter_map(|file| folder_of(file)) {
+        *sizes.entry(folder).or_default() += 1;
+    }
+    let folded = files.iter().map(|file| {
+        let folder = folder_of(file).filter(|folder| sizes[folder] >= FOLDED);
+        folder.unwrap_or(file)
+    });
+    pathspecs(&folded.collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -103,5 +122,24 @@ mod tests {
         assert_eq!(ask(&at_top), [":(literal)README.md", ":(literal)docs"]);
         let far: Vec<String> = (0..=MAX_PATHSPECS).map(|n| format!("{n}/a.md")).collect();
         assert_eq!(ask(&far), [""; 0]);
+    }
+    #[test]
+    fn a_folder_of_many_files_is_one_path() {
+        let files = [
+            "a.md",
+            "b.md",
+            "c.md",
+            "d.md",
+            "docs/a.md",
+            "docs/b.md",
+            "docs/c.md",
+            "docs/d.md",
+            "x/a.md",
+        ];
+        let places = folded_pathspecs(&files.into_iter().collect());
+        let expect = ["a.md", "b.md", "c.md", "d.md", "docs", "x/a.md"];
+        assert_eq!(places, expect.map(|path| format!(":(literal){path}")));
+        let few: HashSet<&str> = files.into_iter().filter(|file| *file != "docs/d.md").collect();
+        assert!(folded_pathspecs(&few).contains(&":(literal)docs/a.md".to_owned()));
     }
 }

@@ -26,8 +26,8 @@ const PARTS_AHEAD: usize = 1_024;
 #[derive(Debug, Error)]
 pub enum GitError {
     #[error(
-        "git does not trust this folder, which belongs to somebody else; if you do, \
-         run `git config --global --add safe.directory {}`", .0.display()
+        "git does not trust this folder, which belongs to another user; if you do, run `git config --global --add \
+        safe.directory {}`", .0.display()
     )]
     Foreign(PathBuf),
     #[error("git {command} failed: {reason}")]

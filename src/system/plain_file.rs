@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-const NOT_PLAIN: &str = "it is no plain file";
+const NOT_PLAIN: &str = "it is not a regular file";
 
 /// Opens a plain file, or the one to which a link leads.
 pub(crate) fn open(path: &Path) -> io::Result<File> {

@@ -2,6 +2,8 @@
 
 pub mod detach;
 pub mod find;
+pub mod foreground;
 pub mod identity;
 pub mod reaper;
 pub mod run;
+pub mod terminal;

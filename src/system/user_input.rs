@@ -19,17 +19,24 @@ pub fn read_standard_input(limit: u64) -> Result<String, String> {
     text("standard input", Ok(io::stdin().lock()), limit)
 }
 
+/// Whether there is a file, and not a folder or a pipe.
+pub fn is_file(path: &Path) -> bool {
+    path.is_file()
+}
+
 pub fn read_file(path: &Path, limit: u64) -> Result<String, String> {
     if let Some(target) = link_elsewhere(path) {
         let (path, target) = (path.display(), target.display());
-        return Err(format!("{path} is a link to {target}; name that file itself if you mean it"));
+        return Err(format!(
+            "{path} is a link to {target}; if you mean that file, name it directly"
+        ));
     }
     // What the user's shell has opened may be a pipe: its writer is there.
     let file = if is_of_shell(path) { File::open(path) } else { plain_file::open(path) };
     if fs::metadata(path).is_ok_and(|there| !there.is_file()) && file.is_err() {
         let path = path.display();
         return Err(format!(
-            "{path} is no plain file; name one, or let the shell read it: <(cat {path})"
+            "{path} is not a regular file; name one, or let the shell read it: <(cat {path})"
         ));
     }
     text(&path.display().to_string(), file, limit)
@@ -71,7 +78,7 @@ fn text(from: &str, source: io::Result<impl Read>, limit: u64) -> Result<String,
         .map_err(|cause| format!("cannot read {from}: {cause}"))?;
     if bytes.len() as u64 > limit {
         return Err(format!(
-            "{from} has more than {limit} bytes; put long parts into files and list them under files"
+            "{from} has more than {limit} bytes; move long parts to files and list them under `files`"
         ));
     }
     String::from_utf8(bytes).map_err(|_| format!("{from} is not UTF-8 text; save it as UTF-8"))

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 pub use ignore_rules::IgnoreRules;
 pub use memory_vault::MemoryVault;
-pub use style::{SIGNS, Styles};
+pub use style::{SIGNS, Styles, program_of, vaults_of_dendron};
 
 use crate::core::note::NotePath;
 use crate::core::note::listing::{FolderListing, ListedFile, Skipped, Stamp};

@@ -13,7 +13,7 @@ pub enum AppError {
     Place(String),
     #[error(transparent)]
     Settings(#[from] SettingsError),
-    #[error("the vault {0} does not answer; is it on a network?")]
+    #[error("the vault {0} does not respond; check the folder, and the network if it is on one")]
     Silent(String),
     #[error("cannot watch the vaults: {0}; run `kgctx index` from time to time instead")]
     Watch(String),

@@ -9,11 +9,11 @@ use crate::core::note::listing::{FolderListing, ListedFile, Rejection};
 use crate::core::note::logseq;
 use crate::core::note::markdown::{self, Parts};
 use crate::core::note::named_files::named_files;
-use crate::core::note::not_note::{is_pointer, rejection};
+use crate::core::note::not_note::{pointer, rejection};
 use crate::core::note::reading::{Content, NoteQuotes, ReadNote, Reading};
 use crate::core::note::reference::{Referring, keys, references};
 use crate::core::note::vault::Vault;
-use crate::core::note::{NotePath, Remark, Remarks};
+use crate::core::note::{NotePath, Remarks};
 use crate::core::quote::lines::body_lines;
 use crate::core::quote::passage::{FEW_NOTES, MOST_WORDS, MOST_WORDS_OF_FEW};
 use crate::core::quote::thinking::Thinking;
@@ -95,16 +95,17 @@ impl<'a> FileReader<'a> {
         };
         let hash = blake3::hash(&bytes).as_bytes().as_chunks().0[0];
         let path = NotePath::in_folder(&listing.folder, &file.name);
-        let (Decoded::Text(text, mut remarks), Ok(path)) = (decode::decode(bytes), path) else {
+        let (Decoded::Text(text, remarks), Ok(path)) = (decode::decode(bytes), path) else {
             return (Content::Rejected(Rejection::Binary), settled);
         };
         if let Some(reason) = rejection(&text, vault.style) {
             return (Content::Rejected(reason), settled);
         }
-        if vault.style != LinkStyle::Maenifold && is_pointer(&text) {
-            remarks.add(Remark::Pointer);
-        }
         let read = self.read_note(&text, &path, vault.style, remarks);
+        let read = match pointer(&text) {
+            Some(says) if vault.style != LinkStyle::Maenifold => read.into_pointer(&says),
+            _ => read,
+        };
         (Content::Note(Box::new(ReadNote { hash, ..read })), settled)
     }
 

@@ -61,17 +61,17 @@ impl Notice {
     /// Formats the notice, with a name for the index, such as "it".
     pub fn about(&self, index: &str) -> String {
         match self {
-            Notice::Rebuilt(reason) => format!("{index} was made anew: {reason}"),
+            Notice::Rebuilt(reason) => format!("{index} was rebuilt: {reason}"),
             Notice::InMemory(reason) => {
-                format!("{index} is only in memory, and made anew every time: {reason}")
+                format!("{index} is only in memory and rebuilt every time: {reason}")
             }
             Notice::Busy => {
-                format!("another process is writing {index}: this is from the one before")
+                format!("another process is writing {index}: this answer is from the previous one")
             }
-            Notice::Stale(reason) => format!("{index} could not be brought up to date: {reason}"),
+            Notice::Stale(reason) => format!("{index} could not be updated: {reason}"),
             Notice::Undated(reason) => format!(
-                "{index} takes some notes for old, because git does not say when they were committed: \
-                 {reason}; mend this and run `kgctx index --full`"
+                "{index} treats some notes as old, because git does not report when they were committed: {reason}; \
+                fix this and run `kgctx index --full`"
             ),
         }
     }

@@ -11,6 +11,7 @@ use std::path::Path;
 use thiserror::Error;
 
 pub(crate) use self::file::{invalid, position};
+pub(crate) use self::vaults::may_be_in_name;
 use crate::core::settings::{Origin, Setting, Settings};
 use crate::system::environment::Environment;
 use crate::workspace::{Request, Surroundings};
@@ -87,12 +88,12 @@ impl LoadedSettings {
             let is_named = vault.name.as_deref() != Some("");
             if !is_inside {
                 wrong.push(format!(
-                    "{shown}: the vault {path} lies outside of the project; \
-                     a project may only name its own folders, so put it into your {yours}"
+                    "{shown}: the vault {path} is outside the project; a project may only name its own folders, so \
+                    move it to your {yours}"
                 ));
             } else if !is_named {
                 wrong.push(format!(
-                    "{shown}: the vault {path} has an empty name, with which its notes could pass for yours; name it"
+                    "{shown}: the vault {path} has an empty name, so its notes would look like yours; give it a name"
                 ));
             }
             is_inside && is_named
@@ -100,11 +101,11 @@ impl LoadedSettings {
         // The message about `servers` comes before that about `source`.
         let forbidden = written.remove_forbidden().into_iter().rev();
         let channels = (!std::mem::take(&mut written.channels).is_empty())
-            .then_some(("channels", "by which it could take the handoffs of another one"));
+            .then_some(("channels", "which could take the handoffs of another project"));
         let forbidden = forbidden.chain(written.handoff.remove_forbidden());
         let forbidden = forbidden.chain(written.monitor.remove_forbidden()).chain(channels);
         wrong.extend(forbidden.map(|(key, why)| {
-            format!("{shown}: a project may not set {key}, {why}; put it into your {yours}")
+            format!("{shown}: a project may not set {key}, {why}; move it to your {yours}")
         }));
         self.faults.extend(wrong.into_iter().map(SettingsError));
         let raised = written.remove_raised(&self.settings).into_iter();

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use crate::core::note::vault::Vault;
-use crate::core::settings::{Setting, VaultSpec};
+use crate::core::note::vault::{Vault, holds};
+use crate::core::settings::{Origin, Setting, VaultSpec};
 use crate::system::vault::{self, Styles};
 use crate::system::within;
 use crate::workspace::AppError;
@@ -62,6 +62,16 @@ fn open_within(
     opened.collect()
 }
 
+/// Why a folder is a vault.
+pub(crate) fn because(spec: &Setting<VaultSpec>) -> String {
+    match &spec.origin {
+        Origin::Default if spec.value.is_flat => "notes at the project's top".to_owned(),
+        Origin::Default if spec.value.name.is_empty() => "maenifold's memory".to_owned(),
+        Origin::Default => "a usual place".to_owned(),
+        origin => format!("from {origin}"),
+    }
+}
+
 /// Finds a vault that conflicts with another one, and the reason.
 fn conflict(vaults: &[Vault]) -> Option<(usize, String)> {
     // The top of a project shares no note with the folders in it.
@@ -69,10 +79,10 @@ fn conflict(vaults: &[Vault]) -> Option<(usize, String)> {
     for (n, Vault { root: inner, .. }) in vaults.iter().enumerate() {
         let others = vaults.iter().filter(is_whole).map(|vault| &vault.root);
         let mut others = others.filter(|root| *root != inner);
-        if let Some(outer) = others.find(|outer| inner.starts_with(outer)) {
+        if let Some(outer) = others.find(|outer| holds(outer, inner)) {
             let (inner, outer) = (inner.display(), outer.display());
             let reason =
-                format!("the vault {inner} lies in the vault {outer}; name only one of them");
+                format!("the vault {inner} is inside the vault {outer}; keep only one of them");
             return Some((n, reason));
         }
     }

@@ -14,11 +14,11 @@ use crate::support::explained_page::{MARK, concepts, explained, hostile_project}
 
 /// A browser that takes longer hangs.
 const BROWSER_PATIENCE: Duration = Duration::from_secs(60);
-const BROWSERS: [&str; 4] =
+pub(crate) const BROWSERS: [&str; 4] =
     ["chromium", "chromium-browser", "google-chrome", "chromium-headless-shell"];
 
 /// A browser, where there is one.
-fn browser() -> Option<PathBuf> {
+pub(crate) fn browser() -> Option<PathBuf> {
     if let Some(named) = std::env::var_os("KGCTX_BROWSER").filter(|path| !path.is_empty()) {
         return Some(named.into());
     }
@@ -97,7 +97,7 @@ fn a_browser_shows_the_page() {
         [
             "Where the tokens went",
             "The graph",
-            "What the session is given",
+            "What the session gets",
             "What was left out",
             "Faults",
             "How long it took"

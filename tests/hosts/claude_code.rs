@@ -9,7 +9,9 @@
 mod handoff;
 pub(crate) mod lab;
 pub(crate) mod model;
+mod rotation;
 mod window;
+mod wrap;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -76,6 +78,22 @@ fn the_installed_hooks_are_run_and_their_text_reaches_the_model() {
     assert_eq!(told.len(), 1);
     let expected = format!("{CANARY} \u{1}\"\\\u{2028}\u{2029}\nline two 😀");
     assert_eq!(told[0].matches(&expected).count(), 1);
+}
+
+#[test]
+fn the_end_of_a_turn_is_told_as_the_fixture_says() {
+    let lab = Lab::installed(None, &["install", "claude-code", "--rotation"]);
+    lab.run(&["-p", "hello"]);
+    let heard = lab.heard();
+    let stop = heard.iter().find(|heard| heard["hook_event_name"] == "Stop");
+    let stop = stop.unwrap_or_else(|| panic!("{heard:#?}"));
+    like_fixture(stop, "stop");
+    let expected = EventKind::TurnEnded { is_working: false, has_agents: false };
+    assert_eq!(
+        (event(stop).kind, event(stop).answer.as_deref()),
+        (expected, Some("MOCK-REPLY")),
+        "{stop}"
+    );
 }
 
 #[test]

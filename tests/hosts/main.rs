@@ -1,4 +1,4 @@
-//! The hosts tier: the real OpenCode, Claude Code, Copilot CLI, Amplifier and browser, which `.ci/hosts` installs.
+//! The hosts tier: the real OpenCode, Claude Code, Copilot CLI, Amplifier, browser and npm, which `.ci/hosts` installs.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 #![expect(clippy::disallowed_methods, reason = "tests set up the outside world themselves")]
@@ -12,4 +12,7 @@ mod browser;
 mod claude_code;
 mod copilot;
 mod opencode;
+mod release;
+mod web;
 mod window;
+mod wrap;

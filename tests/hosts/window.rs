@@ -54,6 +54,11 @@ impl<'a> Window<'a> {
         self.text().contains(text)
     }
 
+    /// What tmux knows of the window, in its own format.
+    pub(crate) fn known(&self, format: &str) -> String {
+        self.tmux(&["display-message", "-p", format]).trim().to_owned()
+    }
+
     /// Waits until the window shows a text.
     #[track_caller]
     pub(crate) fn wait_for(&self, text: &str) {
@@ -65,7 +70,7 @@ impl<'a> Window<'a> {
     }
 
     #[track_caller]
-    fn tmux(&self, arguments: &[&str]) -> String {
+    pub(crate) fn tmux(&self, arguments: &[&str]) -> String {
         let output = self.tmux_command(arguments).output().unwrap();
         assert!(output.status.success(), "{arguments:?}: {output:?}");
         String::from_utf8(output.stdout).unwrap()

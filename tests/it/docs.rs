@@ -143,14 +143,14 @@ fn every_command_is_documented() {
         let kept = sections.iter().filter(|section| keep(section));
         kept.map(|section| format!("\n## {}\n", section.trim_end())).collect::<String>()
     };
-    let made = "Made from `--help`, which says more about each of them; `kgctx man COMMAND` prints a manual page.";
+    let made = "Generated from `--help`, which has more details; `kgctx man COMMAND` prints a manual page.";
     let others = format!(
-        "# Commands\n\n{made}\nMost commands take `--json`; its form is in [schema/json](../schema/json). \
+        "# Commands\n\n{made}\nMost commands take `--json`; its format is in [schema/json](../schema/json). \
          Commands about handoffs have [their own page](commands-handoff.md).\n"
     );
     check_generated("commands.md", &others, &page(&|section| !is_handoff(section)));
     let handoffs = format!(
-        "# Commands about handoffs\n\n{made} [Handoffs](handoffs.md) tells how they are used.\n"
+        "# Commands about handoffs\n\n{made} [Handoffs](handoffs.md) explains how to use them.\n"
     );
     check_generated("commands-handoff.md", &handoffs, &page(&is_handoff));
 }
@@ -200,17 +200,49 @@ fn commands(page: &str) -> Vec<String> {
     lines.filter(|line| line.starts_with("kgctx ")).collect()
 }
 
+/// A copy of the example project.
+fn atlas(scratch: &Scratch) -> PathBuf {
+    let project = scratch.path().join("atlas");
+    let mut copy = std::process::Command::new("cp");
+    copy.arg("-R").arg(root().join("fixtures/projects/atlas")).arg(&project);
+    assert!(copy.status().unwrap().success());
+    project
+}
+
+/// The rows of the terminal in a picture.
+fn rows(picture: &str) -> Vec<String> {
+    let texts = picture.split("<text ").skip(1).filter_map(|text| text.split_once('>'));
+    let rows = texts.filter_map(|(_, row)| row.split_once("</text>"));
+    rows.map(|(row, _)| row.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
+        .collect()
+}
+
+#[test]
+fn the_picture_of_a_terminal_shows_what_commands_print() {
+    let scratch = Scratch::new();
+    let project = atlas(&scratch);
+    let rows = rows(&read(&root().join("docs/pictures/terminal.svg")));
+    let screens = rows.chunk_by(|_, next| !next.starts_with("$ kgctx "));
+    let mut n_screens = 0;
+    for screen in screens {
+        let (command, shown) = screen.split_first().unwrap();
+        let arguments = command.strip_prefix("$ kgctx ").unwrap().split(' ');
+        let mut kgctx = scratch.kgctx(arguments);
+        let output = kgctx.env_remove("KGCTX_RANK").current_dir(&project).output().unwrap();
+        let printed = String::from_utf8(output.stdout).unwrap();
+        // Only the ends of lines differ.
+        let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(words(&shown.join(" ")), words(&printed), "run .ci/pictures: {command}");
+        n_screens += 1;
+    }
+    assert_eq!(n_screens, 2);
+}
+
 /// A new user copies what stands there. Commands that need a running server, or a history, are tried elsewhere.
 #[test]
 fn the_commands_of_the_first_pages_work_as_they_stand() {
     let scratch = Scratch::new();
-    let project = scratch.path().join("atlas");
-    let copied = std::process::Command::new("cp")
-        .arg("-R")
-        .arg(root().join("fixtures/projects/atlas"))
-        .arg(&project)
-        .status();
-    assert!(copied.unwrap().success());
+    let project = atlas(&scratch);
     let mut n_run = 0;
     for page in ["README.md", "docs/getting-started.md"] {
         for line in commands(page) {

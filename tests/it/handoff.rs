@@ -11,6 +11,7 @@ mod order;
 mod pickup;
 mod prune;
 mod repair;
+mod rest;
 mod start;
 mod store;
 mod terminal;

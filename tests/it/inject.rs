@@ -3,6 +3,7 @@
 mod command;
 mod drawn_secrets;
 mod failures;
+mod list;
 mod masked_names;
 mod notes;
 mod page;

@@ -14,13 +14,19 @@ mod delivery;
 mod docs;
 mod handoff;
 mod index;
+mod init;
 mod inject;
 mod install;
 mod maenifold;
 mod monitor;
+mod progress;
+mod release;
 mod replay;
+mod rotation;
 mod tidy;
+mod web;
 mod workspace;
+mod wrap;
 
 /// The part of their full size that sized tests have here.
 const ONE_IN: usize = 10;

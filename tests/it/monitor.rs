@@ -90,6 +90,52 @@ fn a_1_29_an_agent_is_told_once_at_each_level_and_again_after_a_compaction() {
 }
 
 #[test]
+fn a_1_29_a_compaction_that_no_hook_told_of_lets_the_agent_be_told_again() {
+    // the transcript tells it.
+    let lab = Lab::new();
+    lab.start("s");
+    fill(&lab, "s", 140_000, -60);
+    assert!(after_tool(&lab, "s").is_some());
+    assert_eq!(after_tool(&lab, "s"), None);
+    let at = |seconds: i64| {
+        Timestamp::from_milliseconds(now().milliseconds() + seconds * 1_000).to_string()
+    };
+    let boundary = json!({"type": "system", "subtype": "compact_boundary", "timestamp": at(1),
+        "compactMetadata": {"trigger": "auto", "preTokens": 167_000, "postTokens": 20_000}});
+    let file = lab.transcript("s");
+    let before = fs::read_to_string(&file).unwrap();
+    fs::write(&file, format!("{before}{boundary}\n")).unwrap();
+    assert_eq!(after_tool(&lab, "s"), None, "there is room again");
+    fill(&lab, "s", 145_000, 2);
+    assert!(after_tool(&lab, "s").is_some());
+    assert_eq!(after_tool(&lab, "s"), None);
+}
+
+#[test]
+fn r_4_33_where_a_session_can_rotate_its_agent_is_asked_to() {
+    //
+    for (is_installed, is_in_tmux, command) in [
+        (true, true, "kgctx handoff rotate"),
+        (true, false, "kgctx handoff create"),
+        (false, true, "kgctx handoff create"),
+    ] {
+        let lab = Lab::new();
+        if is_installed {
+            let output = lab.kgctx(["install", "claude-code", "--rotation"]).output().unwrap();
+            assert!(output.status.success(), "{output:?}");
+        }
+        lab.start("s");
+        fill(&lab, "s", 140_000, 0);
+        let mut hook = lab.hook();
+        if is_in_tmux {
+            hook.env("TMUX", "/run/socket,7,0").env("TMUX_PANE", "%3");
+        }
+        let told = told(&given(hook, &lab.event("post-tool-use", "s"))).unwrap();
+        assert!(told.contains(command), "{is_installed} {is_in_tmux}: {told}");
+    }
+}
+
+#[test]
 fn a_1_29_of_many_hooks_at_once_one_tells() {
     let lab = Lab::new();
     lab.start("s");
@@ -187,7 +233,74 @@ fn a_1_26_people_see_every_live_session_with_its_sources() {
     assert_eq!((&one["percent"], &one["windowFrom"]), (&json!(69), &json!("setting")));
     let output = lab.kgctx(["monitor", "--session", "none"]).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
-    assert!(stderr(&output).contains("no live session none is known; `kgctx monitor` lists them"));
+    assert!(stderr(&output).contains("there is no live session none; `kgctx monitor` lists"));
+}
+
+/// Asks as the bridge in OpenCode does.
+#[track_caller]
+pub(crate) fn bridge(lab: &Lab, event: Value) -> Value {
+    let question =
+        json!({"protocol": 1, "bridge": "0.1.0", "directory": lab.folder(), "event": event});
+    let output = given(lab.kgctx(["hook", "opencode"]), &question);
+    assert!(output.status.success(), "{output:?}");
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    valid("hook-opencode", &answer);
+    answer
+}
+
+/// What OpenCode says of a session.
+pub(crate) fn info(lab: &Lab, session: &str) -> Value {
+    json!({"id": session, "directory": lab.folder(), "title": "t"})
+}
+
+#[test]
+fn a_1_27_sessions_of_opencode_are_seen_and_told_by_its_own_numbers() {
+    //
+    let lab = Lab::new();
+    let used = |session: &str, tokens: Value, more: Value| {
+        let mut event = json!({"type": "kgctx.usage", "sessionID": session, "tokens": tokens, "model": "m",
+            "window": 100_000, "output": 4_096});
+        for (key, value) in more.as_object().unwrap() {
+            event[key] = value.clone();
+        }
+        bridge(&lab, event)
+    };
+    let at = |seconds: i64| now().milliseconds() + seconds * 1_000;
+    // A session that was given no context, as a child, is not ours.
+    assert_eq!(used("ses_child", json!(90_000), json!({}))["action"], "none");
+    assert_eq!(monitored(&lab, &[]), json!({"sessions": []}));
+    bridge(&lab, json!({"type": "session.created", "properties": {"info": info(&lab, "ses_a")}}));
+    assert_eq!(used("ses_a", json!(45_000), json!({}))["action"], "none");
+    let seen = &monitored(&lab, &[])["sessions"][0];
+    let expected = json!({"session": "ses_a", "level": "EARLY_WARN", "tokens": 45_000, "tokensFrom": "messages",
+        "window": 100_000, "windowFrom": "host", "percent": 45});
+    for (key, value) in expected.as_object().unwrap() {
+        assert_eq!(seen[key], *value, "{key}: {seen}");
+    }
+    let told = used("ses_a", json!(52_000), json!({"at": at(0)}));
+    assert_eq!(told["action"], "tell", "{told}");
+    let text = told["text"].as_str().unwrap();
+    assert!(text.contains("52 % full") && text.contains("kgctx handoff rotate"), "{told}");
+    assert_eq!(used("ses_a", json!(53_000), json!({}))["action"], "none", "once");
+    assert_eq!(used("ses_a", json!(66_000), json!({}))["action"], "tell");
+    assert_eq!(used("ses_a", json!(67_000), json!({}))["action"], "none", "once");
+    // Right after a compaction nothing is known; then it may be told again.
+    std::thread::sleep(Duration::from_millis(5));
+    let compacted = at(0);
+    assert_eq!(used("ses_a", json!(null), json!({"compacted": compacted}))["action"], "none");
+    assert_eq!(monitored(&lab, &[])["sessions"][0]["tokens"], json!(null));
+    let again = json!({"at": at(1), "compacted": compacted});
+    assert_eq!(used("ses_a", json!(70_000), again.clone())["action"], "tell");
+    assert_eq!(used("ses_a", json!(71_000), again)["action"], "none");
+    // OpenCode compacts when its own reserve is reached.
+    bridge(&lab, json!({"type": "session.created", "properties": {"info": info(&lab, "ses_b")}}));
+    let large = json!({"window": 200_000, "output": 150_000});
+    used("ses_b", json!(31_000), large);
+    let seen = &monitored(&lab, &["--session", "ses_b"])["sessions"][0];
+    assert_eq!(seen["level"], "CRITICAL", "{seen}");
+    lab.scratch.write("kgctx-home/config.toml", "[monitor]\nnotify = false\n");
+    bridge(&lab, json!({"type": "session.created", "properties": {"info": info(&lab, "ses_c")}}));
+    assert_eq!(used("ses_c", json!(90_000), json!({}))["action"], "none");
 }
 
 #[test]
@@ -286,7 +399,18 @@ fn a_1_45_monitor_and_status_line_are_installed_on_request_and_leave_no_trace() 
         assert_eq!(run(&["install", "claude-code"]), with);
         let output = scratch.kgctx(["doctor"]).output().unwrap();
         let said = String::from_utf8(output.stdout).unwrap();
-        assert!(said.contains("with monitor and status line"), "{said}");
+        assert!(said.contains("with monitor, rotation and status line"), "{said}");
+        // Every part is proven: a hook that is missing, and a status line whose program is.
+        let doctor = |settings: String| {
+            fs::write(&file, settings).unwrap();
+            let output = scratch.kgctx(["doctor"]).output().unwrap();
+            String::from_utf8(output.stdout).unwrap()
+        };
+        let said = doctor(with.replace("\"Stop\"", "\"StopFailure\""));
+        assert!(said.contains("has no hook for Stop"), "{said}");
+        let said = doctor(with.replace("kgctx monitor", "lost/kgctx monitor"));
+        assert!(said.contains("lost/kgctx, which does not exist"), "{said}");
+        fs::write(&file, &with).unwrap();
         assert_eq!(run(&["uninstall", "claude-code"]), before);
         // Also if somebody has edited the file meanwhile.
         let with = run(&["install", "claude-code", "--monitor", "--statusline"]);
@@ -296,11 +420,28 @@ fn a_1_45_monitor_and_status_line_are_installed_on_request_and_leave_no_trace() 
         expected["mine"] = json!(2);
         assert_eq!(after, expected);
     }
+    // Each part alone leaves no trace either.
+    for part in ["--monitor", "--rotation", "--statusline"] {
+        for before in [None, Some("{}"), Some("{ }\n"), Some(own)] {
+            let scratch = Scratch::new();
+            let file = scratch.path().join("home/.claude/settings.json");
+            if let Some(text) = before {
+                scratch.write("home/.claude/settings.json", text);
+            }
+            for command in ["install", "uninstall"] {
+                let arguments = [command, "claude-code", part];
+                let n = if command == "install" { 3 } else { 2 };
+                let output = scratch.kgctx(&arguments[..n]).output().unwrap();
+                assert!(output.status.success(), "{output:?}");
+            }
+            assert_eq!(fs::read_to_string(file).ok().as_deref(), before, "{part}");
+        }
+    }
     let scratch = Scratch::new();
     let output = scratch.kgctx(["install", "opencode", "--monitor"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(
-        stderr(&output).contains("--monitor and --statusline are for Claude Code"),
+        stderr(&output).contains("--monitor, --rotation and --statusline are only for Claude Code"),
         "{output:?}"
     );
 }
@@ -311,7 +452,7 @@ fn a_state_from_before_the_monitor_is_brought_up_to_date() {
     lab.start("s");
     fill(&lab, "s", 140_000, 0);
     let state: Connection = lab.state();
-    state.execute_batch("DROP TABLE contexts; PRAGMA user_version = 5").unwrap();
+    state.execute_batch("DROP TABLE contexts; DROP TABLE rotations; DROP TABLE wraps; ALTER TABLE endings DROP COLUMN due; PRAGMA user_version = 5").unwrap();
     assert_eq!(monitored(&lab, &[]), json!({"sessions": []}));
     assert!(after_tool(&lab, "s").is_some());
     assert_eq!(monitored(&lab, &[])["sessions"].as_array().unwrap().len(), 1);

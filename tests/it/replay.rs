@@ -261,7 +261,7 @@ fn what_cannot_be_replayed_is_said_with_the_way_out() {
     };
     lab.scratch.write("loose/a.md", "text");
     let loose = ["replay", "--vault", "loose"].map(str::to_owned).to_vec();
-    insta::assert_snapshot!(fail(loose), @"kgctx: no git repository around /loose: a replay needs the history of the notes; name a vault that is in git with --vault");
+    insta::assert_snapshot!(fail(loose), @"kgctx: /loose is not in a git repository: a replay needs the history of the notes; pass a vault that is in git with --vault");
     fs::create_dir(lab.vault()).unwrap();
     insta::assert_snapshot!(fail(lab.arguments(&[])), @"kgctx: cannot replay /atlas/notes [1]: its repository has no commit yet; commit the notes as you work on them");
     lab.write("README.md", "text");
@@ -269,7 +269,7 @@ fn what_cannot_be_replayed_is_said_with_the_way_out() {
     insta::assert_snapshot!(fail(lab.arguments(&[])), @"kgctx: cannot replay /atlas/notes [1]: no commit has a note (*.md) in it; commit the notes as you work on them");
     lab.note(1, "first");
     lab.commit(DAY);
-    insta::assert_snapshot!(fail(lab.arguments(&[])), @"kgctx: the history of /atlas/notes [1] has 1 session, and none that can be replayed: a session is a run of commits at most 4 hours apart, and counts from the 11th on, if there were 30 notes or more and it edited 1 to 20 of them; come back when there is more history, or name another vault with --vault");
+    insta::assert_snapshot!(fail(lab.arguments(&[])), @"kgctx: the history of /atlas/notes [1] has 1 session, but none to replay: a session is a run of commits at most 4 hours apart, and counts from the 11th on, if there were 30 notes or more and it edited 1 to 20 of them; try again with more history, or pass another vault with --vault");
     let url = format!("file://{}", lab.top().display());
     git(&lab.scratch.path(), &["clone", "-q", "--depth", "1", &url, "shallow"]);
     let shallow = ["replay", "--vault", "shallow"].map(str::to_owned).to_vec();
@@ -279,7 +279,7 @@ fn what_cannot_be_replayed_is_said_with_the_way_out() {
     lab.write("docs/a.md", "text");
     lab.write(".kgctx/memory/b.md", "text");
     let two = ["replay", "--dir", "atlas"].map(str::to_owned).to_vec();
-    insta::assert_snapshot!(fail(two), @"kgctx: there is more than one vault here: /atlas/.kgctx/memory, /atlas/docs; name one of them with --vault");
+    insta::assert_snapshot!(fail(two), @"kgctx: there is more than one vault here: /atlas/.kgctx/memory, /atlas/docs; choose one with --vault");
     let none = lab.arguments(&["--sessions", "0"]);
     assert_eq!(lab.scratch.fail(none).0, 2);
 }

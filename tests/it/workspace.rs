@@ -7,4 +7,5 @@ mod pipes;
 mod places;
 mod settings;
 mod strangers;
+mod vaults_command;
 mod worktrees;

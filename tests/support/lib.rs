@@ -4,6 +4,7 @@
 
 pub(crate) mod dead_mount;
 pub(crate) mod explained_page;
+pub(crate) mod full_disk;
 pub(crate) mod handoff_lab;
 pub(crate) mod handoff_project;
 pub(crate) mod harbour;
@@ -15,8 +16,11 @@ pub(crate) mod maenifold_lab;
 pub(crate) mod maenifold_memory;
 pub(crate) mod maenifold_real;
 pub(crate) mod naive_markdown;
+pub(crate) mod rotation_lab;
+pub(crate) mod terminal;
 pub(crate) mod token_texts;
 pub(crate) mod vault_generator;
+pub(crate) mod web_page;
 
 use std::ffi::OsStr;
 use std::fs;

@@ -11,7 +11,7 @@ use crate::core::time_limits;
 use crate::store::state::{Claim, Result, State, Token};
 use crate::system::clock::now_ms;
 
-const BUSY: &str = "the state was busy until the time was nearly over";
+const BUSY: &str = "the state was busy until shortly before the deadline";
 
 /// What happens to a claim that is dropped.
 #[derive(Debug, Clone, Copy)]

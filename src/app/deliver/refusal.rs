@@ -11,21 +11,19 @@ use crate::workspace::AppError;
 
 #[derive(Debug, Error)]
 pub enum NotDelivered {
-    #[error(
-        "{0} is a child session: it works for one that has the context, and would answer to it"
-    )]
+    #[error("{0} is a child session: its parent has the context")]
     Child(String),
     #[error(
-        "an undo is pending in {0}, which any message makes final; redo it or send a prompt first"
+        "an undo is pending in {0}, and any message would make it final; redo it or send a prompt first"
     )]
     Undo(String),
     #[error(
-        "{0} is busy: the model would answer to the context; add --wait to wait until it is idle"
+        "{0} is busy, and the model would answer the context; add --wait to wait until it is idle"
     )]
     Busy(String),
-    #[error("{0} has its context already")]
+    #[error("{0} already has its context")]
     Has(String),
-    #[error("{0} was prompted before")]
+    #[error("{0} already had a prompt")]
     UnderWay(String),
     #[error("another process is giving {0} its context")]
     Taken(String),
@@ -34,21 +32,21 @@ pub enum NotDelivered {
     /// It is unknown which notes may be sent.
     #[error("no context is sent, because the settings cannot be read: {0}")]
     Closed(String),
-    #[error("there is nothing to say: {0}")]
+    #[error("there is nothing to deliver: {0}")]
     Nothing(String),
     /// There may be notes, but reading them took too long.
     #[error("the notes are not ready: {0}; try again in a moment")]
     Unready(String),
     /// The session uses an agent or a model that the server does not have.
     #[error(
-        "{session} uses the {kind} {name:?}, which the server does not have; a message would make its next prompt \
-         fail: choose another {kind} in the session"
+        "{session} uses the {kind} {name:?}, which the server does not have, so a message would make its next prompt \
+        fail; choose another {kind} in the session"
     )]
     Unknown { session: String, kind: &'static str, name: String },
-    #[error("a fault of this program ended it; please report it")]
+    #[error("kgctx crashed; please report it")]
     Fault,
     #[error(
-        "no server is named; add --server http://127.0.0.1:4096, or list one in `servers` of your config.toml"
+        "no server is set; add --server http://127.0.0.1:4096, or list one in `servers` in your config.toml"
     )]
     NoServer,
     #[error("cannot wait for the server: {0}")]
@@ -57,7 +55,7 @@ pub enum NotDelivered {
     Address(#[from] AddressError),
     #[error(transparent)]
     Server(#[from] ServerError),
-    #[error("{0}; without it nothing is delivered, since it might be delivered twice")]
+    #[error("{0}; kgctx delivers nothing without it, because it might deliver twice")]
     State(#[from] StateError),
     #[error(transparent)]
     App(#[from] AppError),

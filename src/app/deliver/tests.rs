@@ -267,7 +267,7 @@ fn without_a_usable_state_only_hooks_give_a_context() {
             Door::Http => assert!(matches!(claimed, Err(NotDelivered::State(_)))),
             _ => {
                 let Taken::Unclaimed { reason } = claimed.unwrap() else { panic!("{door:?}") };
-                assert!(reason.contains("is no plain file"), "{door:?}: {reason}");
+                assert!(reason.contains("is not a regular file"), "{door:?}: {reason}");
             }
         }
     }
@@ -278,7 +278,7 @@ fn a_project_without_notes_is_not_waited_for_and_a_cold_index_is() {
     let vault = Fault::new(FaultSource::Vault, "no vault found");
     let settings = Fault::new(FaultSource::Settings, "token_limit is no number");
     let index =
-        Fault::new(FaultSource::Index, "it was not ready in time, and there was none before");
+        Fault::new(FaultSource::Index, "it was not ready in time, and there was no earlier one");
     for (faults, is_transient) in [
         (vec![], false),
         (vec![vault.clone()], false),

@@ -28,7 +28,7 @@ fn settings(surroundings: &Surroundings, host: Host, bundle: &Bundle) -> Check {
     let (name, title) = (host.facts().program, host.facts().title);
     let way_out = format!("run `kgctx install {host}`");
     let Ok(item) = item(surroundings, bundle) else {
-        return Check::fail(name, "the path of kgctx's folder is no text", way_out);
+        return Check::fail(name, "the path of kgctx's folder is not UTF-8", way_out);
     };
     let user = Target::find(surroundings, host, Scope::Global).ok();
     let project = project_folder(surroundings, host);
@@ -47,15 +47,14 @@ fn settings(surroundings: &Surroundings, host: Host, bundle: &Bundle) -> Check {
             }
             (Some(by), true) => {
                 let (by, file) = (by.display(), file.display());
-                let found =
-                    format!("{by} has a list of its own, which hides the bundle of {file} here");
+                let found = format!("the list in {by} hides the bundle of {file} here");
                 return Check::warn(name, found, format!("add this line to its list: - {item}"));
             }
             (None, false) => hidden_by = Some(file),
             (Some(_), false) => {}
         }
     }
-    Check::fail(name, format!("{title} has no bundle of kgctx here"), way_out)
+    Check::fail(name, format!("{title} has no kgctx bundle here"), way_out)
 }
 
 /// When a session of the host got its context last, if one ever did.
@@ -85,14 +84,15 @@ fn files(surroundings: &Surroundings, host: Host, bundle: &Bundle) -> Vec<Check>
         return vec![Check::fail(name, found, way_out)];
     }
     if let Some((path, _)) = there.iter().find(|(_, is_right)| is_right.is_none()) {
-        let found = format!("{} is missing: no session of {title} starts", path.display());
+        let found = format!("{} is missing: no {title} session starts", path.display());
         let out = format!("{way_out}, or start {title} with {}=1 until then", bundle.lenient);
         return vec![Check::fail(name, found, out)];
     }
     let mut checks = Vec::new();
     checks.push(match there.iter().find(|(_, is_right)| *is_right == Some(false)) {
         Some((path, _)) => {
-            let found = format!("{} is not that of kgctx {VERSION} here", path.display());
+            let found =
+                format!("{} belongs to another version than kgctx {VERSION}", path.display());
             Check::warn(name, found, way_out.clone())
         }
         None => Check::ok(name, format!("{VERSION}, {}", index.display())),
@@ -111,8 +111,9 @@ fn program(host: Host, index: &Path, bundle: &Bundle, way_out: &str) -> Option<C
             Check::ok(name, format!("{title} starts {shown}"))
         }
         Ok(said) => {
-            let found =
-                format!("{title} starts {shown}, which says {said:?} and not kgctx {VERSION}");
+            let found = format!(
+                "{title} starts {shown}, which reports {said:?} instead of kgctx {VERSION}"
+            );
             Check::warn(name, found, way_out)
         }
         Err(error) => Check::fail(name, format!("{title} starts {shown}, but {error}"), way_out),
@@ -130,7 +131,7 @@ fn package(surroundings: &Surroundings, host: Host, bundle: &Bundle) -> Check {
     let shown = file.display();
     let said = python::package_version(&file, package, time_limits::DOCTOR);
     let Some(version) = said.as_deref().and_then(host_program::version_numbers) else {
-        let found = format!("{shown} does not tell which {package} it has");
+        let found = format!("{shown} does not report its version of {package}");
         return Check::warn(
             name,
             found,
@@ -139,8 +140,9 @@ fn package(surroundings: &Surroundings, host: Host, bundle: &Bundle) -> Check {
     };
     let version_shown = host_program::dotted(version);
     if version < since {
-        let found =
-            format!("{package} {version_shown}, {shown}: older than what kgctx was tried with");
+        let found = format!(
+            "{package} {version_shown}, {shown}: older than the versions tested with kgctx"
+        );
         return Check::warn(
             name,
             found,

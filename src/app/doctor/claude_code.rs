@@ -41,7 +41,7 @@ pub(super) fn obstacles(
     let shared = project.iter().map(|target| target.folder.join(hooks.user_file));
     let own = user.iter().map(|target| target.folder.join(hooks.user_file));
     let switch = off_switch(&local.chain(shared).chain(own).collect::<Vec<_>>()).map(|switch| {
-        let found = format!("{} has {}: no hook is run", switch.file.display(), switch.name);
+        let found = format!("{} has {}, so no hook runs", switch.file.display(), switch.name);
         Check::fail(HOST.facts().program, found, format!("remove {} there", switch.name))
     });
     forms.chain(ignored).chain(switch).chain(distrust(surroundings, install)).collect()
@@ -52,7 +52,7 @@ fn ignored(file: &Path) -> Option<Check> {
     let name = invalid_switch(file)?;
     let (file, title) = (file.display(), HOST.facts().title);
     let found = format!(
-        "{file} is not valid, because {name} is neither true nor false: {title} ignores the file and the hooks in it"
+        "{name} in {file} is neither true nor false, so {title} ignores the file and its hooks"
     );
     Some(Check::fail(HOST.facts().program, found, format!("remove {name} there")))
 }
@@ -64,11 +64,9 @@ fn form(surroundings: &Surroundings, hooks: &JsonHooks, file: &Path, flag: &str)
         return None;
     }
     let (title, version) = (HOST.facts().title, host_program::dotted(version));
-    let found = format!(
-        "{title} {version} does not understand the form of the hooks in {}",
-        file.display()
-    );
-    let out = format!("run `kgctx install {HOST}{flag}`, whose hooks every version understands");
+    let found =
+        format!("{title} {version} does not support the form of the hooks in {}", file.display());
+    let out = format!("run `kgctx install {HOST}{flag}`, whose hooks work in every version");
     Some(Check::fail(HOST.facts().program, found, out))
 }
 
@@ -83,7 +81,8 @@ fn distrust(surroundings: &Surroundings, install: &Install) -> Option<Check> {
     }
     let title = HOST.facts().title;
     // Runs without a window, as by `claude -p`, need no trust.
-    let found = format!("{title} does not trust {} yet: its window runs no hook", folder.display());
-    let out = format!("run `{}` there, and answer that you trust it", HOST.facts().program);
+    let found =
+        format!("{title} does not trust {} yet, so it runs no hooks there", folder.display());
+    let out = format!("run `{}` there, and confirm that you trust it", HOST.facts().program);
     Some(Check::fail(HOST.facts().program, found, out))
 }

@@ -1,5 +1,7 @@
 //! Looks for handoffs that other programs keep for the place, and that were not taken in.
 
+use std::path::PathBuf;
+
 use crate::app::handoff::is_known;
 use crate::core::diagnosis::Check;
 use crate::core::handoff::foreign::Incoming;
@@ -13,8 +15,30 @@ use crate::store::state::State;
 use crate::system::clock;
 use crate::workspace::Place;
 
+/// What another program keeps for the place, and kgctx has not taken in.
+#[derive(Debug)]
+pub struct WaitingHandoffs {
+    pub tool: Tool,
+    pub number: usize,
+    pub folder: PathBuf,
+}
+
 /// One line for each program with something that waits.
 pub(super) fn look(place: &Place) -> Vec<Check> {
+    let check = |WaitingHandoffs { tool, number, folder }: &WaitingHandoffs| {
+        let found = format!(
+            "{} of {} that {} not imported, in {}: `kgctx handoff import --from {tool}`",
+            counted(*number, "handoff"),
+            tool.title(),
+            if *number == 1 { "was" } else { "were" },
+            folder.display()
+        );
+        Check::ok("other handoffs", found)
+    };
+    all_waiting(place).iter().map(check).collect()
+}
+
+pub(in crate::app) fn all_waiting(place: &Place) -> Vec<WaitingHandoffs> {
     // An unusable state has its own check.
     let Ok(state) = State::look(&place.directories.state, time_limits::DOCTOR) else {
         return Vec::new();
@@ -23,7 +47,7 @@ pub(super) fn look(place: &Place) -> Vec<Check> {
     Tool::ALL.iter().filter_map(|tool| waiting(place, state.as_ref(), *tool)).collect()
 }
 
-fn waiting(place: &Place, state: Option<&State>, tool: Tool) -> Option<Check> {
+fn waiting(place: &Place, state: Option<&State>, tool: Tool) -> Option<WaitingHandoffs> {
     let store = handoff_stores::look(tool, &place.project, &place.environment, clock::now());
     let (scope, files) =
         (&place.project.scope, HandoffFiles::new(&place.directories, &place.project.scope));
@@ -32,14 +56,7 @@ fn waiting(place: &Place, state: Option<&State>, tool: Tool) -> Option<Check> {
     };
     let waiting = store.waiting.into_iter();
     let incoming = waiting.filter_map(|found| Incoming::read(Some(tool), found).ok());
-    let n_new = incoming.filter(is_new).count();
-    let folder = store.folders.first()?;
-    let found = format!(
-        "{} of {} that {} not imported, in {}: `kgctx handoff import --from {tool}`",
-        counted(n_new, "handoff"),
-        tool.title(),
-        if n_new == 1 { "was" } else { "were" },
-        folder.display()
-    );
-    (n_new > 0).then(|| Check::ok("other handoffs", found))
+    let number = incoming.filter(is_new).count();
+    let folder = store.folders.into_iter().next()?;
+    (number > 0).then_some(WaitingHandoffs { tool, number, folder })
 }

@@ -13,10 +13,10 @@ use crate::workspace::Place;
 fn check_document(place: &Place, waiting: &HandoffRecord) -> Result<(), String> {
     let id = &waiting.id;
     let files = HandoffFiles::new(&place.directories, &waiting.scope);
-    let read = files.read_usable(id).map_err(|why| format!("{id} waits and {why}"))?;
+    let read = files.read_usable(id).map_err(|why| format!("{id} waits, but {why}"))?;
     let named = read.document.head.id.as_deref().unwrap_or("none");
     if !read.is_raw && named != id.as_str() {
-        return Err(format!("{id} waits and its document has the id {named}"));
+        return Err(format!("{id} waits, but its document has the id {named}"));
     }
     Ok(())
 }
@@ -36,7 +36,7 @@ pub(super) fn look(place: &Place) -> Option<Check> {
     let n_lost = documents.iter().filter(is_lost).count();
     if n_lost > 0 {
         let found = format!("the state does not know {}", counted(n_lost, "document"));
-        return Some(Check::warn(name, found, "`kgctx handoff reconcile --repair` takes them in"));
+        return Some(Check::warn(name, found, "`kgctx handoff reconcile --repair` registers them"));
     }
     if known.is_empty() {
         return None;
@@ -46,7 +46,7 @@ pub(super) fn look(place: &Place) -> Option<Check> {
     };
     let waiting = with(Kind::Session, Status::Active).next();
     if let Some(Err(why)) = waiting.map(|waiting| check_document(place, waiting)) {
-        let out = "no session is given it; `kgctx handoff reconcile` tells more";
+        let out = "no session gets it; `kgctx handoff reconcile` shows more";
         return Some(Check::warn(name, why, out));
     }
     let next = waiting.map_or("none", |waiting| waiting.id.as_str());
@@ -56,7 +56,8 @@ pub(super) fn look(place: &Place) -> Option<Check> {
         format!("{next} waits for the next session, {tasks} in the queue, {n_claimed} claimed");
     let handoff = &place.settings.handoff.enabled;
     if !handoff.value {
-        let found = format!("{found}; sessions are given none: switched off by {}", handoff.origin);
+        let found =
+            format!("{found}; sessions get none, because {} switches handoffs off", handoff.origin);
         return Some(Check::warn(name, found, "set enabled = true under [handoff]"));
     }
     Some(Check::ok(name, found))

@@ -13,7 +13,7 @@ use crate::system::process::run::RunError;
 use crate::workspace::Surroundings;
 
 /// The host's program.
-pub(super) fn find(environment: &Environment, host: Host) -> Option<PathBuf> {
+pub(in crate::app) fn find(environment: &Environment, host: Host) -> Option<PathBuf> {
     find::find(named(environment, host), environment)
 }
 
@@ -38,7 +38,7 @@ pub(super) fn host_program(environment: &Environment, host: Host) -> Option<Chec
     let Some(file) = find(environment, host) else {
         let found = format!("{} is not found", named(environment, host).to_string_lossy());
         let out = match variable {
-            Some(variable) => format!("install {title}, or set {variable} to where it is"),
+            Some(variable) => format!("install {title}, or set {variable} to its path"),
             None => format!("install {title}, or put it on the PATH"),
         };
         return Some(Check::warn(name, found, out));
@@ -55,21 +55,21 @@ pub(super) fn host_program(environment: &Environment, host: Host) -> Option<Chec
     Some(match version_numbers(&said) {
         None => Check::warn(
             name,
-            format!("{shown} says {said:?}, which is no version"),
+            format!("{shown} reports {said:?}, which is not a version"),
             format!("use {title} {tried}"),
         ),
         Some(version) if version < oldest => Check::warn(
             name,
-            format!("{said}, {shown}: older than what kgctx was tried with"),
-            format!("update {title}: {tried} were tried"),
+            format!("{said}, {shown}: older than the versions tested with kgctx"),
+            format!("update {title}: kgctx was tested with {tried}"),
         ),
         Some(version) if version[0] > newest[0] => Check::warn(
             name,
-            format!("{said}, {shown}: what works in {title} {} may not work in it", newest[0]),
+            format!("{said}, {shown}: kgctx may not work as in {title} {}", newest[0]),
             format!("use {title} {tried}, or update kgctx"),
         ),
         Some(version) if version > newest => {
-            Check::ok(name, format!("{said}, {shown} (newer than what was tried, {tried})"))
+            Check::ok(name, format!("{said}, {shown} (newer than the tested versions, {tried})"))
         }
         Some(_) => Check::ok(name, format!("{said}, {shown}")),
     })
@@ -84,26 +84,30 @@ pub(super) fn kgctx(surroundings: &Surroundings, host: Host) -> Check {
     let this = this.display();
     let Some(file) = plugin_file::program(surroundings) else {
         let found = match named {
-            Some(named) => format!("KGCTX_BIN is {}, which is no program", named.to_string_lossy()),
+            Some(named) => {
+                format!("KGCTX_BIN is {}, which is not a program", named.to_string_lossy())
+            }
             None => format!("{title} would not find kgctx on the PATH"),
         };
-        let out = format!("put it on the PATH, or set KGCTX_BIN={this} where {title} is started");
+        let out = format!("put it on the PATH, or set KGCTX_BIN={this} where you start {title}");
         return Check::fail(name, found, out);
     };
     let shown = file.display();
     match kgctx_version(&file) {
         Ok(said) if said == format!("kgctx {VERSION}") => {
-            Check::ok(name, format!("{title} starts {shown}, by {by}"))
+            Check::ok(name, format!("{title} starts {shown}, from {by}"))
         }
         Ok(said) => Check::warn(
             name,
-            format!("{title} starts {shown}, by {by}, which says {said:?} and not kgctx {VERSION}"),
-            format!("update it, or set KGCTX_BIN={this} where {title} is started"),
+            format!(
+                "{title} starts {shown}, from {by}, which reports {said:?} instead of kgctx {VERSION}"
+            ),
+            format!("update it, or set KGCTX_BIN={this} where you start {title}"),
         ),
         Err(error) => Check::fail(
             name,
-            format!("{title} starts {shown}, by {by}, but {error}"),
-            format!("install it again, or set KGCTX_BIN={this} where {title} is started"),
+            format!("{title} starts {shown}, from {by}, but {error}"),
+            format!("install it again, or set KGCTX_BIN={this} where you start {title}"),
         ),
     }
 }

@@ -58,7 +58,7 @@ pub(super) fn unjudged(host: Host, host_use: &HostUse) -> Option<Check> {
         HostUse::Judged => None,
         HostUse::Unused(file) => {
             let file = file.display();
-            Some(Check::ok(name, format!("{file}, not set up; `kgctx install {host}` would do it")))
+            Some(Check::ok(name, format!("{file}, not set up; `kgctx install {host}` sets it up")))
         }
         HostUse::Absent => Some(Check::ok(name, "not installed, not set up")),
     }
@@ -71,11 +71,16 @@ pub(super) fn none_used() -> Check {
         .filter(|host| host.facts().install.is_some())
         .map(|host| format!("`kgctx install {host}`"))
         .collect();
-    let found = "no host is set up: sessions get context through other ways alone";
+    let found = "no host is set up, so sessions get no context automatically";
     Check::warn("hosts", found, format!("run {}", names.join(" or ")))
 }
 
-fn is_set_up(surroundings: &Surroundings, host: Host, install: &'static Install) -> bool {
+/// Whether kgctx is installed into a host, for the user or for the project.
+pub(in crate::app) fn is_set_up(
+    surroundings: &Surroundings,
+    host: Host,
+    install: &'static Install,
+) -> bool {
     let scopes = [Scope::Global, Scope::Project];
     let mut targets =
         scopes.iter().filter_map(|scope| Target::find(surroundings, host, *scope).ok());

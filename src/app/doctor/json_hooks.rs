@@ -25,7 +25,7 @@ pub(super) fn settings(
     if !checks.is_empty() {
         return checks;
     }
-    let found = format!("{} has no hooks of kgctx here", host.facts().title);
+    let found = format!("{} has no kgctx hooks here", host.facts().title);
     vec![Check::fail(host.facts().program, found, format!("run `kgctx install {host}`"))]
 }
 
@@ -48,7 +48,7 @@ fn check(
     };
     let Some(settings) = settings.filter(|settings| !settings.our_hooks().is_empty()) else {
         let found = format!("{shown} has lost kgctx's hooks");
-        let out = format!("{way_out}, or uninstall it there");
+        let out = format!("{way_out}, or uninstall kgctx there");
         return was_installed().map(|_| Check::warn(name, found, out));
     };
     if let Some(event) = settings.missing_event() {
@@ -56,17 +56,24 @@ fn check(
     }
     let hooks = settings.our_hooks();
     let is_lost = |program: &str| find::find(program.as_ref(), &surroundings.environment).is_none();
-    Some(match hooks.iter().find(|hook| is_lost(&hook.program)) {
-        Some(hook) => {
-            let found = format!("{shown} runs {}, which is not found", hook.program);
+    let programs = hooks.iter().map(|hook| hook.program.clone()).chain(settings.status_program());
+    Some(match programs.into_iter().find(|program| is_lost(program)) {
+        Some(program) => {
+            let found = format!("{shown} runs {program}, which does not exist");
             Check::fail(name, found, way_out)
         }
         None => {
-            let parts = match (settings.has_monitor(), settings.has_status_line()) {
-                (true, true) => ", with monitor and status line",
-                (true, false) => ", with monitor",
-                (false, true) => ", with status line",
-                (false, false) => "",
+            let parts = [
+                (settings.has_monitor(), "monitor"),
+                (settings.has_rotation(), "rotation"),
+                (settings.has_status_line(), "status line"),
+            ];
+            let parts: Vec<&str> =
+                parts.iter().filter(|(is_there, _)| *is_there).map(|(_, name)| *name).collect();
+            let parts = match parts.split_last() {
+                None => String::new(),
+                Some((last, [])) => format!(", with {last}"),
+                Some((last, others)) => format!(", with {} and {last}", others.join(", ")),
             };
             Check::ok(name, format!("{shown} runs {}{parts}", hooks[0].program))
         }

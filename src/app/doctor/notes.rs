@@ -8,8 +8,9 @@ use crate::app::session::Session;
 use crate::core::context::receipt::{Fault, FaultSource, Receipt};
 use crate::core::diagnosis::{Check, Verdict};
 use crate::core::host::Host;
+use crate::core::note::Remark;
 use crate::core::note::vault::Vault;
-use crate::core::settings::{Origin, Settings};
+use crate::core::settings::Settings;
 use crate::core::source::SourceChoice;
 use crate::core::text::number::{counted, thousands};
 use crate::core::time_limits;
@@ -19,7 +20,7 @@ use crate::system::directories::Directories;
 use crate::system::folders;
 use crate::system::within::within;
 use crate::workspace::refresh::{Listed, list};
-use crate::workspace::{AppError, Place, Request, Workspace};
+use crate::workspace::{AppError, Place, Request, Workspace, because};
 
 /// The name of the settings check, and of the same faults in a receipt.
 const SETTINGS: &str = "settings";
@@ -34,7 +35,7 @@ pub(super) fn all(request: &Request, place: Place) -> Vec<Check> {
     let (workspace, errors) = Workspace::open_reachable(place, Some(time_limits::DOCTOR));
     checks.extend(vaults(workspace.as_ref(), &errors));
     can_try &= workspace.is_some();
-    checks.extend(workspace.map(|workspace| index(workspace, &cache)));
+    checks.extend(workspace.into_iter().flat_map(|workspace| index(workspace, &cache)));
     checks.push(state(&state_folder));
     if can_try {
         checks.extend(trial(request));
@@ -43,7 +44,7 @@ pub(super) fn all(request: &Request, place: Place) -> Vec<Check> {
 }
 
 fn settings(place: &Place) -> Vec<Check> {
-    let out = "correct it; docs/configuration.md lists all settings";
+    let out = "fix it; docs/configuration.md lists all settings";
     let remark = |remark: &Fault| Check::of_error(SETTINGS, Verdict::Warn, &remark.reason, out);
     let remarks = place.remarks.iter().map(remark);
     if place.faults.is_empty() {
@@ -59,21 +60,21 @@ fn settings(place: &Place) -> Vec<Check> {
 
 fn enabled(place: &Place) -> Check {
     if place.closed.is_some() {
-        let found = "sessions get no context: the settings do not say clearly what may be sent";
-        return Check::fail("enabled", found, "correct what the line above names");
+        let found = "sessions get no context: the settings do not clearly say what may be sent";
+        return Check::fail("enabled", found, "fix the problem in the line above");
     }
     let enabled = &place.settings.enabled;
     if enabled.value {
         return Check::ok("enabled", "sessions get context");
     }
     let origin = &enabled.origin;
-    let found = format!("sessions get no context: it is switched off by {origin}");
-    Check::warn("enabled", found, format!("set enabled = true, or correct {origin}"))
+    let found = format!("sessions get no context: {origin} switches it off");
+    Check::warn("enabled", found, format!("set enabled = true, or change {origin}"))
 }
 
 fn vaults(workspace: Option<&Workspace>, errors: &[AppError]) -> Vec<Check> {
     let verdict = if workspace.is_some() { Verdict::Warn } else { Verdict::Fail };
-    let out = "check the folder, or leave it out of the settings";
+    let out = "check the folder, or remove it from the settings";
     let check = |error| Check::of_error("vaults", verdict, error, out);
     let mut checks: Vec<Check> = errors.iter().map(check).collect();
     if let Some(workspace) = workspace {
@@ -94,78 +95,87 @@ fn vaults(workspace: Option<&Workspace>, errors: &[AppError]) -> Vec<Check> {
 /// A vault, and why it is one.
 fn listed(vault: &Vault, settings: &Settings) -> String {
     let spec = settings.vaults.iter().rev().find(|spec| spec.value.name == vault.name);
-    let because = match spec.map(|spec| &spec.origin) {
-        Some(Origin::Default) if vault.is_flat => "notes at the project's top".to_owned(),
-        Some(Origin::Default) if vault.name.is_empty() => "maenifold's memory".to_owned(),
-        Some(Origin::Default) => "a usual place".to_owned(),
-        Some(origin) => format!("from {origin}"),
-        None => String::new(),
-    };
-    format!("{} ({because})", vault.root.display())
+    format!("{} ({})", vault.root.display(), spec.map(because).unwrap_or_default())
 }
 
 /// Reports the index. Checking whether it is up to date lists all notes, which can hang.
-fn index(workspace: Workspace, cache: &Path) -> Check {
+fn index(workspace: Workspace, cache: &Path) -> Vec<Check> {
     let name = "index";
     if !folders::is_writable(cache) {
         let found =
-            format!("{} cannot be written, so every session makes its own", cache.display());
-        return Check::warn(name, found, "set KGCTX_HOME to a folder that you may write to");
+            format!("{} cannot be written, so every session builds its own", cache.display());
+        return vec![Check::warn(name, found, "set KGCTX_HOME to a folder that you can write to")];
     }
-    let check = within(time_limits::DOCTOR, move || match workspace.last_index() {
+    let checks = within(time_limits::DOCTOR, move || match workspace.last_index() {
         Ok(index) => {
-            usable(&index, &list(&workspace)).unwrap_or_else(|error| unusable(&error.into()))
+            let checks = usable(&index, &list(&workspace));
+            checks.unwrap_or_else(|error| vec![unusable(&error.into())])
         }
-        Err(Unusable::Missing) => Check::ok(name, "none yet; the first context makes it"),
+        Err(Unusable::Missing) => vec![Check::ok(name, "none yet; the first context creates it")],
         Err(Unusable::Outdated) => {
-            Check::ok(name, "of another version or other settings; the next context makes it anew")
+            let found =
+                "made by another version or with other settings; the next context rebuilds it";
+            vec![Check::ok(name, found)]
         }
-        Err(error) => unusable(&error),
+        Err(error) => vec![unusable(&error)],
     });
-    check.unwrap_or_else(|| {
-        let found = "the notes cannot be looked through in time";
-        Check::warn(name, found, "is a vault on a network, or very large? name other folders")
+    checks.unwrap_or_else(|| {
+        let found = "the notes cannot be listed in time";
+        let out = "if a vault is on a network or very large, name other folders";
+        vec![Check::warn(name, found, out)]
     })
 }
 
-fn usable(index: &Index, listed: &Listed<'_>) -> Result<Check, IndexError> {
+fn usable(index: &Index, listed: &Listed<'_>) -> Result<Vec<Check>, IndexError> {
     let n_notes = index.totals()?.notes as usize;
     let is_current = index.is_current(&listed.listings)?;
-    let is = if is_current { "up to date" } else { "to be brought up to date" };
+    let is = if is_current { "up to date" } else { "out of date" };
     let found = format!("{}, {is}", counted(n_notes, "note"));
-    Ok(match index.n_undated()? {
+    let state = match index.n_undated()? {
         0 => Check::ok("index", found),
         n_undated => {
-            let why = "git did not say when they were committed";
-            let out = "see that `git log` works in their folders (in a shallow clone, run \
-                       `git fetch --unshallow`), then run `kgctx index --full`";
+            let why = "git did not report when they were committed";
+            let out = "make sure that `git log` works in their folders (in a shallow clone, run `git fetch \
+                --unshallow`), then run `kgctx index --full`";
             let found =
-                format!("{found}; of unknown age, so taken for old: {n_undated}, because {why}");
+                format!("{found}; {n_undated} of unknown age, treated as old, because {why}");
             Check::warn("index", found, out)
         }
-    })
+    };
+    Ok(std::iter::once(state).chain(pointers(index)?).collect())
+}
+
+/// Reports notes whose text is not there.
+fn pointers(index: &Index) -> Result<Option<Check>, IndexError> {
+    let remarks = index.remarks()?;
+    let n_pointers = remarks.iter().filter(|(.., remarks)| remarks.has(Remark::Pointer)).count();
+    Ok((n_pointers > 0).then(|| {
+        let pointers = counted(n_pointers, "Git LFS pointer");
+        let found = format!("{pointers} in place of notes, whose text is not checked out");
+        Check::warn("index", found, "run `git lfs pull` in their repository")
+    }))
 }
 
 fn unusable(error: &Unusable) -> Check {
-    Check::of_error("index", Verdict::Warn, error, "run `kgctx index --full`, which makes it anew")
+    Check::of_error("index", Verdict::Warn, error, "run `kgctx index --full`, which rebuilds it")
 }
 
 /// Looks through the whole state.
 fn state(folder: &Path) -> Check {
     if !folders::is_writable(folder) {
         let found = format!("{} cannot be written: sessions get no handoffs", folder.display());
-        return Check::warn("state", found, "set KGCTX_HOME to a folder that you may write to");
+        return Check::warn("state", found, "set KGCTX_HOME to a folder that you can write to");
     }
     let n_receipts = State::look(folder, time_limits::DOCTOR).and_then(|state| {
         let look = |state: State| state.examine().and_then(|()| state.n_receipts());
         state.map(look).transpose()
     });
     match n_receipts {
-        Ok(None) => Check::ok("state", "none yet; the first context makes it"),
+        Ok(None) => Check::ok("state", "none yet; the first context creates it"),
         Ok(Some(n)) => Check::ok("state", counted(n as usize, "receipt")),
         // Sessions also get their context without a receipt. Most errors name the way out.
         Err(error) => {
-            let out = "check the file and the disk; until then sessions get notes and no handoffs";
+            let out = "check the file and the disk; until then sessions get notes but no handoffs";
             Check::of_error("state", Verdict::Warn, error, out)
         }
     }
@@ -195,10 +205,10 @@ fn empty(request: &Request) -> Check {
     let n_notes = index.and_then(|index| index.totals().ok()).map_or(0, |totals| totals.notes);
     if n_notes == 0 {
         let found = "empty: there is no note in these folders";
-        return Check::warn(CONTEXT, found, "write one, or name a folder of notes with [[vault]]");
+        return Check::warn(CONTEXT, found, "write one, or add a folder of notes with [[vault]]");
     }
     let found = format!("empty, although the index has {}", counted(n_notes as usize, "note"));
-    let out = "raise token_limit, or leave out `rank`; `kgctx explain --dry-run` tells more";
+    let out = "raise token_limit, or remove `rank`; `kgctx explain --dry-run` shows more";
     Check::warn(CONTEXT, found, out)
 }
 
@@ -216,7 +226,7 @@ fn made(receipt: &Receipt) -> Option<Check> {
         faults.map(|Fault { source, reason }| format!("{source}: {reason}")).collect();
     if !faults.is_empty() {
         let faults = faults.join(" | ");
-        let out = "correct it, or run this again if it was busy; sessions get what there is";
+        let out = "fix it, or run this again if it was busy; sessions get the rest";
         return Some(Check::warn(CONTEXT, format!("{made}, but {faults}"), out));
     }
     (receipt.used.tokens > 0).then(|| Check::ok(CONTEXT, made))

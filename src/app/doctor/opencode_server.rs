@@ -16,8 +16,8 @@ pub(super) fn server(url: &str, environment: &Environment) -> Check {
             Check::ok(name, format!("OpenCode {version} at {address}"))
         }
         Ok((address, _)) => {
-            let found = format!("OpenCode at {address} says that it is not well");
-            Check::fail(name, found, "start it again, and look into its log")
+            let found = format!("OpenCode at {address} reports that it is unhealthy");
+            Check::fail(name, found, "restart it, and check its log")
         }
         Err(error) => {
             Check::of_error(name, Verdict::Fail, error, "write it like http://127.0.0.1:4096")

@@ -24,10 +24,10 @@ pub(super) fn plugins(
     let n_bridges = found.iter().filter(is_bridge).count();
     let mut checks: Vec<Check> = found.iter().map(|found| plugin(host, found)).collect();
     if n_bridges == 0 {
-        let found = format!("{title} has no plugin of kgctx here");
+        let found = format!("{title} has no kgctx plugin here");
         checks.insert(0, Check::fail("plugin", found, format!("run `kgctx install {host}`")));
     } else if n_bridges > 1 {
-        let found = format!("it is there {n_bridges} times: harmless, since only one acts");
+        let found = format!("it is installed {n_bridges} times, which is harmless: only one acts");
         let out = format!("`kgctx uninstall {host}`, with or without --project, removes one");
         checks.push(Check::warn("plugin", found, out));
     }
@@ -42,12 +42,11 @@ fn plugin(host: Host, found: &LoadedPlugin) -> Check {
         }
         LoadedPlugin::Bridge { file, copy } => {
             let found = match copy.version.as_deref().unwrap_or("no version") {
-                VERSION => format!("{VERSION}, {}: it was edited", file.display()),
-                other => format!("{other}, {}: this is kgctx {VERSION}", file.display()),
+                VERSION => format!("{VERSION}, {}: edited", file.display()),
+                other => format!("{other}, {}, but this is kgctx {VERSION}", file.display()),
             };
-            let out = format!(
-                "run `kgctx install {host}`, or with --project, which puts this version there"
-            );
+            let out =
+                format!("run `kgctx install {host}`, or with --project, to install this version");
             Check::warn(name, found, out)
         }
         LoadedPlugin::Package { name: package, named_in } => {
@@ -55,13 +54,13 @@ fn plugin(host: Host, found: &LoadedPlugin) -> Check {
         }
         LoadedPlugin::Stranger { file } => Check::warn(
             name,
-            format!("{} is not kgctx's own", file.display()),
-            "move it away if it is not meant to be there",
+            format!("{} is not from kgctx", file.display()),
+            "move it away if it does not belong there",
         ),
         LoadedPlugin::Unclear { file, reason } => Check::warn(
             name,
-            format!("{} cannot be understood: {reason}", file.display()),
-            format!("correct it: {} may refuse it, too", host.facts().title),
+            format!("cannot parse {}: {reason}", file.display()),
+            format!("fix it: {} may reject it, too", host.facts().title),
         ),
     }
 }
@@ -74,7 +73,7 @@ pub(super) fn plugins_allowed(environment: &Environment, host: Host, off_switch:
         Some(value) => Check::warn(
             name,
             format!("{off_switch}={value} keeps {title} from loading any"),
-            format!("unset {off_switch} where {title} is started"),
+            format!("unset {off_switch} where you start {title}"),
         ),
     }
 }

@@ -17,8 +17,9 @@ pub(super) fn look(place: &Place, environment: &Environment) -> Option<Check> {
     let command = &place.settings.handoff.summariser.value;
     let program = command.first()?;
     if find::find(OsStr::new(program), environment).is_none() {
-        let found = format!("{program} is not found, so sessions that end leave no summary");
-        return Some(Check::warn(NAME, found, "correct summariser under [handoff]"));
+        let found =
+            format!("{program} is not found, so handoffs of ended sessions have no summary");
+        return Some(Check::warn(NAME, found, "fix summariser under [handoff]"));
     }
     // An unusable state has its own check.
     let state = State::look(&place.directories.state, time_limits::DOCTOR).ok().flatten();
@@ -27,7 +28,7 @@ pub(super) fn look(place: &Place, environment: &Environment) -> Option<Check> {
     Some(match failure {
         Some((id, reason)) => {
             let found = format!("{id} has no summary: {}", secrets::mask(&reason));
-            let out = "run it by hand: it reads a question from standard input and prints markdown";
+            let out = "run it by hand: it reads a prompt from standard input and prints markdown";
             Check::warn(NAME, found, out)
         }
         None => Check::ok(NAME, secrets::mask(&command.join(" ")).into_owned()),

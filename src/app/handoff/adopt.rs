@@ -85,7 +85,8 @@ impl Handoffs {
         found.cloned().ok_or_else(|| {
             let typed = typed.as_str();
             HandoffError::No(format!(
-                "{typed} is not exactly one handoff that waits or is claimed; `kgctx handoff list --everywhere` shows them"
+                "{typed} does not match exactly one waiting or claimed handoff; `kgctx handoff list --everywhere` \
+                lists them"
             ))
         })
     }
@@ -105,7 +106,7 @@ impl Handoffs {
         let found: Vec<HandoffRecord> = open.into_iter().rev().filter(was_there).collect();
         if found.is_empty() {
             return Err(HandoffError::No(format!(
-                "no handoff of another project was left in {}; `kgctx handoff list --everywhere` shows the folders",
+                "no other project left a handoff in {}; `kgctx handoff list --everywhere` lists the folders",
                 folder.display()
             )));
         }
@@ -117,11 +118,11 @@ impl Handoffs {
     pub fn adopt_from(&mut self, former: &HandoffRecord, is_named: bool) -> Result<Adopted> {
         let from = former.id.clone();
         if former.scope == self.scope {
-            return Err(HandoffError::No(format!("{from} is a handoff of this project already")));
+            return Err(HandoffError::No(format!("{from} already belongs to this project")));
         }
         if let Some(session) = self.live_claimant(former)?.filter(|_| !is_named) {
             return Err(HandoffError::No(format!(
-                "{from} is left alone: session {session} claims it; `kgctx handoff adopt {from}` takes it over"
+                "skipped {from}, which session {session} claims; `kgctx handoff adopt {from}` takes it over"
             )));
         }
         let actor = self.actor();
@@ -181,6 +182,7 @@ impl Handoffs {
 
 fn taken_meanwhile(id: &HandoffId) -> HandoffError {
     HandoffError::No(format!(
-        "{id} cannot be adopted: it was given, archived or claimed meanwhile; `kgctx handoff list --everywhere` shows what waits"
+        "{id} cannot be adopted: it was delivered, archived or claimed in the meantime; `kgctx handoff list \
+        --everywhere` lists what waits"
     ))
 }

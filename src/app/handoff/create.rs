@@ -12,6 +12,7 @@ use crate::core::handoff::{Document, HandoffId, Head, Kind, Status};
 use crate::core::secrets;
 use crate::core::time::Timestamp;
 use crate::store::handoff_files::MAX_BYTES;
+use crate::store::state::{NewRotation, Scheduled};
 use crate::system::breakpoint;
 use crate::system::clock;
 use crate::system::listed_files::{self, Obstacle};
@@ -56,11 +57,11 @@ impl Handoffs {
         let allowed = &self.place.settings.handoff.allow.value;
         let warning = |path: &String| {
             let why = match listed_files::check(&root, allowed, path).err()? {
-                Obstacle::Missing => "it is not there".to_owned(),
+                Obstacle::Missing => "it does not exist".to_owned(),
                 Obstacle::Refused(why) => why.to_owned(),
                 Obstacle::Unreadable(why) => why,
             };
-            let said = format!("no session will be shown {path} as it is now: {why}");
+            let said = format!("sessions cannot read {path} as it is now: {why}");
             Some(secrets::mask(&said).into_owned())
         };
         head.specs.iter().chain(&head.files).filter_map(warning).collect()
@@ -111,16 +112,52 @@ impl Handoffs {
         stored.ok_or_else(|| HandoffError::No("the handoff is there already".to_owned()))
     }
 
+    /// Writes a handoff by which the session of a rotation goes on in a fresh context.
+    pub(in crate::app) fn create_for_rotation(
+        &mut self,
+        mut document: Document,
+        rotation: &NewRotation<'_>,
+    ) -> Result<(HandoffId, Scheduled)> {
+        self.complete(&mut document)?;
+        let drafted = self.draft(&mut document, None)?;
+        let id =
+            drafted.ok_or_else(|| HandoffError::No("the handoff is there already".to_owned()))?;
+        let actor = self.actor();
+        let scheduled = self.state.schedule_rotation(rotation, &id, &actor)?;
+        if !matches!(scheduled, Scheduled::As(_)) {
+            self.state.change_handoff(&id, HandoffEvent::Abandoned, &actor)?;
+        }
+        breakpoint::reach("rotate:scheduled");
+        // If this fails, the next handoff removes the outdated ones.
+        let _ = self.tidy();
+        Ok((id, scheduled))
+    }
+
     /// Writes a document that lacks only its id; `None` if one of the same origin was ever written.
     pub(super) fn store_once(
         &mut self,
         mut document: Document,
         origin: Option<&str>,
     ) -> Result<Option<Created>> {
+        let Some(id) = self.draft(&mut document, origin)? else { return Ok(None) };
+        let actor = self.actor();
+        let (status, superseded) = self.state.activate_handoff(&id, &actor)?;
+        breakpoint::reach("create:activated");
+        let Head { kind, expires_at: expires, .. } = document.head;
+        let (path, warnings) = (self.files(&self.scope).path(&id), Vec::new());
+        Ok(Some(Created { id, path, kind, status, superseded, expires, warnings }))
+    }
+
+    /// Writes a document as a draft; `None` if one of the same origin was ever written.
+    fn draft(
+        &mut self,
+        document: &mut Document,
+        origin: Option<&str>,
+    ) -> Result<Option<HandoffId>> {
         let (actor, files) = (self.actor(), self.files(&self.scope));
         let is_free = |id: &HandoffId| !files.is_there(id);
         // Only the id is missing, and all ids have about the same length.
-        let n_bytes = document::write(&document).len();
+        let n_bytes = document::write(document).len();
         if n_bytes as u64 + 100 > MAX_BYTES {
             return Err(HandoffError::TooLong(n_bytes));
         }
@@ -133,16 +170,12 @@ impl Handoffs {
         let Some(id) = id else { return Ok(None) };
         breakpoint::reach("create:reserved");
         document.head.id = Some(id.to_string());
-        if let Err(error) = files.write(&id, &document::write(&document)) {
+        if let Err(error) = files.write(&id, &document::write(document)) {
             // If abandoning fails, the draft is forgotten after this process has ended.
             let _ = self.state.change_handoff(&id, HandoffEvent::Abandoned, &actor);
             return Err(HandoffError::document(files.path(&id), error));
         }
         breakpoint::reach("create:durable");
-        let (status, superseded) = self.state.activate_handoff(&id, &actor)?;
-        breakpoint::reach("create:activated");
-        let Head { kind, expires_at: expires, .. } = document.head;
-        let (path, warnings) = (files.path(&id), Vec::new());
-        Ok(Some(Created { id, path, kind, status, superseded, expires, warnings }))
+        Ok(Some(id))
     }
 }

@@ -96,7 +96,7 @@ impl Handoffs {
             let places = handoff_stores::places(tool, project, environment);
             let places: Vec<_> = places.iter().map(|place| place.display().to_string()).collect();
             return Err(HandoffError::No(format!(
-                "{} has left nothing for this project: there is no {}",
+                "{} has left nothing for this project: {} does not exist",
                 tool.title(),
                 places.join(" and no ")
             )));
@@ -217,7 +217,8 @@ impl Handoffs {
 fn read_file(path: &Path) -> std::result::Result<ForeignHandoff, String> {
     if path.to_string_lossy().ends_with(MANIFEST) {
         return Err(format!(
-            "{} is a manifest, and no handoff; `kgctx handoff import --from claude-auto-handoff` takes in what it tells of",
+            "{} is a manifest, not a handoff; `kgctx handoff import --from claude-auto-handoff` imports the handoffs \
+            that it lists",
             path.display()
         ));
     }

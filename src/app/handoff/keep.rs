@@ -45,10 +45,10 @@ impl Handoffs {
         let waiting = self.state.current_handoff(&self.scope)?;
         Ok(HandoffError::No(match waiting.filter(|_| *status == Status::Consumed) {
             Some(HandoffRecord { id: newer, .. }) => format!(
-                "{id} cannot wait again while {newer} waits, which is newer; `kgctx handoff archive {newer}` makes room"
+                "{id} cannot wait again while the newer {newer} waits; `kgctx handoff archive {newer}` makes room"
             ),
             None => format!(
-                "{id} is not claimed but {status}; only what was picked up or given to a session can be released"
+                "{id} is {status}, not claimed; you can release only a handoff that was picked up or given to a session"
             ),
         }))
     }
@@ -62,7 +62,7 @@ impl Handoffs {
         let channel = &self.channel;
         last.ok_or_else(|| {
             HandoffError::No(format!(
-                "nothing in channel {channel} was picked up by this session; name the handoff"
+                "this session picked up nothing in channel {channel}; name the handoff"
             ))
         })
     }
@@ -73,7 +73,7 @@ impl Handoffs {
         match self.state.step_handoff(&self.scope, id, event, &actor)? {
             Some((record, Some(_))) => Ok(record),
             Some((HandoffRecord { id, status, .. }, None)) => {
-                Err(HandoffError::No(format!("{id} is archived already: it is {status}")))
+                Err(HandoffError::No(format!("{id} is already archived: it is {status}")))
             }
             None => Err(self.unknown(id)),
         }

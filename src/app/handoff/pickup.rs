@@ -49,7 +49,7 @@ impl Handoffs {
                 (None, Some(id)) => return Err(self.unknown(id)),
                 (None, None) => {
                     return Err(HandoffError::No(format!(
-                        "no task waits in channel {}; `kgctx handoff list` shows what there is",
+                        "no task waits in channel {}; `kgctx handoff list` lists all handoffs",
                         self.channel
                     )));
                 }
@@ -112,7 +112,7 @@ impl Handoffs {
         if self.is_abandoned(record)? {
             let (id, session) = (&record.id, record.changed_by.as_deref().unwrap_or_default());
             return Ok(HandoffError::No(format!(
-                "{id} is claimed by session {session}, which is over; `kgctx handoff release {id}` takes it back"
+                "{id} is claimed by session {session}, which has ended; `kgctx handoff release {id}` takes it back"
             )));
         }
         Ok(unavailable(record))
@@ -122,15 +122,15 @@ impl Handoffs {
 fn unavailable(record: &HandoffRecord) -> HandoffError {
     let HandoffRecord { id, status, changed, changed_by, superseded_by, .. } = record;
     HandoffError::No(if *status == Status::Cleared {
-        let newer = superseded_by.as_ref().map(|newer| format!(": {newer} took its place"));
+        let newer = superseded_by.as_ref().map(|newer| format!(": {newer} replaced it"));
         let newer = newer.unwrap_or_default();
         format!("{id} is not available: it is archived{newer}; `kgctx handoff show {id}` prints it")
     } else {
         let whom = changed_by.as_deref().map(|session| format!(" by session {session}"));
         let whom = whom.unwrap_or_default();
         format!(
-            "{id} is not available: it was {status}{whom} at {changed}; it may have been claimed by another session, \
-             `kgctx handoff log {id}` tells more"
+            "{id} is not available: it was {status}{whom} at {changed}; another session may have claimed it, `kgctx \
+            handoff log {id}` shows more"
         )
     })
 }

@@ -63,12 +63,12 @@ impl Handoffs {
         let mut findings = Vec::new();
         if let Some(reference) = &head.git_ref {
             let (verdict, why) = match root.as_deref().map(|root| git::reference(root, reference)) {
-                Some(Reference::Known) => (Verdict::Confirmed, "the repository knows it"),
+                Some(Reference::Known) => (Verdict::Confirmed, "the repository has it"),
                 Some(Reference::Unknown) => {
-                    (Verdict::Discrepant, "the repository does not know it any more")
+                    (Verdict::Discrepant, "the repository no longer has it")
                 }
                 Some(Reference::NoRepository) | None => {
-                    (Verdict::Unverifiable, "there is no git repository, or no git")
+                    (Verdict::Unverifiable, "there is no git repository, or git is not installed")
                 }
             };
             findings.push(Finding::new("git_ref", reference, verdict, why));
@@ -78,12 +78,12 @@ impl Handoffs {
         for (what, path) in specs.chain(head.files.iter().map(|path| ("file", path))) {
             let (verdict, why) = match &root {
                 Some(root) => match listed_files::check(root, allowed, path) {
-                    Ok(()) => (Verdict::Confirmed, "it is there".to_owned()),
-                    Err(Obstacle::Missing) => (Verdict::Discrepant, "it is not there".to_owned()),
+                    Ok(()) => (Verdict::Confirmed, "it exists".to_owned()),
+                    Err(Obstacle::Missing) => (Verdict::Discrepant, "it does not exist".to_owned()),
                     Err(Obstacle::Refused(why)) => (Verdict::Discrepant, why.to_owned()),
                     Err(Obstacle::Unreadable(why)) => (Verdict::Unverifiable, why),
                 },
-                None => (Verdict::Unverifiable, "there is no project here".to_owned()),
+                None => (Verdict::Unverifiable, "this folder is not in a project".to_owned()),
             };
             findings.push(Finding::new(what, path, verdict, why));
         }
@@ -122,7 +122,7 @@ impl Handoffs {
         for id in listed.into_iter().rev().filter(|id| !is_known(id)) {
             if !repair {
                 let why =
-                    "the state does not know it; `kgctx handoff reconcile --repair` takes it in";
+                    "the state does not know it; `kgctx handoff reconcile --repair` registers it";
                 complain(&id, why.to_owned());
                 continue;
             }

@@ -37,7 +37,7 @@ pub(super) fn plan_install(target: &Target<'_>, bundle: &Bundle) -> InstallResul
         plan.own_files.push((path, text));
     }
     let Some(found) = found else {
-        plan.make_file("with kgctx's bundle alone");
+        plan.make_file("with only kgctx's bundle");
         return Ok(plan);
     };
     let known = remembered(target.state()?.as_ref(), &plan.file)?;
@@ -56,10 +56,14 @@ pub(super) fn plan_install(target: &Target<'_>, bundle: &Bundle) -> InstallResul
         };
         plan.original = Some(original.text);
         let backup = backup(&plan.file);
-        plan.changes.push(Change::new(Step::Write, &backup, "the settings as they are"));
+        plan.changes.push(Change::new(Step::Write, &backup, "a copy of the settings"));
     }
     if wanted != now {
-        plan.changes.push(Change::new(Step::Edit, &plan.file, "kgctx's bundle; the rest stays"));
+        plan.changes.push(Change::new(
+            Step::Edit,
+            &plan.file,
+            "kgctx's bundle; the rest is unchanged",
+        ));
     }
     Ok(plan)
 }
@@ -86,10 +90,10 @@ pub(super) fn plan_uninstall(target: &Target<'_>, bundle: &Bundle) -> InstallRes
             let without = found.without_item(&item, kept.as_ref());
             let without = without.map_err(|error| take(error, &item))?;
             if without.is_empty() && known.is_some() && kept.is_none() {
-                change(Step::Remove, &file, "made by install, nothing else in it");
+                change(Step::Remove, &file, "made by install, otherwise empty");
             } else {
                 rest = Some(without);
-                change(Step::Edit, &file, "without kgctx's bundle; the rest stays");
+                change(Step::Edit, &file, "without kgctx's bundle; the rest is unchanged");
             }
         }
         (found, ..) => rest = found,
@@ -177,7 +181,7 @@ fn program(surroundings: &Surroundings) -> PathBuf {
 fn text_of(path: PathBuf) -> InstallResult<String> {
     path.into_os_string().into_string().map_err(|path| InstallError::Io {
         path: path.into(),
-        cause: io::Error::new(io::ErrorKind::InvalidInput, "its name is no text"),
+        cause: io::Error::new(io::ErrorKind::InvalidInput, "its name is not UTF-8"),
     })
 }
 
@@ -241,7 +245,7 @@ fn add(error: SettingsFileError, item: &str) -> InstallError {
 }
 
 fn take(error: SettingsFileError, item: &str) -> InstallError {
-    by_hand(error, "take out of it", item)
+    by_hand(error, "remove from it", item)
 }
 
 /// The settings cannot be edited: says what to do in our place.

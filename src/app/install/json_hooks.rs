@@ -24,7 +24,7 @@ pub(super) fn plan_install(
     let wanted = now.with_hooks(&program(target.surroundings)?, parts)?;
     let mut plan = InstallPlan::new(target, file, wanted.text.clone());
     let Some(found) = found else {
-        plan.make_file("with kgctx's hooks alone");
+        plan.make_file("with only kgctx's hooks");
         return Ok(plan);
     };
     let known = remembered(target.state()?.as_ref(), &plan.file)?;
@@ -42,10 +42,14 @@ pub(super) fn plan_install(
         };
         plan.original = Some(original.text);
         let backup = backup(&plan.file);
-        plan.changes.push(Change::new(Step::Write, &backup, "the settings as they are"));
+        plan.changes.push(Change::new(Step::Write, &backup, "a copy of the settings"));
     }
     if wanted != now {
-        plan.changes.push(Change::new(Step::Edit, &plan.file, "kgctx's hooks; the rest stays"));
+        plan.changes.push(Change::new(
+            Step::Edit,
+            &plan.file,
+            "kgctx's hooks; the rest is unchanged",
+        ));
     }
     Ok(plan)
 }
@@ -73,10 +77,10 @@ pub(super) fn plan_uninstall(
         (Some(found), known, kept) if found.is_ours() => {
             let without = found.without_hooks(kept.as_ref())?;
             if without.is_empty() && known.is_some() && kept.is_none() {
-                change(Step::Remove, &file, "made by install, nothing else in it");
+                change(Step::Remove, &file, "made by install, otherwise empty");
             } else {
                 rest = Some(without);
-                change(Step::Edit, &file, "without kgctx's hooks; the rest stays");
+                change(Step::Edit, &file, "without kgctx's hooks; the rest is unchanged");
             }
         }
         (found, ..) => rest = found,
@@ -114,6 +118,6 @@ fn program(surroundings: &Surroundings) -> InstallResult<String> {
     let path = find::this().filter(is_other).unwrap_or_else(|| PathBuf::from("kgctx"));
     path.into_os_string().into_string().map_err(|path| InstallError::Io {
         path: path.into(),
-        cause: io::Error::new(io::ErrorKind::InvalidInput, "its name is no text"),
+        cause: io::Error::new(io::ErrorKind::InvalidInput, "its name is not UTF-8"),
     })
 }

@@ -28,8 +28,8 @@ pub(super) fn plan_install(target: &Target<'_>, plugin: &PluginFile) -> InstallR
             let remark = format!("{} by {VERSION}", described(&copy, known.as_ref()));
             plan.changes.push(Change::new(Step::Replace, &file, remark));
         }
-        PluginSlot::Link => return taken("a link, which install does not make"),
-        PluginSlot::Foreign => return taken("not kgctx's own"),
+        PluginSlot::Link => return taken("a link, which install does not create"),
+        PluginSlot::Foreign => return taken("not from kgctx"),
     }
     plan.other_copies = other_copies(target, plugin, slice::from_ref(&file));
     plan.unfound_program = program(target.surroundings).is_none().then(find::this).flatten();
@@ -90,7 +90,7 @@ fn described(copy: &PluginCopy, known: Option<&Installation>) -> String {
         // Only this version's text is known.
         None => copy.version.as_deref() == Some(VERSION) && !copy.is_original,
     };
-    let edited = if is_edited { ", with edits of yours" } else { "" };
+    let edited = if is_edited { ", with your edits" } else { "" };
     let version = copy.version.as_ref().map(|version| format!("version {version}"));
     version.unwrap_or_else(|| "no version".to_owned()) + edited
 }

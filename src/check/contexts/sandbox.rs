@@ -69,7 +69,7 @@ impl<'r> Sandbox<'r> {
                 let keys = [format!("check.session.{n}.dir"), format!("check.session.{n}")];
                 let line = repository.spot(&keys).map_or(1, |spot| spot.line);
                 return Err(CheckError::Wrong(format!(
-                    "{SETTINGS}:{line}: the session {name:?} starts in {dir:?}, and no file of the repository is there"
+                    "{SETTINGS}:{line}: the session {name:?} starts in {dir:?}, where the repository has no file"
                 )));
             }
             places.insert(dir.clone(), find_place(&checkout, dir)?);

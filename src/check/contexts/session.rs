@@ -9,7 +9,7 @@ use crate::check::contexts::ContextBuilder;
 use crate::check::report::{EntryName, SessionReport, part_tokens};
 use crate::check::settings::SessionSpec;
 use crate::check::snapshot::handoff::{CommittedHandoff, choose, load};
-use crate::core::context::candidate::{Line, Part};
+use crate::core::context::candidate::{Line, Part, quoted_name};
 use crate::core::context::receipt::{Entry, Fault, FaultSource, Injection, Receipt};
 use crate::core::handoff::HandoffSection;
 use crate::core::host::Host;
@@ -129,7 +129,7 @@ fn name(entry: &Entry) -> EntryName {
             let plain = name.strip_prefix("[[").and_then(|name| name.strip_suffix("]]"));
             plain.unwrap_or(name).to_owned()
         }
-        Line::Quoted { name, .. } => name.clone(),
+        Line::Quoted { name, title, .. } => quoted_name(name, title),
         Line::Connected { concept, .. } => concept.to_string(),
     };
     EntryName { part, name }

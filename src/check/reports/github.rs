@@ -40,7 +40,7 @@ fn summary(report: &CheckReport) -> String {
     if let Some(broken) = broken(report)
         && [Severity::Error, Severity::Warn].iter().any(|&kind| report.n(kind) > SHOWN)
     {
-        lines.push(format!("GitHub shows {SHOWN} of each kind; the log has all of them: {broken}"));
+        lines.push(format!("GitHub shows {SHOWN} of each kind; the log has all: {broken}"));
     }
     for session in &report.sessions {
         let change = change(session).map_or(String::new(), |change| format!(" ({change})"));

@@ -47,9 +47,7 @@ impl Comment {
         for block in blocks {
             if self.text.len() + block.len() > MOST_BYTES {
                 let more = counted(left, what);
-                self.block(&format!(
-                    "There is no room here for {more} more; `kgctx check` shows all."
-                ));
+                self.block(&format!("{more} more do not fit here; `kgctx check` shows all."));
                 return;
             }
             self.block(&block);
@@ -107,7 +105,7 @@ fn table(comment: &mut Comment, head: &str, rows: impl ExactSizeIterator<Item = 
     }
     comment.block(&table);
     if left_out > 0 {
-        comment.block(&format!("There is no room here for {} more.", counted(left_out, "row")));
+        comment.block(&format!("{} more do not fit here.", counted(left_out, "row")));
     }
 }
 

@@ -38,7 +38,7 @@ pub(super) fn verdict(report: &CheckReport) -> String {
         [counted(report.notes, "note"), counted(report.sessions.len(), "session")].join(", ");
     match broken(report) {
         Some(broken) => format!("{broken} in {seen}"),
-        None => format!("All is well: {seen}"),
+        None => format!("No problems: {seen}"),
     }
 }
 

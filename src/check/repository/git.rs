@@ -56,8 +56,8 @@ impl WorkingTree {
         let contents = answers.into_iter().map(|answer| match answer {
             BlobAnswer::Content { bytes, is_whole } => Ok(is_whole.then_some(bytes)),
             BlobAnswer::Missing => {
-                let message = "this clone is partial, and does not have all files of the revision that is compared with; \
-                     `git diff REV...HEAD > /dev/null`, with that revision, fetches them";
+                let message = "this clone is partial and lacks files of the revision to compare with; run `git diff \
+                    REV...HEAD > /dev/null` with that revision to fetch them";
                 Err(CheckError::Failed(message.to_owned()))
             }
         });

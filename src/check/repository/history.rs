@@ -50,7 +50,7 @@ impl WorkingTree {
     /// revision itself, and the second value is false.
     pub(crate) fn base(&self, revision: &str) -> Result<(String, bool), CheckError> {
         let why_not = match self.history {
-            History::NoRepository => Some("this folder is in none"),
+            History::NoRepository => Some("this folder is not in one"),
             History::NoProgram => Some("git is not installed"),
             History::NoCommit => Some("there is no commit yet"),
             History::Commits => None,
@@ -66,7 +66,7 @@ impl WorkingTree {
             } else {
                 "fetch it, or name a branch, a tag or a commit that `git log` shows"
             };
-            let message = format!("{revision:?} is no commit that this clone knows; {way_out}");
+            let message = format!("this clone has no commit {revision:?}; {way_out}");
             CheckError::Wrong(message)
         };
         if revision.starts_with('-') {
@@ -78,8 +78,8 @@ impl WorkingTree {
         match self.query(&["merge-base", &commit, "HEAD"])?.filter(|output| !output.is_empty()) {
             Some(common) => Ok((common, true)),
             None if self.is_shallow => Err(CheckError::Wrong(format!(
-                "this clone is shallow, and does not have the commit at which {revision:?} and HEAD parted; fetch the whole \
-                 history: `git fetch --unshallow`, in GitHub's checkout `fetch-depth: 0`, in GitLab `GIT_DEPTH: \"0\"`"
+                "this clone is shallow and lacks the merge base of {revision:?} and HEAD; fetch the whole history: \
+                `git fetch --unshallow`, in GitHub's checkout `fetch-depth: 0`, in GitLab `GIT_DEPTH: \"0\"`"
             ))),
             None => Ok((commit, false)),
         }

@@ -90,19 +90,19 @@ impl WorkingTree {
         let mut parts = path.split('/').peekable();
         while let Some(part) = parts.next() {
             if part.eq_ignore_ascii_case(".git") {
-                return refuse("it lies in git's own folder");
+                return refuse("it is in git's own folder");
             }
             if matches!(part, "" | "." | "..") {
-                return refuse("it is no plain path inside of the repository");
+                return refuse("it is not a plain path inside the repository");
             }
             place.push(part);
             let is_last = parts.peek().is_none();
             match fs::symlink_metadata(&place) {
                 Ok(metadata) if metadata.is_symlink() => {
-                    return refuse("a symbolic link is in its way, and none is followed");
+                    return refuse("a symbolic link is in its path, and kgctx follows none");
                 }
                 Ok(metadata) if is_last && !metadata.is_file() => {
-                    return refuse("it is no plain file");
+                    return refuse("it is not a regular file");
                 }
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),

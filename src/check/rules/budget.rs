@@ -28,7 +28,7 @@ impl CheckedSession<'_> {
         let report = &self.context.report;
         let (used, limit) = (report.used.tokens, report.limits.total?);
         let message = format!("the context has {}", more_than(used, limit)?);
-        let hint = "shorten or part the notes that it shows, or raise `total` in [check.budget]";
+        let hint = "shorten or split the notes that it shows, or raise `total` in [check.budget]";
         let spot = self.spot(&self.limit_keys("total"));
         Some(self.finding(spot, Rule::BudgetTotal, used - limit, message, hint))
     }
@@ -46,7 +46,7 @@ impl CheckedSession<'_> {
         }
         let message = if self.context.is_shut_out {
             let wanted = thousands(report.wanted);
-            format!("{room} has no room for any of the {wanted} that are wanted")
+            format!("{room} has no room for any of the {wanted} wanted tokens")
         } else {
             let cut = self.context.cut.as_ref()?;
             let (shown, wanted) = (thousands(cut.shown), thousands(cut.wanted));
@@ -56,7 +56,7 @@ impl CheckedSession<'_> {
             };
             format!("{room} has {what} the handoff {}", name_shown(&cut.handoff))
         };
-        let hint = "raise the session's `budget` or `token_limit`, or shorten what is left for it";
+        let hint = "raise the session's `budget` or `token_limit`, or shorten the handoff";
         let keys = [format!("check.session.{}.budget", self.n), "token_limit".to_owned()];
         let excess = report.wanted.saturating_sub(report.budget.tokens);
         Some(self.finding(self.spot(&keys), Rule::BudgetTotal, excess, message, hint))
@@ -88,7 +88,7 @@ impl CheckedSession<'_> {
             return None;
         }
         let (more, agreed) = (thousands(grown), thousands(limit));
-        let mut message = format!("the context grows by {more} tokens, and {agreed} are agreed on");
+        let mut message = format!("the context grows by {more} tokens, and the limit is {agreed}");
         for (what, entries) in [("added", added), ("pushed out", pushed_out)] {
             if !entries.is_empty() {
                 message.push_str(&format!("; {what}: {}", names(entries)));
@@ -97,7 +97,8 @@ impl CheckedSession<'_> {
         let hint = match self.facts.base {
             Some(_) => "shorten what is new, or raise `growth_tokens` in [check]",
             None => {
-                "shorten what is new, raise `growth_tokens` in [check], or agree with `kgctx check --update-baseline`"
+                "shorten what is new, raise `growth_tokens` in [check], or accept it with `kgctx check \
+                --update-baseline`"
             }
         };
         // Points to the changed file, because the change may not touch the settings.
@@ -115,7 +116,7 @@ impl CheckedSession<'_> {
 fn more_than(tokens: usize, limit: usize) -> Option<String> {
     let more = tokens.checked_sub(limit).filter(|more| *more > 0)?;
     let (tokens, more, limit) = (thousands(tokens), thousands(more), thousands(limit));
-    Some(format!("{tokens} tokens, {more} more than the {limit} agreed on"))
+    Some(format!("{tokens} tokens, {more} more than the limit of {limit}"))
 }
 
 /// The first names, and the number of the others. Names a concept once even if two parts have it.

@@ -148,8 +148,8 @@ impl<'a> CheckedFile<'a> {
             .collect();
         let more = found.len();
         problems.extend(found.next().map(|(range, _)| {
-            let message = format!("from here on {more} more {summary}");
-            self.problem(range, message, "mend those above first: they may have one cause")
+            let message = format!("from here on, {more} more {summary}");
+            self.problem(range, message, "fix those above first: they may have one cause")
         }));
         problems
     }

@@ -69,7 +69,7 @@ pub(super) fn find<'c>(checked: &'c CheckedFiles<'_>) -> Vec<Problem<'c>> {
         };
         let path = text_file::shown(notes[first].path);
         let nearly = if is_same { "" } else { "nearly " };
-        let message = format!("this note says {nearly}the same as {path}");
+        let message = format!("this note has {nearly}the same text as {path}");
         problems.push(notes[number].problem(0..0, message, "keep one of them, and link to it"));
     }
     problems
@@ -166,7 +166,7 @@ mod tests {
             .with("docs/c.md", &words(60, 300));
         assert_eq!(
             repository.of(DuplicateNote)[0].message,
-            "this note says nearly the same as docs/a.md"
+            "this note has nearly the same text as docs/a.md"
         );
         repository.check(DuplicateNote, &["docs/b.md:1:1+0"]);
     }

@@ -34,7 +34,7 @@ pub(super) fn find<'c>(checked: &'c CheckedFiles<'_>) -> Vec<Problem<'c>> {
         .map(|(file, &n)| {
             let share = n * 100 / all;
             let message = format!(
-                "this note has {n} tokens, {share} % of all notes'; {percent} % is its share"
+                "this note has {n} tokens, {share} % of all notes; the limit is {percent} %"
             );
             let hint = "split it by its headings into notes that link to each other";
             file.problem(0..0, message, hint)

@@ -28,7 +28,7 @@ use crate::core::time::Timespan;
 const ALIASES: [(&str, &str); 2] =
     [("created_at", "timestamp"), ("session_id", "agent_session_id")];
 /// The default hint for an invalid front matter.
-const MEND: &str = "mend it as docs/handoffs.md says";
+const MEND: &str = "fix it as docs/handoffs.md describes";
 
 struct CheckedHandoff<'c> {
     file: &'c CheckedFile<'c>,
@@ -115,14 +115,15 @@ impl<'c> CheckedHandoff<'c> {
         let shown = file.shown_text(id);
         if HandoffId::parse(id).is_err() {
             let message = format!("{shown:?} is not the id of a handoff");
-            let hint = "ids look like HO-20260131-120000-c74cc080; without one kgctx makes it";
+            let hint =
+                "ids look like HO-20260131-120000-c74cc080; leave it out, and kgctx creates one";
             Some(self.at_key("id", message, hint))
         } else if HandoffId::parse(file.stem()).is_ok_and(|name| name.as_str() != id) {
-            let message = format!("the id is {shown}, and the file is called otherwise");
-            Some(self.at_key("id", message, "call the file by its id"))
+            let message = format!("the id is {shown}, but the file has another name");
+            Some(self.at_key("id", message, "rename the file to its id"))
         } else {
-            let message = format!("the id {shown} is that of {}, too", text_file::shown(first?));
-            let hint = "take it out: whoever imports the handoff makes a new one";
+            let message = format!("{} has the same id, {shown}", text_file::shown(first?));
+            let hint = "remove it: an import creates a new one";
             Some(self.at_key("id", message, hint))
         }
     }
@@ -130,13 +131,14 @@ impl<'c> CheckedHandoff<'c> {
     fn incomplete(&self) -> Option<Problem<'c>> {
         let incomplete = document::check_complete(&self.document.head).err()?;
         let message = format!("a task needs {}", incomplete.missing.join(" and "));
-        let hint = "say what is to be reached and how it goes on: whoever picks it up has nothing else to go by";
+        let hint =
+            "name the goal and the next step: the session that picks it up knows nothing else";
         Some(self.at_key("kind", message, hint))
     }
 
     fn empty(&self) -> Option<Problem<'c>> {
         let is_empty = self.document.body.trim().is_empty() && self.warnings.is_empty();
-        let message = "there is no text below the head";
+        let message = "there is no text below the header";
         let hint = "write down what the next session should know";
         is_empty.then(|| self.file.problem(0..0, message, hint))
     }
@@ -157,7 +159,7 @@ pub(super) fn missing_files<'c>(checked: &'c CheckedFiles<'_>) -> Vec<Problem<'c
                 continue;
             }
             let message = format!("{} is not in the repository", file.shown_text(path));
-            let way_out = "mend the path, or take it off the list";
+            let way_out = "fix the path, or remove it from the list";
             let hint = text_file::hint(checked.tree.ending_with(tree::name_of(path)), way_out);
             problems.push(file.problem(listed_at(file, key, path), message, hint));
         }
@@ -178,7 +180,7 @@ pub(super) fn expired<'c>(checked: &'c CheckedFiles<'_>) -> Vec<Problem<'c>> {
             continue;
         }
         let keys = if head.expires_at == Some(at) { "expires_at" } else { "created_at" };
-        let message = format!("this handoff is too old since {at}: no session is given it");
+        let message = format!("this handoff expired on {at}: no session gets it");
         let hint = "remove it, or write a new one";
         problems.push(file.problem(key_place(file, keys), message, hint));
     }

@@ -52,26 +52,26 @@ pub(super) fn dangling<'c>(checked: &'c CheckedFiles<'_>) -> Vec<Problem<'c>> {
         LinkTarget::Missing { kind, similar } => Some((*kind, similar.clone())),
         _ => None,
     };
-    let summary = "links of this file lead to nothing";
+    let summary = "links in this file lead nowhere";
     problems(checked, summary, pick, |file, range, (kind, similar)| {
         let target = file.shown(range.clone());
         let message = match kind {
-            LinkKind::Path if similar.is_some() => format!("{target} is not there"),
+            LinkKind::Path if similar.is_some() => format!("{target} does not exist"),
             LinkKind::Path => format!("{target} is not in the repository"),
             LinkKind::Address => format!("no note has the address {target}"),
-            LinkKind::Wiki => format!("no note or file is called {target}"),
+            LinkKind::Wiki => format!("no note or file has the name {target}"),
         };
         let hint = match similar.as_deref() {
             // The link was written as if it started at the top.
             Some(path) if file.text.get(range.clone()) == Some(path) => format!(
-                "links begin at the file's own folder; write /{}, or the way from there",
+                "links start at the file's own folder; write /{}, or the path from there",
                 text_file::shown(path)
             ),
-            Some(path) => text_file::hint(Some(path), "mend the link, or remove it"),
+            Some(path) => text_file::hint(Some(path), "fix the link, or remove it"),
             None if kind == LinkKind::Path && begins_with_host(&target) => format!(
-                "if this is an address, write https://{target}; else mend the link, or remove it"
+                "if this is an address, write https://{target}; else fix the link, or remove it"
             ),
-            None => "mend the link, add what it leads to, or remove it".to_owned(),
+            None => "fix the link, add the missing file, or remove the link".to_owned(),
         };
         (message, hint)
     })
@@ -82,7 +82,7 @@ pub(super) fn ambiguous<'c>(checked: &'c CheckedFiles<'_>) -> Vec<Problem<'c>> {
         LinkTarget::Notes(numbers) => Some(Arc::clone(numbers)),
         _ => None,
     };
-    let summary = "links of this file may mean several notes";
+    let summary = "links in this file match several notes";
     problems(checked, summary, pick, |file, range, numbers| {
         let path = |&number: &usize| text_file::shown(checked.files[number].path);
         let mut paths: Vec<String> = numbers.iter().take(3).map(path).collect();
@@ -91,8 +91,8 @@ pub(super) fn ambiguous<'c>(checked: &'c CheckedFiles<'_>) -> Vec<Problem<'c>> {
         }
         let last = paths.pop().unwrap_or_default();
         let target = file.shown(range.clone());
-        let hint = "give the notes titles of their own, or write the path of the one that is meant";
-        (format!("{target} may mean {} or {last}", paths.join(", ")), hint.to_owned())
+        let hint = "give the notes different titles, or link to the path of one";
+        (format!("{target} matches {} and {last}", paths.join(", ")), hint.to_owned())
     })
 }
 

@@ -50,8 +50,7 @@ pub(super) fn find<'c>(checked: &'c CheckedFiles<'_>) -> Vec<Problem<'c>> {
     });
     lost.map(|(_, file)| {
         let message = "no note links to this one, and it links to none";
-        let hint =
-            "link it from a note that belongs to it, or mention a concept that others mention";
+        let hint = "link it from a related note, or mention a concept that other notes mention";
         file.problem(0..0, message, hint)
     })
     .collect()

@@ -3,8 +3,7 @@
 
 use super::checked_files::{CheckedFile, Problem};
 
-const HINT: &str =
-    "take it out, and change it where it is in use: it stays in the history of the repository";
+const HINT: &str = "remove it, and revoke it: it stays in the history of the repository";
 
 pub(super) fn find<'c>(file: &'c CheckedFile<'_>) -> Vec<Problem<'c>> {
     let secrets = file.secrets().iter().map(|secret| (secret.range.clone(), secret.kind));

@@ -2,6 +2,7 @@
 //! by the configuration of its generator. Reads configurations as text: some are programs.
 
 pub(super) mod navigation;
+mod toctree;
 
 use super::tree::{self, Tree};
 use crate::check::repository_file::RepositoryFile;
@@ -12,6 +13,8 @@ struct Generator {
     configurations: &'static [&'static str],
     /// A folder that such a site has: other programs have a file of that name, too.
     needs: &'static str,
+    /// A word that such a configuration has: other programs have a file of that name, too.
+    says: &'static str,
     /// The setting that names a folder of pages, and the usual folders.
     pages_setting: &'static str,
     pages: &'static [&'static str],
@@ -27,11 +30,15 @@ struct Generator {
     other_ends: &'static [(&'static str, &'static str)],
     /// The file with which a site gives links a meaning of its own.
     link_hook: Option<&'static str>,
+    /// Whether a link may be the name of something in any page or program, instead of a path. Pages are then listed by
+    /// other pages.
+    has_named_targets: bool,
 }
 
 const PLAIN: Generator = Generator {
     configurations: &[],
     needs: "",
+    says: "",
     pages_setting: "",
     pages: &[""],
     assets: &[],
@@ -40,10 +47,11 @@ const PLAIN: Generator = Generator {
     navigation_setting: "",
     other_ends: &[],
     link_hook: None,
+    has_named_targets: false,
 };
 
-/// MkDocs, Docusaurus, mdBook, Zola and Hugo, Astro, VitePress and VuePress, Jekyll, Next.js, docsify.
-static GENERATORS: [Generator; 9] = [
+/// MkDocs, Docusaurus, mdBook, Zola and Hugo, Astro, VitePress and VuePress, Jekyll, Next.js, docsify, Sphinx.
+static GENERATORS: [Generator; 10] = [
     Generator {
         configurations: &["mkdocs.yml", "mkdocs.yaml", "mkdocs.*", "zensical.toml"],
         pages_setting: "docs_dir",
@@ -102,6 +110,13 @@ static GENERATORS: [Generator; 9] = [
         ..PLAIN
     },
     Generator { configurations: &["_sidebar.md"], navigation: &["_sidebar.md"], ..PLAIN },
+    Generator {
+        configurations: &["conf.py"],
+        says: "sphinx",
+        navigation: &["index.rst"],
+        has_named_targets: true,
+        ..PLAIN
+    },
 ];
 
 pub(super) struct Site<'a> {
@@ -167,6 +182,12 @@ impl<'a> Sites<'a> {
         self.around(file).any(|site| site.has_link_hook)
     }
 
+    /// The folder of the site in which a link from this file may be the name of something, instead of a path.
+    pub(super) fn named_targets(&self, file: &str) -> Option<&str> {
+        let mut sites = self.around(file).filter(|site| site.generator.has_named_targets);
+        sites.next().map(|site| site.folder)
+    }
+
     /// Whether the file is a page that somebody reads who need not know the repository.
     pub(super) fn is_page(&self, file: &str) -> bool {
         let mut pages = self.sites.iter().flat_map(|site| &site.pages);
@@ -188,6 +209,9 @@ impl<'a> Site<'a> {
             return None;
         }
         let text = file.text.as_deref().unwrap_or_default();
+        if !text.contains(generator.says) {
+            return None;
+        }
         let named = values(text, generator.pages_setting).filter_map(from_top);
         let pages = named.chain(generator.pages.iter().filter_map(|path| from_top(path)));
         let pages = pages.filter(|path| tree.has_folder(path)).collect();
@@ -202,7 +226,7 @@ impl<'a> Site<'a> {
 pub(super) fn is_read(path: &str) -> bool {
     let is_named = |pattern: &&str| folder_before(pattern, path).is_some();
     GENERATORS.iter().any(|generator| {
-        let has_settings = !generator.pages_setting.is_empty();
+        let has_settings = !generator.pages_setting.is_empty() || !generator.says.is_empty();
         generator.navigation.iter().any(is_named)
             || has_settings && generator.configurations.iter().any(is_named)
     })

@@ -5,9 +5,10 @@
 //!
 //! Skips paths that are examples, placeholders, patterns, generated or ignored by git, paths in
 //! lines about past or future changes, paths that are the title of a code block, paths that any
-//! project may have in a page of a web site, and all paths in notes that are outdated or historical
-//! (CHANGELOG, `done/`, …).
+//! project may have in a page of a web site, paths below a heading that says "example", and all paths in notes that are
+//! outdated or historical (CHANGELOG, `done/`, `releases/`, …).
 
+use std::cell::OnceCell;
 use std::ops::Range;
 
 use super::checked_files::{CheckedFile, CheckedFiles, Problem};
@@ -35,10 +36,14 @@ const PLACEHOLDERS: &str = "\
     doc page post hello yyyy mm placeholder";
 /// Parts of names that are placeholders for a time or a number.
 const TIME_PLACEHOLDERS: &str = "YYYY YYYYMMDD MM DD HH N NN NNN NNNN X XX XXX Y Z";
+/// What a reader has who calls it `myapp`.
+const THINGS: &str = "\
+    app bot class command component config extension feature file function lib library module package page \
+    plugin project script service site test theme tool webhook widget";
 /// Names of historical notes and folders.
 const HISTORIES: &str = "\
-    archive archived changelog changelogs changes completed done history journal log logs progress \
-    superseded";
+    archive archived changelog changelogs changes completed done history journal log logs news progress \
+    release-notes release_notes releases superseded whatsnew";
 /// Words in lines about the past, the future, or possibilities.
 const OTHER_TIMES: &str = "\
     add added adding adds assume assumes assuming become became changed converted could create created creates creating delete \
@@ -48,7 +53,7 @@ const OTHER_TIMES: &str = "\
     refactored remove removed removes rename renamed replaced replaces retired should split suppose \
     switched todo updated used was were will would write writes";
 
-const OVER_HINT: &str = "remove the note, or move what still holds into another one";
+const OVER_HINT: &str = "remove the note, or move what is still true into another one";
 
 pub(super) fn find<'c>(checked: &'c CheckedFiles<'_>) -> Vec<Problem<'c>> {
     let mut problems = Vec::new();
@@ -96,15 +101,21 @@ fn is_superseded<'c>(file: &'c CheckedFile<'_>) -> Option<Problem<'c>> {
     let has_list = lines.next().is_some_and(|line| line.trim_start().starts_with("- "));
     let is_null = matches!(value, "null" | "~" | "[]" | "none" | "None" | "\"\"" | "''");
     let is_set = !is_null && (!value.is_empty() || has_list);
-    let message = "the note says that another took its place";
+    let message = "the note says that another note replaces it";
     is_set.then(|| file.problem(place, message, OVER_HINT))
 }
 
 fn gone_paths<'c>(checked: &CheckedFiles<'_>, file: &'c CheckedFile<'_>) -> Vec<Problem<'c>> {
     let mut last_line = None;
     let mut gone = Vec::new();
+    let examples = OnceCell::new();
     for range in &file.spans.code {
         let Some(place) = gone_path(checked, file, range) else { continue };
+        let examples = examples.get_or_init(|| examples_in(file.text));
+        let next = examples.partition_point(|example| example.end <= place.start);
+        if examples.get(next).is_some_and(|example| example.contains(&place.start)) {
+            continue;
+        }
         let line = file.line(place.start);
         // A line can be a whole file: it is read once.
         let is_present = match last_line {
@@ -118,11 +129,33 @@ fn gone_paths<'c>(checked: &CheckedFiles<'_>, file: &'c CheckedFile<'_>) -> Vec<
     }
     file.problems(gone, "paths in this file are not in the repository", |place, ()| {
         let name = tree::name_of(&file.text[place.clone()]);
-        let way_out = "mend the note, or remove what it says about it";
+        let way_out = "fix the path, or remove it from the note";
         let message =
             format!("the note names {}, which is not in the repository", file.shown(place.clone()));
         (message, text_file::hint(checked.tree.ending_with(name), way_out))
     })
+}
+
+/// The sections whose heading says that they are an example, with those below.
+fn examples_in(text: &str) -> Vec<Range<usize>> {
+    let mut examples: Vec<Range<usize>> = Vec::new();
+    let (mut at, mut open) = (0, None);
+    for line in text.split_inclusive('\n') {
+        let level = line.bytes().take_while(|byte| *byte == b'#').count();
+        // A heading without text of its own is above all that follows on its level.
+        let is_empty = |start: usize| text[start..at].trim_end().lines().count() == 1;
+        let ends =
+            |(start, above): (usize, usize)| level < above || level == above && !is_empty(start);
+        if level > 0 && open.is_none_or(ends) {
+            examples.extend(open.map(|(start, _)| start..at));
+            let mut words = line.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
+            let is_example = words.any(|word| matches!(&word[..], "example" | "examples"));
+            open = is_example.then_some((at, level));
+        }
+        at += line.len();
+    }
+    examples.extend(open.map(|(start, _)| start..at));
+    examples
 }
 
 /// The position of the path in inline code, if it names a missing file.
@@ -169,7 +202,9 @@ fn is_placeholder(part: &str) -> bool {
     let stem = stem.trim_end_matches(|c: char| c.is_ascii_digit());
     let mut words = stem.split(['-', '_']);
     let mut written = part.split(|c: char| !c.is_alphanumeric());
-    written.any(|word| has_word(TIME_PLACEHOLDERS, word))
+    let mine = stem.strip_prefix("my").is_some_and(|what| has_word(THINGS, what));
+    mine || part.contains("x.x")
+        || written.any(|word| has_word(TIME_PLACEHOLDERS, word))
         || has_word(PLACEHOLDERS, stem)
         || words.any(|word| has_word("foo bar example your my dummy nonexistent", word))
 }
@@ -202,9 +237,9 @@ fn is_about_other_times(file: &CheckedFile<'_>, place: &Range<usize>) -> bool {
 /// a fence. What follows is an example of such a file.
 fn is_title(file: &CheckedFile<'_>, place: &Range<usize>) -> bool {
     let prose = prose(file, place);
+    let (_, _, end) = file.line(place.start);
     let is_label = prose.trim_start().starts_with("=== ");
     let words = prose.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    let (_, _, end) = file.line(place.start);
     let next = file.text[end..].lines().map(str::trim).find(|line| !line.is_empty());
     (is_label || words.count() <= 1)
         && next.is_some_and(|line| line.starts_with("```") || line.starts_with("~~~"))
@@ -232,6 +267,7 @@ mod tests {
             ("ä\n\n- in ``src/deep/gone.rs:12`` it is", "docs/a.md:3:8+16"),
             ("`./src/gone.rs#L3`", "docs/a.md:1:4+11"),
             ("> `docs/gone.md` says so", "docs/a.md:1:4+12"),
+            ("## Example\nx\n## Use\n`src/mysql/gone.rs`", "docs/a.md:4:2+17"),
         ] {
             note(text).check(StaleNote, &[expect]);
         }
@@ -254,6 +290,9 @@ mod tests {
             "src/gone.rs\n\n```\nsrc/gone.rs\n```\n",
             "Assuming that the file is `src/gone.rs`",
             "`src/doc1.md` `docs/page.md`",
+            "`src/myplugin/gone.rs` `src/mywebhook.rs` `docs/x.x.x.md`",
+            "# Plugin Example\n\n# Use\nIt is in `src/gone.rs`",
+            "# Plugin Example\n## Use\nIt is in `src/gone.rs`",
         ] {
             for text in text.split_inclusive(". ") {
                 note(text).check(StaleNote, &[]);
@@ -289,7 +328,7 @@ mod tests {
         let findings = note(&text).of(StaleNote);
         assert_eq!(findings.len(), MAX_PER_FILE + 1);
         let last = &findings.last().unwrap().message;
-        assert_eq!(last, "from here on 70 more paths in this file are not in the repository");
+        assert_eq!(last, "from here on, 70 more paths in this file are not in the repository");
     }
 
     #[test]

@@ -101,7 +101,7 @@ pub(super) fn find<'c>(checked: &'c CheckedFiles<'_>) -> Vec<Problem<'c>> {
                 let heading = file.shown_text(heading);
                 format!("its largest section is {heading} with {n} tokens; move it into a note")
             }
-            _ => "move what is not needed at every start into notes".to_owned(),
+            _ => "move what only some sessions need into notes".to_owned(),
         };
         problems.push(file.problem(0..0, message, hint));
     }

@@ -16,7 +16,7 @@ pub(crate) fn find(facts: &SnapshotFacts<'_>) -> Vec<Finding> {
         };
         let n_bytes = vault::size(&facts.repository.tree.top.join(path))?;
         let message = format!(
-            "this file has {n_bytes} bytes, and is left out: `max_file_bytes` is {max_bytes}"
+            "kgctx skips this file: it has {n_bytes} bytes, and `max_file_bytes` is {max_bytes}"
         );
         let hint = "split it, move it out of the notes, or raise `max_file_bytes`";
         (n_bytes > max_bytes).then(|| Finding::new(rule, Spot::top_of(path), message, hint))

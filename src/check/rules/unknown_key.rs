@@ -7,10 +7,10 @@ use crate::check::settings::file::UnknownKey;
 
 pub(crate) fn find(repository: &Repository) -> Vec<Finding> {
     let finding = |UnknownKey { key, spot, known, nearest }: &UnknownKey| {
-        let message = format!("kgctx knows no key `{}` here", name_shown(key));
+        let message = format!("unknown key `{}`", name_shown(key));
         let hint = match nearest {
             Some(nearest) => format!("did you mean `{nearest}`?"),
-            None => format!("take it out; known are `{}`", known.join("`, `")),
+            None => format!("remove it; the known keys are `{}`", known.join("`, `")),
         };
         let finding = Finding::new(Rule::ConfigUnknownKey, spot.clone(), message, hint);
         Finding { excerpt: repository.excerpt(spot), ..finding }

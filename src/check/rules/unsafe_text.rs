@@ -46,7 +46,7 @@ fn invisible<'c>(file: &'c CheckedFile<'_>) -> Vec<Problem<'c>> {
     let problems = places.filter(|place| !is_harmless(file, place)).map(|place| {
         let first = text[place.clone()].chars().next().unwrap_or_default();
         let code = format!("U+{:04X}", u32::from(first));
-        let message = format!("there is {} ({code}) that no reader sees", kind_of(first));
+        let message = format!("there is {} ({code}) that readers cannot see", kind_of(first));
         let hint = "remove it; an editor that shows such characters helps to find it";
         file.problem(place, message, hint)
     });
@@ -62,7 +62,7 @@ fn host_tags<'c>(file: &'c CheckedFile<'_>) -> Vec<Problem<'c>> {
             true => "write it without the angle brackets",
             false => "write it as code, in backticks, or without the angle brackets",
         };
-        file.problem(place, format!("hosts take {tag} for a tag of their own"), hint)
+        file.problem(place, format!("hosts read {tag} as one of their own tags"), hint)
     });
     problems.collect()
 }
@@ -117,7 +117,7 @@ fn breakers<'c>(file: &'c CheckedFile<'_>) -> Vec<Problem<'c>> {
             let hint = "a fence of three backticks is enough";
             found.push(file.problem(place.start..place.start + ticks, message, hint));
         } else if BANNERS.iter().any(|banner| words.starts_with(banner)) && is_shown(file, &place) {
-            let message = "this line is like those that kgctx puts around a context";
+            let message = "this line looks like the ones that kgctx puts around a context";
             let hint = match file.is_handoff {
                 true => "write it in other words",
                 false => "write it in other words, or as code",
@@ -131,11 +131,9 @@ fn breakers<'c>(file: &'c CheckedFile<'_>) -> Vec<Problem<'c>> {
 fn kind_of(c: char) -> &'static str {
     match c {
         '\u{200e}' | '\u{200f}' | '\u{61c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
-            "a mark of direction"
+            "a direction mark"
         }
-        '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}' | '\u{180e}' => {
-            "a character without width"
-        }
+        '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}' | '\u{180e}' => "a zero-width character",
         '\u{e0000}'..='\u{e007f}' => "a hidden letter",
         _ if c.is_control() => "a control character",
         _ => "a character",

@@ -25,12 +25,12 @@ pub(crate) fn find(
         let from = lines.take_while(|(a, b)| a == b).count() + 1;
         let (message, hint) = match written {
             Some(_) => (
-                format!("this file was written while it was checked, and two contexts differ from line {from} on"),
+                format!("this file changed during the check, and two contexts differ from line {from} on"),
                 "check again while nothing writes to the repository",
             ),
             None => (
                 format!("two contexts of the same notes differ from line {from} on"),
-                "this is a fault of kgctx; please report it with the notes that show it",
+                "this is a bug in kgctx; please report it with the notes that show it",
             ),
         };
         let spot = written.clone().or_else(|| session.spot(&[]));

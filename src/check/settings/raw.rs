@@ -123,11 +123,11 @@ impl RawCheck {
     pub(super) fn settings(self) -> Result<CheckSettings, Refusal> {
         let mut settings = CheckSettings::default();
         let is_name = |name: &String| is_project_name(name);
-        let reason = "a project's name has no `/` and is not empty";
+        let reason = "a project's name must not be empty or contain `/`";
         settings.project = self.project.map(|name| valid(name, is_name, reason)).transpose()?;
         if let Some(baseline) = self.baseline {
             settings.baseline = inside(&baseline)?;
-            valid(baseline, |_| !settings.baseline.is_empty(), "this is no file")?;
+            valid(baseline, |_| !settings.baseline.is_empty(), "this is not a file")?;
         }
         if let Some(folders) = self.handoffs {
             settings.handoffs = folders.iter().map(inside).collect::<Result<_, _>>()?;
@@ -135,7 +135,8 @@ impl RawCheck {
         settings.growth_tokens = self.growth_tokens.unwrap_or(settings.growth_tokens);
         if let Some(percent) = self.giant_percent {
             let is_share = |percent: &usize| (1..=100).contains(percent);
-            settings.giant_percent = valid(percent, is_share, "this is no share: write 1 to 100")?;
+            settings.giant_percent =
+                valid(percent, is_share, "this is not a percentage; write 1 to 100")?;
         }
         settings.severities = self.rules;
         settings.limits = self.budget.all;
@@ -156,12 +157,12 @@ impl RawSession {
     fn spec(self, others: &[SessionSpec]) -> Result<SessionSpec, Refusal> {
         let now = self.now.as_ref().map(moment).transpose()?;
         let is_branch = |branch: &String| !branch.contains(char::is_control);
-        let branch = self.branch.map(|branch| valid(branch, is_branch, "this is no branch"));
+        let branch = self.branch.map(|branch| valid(branch, is_branch, "this is not a branch"));
         let branch = branch.transpose()?;
         let numbered = || Spanned::new(0..0, format!("session {}", others.len() + 1));
         let name = self.name.unwrap_or_else(numbered);
         let taken =
-            format!("there is a session {:?} already; give this one another name", name.get_ref());
+            format!("there is already a session {:?}; give this one another name", name.get_ref());
         // Reports and the baseline identify sessions by name.
         let is_new = |name: &String| others.iter().all(|other| other.name != *name);
         Ok(SessionSpec {
@@ -186,7 +187,7 @@ fn moment(written: &Spanned<toml::Value>) -> Result<Timestamp, Refusal> {
         toml::Value::String(text) => Timestamp::parse(text),
         _ => None,
     };
-    let reason = "this is not a moment; write 2026-01-31 or 2026-01-31T12:00:00Z";
+    let reason = "this is not a time; write 2026-01-31 or 2026-01-31T12:00:00Z";
     moment.ok_or_else(|| (written.span(), reason.to_owned()))
 }
 
@@ -197,7 +198,7 @@ fn inside(written: &Spanned<String>) -> Result<String, Refusal> {
         part == ".." || part.eq_ignore_ascii_case(".git") || part.contains(['\\', ':', '\0'])
     };
     if path.starts_with('/') || path.split('/').any(leads_elsewhere) {
-        return Err((written.span(), "this is no path inside of the repository".to_owned()));
+        return Err((written.span(), "this is not a path inside the repository".to_owned()));
     }
     let parts: Vec<&str> = path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
     Ok(parts.join("/"))

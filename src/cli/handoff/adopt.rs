@@ -12,17 +12,17 @@ use crate::cli::screen::Screen;
 use crate::core::handoff::record::HandoffRecord;
 use crate::core::handoff::{Status, TypedId};
 
-/// Take over handoffs of another project, as after it was moved or renamed
+/// Take over handoffs of another project, as after a move or a rename
 ///
-/// A copy waits in this project, under an id of its own; the former handoff is archived. `kgctx handoff list --everywhere`
+/// A copy with a new id waits in this project; kgctx archives the original. `kgctx handoff list --everywhere`
 /// shows what waits in which folder.
 #[derive(Debug, ClapArgs)]
 #[command(group = ArgGroup::new("which").required(true))]
 pub(super) struct AdoptArgs {
-    /// Which
+    /// The handoffs
     #[arg(value_parser = TypedId::parse, group = "which")]
     ids: Vec<TypedId>,
-    /// All that wait, or that no live session claims, of the project that was in this folder
+    /// Take all of this folder's project, except those that a live session claims
     #[arg(long, value_name = "FOLDER", group = "which")]
     from: Option<PathBuf>,
     /// Print JSON
@@ -43,9 +43,9 @@ pub(super) fn run(handoffs: &mut Handoffs, args: &AdoptArgs, screen: &mut Screen
         }
         let now = match status {
             Status::Active => "waits",
-            _ => "is archived: another one has its place",
+            _ => "is archived, because another one waits",
         };
-        screen.line(format!("{from} is adopted: {id} {now}"));
+        screen.line(format!("adopted {from}: {id} {now}"));
         Ok(())
     })
 }

@@ -17,19 +17,19 @@ use crate::core::text::for_terminal::{self, Style};
 
 /// Leave a handoff
 ///
-/// The text comes from FILE, from --body, or from standard input: markdown, with a JSON header or YAML front matter if you
-/// like. On a terminal $EDITOR is opened. With --goal and --next no text is needed.
+/// Reads the text from FILE, from --body or from standard input: markdown, optionally with a JSON header or YAML front
+/// matter. On a terminal, opens $EDITOR. With --goal and --next, no text is needed.
 #[derive(Debug, ClapArgs)]
 pub(super) struct CreateArgs {
-    /// Read the text from here; - is standard input
+    /// Read the text from this file; - is standard input
     file: Option<PathBuf>,
     /// The text
     #[arg(long, value_name = "MARKDOWN", conflicts_with = "file", allow_hyphen_values = true)]
     body: Option<String>,
-    /// Put it into the queue, to be picked up, instead of giving it to the next session
+    /// Add it to the queue of tasks, instead of giving it to the next session
     #[arg(long)]
     task: bool,
-    /// What is to be reached
+    /// The goal
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     goal: Option<String>,
     /// What to do next
@@ -38,22 +38,22 @@ pub(super) struct CreateArgs {
     /// How urgent a task is [default: medium]
     #[arg(long, value_parser = priority_parser())]
     priority: Option<Priority>,
-    /// Which sessions are given it: interactive ones, or scripted ones, too [default: the setting handoff.audience]
+    /// The sessions that may get it: only interactive ones, or any [default: the setting handoff.audience]
     #[arg(long = "for", value_name = "AUDIENCE", value_parser = audience_parser(), conflicts_with = "task")]
     audience: Option<Audience>,
-    /// A file to be read first with it, relative to this folder; may be given more than once
+    /// A file to read first with it, relative to this folder; can be repeated
     #[arg(long = "spec", value_name = "PATH")]
     specs: Vec<String>,
-    /// A file to be read with it, relative to this folder; may be given more than once
+    /// A file to read with it, relative to this folder; can be repeated
     #[arg(long = "file", value_name = "PATH")]
     files: Vec<String>,
-    /// A word to find it by; may be given more than once
+    /// A tag to find it by; can be repeated
     #[arg(long = "tag", value_name = "WORD")]
     tags: Vec<String>,
-    /// Keep it for further sessions, until there is a newer one
+    /// Give it to every new session, until there is a newer one
     #[arg(long, conflicts_with = "task")]
     sticky: bool,
-    /// How it came about, which decides when it is too old: auto and rotation after 2 hours, end after 7 days [default: manual]
+    /// Why it is written, which decides when it expires: auto and rotation after 2 hours, end after 7 days [default: manual]
     #[arg(long = "type", value_name = "TYPE", value_parser = occasion_parser())]
     occasion: Option<Occasion>,
     /// Print JSON
@@ -81,7 +81,7 @@ fn refuse(error: HandoffError, written: Option<&WrittenText>) -> Failure {
     if let Some(path) = written.and_then(|written| written.kept.as_deref()) {
         let path = path.display();
         failure.message.push_str(&format!(
-            "\nwhat you wrote is in {path}; change it there, and then: kgctx handoff create {path}"
+            "\nyour text is in {path}; change it there, then run: kgctx handoff create {path}"
         ));
     }
     failure
@@ -146,7 +146,7 @@ pub(super) fn run(
     print(&handoffs, &created, screen);
     if !ignored.is_empty() {
         let keys = for_terminal::one_line(&ignored.join(", "));
-        screen.complain(&format!("kgctx: ignored {keys}, which kgctx fills in by itself\n"));
+        screen.complain(&format!("kgctx: ignored {keys}, which kgctx sets itself\n"));
     }
     for warning in &created.warnings {
         screen.complain(&format!("kgctx: {}\n", for_terminal::one_line(warning)));
@@ -169,10 +169,12 @@ fn print(handoffs: &Handoffs, created: &Created, screen: &mut Screen) {
         (Kind::Session, Status::Active) => {
             format!("It waits for the next session in {channel}{until}")
         }
-        (Kind::Session, _) => format!("Another one waits in {channel}; this one is archived"),
+        (Kind::Session, _) => {
+            format!("Another one already waits in {channel}, so this one is archived")
+        }
     });
     if let Some(superseded) = superseded {
-        screen.line(format!("It takes the place of {superseded}, which is archived"));
+        screen.line(format!("It replaces {superseded}, which is archived"));
     }
     screen.line(format!("<HANDOFF_ID>{id}</HANDOFF_ID>"));
     screen.line(format!(

@@ -14,13 +14,13 @@ use crate::core::text::for_terminal;
 /// Write handoffs for other tools
 #[derive(Debug, ClapArgs)]
 pub(super) struct ExportArgs {
-    /// Which [default: the one that waits for the next session]
+    /// The handoffs [default: the one that waits for the next session]
     #[arg(value_parser = TypedId::parse)]
     id: Option<TypedId>,
-    /// Write it here instead of to standard output
+    /// Write it to this file instead of standard output
     #[arg(long, value_name = "FILE")]
     to: Option<PathBuf>,
-    /// Write it where Amplifier looks, in its form
+    /// Write it to Amplifier's sessions, in Amplifier's format; Amplifier does not give it to a session
     #[arg(long, conflicts_with = "to")]
     amplifier: bool,
 }

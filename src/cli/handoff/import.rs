@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::app::handoff::{Handoffs, Imported, ImportedHandoff};
 use crate::cli::outcome::{Failure, NO, Outcome};
+use crate::cli::progress::during;
 use crate::cli::screen::Screen;
 use crate::cli::values::one_of;
 use crate::core::handoff::foreign::{LeftOut, WhyLeftOut};
@@ -22,23 +23,23 @@ const GOAL_CHARS: usize = 60;
 /// So many of those that are left out for one reason are named.
 const NAMED: usize = 3;
 
-/// Take in handoffs of other tools
+/// Import handoffs of other tools
 ///
-/// Files, whoever wrote them, or with --from what waits in the store of a tool for this project. The store stays as it is,
-/// and nothing is taken in twice. What spx has queued becomes tasks; the rest is for the next session, and never takes
-/// the place of something newer.
+/// Imports files of any origin or, with --from, what waits in a tool's store for this project. Never changes the store,
+/// and imports nothing twice. Queued sessions of spx become tasks; the rest is for the next session, and never replaces
+/// something newer.
 #[derive(Debug, ClapArgs)]
 pub(super) struct ImportArgs {
     /// The files
     #[arg(required_unless_present_any = ["from", "amplifier"])]
     files: Vec<PathBuf>,
-    /// What this tool has left for the project
+    /// Import what this tool has left for the project
     #[arg(long, value_name = "TOOL", value_parser = one_of(store), conflicts_with = "files")]
     from: Option<Tool>,
     /// The same as --from amplifier
     #[arg(long, conflicts_with_all = ["files", "from"], hide = true)]
     amplifier: bool,
-    /// Say what would be taken in, and take in nothing
+    /// Print what would be imported, and import nothing
     #[arg(long)]
     dry_run: bool,
     /// Print JSON
@@ -50,19 +51,19 @@ pub(super) struct ImportArgs {
 fn store(tool: Tool) -> &'static str {
     match tool {
         Tool::Spx => "The sessions in .spx/sessions/todo of the repository",
-        Tool::ClaudeAutoHandoff => "What ~/.claude/handoff/*.manifest.json says is active",
+        Tool::ClaudeAutoHandoff => "Active handoffs of ~/.claude/handoff/*.manifest.json",
         Tool::Amplifier => {
-            "Its sessions' handoffs below $AMPLIFIER_PROJECTS_DIR, $AMPLIFIER_HOME/projects or ~/.amplifier/projects"
+            "Handoffs of its sessions below $AMPLIFIER_PROJECTS_DIR, $AMPLIFIER_HOME/projects or ~/.amplifier/projects"
         }
     }
 }
 
 pub(super) fn run(handoffs: &mut Handoffs, args: &ImportArgs, screen: &mut Screen) -> Outcome {
     let from = args.from.or(args.amplifier.then_some(Tool::Amplifier));
-    let imported = match from {
-        Some(tool) => handoffs.import_from(tool, args.dry_run)?,
-        None => handoffs.import_files(&args.files, args.dry_run)?,
-    };
+    let imported = during("Importing", |_| match from {
+        Some(tool) => handoffs.import_from(tool, args.dry_run),
+        None => handoffs.import_files(&args.files, args.dry_run),
+    })?;
     if args.json {
         screen.json(&json!({
             "imported": imported.handoffs,
@@ -116,7 +117,7 @@ fn what(one: &ImportedHandoff) -> String {
     match (one.kind, &one.status) {
         (Kind::Task, _) => format!("task, {}", one.priority),
         (Kind::Session, Status::Active) => "for the next session".to_owned(),
-        (Kind::Session, Status::Cleared) => "archived, a newer waits".to_owned(),
+        (Kind::Session, Status::Cleared) => "archived, a newer one waits".to_owned(),
         (Kind::Session, status) => status.to_string(),
     }
 }
@@ -126,8 +127,8 @@ fn left_out(why: WhyLeftOut, all: &[&LeftOut]) -> String {
     let reason = match why {
         WhyLeftOut::Doing => "a session works on it (doing)",
         WhyLeftOut::Archived => "archived",
-        WhyLeftOut::Consumed => "a session was given it (consumed)",
-        WhyLeftOut::Expired => "too old to be given (expired)",
+        WhyLeftOut::Consumed => "a session already got it (consumed)",
+        WhyLeftOut::Expired => "expired",
         WhyLeftOut::OtherProject => "another project's",
     };
     let names: Vec<String> =
@@ -136,5 +137,5 @@ fn left_out(why: WhyLeftOut, all: &[&LeftOut]) -> String {
         n if n > NAMED => format!(", … ({n} in all)"),
         _ => String::new(),
     };
-    format!("left out, {reason}: {}{more}", names.join(", "))
+    format!("skipped, {reason}: {}{more}", names.join(", "))
 }

@@ -3,15 +3,15 @@
 use std::path::Path;
 
 use clap::Args as ClapArgs;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use crate::app::handoff::{Handoffs, ProjectHandoffs};
+use crate::app::handoff::{Handoffs, Listed, ProjectHandoffs, masked};
+use crate::app::rotation::RotationView;
 use crate::cli::handoff::{each, meant, named_or_default};
 use crate::cli::outcome::{Failure, Outcome, USAGE};
 use crate::cli::screen::Screen;
 use crate::cli::values::from_one;
-use crate::core::handoff::document;
-use crate::core::handoff::record::{FIELDS, HandoffRecord, LogLine};
+use crate::core::handoff::record::{FIELDS, HandoffRecord};
 use crate::core::handoff::section::shorten;
 use crate::core::handoff::{Kind, Status, TypedId};
 use crate::core::secrets;
@@ -25,16 +25,16 @@ const GOAL_CHARS: usize = 60;
 /// And so much of a session's id, which is as long as its host likes.
 const SESSION_CHARS: usize = 40;
 
-/// List what is claimed and what waits
+/// List waiting and claimed handoffs
 #[derive(Debug, ClapArgs)]
 pub(super) struct ListArgs {
-    /// Also what is done with
+    /// Also list finished handoffs
     #[arg(long)]
     all: bool,
-    /// What waits or is claimed in all projects, with their folders
+    /// List waiting and claimed handoffs of all projects, with their folders
     #[arg(long, conflicts_with_all = ["all", "fields"])]
     everywhere: bool,
-    /// Only these fields, in this order, like id,status,goal
+    /// Print only these fields, in this order, like id,status,goal
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     fields: Vec<String>,
     /// Print JSON
@@ -45,23 +45,25 @@ pub(super) struct ListArgs {
 pub(super) fn list(handoffs: &Handoffs, args: &ListArgs, screen: &mut Screen) -> Outcome {
     let known = FIELDS.map(|(name, _)| name);
     if let Some(unknown) = args.fields.iter().find(|name| !known.contains(&name.as_str())) {
-        let message = format!("{unknown:?} is no field; there are {}", known.join(", "));
+        let message = format!("unknown field {unknown:?}; the fields are {}", known.join(", "));
         return Err(Failure { code: USAGE, message });
     }
     if args.everywhere {
         return list_everywhere(handoffs, args.json, screen);
     }
+    if args.json && args.fields.is_empty() {
+        let listed = if args.all { Listed::All } else { Listed::Open };
+        screen.json(&handoffs.list_json(listed)?);
+        return Ok(());
+    }
     let records = handoffs.list(args.all)?;
     if !args.fields.is_empty() {
         print_fields(&records, &args.fields, args.json, screen);
-    } else if args.json {
-        let flat: Vec<_> = records.iter().map(masked).collect();
-        screen.json(&json!({ "channel": handoffs.channel, "handoffs": flat }));
     } else {
         let channel = for_terminal::one_line(&handoffs.channel);
         if records.is_empty() {
             screen.line(format!(
-                "Nothing waits in {channel}. `kgctx handoff create` leaves something."
+                "Nothing waits in {channel}. `kgctx handoff create` leaves a handoff."
             ));
         }
         print_table(&records, screen);
@@ -74,7 +76,7 @@ pub(super) fn list(handoffs: &Handoffs, args: &ListArgs, screen: &mut Screen) ->
 fn say_what_to_do(handoffs: &Handoffs, records: &[HandoffRecord], screen: &mut Screen) -> Outcome {
     if records.iter().any(|record| record.is_abandoned) {
         screen.line(
-            "A session that claims one of these is over; `kgctx handoff release ID` takes it back.",
+            "A session that claims one of these has ended; `kgctx handoff release ID` takes it back.",
         );
     }
     let waits =
@@ -85,7 +87,7 @@ fn say_what_to_do(handoffs: &Handoffs, records: &[HandoffRecord], screen: &mut S
         let to = changed_by.map(|session| format!(" to {}", short(&session, SESSION_CHARS)));
         let (to, ago) = (to.unwrap_or_default(), changed.ago(crate::app::handoff::now()));
         screen.line(format!(
-            "{id} was given{to} ({ago}); `kgctx handoff release {id}` lets another session have it."
+            "{id} was delivered{to} ({ago}); `kgctx handoff release {id}` makes it wait for another session."
         ));
     }
     if records.is_empty() {
@@ -94,7 +96,7 @@ fn say_what_to_do(handoffs: &Handoffs, records: &[HandoffRecord], screen: &mut S
         let n_gone = gone.map(|project| project.records.len()).sum();
         if n_gone > 0 {
             screen.line(format!(
-                "In folders that are gone there is more ({}): `kgctx handoff list --everywhere`",
+                "There are more in folders that no longer exist ({}): `kgctx handoff list --everywhere`",
                 counted(n_gone, "handoff")
             ));
         }
@@ -104,13 +106,11 @@ fn say_what_to_do(handoffs: &Handoffs, records: &[HandoffRecord], screen: &mut S
 
 /// Lists the open handoffs of all projects.
 fn list_everywhere(handoffs: &Handoffs, is_json: bool, screen: &mut Screen) -> Outcome {
-    let projects = handoffs.everywhere()?;
     if is_json {
-        let flat = projects.iter().flat_map(|project| project.records.iter().map(elsewhere));
-        let flat: Vec<_> = flat.collect();
-        screen.json(&json!({ "channel": handoffs.channel, "handoffs": flat }));
+        screen.json(&handoffs.list_json(Listed::Everywhere)?);
         return Ok(());
     }
+    let projects = handoffs.everywhere()?;
     if projects.is_empty() {
         screen.line("Nothing waits in any project.");
     }
@@ -144,29 +144,6 @@ fn way_to_adopt(folder: &str) -> String {
         return format!("`kgctx handoff adopt --from {folder}` takes all of them over");
     }
     "`kgctx handoff adopt ID` takes one over".to_owned()
-}
-
-/// A record as JSON with the folder in which it was left.
-fn elsewhere(record: &HandoffRecord) -> Map<String, Value> {
-    let mut flat = masked(record);
-    if let Some(folder) = &record.working_dir {
-        flat.insert("working_dir".to_owned(), json!(secrets::mask(folder)));
-    }
-    flat
-}
-
-/// A record as JSON, without secrets: agents read it.
-fn masked(record: &HandoffRecord) -> Map<String, Value> {
-    let mut flat = record.to_json();
-    // What people and hosts have written; the rest is ours. A list may be long.
-    for name in
-        ["goal", "reason", "session_id", "source_id", "claimed_by_session", "consumed_by_session"]
-    {
-        if let Some(Value::String(text)) = flat.get_mut(name) {
-            secrets::mask_in(text);
-        }
-    }
-    flat
 }
 
 /// Only some fields, in the order in which they were asked for.
@@ -239,7 +216,7 @@ fn remark(record: &HandoffRecord, now: Timestamp) -> String {
         Status::Active => format!("{gap}({})", record.created.ago(now)),
         Status::Cleared => format!("{gap}({} {ago})", reason.as_deref().unwrap_or("cleared")),
         Status::Claimed if record.is_abandoned => {
-            format!("{gap}(claimed {ago}{whom}, which is over)")
+            format!("{gap}(claimed {ago}{whom}, which has ended)")
         }
         status => format!("{gap}({status} {ago}{whom})"),
     }
@@ -248,7 +225,7 @@ fn remark(record: &HandoffRecord, now: Timestamp) -> String {
 /// Show handoffs without taking them, with secrets masked
 #[derive(Debug, ClapArgs)]
 pub(super) struct ShowArgs {
-    /// Which [default: the one that waits for the next session]
+    /// The handoffs [default: the one that waits for the next session]
     #[arg(value_parser = TypedId::parse)]
     ids: Vec<TypedId>,
     /// Print JSON
@@ -262,13 +239,7 @@ pub(super) fn show(handoffs: &Handoffs, args: &ShowArgs, screen: &mut Screen) ->
         let record = handoffs.find(id.as_ref())?;
         let text = handoffs.text(&record)?;
         if args.json {
-            let read = handoffs.document(&record)?;
-            let mut shown = record.to_json();
-            shown.insert("working_dir".to_owned(), json!(record.working_dir));
-            shown.insert("path".to_owned(), json!(handoffs.path(&record).to_string_lossy()));
-            shown.insert("document".to_owned(), document::to_json(&read.document.head));
-            shown.insert("body".to_owned(), json!(read.document.body));
-            screen.json(&secrets::mask_json(Value::Object(shown)));
+            screen.json(&handoffs.show_json(&record)?);
         } else {
             let text = secrets::mask(&text);
             screen.foreign(&text);
@@ -280,32 +251,35 @@ pub(super) fn show(handoffs: &Handoffs, args: &ShowArgs, screen: &mut Screen) ->
     })
 }
 
-/// Tell what became of handoffs, the newest step first
+/// Show what happened to handoffs, newest step first
 #[derive(Debug, ClapArgs)]
 pub(super) struct LogArgs {
-    /// Of which [default: of all]
+    /// The handoffs [default: all]
     #[arg(value_parser = TypedId::parse)]
     id: Option<TypedId>,
-    /// How many steps at most
+    /// Show the sessions that followed each other by `kgctx handoff rotate`, up to this handoff or session
+    #[arg(long, conflicts_with = "limit")]
+    chain: bool,
+    /// The maximum number of steps
     #[arg(long, default_value_t = 30, value_parser = from_one)]
     limit: usize,
-    /// Print JSON, a line for each step
+    /// Print JSON, one line per step
     #[arg(long)]
     json: bool,
 }
 
 pub(super) fn log(handoffs: &Handoffs, args: &LogArgs, screen: &mut Screen) -> Outcome {
     let id = meant(handoffs, args.id.as_ref())?;
-    let events = handoffs.log(id.as_ref(), args.limit)?;
+    if args.chain {
+        return print_chain(&handoffs.chain(id.as_ref())?, args.json, screen);
+    }
+    let events = handoffs.masked_log(id.as_ref(), args.limit)?;
     if events.is_empty() && !args.json {
         let channel = for_terminal::one_line(&handoffs.channel);
         screen.line(format!("Nothing has happened in {channel} yet."));
     }
     let width = events.iter().map(|event| event.id.len()).max().unwrap_or_default();
     for event in events {
-        let session = event.session.as_deref().map(|session| secrets::mask(session).into_owned());
-        let reason = event.reason.as_deref().map(|reason| secrets::mask(reason).into_owned());
-        let event = LogLine { session, reason, ..event };
         if args.json {
             screen.json(&event);
             continue;
@@ -322,6 +296,19 @@ pub(super) fn log(handoffs: &Handoffs, args: &LogArgs, screen: &mut Screen) -> O
             for_terminal::one_line(&event.id),
             screen.paint(Style::Faint, for_terminal::one_line(&remark))
         ));
+    }
+    Ok(())
+}
+
+fn print_chain(chain: &[RotationView], is_json: bool, screen: &mut Screen) -> Outcome {
+    if chain.is_empty() && !is_json {
+        screen.line("No session has continued in a fresh context yet.");
+    }
+    for rotation in chain {
+        match is_json {
+            true => screen.json(&rotation.to_json()),
+            false => screen.line(for_terminal::one_line(&secrets::mask(&rotation.line()))),
+        }
     }
     Ok(())
 }

@@ -10,17 +10,17 @@ use crate::cli::screen::Screen;
 use crate::core::handoff::TypedId;
 use crate::core::text::for_terminal;
 
-/// Take a handoff up: claim it, and print it with the files that it lists
+/// Pick up a handoff: claim it, and print it with the files that it lists
 #[derive(Debug, ClapArgs)]
 #[command(group = ArgGroup::new("which").required(true))]
 pub(super) struct PickupArgs {
-    /// Which
+    /// The handoff
     #[arg(value_parser = TypedId::parse, group = "which")]
     id: Option<TypedId>,
-    /// The most urgent task, and of those the oldest
+    /// Pick up the most urgent task, the oldest first
     #[arg(long, group = "which")]
     auto: bool,
-    /// Leave the listed files alone
+    /// Do not print the listed files
     #[arg(long)]
     no_inject: bool,
     /// Print JSON

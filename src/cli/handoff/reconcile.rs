@@ -14,16 +14,16 @@ use crate::core::text::for_terminal::{self, Style};
 use crate::core::text::number::counted;
 use crate::workspace::Request;
 
-/// Compare what handoffs say with what is there
+/// Compare handoffs with the repository and the stored documents
 ///
-/// With an id: whether its git_ref, specs and files are there. Without: whether the documents are what the state says.
+/// With an id, checks that its git_ref, specs and files exist. Without one, checks that the documents match the state.
 /// Changes nothing without --repair.
 #[derive(Debug, ClapArgs)]
 pub(super) struct ReconcileArgs {
-    /// Which [default: all]
+    /// The handoffs [default: all]
     #[arg(value_parser = TypedId::parse)]
     id: Option<TypedId>,
-    /// Take in documents that the state has lost; set a damaged state aside, and make a new one from the documents
+    /// Register documents that the state has lost; move a damaged state aside and make a new one from the documents
     #[arg(long, conflicts_with = "id")]
     repair: bool,
     /// Print JSON
@@ -72,14 +72,14 @@ fn report(
         }));
     } else {
         findings.iter().for_each(|finding| print_finding(finding, screen));
-        adopted.iter().take(n_new).for_each(|id| screen.line(format!("taken in  {id}")));
+        adopted.iter().take(n_new).for_each(|id| screen.line(format!("registered  {id}")));
         if args.id.is_none() && n_wrong == 0 {
-            let are = if n_right == 1 { "is as it should be" } else { "are as they should be" };
+            let are = if n_right == 1 { "is correct" } else { "are correct" };
             screen.line(format!("{} {are}", counted(n_right, "handoff")));
         }
     }
     if n_wrong > 0 {
-        let message = format!("{} not as the handoff says", counted(n_wrong, "thing"));
+        let message = format!("found {}", counted(n_wrong, "problem"));
         return Err(Failure { code: NO, message });
     }
     Ok(())
@@ -89,13 +89,13 @@ fn report(
 fn print_repaired(repaired: &RepairedState, screen: &mut Screen) {
     let RepairedState { cause, aside, adopted, has_installations, .. } = repaired;
     screen.complain(&format!("kgctx: {}\n", for_terminal::one_line(cause)));
-    adopted.iter().for_each(|id| screen.line(format!("taken in  {id}")));
+    adopted.iter().for_each(|id| screen.line(format!("registered  {id}")));
     let aside = for_terminal::one_line(&aside.to_string_lossy());
-    screen.line(format!("set aside  {aside}"));
+    screen.line(format!("moved aside  {aside}"));
     let installed = if *has_installations { "" } else { ", which folders `install` made" };
     screen.line(format!(
-        "The documents do not tell who had claimed what, what sessions were given, nor the log{installed}: that begins \
-         anew, and a handoff may be given once more."
+        "The documents do not record claims, deliveries or the log{installed}. These start fresh, and a handoff may \
+        be delivered once more."
     ));
 }
 

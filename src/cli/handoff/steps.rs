@@ -11,10 +11,10 @@ use crate::core::handoff::{HandoffId, Status, TypedId};
 use crate::core::text::for_terminal;
 use crate::core::text::number::counted;
 
-/// Let another session have a handoff: one that was picked up, or that a session was given
+/// Make a handoff wait again, after it was picked up or given to a session
 #[derive(Debug, ClapArgs)]
 pub(super) struct ReleaseArgs {
-    /// Which [default: what this session picked up last]
+    /// The handoffs [default: what this session picked up last]
     #[arg(value_parser = TypedId::parse)]
     ids: Vec<TypedId>,
     /// Print JSON
@@ -28,17 +28,17 @@ pub(super) fn release(handoffs: &mut Handoffs, args: &ReleaseArgs, screen: &mut 
         let (id, status) = handoffs.release(id.as_ref())?;
         let words = match status {
             Status::Active => "waits again",
-            _ => "is archived: another one has taken its place",
+            _ => "is archived, because another one waits",
         };
         report(&id, "released", words, args.json, screen);
         Ok(())
     })
 }
 
-/// Put handoffs away: they are done with
+/// Archive finished handoffs
 #[derive(Debug, ClapArgs)]
 pub(super) struct ArchiveArgs {
-    /// Which
+    /// The handoffs
     #[arg(value_parser = TypedId::parse, required = true)]
     ids: Vec<TypedId>,
     /// Print JSON
@@ -62,7 +62,7 @@ fn report(id: &HandoffId, done: &str, words: &str, is_json: bool, screen: &mut S
     }
 }
 
-/// Put away what waits for the next session
+/// Archive the handoff that waits for the next session
 #[derive(Debug, ClapArgs)]
 pub(super) struct ClearArgs {
     /// Print JSON
@@ -84,15 +84,15 @@ pub(super) fn clear(handoffs: &mut Handoffs, args: &ClearArgs, screen: &mut Scre
     Ok(())
 }
 
-/// Remove the oldest of what is done with
+/// Remove the oldest finished handoffs
 ///
-/// What waits or is claimed stays. What was done with more than 7 days ago goes by itself.
+/// Keeps waiting and claimed handoffs. kgctx removes finished ones by itself after 7 days.
 #[derive(Debug, ClapArgs)]
 pub(super) struct PruneArgs {
-    /// How many to keep
+    /// The number of finished handoffs to keep
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     keep: u32,
-    /// Say what would be removed, and remove nothing
+    /// Print what would be removed, and remove nothing
     #[arg(long)]
     dry_run: bool,
     /// Print JSON
@@ -114,7 +114,7 @@ pub(super) fn prune(handoffs: &mut Handoffs, args: &PruneArgs, screen: &mut Scre
     }
     let n_removed = counted(ids.len(), "handoff");
     screen.line(format!(
-        "{verb} {n_removed}; {kept} {n_kept} archived, and all that waits or is claimed"
+        "{verb} {n_removed}; {kept} {n_kept} archived, and all waiting and claimed handoffs"
     ));
     Ok(())
 }

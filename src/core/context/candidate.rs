@@ -83,8 +83,11 @@ pub enum Line {
     },
     /// A note with a quote from it.
     Quoted {
-        /// The address, and the title if it says more.
+        /// The address.
         name: String,
+        /// Empty if it says no more than the address.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        title: String,
         /// Can be shortened; empty for a note without words.
         quote: String,
         /// A longer quote, if there is room left at the end.
@@ -97,4 +100,9 @@ pub enum Line {
         /// The neighbours, strongest first; never empty.
         to: Vec<Link>,
     },
+}
+
+/// The address of a quoted note and, if it says more, its title.
+pub fn quoted_name(name: &str, title: &str) -> String {
+    if title.is_empty() { name.to_owned() } else { format!("{name} {title}") }
 }

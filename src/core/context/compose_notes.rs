@@ -81,7 +81,7 @@ fn threads_line(
         .collect();
     for n in (1..=told.len()).rev() {
         let (name, quote) = (OPEN_THREADS.to_owned(), told[..n].join("; "));
-        let line = Line::Quoted { name, quote, more: String::new() };
+        let line = Line::Quoted { name, title: String::new(), quote, more: String::new() };
         if tokens::count(encoding, &Forms::of(&line).whole()) <= room {
             let candidate = Candidate { part: Part::Notes, line, signals: Vec::new() };
             return (Some(candidate), &threads[..n]);
@@ -141,12 +141,12 @@ fn note_line(ranked: &RankedNote, words: Option<usize>, found: &Found) -> Candid
     let whole = passage.whole();
     let more = Some(without_title(&whole, &note.title)).filter(|more| more.len() > quote.len());
     let more = for_model::one_line(more.unwrap_or_default());
-    let uri = for_model::one_line(&note.uri);
-    let title = shown_title(&note.title);
-    let name = if adds_to(&uri, &title) { format!("{uri} {title}") } else { uri };
+    let name = for_model::one_line(&note.uri);
+    let title = Some(shown_title(&note.title)).filter(|title| adds_to(&name, title));
+    let title = title.unwrap_or_default();
     Candidate {
         part: Part::Notes,
-        line: Line::Quoted { name, quote, more },
+        line: Line::Quoted { name, title, quote, more },
         signals: note_signals(found, note),
     }
 }
@@ -158,15 +158,15 @@ fn without_title<'a>(quote: &'a str, title: &str) -> &'a str {
 }
 
 /// Whether a title says more than the address: some word of it is not in there.
-fn adds_to(uri: &str, title: &str) -> bool {
-    let words = |text: &str| -> Vec<String> {
-        text.split(|c: char| !c.is_alphanumeric())
-            .filter(|word| !word.is_empty())
-            .map(str::to_lowercase)
-            .collect()
+fn adds_to<'a>(uri: &'a str, title: &'a str) -> bool {
+    let words =
+        |text: &'a str| text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let is_same = |a: &str, b: &str| {
+        a.eq_ignore_ascii_case(b)
+            || !(a.is_ascii() && b.is_ascii()) && a.to_lowercase() == b.to_lowercase()
     };
-    let of_uri = words(uri);
-    words(title).iter().any(|word| !of_uri.contains(word))
+    let of_uri: Vec<&str> = words(uri).collect();
+    words(title).any(|word| !of_uri.iter().any(|of_uri| is_same(of_uri, word)))
 }
 
 #[cfg(test)]

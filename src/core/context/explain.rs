@@ -59,11 +59,11 @@ pub fn reason(candidate: &Candidate, uncommitted: Option<&UncommittedRecord>) ->
     match (candidate.part, &candidate.line) {
         (Part::Recent, _) => match candidate.signals.first() {
             Some(Signal::Recent { place: 1 }) => "changed last".to_owned(),
-            Some(Signal::Recent { place }) => format!("changed lately, number {place}"),
+            Some(Signal::Recent { place }) => format!("changed recently, number {place}"),
             _ => String::new(),
         },
         (Part::Notes, _) if candidate.signals.is_empty() => {
-            "sessions of maenifold's about the project that go on".to_owned()
+            "active maenifold sessions about the project".to_owned()
         }
         (Part::Notes, _) => relevance(&candidate.signals, uncommitted),
         (_, Line::Connected { concept, to }) => {
@@ -95,9 +95,9 @@ fn relevance(signals: &[Signal], record: Option<&UncommittedRecord>) -> String {
                         counted(*age, "session")
                     )),
                 };
-                let linked = linked.then(|| "linked with notes that changed".to_owned());
-                let prompted = prompted.then(|| "the prompt speaks of it".to_owned());
-                let branch = branch.then(|| "has words of the branch".to_owned());
+                let linked = linked.then(|| "linked to notes that changed".to_owned());
+                let prompted = prompted.then(|| "matches the prompt".to_owned());
+                let branch = branch.then(|| "has words of the branch's name".to_owned());
                 let file = uncommitted.and_then(|file| record?.files.get(file));
                 let names = file.map(|file| format!("names {file}, which has uncommitted changes"));
                 let first = prompted.into_iter().chain(branch).chain(names);

@@ -120,15 +120,23 @@ pub enum Signal {
         /// The number of sessions since its last change.
         age: usize,
         /// Whether links from notes that changed lead to it.
+        #[serde(default, skip_serializing_if = "is_false")]
         linked: bool,
         /// Whether the session's prompt speaks of it.
+        #[serde(default, skip_serializing_if = "is_false")]
         prompted: bool,
         /// Whether it has words of the branch's name.
+        #[serde(default, skip_serializing_if = "is_false")]
         branch: bool,
         /// The place of the uncommitted file that it names, if that raised it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         uncommitted: Option<usize>,
     },
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+pub(super) fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// A concept that at least one found note mentions.

@@ -95,3 +95,23 @@ const SUPPLEMENT_OPENING: &str = "## Notes for this prompt\n\n\
 
 const SEED_FOOTER: &str = "---\n\
     *Use `kgctx search <words or memory:// address>` to find notes, or `kgctx context <concept>` to go deeper into the graph.*\n";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::tokens;
+    use crate::core::tokens::encoding::Encoding;
+
+    #[test]
+    fn the_frame_leaves_the_tokens_to_the_notes() {
+        for moment in [Moment::Start, Moment::Prompt] {
+            let opening = opening(Ranking::Notes, &moment, Some("a-project-with-a-long-name"));
+            let fence = fence_opening(SHORTEST_FENCE) + &fence_closing(SHORTEST_FENCE);
+            let frame = opening + &fence + footer(Ranking::Notes, &moment);
+            for encoding in [Encoding::O200kBase, Encoding::Cl100kBase] {
+                let n_tokens = tokens::count(encoding, &frame);
+                assert!(n_tokens <= 60, "{n_tokens} tokens: {frame}");
+            }
+        }
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 
-use crate::core::context::candidate::Line;
+use crate::core::context::candidate::{Line, quoted_name};
 
 /// A shorter piece of a description carries no information.
 const LEAST_CHARS: usize = 20;
@@ -76,7 +76,8 @@ impl<'a> Forms<'a> {
                     Some(None) => self.whole(),
                 }
             }
-            Line::Quoted { name, quote, more } => {
+            Line::Quoted { name, title, quote, more } => {
+                let name = quoted_name(name, title);
                 let (of_more, of_quote) = self.cuts();
                 match extent.checked_sub(of_quote.len()) {
                     None => format!("- {name}: {}…\n", &quote[..of_quote[extent]]),
@@ -106,8 +107,14 @@ impl<'a> Forms<'a> {
                 let description = Some(description.as_str()).filter(|text| !text.is_empty());
                 self.described(name, description, "")
             }
-            Line::Quoted { name, quote, .. } if quote.is_empty() => format!("- {name}\n"),
-            Line::Quoted { name, quote, .. } => format!("- {name}: {quote}\n"),
+            Line::Quoted { name, title, quote, .. } => {
+                let name = quoted_name(name, title);
+                if quote.is_empty() {
+                    format!("- {name}\n")
+                } else {
+                    format!("- {name}: {quote}\n")
+                }
+            }
             Line::Connected { .. } => self.text(self.most()),
         }
     }

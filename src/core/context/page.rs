@@ -29,7 +29,7 @@ pub fn page(explanation: &Explanation) -> String {
     let mut sections = vec![
         section("room", "", "Where the tokens went", &bar::bar(receipt)),
         section("net", "", "The graph", &network(&graph)),
-        section("lines", "", "What the session is given", &tables::lines(explanation)),
+        section("lines", "", "What the session gets", &tables::lines(explanation)),
         section("out", "", "What was left out", &tables::near_misses(&explanation.near_misses)),
         section("stages", "", "How long it took", &tables::stages(&receipt.stages)),
     ];
@@ -49,8 +49,7 @@ pub fn page(explanation: &Explanation) -> String {
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <title>Context for {}, session {}</title>\n<style>\n{STYLE}{}</style>\n</head>\n<body>\n\
          {}<main>\n{}</main>\n\
-         <footer><p>Written by kgctx {}. This page holds text of the notes that it is about; it loads nothing and \
-         sends nothing.</p></footer>\n</body>\n</html>\n",
+         <footer><p>Written by kgctx {}. This page contains text of your notes; it loads nothing and sends nothing.</p></footer>\n</body>\n</html>\n",
         escape(project(receipt)),
         escape(&receipt.session),
         drawing::highlighting(&graph),
@@ -97,7 +96,7 @@ fn header(explanation: &Explanation) -> String {
          <h1>Context for <bdi>{}</bdi></h1>\n\
          <p class=\"amount\"><strong>{}</strong> of {} tokens ({}) <span class=\"soft\">in {}; {} left out</span></p>\n\
          <dl class=\"facts\">\n{facts}</dl>\n</header>\n",
-        if receipt.delivered { "delivered" } else { "not delivered" },
+        if receipt.delivered { "delivered" } else { "no delivery recorded" },
         escape(project(receipt)),
         thousands(receipt.used.tokens),
         thousands(receipt.budget.tokens),
@@ -119,7 +118,7 @@ fn network(graph: &Graph) -> String {
         keys(graph)
     );
     if graph.edges.is_empty() {
-        return format!("<p>No line of the context tells of a connection.</p>\n{figure}");
+        return format!("<p>No line of the context shows a connection.</p>\n{figure}");
     }
     format!(
         "{figure}<details>\n<summary>The {} as a table</summary>\n{}</details>\n",
@@ -133,7 +132,7 @@ fn keys(graph: &Graph) -> String {
     let has = |standing| graph.nodes.iter().any(|node| node.standing == standing);
     [
         (has(Standing::Expanded), "expanded", "expanded: its neighbours are listed"),
-        (has(Standing::Chosen), "chosen", "chosen: has a line of its own"),
+        (has(Standing::Chosen), "chosen", "chosen: has its own line"),
         (has(Standing::Neighbour), "neighbour", "neighbour"),
         (!graph.edges.is_empty(), "line", "the thicker, the more notes name both"),
     ]

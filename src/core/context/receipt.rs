@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::core::context::budget::{Budget, Size};
 use crate::core::context::candidate::{Candidate, Part};
-use crate::core::context::found::Signal;
+use crate::core::context::found::{Signal, is_false};
 use crate::core::context::rank::Ranking;
 use crate::core::context::uncommitted::UncommittedRecord;
 use crate::core::handoff::{Handoff, HandoffSection};
@@ -63,7 +63,8 @@ pub struct Receipt {
     pub sha256: String,
     /// The size of each part; they add up to `used`.
     pub parts: Vec<PartUse>,
-    /// The found notes, to which the candidates' signals refer.
+    /// The notes that a search or the last day brought, to which the candidates' signals refer. A signal of relevance
+    /// refers to the entry of its note.
     pub found: Vec<FoundRef>,
     /// All candidates, shown or omitted, in the order in which they got room.
     pub entries: Vec<Entry>,
@@ -103,11 +104,6 @@ impl Receipt {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_zero(tokens: &usize) -> bool {
     *tokens == 0
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_false(value: &bool) -> bool {
-    !value
 }
 
 /// The size of one part of a context.

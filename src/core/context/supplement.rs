@@ -6,9 +6,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::core::context::candidate::Part;
+use crate::core::context::candidate::Line;
 use crate::core::context::rank::Ranking;
-use crate::core::context::receipt::Receipt;
+use crate::core::context::receipt::{Entry, Receipt};
 use crate::core::session::Moment;
 use crate::core::text::for_model;
 
@@ -41,14 +41,14 @@ impl Given {
     }
 }
 
-/// The addresses of the shown notes. An entry and its note share a signal.
+/// The addresses of the shown notes.
 fn shown(receipt: &Receipt) -> BTreeSet<String> {
-    let entries = receipt.entries.iter();
-    let notes =
-        entries.filter(|entry| entry.candidate.part == Part::Notes && entry.shown.is_some());
-    let signals: Vec<_> = notes.flat_map(|entry| &entry.candidate.signals).collect();
-    let found = receipt.found.iter().filter(|found| signals.contains(&&found.signal));
-    found.map(|found| found.uri.clone()).collect()
+    let shown = receipt.entries.iter().filter(|entry| entry.shown.is_some());
+    let address = |entry: &Entry| match &entry.candidate.line {
+        Line::Quoted { name, .. } => Some(name.clone()),
+        Line::Described { .. } | Line::Connected { .. } => None,
+    };
+    shown.filter_map(address).collect()
 }
 
 #[cfg(test)]
@@ -58,27 +58,23 @@ mod tests {
     use super::*;
 
     fn receipt(changes: Value) -> Receipt {
-        let relevance = |place: usize| {
-            json!({"by": "relevance", "place": place, "sessions": 1, "age": 0, "linked": false,
-                   "prompted": false, "branch": false})
+        let entry = |uri: &str, title: &str, shown: Value| {
+            json!({"part": "notes", "line": {"kind": "quoted", "name": uri, "title": title, "quote": "q"},
+                   "signals": [{"by": "relevance", "place": 1, "sessions": 1, "age": 0}], "shown": shown})
         };
-        let with_uri = |place: usize, uri: &str| {
-            let mut found = relevance(place);
-            found["uri"] = json!(uri);
-            found
-        };
-        let entry = |place: usize, shown: Value| {
-            json!({"part": "notes", "line": {"kind": "quoted", "name": "n", "quote": "q"},
-                   "signals": [relevance(place)], "shown": shown})
-        };
+        let shown = json!({"extent": null, "tokens": 9});
         let mut receipt = json!({
             "session": "s", "moment": "start", "project": "p", "projectKey": "p-1",
             "at": "2026-01-31T12:00:00Z", "delivered": true, "host": "opencode",
             "ranking": "notes", "encoding": "o200k_base",
             "budget": {"tokens": 3_600, "chars": null}, "keptTokens": 400,
             "used": {"tokens": 3_500, "chars": 9_000}, "sha256": "", "parts": [],
-            "found": [with_uri(1, "memory://a"), with_uri(2, "memory://b c")],
-            "entries": [entry(1, json!({"extent": null, "tokens": 9})), entry(2, json!(null))],
+            "found": [],
+            "entries": [
+                entry("memory://a", "b c", shown.clone()),
+                entry("memory://d e", "", shown),
+                entry("memory://b c", "", json!(null)),
+            ],
             "faults": [], "stages": [],
         });
         for (key, value) in changes.as_object().unwrap() {
@@ -91,7 +87,10 @@ mod tests {
     fn what_is_left_and_what_is_shown_follow_from_the_receipt() {
         let given = Given::of(&receipt(json!({}))).unwrap();
         assert_eq!(given.left, 500);
-        assert!(given.shows("memory://a") && !given.shows("memory://b c"));
+        assert!(given.shows("memory://a") && given.shows("memory://d e"));
+        for other in ["memory://b c", "memory://a b c", "memory://d"] {
+            assert!(!given.shows(other), "{other}");
+        }
     }
 
     #[test]

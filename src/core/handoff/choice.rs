@@ -13,6 +13,8 @@ pub enum HandoffRequest {
     Again,
     /// During the session: a handoff that another session left after this time, in milliseconds since 1970.
     Since(i64),
+    /// At the start of a session that goes on with the work of another one: what that wrote for it.
+    Rotated,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -67,6 +69,8 @@ pub trait ChoiceFacts {
     fn superseded(&self) -> Result<Vec<HandoffRecord>, Self::Error>;
     /// The newest session handoff that was not cleared.
     fn newest(&self) -> Result<Option<HandoffRecord>, Self::Error>;
+    /// The handoff of the rotation by which the session began, unless another session has it.
+    fn rotated(&self) -> Result<Option<HandoffRecord>, Self::Error>;
     /// Whether another session of the scope is alive in another process.
     fn has_company(&self) -> Result<bool, Self::Error>;
 }
@@ -87,12 +91,17 @@ pub fn choose<F: ChoiceFacts>(
             HandoffChoice::Again(own)
         });
     }
+    if let HandoffRequest::Rotated = query.request {
+        // It was written a moment ago, whatever the clock says.
+        let own = facts.rotated()?.filter(|own| !query.unusable.contains(&own.id));
+        return Ok(own.map_or(HandoffChoice::Nothing, |own| HandoffChoice::Given(Box::new(own))));
+    }
     let had = facts.last_received()?.filter(|had| !query.unusable.contains(&had.id));
     let since = match (query.request, had) {
         (HandoffRequest::First | HandoffRequest::Again, Some(had)) => {
             return Ok(HandoffChoice::Again(Box::new(had)));
         }
-        (HandoffRequest::Again, None) => return Ok(HandoffChoice::Nothing),
+        (HandoffRequest::Again | HandoffRequest::Rotated, _) => return Ok(HandoffChoice::Nothing),
         (HandoffRequest::First, None) => i64::MIN,
         (HandoffRequest::Since(since), _) => since,
     };

@@ -80,7 +80,7 @@ impl Incoming {
         let tool = tool.or(read.tool).or_else(|| is_named_by_spx().then_some(Tool::Spx));
         // A task without its priority, goal and files is not that task. Whoever mends it can import it again.
         if let (Some(Tool::Spx), true, Some(why)) = (tool, read.is_raw, read.warnings.first()) {
-            return Err(format!("{shown}: {why}; mend it and import it again"));
+            return Err(format!("{shown}: {why}; fix it and import it again"));
         }
         let mut document = read.document;
         let id = document.head.id.clone();

@@ -45,6 +45,8 @@ pub enum HandoffEvent<'a> {
     Delivered { is_held: bool, is_new: bool },
     /// A person or an agent took it explicitly.
     PickedUp,
+    /// Its document is written, and only the next context of its own session is to have it.
+    KeptForRotation,
     /// Another project is about to copy it.
     Adopting,
     /// The claim ended without a delivery.
@@ -165,6 +167,9 @@ pub fn step(
         }
         (HandoffEvent::PickedUp, Status::Active | Status::Expired) => {
             change(Status::Claimed, Some("picked up"))
+        }
+        (HandoffEvent::KeptForRotation, Status::Draft) => {
+            change(Status::Claimed, Some("kept for the rotation of its session"))
         }
         (HandoffEvent::Adopting, Status::Active) => change(Status::Claimed, Some(BEING_ADOPTED)),
         (HandoffEvent::TooOld, Status::Active) => change(Status::Expired, Some("too old")),

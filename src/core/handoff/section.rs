@@ -52,8 +52,8 @@ pub fn prepare(record: &HandoffRecord, document: &Document, files: Vec<ListedFil
     facts.extend(told("Next step", &head.next_step, &NEXT));
     facts.extend(fact("Git ref", line(&head.git_ref)));
     let remark = match record.consume {
-        Consume::Once => format!("*It was delivered to this session and is archived as {id}.*"),
-        Consume::Sticky => format!("*It stays for further sessions as {id}.*"),
+        Consume::Once => format!("*This session received it; it is archived as {id}.*"),
+        Consume::Sticky => format!("*It also goes to later sessions, as {id}.*"),
     };
     let clean = |file: ListedFile| {
         let mut file =
@@ -70,7 +70,7 @@ pub fn prepare(record: &HandoffRecord, document: &Document, files: Vec<ListedFil
 
 /// The remark about a handoff that its own session sees again after a compaction.
 pub fn still_waits(id: &HandoffId) -> String {
-    format!("*This session left it, and it still waits for the next one as {id}.*")
+    format!("*This session left it; it still waits for the next one as {id}.*")
 }
 
 /// The remark about a handoff that is too old. It names the day instead of the age, so that the text stays the same
@@ -82,7 +82,8 @@ pub fn too_old(record: &HandoffRecord) -> HandoffSection {
         _ => "too old",
     };
     HandoffSection::Remark(format!(
-        "[Handoff {id} ({occasion}, written {created}) is {limit} and was not loaded; `kgctx handoff pickup {id}` loads it.]"
+        "[Handoff {id} ({occasion}, written {created}) is {limit} and was not loaded; `kgctx handoff pickup {id}` \
+        loads it.]"
     ))
 }
 
@@ -126,8 +127,8 @@ impl HandoffSection {
 pub fn withheld(record: &HandoffRecord) -> HandoffSection {
     let channel = for_model::one_line(&record.channel);
     HandoffSection::Remark(format!(
-        "=== PARALLEL SESSION (Channel: {channel}) ===\nAnother session is at work in this channel. Handoff {} was left \
-         for it and was not loaded; `kgctx handoff pickup {}` loads it.",
+        "=== PARALLEL SESSION (Channel: {channel}) ===\nAnother session works in this channel. Handoff {} was left \
+        for it and was not loaded; `kgctx handoff pickup {}` loads it.",
         record.id, record.id
     ))
 }
@@ -272,7 +273,7 @@ fn not_shown(path: &str, total: u64) -> String {
 /// Names the omitted sections, and the command that prints the whole handoff.
 fn left_out(id: &str, titles: &[&str]) -> String {
     let named = shorten(&titles.join(", "), MAX_NAMED_CHARS);
-    format!("[Left out for want of room: {named}; `kgctx handoff show {id}` prints all of it]\n")
+    format!("[Left out, no room: {named}; `kgctx handoff show {id}` prints all of it]\n")
 }
 
 /// A section's heading, or its first words.

@@ -17,8 +17,11 @@ const MARKS_OF_COPIES: [&[u8]; 3] = [b".bak.", b".orig.", b".sync-conflict-"];
 /// The length of `.md`.
 const SHORTEST_ENDING: usize = 3;
 const CONFLICTED: &[u8] = b"conflicted copy";
-/// How a pointer to a large file begins.
+/// How the lines of a Git LFS pointer begin that say what it is, and to which content it leads.
 const POINTER: &str = "version https://git-lfs.github.com/spec/";
+const POINTER_TO: &str = "oid sha256:";
+/// Git LFS takes nothing longer for a pointer.
+const LONGEST_POINTER_BYTES: usize = 1_024;
 /// In so many lines at the beginning a file says that it is generated.
 const FIRST_LINES: usize = 5;
 const GENERATED: [&str; 4] = ["@generated", "do not edit", "do not modify", "don't edit"];
@@ -85,10 +88,18 @@ pub fn rejection(text: &str, style: LinkStyle) -> Option<Rejection> {
     is_rejected.then_some(Rejection::Generated)
 }
 
-/// Whether a text stands for one that git keeps elsewhere. It is a note all the same: its name and its history say that
-/// it is worked on.
-pub fn is_pointer(text: &str) -> bool {
-    text.starts_with(POINTER)
+/// What a Git LFS pointer says, in one line; `None` for any other text. A pointer is a note all the same: its name and
+/// its history say that it is worked on.
+pub fn pointer(text: &str) -> Option<String> {
+    if !text.starts_with(POINTER) || text.len() >= LONGEST_POINTER_BYTES {
+        return None;
+    }
+    let mut lines = text.lines();
+    let version = lines.next().and_then(|line| line.strip_prefix(POINTER))?;
+    let content = lines.find_map(|line| line.strip_prefix(POINTER_TO))?;
+    let is_plain =
+        [version, content].iter().all(|part| part.bytes().all(|byte| byte.is_ascii_alphanumeric()));
+    is_plain.then(|| format!("{POINTER}{version} {POINTER_TO}{content}"))
 }
 
 /// Whether a comment at the beginning says that the file is generated. A sentence is not enough: a note may be about
@@ -175,9 +186,13 @@ mod tests {
     }
 
     #[test]
-    fn a_pointer_begins_like_one() {
-        let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n";
-        assert!(is_pointer(pointer));
-        assert!(!is_pointer(&format!("A pointer:\n\n    {pointer}")));
+    fn a_pointer_is_told_by_its_lines() {
+        let text = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n";
+        let says = "version https://git-lfs.github.com/spec/v1 oid sha256:0";
+        assert_eq!(pointer(text).as_deref(), Some(says));
+        assert_eq!(pointer(&text.replace('\n', "\r\n")).as_deref(), Some(says));
+        assert_eq!(pointer(&format!("A pointer:\n\n    {text}")), None);
+        assert_eq!(pointer(&format!("{text}\n{}", "A long note. ".repeat(100))), None);
+        assert_eq!(pointer("version https://git-lfs.github.com/spec/v1 is the oldest."), None);
     }
 }

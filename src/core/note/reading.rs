@@ -1,9 +1,11 @@
 //! A reading: what came of opening one listed file.
 
-use crate::core::note::Note;
+use std::collections::BTreeMap;
+
 use crate::core::note::freshness::FreshUntil;
 use crate::core::note::listing::{ListedFile, Rejection};
 use crate::core::note::reference::{Key, References};
+use crate::core::note::{Note, Remark};
 use crate::core::quote::card::card;
 use crate::core::quote::lines::{BodyLine, body_lines};
 use crate::core::quote::marks;
@@ -76,6 +78,39 @@ pub struct FullText {
     pub labels: String,
     /// The text after the front matter.
     pub body: String,
+}
+
+/// What is said of a Git LFS pointer, before its own words, which name Git LFS.
+const NOT_CHECKED_OUT: &str = "text not checked out";
+
+impl ReadNote {
+    /// What is kept of a Git LFS pointer: its place, its history and what it is. Nothing in it is text of the note, and no
+    /// link leads to text.
+    pub fn into_pointer(self, says: &str) -> ReadNote {
+        let ReadNote { mut note, text, quotes, .. } = self;
+        note.remarks.add(Remark::Pointer);
+        ReadNote {
+            note: Note {
+                excerpt: format!("{NOT_CHECKED_OUT}, a Git LFS pointer"),
+                mentions: BTreeMap::new(),
+                ..note
+            },
+            text: FullText { body: String::new(), ..text },
+            quotes: NoteQuotes {
+                card: format!("{NOT_CHECKED_OUT}: {says}"),
+                beginning: Passage::default(),
+                ..quotes
+            },
+            keys: Vec::new(),
+            references: References::new(),
+            named_files: Vec::new(),
+            ..self
+        }
+    }
+
+    pub fn is_pointer(&self) -> bool {
+        self.note.remarks.has(Remark::Pointer)
+    }
 }
 
 impl NoteQuotes {

@@ -1,6 +1,6 @@
 //! A vault: a folder of markdown notes, and the memory:// addresses of what is in it. Reads no files.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::core::note::not_note::is_note_name;
 use crate::core::note::{NotePath, PathError};
@@ -42,6 +42,13 @@ impl Vault {
     }
 }
 
+/// Whether a vault in the folder `outer` holds the notes of the folder `inner`, too. It leaves out what is hidden.
+pub fn holds(outer: &Path, inner: &Path) -> bool {
+    let is_hidden =
+        |below: &Path| below.iter().any(|part| part.as_encoded_bytes().starts_with(b"."));
+    inner.strip_prefix(outer).is_ok_and(|below| !is_hidden(below))
+}
+
 /// The address of the note at `path` in the vault called `vault_name`: `memory://`, the name if there is one, and the
 /// path without `.md`.
 ///
@@ -59,6 +66,21 @@ mod tests {
 
     fn vault(name: &str) -> Vault {
         Vault::new(name, PathBuf::from("/notes"), LinkStyle::Plain)
+    }
+
+    #[test]
+    fn a_vault_holds_the_folders_in_it_that_are_not_hidden() {
+        for (inner, expect) in [
+            ("/a/b", true),
+            ("/a/b/c/d", true),
+            ("/a", false),
+            ("/a/bc", false),
+            ("/a/b/.kgctx/memory", false),
+            ("/a/b/c/.notes", false),
+        ] {
+            assert_eq!(holds(Path::new("/a/b"), Path::new(inner)), expect, "{inner}");
+        }
+        assert!(holds(Path::new("/.a"), Path::new("/.a/b")));
     }
 
     #[test]

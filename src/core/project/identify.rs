@@ -35,9 +35,7 @@ pub fn project(facts: &FolderFacts, channel: Option<&str>, rules: &[ChannelRule]
                 }
                 Layout::Submodule => format!("the git submodule at {root}"),
                 Layout::Stray => {
-                    format!(
-                        "{root} itself: the git repository that its .git names does not know it"
-                    )
+                    format!("{root} itself: its .git names a git repository that does not know it")
                 }
             };
             // A worktree has its own files, of its own branch. One at the home folder has everything.

@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 
-use crate::core::quote::plain::{Plain, is_heading};
+use crate::core::quote::plain::{Plain, is_heading, is_item};
 use crate::core::text::bytes;
 
 /// Of most notes, about: a list that grows is copied several times.
@@ -44,6 +44,11 @@ impl<'a> BodyLine<'a> {
     /// The line, or the beginning of an endless one.
     pub fn beginning(&self) -> &'a str {
         beginning_of(self.raw)
+    }
+
+    /// Whether it begins an item of a list.
+    pub(super) fn is_item(&self) -> bool {
+        !self.is_code && is_item(self.raw)
     }
 
     pub(super) fn kind(&self) -> LineKind {

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::core::quote::Recognition;
 use crate::core::quote::lines::BodyLine;
 use crate::core::quote::plain::{is_heading, words_of};
+use crate::core::quote::{Recognition, joint};
 
 /// The longest passage of a vault with many notes.
 pub const MOST_WORDS: usize = 120;
@@ -20,6 +20,9 @@ const BESIDE: usize = 2;
 const LEAST_ROOM: usize = 3;
 /// Scripts without blanks have few words.
 const MOST_CHARS_PER_WORD: usize = 14;
+
+/// How a stored piece begins that is an item of a list.
+const ITEM: &str = "- ";
 
 /// Whether the pieces are what matters and no mere beginning, and the pieces, each with the number of its line, most
 /// important first.
@@ -89,12 +92,13 @@ impl Passage {
         let mut quote = String::new();
         let mut next = None;
         for (line, text) in shown {
+            let item = text.strip_prefix(ITEM);
             match next {
-                Some(next) if next == line => quote.push(' '),
+                Some(next) if next == line => quote.push_str(joint(&quote, item.is_some())),
                 Some(_) => quote.push_str(" … "),
                 None => {}
             }
-            quote.push_str(text);
+            quote.push_str(item.unwrap_or(text));
             next = Some(line + 1);
         }
         quote
@@ -176,6 +180,9 @@ impl Collector {
         }
         self.left -= n_words;
         self.left_chars -= text.chars().count();
+        if line.is_item() {
+            text.insert_str(0, ITEM);
+        }
         self.pieces.push((at, text));
         true
     }
@@ -223,6 +230,21 @@ mod tests {
         let body = body();
         let quote = Passage::of(&body_lines(&body), &[3, 20], MOST_WORDS).quote(30);
         assert!(quote.contains(" … "), "{quote}");
+    }
+
+    #[test]
+    fn items_of_a_list_are_set_apart() {
+        let body =
+            "Intro of some words\n- Mend the sail\n- Tar the hull.\n- Oil the ropes\nThe end";
+        let quote =
+            |touched: &[usize]| Passage::of(&body_lines(body), touched, MOST_WORDS).quote(60);
+        let all = "Intro of some words; Mend the sail; Tar the hull. Oil the ropes The end";
+        assert_eq!(quote(&[]), all);
+        assert_eq!(quote(&[1, 2]), all);
+        assert_eq!(
+            Passage(true, vec![(1, "- a".to_owned()), (4, "- b".to_owned())]).quote(9),
+            "a … b"
+        );
     }
 
     #[test]

@@ -96,7 +96,7 @@ fn of_session(yaml: &str, sections: &[Section<'_>]) -> Option<Thinking> {
     let thoughts: Vec<(&str, String)> = sections
         .iter()
         .filter_map(|section| match section.kind {
-            SectionKind::Thought(number) => Some((number, plain(&section.text))),
+            SectionKind::Thought(number) => Some((number, said(&section.text))),
             _ => None,
         })
         .filter(|(_, text)| !text.is_empty())
@@ -185,7 +185,7 @@ fn of_assumption(yaml: &str, sections: &[Section<'_>]) -> Option<Thinking> {
 fn conclusion(sections: &[Section<'_>]) -> Option<String> {
     let conclusions =
         sections.iter().rev().filter(|section| section.kind == SectionKind::Conclusion);
-    conclusions.map(|section| plain(&section.text)).find(|text| !text.is_empty())
+    conclusions.map(|section| said(&section.text)).find(|text| !text.is_empty())
 }
 
 /// What the front matter says of the state; without it, the sections do.
@@ -229,6 +229,16 @@ fn step(text: &str) -> Step {
     let step: Value = serde_json::from_str(text.trim()).unwrap_or_default();
     let field = |name: &str| step[name].as_str().map(plain).unwrap_or_default();
     Step { name: field("name"), task: field("description") }
+}
+
+/// The text of a section as it reads, or as it is written if it has nothing but a heading or code.
+fn said(text: &str) -> String {
+    let told = plain(text);
+    if !told.is_empty() {
+        return told;
+    }
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ").replace("[[", "").replace("]]", "").trim_matches(['#', '`', ' ']).to_owned()
 }
 
 /// The words of a text, in one line. The items of a list stay apart, and a heading at the beginning is left out: the

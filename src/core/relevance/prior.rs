@@ -4,6 +4,8 @@ use crate::core::quote::thinking::Standing;
 
 /// A note of one day, such as a journal page, is rarely needed again.
 const DATED: f64 = -1.0;
+/// A note of nothing but front matter is a record, and no text to work on.
+const EMPTY: f64 = -1.0;
 const SIZE: f64 = 0.15;
 const DEPTH: f64 = -0.25;
 const DEEPEST: usize = 3;
@@ -12,11 +14,15 @@ const THINKING: f64 = DEPTH;
 /// Less than a note that changed ten sessions ago has.
 const DROPPED: f64 = -3.0;
 
-/// The prior of a note in a folder (`""` for the vault's root) with a body of so many characters.
+/// The prior of a note in a folder (`""` for the vault's root) with a body of so many characters, 0 if it has no words.
 pub fn prior(folder: &str, name: &str, body_chars: usize) -> f64 {
     let depth = if folder.is_empty() { 0 } else { folder.split('/').count() };
     let dated = if has_date(name) { DATED } else { 0.0 };
-    dated + SIZE * (1.0 + body_chars as f64 / 1_000.0).ln() + DEPTH * depth.min(DEEPEST) as f64
+    let empty = if body_chars == 0 { EMPTY } else { 0.0 };
+    dated
+        + empty
+        + SIZE * (1.0 + body_chars as f64 / 1_000.0).ln()
+        + DEPTH * depth.min(DEEPEST) as f64
 }
 
 /// The prior of a session, a workflow or an assumption of maenifold's that says so many characters.
@@ -67,6 +73,7 @@ mod tests {
         assert!(prior("", "a.md", 0) > prior("x", "a.md", 0));
         assert_eq!(prior("a/b/c", "a.md", 0), prior("a/b/c/d/e", "a.md", 0));
         assert!(prior("", "a.md", 5_000) > prior("", "a.md", 100));
-        assert!(prior("", "plan.md", 0) > prior("", "2026-01-31.md", 0));
+        assert!(prior("", "plan.md", 9) > prior("", "2026-01-31.md", 9));
+        assert!(prior("x", "short.md", 1) > prior("", "record.md", 0));
     }
 }

@@ -15,12 +15,12 @@ static PASSWORD: [Word; 6] =
 const LAST_PARTS: &[&str] = &["auth", "authorization"];
 const PASSWORD_LAST_PARTS: &[&str] = &["pass", "pw", "pwd", "psk"];
 /// A name that ends so says something about a secret, and not the secret.
-static ABOUT: [&str; 59] = words(
+static ABOUT: [&str; 61] = words(
     "id name type kind url uri endpoint path file dir folder arn hash sha sha1 sha256 md5 checksum \
      digest fingerprint thumbprint version ref count limit length len size ttl expiry expires \
      expiration policy field header prefix suffix class label usage budget provider manager hint \
      reset address contract symbol date time status state scope format regex pattern placeholder \
-     example index",
+     example index claim store",
 );
 /// A name that holds one of these only looks like it.
 const OTHER: &[&str] =

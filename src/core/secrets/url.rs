@@ -2,13 +2,15 @@
 
 use std::ops::Range;
 
-use super::runs::leading;
+use super::runs::{leading, trailing};
 use super::{FoundSecret, value};
 use crate::core::text::words::words;
 
 /// Placeholders for passwords.
 static STAND_INS: [&str; 12] =
     words("password passwd pass pwd pw secret token mypassword pat p x key");
+/// Words in front of these: `userPassword`, `bot_api_key`.
+static OWNERS: [&str; 6] = words("user bot api your my the");
 
 /// Finds the passwords of all addresses.
 pub(super) fn find(text: &[u8], all: &mut Vec<FoundSecret>) {
@@ -35,10 +37,32 @@ fn password(text: &[u8], start: usize, end: usize) -> Option<Range<usize>> {
     let (user, password) = (&text[start..colon], &text[colon + 1..host]);
     let digits = leading(password, usize::MAX, |byte| byte.is_ascii_digit());
     let is_port = digits > 0 && matches!(password.get(digits), Some(b'?' | b'#' | b'&'));
-    let is_default = user.eq_ignore_ascii_case(password)
-        || STAND_INS.iter().any(|word| password.eq_ignore_ascii_case(word.as_bytes()));
+    let is_default = user.eq_ignore_ascii_case(password) || is_stand_in(password);
     let fits = !password.is_empty() && !is_port && !is_default && !value::is_placeholder(password);
     fits.then_some(colon + 1..host)
+}
+
+/// Whether a password is the name of one: `password`, `(password)`, `userPassword`. In `[user[:password]@]host` all of
+/// it is optional.
+fn is_stand_in(password: &[u8]) -> bool {
+    let is_bracket = |byte| b"[](){}".contains(&byte);
+    let name = &password[leading(password, 2, is_bracket)..];
+    let mut name = &name[..name.len() - trailing(name, 2, is_bracket)];
+    let strip = |name: &mut &[u8], word: &str| {
+        let (start, rest) = name.split_at_checked(word.len()).unwrap_or_default();
+        let is_there = start.eq_ignore_ascii_case(word.as_bytes());
+        if is_there {
+            *name = &rest[leading(rest, 1, |byte| b"_-".contains(&byte))..];
+        }
+        is_there
+    };
+    let is_word = |name: &[u8]| STAND_INS.iter().any(|w| name.eq_ignore_ascii_case(w.as_bytes()));
+    while !is_word(name) {
+        if !OWNERS.iter().any(|word| strip(&mut name, word)) {
+            return false;
+        }
+    }
+    true
 }
 
 fn ends_authority(byte: u8) -> bool {

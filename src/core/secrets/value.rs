@@ -39,12 +39,14 @@ pub(super) fn begins_with_word(value: &[u8]) -> bool {
 /// Whether a value is a placeholder: `your-token`, `${TOKEN}`, `xxxx`.
 pub(super) fn is_placeholder(value: &[u8]) -> bool {
     let value = &value[..value.len().min(LOOKED_AT)];
-    let is_named = |byte: &u8| is_letter(*byte) || matches!(byte, b'_' | b'}' | b'%');
+    // `$oidc.clientSecret`.
+    let is_named = |byte: &u8| is_letter(*byte) || matches!(byte, b'_' | b'.' | b'}' | b'%');
     let is_variable = |name: &[u8]| {
         name.iter().all(is_named)
             && name.split(|byte| !is_letter(*byte)).all(|part| part.is_empty() || is_wordy(part))
     };
     let variable = matches!(value, [b'$' | b'{' | b'%', name @ ..] if is_variable(name));
+    let variable = variable || is_bracketed(value);
     let template = TEMPLATES.iter().any(|open| {
         let at = memchr::memmem::find(value, open.as_bytes());
         // `${{ secrets.TOKEN }}`.
@@ -62,13 +64,27 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
     variable || template || repeated || says_so()
 }
 
+/// Whether a value is a name in angle brackets, alone or the first of a list: `<api-key>`, `[<secret>, …]`.
+fn is_bracketed(value: &[u8]) -> bool {
+    let list = leading(value, 2, |byte| b"[(".contains(&byte));
+    let Some(name) = value[list..].strip_prefix(b"<") else { return false };
+    let length = leading(name, 64, |byte| is_letter(byte) || b"_-.:|/ ".contains(&byte));
+    let mut words = name[..length].split(|byte| !is_letter(*byte));
+    let behind = &name[length..];
+    // What ends a value without quotes may have cut off the last bracket.
+    (behind.is_empty() || behind[0] == b'>')
+        && !behind.iter().any(u8::is_ascii_alphanumeric)
+        && words.any(|word| word.len() >= 3 && is_wordy(word))
+}
+
 /// Whether what follows the opening of a template names what is filled in: `SECRET}`, ` token }}`. At the beginning of a
 /// value it may be cut off.
 fn fills_in(inner: &[u8], is_double: bool, is_first: bool) -> bool {
     let name = inner.trim_ascii_start();
-    let length = leading(name, 64, |byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte));
-    let mut parts =
-        name[..length].split(|byte| b"_.-".contains(byte)).filter(|part| !part.is_empty());
+    // `./tool.py`.
+    let is_joint = |byte: &u8| b"_.-/".contains(byte);
+    let length = leading(name, 64, |byte| byte.is_ascii_alphanumeric() || is_joint(&byte));
+    let mut parts = name[..length].split(is_joint).filter(|part| !part.is_empty());
     let is_named = parts.clone().next().is_some() && parts.all(is_wordy);
     match name.get(length) {
         None => is_first && (is_named || name.is_empty()),
@@ -208,8 +224,11 @@ pub(super) fn is_code(value: &[u8]) -> bool {
     is_type(value) || is_call(value)
 }
 
-/// `getpass()`, `settings.db["key"]`.
+/// `getpass()`, `settings.db["key"]`, `()=>unknown`.
 fn is_call(value: &[u8]) -> bool {
+    if value.starts_with(b"()") {
+        return true;
+    }
     let joins = |byte: &u8| b"_.:->!$".contains(byte);
     let is_called = |byte: &u8| is_letter(*byte) || byte.is_ascii_digit() || joins(byte);
     let Some(open) = value.iter().position(|byte| !is_called(byte)) else { return false };
@@ -356,10 +375,16 @@ mod tests {
             "{token}",
             "aaaaaaaaa",
             "a***b",
+            "<api-key>",
+            "<pd-api-token>",
+            "[<secret>,",
+            "$oidc.azure.clientSecret",
+            "$(./manage.py",
         ] {
             assert!(is_placeholder(text.as_bytes()), "{text}");
         }
-        for text in ["q7Rz2mXk", "$q7Rz2mXk", "{q7Rz", "aaaa"] {
+        for text in ["q7Rz2mXk", "$q7Rz2mXk", "{q7Rz", "aaaa", "<q7Rz2mXk>", "<Rz", "<api>q7Rz2mXk"]
+        {
             assert!(!is_placeholder(text.as_bytes()), "{text}");
         }
     }

@@ -174,7 +174,7 @@ pub(super) fn set_from_variable<T>(
             None
         }
         Err(expected) => {
-            Some((name, format!("{name}={value:?} is not {expected}; correct or unset it")))
+            Some((name, format!("{name}={value:?} is not {expected}; fix or unset it")))
         }
     }
 }

@@ -30,7 +30,7 @@ impl TryFrom<u32> for Percent {
         let is_share = share <= 100;
         is_share
             .then_some(Percent(share))
-            .ok_or_else(|| format!("{share} is more than 100 per cent"))
+            .ok_or_else(|| format!("{share} is more than 100 percent"))
     }
 }
 

@@ -37,9 +37,9 @@ settings! {
     ] {
         /// Whether maenifold's memory and the project's own notes are vaults by default.
         default_vaults: bool = true, env("KGCTX_DEFAULT_VAULTS", switch), project_may(lower);
-        /// How links and titles are read: `auto` follows the program of each vault, else `obsidian`, `logseq`, `dendron` or `maenifold` for all vaults.
+        /// How to read links and titles: `auto` follows each vault's program; `obsidian`, `logseq`, `dendron` or `maenifold` apply to all vaults.
         links: LinkPreference = LinkPreference::Auto, env("KGCTX_LINKS", named);
-        /// Files with more bytes are skipped.
+        /// The maximum size of a note in bytes; kgctx skips larger files.
         max_file_bytes: u64 = 10 * 1024 * 1024, env("KGCTX_MAX_FILE_BYTES", number_of("bytes")), project_may(lower);
     }
     [
@@ -48,36 +48,38 @@ settings! {
     ] {
         /// The maximum number of tokens in a session's context, its supplement included.
         token_limit: u32 = 4_000, env("KGCTX_TOKEN_LIMIT" | "TOKEN_LIMIT", number_of("tokens")), project_may(lower);
-        /// Per cent of these tokens that are kept for notes that fit the first prompt, where the context goes out before it.
-        prompt_share: Percent = Percent::of_100(10), env("KGCTX_PROMPT_SHARE", number_of("per cent, at most 100"));
-        /// Which source answers about the notes of maenifold's memory: `auto` (the index), `database` or `cli`.
+        /// The percentage of these tokens to reserve for notes that match the first prompt, if the context goes out before it.
+        prompt_share: Percent = Percent::of_100(10), env("KGCTX_PROMPT_SHARE", number_of("percent, at most 100"));
+        /// The source for the notes of maenifold's memory: `auto` (the index), `database`, `cli` or `index`.
         source: SourcePreference = SourcePreference::Auto,
             env("KGCTX_SOURCE", named),
             not_for_project("which may start a program");
         /// The time limit of one call of maenifold's program, in milliseconds.
         cli_timeout_ms: u64 = 5_000,
             env("KGCTX_CLI_TIMEOUT" | "CLI_TIMEOUT", number_of("milliseconds")), project_may(lower);
-        /// What a context holds: `notes`, quoted and best first, or `frequency`, concepts and the last 24 hours.
+        /// What a context contains: `notes`, quoted and best first, or `frequency`, concepts and the last 24 hours.
         rank: Ranking = Ranking::default(), env("KGCTX_RANK", named);
-        /// `on`: notes that name a changed file come earlier. `record`: `kgctx explain` says which would.
+        /// `on` ranks notes higher that name a changed file. With `record`, `kgctx explain` shows which would rank higher.
         uncommitted_files: UncommittedFiles = UncommittedFiles::default(),
             env("KGCTX_UNCOMMITTED_FILES", named);
-        /// How tokens are counted: `o200k_base` or `cl100k_base`.
+        /// The token encoding: `o200k_base` or `cl100k_base`.
         encoding: Encoding = Encoding::O200kBase, env("KGCTX_ENCODING", named);
         /// The time limit for building a context, in milliseconds.
         deadline_ms: u64 = time_limits::CONTEXT.as_millis() as u64, env("KGCTX_DEADLINE_MS", number_of("milliseconds")), project_may(lower);
         /// Whether sessions get context at all.
         enabled: bool = true, env("KGCTX_SESSION_START_ENABLED" | "SESSION_START_ENABLED", switch), project_may(lower);
-        /// How OpenCode gets the context: `noreply`, a message of its own; `part`, in the first prompt; or `auto`, whichever fits.
+        /// How OpenCode gets the context: `noreply` as a separate message, `part` in the first prompt, or `auto` for whichever fits.
         delivery: Delivery = Delivery::Auto, env("KGCTX_DELIVERY", named);
-        /// How OpenCode tells you about it: `toast`, `log` or `off`.
-        notice: Announcement = Announcement::Toast, env("KGCTX_NOTICE", named), not_for_project("which says what you are shown");
+        /// How OpenCode notifies you: `toast`, `log` or `off`.
+        notice: Announcement = Announcement::Toast,
+            env("KGCTX_NOTICE", named),
+            not_for_project("which controls what you see");
         /// The maximum number of tokens in the context after a compaction.
         compaction_token_limit: u32 = 1_000, env("KGCTX_COMPACTION_TOKEN_LIMIT", number_of("tokens")), project_may(lower);
         /// The OpenCode servers for `kgctx serve` and `kgctx inject`.
         servers: Vec<String> = vec!["http://127.0.0.1:4096".to_owned()],
             env("KGCTX_SERVERS", list),
-            not_for_project("to which your notes would be sent");
+            not_for_project("which would receive your notes");
     }
     [
         #[serde(default)]
@@ -99,17 +101,17 @@ settings! {
         enabled: bool = true, env("KGCTX_HANDOFFS", switch), project_may(lower);
         /// Whether a session receives a handoff at its start.
         inject_on_start: bool = true, project_may(lower);
-        /// Whether a session receives a handoff after its user cleared it. It receives its notes in any case.
+        /// Whether a session receives a handoff after `/clear`. It receives its notes in any case.
         inject_on_clear: bool = false;
-        /// Who gets a handoff that does not name its audience: `interactive` sessions, or `any`.
+        /// The sessions that may get a handoff that does not name its audience: `interactive`, or `any`.
         audience: Audience = Audience::Interactive;
         /// The maximum age of a sticky handoff, in days.
         max_age_days: u32 = 7;
-        /// A session with fewer prompts leaves no handoff at its end.
+        /// The minimum number of prompts; a shorter session leaves no handoff at its end.
         min_turns: u32 = 2;
         /// The program that summarises a session, with its arguments. Empty: no program.
         summariser: Vec<String> = Vec::new(),
-            not_for_project("which would be run on your machine");
+            not_for_project("which would run on your machine");
         /// Folders outside the project from which listed files can be read.
         allow: Vec<PathBuf> = Vec::new(), as Vec<String>,
             not_for_project("from where your files would be read");
@@ -121,13 +123,13 @@ settings! {
     /// The section `[monitor]` of a settings file.
     MonitorFile in "monitor."
     [] {
-        /// Whether an agent is told once that its context is filling up, and once that it is nearly full.
+        /// Whether kgctx tells an agent once that its context is filling up, and once that it is nearly full.
         notify: bool = true, env("KGCTX_MONITOR_NOTIFY", switch), project_may(lower);
-        /// The shares of the window from which on a context counts as EARLY_WARN, WARN and CRITICAL.
+        /// The shares of the window at which a context becomes EARLY_WARN, WARN and CRITICAL.
         early_warn_percent: Percent = Percent::of_100(40);
         warn_percent: Percent = Percent::of_100(50);
         critical_percent: Percent = Percent::of_100(65);
-        /// The windows of models in tokens, by their names; `*` for all others.
+        /// The windows of models in tokens, by model name; `*` for all others.
         windows: BTreeMap<String, u64> = BTreeMap::new(),
             not_for_project("which depends on your models");
     }

@@ -16,6 +16,9 @@ use crate::core::text::characters;
 
 /// Returns `text` on one line: white space of every kind becomes single blanks.
 pub fn one_line(text: &str) -> String {
+    if is_plain_line(text) {
+        return harmless(text.to_owned());
+    }
     let mut line = String::with_capacity(text.len());
     for piece in Cleaned::new(text) {
         if !is_blank(piece) {
@@ -26,6 +29,16 @@ pub fn one_line(text: &str) -> String {
     }
     line.truncate(line.trim_end().len());
     harmless(line)
+}
+
+/// Whether a text has only visible characters of ASCII and single blanks between them, as most lines have.
+fn is_plain_line(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let is_other = |byte: u8| !(b' '..=b'~').contains(&byte);
+    let has_blank_edge = bytes.first() == Some(&b' ') || bytes.last() == Some(&b' ');
+    !has_blank_edge
+        && position(bytes, is_other).is_none()
+        && !bytes.windows(2).any(|pair| pair == b"  ")
 }
 
 /// Returns `text` with its lines: line breaks of every kind become `\n`, tabs stay, other white space becomes blanks.
@@ -127,6 +140,7 @@ mod tests {
             assert_eq!(one_line(expect), expect, "twice");
         }
         check("", "");
+        check(" a  b ", "a b");
         check("  a \t\r\n b\u{a0}\u{2028}\u{3000}c\u{85}", "a b c");
         check("a\0b\u{1b}[31mc\u{9b}d\u{7f}", "ab[31mcd");
         check("a\u{202e}b\u{2066}c\u{200f}d\u{61c}", "abcd");

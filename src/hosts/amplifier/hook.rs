@@ -71,6 +71,7 @@ impl HostWords for Amplifier {
             silence: None,
             kind,
             prompt: raw.prompt.and_then(|prompt| prompt.as_str().map(str::to_owned)),
+            answer: None,
             max_chars: raw.max_chars,
         })
     }
@@ -145,6 +146,7 @@ mod tests {
                 silence: None,
                 kind: EventKind::Prompted,
                 prompt,
+                answer: None,
                 max_chars: None,
             });
             assert_eq!(Amplifier.read(json.as_bytes()), expect, "{json}");

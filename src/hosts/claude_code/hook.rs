@@ -47,6 +47,11 @@ enum RawKind {
     },
     PreCompact {},
     PostToolUse {},
+    Stop {
+        #[serde(default)]
+        background_tasks: Value,
+        last_assistant_message: Option<String>,
+    },
     #[serde(other)]
     Other,
 }
@@ -119,7 +124,7 @@ pub(super) fn event(raw: RawEvent) -> Option<SessionEvent> {
     if raw.agent_id.is_some() || raw.session_id.trim().is_empty() {
         return None;
     }
-    let mut said = None;
+    let (mut said, mut answer) = (None, None);
     let kind = match raw.kind {
         RawKind::UserPromptSubmit { prompt } => {
             said = Some(prompt);
@@ -137,6 +142,13 @@ pub(super) fn event(raw: RawEvent) -> Option<SessionEvent> {
         RawKind::SessionEnd { reason } => EventKind::Ended { is_cleared: reason == "clear" },
         RawKind::PreCompact {} => EventKind::Compacting,
         RawKind::PostToolUse {} => EventKind::ToolUsed,
+        RawKind::Stop { background_tasks, last_assistant_message } => {
+            answer = last_assistant_message;
+            EventKind::TurnEnded {
+                is_working: background_tasks.as_array().is_some_and(|tasks| !tasks.is_empty()),
+                has_agents: has_agents(&background_tasks),
+            }
+        }
         RawKind::Other => return None,
     };
     let seconds = raw.seconds_since_last_response.and_then(|seconds| seconds.as_u64());
@@ -147,8 +159,16 @@ pub(super) fn event(raw: RawEvent) -> Option<SessionEvent> {
         silence: seconds.map(Duration::from_secs),
         kind,
         prompt: said,
+        answer,
         max_chars: None,
     })
+}
+
+/// Whether any task in the background is more than a shell or something that is watched: these outlive a clearing.
+fn has_agents(tasks: &Value) -> bool {
+    let outlives = |kind: &str| ["shell", "bash", "monitor"].iter().any(|word| kind.contains(word));
+    let is_agent = |task: &Value| !task["type"].as_str().is_some_and(outlives);
+    tasks.as_array().is_some_and(|tasks| tasks.iter().any(is_agent))
 }
 
 /// A text as JSON, on one line.
@@ -183,7 +203,7 @@ mod tests {
     fn every_recorded_event_is_understood() {
         let folder = Path::new("/home/ada/.claude/projects/-home-ada-atlas");
         let recorded = recorded();
-        assert_eq!(recorded.len(), 17);
+        assert_eq!(recorded.len(), 18);
         for (name, json) in recorded {
             let Some(event) = ClaudeCode.read(&json) else {
                 assert_eq!(name, "session-start-subagent");
@@ -201,6 +221,7 @@ mod tests {
                 "user-prompt-submit" => EventKind::Prompted,
                 "pre-compact-manual" => EventKind::Compacting,
                 "post-tool-use" => EventKind::ToolUsed,
+                "stop" => EventKind::TurnEnded { is_working: false, has_agents: false },
                 name => {
                     assert!(name.starts_with("session-end-"), "{name}");
                     EventKind::Ended { is_cleared: name == "session-end-clear" }
@@ -235,17 +256,42 @@ mod tests {
     #[test]
     fn events_of_other_versions_are_passed_over_and_their_sources_are_new_starts() {
         assert_eq!(read(r#"{"hook_event_name":"Stop","session_id":7}"#), None);
-        assert_eq!(read(r#"{"hook_event_name":"Stop","session_id":"s","cwd":"/p"}"#), None);
+        assert_eq!(read(r#"{"hook_event_name":"SubagentStop","session_id":"s","cwd":"/p"}"#), None);
         let start = read(
             r#"{"hook_event_name":"SessionStart","session_id":"s","cwd":"/p","source":"moon",
                 "transcript_path":"","agent_id":null,"seconds_since_last_response":-0.5,"new":{"deep":[1]}}"#,
         );
         let (session, folder, kind) =
             ("s".to_owned(), "/p".into(), EventKind::Started(StartCause::New));
-        let (transcript, silence, prompt, max_chars) = (None, None, None, None);
+        let (transcript, silence, prompt, answer, max_chars) = (None, None, None, None, None);
         let expected =
-            SessionEvent { session, folder, transcript, silence, kind, prompt, max_chars };
+            SessionEvent { session, folder, transcript, silence, kind, prompt, answer, max_chars };
         assert_eq!(start, Some(expected));
+    }
+
+    #[test]
+    fn r_4_10_agents_in_the_background_are_told_from_shells() {
+        // R-4.10
+        let stop = |more: &str| {
+            let json = format!(r#"{{"hook_event_name":"Stop","session_id":"s","cwd":"/p"{more}}}"#);
+            read(&json).map(|event| event.kind)
+        };
+        let ended = |is_working, has_agents| Some(EventKind::TurnEnded { is_working, has_agents });
+        assert_eq!(stop(""), ended(false, false));
+        assert_eq!(stop(r#","stop_hook_active":true,"background_tasks":[]"#), ended(false, false));
+        let task = |kind: &str| {
+            stop(&format!(
+                r#","background_tasks":[{{"id":"b1","type":"{kind}","status":"running"}}]"#
+            ))
+        };
+        assert_eq!((task("shell"), task("local_bash")), (ended(true, false), ended(true, false)));
+        assert_eq!(
+            (task("subagent"), task("of a later version")),
+            (ended(true, true), ended(true, true))
+        );
+        assert_eq!(stop(r#","background_tasks":7"#), ended(false, false));
+        // That of a sub-agent ends no turn of the session.
+        assert_eq!(stop(r#","agent_id":"a""#), None);
     }
 
     #[test]

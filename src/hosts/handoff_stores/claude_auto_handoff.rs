@@ -79,7 +79,7 @@ fn current(place: &Path, channel: &str) -> Result<Option<Current>, String> {
     let manifest: Manifest = serde_json::from_slice(&bytes).map_err(|error| {
         let document = place.join(format!("{channel}{DOCUMENT}"));
         format!(
-            "{} is no manifest: {error}; `kgctx handoff import {}` takes in what lies beside it",
+            "{} is not a manifest: {error}; `kgctx handoff import {}` imports the file next to it",
             path.display(),
             document.display()
         )
@@ -121,13 +121,13 @@ fn waiting(place: &Path, channel: &str, id: String) -> Result<ForeignHandoff, St
     let path = place.join(format!("{channel}{DOCUMENT}"));
     let shown = path.display();
     let Some((bytes, modified)) = read(place, &path)? else {
-        return Err(format!("{shown} is not there, and its manifest says that {id} waits in it"));
+        return Err(format!("{shown} does not exist, but its manifest says that {id} waits in it"));
     };
     // As the program does: whatever else lies there is not what was left.
     let named = document::read(&bytes).ok().and_then(|read| read.document.head.id);
     match named {
         Some(named) if named != id => Err(format!(
-            "{shown} has the id {named}, its manifest says {id}; `kgctx handoff import {shown}` takes it in all the same"
+            "{shown} has the id {named}, but its manifest says {id}; `kgctx handoff import {shown}` imports it anyway"
         )),
         _ => Ok(ForeignHandoff { name: Some(id), path, bytes, modified }),
     }

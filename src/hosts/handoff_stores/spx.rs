@@ -19,7 +19,7 @@ pub(super) fn look(places: &[PathBuf]) -> HandoffStore {
     for place in places.iter().filter(|place| place.is_dir()) {
         if let Some(target) = leads_out(place) {
             store.failed.push(format!(
-                "{} leads to {}, out of the repository; name the files there if you mean them",
+                "{} leads to {}, out of the repository; if you mean those files, name them directly",
                 place.display(),
                 target.display()
             ));

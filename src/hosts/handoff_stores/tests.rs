@@ -95,8 +95,8 @@ fn no_link_leads_out_of_a_store_and_no_pipe_holds_anybody_up() {
         ("b.md", "out of the store"),
         ("d.md", "cannot be read"),
         ("e.md", "out of the store"),
-        ("f.md", "no plain file"),
-        ("g.md", "no plain file"),
+        ("f.md", "not a regular file"),
+        ("g.md", "not a regular file"),
     ]) {
         assert!(failed.contains(name) && failed.contains(why), "{failed}");
     }
@@ -178,10 +178,10 @@ fn manifests_that_do_not_fit_their_documents_are_named() {
     assert_eq!(store.failed.len(), 5, "{:#?}", store.failed);
     for (failed, parts) in store.failed.iter().zip([
         ["HO-20260202-064530-other", "HO-20260202-064530-a"],
-        ["b-CURRENT.md is not there", "HO-20260202-064530-b"],
-        ["c.manifest.json is no manifest", "c-CURRENT.md"],
+        ["b-CURRENT.md does not exist", "HO-20260202-064530-b"],
+        ["c.manifest.json is not a manifest", "c-CURRENT.md"],
         ["HO-20260202-064530-d", "later"],
-        ["g.manifest.json", "no plain file"],
+        ["g.manifest.json", "not a regular file"],
     ]) {
         assert!(parts.iter().all(|part| failed.contains(part)), "{failed}");
     }

@@ -48,9 +48,13 @@ impl SettingsFile {
 
     /// Whether kgctx is the status line.
     pub fn has_status_line(&self) -> bool {
-        let line = self.json.root.member(KEY);
-        let command = line.and_then(|(_, line)| self.status_command(line));
-        command.is_some_and(|command| is_ours(&command.text))
+        self.status_program().is_some()
+    }
+
+    /// The program of the status line, as the settings name it, if that is kgctx.
+    pub fn status_program(&self) -> Option<String> {
+        let (_, line) = self.json.root.member(KEY)?;
+        our_program(&self.status_command(line)?.text)
     }
 
     /// Returns the file with the user's own status line, as it was in `before` if that is still the same.
@@ -86,8 +90,12 @@ impl SettingsFile {
 }
 
 fn is_ours(command: &str) -> bool {
+    our_program(command).is_some()
+}
+
+fn our_program(command: &str) -> Option<String> {
     let program = command.split_once(OURS).map(|(program, _)| from_shell(program.trim()));
-    program.is_some_and(|program| is_kgctx(&program) == Some(true))
+    program.filter(|program| is_kgctx(program) == Some(true))
 }
 
 /// The command of the user's in a command of ours.

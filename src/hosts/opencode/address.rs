@@ -19,7 +19,7 @@ const DEFAULT_USER: &str = "opencode";
 
 /// Why a text is not a server address. The message leaves out possible secrets.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{text:?} is no address of an OpenCode server: {reason}")]
+#[error("{text:?} is not the address of an OpenCode server: {reason}")]
 pub struct AddressError {
     /// The text without credentials and query.
     text: String,
@@ -104,7 +104,7 @@ fn parse(text: &str) -> Result<ServerAddress, &'static str> {
         digits if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
             digits.parse().ok().filter(|port| *port != 0).ok_or("a port is from 1 to 65535")?
         }
-        _ => return Err("its port is no number; percent-encode `/`, `:` and `@` in a password"),
+        _ => return Err("its port is not a number; percent-encode `/`, `:` and `@` in a password"),
     };
     let (host, base) = (host.to_owned(), base.to_owned());
     Ok(ServerAddress { host, port, base, credentials: credentials_in(user_info)? })
@@ -218,7 +218,7 @@ mod tests {
             ("http://:80", "names no host"),
             ("http://h:0", "from 1 to 65535"),
             ("http://h:65536", "from 1 to 65535"),
-            ("http://h:+80", "no number"),
+            ("http://h:+80", "not a number"),
             ("http://::1:80", "brackets"),
             ("http://[::1", "without `]`"),
             ("http://[h]:80", "IPv6"),

@@ -21,13 +21,13 @@ pub(super) type ServerResult<T> = Result<T, ServerError>;
 pub enum ServerError {
     /// No connection: no process listens, or the host cannot be resolved.
     #[error(
-        "no OpenCode server at {address}: {cause}; start one there (`opencode serve --port …`), or correct the address"
+        "no OpenCode server at {address}: {cause}; start one there (`opencode serve --port …`), or fix the address"
     )]
     Unreachable { address: String, cause: io::Error },
     /// No reply in time. A message that was being stored may be stored nevertheless.
     #[error(
-        "{address} gave no answer within {limit:?}; a server that is still starting accepts connections and never \
-         answers them: try again once it says that it is listening"
+        "{address} did not answer within {limit:?}; a server that is still starting accepts connections but never \
+        answers them: try again once it reports that it is listening"
     )]
     Silent { address: String, limit: Duration },
     /// The event stream stopped: the server ended, or the connection broke.
@@ -35,8 +35,8 @@ pub enum ServerError {
     Lost { address: String, cause: String },
     /// The password is missing or wrong.
     #[error(
-        "{address} wants a password, or another one; set OPENCODE_SERVER_PASSWORD (and OPENCODE_SERVER_USERNAME, if it \
-         has one) as they are set for the server"
+        "{address} needs a password, or another one; set OPENCODE_SERVER_PASSWORD (and OPENCODE_SERVER_USERNAME, if \
+        it has one) to the server's values"
     )]
     Unauthorized { address: String },
     #[error("{address} says: {message}; it may have been deleted")]
@@ -45,8 +45,8 @@ pub enum ServerError {
     Busy { address: String, message: String },
     /// The server rejected the request.
     #[error(
-        "{address} does not take this request ({status}): {message}; its version may not fit this kgctx: update the \
-         older one"
+        "{address} rejected this request ({status}): {message}; its version may not match this kgctx: update the \
+        older one"
     )]
     Rejected { address: String, status: u16, message: String },
     /// The server failed. OpenCode also reports an unknown agent this way. `reference` is the
@@ -63,7 +63,7 @@ pub enum ServerError {
     #[error("the answer of {address} is broken: {cause}; try again, or see the server's log")]
     Broken { address: String, cause: String },
     /// A text that is not a session id. It was not sent.
-    #[error("{id:?} is no id of an OpenCode session; one looks like ses_1a2B3c4D")]
+    #[error("{id:?} is not the id of an OpenCode session; ids look like ses_1a2B3c4D")]
     NoSessionId { id: String },
 }
 
@@ -147,7 +147,7 @@ mod tests {
                 401,
                 "",
                 "",
-                "http://h:1 wants a password, or another one; set OPENCODE_SERVER_PASSWORD",
+                "http://h:1 needs a password, or another one; set OPENCODE_SERVER_PASSWORD",
             ),
             (
                 404,
@@ -165,7 +165,7 @@ mod tests {
                 400,
                 json,
                 r#"{"name":"BadRequest","data":{"message":"Missing key\n  at [\"parts\"]","kind":"Payload"}}"#,
-                "does not take this request (400): Missing key at [\"parts\"]; its version",
+                "rejected this request (400): Missing key at [\"parts\"]; its version",
             ),
             (
                 415,

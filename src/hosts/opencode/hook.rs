@@ -8,10 +8,13 @@ use thiserror::Error;
 use crate::core::context::receipt::Receipt;
 use crate::core::handoff::conversation::{Conversation, Message, Role};
 use crate::core::named::Named;
+use crate::core::secrets;
 use crate::core::session::{Announcement, Delivery, Mark, Moment, Stored};
+use crate::hosts::opencode::tools;
 use crate::hosts::opencode::wire::{MARK, Session, is_of_context};
 
-/// The version of this protocol. A bridge with another version gets an error.
+/// The version of this protocol. A bridge with another version gets an error. What is only added does not raise it: a bridge
+/// asks for what it can do, kgctx answers what it does not know with `none`, and both skip fields that they do not know.
 const PROTOCOL: u32 = 1;
 
 // The name in the error is that of earlier versions.
@@ -57,6 +60,75 @@ pub enum BridgeQuestion {
         session: Session,
         #[serde(rename = "messages", deserialize_with = "said")]
         conversation: Conversation,
+        /// The calls of tools; bridges of earlier versions tell none.
+        #[serde(default)]
+        tools: Vec<Value>,
+    },
+    /// The model has answered, with so many tokens in its context; `None` right after a compaction.
+    #[serde(rename = "kgctx.usage")]
+    Used {
+        #[serde(rename = "sessionID")]
+        session: String,
+        #[serde(default)]
+        tokens: Option<u64>,
+        #[serde(default)]
+        model: Option<String>,
+        /// The tokens that fit into the context, and those that OpenCode keeps free of them.
+        #[serde(default)]
+        window: Option<u64>,
+        #[serde(default)]
+        output: Option<u64>,
+        /// Times in milliseconds since 1970: of the answer, and of the last compaction.
+        #[serde(default)]
+        at: Option<i64>,
+        #[serde(default)]
+        compacted: Option<i64>,
+    },
+    /// A session is at rest, after these messages.
+    #[serde(rename = "kgctx.rest")]
+    Rests {
+        #[serde(rename = "info")]
+        session: Session,
+        #[serde(rename = "messages", deserialize_with = "said")]
+        conversation: Conversation,
+        /// The calls of tools; bridges of earlier versions tell none.
+        #[serde(default)]
+        tools: Vec<Value>,
+    },
+    /// A session that was at rest is over: it was deleted or archived, or nobody has said anything for long.
+    #[serde(rename = "kgctx.over")]
+    Over {
+        #[serde(rename = "sessionID")]
+        session: String,
+        /// Whether it may still go on.
+        #[serde(default, rename = "idle")]
+        is_idle: bool,
+    },
+    /// A session has nothing to do any more.
+    #[serde(rename = "session.idle")]
+    Idle {
+        #[serde(rename = "sessionID")]
+        session: String,
+    },
+    /// The bridge has made the new session of a rotation: which context does it get?
+    #[serde(rename = "kgctx.rotated")]
+    Rotated {
+        token: String,
+        #[serde(rename = "properties", deserialize_with = "info")]
+        session: Session,
+    },
+    /// The first prompt of the new session was sent, or there was an error before.
+    #[serde(rename = "kgctx.rotation")]
+    RotationEnded {
+        token: String,
+        #[serde(default)]
+        error: Option<String>,
+    },
+    /// A person has typed into a session that began by a rotation.
+    #[serde(rename = "kgctx.prompted")]
+    PromptedAgain {
+        #[serde(rename = "sessionID")]
+        session: String,
     },
     /// The context of this receipt is in the session.
     #[serde(rename = "kgctx.delivered")]
@@ -125,6 +197,7 @@ fn said<'de, D: Deserializer<'de>>(input: D) -> Result<Conversation, D::Error> {
             // The last word may be half a secret, which nobody would know.
             text.truncate(text.rfind(char::is_whitespace).unwrap_or_default());
         }
+        secrets::mask_in(&mut text);
         if role == Role::User {
             conversation.turns += 1;
             conversation.opening.get_or_insert_with(|| text.clone());
@@ -143,8 +216,16 @@ impl BridgeQuestion {
             protocol: u32,
             event: BridgeQuestion,
         }
-        let Envelope { protocol, event } = serde_json::from_slice(json)?;
-        if protocol != PROTOCOL { Err(QuestionError::Protocol(protocol)) } else { Ok(event) }
+        let Envelope { protocol, mut event } = serde_json::from_slice(json)?;
+        if protocol != PROTOCOL {
+            return Err(QuestionError::Protocol(protocol));
+        }
+        if let BridgeQuestion::Compacting { conversation, tools, .. }
+        | BridgeQuestion::Rests { conversation, tools, .. } = &mut event
+        {
+            tools::tell(conversation, &std::mem::take(tools));
+        }
+        Ok(event)
     }
 }
 
@@ -169,6 +250,19 @@ pub enum BridgeReply {
     Inject(Box<BridgeContext>),
     /// Tell the summariser to keep this.
     Keep { text: String },
+    /// Tell the model this, beside the result of its next tool.
+    Tell { text: String },
+    /// Go on in a new session.
+    Rotate(BridgeRotation),
+}
+
+/// A session that goes on in a new one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BridgeRotation {
+    /// With which the bridge tells how far it is.
+    pub token: String,
+    pub title: String,
+    pub prompt: String,
 }
 
 impl BridgeReply {
@@ -211,6 +305,9 @@ pub struct BridgeContext {
     pub metadata: Metadata,
     /// The notice for the user.
     pub notice: Option<BridgeNotice>,
+    /// The first prompt of a rotation, if it is another one than that which was told before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<String>,
 }
 
 /// The metadata of a context, stored under the key `kgctx`.
@@ -293,7 +390,8 @@ mod tests {
         let event = serde_json::json!({"type": "session.compacting", "info": {"id": "ses_1", "directory": "/p"},
             "messages": [{"role": "user", "text": "Why?", "at": 5}, {"role": "assistant", "text": long, "at": 7},
                 {"role": "user", "text": ""}, {"role": "moon", "text": "x"}]});
-        let BridgeQuestion::Compacting { session, conversation } = parse(&event.to_string()) else {
+        let BridgeQuestion::Compacting { session, conversation, .. } = parse(&event.to_string())
+        else {
             panic!()
         };
         assert_eq!((session.id.as_str(), conversation.turns), ("ses_1", 2));
@@ -305,6 +403,20 @@ mod tests {
             "{}",
             answer.text.len()
         );
+    }
+
+    #[test]
+    fn a_bridge_that_is_older_or_newer_within_the_protocol_is_understood() {
+        // One from before rotations tells fewer fields and events.
+        let session = r#"{"id":"ses_1","directory":"/p"}"#;
+        let rest = format!(r#"{{"type":"kgctx.rest","info":{session},"messages":[]}}"#);
+        assert!(matches!(parse(&rest), BridgeQuestion::Rests { .. }));
+        let used = r#"{"type":"kgctx.usage","sessionID":"ses_1"}"#;
+        assert!(matches!(parse(used), BridgeQuestion::Used { tokens: None, window: None, .. }));
+        // One from the future tells more of both.
+        assert_eq!(parse(r#"{"type":"kgctx.moon","sessionID":7}"#), BridgeQuestion::Other);
+        let idle = r#"{"type":"session.idle","sessionID":"ses_1","moon":{"full":true}}"#;
+        assert_eq!(parse(idle), BridgeQuestion::Idle { session: "ses_1".to_owned() });
     }
 
     #[test]

@@ -97,7 +97,7 @@ fn plugins_in(configuration: &Path) -> Result<Vec<String>, String> {
         &CollectOptions::default(),
         &JSON_WITH_COMMENTS,
     );
-    let value = parsed.map_err(|error| error.to_string())?.value.ok_or("it holds no value")?;
+    let value = parsed.map_err(|error| error.to_string())?.value.ok_or("it is empty")?;
     // The last of several members with the same name wins.
     let settings: Value = value.into();
     let plugins = settings["plugin"].as_array().into_iter().flatten();

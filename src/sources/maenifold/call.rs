@@ -56,7 +56,7 @@ named!(Tool {
 #[derive(Debug, Error)]
 pub enum CallError {
     /// A relative path: maenifold would create folders in the current folder.
-    #[error("{0} is {path}, which does not begin with a slash; maenifold was not started", path = .1.display())]
+    #[error("{0} is {path}, which is not an absolute path; kgctx did not start maenifold", path = .1.display())]
     Root(&'static str, PathBuf),
     #[error("{}", explained(.0))]
     Run(#[from] RunError),
@@ -83,7 +83,7 @@ impl Program {
     pub fn find(environment: &Environment) -> Result<Program, String> {
         let file = match environment.get(VARIABLE) {
             Some(named) => find::find(named, environment).ok_or_else(|| {
-                format!("{VARIABLE} names {}, which is no program", Path::new(named).display())
+                format!("{VARIABLE} is {}, which is not a program", Path::new(named).display())
             })?,
             None => find::find(OsStr::new(NAME), environment)
                 .or_else(|| {
@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(file(&environment(&[("PATH", "/none")])), Err(nowhere));
         // A named program that does not exist is an error, even if there are others.
         let missing = file(&all.with(VARIABLE, "/none/maenifold")).unwrap_err();
-        assert_eq!(missing, "KGCTX_MAENIFOLD_BIN names /none/maenifold, which is no program");
+        assert_eq!(missing, "KGCTX_MAENIFOLD_BIN is /none/maenifold, which is not a program");
     }
 
     #[test]

@@ -39,7 +39,7 @@ use crate::workspace::Place;
 const SEARCH_PAGE: usize = 50;
 
 /// The error of a thread that panicked.
-const BROKEN: &str = "a fault of this program ended it; please report it";
+const BROKEN: &str = "kgctx crashed; please report it";
 
 /// The parser takes no more notes per answer.
 const LARGEST_PAGE: usize = 1_000;
@@ -281,7 +281,7 @@ impl Cli {
             let is_late = matches!(error, CallError::Run(RunError::Late(_)));
             let hint = match is_late && self.timeout < time_limits::MAENIFOLD_SHORTEST_CALL {
                 true => {
-                    "; CLI_TIMEOUT counts milliseconds here, and seconds in maenifold's own hooks"
+                    "; CLI_TIMEOUT is in milliseconds here, and in seconds in maenifold's own hooks"
                 }
                 false => "",
             };

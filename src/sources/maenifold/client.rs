@@ -116,9 +116,7 @@ fn item(path: Option<String>, note: FoundNote) -> RecentItem {
 fn around(program: &Cli, question: ContextQuestion<'_>) -> Result<ContextAnswer, String> {
     let ContextQuestion { concept: wanted, depth, max_entities, .. } = question;
     if depth > 1 {
-        return Err(
-            "its program is asked for the next neighbours alone; leave out --depth".to_owned()
-        );
+        return Err("its program only returns direct neighbours; leave out --depth".to_owned());
     }
     let mut answer = ContextAnswer::unknown(wanted);
     let Some(concept) = Concept::parse(wanted) else { return Ok(answer) };

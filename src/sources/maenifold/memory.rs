@@ -14,7 +14,9 @@ pub(super) fn memory_of(place: &Place) -> Result<Places, String> {
     match of_memory.next_back() {
         Some(vault) if !vault.value.name.is_empty() => {
             let name = &vault.value.name;
-            Err(format!("maenifold's memory is called {name} here, which maenifold does not know"))
+            Err(format!(
+                "maenifold's memory has the name {name} here, which maenifold does not know"
+            ))
         }
         Some(_) if !is_maenifolds(settings.links.value) => {
             let links = settings.links.value;

@@ -168,8 +168,8 @@ impl<'a> Builder<'a> {
         read: &ReadNote,
     ) -> Result<(), IndexError> {
         rows::insert_note(&self.connection, id, folder_row(reading.folder), &reading.file, read)?;
-        let names = rows::names(&read.note.title, &read.note.aliases, &read.stem);
-        self.names.extend(names.into_iter().map(|(name, kind)| (name, kind, id)));
+        let names = rows::names_of(read).into_iter();
+        self.names.extend(names.map(|(name, kind)| (name, kind, id)));
         self.add_quotes(id, reading, read)?;
 
         let mut mentioned: Vec<(u32, u32)> = Vec::with_capacity(read.note.mentions.len());

@@ -81,14 +81,14 @@ pub(super) fn remembered(
     past: Option<Past>,
 ) -> Remembered {
     let quotes = &read.quotes;
-    let n_chars = quotes.body.chars().count();
+    let n_chars = if quotes.lines.is_empty() { 0 } else { quotes.body.chars().count() };
     let prior = match &read.thinking {
         Some(thinking) => prior_of_thinking(&thinking.standing, n_chars),
         None => prior(folder, &file.name, n_chars),
     };
     let at = file.time().seconds();
-    // What maenifold's own documents say is in the order of its weight already.
-    let is_told = read.thinking.is_some();
+    // What maenifold's own documents say is in the order of its weight already. Of a pointer nothing is quoted at length.
+    let is_told = read.thinking.is_some() || read.is_pointer();
     let json =
         |passage: &Passage| serde_json::to_string(passage).unwrap_or_else(|_| NOTHING.to_owned());
     let lines = marks::to_bytes(&quotes.lines);

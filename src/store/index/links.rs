@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rusqlite::{Connection, OptionalExtension, Statement, ToSql, params};
 
 use crate::core::note::reference::ReferenceKind;
-use crate::core::note::without_extension;
+use crate::core::note::{Remark, Remarks, without_extension};
 use crate::core::text::nfc::nfc;
 use crate::store::index::read::string_list;
 use crate::store::index::rows;
@@ -138,10 +138,13 @@ fn links_of(
     Ok(links)
 }
 
-/// The names of a note, as concepts are written.
+/// The names of a note by which links lead to it, as concepts are written.
 fn names_of(connection: &Connection, note: NoteId) -> Result<Vec<String>, IndexError> {
-    let sql = "SELECT title, aliases, name FROM notes WHERE id = ?1";
+    let sql = "SELECT title, aliases, name, remarks FROM notes WHERE id = ?1";
     let names = connection.prepare_cached(sql)?.query_row([note], |row| {
+        if Remarks::from_bits(row.get(3)?).has(Remark::Pointer) {
+            return Ok(Vec::new());
+        }
         let (title, file): (String, String) = (row.get(0)?, row.get(2)?);
         Ok(rows::names(&title, &string_list(row, 1)?, &nfc(without_extension(&file))))
     })?;

@@ -11,6 +11,8 @@ pub use graph::Neighbour;
 pub use ranking::RankedCard;
 pub use threads::{Nearness, ThreadCard};
 
+use std::collections::BTreeMap;
+
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -78,6 +80,14 @@ impl Index {
 
     pub fn totals(&self) -> Result<Totals, IndexError> {
         read_totals(&self.connection)
+    }
+
+    /// The number of notes of each vault that has some, by the vault's position.
+    pub fn notes_of_vaults(&self) -> Result<BTreeMap<usize, i64>, IndexError> {
+        let sql = "SELECT f.vault, count(*) FROM notes n JOIN folders f ON f.id = n.folder GROUP BY f.vault";
+        let mut statement = self.connection.prepare(sql)?;
+        let row = |row: &Row<'_>| Ok((row.get::<_, i64>(0)? as usize, row.get(1)?));
+        Ok(statement.query_map([], row)?.collect::<Result<_, _>>()?)
     }
 
     /// The number of notes that count as old because it is not known when they were committed.

@@ -210,6 +210,14 @@ pub(super) fn link_count(read: &ReadNote) -> i64 {
     read.note.mentions.values().map(|&n| i64::from(n)).sum()
 }
 
+/// The names by which links lead to a note.
+pub(super) fn names_of(read: &ReadNote) -> Vec<(Concept, NameKind)> {
+    match read.is_pointer() {
+        true => Vec::new(),
+        false => names(&read.note.title, &read.note.aliases, &read.stem),
+    }
+}
+
 /// All names of a note in normal form, each once with its best kind.
 pub(super) fn names(title: &str, aliases: &[String], stem: &str) -> Vec<(Concept, NameKind)> {
     let title = [(title, NameKind::Title)];

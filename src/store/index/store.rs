@@ -1,8 +1,8 @@
 //! The store: where an index is, which process may write it, and how a new one replaces the old
 //! one.
 //!
-//! `index.db` is a link to a file with a unique name, and a new index is swapped in by renaming a
-//! new link over it. Renaming the database itself would leave the old one's write-ahead log behind
+//! `index.db` leads to a file with a unique name, and a new index is swapped in by renaming a
+//! new `index.db` over it. Renaming the database itself would leave the old one's write-ahead log behind
 //! under the new one's name.
 
 use std::ffi::OsStr;
@@ -15,6 +15,7 @@ use rusqlite::{Connection, OpenFlags};
 use thiserror::Error;
 
 use crate::core::time_limits;
+use crate::store::index::in_use;
 use crate::store::index::read::Index;
 use crate::store::index::worktree::Worktree;
 use crate::store::index::{APPLICATION_ID, IndexError, SCHEMA_VERSION};
@@ -72,7 +73,7 @@ impl Store {
     }
 
     pub fn open(&self, fingerprint: &str) -> Result<Index, Unusable> {
-        let path = self.path();
+        let path = in_use::database(&self.path());
         match self.connect(&path, fingerprint, OpenFlags::SQLITE_OPEN_READ_ONLY) {
             // Even a reader writes its position in the log, beside the database. If it cannot, as
             // on a full disk, it reads the database alone, in its state at the last checkpoint.
@@ -111,7 +112,7 @@ impl Store {
         match prepare() {
             Ok((made_from, SCHEMA_VERSION)) if made_from == fingerprint => Ok(connection),
             Ok(_) => Err(told_apart(&connection).unwrap_or(Unusable::Outdated)),
-            Err(_) if is_no_database(&self.path()) => Err(Unusable::Foreign),
+            Err(_) if is_no_database(&in_use::database(&self.path())) => Err(Unusable::Foreign),
             Err(error) => {
                 Err(told_apart(&connection).unwrap_or_else(|| Unusable::Failed(error.into())))
             }
@@ -125,7 +126,7 @@ impl Store {
         let own = self.path();
         let of_main = || self.worktree.as_ref().map(|worktree| worktree.main.join(LINK));
         let path = if own.exists() { own } else { of_main()? };
-        let connection = Connection::open_with_flags(path, access).ok()?;
+        let connection = Connection::open_with_flags(in_use::database(&path), access).ok()?;
         connection.busy_timeout(time_limits::INDEX).ok()?;
         plan_once(&connection).ok()?;
         // Maps pages instead of copying them: every row is read once, and the writer lock keeps other writers out.
@@ -173,7 +174,8 @@ impl WriterLock {
 
     pub(super) fn open(&self, fingerprint: &str) -> Result<Connection, Unusable> {
         let access = OpenFlags::SQLITE_OPEN_READ_WRITE;
-        let connection = self.store.connect(&self.store.path(), fingerprint, access)?;
+        let database = in_use::database(&self.store.path());
+        let connection = self.store.connect(&database, fingerprint, access)?;
         let prepare = || -> Result<(), rusqlite::Error> {
             // Empties the log when it is long, not with every process: a session start with one
             // changed note does not wait for the disk. A commit is atomic either way.
@@ -205,15 +207,9 @@ impl WriterLock {
     /// Replaces the index in use with a finished file.
     pub(super) fn publish(&self, file: &Path) -> Result<(), IndexError> {
         let publish = || -> io::Result<()> {
-            // Syncs the file first: after a power cut, the link never leads to half a file.
+            // Syncs the file first: after a power cut, `index.db` never leads to half a file.
             File::open(file)?.sync_all()?;
-            let name = file.file_name().unwrap_or_default();
-            let link = self.store.folder.join(format!("{}.link", name.to_string_lossy()));
-            #[cfg(unix)]
-            std::os::unix::fs::symlink(name, &link)?;
-            #[cfg(windows)]
-            std::os::windows::fs::symlink_file(name, &link)?;
-            fs::rename(&link, self.store.path())
+            in_use::swap(&self.store.path(), file.file_name().unwrap_or_default())
         };
         publish().map_err(|cause| self.store.io_error(cause))
     }
@@ -221,12 +217,12 @@ impl WriterLock {
     /// Removes all index files except the one in use. Called before a new index is built, so that a
     /// replaced one stays until the next time, for readers that have just resolved its name.
     fn sweep(&self) {
-        let in_use = fs::read_link(self.store.path()).unwrap_or_default();
-        let in_use = in_use.file_name().unwrap_or_default().as_encoded_bytes().to_owned();
+        let in_use = in_use::name(&self.store.path()).unwrap_or_default();
+        let in_use = in_use.as_encoded_bytes();
         let Ok(entries) = fs::read_dir(&self.store.folder) else { return };
         for entry in entries.flatten() {
             let name = entry.file_name();
-            let is_in_use = !in_use.is_empty() && name.as_encoded_bytes().starts_with(&in_use);
+            let is_in_use = !in_use.is_empty() && name.as_encoded_bytes().starts_with(in_use);
             if is_ours(&name) && !is_in_use {
                 // Another process may remove its leftovers at any time; failures are retried next
                 // time.
@@ -276,6 +272,7 @@ fn immutable(path: &Path) -> PathBuf {
     uri.into()
 }
 
-fn is_ours(name: &OsStr) -> bool {
+/// Whether a name is that of an index's file, or of what SQLite keeps beside it.
+pub(super) fn is_ours(name: &OsStr) -> bool {
     name.as_encoded_bytes().starts_with(FILE_PREFIX.as_bytes())
 }

@@ -18,6 +18,8 @@ pub struct ContextRecord {
     pub window: Option<u64>,
     pub tokens: Option<(u64, i64)>,
     pub model: Option<String>,
+    /// The tokens that the host keeps free, if a bridge told all this and no status line.
+    pub reserve: Option<u64>,
     /// The number of the level that the agent was told of since the last compaction.
     notified: i64,
 }
@@ -31,15 +33,17 @@ pub struct LiveContext {
     pub record: ContextRecord,
 }
 
-/// What a status line says.
+/// What a status line says, or a bridge.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StatusLine {
     pub window: Option<u64>,
     pub tokens: Option<u64>,
     pub model: Option<String>,
+    /// The tokens that the host keeps free; only from a bridge.
+    pub reserve: Option<u64>,
 }
 
-const COLUMNS: &str = "transcript, window, tokens, tokens_at, model, notified";
+const COLUMNS: &str = "transcript, window, tokens, tokens_at, model, notified, reserve";
 
 impl ContextRecord {
     /// Whether the agent was told of this level, or of a higher one.
@@ -107,14 +111,15 @@ impl State {
         transcript: Option<&Path>,
         now_ms: i64,
     ) -> Result<()> {
-        let sql = "INSERT INTO contexts (session, transcript, window, tokens, tokens_at, model, at) \
-                   VALUES (?1, ?2, ?3, ?4, ?6, ?5, ?6) ON CONFLICT (session) DO UPDATE SET \
+        let sql = "INSERT INTO contexts (session, transcript, window, tokens, tokens_at, model, at, reserve) \
+                   VALUES (?1, ?2, ?3, ?4, ?6, ?5, ?6, ?7) ON CONFLICT (session) DO UPDATE SET reserve = ?7, \
                    transcript = coalesce(?2, transcript), window = coalesce(?3, window), \
                    tokens = ?4, tokens_at = ?6, model = coalesce(?5, model), at = ?6";
-        let StatusLine { window, tokens, model } = said;
+        let StatusLine { window, tokens, model, reserve } = said;
         let number = |number: &Option<u64>| number.and_then(|number| i64::try_from(number).ok());
         let transcript = transcript.map(bytes);
-        let values = params![session, transcript, number(window), number(tokens), model, now_ms];
+        let (window, tokens, reserve) = (number(window), number(tokens), number(reserve));
+        let values = params![session, transcript, window, tokens, model, now_ms, reserve];
         self.execute(sql, values).map(drop)
     }
 
@@ -131,7 +136,8 @@ impl State {
         self.transaction(|transaction| {
             let sql = "INSERT OR IGNORE INTO contexts (session, at) VALUES (?1, ?2)";
             transaction.execute(sql, params![session, now_ms])?;
-            let sql = "SELECT notified_at < ?2 FROM contexts WHERE session = ?1";
+            // Once for each compaction, also if its time lies in the future, by a clock that was set back.
+            let sql = "SELECT notified_at < ?2 AND coalesce(reset, 0) < ?2 FROM contexts WHERE session = ?1";
             let is_missed = |at: i64| {
                 transaction
                     .query_row(sql, params![session, at], |row| row.get::<_, Option<bool>>(0))
@@ -155,7 +161,8 @@ fn reset(connection: &Connection, session: &str, at: i64) -> rusqlite::Result<()
 }
 
 fn has_contexts(connection: &Connection) -> rusqlite::Result<bool> {
-    connection.table_exists(None, "contexts")
+    // A state of an older version may have some of it.
+    connection.column_exists(None, "contexts", "reserve")
 }
 
 fn record(row: &Row<'_>, first: usize) -> rusqlite::Result<ContextRecord> {
@@ -168,6 +175,7 @@ fn record(row: &Row<'_>, first: usize) -> rusqlite::Result<ContextRecord> {
         tokens: number(first + 2)?.zip(row.get(first + 3)?),
         model: row.get(first + 4)?,
         notified: row.get(first + 5)?,
+        reserve: number(first + 6)?,
     })
 }
 
@@ -222,7 +230,12 @@ mod tests {
         // A-1.30
         let folder = tempfile::tempdir().unwrap();
         let mut state = state(folder.path());
-        let said = |window, tokens| StatusLine { window, tokens, model: Some("m".to_owned()) };
+        let said = |window, tokens| StatusLine {
+            window,
+            tokens,
+            model: Some("m".to_owned()),
+            reserve: None,
+        };
         state.note_status_line("s", &said(Some(1_000_000), Some(7)), None, 1).unwrap();
         state.note_context("t", Path::new("/t.jsonl"), false, 2).unwrap();
         // Before the first answer nothing is known; the window stays.

@@ -30,7 +30,7 @@ pub(super) fn check_plain(path: &Path) -> Result<()> {
     if !is_odd(path) {
         return Ok(());
     }
-    let what = format!("{} is no plain file", path.display());
+    let what = format!("{} is not a regular file", path.display());
     Err(StateError::Damaged { path: path.to_path_buf(), what })
 }
 
@@ -48,7 +48,7 @@ impl StateError {
             Some(NotADatabase | DatabaseCorrupt | Unknown) => message(&cause),
             Some(_) if is_short => message(&cause),
             Some(CannotOpen | SystemIoFailure) => match files(&path).iter().find(|it| is_odd(it)) {
-                Some(odd) => format!("{} is no plain file", odd.display()),
+                Some(odd) => format!("{} is not a regular file", odd.display()),
                 None => return StateError::Database { path, cause },
             },
             None if is_wrong_value(&cause) => cause.to_string(),

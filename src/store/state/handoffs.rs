@@ -5,6 +5,7 @@ mod adoption;
 mod delivery;
 mod imports;
 mod pickup;
+mod rotation;
 mod rows;
 
 use std::path::PathBuf;
@@ -12,6 +13,7 @@ use std::path::PathBuf;
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 pub use crate::store::state::handoffs::adoption::Adoption;
+pub use crate::store::state::handoffs::rotation::Scheduled;
 
 use crate::core::handoff::life::{
     self, Actor, CONDEMNED, HandoffChange, HandoffEvent, Home, NO_SUMMARY, StepFacts,

@@ -3,9 +3,11 @@
 use rusqlite::{OptionalExtension, ToSql, params};
 
 use crate::core::context::receipt::Receipt;
+use crate::core::context::summary::ContextSummary;
 use crate::core::handoff::life::Actor;
 use crate::core::host::Host;
 use crate::core::named::Named;
+use crate::core::time::Timestamp;
 use crate::store::state::handoffs::Steps;
 use crate::store::state::{Result, State, StateError, Token};
 
@@ -86,6 +88,29 @@ impl State {
     pub fn last_of_project(&self, project: &str) -> Result<Option<Receipt>> {
         let sql = "project = ?1 AND moment <> 'prompt' ORDER BY id DESC";
         self.first_receipt(sql, project)
+    }
+
+    /// The last contexts of the sessions of a project, by the project's key, newest first.
+    pub fn contexts_of_project(&self, project: &str, limit: usize) -> Result<Vec<ContextSummary>> {
+        let sql = "SELECT session, moment, at, delivered, receipt ->> '$.host', tokens, budget FROM injections \
+                   WHERE id IN (SELECT max(id) FROM injections WHERE project = ?1 AND moment <> 'prompt' \
+                   GROUP BY session) ORDER BY id DESC LIMIT ?2";
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        self.read(|connection| {
+            let mut select = connection.prepare(sql)?;
+            let rows = select.query_map(params![project, limit], |row| {
+                Ok(ContextSummary {
+                    session: row.get(0)?,
+                    moment: row.get(1)?,
+                    at: Timestamp::from_seconds(row.get(2)?),
+                    delivered: row.get(3)?,
+                    host: row.get(4)?,
+                    tokens: row.get(5)?,
+                    budget: row.get(6)?,
+                })
+            })?;
+            rows.collect()
+        })
     }
 
     /// The last receipt of a context that reached a session of a host.

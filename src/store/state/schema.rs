@@ -15,6 +15,8 @@ pub(super) const STEPS: &[&str] = &[
     include_str!("../../../schema/state/0004_handoffs.sql"),
     include_str!("../../../schema/state/0005_audience.sql"),
     include_str!("../../../schema/state/0006_contexts.sql"),
+    include_str!("../../../schema/state/0007_rotation.sql"),
+    include_str!("../../../schema/state/0008_wraps.sql"),
 ];
 /// The length above which the log is copied back into the database. Every process that finds a log
 /// reads all of it once, and copying it back waits for the disk: this number of pages keeps both

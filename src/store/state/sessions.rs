@@ -15,6 +15,8 @@ use crate::system::process::identity::Process;
 const KEPT_MS: i64 = 2 * 3_600_000;
 /// An ending that was not written within this time is dropped.
 const ENDING_KEPT_MS: i64 = 24 * 3_600_000;
+/// The same for a session that nobody has ended: whoever works in it may come back.
+const HELD_ENDING_KEPT_MS: i64 = 7 * 24 * 3_600_000;
 /// The time limit for writing an ending.
 const ENDING_LEASE_MS: i64 = 10 * 60_000;
 
@@ -70,6 +72,15 @@ impl State {
         self.read(|connection| connection.query_row(sql, [session], origin).optional())
     }
 
+    /// The process that a session runs in, if it is known and alive.
+    pub fn session_process(&self, session: &str) -> Result<Option<Process>> {
+        let sql = "SELECT pid, started FROM sessions WHERE session = ?1 AND ended IS NULL";
+        let found = self.read(|connection| {
+            connection.query_row(sql, [session], |row| process(row, 0)).optional()
+        });
+        Ok(found?.flatten().filter(|process| !process.is_gone()))
+    }
+
     /// Whether a session is known to be over: it has ended, or its process has.
     pub fn is_session_over(&self, session: &str) -> Result<bool> {
         let sql = "SELECT ended, pid, started FROM sessions WHERE session = ?1";
@@ -117,6 +128,20 @@ impl State {
         })
     }
 
+    /// Records a session that is at rest: unless it goes on, it is over at `due_ms`, or when its process is.
+    pub fn hold_ending(&mut self, ending: &Ending, due_ms: i64) -> Result<()> {
+        let Ending { session, folder, transcript, at_ms } = ending;
+        let transcript = transcript.as_deref().map(bytes);
+        let sql = "INSERT OR REPLACE INTO endings (session, folder, transcript, at, due) VALUES (?1, ?2, ?3, ?4, ?5)";
+        self.execute(sql, params![session, bytes(folder), transcript, at_ms, due_ms]).map(drop)
+    }
+
+    /// Records that a session which was at rest is over; `false` if nothing is to be written of it.
+    pub fn release_ending(&mut self, session: &str) -> Result<bool> {
+        let sql = "UPDATE endings SET due = NULL WHERE session = ?1";
+        Ok(self.execute(sql, [session])? > 0)
+    }
+
     /// Takes an ending that no process is writing; prefers one that no process has tried to write.
     pub fn take_ending(&mut self, now_ms: i64) -> Result<Option<Ending>> {
         self.transaction(|transaction| {
@@ -135,6 +160,12 @@ impl State {
     /// Whether there is an ending that no process is writing.
     pub fn has_free_ending(&self, now_ms: i64) -> Result<bool> {
         Ok(!self.read(|connection| free_endings(connection, now_ms))?.is_empty())
+    }
+
+    /// Whether the handoff of an ended session is still to be written.
+    pub fn is_ending(&self, session: &str) -> Result<bool> {
+        let sql = "SELECT EXISTS (SELECT 1 FROM endings WHERE session = ?1)";
+        self.read(|connection| connection.query_row(sql, [session], |row| row.get(0)))
     }
 
     /// Removes an ending, because it is written or needs no handoff. Keeps a later ending of the
@@ -166,16 +197,17 @@ impl State {
             let sql = "DELETE FROM contexts WHERE at < ?1 \
                        AND session NOT IN (SELECT session FROM sessions)";
             connection.execute(sql, [old])?;
-            let sql = "DELETE FROM endings WHERE at < ?1";
-            connection.execute(sql, [now_ms.saturating_sub(ENDING_KEPT_MS)]).map(drop)
+            let sql = "DELETE FROM endings WHERE at < iif(due IS NULL, ?1, ?2)";
+            let kept = [ENDING_KEPT_MS, HELD_ENDING_KEPT_MS].map(|kept| now_ms.saturating_sub(kept));
+            connection.execute(sql, kept).map(drop)
         })
     }
 }
 
 fn free_endings(connection: &Connection, now_ms: i64) -> rusqlite::Result<Vec<Ending>> {
     let mut statement = connection.prepare(
-        "SELECT session, folder, transcript, at, taken, owner_pid, owner_started FROM endings \
-         ORDER BY owner_pid IS NOT NULL, at",
+        "SELECT endings.session, endings.folder, transcript, endings.at, taken, owner_pid, owner_started, due, pid, started \
+         FROM endings LEFT JOIN sessions USING (session) ORDER BY owner_pid IS NOT NULL, endings.at",
     )?;
     let free = statement.query_map([], |row| {
         let is_free = match process(row, 5)? {
@@ -189,13 +221,15 @@ fn free_endings(connection: &Connection, now_ms: i64) -> rusqlite::Result<Vec<En
             Some(_) => false,
             None => true,
         };
+        let is_due = row.get::<_, Option<i64>>(7)?.is_none_or(|due| due <= now_ms)
+            || process(row, 8)?.is_some_and(Process::is_gone);
         let ending = Ending {
             session: row.get(0)?,
             folder: path(row.get(1)?),
             transcript: row.get::<_, Option<Vec<u8>>>(2)?.map(path),
             at_ms: row.get(3)?,
         };
-        Ok(is_free.then_some(ending))
+        Ok((is_free && is_due).then_some(ending))
     })?;
     free.filter_map(rusqlite::Result::transpose).collect()
 }

@@ -13,8 +13,8 @@ use super::secret_name::is_secret;
 /// The system's limit.
 const MAX_PATH_BYTES: usize = 4_096;
 
-const OUTSIDE: &str = "it lies outside of the project";
-const SECRET: &str = "its name says that it is secret";
+const OUTSIDE: &str = "it is outside the project";
+const SECRET: &str = "its name marks it as secret";
 
 /// Why a listed file cannot be opened.
 #[derive(Debug, PartialEq, Eq)]
@@ -59,7 +59,7 @@ impl Sandbox {
     pub(super) fn open(&self, listed: &str) -> Result<File, Obstacle> {
         let bad_name = match listed {
             "" => Some("it has no name"),
-            name if name.contains('\0') => Some("its name holds a NUL character"),
+            name if name.contains('\0') => Some("its name contains a NUL character"),
             name if name.len() >= MAX_PATH_BYTES => Some("its name is too long"),
             _ => None,
         };
@@ -111,7 +111,7 @@ fn check_plain(kind: FileType) -> Result<(), Obstacle> {
     match kind {
         FileType::RegularFile => Ok(()),
         FileType::Directory => Err(Obstacle::Unreadable("it is a directory".to_owned())),
-        _ => Err(Obstacle::Unreadable("it is no plain file".to_owned())),
+        _ => Err(Obstacle::Unreadable("it is not a regular file".to_owned())),
     }
 }
 

@@ -58,8 +58,12 @@ fn is_secret_file(file: &str) -> bool {
                     && endings.iter().any(|ending| !ending.is_empty() && rest.ends_with(ending))
         })
     };
+    // The key of an account: `gcp-key.json`.
+    let is_account_key = ["-key.json", "_key.json"].iter().any(|end| file.ends_with(end))
+        && !file.contains("public");
     !is_template
         && (is_key
+            || is_account_key
             || file.starts_with(".env.")
             || file.starts_with("credentials")
             || NAMES.contains(&file)
@@ -109,6 +113,7 @@ mod tests {
             ".terraformrc",
             "id_ed25519_work",
             "client_secret_1.json",
+            "gcp-key.json",
             ".aws/config",
             "a/.ssh/known_hosts",
             ".git/config",
@@ -130,6 +135,8 @@ mod tests {
             "docker/config.json",
             ".docker/Dockerfile",
             "id_rsa.pub",
+            "public-key.json",
+            "monkey.json",
             "keys.md",
             "src/key.rs",
             "a.env/b",

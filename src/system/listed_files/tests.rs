@@ -44,7 +44,7 @@ fn unreadable(why: &str) -> FoundFile {
     FoundFile::Unreadable { why: why.to_owned() }
 }
 
-const OUTSIDE: &str = "it lies outside of the project";
+const OUTSIDE: &str = "it is outside the project";
 
 #[test]
 fn p_3_8_specs_come_first_and_each_path_once() {
@@ -103,8 +103,8 @@ fn p_3_10_nobody_waits_for_a_pipe_and_no_socket_is_opened() {
     std::os::unix::fs::symlink("loop", project.root().join("loop")).unwrap();
     std::os::unix::fs::symlink("/dev/zero", project.root().join("zero")).unwrap();
     let started = std::time::Instant::now();
-    assert_eq!(project.one("pipe"), unreadable("it is no plain file"));
-    assert_eq!(project.one("socket"), unreadable("it is no plain file"));
+    assert_eq!(project.one("pipe"), unreadable("it is not a regular file"));
+    assert_eq!(project.one("socket"), unreadable("it is not a regular file"));
     assert_eq!(project.one("zero"), unreadable(OUTSIDE));
     assert!(matches!(project.one("loop"), FoundFile::Unreadable { .. }));
     assert!(started.elapsed().as_secs() < 2);
@@ -146,7 +146,7 @@ fn p_3_15_nothing_outside_of_the_project_is_read() {
     assert_eq!(project.one("a/../a/b"), text("inside"));
     assert_eq!(project.one("../root/a/b"), text("inside"));
     assert_eq!(project.one(""), unreadable("it has no name"));
-    assert_eq!(project.one("a\0b"), unreadable("its name holds a NUL character"));
+    assert_eq!(project.one("a\0b"), unreadable("its name contains a NUL character"));
     assert_eq!(project.one(&"a/".repeat(2_048)), unreadable("its name is too long"));
     assert!(matches!(project.one(&"a".repeat(4_000)), FoundFile::Unreadable { .. }));
 }
@@ -190,8 +190,8 @@ fn p_3_15_links_are_followed_inside_and_not_outside() {
     assert_eq!(project.one("outside"), unreadable(OUTSIDE));
     assert_eq!(project.one("away/file.md"), unreadable(OUTSIDE));
     assert_eq!(project.one("away/../outside/file.md"), unreadable(OUTSIDE));
-    assert_eq!(project.one("harmless.txt"), unreadable("its name says that it is secret"));
-    assert_eq!(project.one(".env"), unreadable("its name says that it is secret"));
+    assert_eq!(project.one("harmless.txt"), unreadable("its name marks it as secret"));
+    assert_eq!(project.one(".env"), unreadable("its name marks it as secret"));
     assert_eq!(project.one("gone"), FoundFile::Missing);
     // The project itself can be reached through a link.
     let elsewhere = project.0.path().join("elsewhere");

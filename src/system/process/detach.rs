@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 /// Writes the handoffs of ended sessions.
 pub fn finish_endings() -> io::Result<()> {
-    detached(|command| command.args(["handoff", "finish"]))
+    detached(|command| command.args(["handoff", "finish"])).map(drop)
 }
 
 /// Writes the handoff of this session, and of all other ended sessions.
@@ -15,6 +15,20 @@ pub fn finish_ending(session: &str, folder: &Path, transcript: Option<&Path>) ->
     detached(|command| {
         command.args(["handoff", "finish", "--ended", session, "--folder"]).arg(folder);
         transcript.iter().fold(command, |command, path| command.arg("--transcript").arg(path))
+    })
+    .map(drop)
+}
+
+/// Goes on with a rotation. Returns the process that does.
+pub fn rotate(token: i64) -> io::Result<u32> {
+    detached(|command| command.args(["handoff", "rotate-now", "--token"]).arg(token.to_string()))
+}
+
+/// Goes on with the rotation of a session whose turn has ended, which could not be reserved.
+pub fn rotate_session(session: &str, ended_tick: i64) -> io::Result<u32> {
+    detached(|command| {
+        command.args(["handoff", "rotate-now", "--ended", session, "--tick"]);
+        command.arg(ended_tick.to_string())
     })
 }
 
@@ -26,12 +40,14 @@ pub fn index(dir: Option<&Path>, vaults: &[impl AsRef<Path>], has_memory: bool) 
         let command = dir.iter().fold(command, |command, dir| command.arg("--dir").arg(dir));
         vaults.iter().fold(command, |command, vault| command.arg("--vault").arg(vault.as_ref()))
     })
+    .map(drop)
 }
 
-fn detached(arguments: impl FnOnce(&mut Command) -> &mut Command) -> io::Result<()> {
+/// Returns the id of the new process.
+fn detached(arguments: impl FnOnce(&mut Command) -> &mut Command) -> io::Result<u32> {
     let mut command = Command::new(std::env::current_exe()?);
     arguments(&mut command);
     // A host waits for every process that holds its pipes, and stops every process in its group.
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    command.process_group(0).spawn().map(drop)
+    command.process_group(0).spawn().map(|child| child.id())
 }

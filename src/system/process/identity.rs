@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::process::parent_id;
 
 use rustix::io::Errno;
-use rustix::process::{Pid, test_kill_process};
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde::{Deserialize, Serialize};
 
 /// A host can start us through shells.
@@ -42,8 +42,30 @@ impl Process {
         Process { pid, started: 0 }
     }
 
-    fn with(pid: u32) -> Process {
+    /// The process that has this id now.
+    pub fn with(pid: u32) -> Process {
         Process { pid, started: Stat::of(pid).map_or(0, |stat| stat.started) }
+    }
+
+    /// Whether the process is this one, or was started by it, however many are between them.
+    pub fn is_within(self, pid: u32) -> bool {
+        let mut at = self.pid;
+        while at > 1 {
+            if at == pid {
+                return true;
+            }
+            let Some(stat) = Stat::of(at) else { return false };
+            at = stat.parent;
+        }
+        false
+    }
+
+    /// Whether what is typed into its terminal reaches it, and no other program: it was not stopped or put into the
+    /// background. `None` if the system does not tell.
+    pub fn is_in_foreground(self) -> Option<bool> {
+        let Stat { group, foreground, .. } = Stat::of(self.pid)?;
+        // Without a terminal nothing is typed.
+        (foreground > 0).then_some(group == foreground)
     }
 
     /// Whether the process has certainly ended.
@@ -51,8 +73,19 @@ impl Process {
         if let Some(stat) = Stat::of(self.pid) {
             return stat.is_dead || (self.started != 0 && stat.started != self.started);
         }
-        let pid = i32::try_from(self.pid).ok().and_then(Pid::from_raw);
-        pid.is_none_or(|pid| test_kill_process(pid) == Err(Errno::SRCH))
+        self.id().is_none_or(|pid| test_kill_process(pid) == Err(Errno::SRCH))
+    }
+
+    /// Sends a signal, unless the process has ended.
+    pub(super) fn send(self, signal: Signal) {
+        if let Some(pid) = self.id().filter(|_| !self.is_gone()) {
+            // It may end at this very moment.
+            let _ = kill_process(pid, signal);
+        }
+    }
+
+    fn id(self) -> Option<Pid> {
+        i32::try_from(self.pid).ok().and_then(Pid::from_raw)
     }
 }
 
@@ -61,6 +94,9 @@ struct Stat {
     name: String,
     is_dead: bool,
     parent: u32,
+    /// Its process group, and the one that its terminal listens to.
+    group: i64,
+    foreground: i64,
     started: i64,
 }
 
@@ -77,6 +113,8 @@ impl Stat {
             name: name.to_owned(),
             is_dead: matches!(*fields.first()?, "Z" | "X" | "x"),
             parent: fields.get(1)?.parse().ok()?,
+            group: fields.get(2)?.parse().ok()?,
+            foreground: fields.get(5)?.parse().ok()?,
             started: fields.get(19)?.parse().ok()?,
         })
     }
@@ -100,6 +138,14 @@ mod tests {
         let stat = Stat::parse(&format!("42 (a) b (c) {fields}")).unwrap();
         assert_eq!((stat.name.as_str(), stat.parent, stat.started), ("a) b (c", 17, 4711));
         assert!(Stat::parse("nothing").is_none());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_process_is_within_itself_and_what_started_it() {
+        let this = Process::this();
+        assert!(this.is_within(this.pid) && this.is_within(parent_id()));
+        assert!(!this.is_within(u32::MAX) && !this.is_within(1));
     }
 
     #[cfg(target_os = "linux")]

@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::core::note::places::OF_LOGSEQ;
@@ -16,6 +17,9 @@ const TEMPLATE_SETTINGS: [(&str, &str); 2] = [
 ];
 /// A longer file of settings is not read.
 const MAX_SETTINGS_BYTES: u64 = 64 * 1024;
+
+/// The extension that Foam's folders recommend to VS Code.
+const FOAM: &str = "foam.foam-vscode";
 
 /// The paths of signs, from the folder in which they are. `kgctx check` makes them anew in its checkout.
 pub const SIGNS: [&str; 4] =
@@ -50,16 +54,62 @@ impl Styles {
 
     /// The style of the nearest signed folder: the vault or one around it.
     fn signed(&self, root: &Path) -> Option<LinkStyle> {
-        if is_a_memory(root) {
-            return Some(LinkStyle::Maenifold);
-        }
-        if OF_LOGSEQ.iter().all(|folder| root.join(folder).is_dir()) {
-            return Some(LinkStyle::Logseq);
+        if let Some(style) = only_at_root(root) {
+            return Some(style);
         }
         let top = self.top.as_deref().filter(|top| root.starts_with(top));
         // Outside of the project one folder up: Dendron's signs are beside its vaults.
         let top = top.or(root.parent()).unwrap_or(root);
         root.ancestors().take_while(|folder| folder.starts_with(top)).find_map(sign)
+    }
+}
+
+/// The program for notes whose signs are in a folder itself.
+pub fn program_of(folder: &Path) -> Option<&'static str> {
+    let is_foam = || {
+        let recommended = text(&folder.join(".vscode/extensions.json")).unwrap_or_default();
+        folder.join(".foam").is_dir() || recommended.contains(FOAM)
+    };
+    match only_at_root(folder).or_else(|| sign(folder)) {
+        Some(LinkStyle::Maenifold) => Some("maenifold"),
+        Some(style) => style.program(),
+        // Its notes are read like those of no program.
+        None => is_foam().then_some("Foam"),
+    }
+}
+
+/// The vaults of a Dendron workspace, as its `dendron.yml` names them: paths from the workspace.
+pub fn vaults_of_dendron(workspace: &Path) -> Vec<String> {
+    #[derive(Default, Deserialize)]
+    struct Named {
+        #[serde(default)]
+        vaults: Vec<NamedVault>,
+        workspace: Option<Box<Named>>,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct NamedVault {
+        fs_path: String,
+        #[serde(default)]
+        self_contained: bool,
+    }
+    let text = text(&workspace.join(SIGNS[0])).unwrap_or_default();
+    let named: Named = serde_saphyr::from_str(&text).unwrap_or_default();
+    let newer = named.workspace.map(|newer| newer.vaults).unwrap_or_default();
+    let path = |NamedVault { fs_path, self_contained }| match self_contained {
+        true => format!("{fs_path}/notes"),
+        false => fs_path,
+    };
+    named.vaults.into_iter().chain(newer).map(path).collect()
+}
+
+/// The style of a folder by signs that only count in the vault's own folder.
+fn only_at_root(folder: &Path) -> Option<LinkStyle> {
+    let is_logseq = || OF_LOGSEQ.iter().all(|inner| folder.join(inner).is_dir());
+    if is_a_memory(folder) {
+        Some(LinkStyle::Maenifold)
+    } else {
+        is_logseq().then_some(LinkStyle::Logseq)
     }
 }
 

@@ -16,6 +16,8 @@ use crate::workspace::settings::{LoadedSettings, SettingsError};
 const MAX_BYTES: u64 = 1024 * 1024;
 /// The keys that say whether, and which, notes may be sent.
 const PERMISSIONS: &[&str] = &["enabled", "default_vaults", "vault"];
+/// Those of them that are true or false.
+const SWITCHES: &[&str] = &["enabled", "default_vaults"];
 /// The same for handoffs, in their section.
 const HANDOFF_PERMISSIONS: &[&str] = &["enabled", "inject_on_start"];
 /// A key that is so like another one is a misspelling of it.
@@ -36,7 +38,12 @@ pub(super) fn read(
         }
     };
     let error = match toml::from_str(&text) {
-        Ok(written) => return Some(written),
+        Ok(written) => {
+            // Only `kgctx check` reads what is in its section.
+            let table = text.contains("check").then(|| toml::from_str(&text).ok()).flatten();
+            table.iter().for_each(|table| close_if_misplaced(path, origin, table, loaded));
+            return Some(written);
+        }
         Err(error) => error,
     };
     let first = invalid(path, &text, &error);
@@ -44,6 +51,7 @@ pub(super) fn read(
         loaded.close(origin, first);
         return None;
     };
+    close_if_misplaced(path, origin, &table, loaded);
     let mut unread = Vec::new();
     keep_valid_handoff_keys(&mut table);
     table.retain(|key, value| {
@@ -61,7 +69,7 @@ pub(super) fn read(
             loaded.faults.push(first);
             let why = match key == name {
                 true => format!("{name}: {}", of_key.message()),
-                false => format!("`{key}` is no setting; write `{name}` if that is meant"),
+                false => format!("`{key}` is not a setting; write `{name}` if you mean that"),
             };
             loaded.close(origin, SettingsError(format!("{}: {why}", path.display())));
         }
@@ -104,6 +112,24 @@ fn keep_valid_handoff_keys(table: &mut Table) {
     let denied = denied.into_iter().map(|key| (key.to_owned(), Value::Boolean(false)));
     let section = Table::from_iter(section.into_iter().chain(denied));
     table.insert("handoff".to_owned(), Value::Table(section));
+}
+
+/// Closes the settings if a section has the key of a permission that stands above all sections. Whatever follows a
+/// `[section]` belongs to it, which is easy to forget.
+fn close_if_misplaced(path: &Path, origin: &Origin, table: &Table, loaded: &mut LoadedSettings) {
+    let sections = table.iter().filter_map(|(section, value)| Some((section, value.as_table()?)));
+    let mut keys = sections.flat_map(|(section, keys)| keys.keys().map(move |key| (section, key)));
+    let misplaced = keys.find_map(|(section, key)| {
+        let is_own = section == "handoff" && meant(key, HANDOFF_PERMISSIONS).is_some();
+        Some((section, key, meant(key, SWITCHES).filter(|_| !is_own)?))
+    });
+    if let Some((section, key, name)) = misplaced {
+        let file = path.display();
+        let why = format!(
+            "`{key}` is not a setting of [{section}]; write `{name}` above the first section"
+        );
+        loaded.close(origin, SettingsError(format!("{file}: {why}")));
+    }
 }
 
 /// The permission that a key is, or is a misspelling of.

@@ -29,7 +29,7 @@ pub(super) fn apply(loaded: &mut LoadedSettings, directories: &Directories) {
                 .map(|value| Setting { value, origin: Origin::UserFile(file.clone()) }),
         ),
         Err(reason) => loaded.faults.push(SettingsError(format!(
-            "{}: {reason}; it is a JSON object of folders and the names of their channels",
+            "{}: {reason}; write a JSON object that maps folders to channel names",
             file.display()
         ))),
     }
@@ -48,7 +48,7 @@ fn rules(text: &str) -> Result<Vec<ChannelRule>, String> {
                 let path = fs::canonicalize(path).unwrap_or_else(|_| Path::new(path).to_path_buf());
                 Ok(ChannelRule { path, channel: channel.clone() })
             }
-            _ => Err(format!("the channel of {path:?} is no text")),
+            _ => Err(format!("the channel of {path:?} is not text")),
         })
         .collect()
 }

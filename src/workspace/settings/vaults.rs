@@ -2,6 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use crate::core::note::vault::holds;
 use crate::core::settings::{Origin, Setting, VaultSpec};
 use crate::system::folders;
 use crate::system::maenifold_places::Places;
@@ -37,7 +38,7 @@ pub(super) fn lies_inside(path: &Path, root: &Path) -> bool {
     place.starts_with(root) && !place.components().any(|part| part == Component::ParentDir)
 }
 
-/// maenifold's memory and the project's own notes, if they exist: `.kgctx/memory`, `docs`, and other usual places that
+/// maenifold's memory and the project's own notes, if they exist: `.kgctx/memory`, `docs`, and other usual places. They
 /// give way to the vaults of the settings.
 fn default_vaults(
     surroundings: &Surroundings,
@@ -58,10 +59,16 @@ fn default_vaults(
     {
         let Some(root) = &surroundings.project.notes_root else { continue };
         let path = root.join(folder);
+        let is_held =
+            |vault: &Setting<VaultSpec>| holds(&folders::settled(vault.value.path.clone()), &path);
+        if configured.iter().any(is_held) {
+            continue;
+        }
         // Does not follow a link out of the project: a cloned repository must not choose which
         // other notes are read.
         if path.is_dir() && lies_inside(&path, root) {
-            let is_taken = memory.as_ref().is_some_and(|memory| memory.join(name).exists());
+            let is_taken = memory.as_ref().is_some_and(|memory| memory.join(name).exists())
+                || configured.iter().any(|vault| vault.value.name == name);
             add(if is_taken { other_name } else { name }, path, Origin::Default);
         }
     }
@@ -83,7 +90,7 @@ fn usual_places(top: &Path, memory: Option<&Path>, mut others: Vec<VaultSpec>) -
     for (base, path, is_flat) in folders.chain(at_top) {
         let is_shared = others[..n_others].iter().any(|other| {
             let other = folders::settled(other.path.clone());
-            path.starts_with(&other) || !is_flat && other.starts_with(&path)
+            holds(&other, &path) || !is_flat && holds(&path, &other)
         });
         let is_free = |name: &String| {
             !others.iter().any(|other| other.name == *name)
@@ -121,7 +128,7 @@ fn replacing(paths: &[PathBuf], origin: &Origin) -> Vec<Setting<VaultSpec>> {
     vaults
 }
 
-fn may_be_in_name(c: char) -> bool {
+pub(crate) fn may_be_in_name(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | ' ')
 }
 
@@ -140,11 +147,11 @@ fn remove_bad_names(loaded: &mut LoadedSettings) {
             || vault.origin == Origin::Default && is_path_of_names(name);
         let wrong = if !is_good || matches!(name.as_str(), "." | "..") {
             let allowed = "use letters, digits, `-`, `_` and `.`";
-            format!("{name:?} (for {path}) is no name for a vault; {allowed}")
+            format!("{name:?} (for {path}) is not a valid vault name; {allowed}")
         } else if let Some(first) = kept.iter().find(|other| other.value.name == *name) {
             let first = first.value.path.display();
             let both = format!("{first} and {path}; give one of them another name");
-            format!("two vaults are called {name:?}: {both}")
+            format!("two vaults have the name {name:?}: {both}")
         } else {
             kept.push(vault);
             continue;

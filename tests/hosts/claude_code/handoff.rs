@@ -175,7 +175,7 @@ fn a_1_35_after_a_compaction_it_is_told_again() {
     let auto = handoffs(&lab).into_iter().find(is_auto).unwrap();
     let auto = auto["id"].as_str().unwrap();
     told(&requests[requests.len() - 1..], auto);
-    assert!(last.contains(&format!("It went on with handoff {id}: GOAL")), "{last}");
+    assert!(last.contains(&format!("It continued handoff {id}: GOAL")), "{last}");
     for id in [&id, auto] {
         assert_eq!(states(&lab, id), ["draft", "active", "claimed", "consumed"]);
     }

@@ -86,6 +86,20 @@ impl Lab {
         self.scratch.path().join("bin/kgctx")
     }
 
+    /// Lets every kgctx that the host runs, and what that starts, be killed at a point of its way; `None`: no longer.
+    pub(crate) fn kill_at(&self, point: Option<&str>) {
+        let line = point.map(|point| format!("export KGCTX_TEST_KILL_AT={point}\n"));
+        let script = format!(
+            "#!/bin/sh\n{}exec {} \"$@\"\n",
+            line.unwrap_or_default(),
+            env!("CARGO_BIN_EXE_kgctx")
+        );
+        // Not written in place: it may be running.
+        let new = self.scratch.write("bin/kgctx.new", script);
+        fs::set_permissions(&new, fs::Permissions::from_mode(0o755)).unwrap();
+        fs::rename(new, self.kgctx()).unwrap();
+    }
+
     /// Runs the real `kgctx` in the project, and returns what it printed.
     pub(crate) fn type_kgctx(&self, arguments: &[&str]) -> String {
         let mut command = self.scratch.kgctx(arguments);

@@ -7,6 +7,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Instant;
 
 use serde_json::{Value, json};
 
@@ -14,6 +15,8 @@ use serde_json::{Value, json};
 pub(crate) struct Model {
     port: u16,
     requests: Arc<Mutex<Vec<Value>>>,
+    /// When each request came, and when its answer was out.
+    times: Arc<Mutex<Vec<(Instant, Instant)>>>,
 }
 
 impl Model {
@@ -21,13 +24,13 @@ impl Model {
     pub(crate) fn start() -> Model {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        let model = Model { port, requests: Arc::default() };
-        let requests = Arc::clone(&model.requests);
+        let model = Model { port, requests: Arc::default(), times: Arc::default() };
+        let (requests, times) = (Arc::clone(&model.requests), Arc::clone(&model.times));
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let requests = Arc::clone(&requests);
+                let (requests, times) = (Arc::clone(&requests), Arc::clone(&times));
                 // A caller that hangs up in the middle is the caller's affair.
-                thread::spawn(move || drop(serve(stream, &requests)));
+                thread::spawn(move || drop(serve(stream, &requests, &times)));
             }
         });
         model
@@ -35,6 +38,11 @@ impl Model {
 
     pub(crate) fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// When each request came until now, and when its answer was out.
+    pub(crate) fn times(&self) -> Vec<(Instant, Instant)> {
+        self.times.lock().unwrap().clone()
     }
 
     /// All that the model was told since this was asked last: one text per request.
@@ -54,7 +62,11 @@ fn words(value: &Value) -> String {
     }
 }
 
-fn serve(mut stream: TcpStream, requests: &Mutex<Vec<Value>>) -> io::Result<()> {
+fn serve(
+    mut stream: TcpStream,
+    requests: &Mutex<Vec<Value>>,
+    times: &Mutex<Vec<(Instant, Instant)>>,
+) -> io::Result<()> {
     let mut reader = BufReader::new(stream.try_clone()?);
     let mut first = String::new();
     reader.read_line(&mut first)?;
@@ -85,6 +97,7 @@ fn serve(mut stream: TcpStream, requests: &Mutex<Vec<Value>>) -> io::Result<()> 
     let message = json!({"id": "msg_1", "type": "message", "role": "assistant", "content": [],
         "model": request["model"], "stop_reason": null, "stop_sequence": null,
         "usage": {"input_tokens": tokens(&request), "output_tokens": 1}});
+    let came = Instant::now();
     let (block, delta, reason) = answer(&request);
     requests.lock().unwrap().push(request);
     stream.write_all(
@@ -102,6 +115,7 @@ fn serve(mut stream: TcpStream, requests: &Mutex<Vec<Value>>) -> io::Result<()> 
         let name = event["type"].as_str().unwrap();
         stream.write_all(format!("event: {name}\ndata: {event}\n\n").as_bytes())?;
     }
+    times.lock().unwrap().push((came, Instant::now()));
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! Lines typed into Claude Code's terminal window, and what its hooks are told meanwhile.
 
 use std::ops::Deref;
+use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -26,6 +27,11 @@ impl<'a> Deref for ClaudeCodeWindow<'a> {
 impl<'a> ClaudeCodeWindow<'a> {
     /// Opens Claude Code's window. Skips the test if tmux is missing.
     pub(super) fn open(lab: &'a Lab) -> Option<ClaudeCodeWindow<'a>> {
+        ClaudeCodeWindow::open_by(lab, program())
+    }
+
+    /// Opens the window of a program that runs Claude Code.
+    pub(super) fn open_by(lab: &'a Lab, program: &Path) -> Option<ClaudeCodeWindow<'a>> {
         // Answers what Claude Code asks at its very first start.
         let project = lab.project().display().to_string();
         let answers = json!({"hasCompletedOnboarding": true, "theme": "dark",
@@ -33,7 +39,7 @@ impl<'a> ClaudeCodeWindow<'a> {
             "projects": {project: {"hasTrustDialogAccepted": true}}});
         lab.scratch.write("home/.claude.json", answers.to_string());
         let socket = lab.scratch.path().join("tmux");
-        let window = Window::open(|program| lab.command(program), socket, program(), "❯");
+        let window = Window::open(|program| lab.command(program), socket, program, "❯");
         Some(ClaudeCodeWindow { lab, window: window? })
     }
 
@@ -48,7 +54,7 @@ impl<'a> ClaudeCodeWindow<'a> {
                 self.shows(&format!("❯ {text}"))
             })
         };
-        assert!((0..10).any(|_| is_typed()), "{text} cannot be typed");
+        assert!((0..10).any(|_| is_typed()), "{text} cannot be typed into\n{}", self.text());
         // An Enter right behind the text would count as a part of pasted text.
         thread::sleep(Duration::from_millis(500));
         self.key("Enter");

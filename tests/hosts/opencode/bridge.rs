@@ -37,7 +37,7 @@ on_both_versions!(
 );
 
 /// How every context begins.
-const HEADING: &str = "## Knowledge Graph Context";
+pub(super) const HEADING: &str = "## Knowledge Graph Context";
 
 /// What we know of our parts in a session, in order.
 fn marks(server: &Server, session: &str) -> Vec<Value> {

@@ -339,7 +339,7 @@ fn after_a_compaction_a_handoff_comes_again_to_its_session_alone(version: Versio
     };
     told_once(&call, &auto(&session), "PROMPT-C");
     assert!(call.in_order("MOCK-SUMMARY", BANNER), "{}", call.conversation());
-    assert!(call.conversation().contains(&format!("It went on with handoff {id}")));
+    assert!(call.conversation().contains(&format!("It continued handoff {id}")));
     let asked = server.provider.of(&session, Kind::Compaction).pop().unwrap();
     assert_eq!(asked.count(&format!("- Handoff: {}", auto(&session))), 1, "the summariser is told");
     let small = parts(&server, &session).pop().unwrap();

@@ -115,6 +115,13 @@ impl Server {
         self.http.call("DELETE", &format!("/session/{session}"), None).json();
     }
 
+    /// Archives a session.
+    #[track_caller]
+    pub(crate) fn archive(&self, session: &str) {
+        let body = json!({"time": {"archived": 1_794_988_925_000_u64}});
+        self.http.call("PATCH", &format!("/session/{session}"), Some(&body)).json();
+    }
+
     /// Sends a prompt and waits for its answer.
     #[track_caller]
     pub(crate) fn say(&self, session: &str, text: &str) -> Value {
@@ -129,6 +136,12 @@ impl Server {
             body[name] = value.clone();
         }
         self.post(&format!("/session/{session}/message"), &body)
+    }
+
+    /// Sends a prompt, and waits for nothing.
+    pub(crate) fn leave(&self, session: &str, text: &str) {
+        let body = json!({"parts": [{"type": "text", "text": text}]});
+        self.http.call("POST", &format!("/session/{session}/prompt_async"), Some(&body));
     }
 
     /// The stored messages, with their parts.

@@ -252,7 +252,7 @@ fn the_command_says_why_it_does_not_deliver(version: Version) {
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
     crate::support::valid("inject", &answer);
     assert_eq!(server.user_messages(&session)[0]["info"]["id"], answer["message"]);
-    refused(&session, &[], 1, "has its context already");
+    refused(&session, &[], 1, "already has its context");
     refused("ses_nobody", &[], 1, "Session not found");
     server.say(&session, "[[task]] PROMPT");
     let child = server.http.call("GET", &format!("/session/{session}/children"), None).json();

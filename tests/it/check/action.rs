@@ -57,7 +57,7 @@ fn run_step(scratch: &Scratch, name: &str, environment: &[(&str, &str)]) -> (Out
     for (program, then) in [
         ("kgctx", "exit \"${KGCTX_EXIT:-0}\"\n"),
         ("cargo", ""),
-        ("curl", "exit 22\n"),
+        ("curl", "[ -n \"${RELEASED:-}\" ] || exit 22\ncp \"$RELEASED\" \"$5\"\n"),
         ("gh", "case \"$*\" in *--paginate*) echo \"${KNOWN_COMMENT:-}\" ;; esac\n"),
     ] {
         let path = scratch.write(&format!("bin/{program}"), format!("{stand_in}{then}"));
@@ -138,6 +138,32 @@ fn the_action_builds_the_version_that_is_asked_for_where_no_release_has_it() {
     assert!(calls.contains("<--git><https://forge.example/team/kgctx><--tag><v0.1.0>"), "{calls}");
     let path = fs::read_to_string(scratch.path().join("github-path")).unwrap();
     assert!(path.lines().all(|line| line.ends_with("/temp/kgctx/bin")), "{path}");
+}
+
+/// The archive has one folder, as `.ci/archive` makes it.
+#[test]
+fn the_action_takes_the_program_from_the_archive_of_a_release() {
+    let scratch = Scratch::new();
+    scratch.write("kgctx-x86_64-unknown-linux-gnu/kgctx", "the program");
+    scratch.write("kgctx-x86_64-unknown-linux-gnu/man/man1/kgctx.1", "a page");
+    let packed = Command::new("tar")
+        .args(["-czf", "released.tar.gz", "kgctx-x86_64-unknown-linux-gnu"])
+        .current_dir(scratch.path())
+        .status();
+    assert!(packed.unwrap().success());
+    let released = scratch.path().join("released.tar.gz");
+    let environment = [
+        ("VERSION", "v1"),
+        ("ACTION_PATH", "/action"),
+        ("ACTION_REF", ""),
+        ("ACTION_REPOSITORY", "team/kgctx"),
+        ("RELEASED", released.to_str().unwrap()),
+    ];
+    let (output, calls) = run_step(&scratch, "Install kgctx", &environment);
+    assert!(output.status.success() && !calls.contains("<cargo>"), "{}: {calls}", stderr(&output));
+    let bin = scratch.path().join("temp/kgctx/bin");
+    assert_eq!(fs::read_to_string(bin.join("kgctx")).unwrap(), "the program");
+    assert_eq!(fs::read_dir(bin).unwrap().count(), 1);
 }
 
 #[test]

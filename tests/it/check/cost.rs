@@ -138,7 +138,7 @@ fn a_home_folder_is_no_project() {
     for folder in [home.clone(), PathBuf::from("/"), lab.scratch.path()] {
         let output = lab.kgctx(&["--dir", folder.to_str().unwrap()]).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{output:?}");
-        let expect = format!("{} is no project", folder.display());
+        let expect = format!("{} is not a project", folder.display());
         assert!(stderr(&output).contains(&expect), "{output:?}");
         assert!(stderr(&output).contains("--dir"), "{output:?}");
     }

@@ -57,7 +57,7 @@ fn what_a_branch_adds_is_compared_with_where_it_left_the_base() {
         agents["tokens"].as_u64().unwrap() > agents["tokensBefore"].as_u64().unwrap(),
         "{report:#}"
     );
-    insta::assert_snapshot!(findings(&report).join("\n"), @r#".kgctx/memory/tides.md:1:1 budget-growth: in the session a, the context grows by 64 tokens, and 20 are agreed on; added: atlas, moon, tides, memory://project/tides; pushed out: renderer"#);
+    insta::assert_snapshot!(findings(&report).join("\n"), @r#".kgctx/memory/tides.md:1:1 budget-growth: in the session a, the context grows by 64 tokens, and the limit is 20; added: atlas, moon, tides, memory://project/tides; pushed out: renderer"#);
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn a_baseline_that_is_none_is_refused() {
     lab.write(BASELINE, "{}");
     let (code, said) = lab.refused(&[]);
     assert_eq!(code, 2);
-    insta::assert_snapshot!(said, @r#"kgctx: .kgctx/check.json: missing field `version` at line 1 column 2; delete it, and `kgctx check --update-baseline` writes it anew"#);
+    insta::assert_snapshot!(said, @r#"kgctx: .kgctx/check.json: missing field `version` at line 1 column 2; delete it, and run `kgctx check --update-baseline` to write a new one"#);
     assert_eq!(lab.refused(&["--update-baseline"]).0, 2);
     std::fs::remove_file(lab.top().join(BASELINE)).unwrap();
     assert_eq!(lab.check(&["--update-baseline"]).0, 0);
@@ -281,10 +281,7 @@ fn notes_that_reach_nobody_are_remarked_upon() {
     lab.commit("code", 100 * DAY);
     let (_, report) = lab.check(&[]);
     assert_eq!(report["sessions"][0]["used"]["tokens"], 0, "{report:#}");
-    assert!(
-        remarks(&report)[0].starts_with("no session is given anything of the 1 notes: "),
-        "{report:#}"
-    );
+    assert!(remarks(&report)[0].starts_with("no session gets any of the 1 notes: "), "{report:#}");
 }
 
 #[test]
@@ -352,7 +349,7 @@ fn a_session_that_was_never_agreed_on_is_remarked_upon() {
     lab.check(&["--update-baseline"]);
     lab.write("kgctx.toml", "rank = \"frequency\"\n\n[[check.session]]\nname = \"a\"\n\n[[check.session]]\nname = \"b\"\n");
     let (_, report) = lab.check(&[]);
-    insta::assert_snapshot!(remarks(&report).join("\n"), @"the baseline does not know the session b, so that nothing is said about growth there; `kgctx check --update-baseline` agrees on it");
+    insta::assert_snapshot!(remarks(&report).join("\n"), @"the baseline does not have the session b, so kgctx does not check its growth; `kgctx check --update-baseline` adds it");
     assert_eq!(remarks(&lab.check(&["--base", "main"]).1), [""; 0]);
 }
 

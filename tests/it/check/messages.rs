@@ -16,15 +16,15 @@ fn without_git_the_folder_alone_is_checked() {
         (0, &3.into(), &"1970-01-01T00:00:00Z".into())
     );
     insta::assert_snapshot!(remarks(&report).join("\n"), @r#"
-    this folder is in no git repository: no note counts as recent, and there is no base to compare with
-    there is no kgctx.toml at the top: the defaults hold; `kgctx check --init` writes one
+    this folder is not in a git repository: no note counts as recent, and there is no base to compare with
+    there is no kgctx.toml at the top: kgctx uses the defaults; `kgctx check --init` writes one
     "#);
     assert!(!report.to_string().contains("\"recent\""), "{report:#}");
     let (_, report) = lab.check(&["--now", "2026-01-01"]);
     assert!(!report.to_string().contains("\"recent\""), "{report:#}");
     let (code, said) = lab.refused(&["--base", "main"]);
     assert_eq!(code, 2);
-    insta::assert_snapshot!(said, @r#"kgctx: --base needs a git repository with at least one commit, and this folder is in none"#);
+    insta::assert_snapshot!(said, @r#"kgctx: --base needs a git repository with at least one commit, and this folder is not in one"#);
 }
 
 #[test]
@@ -35,7 +35,7 @@ fn without_the_program_git_the_folder_alone_is_checked() {
     let report = serde_json::from_slice(&output.stdout).unwrap();
     insta::assert_snapshot!(remarks(&report).join("\n"), @r#"
     git is not installed: no note counts as recent, and there is no base to compare with
-    there is no kgctx.toml at the top: the defaults hold; `kgctx check --init` writes one
+    there is no kgctx.toml at the top: kgctx uses the defaults; `kgctx check --init` writes one
     "#);
 }
 
@@ -46,7 +46,7 @@ fn a_repository_without_a_commit_is_checked() {
     lab.write("kgctx.toml", "");
     let (code, report) = lab.check(&[]);
     assert_eq!((code, &report["notes"]), (0, &1.into()));
-    insta::assert_snapshot!(remarks(&report).join("\n"), @r#"there is no commit yet: no note counts as recent; commit the notes to see what sessions will be given"#);
+    insta::assert_snapshot!(remarks(&report).join("\n"), @r#"there is no commit yet: no note counts as recent; commit the notes to see what sessions will get"#);
     let (code, said) = lab.refused(&["--base", "main"]);
     assert_eq!(code, 2);
     insta::assert_snapshot!(said, @r#"kgctx: --base needs a git repository with at least one commit, and there is no commit yet"#);
@@ -58,15 +58,15 @@ fn a_repository_without_anything_is_checked() {
     let (code, report) = lab.check(&[]);
     assert_eq!((code, &report["notes"]), (0, &0.into()));
     insta::assert_snapshot!(remarks(&report).join("\n"), @r#"
-    there is no commit yet: no note counts as recent; commit the notes to see what sessions will be given
-    there is no kgctx.toml at the top: the defaults hold; `kgctx check --init` writes one
-    there are no notes: put markdown into .kgctx/memory or docs, or name a folder with [[vault]] in kgctx.toml
+    there is no commit yet: no note counts as recent; commit the notes to see what sessions will get
+    there is no kgctx.toml at the top: kgctx uses the defaults; `kgctx check --init` writes one
+    there are no notes: put markdown into .kgctx/memory or docs, or add a folder with [[vault]] in kgctx.toml
     "#);
     lab.commit("nothing", 0);
     let (_, report) = lab.check(&["--base", "HEAD"]);
     insta::assert_snapshot!(remarks(&report).join("\n"), @r#"
-    there is no kgctx.toml at the top: the defaults hold; `kgctx check --init` writes one
-    there are no notes: put markdown into .kgctx/memory or docs, or name a folder with [[vault]] in kgctx.toml
+    there is no kgctx.toml at the top: kgctx uses the defaults; `kgctx check --init` writes one
+    there are no notes: put markdown into .kgctx/memory or docs, or add a folder with [[vault]] in kgctx.toml
     "#);
 }
 
@@ -79,7 +79,7 @@ fn a_vault_that_cannot_be_used_is_named() {
     assert_eq!((code, &report["notes"]), (0, &4.into()));
     insta::assert_snapshot!(remarks(&report).join("\n"), @r#"
     no such vault: notes (from kgctx.toml); create that folder or name another one
-    the vault docs/adr lies in the vault docs; name only one of them
+    the vault docs/adr is inside the vault docs; keep only one of them
     "#);
 }
 
@@ -95,10 +95,10 @@ fn a_shallow_clone_is_checked_and_told_how_to_be_whole() {
     let output = check(&["--format", "json"]);
     assert!(output.status.success(), "{output:?}");
     let report = serde_json::from_slice(&output.stdout).unwrap();
-    insta::assert_snapshot!(remarks(&report)[0], @r#"this clone is shallow: notes that were not changed since its oldest commit count as changed then; fetch the whole history, in GitHub's checkout with `fetch-depth: 0`"#);
+    insta::assert_snapshot!(remarks(&report)[0], @r#"this clone is shallow: notes without a change since its oldest commit count as changed then; fetch the whole history, in GitHub's checkout with `fetch-depth: 0`"#);
     let output = check(&["--base", "HEAD~1"]);
     assert_eq!(output.status.code(), Some(2));
-    insta::assert_snapshot!(stderr(&output), @r#"kgctx: "HEAD~1" is no commit that this clone knows; the clone is shallow: fetch the revision, in GitHub's checkout with `fetch-depth: 0`"#);
+    insta::assert_snapshot!(stderr(&output), @r#"kgctx: this clone has no commit "HEAD~1"; the clone is shallow: fetch the revision, in GitHub's checkout with `fetch-depth: 0`"#);
 }
 
 #[test]
@@ -107,11 +107,14 @@ fn a_revision_that_nobody_knows_is_refused() {
     for revision in ["nobody", "--output=x", "-1", "main:.kgctx", ""] {
         let (code, said) = lab.refused(&["--base", revision]);
         assert_eq!(code, 2, "{revision}: {said}");
-        assert!(said.starts_with(&format!("kgctx: {revision:?} is no commit")), "{said}");
+        assert!(
+            said.starts_with(&format!("kgctx: this clone has no commit {revision:?}")),
+            "{said}"
+        );
         assert_eq!(said.lines().count(), 1);
     }
     assert!(!lab.top().join("x").exists());
-    insta::assert_snapshot!(lab.refused(&["--base", "nobody"]).1, @r#"kgctx: "nobody" is no commit that this clone knows; fetch it, or name a branch, a tag or a commit that `git log` shows"#);
+    insta::assert_snapshot!(lab.refused(&["--base", "nobody"]).1, @r#"kgctx: this clone has no commit "nobody"; fetch it, or name a branch, a tag or a commit that `git log` shows"#);
 }
 
 #[test]
@@ -123,7 +126,7 @@ fn branches_without_a_common_commit_are_compared_as_they_are() {
     let (_, report) = lab.check(&["--base", "main"]);
     let growth = &report["sessions"][0]["growth"];
     assert!(growth["removed"].to_string().contains("vector-data"), "{report:#}");
-    insta::assert_snapshot!(remarks(&report)[0], @r#"main and HEAD have no commit in common: the change is everything that is different between them"#);
+    insta::assert_snapshot!(remarks(&report)[0], @r#"main and HEAD have no common commit: the change is every difference between them"#);
 }
 
 #[test]
@@ -142,7 +145,7 @@ fn a_shallow_clone_without_the_merge_base_is_refused() {
     let mut command = lab.kgctx(&["--base", "origin/main"]);
     let output = command.current_dir(lab.scratch.path().join("few")).output().unwrap();
     assert_eq!(output.status.code(), Some(2), "{output:?}");
-    insta::assert_snapshot!(stderr(&output), @r#"kgctx: this clone is shallow, and does not have the commit at which "origin/main" and HEAD parted; fetch the whole history: `git fetch --unshallow`, in GitHub's checkout `fetch-depth: 0`, in GitLab `GIT_DEPTH: "0"`"#);
+    insta::assert_snapshot!(stderr(&output), @r#"kgctx: this clone is shallow and lacks the merge base of "origin/main" and HEAD; fetch the whole history: `git fetch --unshallow`, in GitHub's checkout `fetch-depth: 0`, in GitLab `GIT_DEPTH: "0"`"#);
 }
 
 #[test]
@@ -157,7 +160,7 @@ fn a_partial_clone_is_told_how_to_get_what_it_lacks() {
     let check = || lab.kgctx(&["--base", "HEAD~1"]).current_dir(&top).output().unwrap();
     let output = check();
     assert_eq!(output.status.code(), Some(3), "{output:?}");
-    insta::assert_snapshot!(stderr(&output), @r#"kgctx: this clone is partial, and does not have all files of the revision that is compared with; `git diff REV...HEAD > /dev/null`, with that revision, fetches them"#);
+    insta::assert_snapshot!(stderr(&output), @r#"kgctx: this clone is partial and lacks files of the revision to compare with; run `git diff REV...HEAD > /dev/null` with that revision to fetch them"#);
     git(&top, &["diff", "HEAD~1...HEAD"]);
     let output = check();
     assert!(output.status.success(), "{output:?}");
@@ -173,7 +176,7 @@ fn wrong_settings_are_one_error_at_their_place() {
         ("source = \"cli\"\n", "kgctx: kgctx.toml: a project may not set source"),
         (
             "[[vault]]\npath = \"../elsewhere\"\n",
-            "kgctx: kgctx.toml: the vault ../elsewhere lies outside",
+            "kgctx: kgctx.toml: the vault ../elsewhere is outside",
         ),
     ] {
         lab.write("kgctx.toml", text);
@@ -200,8 +203,8 @@ fn the_first_step_writes_a_section_and_a_baseline_and_then_all_is_well() {
         if old.is_none() {
             let written = said.lines().take(2).collect::<Vec<_>>().join("\n");
             insta::assert_snapshot!(written, @r#"
-            wrote kgctx.toml with a [check] section: the project's name is set, all else in it is a comment, and the defaults hold
-            wrote .kgctx/check.json: what sessions are given now is what was agreed on
+            wrote kgctx.toml with a [check] section: it sets the project's name, and the rest are comments that show the defaults
+            wrote .kgctx/check.json: it accepts the current contexts
             "#);
         }
         assert!(said.contains("next: commit both files"), "{said}");
@@ -213,7 +216,7 @@ fn the_first_step_writes_a_section_and_a_baseline_and_then_all_is_well() {
         assert_eq!((code, &report["base"]), (0, &".kgctx/check.json".into()));
         let again = lab.refused(&["--init"]);
         assert_eq!(again.0, 2);
-        assert!(again.1.contains("has a [check] section already"), "{}", again.1);
+        assert!(again.1.contains("already has a [check] section"), "{}", again.1);
         assert_eq!(fs::read_to_string(lab.top().join("kgctx.toml")).unwrap(), text);
     }
 }
@@ -275,7 +278,7 @@ fn a_folder_inside_of_the_repository_stands_for_all_of_it() {
     assert!(said.starts_with("kgctx: cannot use the folder nowhere"), "{said}");
     let (code, said) = lab.refused(&["--vault", "docs"]);
     assert_eq!(code, 2);
-    assert!(said.contains("name the vault in kgctx.toml"), "{said}");
+    assert!(said.contains("set the vault in kgctx.toml"), "{said}");
 }
 
 #[test]
@@ -300,7 +303,7 @@ fn a_note_that_is_too_large_to_be_read_is_told_of() {
     let findings = report["findings"].as_array().unwrap();
     let found = findings.iter().find(|finding| finding["rule"] == "giant-note").unwrap();
     assert_eq!(found["spot"]["path"], ".kgctx/memory/large.md");
-    insta::assert_snapshot!(found["message"].as_str().unwrap(), @"this file has 2510 bytes, and is left out: `max_file_bytes` is 2000");
+    insta::assert_snapshot!(found["message"].as_str().unwrap(), @"kgctx skips this file: it has 2510 bytes, and `max_file_bytes` is 2000");
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn render(report: &CheckReport, format: ReportFormat) -> String {
 #[test]
 fn people_read_findings_and_what_sessions_get() {
     insta::assert_snapshot!("check_text", render(&rich(), ReportFormat::Text));
-    insta::assert_snapshot!(render(&empty(), ReportFormat::Text), @"All is well: 0 notes, 0 sessions");
+    insta::assert_snapshot!(render(&empty(), ReportFormat::Text), @"No problems: 0 notes, 0 sessions");
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn github_shows_findings_at_their_lines() {
     insta::assert_snapshot!("check_github", render(&rich(), ReportFormat::Github));
     insta::assert_snapshot!(
         render(&empty(), ReportFormat::Github),
-        @"::notice title=kgctx check::All is well: 0 notes, 0 sessions"
+        @"::notice title=kgctx check::No problems: 0 notes, 0 sessions"
     );
 }
 
@@ -170,7 +170,7 @@ fn a_comment_is_never_longer_than_forges_take() {
     }
     let comment = render(&report, ReportFormat::Markdown);
     assert!(comment.chars().count() < 65_536, "{}", comment.chars().count());
-    assert!(comment.contains("more; `kgctx check` shows all."));
+    assert!(comment.contains("more do not fit here; `kgctx check` shows all."));
     assert_eq!(comment.matches("<details").count(), comment.matches("</details>").count());
 }
 

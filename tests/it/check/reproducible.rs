@@ -169,7 +169,7 @@ fn a_note_that_is_written_while_it_is_checked_is_named() {
     let output = output_meanwhile(lab.kgctx(&["--format", "json"]), "check:again", written);
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     let report = serde_json::from_slice(&output.stdout).unwrap();
-    insta::assert_snapshot!(findings(&report).join("\n"), @".kgctx/memory/tile-cache.md:3:1 unstable-output: in the sessions plain, opencode, claude-code and codex, this file was written while it was checked, and two contexts differ from line 6 on");
+    insta::assert_snapshot!(findings(&report).join("\n"), @".kgctx/memory/tile-cache.md:3:1 unstable-output: in the sessions plain, opencode, claude-code and codex, this file changed during the check, and two contexts differ from line 6 on");
     let hint = "check again while nothing writes to the repository";
     assert_eq!(report["findings"][0]["hint"], hint);
 }
@@ -199,7 +199,7 @@ fn a_context_that_changes_without_its_notes_is_our_fault() {
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     let report = serde_json::from_slice(&output.stdout).unwrap();
     insta::assert_snapshot!(findings(&report).join("\n"), @".kgctx/memory/tile-cache.md:1:1 unstable-output: in the sessions plain, opencode, claude-code and codex, two contexts of the same notes differ from line 7 on");
-    assert!(report["findings"].to_string().contains("this is a fault of kgctx"), "{report:#}");
+    assert!(report["findings"].to_string().contains("this is a bug in kgctx"), "{report:#}");
     // Who does not look twice does not see it.
     lab.write("kgctx.toml", "[check.rules]\nunstable-output = \"off\"\n");
     let output = check();

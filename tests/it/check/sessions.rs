@@ -93,7 +93,7 @@ fn declared_sessions_stand_instead() {
     lab.write("kgctx.toml", "[[check.session]]\nname = \"api\"\ndir = \"packages/api\"\n");
     let (code, said) = lab.refused(&[]);
     assert_eq!(code, 2);
-    insta::assert_snapshot!(said, @r#"kgctx: kgctx.toml:3: the session "api" starts in "packages/api", and no file of the repository is there"#);
+    insta::assert_snapshot!(said, @r#"kgctx: kgctx.toml:3: the session "api" starts in "packages/api", where the repository has no file"#);
 }
 
 #[test]
@@ -181,11 +181,11 @@ fn two_sessions_of_one_name_are_refused() {
     lab.write("kgctx.toml", &format!("{session}\n{session}"));
     let (code, said) = lab.refused(&[]);
     assert_eq!(code, 2);
-    insta::assert_snapshot!(said, @r#"kgctx: kgctx.toml:5:8: there is a session "web" already; give this one another name"#);
+    insta::assert_snapshot!(said, @r#"kgctx: kgctx.toml:5:8: there is already a session "web"; give this one another name"#);
     lab.write("kgctx.toml", "[[check.session]]\nname = \"session 2\"\n\n[[check.session]]\n");
     let (code, said) = lab.refused(&[]);
     assert_eq!(code, 2);
-    assert!(said.contains("there is a session \"session 2\" already"), "{said}");
+    assert!(said.contains("there is already a session \"session 2\""), "{said}");
 }
 
 #[test]
@@ -204,7 +204,7 @@ fn handoffs_are_chosen_by_channel_and_named_so_that_people_find_them() {
     assert_eq!(shown, [".kgctx/handoffs/tiles.md"], "{report:#}");
     let said = remarks(&report).join("\n");
     assert!(
-        said.contains("tiles.md is shown as if it were loaded with `kgctx handoff import`"),
+        said.contains("tiles.md is shown as if `kgctx handoff import` had loaded it"),
         "{said}"
     );
 }
@@ -221,9 +221,9 @@ fn budgets_are_kept_or_reported_at_their_line() {
     let (code, report) = lab.check(&[]);
     assert_eq!(code, 1);
     insta::assert_snapshot!(findings(&report).join("\n"), @r#"
-    kgctx.toml:2:1 budget-total: in the session a, the context has 142 tokens, 82 more than the 60 agreed on
-    kgctx.toml:3:1 budget-part: in the session a, the part notes has 55 tokens, 50 more than the 5 agreed on
-    kgctx.toml:19:1 budget-total: in the session c, a budget of 10 tokens has no room for any of the 142 that are wanted
+    kgctx.toml:2:1 budget-total: in the session a, the context has 142 tokens, 82 more than the limit of 60
+    kgctx.toml:3:1 budget-part: in the session a, the part notes has 55 tokens, 50 more than the limit of 5
+    kgctx.toml:19:1 budget-total: in the session c, a budget of 10 tokens has no room for any of the 142 wanted tokens
     "#);
     lab.write(
         "kgctx.toml",
@@ -231,7 +231,7 @@ fn budgets_are_kept_or_reported_at_their_line() {
     );
     let (code, report) = lab.check(&[]);
     assert_eq!(code, 0, "a warning fails nothing");
-    insta::assert_snapshot!(findings(&report).join("\n"), @"kgctx.toml:2:1 budget-total: in the sessions plain, opencode, claude-code and codex, the context has 142 tokens, 82 more than the 60 agreed on");
+    insta::assert_snapshot!(findings(&report).join("\n"), @"kgctx.toml:2:1 budget-total: in the sessions plain, opencode, claude-code and codex, the context has 142 tokens, 82 more than the limit of 60");
     lab.write(
         "kgctx.toml",
         "[check.budget]\ntotal = 60\n\n[check.rules]\nbudget-total = \"off\"\n",
@@ -265,7 +265,7 @@ fn a_handoff_that_is_cut_breaks_the_budget() {
     lab.write("kgctx.toml", "[[check.session]]\nname = \"a\"\nbudget = 500\n");
     let (code, report) = lab.check(&[]);
     assert_eq!(code, 1, "{report:#}");
-    insta::assert_snapshot!(findings(&report).join("\n"), @"kgctx.toml:3:1 budget-total: in the session a, a budget of 500 tokens has room for 109 of the 981 tokens of the handoff HO-20260501-120000-aaaa");
+    insta::assert_snapshot!(findings(&report).join("\n"), @"kgctx.toml:3:1 budget-total: in the session a, a budget of 500 tokens has room for 107 of the 980 tokens of the handoff HO-20260501-120000-aaaa");
     let in_claude_code = "[[check.session]]\nname = \"a\"\nhost = \"claude-code\"\nbudget = 500\n";
     lab.write("kgctx.toml", in_claude_code);
     let found = findings(&lab.check(&[]).1);
@@ -297,9 +297,9 @@ fn keys_that_nobody_knows_are_found_and_the_others_hold() {
     let (code, report) = lab.check(&[]);
     assert_eq!(code, 1);
     insta::assert_snapshot!(findings(&report).join("\n"), @r#"
-    kgctx.toml:1:1 config-unknown-key: kgctx knows no key `token_limt` here
-    kgctx.toml:5:1 config-unknown-key: kgctx knows no key `max_age` here
-    kgctx.toml:8:1 config-unknown-key: kgctx knows no key `growth_token` here
+    kgctx.toml:1:1 config-unknown-key: unknown key `token_limt`
+    kgctx.toml:5:1 config-unknown-key: unknown key `max_age`
+    kgctx.toml:8:1 config-unknown-key: unknown key `growth_token`
     "#);
     let all = report["findings"].as_array().unwrap();
     let first = all.iter().find(|finding| finding["rule"] == "config-unknown-key").unwrap();

@@ -80,7 +80,7 @@ fn what_is_not_checked_out_is_there() {
         &["sparse-checkout", "set", "--no-cone", "/*", "!/src/", "!/.kgctx/memory/atlas.md"],
     );
     let (_, report) = lab.check(&[]);
-    assert!(report["remarks"].to_string().contains("sparse, and 1 of its notes"), "{report:#}");
+    assert!(report["remarks"].to_string().contains("does not check 1 file outside"), "{report:#}");
     git(&lab.top(), &["sparse-checkout", "disable"]);
     fs::remove_file(lab.top().join("src/far/away.rs")).unwrap();
     assert_eq!(missing(&lab.check(&[]).1).len(), 2, "deleted, and not only away");

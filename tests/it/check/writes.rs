@@ -13,7 +13,7 @@ fn settings_that_are_there_and_not_the_repositorys_are_not_replaced() {
     lab.write("kgctx.toml", mine);
     let (code, said) = lab.refused(&["--init"]);
     assert_eq!(code, 2, "{said}");
-    assert!(said.starts_with("kgctx: kgctx.toml is not written: it is there already"), "{said}");
+    assert!(said.starts_with("kgctx: kgctx did not write kgctx.toml: it exists"), "{said}");
     assert_eq!(fs::read_to_string(lab.top().join("kgctx.toml")).unwrap(), mine);
     assert!(!lab.top().join(".kgctx/check.json").exists());
     let (_, report) = lab.check(&[]);
@@ -44,7 +44,7 @@ fn settings_in_another_encoding_are_refused_and_kept() {
     for arguments in [&["--init"][..], &[], &["--update-baseline"]] {
         let (code, said) = lab.refused(arguments);
         assert_eq!(code, 2);
-        assert!(said.starts_with("kgctx: kgctx.toml:2: this is no UTF-8"), "{said}");
+        assert!(said.starts_with("kgctx: kgctx.toml:2: this is not UTF-8"), "{said}");
     }
     assert_eq!(fs::read(lab.top().join("kgctx.toml")).unwrap(), bytes);
 }
@@ -58,7 +58,7 @@ fn a_baseline_is_not_written_through_a_link() {
     for argument in ["--update-baseline", "--init"] {
         let (code, said) = lab.refused(&[argument]);
         assert_eq!(code, 2, "{said}");
-        assert!(said.contains("a symbolic link is in its way"), "{said}");
+        assert!(said.contains("a symbolic link is in its path"), "{said}");
     }
     assert_eq!(fs::read_to_string(lab.scratch.path().join("elsewhere.json")).unwrap(), "{}\n");
     assert!(!lab.top().join("kgctx.toml").exists(), "both files or none");
@@ -77,11 +77,11 @@ fn a_baseline_is_not_written_through_a_link() {
 fn only_a_baseline_is_replaced_by_one() {
     let lab = Lab::with_notes();
     for (baseline, expected) in [
-        ("kgctx.toml", "what is there is no baseline"),
-        (".kgctx/memory/atlas.md", "what is there is no baseline"),
-        (".kgctx/memory", "it is no plain file"),
-        (".git/hooks/x", "this is no path inside of the repository"),
-        (".kgctx/.GIT/x", "this is no path inside of the repository"),
+        ("kgctx.toml", "the existing file is not a baseline"),
+        (".kgctx/memory/atlas.md", "the existing file is not a baseline"),
+        (".kgctx/memory", "it is not a regular file"),
+        (".git/hooks/x", "this is not a path inside the repository"),
+        (".kgctx/.GIT/x", "this is not a path inside the repository"),
     ] {
         let settings = format!("[check]\nbaseline = \"{baseline}\"\n");
         lab.write("kgctx.toml", &settings);

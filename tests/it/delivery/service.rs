@@ -231,7 +231,7 @@ fn there_is_one_service_and_only_its_user_can_reach_it() {
     assert_eq!(mode(&scratch.path().join("kgctx-home/state/log/service.log")), 0o600);
     let (code, message) = scratch.fail(["serve", "--server", "http://127.0.0.1:1"]);
     assert_eq!(code, 1);
-    assert!(message.contains("running already"), "{message}");
+    assert!(message.contains("already running"), "{message}");
     let text = scratch.run(["serve", "--status"]);
     assert!(text.contains("http://127.0.0.1:1  not connected"), "{text}");
     // It ends in good order, and leaves nothing that the next one could stumble over.

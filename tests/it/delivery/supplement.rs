@@ -127,7 +127,7 @@ fn the_first_prompt_in_claude_code_brings_the_notes_that_fit_it_once() {
     assert!(tokens(first) + tokens(second) <= LIMIT && tokens(second) > 0, "{first} {second}");
     assert_eq!(
         explained["supplement"]["lines"][0]["reason"],
-        "the prompt speaks of it; changed 100 sessions ago"
+        "matches the prompt; changed 100 sessions ago"
     );
     // A supplement belongs to the context before it, and to no later one.
     harbour.text("s", &[]);
@@ -138,7 +138,8 @@ fn the_first_prompt_in_claude_code_brings_the_notes_that_fit_it_once() {
     let output = harbour.command(&["explain", "--session", "t"]).output().unwrap();
     let shown = String::from_utf8(output.stdout).unwrap();
     assert!(
-        shown.contains("100 kept for the first prompt") && shown.contains("At the first prompt"),
+        shown.contains("100 reserved for the first prompt")
+            && shown.contains("At the first prompt"),
         "{shown}"
     );
 }
@@ -250,7 +251,7 @@ fn where_no_share_is_kept_or_the_ranking_is_the_seeds_there_is_no_supplement() {
     let mut wrong = harbour.command(&["config"]);
     let output = wrong.env("KGCTX_PROMPT_SHARE", "101").output().unwrap();
     assert!(
-        stderr(&output).contains("KGCTX_PROMPT_SHARE=\"101\" is not a number of per cent"),
+        stderr(&output).contains("KGCTX_PROMPT_SHARE=\"101\" is not a number of percent"),
         "{output:?}"
     );
 }

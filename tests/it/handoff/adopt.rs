@@ -36,7 +36,10 @@ fn handoffs_of_a_moved_project_are_found_and_adopted() {
     let json = |arguments: &[&str]| -> Value { serde_json::from_str(&text(arguments)).unwrap() };
 
     let empty = text(&["list"]);
-    assert!(empty.contains("In folders that are gone there is more (3 handoffs): "), "{empty}");
+    assert!(
+        empty.contains("There are more in folders that no longer exist (3 handoffs): "),
+        "{empty}"
+    );
     let all = text(&["list", "--everywhere"]);
     let adopt = format!("kgctx handoff adopt --from {}", old.display());
     assert!(
@@ -96,9 +99,9 @@ fn one_is_adopted_by_its_id_and_what_waits_keeps_its_place() {
     assert_eq!(lab.status(newer["id"].as_str().unwrap()).as_deref(), Some("active"));
     assert_eq!(lab.status(&older).as_deref(), Some("cleared"));
     for (arguments, why) in [
-        (&["adopt", &older][..], "is not exactly one handoff that waits or is claimed"),
-        (&["adopt", newer["id"].as_str().unwrap()], "is a handoff of this project already"),
-        (&["adopt", "--from", "/no/such/folder"], "no handoff of another project was left in"),
+        (&["adopt", &older][..], "does not match exactly one waiting or claimed handoff"),
+        (&["adopt", newer["id"].as_str().unwrap()], "already belongs to this project"),
+        (&["adopt", "--from", "/no/such/folder"], "no other project left a handoff in"),
     ] {
         let said = run(arguments);
         assert_eq!(said.status.code(), Some(1), "{arguments:?}");
@@ -188,7 +191,7 @@ fn what_a_live_session_claims_is_only_adopted_by_its_id() {
     let folder = lab.folder().to_str().unwrap();
     let said = other.run(&["adopt", "--from", folder]);
     assert_eq!(said.status.code(), Some(1), "{said:?}");
-    let why = format!("{claimed} is left alone: session live claims it");
+    let why = format!("skipped {claimed}, which session live claims");
     assert!(stderr(&said).contains(&why), "{said:?}");
     assert_eq!(lab.status(&waiting).as_deref(), Some("cleared"));
     assert_eq!(lab.status(&claimed).as_deref(), Some("claimed"));

@@ -185,7 +185,7 @@ fn what_a_session_was_given_can_be_given_to_another() {
     let output = lab.kgctx(["handoff", "list"]).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     let expected = format!(
-        "{id} was given to eager (just now); `kgctx handoff release {id}` lets another session have it.\n"
+        "{id} was delivered to eager (just now); `kgctx handoff release {id}` makes it wait for another session.\n"
     );
     assert!(text.ends_with(&expected), "{text}");
     let released = lab.handoff(&["release", &id]);
@@ -202,7 +202,7 @@ fn what_a_session_was_given_can_be_given_to_another() {
     let newer = lab.leave("Newer.");
     let (code, message) = lab.refused(&["release", &id]);
     assert!(
-        code == 1 && message.contains(&format!("cannot wait again while {newer} waits")),
+        code == 1 && message.contains(&format!("cannot wait again while the newer {newer} waits")),
         "{message}"
     );
     assert_eq!(lab.status(&id).as_deref(), Some("consumed"));
@@ -237,12 +237,12 @@ fn a_claim_of_a_session_that_is_over_is_shown_and_can_be_taken_back() {
     }
     let output = lab.kgctx(["handoff", "list"]).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
-    assert!(text.ends_with("is over; `kgctx handoff release ID` takes it back.\n"), "{text}");
+    assert!(text.ends_with("has ended; `kgctx handoff release ID` takes it back.\n"), "{text}");
     for (id, session) in [(&ended, "ended"), (&killed, "killed")] {
-        assert!(text.contains(&format!("by {session}, which is over)")), "{text}");
+        assert!(text.contains(&format!("by {session}, which has ended)")), "{text}");
         let (code, message) = lab.refused(&["pickup", id]);
         assert!(
-            code == 1 && message.contains("which is over; `kgctx handoff release"),
+            code == 1 && message.contains("which has ended; `kgctx handoff release"),
             "{message}"
         );
         lab.handoff(&["release", id]);
@@ -258,8 +258,9 @@ fn a_state_from_before_audiences_is_read_as_it_is() {
         let state = lab.state();
         let version: i64 =
             state.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
-        assert_eq!(version, 6, "later versions have to be taken back here, too");
-        let older = "ALTER TABLE handoffs DROP COLUMN audience; DROP TABLE contexts; PRAGMA user_version = 4";
+        assert_eq!(version, 8, "later versions have to be taken back here, too");
+        let older = "ALTER TABLE handoffs DROP COLUMN audience; DROP TABLE contexts; DROP TABLE rotations; DROP TABLE wraps; \
+                     ALTER TABLE endings DROP COLUMN due; PRAGMA user_version = 4";
         state.execute_batch(older).unwrap();
         (lab, id)
     };

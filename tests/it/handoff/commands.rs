@@ -42,7 +42,7 @@ fn p_3_21_lists_please_the_eye() {
       HO-20260131-120000-author  session  manual    Draw all tiles Draw all tiles Draw all tiles Draw all tiles…  (just now)
     ");
     let empty = Project::new();
-    insta::assert_snapshot!(empty.done(["list"]), @"Nothing waits in atlas. `kgctx handoff create` leaves something.");
+    insta::assert_snapshot!(empty.done(["list"]), @"Nothing waits in atlas. `kgctx handoff create` leaves a handoff.");
     insta::assert_snapshot!(empty.done(["log"]), @"Nothing has happened in atlas yet.");
 }
 
@@ -92,7 +92,7 @@ fn p_3_21_a_list_is_in_the_order_of_work() {
     }
     for unknown in ["nothing", "ID", "working_dir", "id,,kind", ""] {
         let message = project.say(["list", "--fields", unknown]).refused(2);
-        assert!(message.contains("is no field; there are id, kind,"), "{message}");
+        assert!(message.contains("; the fields are id, kind,"), "{message}");
     }
 }
 
@@ -115,7 +115,7 @@ fn p_3_22_showing_takes_nothing_and_archiving_asks_nothing() {
     let stepped = project.json("handoff-step", &["archive", "--json", &id]);
     assert_eq!(stepped, json!({"id": id, "done": "archived"}));
     let message = project.say(["archive", &id]).refused(1);
-    assert!(message.contains("is archived already: it is cleared"), "{message}");
+    assert!(message.contains("is already archived: it is cleared"), "{message}");
     let message = project.say(["show"]).refused(1);
     assert!(message.contains("no handoff waits in channel atlas"), "{message}");
     // Whatever stands in its document: it can be put away.
@@ -145,18 +145,20 @@ fn p_3_20_what_was_picked_up_can_be_given_back() {
     let stepped = project.json("handoff-step", &["release", "--json", "--session", "mine"]);
     assert_eq!(stepped, json!({"id": one, "done": "released"}));
     let message = project.say(["release", "--session", "mine"]).refused(1);
-    assert!(message.contains("was picked up by this session"), "{message}");
+    assert!(message.contains("this session picked up nothing"), "{message}");
     let message = project.say(["release"]).refused(1);
-    assert!(message.contains("was picked up by this session"), "{message}");
+    assert!(message.contains("this session picked up nothing"), "{message}");
     assert_eq!(project.status(&other), "claimed");
     // By its name, whoever has it.
     project.done(["release", &other]);
     let message = project.say(["release", &other]).refused(1);
-    assert!(message.contains("is not claimed but active"), "{message}");
+    assert!(message.contains("is active, not claimed"), "{message}");
     project.done(["archive", &other]);
     let message = project.say(["release", &other]).refused(1);
     assert!(
-        message.contains("is not claimed but cleared; only what was picked up or given"),
+        message.contains(
+            "is cleared, not claimed; you can release only a handoff that was picked up or given"
+        ),
         "{message}"
     );
     let mut from_environment = project.command(["pickup", &one]);
@@ -180,7 +182,7 @@ fn p_3_24_several_are_all_done_and_each_is_told() {
         told[0].contains(&format!("there is no handoff {unknown} in channel atlas")),
         "{told:?}"
     );
-    assert!(told[1].contains(&format!("{} is archived already", ids[0])), "{told:?}");
+    assert!(told[1].contains(&format!("{} is already archived", ids[0])), "{told:?}");
     assert_eq!(told.len(), 2);
     let said = project.say(["show", "--json", unknown, &ids[2], &ids[0]]);
     assert_eq!(said.code, 1);
@@ -270,7 +272,7 @@ fn p_3_31_what_is_no_id_is_refused_before_anything_is_opened() {
     // What has the form of one, or of its beginning, is only unknown.
     for unknown in ["HO-20200101-000000-", "ho-2020", "2026-01-31"] {
         let message = project.say(["show", unknown]).refused(1);
-        let expect = format!("no handoff of channel atlas begins with {unknown}");
+        let expect = format!("no handoff in channel atlas starts with {unknown}");
         assert!(message.contains(&expect), "{message}");
     }
     for unknown in ["HO-20200101-000000-nobody", "2026-01-13_08-01-05"] {
@@ -295,7 +297,7 @@ fn p_3_32_what_a_handoff_says_is_compared_with_what_is_there() {
     std::fs::create_dir(project.path().join("later")).unwrap();
     let before = (project.outside(), project.documents(), project.statuses());
     let said = project.say(["reconcile", &id]);
-    assert_eq!((said.code, said.err.as_str()), (1, "kgctx: 4 things not as the handoff says\n"));
+    assert_eq!((said.code, said.err.as_str()), (1, "kgctx: found 4 problems\n"));
     insta::assert_snapshot!("handoff_reconcile", said.out);
     let said = project.say(["reconcile", "--json", &id]);
     let findings: Value = serde_json::from_str(&said.out).unwrap();
@@ -314,7 +316,7 @@ fn p_3_32_what_a_handoff_says_is_compared_with_what_is_there() {
 
     // Without an id, documents and state are compared.
     let fine = project.leave("fine", "text");
-    insta::assert_snapshot!(project.done(["reconcile"]), @"2 handoffs are as they should be");
+    insta::assert_snapshot!(project.done(["reconcile"]), @"2 handoffs are correct");
     let path = |id: &str| {
         project
             .documents()
@@ -382,8 +384,8 @@ fn an_id_may_be_typed_in_any_case_and_by_its_beginning() {
         assert_eq!(shown(&id[..id.len() - 1]), *id);
     }
     let message = project.say(["show", "ho-2026"]).refused(1);
-    assert!(message.contains("handoffs begin with ho-2026: HO-2026"), "{message}");
-    assert!(message.contains("; type more of it"), "{message}");
+    assert!(message.contains("handoffs start with ho-2026: HO-2026"), "{message}");
+    assert!(message.contains("; type more of the id"), "{message}");
     let beginning = high.to_lowercase();
     project.done(["pickup", &beginning[..beginning.len() - 2], "--session", "ses_other"]);
     assert_eq!(project.status(&high), "claimed");

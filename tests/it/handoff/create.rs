@@ -97,12 +97,12 @@ fn p_3_25_what_is_wrong_is_named_and_nothing_is_written() {
         (" \n\t\n", "the handoff is empty"),
         ("{\"goal\": \"g\"", "the JSON header cannot be read"),
         ("{]\nx", "the JSON header cannot be read"),
-        ("{} x", "the text begins on the line on which the JSON header ends"),
+        ("{} x", "the text starts on the line where the JSON header ends"),
         ("---\ngoal: [\n---\nx", "the front matter cannot be read"),
         ("---\ngoal: g\nx", "the front matter does not end"),
-        ("{\"goal\": 7}\nx", "goal is a number, where a text belongs"),
-        ("{\"files\": \"a\"}\nx", "files is a text, where a list of texts belongs"),
-        ("{\"specs\": {}}\nx", "specs is a map, where a list of texts belongs"),
+        ("{\"goal\": 7}\nx", "goal is a number, not a text"),
+        ("{\"files\": \"a\"}\nx", "files is a text, not a list of texts"),
+        ("{\"specs\": {}}\nx", "specs is a map, not a list of texts"),
         ("{\"tags\": [\"a\", 7]}\nx", "tags has a number as item 2"),
         (
             "{\"priority\": \"urgent\"}\nx",
@@ -110,8 +110,8 @@ fn p_3_25_what_is_wrong_is_named_and_nothing_is_written() {
         ),
         ("{\"kind\": \"other\"}\nx", "kind is \"other\", which is unknown"),
         ("{\"consume\": \"never\"}\nx", "consume is \"never\", which is unknown"),
-        ("{\"goal\": \"a\", \"goal\": \"b\"}\nx", "goal is there twice"),
-        ("---\nbranch: a\ngit_ref: b\n---\nx", "branch is there twice, or under two names"),
+        ("{\"goal\": \"a\", \"goal\": \"b\"}\nx", "goal appears twice"),
+        ("---\nbranch: a\ngit_ref: b\n---\nx", "branch appears twice, or under two names"),
         (nul, "files names a file with a NUL character"),
         ("{\"files\": [\" \"]}\nx", "files names a file without a name"),
         ("{\"kind\": \"task\", \"goal\": \" \"}\nx", "a task needs goal and next_step"),
@@ -185,7 +185,7 @@ fn p_3_28_who_and_when_cannot_be_made_up() {
     assert!(shown.get("session_id").is_none(), "a session without a name is none");
     // People are told.
     let said = project.pipe(&["create"], input);
-    insta::assert_snapshot!(said.err, @"kgctx: ignored session_id, created_at, id, expires_at, channel, which kgctx fills in by itself");
+    insta::assert_snapshot!(said.err, @"kgctx: ignored session_id, created_at, id, expires_at, channel, which kgctx sets itself");
     let mut command = project.command(["create", "--json"]);
     command.env("KGCTX_SESSION_ID", "ses_env");
     let created: Value = serde_json::from_str(&fed(command, input.as_bytes()).out).unwrap();
@@ -394,13 +394,13 @@ fn a_listed_file_is_relative_to_where_one_stands() {
     assert_eq!(warnings, json!([]));
     // Missing, outside or secret ones are listed all the same, and warned about.
     for (typed, listed, why) in [
-        ("render.rs", "src/tiles/render.rs", "it is not there"),
-        ("../../docs/.env", "docs/.env", "its name says that it is secret"),
-        ("../../../outside.md", outside.to_str().unwrap(), "it lies outside of the project"),
+        ("render.rs", "src/tiles/render.rs", "it does not exist"),
+        ("../../docs/.env", "docs/.env", "its name marks it as secret"),
+        ("../../../outside.md", outside.to_str().unwrap(), "it is outside the project"),
     ] {
         let (document, warnings) = created(&["--file", typed]);
         assert_eq!(document["files"], json!([listed]));
-        let warning = format!("no session will be shown {listed} as it is now: {why}");
+        let warning = format!("sessions cannot read {listed} as it is now: {why}");
         assert_eq!(warnings, json!([warning]));
         let said = {
             let mut command = project.command(["create", "--goal", "g", "--file", typed]);
@@ -421,7 +421,7 @@ fn a_listed_file_is_relative_to_where_one_stands() {
     let created: Value = serde_json::from_str(&said.done()).unwrap();
     assert_eq!(
         created["warnings"],
-        json!(["no session will be shown cache.rs as it is now: it is not there"])
+        json!(["sessions cannot read cache.rs as it is now: it does not exist"])
     );
     // `--dir` is where one stands.
     let mut command =
@@ -445,7 +445,7 @@ fn a_secret_in_the_name_of_a_file_is_masked_in_every_answer() {
         let output = command.args(form).output().unwrap();
         assert!(output.status.success(), "{output:?}");
         let said = format!("{output:?}");
-        assert!(said.contains("no session will be shown"), "{said}");
+        assert!(said.contains("sessions cannot read"), "{said}");
         assert!(!said.contains(SECRET), "{said}");
     }
     project.write(&format!("{SECRET}/x"), "x");

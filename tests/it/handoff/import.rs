@@ -275,7 +275,7 @@ fn all_worktrees_find_the_queue() {
 fn claude_auto_handoff_leaves_one_for_the_next_session() {
     let project = Project::new();
     let message = project.say(["import", "--from", "claude-auto-handoff"]).refused(1);
-    assert!(message.contains("there is no") && message.contains(".claude/handoff"), "{message}");
+    assert!(message.contains("does not exist") && message.contains(".claude/handoff"), "{message}");
     let waits = project.auto_handoff("atlas", 10, "active", "Go on with the tiles");
     let old = project.auto_handoff("old", 121, "active", "Old");
     let given = project.auto_handoff("given", 5, "consumed", "Given");
@@ -309,7 +309,7 @@ fn nothing_newer_is_displaced() {
     for dry_run in [&["--dry-run"][..], &[]] {
         let import = ["import", "--from", "claude-auto-handoff"];
         let said = project.done([&import, dry_run].concat());
-        assert!(said.contains("archived, a newer waits"), "{said}");
+        assert!(said.contains("archived, a newer one waits"), "{said}");
     }
     assert_eq!([project.status(&newer), project.status(&older)], ["active", "cleared"]);
     // A file without a time is as old as the file.
@@ -376,7 +376,7 @@ fn a_manifest_is_no_handoff_and_every_tool_is_named() {
     project.say(["import", "--from", "spx", "file"]).refused(2);
     let message = project.say(["import", "--from", "spx"]).refused(1);
     let expected =
-        "kgctx: spx has left nothing for this project: there is no ~/atlas/.spx/sessions\n";
+        "kgctx: spx has left nothing for this project: ~/atlas/.spx/sessions does not exist\n";
     assert_eq!(project.normal(&message), expected);
 }
 

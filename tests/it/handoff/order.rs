@@ -241,10 +241,10 @@ fn release_tells_what_became_of_a_handoff() {
     let second = lab.leave("Second.");
     let output = lab.kgctx(["handoff", "release", &first]).output().unwrap();
     let said = String::from_utf8(output.stdout).unwrap();
-    assert!(said.contains("another one has taken its place"), "{said}");
+    assert!(said.contains("because another one waits"), "{said}");
     let (code, message) = lab.refused(&["pickup", &first]);
     assert_eq!(code, 1);
-    assert!(message.contains(&second) && !message.contains("may have been claimed"), "{message}");
+    assert!(message.contains(&second) && !message.contains("may have claimed it"), "{message}");
 }
 
 #[test]

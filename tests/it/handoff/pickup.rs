@@ -91,7 +91,7 @@ fn p_3_10_what_cannot_be_read_is_named_and_the_claim_stands() {
                 "[Warning: Unreadable: later (it is a directory)]",
                 "[Warning: Unreadable: latin.txt (it is not UTF-8 text)]",
                 "[Warning: Unreadable: binary (it is binary)]",
-                "[Warning: Unreadable: pipe (it is no plain file)]",
+                "[Warning: Unreadable: pipe (it is not a regular file)]",
                 "[Warning: File not found: gone]",
             ]
             .map(str::to_owned)
@@ -175,7 +175,7 @@ fn p_3_15_nothing_outside_of_the_project_is_shown() {
     let said = project.say(["pickup", &id]);
     assert_eq!(said.code, 0);
     assert_eq!(said.out.matches("[Warning: Unreadable: ").count(), listed.len(), "{}", said.out);
-    assert_eq!(said.out.matches("(it lies outside of the project)]").count(), 6, "{}", said.out);
+    assert_eq!(said.out.matches("(it is outside the project)]").count(), 6, "{}", said.out);
     for content in ["private", "KEY", "shared\n"] {
         assert!(!said.out.contains(content), "{content}");
     }
@@ -247,7 +247,7 @@ fn p_3_18_of_many_one_gets_it() {
         for loser in lost {
             let message = loser.refused(1);
             assert!(message.contains(&format!("{id} is not available: ")), "{message}");
-            assert!(message.contains("it may have been claimed"), "{message}");
+            assert!(message.contains("another session may have claimed it"), "{message}");
         }
     }
 }

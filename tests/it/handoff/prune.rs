@@ -25,7 +25,7 @@ fn p_3_23_pruning_removes_the_oldest_and_can_be_tried() {
     insta::assert_snapshot!("handoff_prune", project.normal(&project.done(["prune"])));
     let pruned = project.json("handoff-prune", &["prune", "--keep", "1", "--json"]);
     assert_eq!(pruned["removed"], json!(ids[2..6]));
-    insta::assert_snapshot!(project.done(["prune"]), @"removed 0 handoffs; kept 1 archived, and all that waits or is claimed");
+    insta::assert_snapshot!(project.done(["prune"]), @"removed 0 handoffs; kept 1 archived, and all waiting and claimed handoffs");
     assert_eq!(project.documents().len(), 1);
     for wrong in ["0", "-1", "x", ""] {
         project.say(["prune", "--keep", wrong]).refused(2);

@@ -326,7 +326,7 @@ fn a_state_from_before_there_were_handoffs_is_migrated() {
     assert!(lab.start("new").unwrap().contains(&id));
     let version: i64 =
         lab.state().pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
-    assert_eq!(version, 6);
+    assert_eq!(version, 8);
     assert_whole(&lab);
 }
 
@@ -335,7 +335,7 @@ fn a_state_whose_handoffs_name_no_audience_is_migrated() {
     let lab = Lab::new();
     let id = lab.leave("Ship it. THE END");
     lab.state()
-        .execute_batch("ALTER TABLE handoffs DROP COLUMN audience; DROP TABLE contexts; PRAGMA user_version = 4")
+        .execute_batch("ALTER TABLE handoffs DROP COLUMN audience; DROP TABLE contexts; DROP TABLE rotations; DROP TABLE wraps; ALTER TABLE endings DROP COLUMN due; PRAGMA user_version = 4")
         .unwrap();
     // Who only looks does not stumble over it, and changes nothing.
     let output = lab.kgctx(["explain", "--dry-run", "--json"]).output().unwrap();
@@ -363,7 +363,7 @@ fn documents_that_the_state_has_lost_are_taken_in_again() {
     assert_eq!(lab.handoff(&["list", "--all"])["handoffs"], json!([]));
     assert_eq!(lab.start("too-early"), None);
     let (code, said) = lab.refused(&["reconcile"]);
-    assert!(code == 1 && said.contains("4 things"), "{said}");
+    assert!(code == 1 && said.contains("4 problems"), "{said}");
     assert_eq!(lab.handoff(&["list", "--all"])["handoffs"], json!([]), "it changes nothing");
     let repaired = lab.handoff(&["reconcile", "--repair"]);
     assert_eq!(repaired["adopted"].as_array().unwrap().len(), 4);

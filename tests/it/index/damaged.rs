@@ -36,7 +36,7 @@ fn check(break_it: impl Fn(&Path), notice: &str) {
     break_it(&index);
     let (answer, said) = ask(&scratch);
     assert_eq!(answer, expect);
-    assert!(said.starts_with("kgctx: the index was made anew: "), "{said:?}");
+    assert!(said.starts_with("kgctx: the index was rebuilt: "), "{said:?}");
     assert!(said.contains(notice), "{said}");
     assert_eq!(ask(&scratch), (expect, String::new()));
 }
@@ -124,7 +124,7 @@ fn the_summary_of_a_damaged_index_is_of_a_new_one() {
         }
         let output = scratch.kgctx(["--vault", "vault", "index", "--json"]).output().unwrap();
         assert!(output.status.success(), "{output:?}");
-        assert!(stderr(&output).contains("made anew"), "edit {edit}: {output:?}");
+        assert!(stderr(&output).contains("rebuilt"), "edit {edit}: {output:?}");
         let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(answer["notes"], 120);
         assert_eq!(scratch.json(["--vault", "vault", "index", "--json"])["changed"], 0);

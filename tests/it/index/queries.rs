@@ -65,7 +65,7 @@ fn none_at_most_is_refused() {
     ] {
         let (code, message) = scratch.fail([&["--dir", "atlas"], arguments].concat());
         assert_eq!(code, 2, "{message}");
-        assert!(message.contains("it is not a number from 1 on"), "{message}");
+        assert!(message.contains("it is not a number of at least 1"), "{message}");
     }
 }
 

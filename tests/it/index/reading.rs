@@ -70,7 +70,7 @@ fn an_alias_names_a_note_and_a_concept_its_mentions() {
     let (code, said) = scratch.fail(["--dir", "atlas", "read", "gate", "--tokens", "5"]);
     assert_eq!(code, 2);
     assert!(
-        said.contains("[[gate]] needs") && said.contains("not 5; give more --tokens"),
+        said.contains("[[gate]] needs") && said.contains("not 5; pass a larger --tokens"),
         "{said}"
     );
 }
@@ -90,10 +90,7 @@ fn several_notes_of_one_name_are_listed_and_an_unknown_name_has_neighbours() {
     };
     let (answer, message) = asked("Plan");
     assert_eq!(answer["notes"].as_array().unwrap().len(), 2);
-    assert!(
-        message.contains("2 notes are called \"Plan\"; give the address of one:\n"),
-        "{message}"
-    );
+    assert!(message.contains("2 notes match \"Plan\"; pass the address of one:\n"), "{message}");
     assert!(
         message.contains("\n  memory://docs/a/plan\n") && message.contains("memory://docs/b/plan")
     );
@@ -101,7 +98,7 @@ fn several_notes_of_one_name_are_listed_and_an_unknown_name_has_neighbours() {
     let (answer, message) = asked("plam");
     assert_eq!((&answer["kind"], &answer["nearest"]), (&json!("unknown"), &json!(["plan"])));
     assert!(
-        message.contains("no note is called \"plam\"; close to it: [[plan]]; `kgctx search`"),
+        message.contains("there is no note \"plam\"; close to it: [[plan]]; `kgctx search`"),
         "{message}"
     );
 }
@@ -130,15 +127,12 @@ fn an_answer_is_masked_bounded_and_inside_of_its_vault() {
         "memory://docs/../../outside",
     ] {
         let (code, message) = fail(&[outside]);
-        assert!(code == 1 && message.contains("no note is called"), "{code}: {message}");
+        assert!(code == 1 && message.contains("there is no note"), "{code}: {message}");
     }
     let (code, message) = fail(&["docs/a", "--from", "99999"]);
-    assert!(code == 2 && message.contains("has no line 99999; its last is 2002"), "{message}");
+    assert!(code == 2 && message.contains("has no line 99999; its last line is 2002"), "{message}");
     let (code, message) = fail(&["docs/a", "--tokens", "5"]);
-    assert!(
-        code == 2 && message.contains("tokens or more, not 5; give more --tokens"),
-        "{message}"
-    );
+    assert!(code == 2 && message.contains(", not 5; pass a larger --tokens"), "{message}");
     fs::remove_file(scratch.path().join("atlas/docs/a.md")).unwrap();
     assert_eq!(fail(&["docs/a"]).0, 1);
 }

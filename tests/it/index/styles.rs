@@ -141,6 +141,34 @@ fn plain_markdown() {
     assert_eq!(found["results"][0]["matched"], "uri", "{found}");
 }
 
+#[test]
+fn a_pointer_is_named_as_one_and_tied_to_nothing() {
+    let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a21\nsize 12345\n";
+    let text = "# The mast\n\nThe mast of [[large]] stands where [the plan](large.md) says that it stands.";
+    let scratch = vault(&[("mast.md", text), ("large.md", pointer)]);
+    check(&scratch, "large", "The mast, large");
+    let line = "- memory://large: text not checked out: \
+                version https://git-lfs.github.com/spec/v1 oid sha256:4d7a21\n";
+    let told = context(&scratch);
+    assert!(told.contains(line) && !told.contains("12345"), "{told}");
+    let mut explain = scratch.kgctx(["--vault", "vault", "explain", "--dry-run"]);
+    let explained = explain.env("KGCTX_RANK", "notes").output().unwrap();
+    let explained = String::from_utf8(explained.stdout).unwrap();
+    assert!(!explained.contains("linked"), "{explained}");
+    // What the file says is no text to be found.
+    let found = scratch.kgctx(["--vault", "vault", "search", "spec"]).output().unwrap();
+    assert_eq!(found.status.code(), Some(1), "{found:?}");
+    // Fetched, it is a note like others; put back, nothing of the text stays.
+    scratch.write(
+        "vault/large.md",
+        "# Large\n\nThe large sail hangs from the mast and is older than the ship itself.",
+    );
+    assert!(context(&scratch).contains("large sail hangs"));
+    scratch.write("vault/large.md", pointer);
+    let told = context(&scratch);
+    assert!(told.contains(line) && !told.contains("large sail hangs"), "{told}");
+}
+
 /// The law: whatever stands in and around maenifold's memory, it is read by maenifold's rules.
 #[test]
 fn the_memory_is_read_as_before() {

@@ -231,7 +231,7 @@ fn without_a_server_nothing_is_delivered_and_no_receipt_says_so() {
     assert!(message.contains("no OpenCode server at http://127.0.0.1:1"), "{message}");
     let (code, message) = inject("real", "http://127.0.0.1:1");
     assert_eq!(code, 2);
-    assert!(message.contains("is no id of an OpenCode session"), "{message}");
+    assert!(message.contains("is not the id of an OpenCode session"), "{message}");
     let (code, message) = inject("ses_real", "https://127.0.0.1:1");
     assert_eq!(code, 2);
     assert!(message.contains("https"), "{message}");

@@ -117,7 +117,7 @@ fn a_missing_or_damaged_index_is_made_anew() {
         fs::write(&index, bytes).unwrap();
         let (text, said) = in_time(command(&scratch));
         assert_eq!(text, whole, "{damage}");
-        assert!(said.contains("made anew"), "{damage}: {said}");
+        assert!(said.contains("rebuilt"), "{damage}: {said}");
     }
 }
 
@@ -139,7 +139,7 @@ fn while_another_process_writes_the_last_index_answers() {
     fs::remove_file(index_of(&scratch).join("index.db")).unwrap();
     let (text, said) = in_time(command(&scratch));
     assert_eq!(text, "");
-    assert!(said.contains("it was not ready in time, and there was none before"), "{said}");
+    assert!(said.contains("it was not ready in time, and there was no earlier one"), "{said}");
 }
 
 #[test]
@@ -241,7 +241,7 @@ fn where_nothing_can_be_written_the_index_is_in_memory() {
         assert!(started.elapsed() <= IN_TIME, "{:?}", started.elapsed());
         assert_eq!(output.stdout, normal.output().unwrap().stdout, "{ranking}");
         let said = stderr(&output);
-        assert!(said.contains("index: it is only in memory, and made anew every time: "), "{said}");
+        assert!(said.contains("index: it is only in memory and rebuilt every time: "), "{said}");
     }
     let output = at(&["hook", "claude-code"]);
     let event = serde_json::json!({
@@ -300,7 +300,7 @@ fn a_vault_on_a_mount_that_hangs_is_left_out() {
     scratch.write("kgctx-home/config.toml", "default_vaults = false\n[[vault]]\npath = \"../home/maenifold/memory\"\n[[vault]]\npath = \"../zephyr/docs\"\n");
     let (text, said) = in_time(command(&scratch));
     assert!(text.contains("[[mast]]") && !text.contains("[[harbour]]"), "{text}");
-    assert!(said.contains("does not answer"), "{said}");
+    assert!(said.contains("does not respond"), "{said}");
 }
 
 #[test]
@@ -361,7 +361,7 @@ fn an_index_that_takes_too_long_is_finished_by_a_process_of_its_own() {
             let mut hurried = command(&scratch);
             hurried.env("KGCTX_DEADLINE_MS", deadline_ms.to_string());
             let (_, said) = checked(&hurried.output().unwrap());
-            said.contains("a process of its own goes on with it").then_some(scratch)
+            said.contains("a separate process continues with it").then_some(scratch)
         })
         .unwrap();
     assert!(until_there_is_a_text(&scratch).contains("[[c"));

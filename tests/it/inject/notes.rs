@@ -283,7 +283,7 @@ fn a_prompt_brings_the_notes_that_it_names_and_what_they_link_to() {
     let lines = explained["lines"].as_array().unwrap();
     let of_sail = |line: &&Value| line["text"].as_str().unwrap().contains("docs/sail-plan");
     let reason = lines.iter().find(of_sail).unwrap()["reason"].as_str().unwrap();
-    assert!(reason.starts_with("the prompt speaks of it"), "{reason}");
+    assert!(reason.starts_with("matches the prompt"), "{reason}");
     let missing = ["inject", "--session", "s", "--dry-run", "--prompt-file", "gone.txt"];
     let output = zephyr.command(&missing).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
@@ -356,5 +356,5 @@ fn a_note_without_links_is_not_said_to_have_any() {
         lines.iter().find(of).unwrap()["reason"].as_str().unwrap().to_owned()
     };
     assert_eq!(reason("docs/alone"), "changed in the last session");
-    assert!(reason("docs/mast").contains("linked with notes that changed"), "{}", reason("mast"));
+    assert!(reason("docs/mast").contains("linked to notes that changed"), "{}", reason("mast"));
 }

@@ -104,7 +104,7 @@ fn a_page_that_cannot_be_written_is_a_failure() {
         let (code, message) = explain(file);
         assert_eq!(code, 2, "{message}");
         assert!(message.starts_with(&format!("kgctx: cannot write {file}: ")), "{message}");
-        assert!(message.contains("name a file in a folder"), "{message}");
+        assert!(message.contains("name a file in an existing folder"), "{message}");
     }
     let page = ["--vault", "vault", "explain", "--dry-run", "--html", "page.html"];
     assert_eq!(scratch.run(page), "wrote page.html\n");

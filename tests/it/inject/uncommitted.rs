@@ -57,7 +57,7 @@ impl Committed {
         assert!(output.status.success(), "{output:?}");
         // An index without the names of files is made anew where they are asked for.
         let said = stderr(&output);
-        assert!(said.is_empty() || said.contains("made anew"), "{said}");
+        assert!(said.is_empty() || said.contains("rebuilt"), "{said}");
         String::from_utf8(output.stdout).unwrap()
     }
 
@@ -120,8 +120,8 @@ fn notes_that_name_a_changed_file_come_earlier_where_that_is_asked_for() {
     let line = lines.iter().find(|line| line["text"].as_str().unwrap().contains(RAISED)).unwrap();
     let reason = line["reason"].as_str().unwrap();
     assert!(reason.contains("names src/ropes.rs, which has uncommitted changes"), "{reason}");
-    let found = explained["receipt"]["found"].to_string();
-    assert!(found.contains(RAISED), "the receipt refers to the note: {found}");
+    let entries = explained["receipt"]["entries"].to_string();
+    assert!(entries.contains(RAISED), "the receipt has the note: {entries}");
     let answer = ["inject", "--session", "s", "--dry-run", "--format", "json", "--now", NOW];
     let answer: Value = serde_json::from_str(&project.run("on", &answer)).unwrap();
     valid("inject", &answer);

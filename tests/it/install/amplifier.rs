@@ -37,7 +37,7 @@ fn what_changes_is_said_before() {
     write    kgctx-home/state/amplifier/kgctx/modules/hooks-kgctx/amplifier_module_hooks_kgctx/__init__.py  (version VERSION)
     write    kgctx-home/state/amplifier/kgctx/bundle.yaml  (version VERSION)
     make     home/.amplifier
-    write    home/.amplifier/settings.yaml  (with kgctx's bundle alone)
+    write    home/.amplifier/settings.yaml  (with only kgctx's bundle)
 
     Done. From now on, every new Amplifier session gets context before its first prompt.
 
@@ -56,17 +56,17 @@ fn what_changes_is_said_before() {
         "nothing to do: home/.amplifier/settings.yaml has kgctx's bundle\n"
     );
     insta::assert_snapshot!(done(&scratch, UNINSTALL), @"
-    remove   home/.amplifier/settings.yaml  (made by install, nothing else in it)
+    remove   home/.amplifier/settings.yaml  (made by install, otherwise empty)
     remove   home/.amplifier  (made by install, empty)
     remove   kgctx-home/state/amplifier/kgctx  (kgctx's own)
 
-    Done. New sessions of Amplifier go on without kgctx.
+    Done. New Amplifier sessions run without kgctx.
     ");
     assert_eq!(tree(&scratch.home()), Default::default());
     assert!(!scratch.path().join("kgctx-home/state/amplifier").exists());
     assert_eq!(
         done(&scratch, UNINSTALL),
-        "nothing to do: home/.amplifier/settings.yaml has no bundle of kgctx\n"
+        "nothing to do: home/.amplifier/settings.yaml has no kgctx bundle\n"
     );
 }
 
@@ -132,7 +132,7 @@ fn what_cannot_be_edited_is_named_with_the_line_to_add() {
         assert_eq!(code, 1, "{said}");
         let line =
             "add to it by hand, and run this again: - file://kgctx-home/state/amplifier/kgctx";
-        assert!(said.contains("home/.amplifier/settings.yaml was left alone: "), "{said}");
+        assert!(said.contains("home/.amplifier/settings.yaml was not changed: "), "{said}");
         assert!(said.contains(line), "{said}");
         assert_eq!(tree(&scratch.home()), before);
         assert!(!scratch.path().join(OWN).exists());
@@ -170,7 +170,7 @@ fn a_project_has_settings_of_its_own_and_hides_nothing() {
     let (code, said) = say(&scratch, &project);
     assert_eq!(code, 1);
     assert!(
-        said.contains("would hide file:///others, which home/.amplifier/settings.yaml"),
+        said.contains("would hide file:///others, which is in home/.amplifier/settings.yaml"),
         "{said}"
     );
     fs::remove_file(scratch.path().join(FILE)).unwrap();
@@ -253,7 +253,7 @@ fn the_doctor_looks_at_kernel_settings_files_and_program() {
     // The list of a project replaces the user's.
     fs::create_dir(app.join(".amplifier")).unwrap();
     fs::write(app.join(".amplifier/settings.yaml"), "bundle:\n  app: [file:///x]\n").unwrap();
-    let parts = ["app/.amplifier/settings.yaml has a list of its own", "- file://"];
+    let parts = ["the list in", "app/.amplifier/settings.yaml hides the bundle", "- file://"];
     found(&doctor(&scratch), "amplifier", "warn", &parts);
     fs::remove_dir_all(app.join(".amplifier")).unwrap();
 
@@ -264,12 +264,12 @@ fn the_doctor_looks_at_kernel_settings_files_and_program() {
         &doctor(&scratch),
         "bundle",
         "warn",
-        &["__init__.py is not that of kgctx", "kgctx install"],
+        &["__init__.py belongs to another version", "kgctx install"],
     );
     // Without the module no session starts at all.
     fs::remove_dir_all(scratch.path().join(OWN).join("modules")).unwrap();
     let parts = [
-        "__init__.py is missing: no session of Amplifier starts",
+        "__init__.py is missing: no Amplifier session starts",
         "run `kgctx install amplifier`, or start Amplifier with AMPLIFIER_ALLOW_PARTIAL_BUNDLE=1",
     ];
     found(&doctor(&scratch), "bundle", "fail", &parts);
@@ -282,7 +282,7 @@ fn the_doctor_looks_at_kernel_settings_files_and_program() {
     fs::remove_file(scratch.path().join("bin/kgctx")).unwrap();
     found(&doctor(&scratch), "program", "fail", &["Amplifier starts bin/kgctx, but"]);
     scratch.write(FILE, "bundle:\n  app: []\n");
-    found(&doctor(&scratch), "amplifier", "fail", &["no bundle of kgctx here", "kgctx install"]);
+    found(&doctor(&scratch), "amplifier", "fail", &["no kgctx bundle here", "kgctx install"]);
 }
 
 #[test]
@@ -306,7 +306,7 @@ fn the_doctor_warns_of_old_kernels_and_of_none() {
     for (kernel, part) in [
         ("1.0.0", "amplifier-core 1.0.0, bin/amplifier: older than"),
         ("1.5.9", "update Amplifier: it needs amplifier-core 1.6.0"),
-        ("nonsense", "does not tell which amplifier-core it has"),
+        ("nonsense", "does not report its version of amplifier-core"),
     ] {
         let (scratch, _) = machine(kernel);
         found(&doctor(&scratch), "amplifier", "warn", &[part]);

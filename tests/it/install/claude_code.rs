@@ -40,7 +40,7 @@ fn what_changes_is_said_before() {
     assert_eq!(tree(&scratch.home()), before);
     insta::assert_snapshot!(done(&scratch, INSTALL), @"
     make     home/.claude
-    write    home/.claude/settings.json  (with kgctx's hooks alone)
+    write    home/.claude/settings.json  (with only kgctx's hooks)
 
     Done. From now on, every new Claude Code session gets context before its first prompt.
 
@@ -100,18 +100,18 @@ fn what_changes_is_said_before() {
     "#);
     insta::assert_snapshot!(done(&scratch, INSTALL), @"nothing to do: home/.claude/settings.json has kgctx's hooks");
     insta::assert_snapshot!(done(&scratch, UNINSTALL), @"
-    remove   home/.claude/settings.json  (made by install, nothing else in it)
+    remove   home/.claude/settings.json  (made by install, otherwise empty)
     remove   home/.claude  (made by install, empty)
 
-    Done. New sessions of Claude Code go on without kgctx.
+    Done. New Claude Code sessions run without kgctx.
     ");
     assert_eq!(tree(&scratch.home()), before);
-    insta::assert_snapshot!(done(&scratch, UNINSTALL), @"nothing to do: home/.claude/settings.json has no hooks of kgctx");
+    insta::assert_snapshot!(done(&scratch, UNINSTALL), @"nothing to do: home/.claude/settings.json has no kgctx hooks");
 
     scratch.write(FILE, "{\"model\": \"opus\"}");
     insta::assert_snapshot!(done(&scratch, INSTALL), @"
-    write    home/.claude/settings.json.kgctx-backup  (the settings as they are)
-    edit     home/.claude/settings.json  (kgctx's hooks; the rest stays)
+    write    home/.claude/settings.json.kgctx-backup  (a copy of the settings)
+    edit     home/.claude/settings.json  (kgctx's hooks; the rest is unchanged)
 
     Done. From now on, every new Claude Code session gets context before its first prompt.
 
@@ -123,7 +123,7 @@ fn what_changes_is_said_before() {
     restore  home/.claude/settings.json  (as it was before install)
     remove   home/.claude/settings.json.kgctx-backup  (made by install)
 
-    Done. New sessions of Claude Code go on without kgctx.
+    Done. New Claude Code sessions run without kgctx.
     ");
 }
 
@@ -246,12 +246,12 @@ fn hooks_of_the_users_own_are_restored() {
         done(&scratch, INSTALL);
         assert!(done(&scratch, INSTALL).starts_with("nothing to do: "), "{settings}");
         let said = done(&scratch, UNINSTALL);
-        assert!(said.contains("that were there before are there again"), "{said}");
+        assert!(said.contains("This restored kgctx hooks"), "{said}");
         assert_eq!(read(&scratch, FILE), settings);
         assert_eq!(tree(&scratch.home()), before);
         // Whoever asks again means those, too.
         let said = done(&scratch, UNINSTALL);
-        assert!(said.ends_with("New sessions of Claude Code go on without kgctx.\n"), "{said}");
+        assert!(said.ends_with("New Claude Code sessions run without kgctx.\n"), "{said}");
         assert!(!read(&scratch, FILE).contains("claude-code"));
 
         // With another edit in between.
@@ -353,7 +353,7 @@ fn a_linked_file_stays_a_link() {
     fs::remove_file(scratch.home().join("dotfiles/claude.json")).unwrap();
     let before = tree(&scratch.home());
     let (code, said) = say(&scratch, INSTALL);
-    assert!(code == 1 && said.contains("a link that leads nowhere"), "{said}");
+    assert!(code == 1 && said.contains("a broken link"), "{said}");
     assert_eq!(tree(&scratch.home()), before);
 }
 
@@ -362,9 +362,9 @@ fn what_cannot_be_understood_is_named_and_left_alone() {
     for (settings, what) in [
         (&b"{\n  \"model\": \"opus\",\n}\n"[..], "trailing comma at line 3 column 1"),
         (b"// mine\n{}", "line 1 column 1"),
-        (b"[]", "no object"),
-        (b"{\"hooks\":[]}", "\"hooks\" is no object"),
-        (b"{\"hooks\":{\"SessionStart\":\"x\"}}", "\"SessionStart\" is no list"),
+        (b"[]", "not a JSON object"),
+        (b"{\"hooks\":[]}", "\"hooks\" is not a JSON object"),
+        (b"{\"hooks\":{\"SessionStart\":\"x\"}}", "\"SessionStart\" is not a list"),
         (b"{\"a\":\"\xff\"}", "not UTF-8"),
     ] {
         let scratch = Scratch::new();
@@ -374,7 +374,7 @@ fn what_cannot_be_understood_is_named_and_left_alone() {
             let (code, said) = say(&scratch, command);
             assert_eq!(code, 1, "{said}");
             assert!(said.starts_with("kgctx: home/.claude/settings.json "), "{said}");
-            assert!(said.contains(what) && said.contains("left alone"), "{said}");
+            assert!(said.contains(what) && said.contains("was not changed"), "{said}");
         }
         assert_eq!(tree(&scratch.home()), before);
         // Nor is anything remembered: what is there then is theirs.
@@ -419,7 +419,7 @@ fn a_project_has_settings_of_its_own() {
     done(&scratch, &["--dir", "app", "uninstall", "claude-code", "--project"]);
     assert_eq!(tree(&app), before);
     let (code, said) = say(&scratch, &["--dir", "home", "install", "claude-code", "--project"]);
-    assert!(code == 2 && said.contains("no project here"), "{said}");
+    assert!(code == 2 && said.contains("not in a project"), "{said}");
 }
 
 #[test]

@@ -101,12 +101,12 @@ fn a_good_set_up_is_all_well() {
     let said = short(&setup.scratch, &String::from_utf8(output.stdout).unwrap());
     insta::assert_snapshot!(said, @"
     ok    kgctx      VERSION, target/kgctx
-    ok    program    OpenCode starts bin/kgctx, by PATH
+    ok    program    OpenCode starts bin/kgctx, from PATH
     ok    settings   readable, project app, 4,000 tokens
     ok    enabled    sessions get context
     ok    vaults     1 folder: app/docs (a usual place)
-    ok    index      none yet; the first context makes it
-    ok    state      none yet; the first context makes it
+    ok    index      none yet; the first context creates it
+    ok    state      none yet; the first context creates it
     ok    source     index: there is no maenifold here
     ok    context    163 of 4,000 tokens in N ms
     ok    opencode   1.18.33, bin/opencode
@@ -114,9 +114,9 @@ fn a_good_set_up_is_all_well() {
     ok    plugins    OpenCode may load them
     ok    claude     not installed, not set up
     ok    amplifier  not installed, not set up
-    ok    service    not running; with the plugin it need not
+    ok    service    not running, which is fine with the plugin
 
-    All is well.
+    Everything works.
     ");
     let (code, answer) = setup.with(&[]);
     assert_eq!(code, 0);
@@ -136,16 +136,16 @@ fn a_new_users_set_up_says_what_to_do() {
     ok    settings   readable, project app, 4,000 tokens
     ok    enabled    sessions get context
     FAIL  vaults     no vault found for project app: there is no ~/maenifold/memory, no .kgctx/memory and no docs
-                     make one with `mkdir -p .kgctx/memory`, name one with --vault, or list one in kgctx-home/config.toml
-    ok    state      none yet; the first context makes it
-    warn  hosts      no host is set up: sessions get context through other ways alone
+                     make one with `mkdir -p .kgctx/memory`, add one with `kgctx vault add FOLDER`, or pass one with --vault
+    ok    state      none yet; the first context creates it
+    warn  hosts      no host is set up, so sessions get no context automatically
                      run `kgctx install opencode` or `kgctx install claude-code` or `kgctx install amplifier`
     ok    opencode   not installed, not set up
     ok    claude     not installed, not set up
     ok    amplifier  not installed, not set up
-    ok    service    not running; with the plugin it need not
+    ok    service    not running, which is fine with the plugin
 
-    Correct what failed, and run `kgctx doctor` again.
+    Fix what failed, and run `kgctx doctor` again.
     kgctx: 1 of 10 checks failed
     ");
 }
@@ -169,7 +169,7 @@ fn nothing_is_written_but_the_index() {
 fn the_program_that_opencode_starts_is_looked_at() {
     let setup = Setup::new();
     let this = env!("CARGO_BIN_EXE_kgctx");
-    setup.check(&[("KGCTX_BIN", this)], "program", "ok", &["by KGCTX_BIN"]);
+    setup.check(&[("KGCTX_BIN", this)], "program", "ok", &["from KGCTX_BIN"]);
     setup.check(&[("KGCTX_BIN", "/none")], "program", "fail", &["/none", "KGCTX_BIN="]);
     let bin = setup.scratch.path().join("bin/kgctx");
     fs::remove_file(&bin).unwrap();
@@ -223,9 +223,16 @@ fn vaults_index_and_state_are_looked_at() {
     setup.check(&[], "index", "ok", &["1 note, up to date"]);
     scratch.write("app/docs/b.md", "# B\n");
     settle();
-    setup.check(&[], "index", "ok", &["1 note, to be brought up to date"]);
+    setup.check(&[], "index", "ok", &["1 note, out of date"]);
     scratch.run(["--dir", "app", "index"]);
     setup.check(&[], "index", "ok", &["2 notes, up to date"]);
+
+    let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n";
+    scratch.write("app/docs/large.md", pointer);
+    settle();
+    scratch.run(["--dir", "app", "index"]);
+    setup.check(&[], "index", "ok", &["3 notes, up to date"]);
+    setup.check(&[], "index", "warn", &["1 Git LFS pointer in place", "`git lfs pull`"]);
 
     scratch.write("kgctx-home/config.toml", "[[vault]]\npath = \"/none/notes\"\n");
     setup.check(&[], "vaults", "ok", &["1 folder"]);
@@ -257,9 +264,9 @@ fn opencodes_version_is_judged() {
     says("echo 1.15.13", "ok", &["1.15.13"]);
     says("echo 1.15.12", "warn", &["older", "1.15.13 to 1.18.33"]);
     says("echo 1.2.27", "warn", &["older"]);
-    says("echo 1.18.34", "ok", &["newer than what was tried"]);
-    says("echo 2.0.0", "warn", &["what works in OpenCode 1"]);
-    says("echo hello", "warn", &["no version"]);
+    says("echo 1.18.34", "ok", &["newer than the tested versions"]);
+    says("echo 2.0.0", "warn", &["may not work as in OpenCode 1"]);
+    says("echo hello", "warn", &["not a version"]);
     says("exit 1", "warn", &["exit status: 1"]);
     says("echo \"1.16.$OPENCODE_DISABLE_AUTOUPDATE\"", "ok", &["1.16.1"]);
     fs::remove_file(setup.scratch.path().join("bin/opencode")).unwrap();
@@ -279,14 +286,14 @@ fn the_plugin_is_there_once_and_of_this_version() {
     let setup = Setup::new();
     let scratch = &setup.scratch;
     scratch.write(FILE, format!("{BRIDGE}\n// mine\n"));
-    setup.check(&[], "plugin", "warn", &["it was edited", "kgctx install opencode"]);
+    setup.check(&[], "plugin", "warn", &[": edited", "kgctx install opencode"]);
     scratch.write(FILE, BRIDGE.replace(VERSION, "0.0.9"));
     setup.check(&[], "plugin", "warn", &["0.0.9", &format!("this is kgctx {VERSION}")]);
     scratch.write(FILE, "export const Mine = 1\n");
-    setup.check(&[], "plugin", "warn", &["not kgctx's own"]);
-    setup.check(&[], "plugin", "fail", &["no plugin", "run `kgctx install opencode`"]);
+    setup.check(&[], "plugin", "warn", &["not from kgctx"]);
+    setup.check(&[], "plugin", "fail", &["no kgctx plugin", "run `kgctx install opencode`"]);
     fs::remove_file(scratch.path().join(FILE)).unwrap();
-    setup.check(&[], "plugin", "fail", &["no plugin", "run `kgctx install opencode`"]);
+    setup.check(&[], "plugin", "fail", &["no kgctx plugin", "run `kgctx install opencode`"]);
 
     // Wherever OpenCode looks, we do.
     let elsewhere = scratch.path().join("elsewhere");
@@ -304,7 +311,7 @@ fn the_plugin_is_there_once_and_of_this_version() {
     }
     // Not above the working tree.
     scratch.write(".opencode/plugin/kgctx.ts", BRIDGE);
-    setup.check(&[], "plugin", "fail", &["no plugin"]);
+    setup.check(&[], "plugin", "fail", &["no kgctx plugin"]);
 
     scratch.write(FILE, BRIDGE);
     scratch.write("app/.opencode/plugin/kgctx.ts", BRIDGE);
@@ -338,7 +345,7 @@ fn plugins_that_a_configuration_names_are_found() {
     setup.check(&[], "plugin", "warn", &["gone/kgctx.ts"]);
     for broken in ["{ \"plugin\": oops }", "", "// nothing\n"] {
         fs::write(&named, broken).unwrap();
-        let parts = ["app/opencode.json cannot be understood", "correct it"];
+        let parts = ["cannot parse", "app/opencode.json", "fix it"];
         setup.check(&[], "plugin", "warn", &parts);
     }
 }
@@ -400,9 +407,9 @@ fn what_is_wrong_with_a_server_is_told_with_the_way_out() {
         (
             "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n\
              {\"healthy\":false}",
-            &["not well", "start it again"],
+            &["unhealthy", "restart it"],
         ),
-        ("", &["no answer within 2s", "try again"]),
+        ("", &["did not answer within 2s", "try again"]),
     ] {
         let (url, _asked) = server(answer);
         setup.check(&[("KGCTX_SERVERS", &url)], "server", "fail", parts);
@@ -464,7 +471,7 @@ fn claude_codes_settings_are_looked_at() {
     setup.scratch.write(file, "{}");
     setup.check(&[], "claude", "warn", &["has lost kgctx's hooks"]);
     setup.scratch.write(file, "{\n,}");
-    setup.check(&[], "claude", "fail", &["line 2 column 1", "correct it"]);
+    setup.check(&[], "claude", "fail", &["line 2 column 1", "fix it"]);
 }
 
 #[test]
@@ -476,9 +483,9 @@ fn only_hosts_that_are_used_are_judged() {
 
     // Installed, and no host is set up: the way out is to set it up.
     let setup = with_claude_code();
-    setup.check(&[], "claude", "fail", &["no hooks of kgctx", "run `kgctx install claude-code`"]);
+    setup.check(&[], "claude", "fail", &["no kgctx hooks", "run `kgctx install claude-code`"]);
     setup.scratch.write("home/.claude/settings.json", "{ not ours, and not our business");
-    setup.check(&[], "claude", "fail", &["no hooks of kgctx"]);
+    setup.check(&[], "claude", "fail", &["no kgctx hooks"]);
     fs::remove_file(setup.scratch.path().join("home/.claude/settings.json")).unwrap();
 
     // Set up: nothing else is asked for.
@@ -502,7 +509,7 @@ fn only_hosts_that_are_used_are_judged() {
     assert!(output.status.success(), "{output:?}");
     setup.check(&[], "plugin", "ok", &[VERSION]);
     fs::remove_file(setup.scratch.path().join(FILE)).unwrap();
-    setup.check(&[], "plugin", "fail", &["no plugin"]);
+    setup.check(&[], "plugin", "fail", &["no kgctx plugin"]);
 }
 
 #[test]
@@ -550,7 +557,7 @@ fn what_keeps_claude_code_from_running_hooks_is_a_failure() {
     for switch in [invalid, "\"disableAllHooks\":1", "\"allowManagedHooksOnly\":[]"] {
         scratch.write(user, switched(switch));
         let name = switch.split('"').nth(1).unwrap();
-        let says = [user, "is not valid", name, "ignores the file", "remove"];
+        let says = [user, "neither true nor false", name, "ignores the file", "remove"];
         setup.check(&[], "claude", "fail", &says);
     }
     scratch.write(user, &installed);

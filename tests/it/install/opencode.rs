@@ -23,7 +23,7 @@ fn installing_says_what_it_does_and_what_happens_now() {
     write    home/.config/opencode/plugin/kgctx.ts  (version VERSION)
 
     Done. From OpenCode's next start on, every new OpenCode session gets context from your notes
-    with its first prompt. That start may once take some seconds longer, because OpenCode
+    with its first prompt. The first start may take a few seconds longer, because OpenCode
     installs its own plugin package into this folder.
 
       kgctx doctor                         checks everything
@@ -38,7 +38,7 @@ fn installing_says_what_it_does_and_what_happens_now() {
     remove   home/.config/opencode  (made by install, empty)
     remove   home/.config  (made by install, empty)
 
-    Done. OpenCode goes on without kgctx when it is started next.
+    Done. OpenCode runs without kgctx from its next start.
     ");
     insta::assert_snapshot!(done(&scratch, &["uninstall", "opencode"]), @"nothing to do: kgctx is not installed in home/.config/opencode");
 }
@@ -127,7 +127,7 @@ fn an_older_version_is_replaced_and_removed_with_its_folders() {
     scratch.write(FILE, OLDER);
     fs::set_permissions(scratch.path().join(FILE), fs::Permissions::from_mode(0o640)).unwrap();
     let said = done(&scratch, &["install", "opencode"]);
-    assert!(said.contains("version 0.0.9, with edits of yours by VERSION"), "{said}");
+    assert!(said.contains("version 0.0.9, with your edits by VERSION"), "{said}");
     assert_eq!(fs::read_to_string(scratch.path().join(FILE)).unwrap(), BRIDGE);
     done(&scratch, &["uninstall", "opencode"]);
     assert_eq!(tree(&scratch.home()), before);
@@ -152,11 +152,11 @@ fn edits_are_named_and_what_others_put_there_stays() {
     scratch.write(FILE, format!("{BRIDGE}// mine\n"));
     scratch.write("home/.config/opencode/package.json", "{}");
     insta::assert_snapshot!(done(&scratch, &["uninstall", "opencode"]), @"
-    remove   home/.config/opencode/plugin/kgctx.ts  (version VERSION, with edits of yours)
+    remove   home/.config/opencode/plugin/kgctx.ts  (version VERSION, with your edits)
     remove   home/.config/opencode/plugin  (made by install, empty)
-    keep     home/.config/opencode  (holds other files now)
+    keep     home/.config/opencode  (now contains other files)
 
-    Done. OpenCode goes on without kgctx when it is started next.
+    Done. OpenCode runs without kgctx from its next start.
     ");
     let left: Vec<PathBuf> = tree(&scratch.home()).into_keys().collect();
     let folder = scratch.home().join(".config/opencode");
@@ -171,7 +171,7 @@ fn a_file_that_is_not_ours_is_left_alone() {
     let before = tree(&scratch.home());
     let (code, said) = say(&scratch, &["install", "opencode"]);
     assert_eq!(code, 1, "{said}");
-    insta::assert_snapshot!(said, @"kgctx: home/.config/opencode/plugin/kgctx.ts is not kgctx's own, and was left alone; move it away and try again");
+    insta::assert_snapshot!(said, @"kgctx: home/.config/opencode/plugin/kgctx.ts is not from kgctx and was not changed; move it away and try again");
     let said = done(&scratch, &["uninstall", "opencode"]);
     assert!(said.starts_with("nothing to do: "), "{said}");
     assert_eq!(tree(&scratch.home()), before);
@@ -197,7 +197,10 @@ fn a_project_gets_its_own_copy_in_the_working_tree_at_hand() {
         let said = done(&scratch, &["--dir", dir, "install", "opencode", "--project"]);
         assert!(said.contains(&format!("write    {top}/.opencode/plugin/kgctx.ts")), "{said}");
         let other = done(&scratch, &["--dir", dir, "install", "opencode", "--dry-run"]);
-        assert!(other.contains(&format!("another copy here, too: {top}/.opencode")), "{other}");
+        assert!(
+            other.contains(&format!("also loads another copy here: {top}/.opencode")),
+            "{other}"
+        );
         let global = done(&scratch, &["--dir", dir, "uninstall", "opencode", "--global"]);
         assert!(global.contains("not installed in home/.config/opencode"), "{global}");
         assert!(global.contains("still loads another copy"), "{global}");
@@ -206,7 +209,7 @@ fn a_project_gets_its_own_copy_in_the_working_tree_at_hand() {
     }
     let (code, said) = say(&scratch, &["--dir", "home", "install", "opencode", "--project"]);
     assert_eq!(code, 2, "{said}");
-    assert!(said.contains("no project here: home is") && said.contains("--project"), "{said}");
+    assert!(said.contains("not in a project: home is") && said.contains("--project"), "{said}");
     let (code, said) = say(&scratch, &["install", "opencode", "--project", "--global"]);
     assert!(code == 2 && said.contains("cannot be used with"), "{said}");
 }

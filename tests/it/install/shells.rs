@@ -28,7 +28,7 @@ fn completions(scratch: &Scratch, shell: &str, file: &str) {
 }
 
 #[test]
-fn bash_completes_commands_and_flags() {
+fn bash_completes_commands_flags_and_values() {
     let scratch = Scratch::new();
     completions(&scratch, "bash", "kgctx.bash");
     let complete = "source kgctx.bash; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); \
@@ -37,6 +37,9 @@ fn bash_completes_commands_and_flags() {
         (&["kgctx", "hand"][..], "handoff\n"),
         (&["kgctx", "handoff", "pick"], "pickup\n"),
         (&["kgctx", "inject", "--dry"], "--dry-run\n"),
+        (&["kgctx", "install", "cl"], "claude-code\n"),
+        (&["kgctx", "check", "--format", "sar"], "sarif\n"),
+        (&["kgctx", "inject", "--source", "data"], "database\n"),
     ] {
         let arguments = [&["--norc", "-c", complete, "bash"][..], typed].concat();
         let Some(said) = said_by("bash", &arguments, &scratch) else { return };
@@ -45,13 +48,17 @@ fn bash_completes_commands_and_flags() {
 }
 
 #[test]
-fn fish_completes_commands_and_flags() {
+fn fish_completes_commands_flags_and_values() {
     let scratch = Scratch::new();
     completions(&scratch, "fish", "kgctx.fish");
     for (typed, expected) in [
         ("kgctx hand", "handoff"),
         ("kgctx handoff pick", "pickup"),
         ("kgctx inject --dry", "--dry-run"),
+        ("kgctx install cl", "claude-code"),
+        ("kgctx uninstall op", "opencode"),
+        ("kgctx check --format sar", "sarif"),
+        ("kgctx inject --source data", "database"),
     ] {
         let complete = format!("source kgctx.fish; complete -C '{typed}'");
         let Some(said) = said_by("fish", &["--no-config", "-c", &complete], &scratch) else {
@@ -64,7 +71,7 @@ fn fish_completes_commands_and_flags() {
 
 /// In a terminal of its own, as one types it: whatever runs then is recorded.
 #[test]
-fn zsh_completes_commands_and_flags() {
+fn zsh_completes_commands_flags_and_values() {
     let scratch = Scratch::new();
     completions(&scratch, "zsh", "functions/_kgctx");
     scratch.write("bin/kgctx", "#!/bin/sh\necho \"$@\" >> ran\n");
@@ -76,7 +83,7 @@ fn zsh_completes_commands_and_flags() {
         zpty -w terminal 'path=($PWD/bin $path) fpath=($PWD/functions $fpath); autoload -Uz compinit; compinit -u -D; touch ready'
         for n in {1..200}; do [[ -e ready ]] && break; sleep 0.05; done
         lines=0
-        for typed in 'kgctx handoff pick' 'kgctx inject --dry'; do
+        for typed in 'kgctx handoff pick' 'kgctx inject --dry' 'kgctx install cl' 'kgctx check --format sar' 'kgctx inject --source data'; do
             zpty -w terminal "$typed"$'\t'
             lines=$((lines + 1))
             for n in {1..200}; do [[ -e ran && $(wc -l < ran) -ge $lines ]] && break; sleep 0.05; done
@@ -85,7 +92,14 @@ fn zsh_completes_commands_and_flags() {
     if said_by("zsh", &["-f", "-c", typing], &scratch).is_some() {
         let ran = fs::read_to_string(scratch.path().join("ran")).unwrap_or_default();
         let ran: Vec<_> = ran.lines().map(str::trim_end).collect();
-        assert_eq!(ran, ["handoff pickup", "inject --dry-run"]);
+        let expected = [
+            "handoff pickup",
+            "inject --dry-run",
+            "install claude-code",
+            "check --format sarif",
+            "inject --source database",
+        ];
+        assert_eq!(ran, expected);
     }
 }
 

@@ -21,7 +21,7 @@ fn check(lab: &Lab, more: &[&str], expect: (&str, &str), fault: &str) {
 #[test]
 fn the_database_is_asked_if_it_knows_its_notes() {
     let lab = Lab::new();
-    check(&lab, &[], ("database", "memory.db knows all its notes as they are"), "");
+    check(&lab, &[], ("database", "memory.db is up to date"), "");
     assert!(lab.calls().is_empty(), "nobody needs the program then");
 }
 
@@ -206,7 +206,7 @@ fn names_that_maenifold_does_not_know_are_asked_of_the_index() {
         "kgctx-home/config.toml",
         "[[vault]]\npath = \"~/maenifold/memory\"\nname = \"mine\"\n",
     );
-    check(&lab, &[], ("index", "called mine"), "");
+    check(&lab, &[], ("index", "has the name mine"), "");
 }
 
 #[test]
@@ -239,10 +239,10 @@ fn the_choice_and_its_reason_can_be_read() {
     let explained = lab.command(&["explain"]).output().unwrap();
     let explained = String::from_utf8(explained.stdout).unwrap();
     let line = explained.lines().nth(2).unwrap();
-    assert_eq!(line, "source database: memory.db knows all its notes as they are");
+    assert_eq!(line, "source database: memory.db is up to date");
     let doctor = lab.command(&["doctor"]).output().unwrap();
     let doctor = String::from_utf8(doctor.stdout).unwrap();
-    let expect = "source     database: memory.db knows all its notes as they are";
+    let expect = "source     database: memory.db is up to date";
     assert!(doctor.contains(expect), "{doctor}");
     // One that misbehaves is named in both.
     let mut command = lab.injection(&["--source", "cli"]);

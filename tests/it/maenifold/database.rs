@@ -303,11 +303,11 @@ fn a_file_that_is_no_database_says_so() {
     };
     check(None, "there is no database");
     check(Some(b""), "is empty");
-    check(Some(b"# notes\n"), "no SQLite database");
-    check(Some(&[b"SQLite format 3\0".as_slice(), &[7; 5_000]].concat()), "no SQLite database");
+    check(Some(b"# notes\n"), "not a SQLite database");
+    check(Some(&[b"SQLite format 3\0".as_slice(), &[7; 5_000]].concat()), "not a SQLite database");
     let maenifold = Maenifold::new();
     fs::create_dir(maenifold.database()).unwrap();
-    assert!(maenifold.memory().err().unwrap().contains("no SQLite database"));
+    assert!(maenifold.memory().err().unwrap().contains("not a SQLite database"));
 }
 
 #[test]

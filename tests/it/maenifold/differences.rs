@@ -152,14 +152,14 @@ fn uris_found(found: &Value) -> Vec<String> {
 type Difference = (&'static str, fn());
 
 const DIFFERENCES: [Difference; 12] = [
-    ("links that left a note", links_that_left_a_note),
+    ("links removed from a note", links_that_left_a_note),
     ("notes since the last Sync", notes_since_the_last_sync),
     ("title of a note without front matter", title_without_front_matter),
     ("hidden notes", hidden_notes),
     ("aliases", aliases),
-    ("notes that only link to what is searched for", notes_that_only_link),
+    ("notes that only link to the search term", notes_that_only_link),
     ("how many notes mention a concept", how_many_notes),
-    ("neighbours that are equally strong", equally_strong_neighbours),
+    ("neighbours of equal strength", equally_strong_neighbours),
     ("age of a note, for its weight", age_of_a_note),
     ("time of last reading", time_of_last_reading),
     ("files of a relation", files_of_a_relation),

@@ -90,7 +90,7 @@ fn t_2_e_1_without_the_program_the_index_answers() {
     assert_eq!(text(&answer), text(&by_index));
     let named = lab.injection(&CLI).env("KGCTX_MAENIFOLD_BIN", "/none/maenifold").output().unwrap();
     let answer = maenifold_lab::answer(&named);
-    assert!(faults(&answer).contains("KGCTX_MAENIFOLD_BIN names /none/maenifold"), "{answer:#}");
+    assert!(faults(&answer).contains("KGCTX_MAENIFOLD_BIN is /none/maenifold"), "{answer:#}");
     assert_eq!(text(&answer), text(&by_index));
 }
 
@@ -199,13 +199,9 @@ fn n_cores() -> usize {
     thread::available_parallelism().unwrap().get()
 }
 
-#[test]
-fn the_best_concepts_are_asked_first_and_no_more_at_once_than_there_are_cores() {
-    let lab = Lab::new();
-    let answer = lab.inject_with("BuildContext=slow:100", &CLI);
-    let concepts = part(text(&answer), "Related Concepts");
-    let best: Vec<&str> =
-        concepts[..5].iter().map(|line| &line[4..line.find("]]").unwrap()]).collect();
+/// The concepts that the program was asked about, in order. No more than there are cores were asked about at once.
+#[track_caller]
+fn asked_in_turn(lab: &Lab) -> Vec<String> {
     let log = fs::read_to_string(lab.log()).unwrap();
     let (mut running, mut asked) = (Vec::new(), Vec::new());
     for line in log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()) {
@@ -217,6 +213,17 @@ fn the_best_concepts_are_asked_first_and_no_more_at_once_than_there_are_cores() 
         }
         assert!(running.len() <= n_cores(), "{log}");
     }
+    asked
+}
+
+#[test]
+fn the_best_concepts_are_asked_first_and_no_more_at_once_than_there_are_cores() {
+    let lab = Lab::new();
+    let answer = lab.inject_with("BuildContext=slow:100", &CLI);
+    let concepts = part(text(&answer), "Related Concepts");
+    let best: Vec<&str> =
+        concepts[..5].iter().map(|line| &line[4..line.find("]]").unwrap()]).collect();
+    let asked = asked_in_turn(&lab);
     for (n, concept) in asked.iter().enumerate() {
         // Those that start together may overtake each other.
         let place = best.iter().position(|best| best == concept).unwrap();
@@ -287,6 +294,9 @@ fn at_real_costs_the_best_concepts_arrive_within_the_deadline() {
         let took = started.elapsed();
         assert!(took <= deadline + Duration::from_millis(50), "{took:?}, and not {deadline:?}");
         nobody_is_left(&lab);
+        // Under load, five at once might arrive as well.
+        asked_in_turn(&lab);
+        fs::remove_file(lab.log()).unwrap();
         if source(&answer).0 != "cli" {
             continue;
         }

@@ -101,6 +101,16 @@ fn a_file_that_does_not_say_what_may_be_sent_sends_nothing() {
             ("enabled = false\nlinks = = 1\n", ":2:9"),
             ("enabled = true\n[handoff\n", ":2:"),
             ("enabled = \"false\"\n", ":1:11"),
+            (
+                "[monitor]\nnotify = false\nenabled = false\n",
+                "`enabled` is not a setting of [monitor]",
+            ),
+            ("[check]\nenabled = false\n", "`enabled` is not a setting of [check]"),
+            ("[kgctx]\nenabled = false\n", "`enabled` is not a setting of [kgctx]"),
+            (
+                "[handoff]\ndefault_vaults = false\n",
+                "`default_vaults` is not a setting of [handoff]",
+            ),
             ("enabled = 0\n", ":1:11"),
             ("enabled = 1\n", ":1:11"),
             ("enabled = []\n", ":1:11"),
@@ -127,13 +137,13 @@ fn a_file_that_does_not_say_what_may_be_sent_sends_nothing() {
 fn a_file_that_cannot_be_read_sends_nothing() {
     type Broken = fn(&Path);
     let kinds: [(&str, Broken); 7] = [
-        ("no plain file", |file| fs::create_dir(file).unwrap()),
+        ("not a regular file", |file| fs::create_dir(file).unwrap()),
         ("not UTF-8", |file| fs::write(file, b"enabled = false # \xff").unwrap()),
         ("more than", |file| fs::write(file, " ".repeat(2 << 20)).unwrap()),
         ("cannot read", |file| symlink("nowhere", file).unwrap()),
         ("cannot read", |file| symlink(file, file).unwrap()),
-        ("no plain file", |file| symlink("/dev/zero", file).unwrap()),
-        ("no plain file", |file| {
+        ("not a regular file", |file| symlink("/dev/zero", file).unwrap()),
+        ("not a regular file", |file| {
             rustix::fs::mkfifoat(rustix::fs::CWD, file, 0o600.into()).unwrap();
         }),
     ];

@@ -58,6 +58,11 @@ fn no_command_prints_the_control_characters_of_others() {
     for arguments in [
         &["config", "--json"][..],
         &["whoami"],
+        &["init"],
+        &["vault", "list"],
+        &["vault", "list", "--json"],
+        &["vault", "add", EVIL],
+        &["vault", "remove", EVIL],
         &["whoami", "--json"],
         &["doctor"],
         &["doctor", "--json"],

@@ -51,7 +51,7 @@ fn no_command_waits_for_a_pipe_or_reads_a_device() {
             let output = soon(&mut kgctx(arguments));
             let said = stderr(&output);
             assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
-            assert!(said.contains("is no plain file; name one"), "{arguments:?}: {said}");
+            assert!(said.contains("is not a regular file; name one"), "{arguments:?}: {said}");
         }
     }
 }
@@ -101,7 +101,7 @@ fn a_session_does_not_wait_for_a_pipe_beside_its_notes() {
     assert!(!whole.is_empty());
     pipe(&scratch.path().join("kgctx-home/channels.json"));
     let output = soon(&mut inject());
-    assert!(stderr(&output).contains("channels.json: it is no plain file"), "{output:?}");
+    assert!(stderr(&output).contains("channels.json: it is not a regular file"), "{output:?}");
 }
 
 #[test]

@@ -122,7 +122,7 @@ fn bad_input_is_named_with_the_way_out() {
     check(
         &scratch,
         &["recent", "--timespan", "24:00:00"],
-        &["24:00:00", "--timespan", "hours stop at 23", "24h"],
+        &["24:00:00", "--timespan", "hours go up to 23", "24h"],
     );
     check(&scratch, &["recent", "--timespan", "-1h"], &["-1h", "negative"]);
     check(&scratch, &["recent", "--now", "soon"], &["soon", "2026-01-31"]);
@@ -148,16 +148,20 @@ fn bad_input_is_named_with_the_way_out() {
     scratch.write(config, "a = = b\n");
     check(&scratch, &["config"], &["config.toml:1:5:"]);
     scratch.write(config, "[[vault]]\npath = \"/a/x\"\n[[vault]]\npath = \"/b/x\"\n");
-    check(&scratch, &["config"], &["two vaults are called \"x\"", "/a/x", "/b/x", "another name"]);
+    check(
+        &scratch,
+        &["config"],
+        &["two vaults have the name \"x\"", "/a/x", "/b/x", "another name"],
+    );
     scratch.write(config, "[[vault]]\npath = \"/a\"\nname = \"a/b\"\n");
-    check(&scratch, &["config"], &["\"a/b\"", "no name for a vault"]);
+    check(&scratch, &["config"], &["\"a/b\"", "not a valid vault name"]);
     fs::remove_file(scratch.path().join(config)).unwrap();
 
     scratch.write("app/kgctx.toml", "[[vault]]\npath = \"../../etc\"\n");
     check(
         &scratch,
         &["--dir", "app", "index"],
-        &["kgctx.toml", "../../etc", "outside of the project", "config.toml"],
+        &["kgctx.toml", "../../etc", "outside the project", "config.toml"],
     );
     let output = scratch.kgctx(["whoami"]).env("TOKEN_LIMIT", "many").output().unwrap();
     assert_eq!(output.status.code(), Some(2));
@@ -202,13 +206,28 @@ fn a_vault_that_cannot_be_opened_costs_no_other() {
         let said: Vec<&str> = said.lines().collect();
         let is_gone = said[0].starts_with("kgctx: no such vault: ") && said[0].contains("gone");
         assert!(is_gone, "{said:?}");
-        assert!(said[1].contains("inner lies in the vault"), "{said:?}");
+        assert!(said[1].contains("inner is inside the vault"), "{said:?}");
         assert_eq!(said.len(), 2, "{said:?}");
         valid(command[0], &answer);
     }
     // What is named as typed is all there is.
     let (code, message) = scratch.fail(["--vault", "app/gone", "search", "tile"]);
     assert!(code == 2 && message.contains("no such vault"), "{message}");
+}
+
+#[test]
+fn a_usual_place_may_be_named_in_the_settings() {
+    for (folder, name) in [("docs", ""), ("./docs", ""), ("docs", "manual"), (".kgctx/memory", "")]
+    {
+        let scratch = Scratch::new();
+        scratch.write("zephyr/docs/a.md", "# Zephyr\n");
+        scratch.write("zephyr/.kgctx/memory/b.md", "# Zephyr\n");
+        let named = if name.is_empty() { String::new() } else { format!("name = {name:?}\n") };
+        scratch.write("zephyr/kgctx.toml", format!("[[vault]]\npath = {folder:?}\n{named}"));
+        let (answer, remarks) = rest(&scratch, &["--dir", "zephyr", "search", "zephyr", "--json"]);
+        assert_eq!(remarks, "", "{folder}");
+        assert_eq!(answer["results"].as_array().unwrap().len(), 2, "{folder}: {answer}");
+    }
 }
 
 #[test]
@@ -310,7 +329,7 @@ fn a_project_cannot_reach_out_of_itself() {
     assert!(code == 2 && message.contains("no vault found"), "{message}");
     scratch.write("app/kgctx.toml", "[[vault]]\npath = \"docs\"\n");
     let (code, message) = scratch.fail(["--dir", "app", "index"]);
-    assert!(code == 2 && message.contains("outside of the project"), "{message}");
+    assert!(code == 2 && message.contains("outside the project"), "{message}");
 }
 
 #[test]
@@ -322,7 +341,9 @@ fn help_and_version_are_answers() {
         assert!(help.contains(&format!("\n  {command} ")), "{help}");
     }
     assert!(
-        scratch.run(["search", "--help"]).contains("A note whose title is the query comes first")
+        scratch
+            .run(["search", "--help"])
+            .contains("A note with the query as its title comes first")
     );
 }
 

@@ -87,9 +87,9 @@ fn a_repository_may_not_choose_what_is_run_shown_or_shared() {
         ("[handoff]\nsummariser = [\"evil\"]\n", "handoff.summariser"),
         ("[handoff]\nallow = [\"/\"]\n", "handoff.allow"),
         ("[[vault]]\npath = \"docs\"\nname = \"\"\n", "empty name"),
-        ("[[vault]]\npath = \"..\"\n", "outside of the project"),
-        ("[[vault]]\npath = \"/\"\n", "outside of the project"),
-        ("[[vault]]\npath = \"docs/../../home\"\n", "outside of the project"),
+        ("[[vault]]\npath = \"..\"\n", "outside the project"),
+        ("[[vault]]\npath = \"/\"\n", "outside the project"),
+        ("[[vault]]\npath = \"docs/../../home\"\n", "outside the project"),
     ] {
         let scratch = Scratch::new();
         scratch.write("zephyr/docs/a.md", "# Zephyr\n");

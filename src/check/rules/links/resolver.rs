@@ -26,6 +26,13 @@ const OMITTED_ENDINGS: [&str; 8] =
     [".md", ".mdx", ".qmd", ".rst", "/index.md", "/index.mdx", "/README.md", "/_index.md"];
 /// Endings of files of which sites make pages, and names of a folder's page.
 const PAGE_ENDINGS: [&str; 7] = [".md", ".mdx", ".qmd", ".markdown", ".rst", ".adoc", ".ipynb"];
+/// Endings by which a link is known to be a file and no name.
+const FILE_ENDINGS: [&str; 14] = [
+    "md", "rst", "txt", "html", "py", "ipynb", "png", "jpg", "jpeg", "gif", "svg", "pdf", "yml",
+    "json",
+];
+/// Files that sites make of all pages.
+const BUILT_FILES: [&str; 4] = ["llms.txt", "llms-full.txt", "sitemap.xml", "robots.txt"];
 const INDEXES: [&str; 2] = ["README.md", "_index.md"];
 /// The usual names of the branch that everybody works on.
 const DEFAULT_BRANCHES: [&str; 3] = ["main", "master", "HEAD"];
@@ -123,7 +130,9 @@ impl<'a> Resolver<'a> {
         // A route of the web site, such as `/tags/x`.
         let is_route = (path.starts_with('/') || view.has_link_hook)
             && !tree::name_of(path.trim_end_matches('/')).contains('.');
-        if paths.is_empty() || is_route || paths.iter().any(|path| self.may_be_built(path)) {
+        let is_name = view.named_targets.is_some_and(|site| self.is_name(&path, &paths, site));
+        let is_elsewhere = paths.is_empty() || is_route || is_name;
+        if is_elsewhere || paths.iter().any(|path| self.may_be_built(path)) {
             return LinkTarget::Other;
         }
         let plain = path.trim_start_matches(['.', '/']);
@@ -181,11 +190,27 @@ impl<'a> Resolver<'a> {
         found.unwrap_or(missing)
     }
 
+    /// Whether a link is the name of something and no path: a label, a dotted name of a program, or a page that is made of
+    /// a program, in a folder of the site that is not there.
+    fn is_name(&self, link: &str, paths: &[String], site: &str) -> bool {
+        let ending = link.rsplit_once('.').map(|(_, ending)| ending);
+        let is_file = ending.is_some_and(|ending| FILE_ENDINGS.contains(&ending));
+        let is_made = |path: &String| {
+            let folder = tree::folder_of(path);
+            tree::below(site, path).is_some() && !self.checked.tree.has_folder(folder)
+        };
+        !is_file && (!link.contains('/') || paths.iter().any(is_made))
+    }
+
     /// Whether a build may make the file: git ignores it, or it is a page in a folder that is not
     /// there.
     fn may_be_built(&self, path: &str) -> bool {
         let CheckedFiles { tree, ignored, .. } = self.checked;
         let is_page = path.ends_with(".html") && !tree.has_folder(tree::folder_of(path));
+        let is_page = is_page || BUILT_FILES.contains(&tree::name_of(path));
+        // Some sites have the text of `a.html` as `a.html.md`.
+        let page = path.strip_suffix(".md").filter(|page| page.ends_with(".html"));
+        let is_page = is_page || page.is_some_and(|page| self.at_path(page).is_some());
         let has_ending = tree::name_of(path).contains('.');
         is_page
             || ignored.has(tree, path)

@@ -77,17 +77,17 @@ fn handoffs_and_static_files_are_looked_at_too() {
 #[test]
 fn a_file_that_could_be_meant_is_named() {
     let findings = docs("[x](main.rs) [y](nowhere.md)").of(DanglingLink);
-    assert_eq!(findings[0].message, "main.rs is not there");
-    assert_eq!(findings[0].hint, "src/main.rs is there; mend the link, or remove it");
-    assert_eq!(findings[1].hint, "mend the link, add what it leads to, or remove it");
+    assert_eq!(findings[0].message, "main.rs does not exist");
+    assert_eq!(findings[0].hint, "src/main.rs is there; fix the link, or remove it");
+    assert_eq!(findings[1].hint, "fix the link, add the missing file, or remove the link");
     assert_eq!(findings[0].excerpt.as_deref(), Some("[x](main.rs) [y](nowhere.md)"));
 }
 
 #[test]
 fn a_link_that_begins_at_the_top_is_told_so() {
     let findings = docs("[x](docs/b.md)").of(DanglingLink);
-    assert_eq!(findings[0].message, "docs/b.md is not there");
-    let hint = "links begin at the file's own folder; write /docs/b.md, or the way from there";
+    assert_eq!(findings[0].message, "docs/b.md does not exist");
+    let hint = "links start at the file's own folder; write /docs/b.md, or the path from there";
     assert_eq!(findings[0].hint, hint);
     docs("[x](/docs/b.md) [x](path/to/it.md) [x](TODO)").check(DanglingLink, &[]);
 }
@@ -162,7 +162,7 @@ fn an_address_without_its_scheme_is_told_as_one() {
     }
     for path in ["gone.md", "gone/x.y", "gone.png", "./gone.ai", "Gone.Ai", "gone"] {
         let said = hint(&format!("[x]({path})")).unwrap();
-        assert_eq!(said, "mend the link, add what it leads to, or remove it", "{path}");
+        assert_eq!(said, "fix the link, add the missing file, or remove the link", "{path}");
     }
     assert_eq!(hint("[x](example.com) [x](example.org/x)"), None);
 }
@@ -181,7 +181,7 @@ fn a_name_of_two_notes_is_ambiguous() {
     // A title takes precedence over an alias.
     notes("[[two]] [[one]] [[x/setup]] [[nobody]]").check(AmbiguousLink, &[]);
     let message = &notes("[[setup]]").of(AmbiguousLink)[0].message;
-    assert_eq!(message, "[[setup]] may mean docs/x/setup.md or docs/y/setup.md");
+    assert_eq!(message, "[[setup]] matches docs/x/setup.md and docs/y/setup.md");
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn many_notes_of_one_name_are_counted() {
     let message = &repository.of(AmbiguousLink)[0].message;
     assert_eq!(
         message,
-        "[[same]] may mean docs/0/same.md, docs/1/same.md, docs/2/same.md or 3 more"
+        "[[same]] matches docs/0/same.md, docs/1/same.md, docs/2/same.md and 3 more"
     );
 }
 
@@ -212,7 +212,7 @@ fn links_that_are_too_many_to_be_told_are_counted() {
     let findings = TestRepository::new().with("docs/a.md", &text).of(DanglingLink);
     assert_eq!(findings.len(), MAX_PER_FILE + 1);
     let last = findings.last().unwrap();
-    assert_eq!(last.message, "from here on 70 more links of this file lead to nothing");
+    assert_eq!(last.message, "from here on, 70 more links in this file lead nowhere");
     assert_eq!(last.spot.line, MAX_PER_FILE + 1);
 }
 

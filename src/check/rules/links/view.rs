@@ -6,6 +6,8 @@ use super::super::tree;
 
 pub(super) struct View<'f> {
     folder: &'f str,
+    /// The folder that the page is on a web site.
+    page: &'f str,
     vault: Option<&'f str>,
     /// Where the targets of links that begin with `/` may be.
     tops: Vec<&'f str>,
@@ -13,6 +15,8 @@ pub(super) struct View<'f> {
     pub(super) other_ends: Vec<(&'static str, &'static str)>,
     /// Whether only a site knows what a link without the name of a file means.
     pub(super) has_link_hook: bool,
+    /// The folder of the site in which a link may be the name of something, instead of a path.
+    pub(super) named_targets: Option<&'f str>,
 }
 
 impl<'f> View<'f> {
@@ -21,10 +25,12 @@ impl<'f> View<'f> {
         let tops = [""].into_iter().chain(vault).chain(checked.sites.folders_for(file.path));
         View {
             folder: tree::folder_of(file.path),
+            page: file.path.rsplit_once('.').map_or(file.path, |(page, _)| page),
             vault,
             tops: tops.collect(),
             other_ends: checked.sites.other_ends(file.path),
             has_link_hook: checked.sites.has_link_hook(file.path),
+            named_targets: checked.sites.named_targets(file.path),
         }
     }
 
@@ -35,7 +41,11 @@ impl<'f> View<'f> {
         }
         let (folders, relative) = match link.strip_prefix('/') {
             Some(from_top) => (self.tops.clone(), from_top),
-            None => ([self.folder].into_iter().chain(self.vault).collect(), link),
+            None => {
+                // `../b/` in `a.md` leads from the page `a/` to the page `b/`.
+                let page = Some(self.page).filter(|_| link.ends_with('/'));
+                ([self.folder].into_iter().chain(self.vault).chain(page).collect(), link)
+            }
         };
         folders.into_iter().filter_map(|folder| tree::joined(folder, relative)).collect()
     }

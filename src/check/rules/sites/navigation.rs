@@ -3,7 +3,7 @@
 
 use super::super::links::{LinkTarget, Resolver};
 use super::super::tree;
-use super::{Site, Sites, folder_before, values};
+use super::{Site, Sites, folder_before, toctree, values};
 
 /// Settings that name a folder of which all pages are listed.
 const FOLDER_SETTINGS: [&str; 2] = ["dirName", "directory"];
@@ -15,6 +15,10 @@ const SEPARATORS: [char; 10] = ['"', '\'', '`', '(', ')', '[', ']', '{', '}', ',
 pub(crate) fn listed(sites: &Sites<'_>, resolver: &Resolver<'_>) -> Vec<usize> {
     let mut listed = Vec::new();
     for site in &sites.sites {
+        if site.generator.has_named_targets {
+            listed.extend(sites.listed_by_pages(site, resolver));
+            continue;
+        }
         let texts: Vec<&str> = sites.navigation_of(site).collect();
         let setting = site.generator.navigation_setting;
         let is_written = |text: &&str| values(text, setting).next().is_some();
@@ -37,6 +41,30 @@ pub(crate) fn listed(sites: &Sites<'_>, resolver: &Resolver<'_>) -> Vec<usize> {
 }
 
 impl<'a> Sites<'a> {
+    /// The notes that pages of a site list.
+    fn listed_by_pages(&self, site: &Site<'_>, resolver: &Resolver<'_>) -> Vec<usize> {
+        let pages = self.files.iter().filter(|file| tree::below(site.folder, &file.path).is_some());
+        let entries = pages.flat_map(|page| {
+            let entries = toctree::entries(page.text.as_deref().unwrap_or_default());
+            entries.map(|entry| (tree::folder_of(&page.path), entry))
+        });
+        let notes = entries.flat_map(|(folder, entry)| {
+            let (folder, entry) = match entry.strip_prefix('/') {
+                Some(entry) => (site.folder, entry),
+                None => (folder, entry),
+            };
+            let Some(path) = tree::joined(folder, entry.trim_end_matches('*')) else {
+                return vec![];
+            };
+            match resolver.at_path(&path) {
+                _ if entry.ends_with('*') => resolver.notes_below(&path),
+                Some(LinkTarget::Note(number)) => vec![number],
+                _ => vec![],
+            }
+        });
+        notes.collect()
+    }
+
     /// The texts of a site's navigation.
     fn navigation_of(&self, site: &Site<'a>) -> impl Iterator<Item = &'a str> {
         let is_in_site =

@@ -89,6 +89,50 @@ fn a_book_and_a_site_with_a_hook_have_links_of_their_own() {
 }
 
 #[test]
+fn in_sphinx_a_link_may_be_a_name() {
+    let sphinx = |text: &str| {
+        sites(text)
+            .with("docs/conf.py", "extensions = ['sphinx.ext.autodoc', 'myst_parser']\n")
+            .with("docs/index.md", "```{toctree}\n:glob:\n\nguide/*\nA <a>\n```\n")
+    };
+    sphinx("[x](label) [](2.16_changes) [x](app.models.Page.title)").check(DanglingLink, &[]);
+    sphinx("[x](api/classes/page.Page)").check(DanglingLink, &[]);
+    sphinx("[x](llms.txt) [x](guide/b.html.md)").check(DanglingLink, &[]);
+    for (text, expect) in [
+        ("[x](gone.md)", "docs/a.md:1:5+7"),
+        ("![x](gone.png)", "docs/a.md:1:6+8"),
+        ("[x](../guide/gone)", "docs/a.md:1:5+13"),
+        ("[x](guide/gone)", "docs/a.md:1:5+10"),
+        ("[x](guide/gone.html.md)", "docs/a.md:1:5+18"),
+    ] {
+        sphinx(text).check(DanglingLink, &[expect]);
+    }
+    // A `conf.py` alone is no site.
+    sites("[x](label)")
+        .with("docs/conf.py", "DEBUG = True\n")
+        .check(DanglingLink, &["docs/a.md:1:5+5"]);
+}
+
+#[test]
+fn in_sphinx_pages_list_pages() {
+    let sphinx = |path: &str, listing: &str| {
+        pages(path, listing).with("docs/conf.py", "extensions = ['sphinx.ext.autodoc']\n")
+    };
+    let rst = "Start\n=====\n\n.. toctree::\n\n   one\n   deep/*\n";
+    sphinx("docs/index.rst", rst).check(OrphanNote, &[]);
+    let markdown = "# All\n\n```{toctree}\none\nThree <deep/three>\n```\n\ndeep/two words\n";
+    sphinx("docs/tied.md", markdown)
+        .check(OrphanNote, &["docs/deep/two words.md:1:1+0", "docs/tied.md:1:1+0"]);
+}
+
+#[test]
+fn a_link_with_a_slash_at_its_end_may_start_from_the_page() {
+    sites("[x](../guide/) [x](../guide/b/#part)").check(DanglingLink, &[]);
+    sites("[x](../guide/b)").check(DanglingLink, &["docs/a.md:1:5+10"]);
+    sites("[x](../guide/gone/)").check(DanglingLink, &["docs/a.md:1:5+14"]);
+}
+
+#[test]
 fn an_alias_of_another_program_is_let_be() {
     let repository = TestRepository::new().with("docs/a.md", "[x](@/gone.md) [x](@site/gone.md)");
     repository.check(DanglingLink, &[]);

@@ -90,13 +90,13 @@ fn a_wrong_value_is_an_error_at_its_place() {
     wrong("[check]\ngrowth_tokens = \"x\"", "kgctx.toml:2:17: invalid type");
     wrong("token_limit = -1", "kgctx.toml:1:15: invalid value");
     wrong("[check]\nproject = \"a/b\"", "kgctx.toml:2:11: a project's name");
-    wrong("[check]\nbaseline = \"../x\"", "kgctx.toml:2:12: this is no path inside");
-    wrong("[check]\nhandoffs = [\"a\", \"/b\"]", "kgctx.toml:2:18: this is no path inside");
-    wrong("[check]\ngiant_percent = 0", "kgctx.toml:2:17: this is no share");
+    wrong("[check]\nbaseline = \"../x\"", "kgctx.toml:2:12: this is not a path inside");
+    wrong("[check]\nhandoffs = [\"a\", \"/b\"]", "kgctx.toml:2:18: this is not a path inside");
+    wrong("[check]\ngiant_percent = 0", "kgctx.toml:2:17: this is not a percentage");
     wrong("[check.rules]\nsecret = \"loud\"", "kgctx.toml:2:10: unknown variant `loud`");
     wrong("[[check.session]]\nhost = \"vim\"", "kgctx.toml:2:8: unknown variant `vim`");
-    wrong("[[check.session]]\nnow = \"soon\"", "kgctx.toml:2:7: this is not a moment");
-    wrong("[[check.session]]\nnow = 7", "kgctx.toml:2:7: this is not a moment");
+    wrong("[[check.session]]\nnow = \"soon\"", "kgctx.toml:2:7: this is not a time");
+    wrong("[[check.session]]\nnow = 7", "kgctx.toml:2:7: this is not a time");
     wrong("[check\n", "kgctx.toml:1:");
     wrong("vault = 1", "kgctx.toml:1:9: ");
 }

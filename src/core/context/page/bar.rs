@@ -103,6 +103,16 @@ mod tests {
     }
 
     #[test]
+    fn every_part_has_a_colour_of_its_own() {
+        let style = include_str!("style.css");
+        for name in Part::ALL.map(Part::name).into_iter().chain(["unused"]) {
+            let rule = format!(".{name} {{ background: var(--{name}); }}");
+            assert!(style.contains(&rule), "{rule}");
+            assert_eq!(style.matches(&format!("--{name}: #")).count(), 2, "light and dark: {name}");
+        }
+    }
+
+    #[test]
     fn a_share_is_said_as_exactly_as_it_matters() {
         assert_eq!(
             [0, 5, 42, 250, 900, 1_250].map(|share| percent(usize::from(share > 0), share)),

@@ -32,7 +32,7 @@ pub(super) fn drawing(graph: &Graph) -> String {
         let [rule, right, text] = [y - 14.0, WIDTH - 10.0, y + 6.0].map(decimal);
         svg.push_str(&format!(
             "<path class=\"rule\" d=\"M 10 {rule} H {right}\"></path>\n<text class=\"aside\" x=\"10\" y=\"{text}\">\
-             Named on their own, without a connection in this context</text>\n"
+             Named without a connection in this context</text>\n"
         ));
     }
     for (n, (node, spot)) in graph.nodes.iter().zip(&layout.spots).enumerate() {
@@ -53,7 +53,7 @@ pub(super) fn highlighting(graph: &Graph) -> String {
 fn in_words(graph: &Graph) -> String {
     let count = |standing| graph.nodes.iter().filter(|node| node.standing == standing).count();
     let mut words = format!(
-        "{}: {} expanded, {} with a line of their own, {} as neighbours only. {}.",
+        "{}: {} expanded, {} with their own line, {} only as neighbours. {}.",
         counted(graph.nodes.len(), "concept"),
         thousands(count(Standing::Expanded)),
         thousands(count(Standing::Chosen)),
@@ -98,7 +98,7 @@ fn bend(from: &Spot, to: &Spot) -> (f64, f64) {
 fn dot(graph: &Graph, n: usize, node: &Node, spot: &Spot) -> String {
     let (class, words) = match node.standing {
         Standing::Expanded => ("expanded", "expanded"),
-        Standing::Chosen => ("chosen", "with a line of its own"),
+        Standing::Chosen => ("chosen", "with its own line"),
         Standing::Neighbour => ("neighbour", "a neighbour"),
     };
     let touching: String = graph.around(n).map(|(other, _)| format!(" t{other}")).collect();
@@ -138,7 +138,7 @@ mod tests {
         assert_eq!(svg.matches("class=\"edge").count(), 1);
         assert!(svg.contains("to-be-drawn-in-full: 3 shared notes</title>"), "{svg}");
         assert!(svg.contains("…</text>"), "{svg}");
-        assert!(svg.contains("Named on their own"), "{svg}");
+        assert!(svg.contains("Named without a connection"), "{svg}");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::core::text::number::{counted, thousands};
 pub(super) fn lines(explanation: &Explanation) -> String {
     let Explanation { lines, receipt, .. } = explanation;
     if lines.is_empty() {
-        return "<p>The context has no lines: nothing was found for this project, or nothing had room.</p>\n"
+        return "<p>The context has no lines: kgctx found nothing for this project, or nothing fitted.</p>\n"
             .to_owned();
     }
     let mut bodies = Vec::new();
@@ -38,7 +38,7 @@ pub(super) fn lines(explanation: &Explanation) -> String {
         bodies.push(title + &rows.collect::<String>());
     }
     let caption =
-        "Every line as it stands in the context. The headings of the parts take up tokens, too.";
+        "Every line as it appears in the context. The headings of the parts also take tokens.";
     let columns = [("number", "Tokens"), ("", "Line"), ("", "Why it is there")];
     table("stacked", caption, &columns, &bodies)
 }
@@ -57,15 +57,15 @@ pub(super) fn near_misses(near_misses: &[NearMiss]) -> String {
         return "<p>Nothing was left out.</p>\n".to_owned();
     }
     let caption = format!(
-        "{} had no room, the next in line first. Each comes in, perhaps shortened, at the budget in the last column.",
+        "{} did not fit, the next best first. Each fits, perhaps shortened, at the budget in the last column.",
         counted(near_misses.len(), "line")
     );
     let columns =
-        [("number", "Tokens"), ("", "Line"), ("", "Why it would be there"), ("", "Comes in at")];
+        [("number", "Tokens"), ("", "Line"), ("", "Why it would be there"), ("", "Fits at")];
     let rows = near_misses.iter().map(|NearMiss { text, tokens, reason, enters_at, .. }| {
         let price = match enters_at {
             Some(budget) => format!("<strong>{}</strong> tokens", thousands(*budget)),
-            None => "never: the host’s own limit keeps it out".to_owned(),
+            None => "never: the host’s own limit is too small".to_owned(),
         };
         let cells = cells(*tokens, text, "", reason);
         format!("<tr>{cells}<td class=\"price\">{price}</td></tr>\n")
@@ -76,9 +76,9 @@ pub(super) fn near_misses(near_misses: &[NearMiss]) -> String {
 /// What went wrong on the way.
 pub(super) fn faults(faults: &[Fault]) -> String {
     if faults.is_empty() {
-        return "<p>Nothing went wrong on the way.</p>\n".to_owned();
+        return "<p>Nothing failed.</p>\n".to_owned();
     }
-    let caption = "The context was made without what failed.";
+    let caption = "The context was built without what failed.";
     let rows = faults.iter().map(|Fault { source, reason }| {
         let reason = escape(reason);
         format!("<tr><th scope=\"row\">{source}</th><td>{reason}</td></tr>\n")
@@ -89,10 +89,10 @@ pub(super) fn faults(faults: &[Fault]) -> String {
 /// How long each stage took.
 pub(super) fn stages(stages: &[Stage]) -> String {
     if stages.is_empty() {
-        return "<p>No times were taken.</p>\n".to_owned();
+        return "<p>No times were recorded.</p>\n".to_owned();
     }
     let longest = stages.iter().map(|stage| stage.ms).fold(f64::MIN_POSITIVE, f64::max);
-    let caption = "Stages may run side by side, so that they need not add up.";
+    let caption = "Stages may run in parallel, so they may not add up.";
     let rows = stages.iter().map(|Stage { name, ms }| {
         format!(
             "<tr><th scope=\"row\">{}</th><td class=\"number\">{ms:.2}</td>\
@@ -101,7 +101,7 @@ pub(super) fn stages(stages: &[Stage]) -> String {
             decimal((ms / longest * 100.0).clamp(0.0, 100.0))
         )
     });
-    let columns = [("", "Stage"), ("number", "ms"), ("", "Beside the longest")];
+    let columns = [("", "Stage"), ("number", "ms"), ("", "Compared with the longest")];
     table("", caption, &columns, &[rows.collect()])
 }
 

@@ -127,7 +127,7 @@ fn a_page_says_what_the_receipt_says() {
         &page,
         &[
             "<title>Context for atlas, session s1</title>",
-            "not delivered",
+            "no delivery recorded",
             "<strong>1,234</strong> of 4,000 tokens (o200k_base)",
             "5,678 of 9,500",
             "claude-code",
@@ -135,7 +135,7 @@ fn a_page_says_what_the_receipt_says() {
             "0123456789ab…",
             "2027-01-15 08:00:00 UTC",
             "<strong>4,321</strong> tokens",
-            "never: the host’s own limit keeps it out",
+            "never: the host’s own limit is too small",
             "<th scope=\"row\">search</th><td>came too late</td>",
             "<td class=\"number\">1.50</td>",
             "The 2 connections as a table",
@@ -163,8 +163,8 @@ fn an_empty_context_is_explained_in_sentences() {
             "There is nothing to draw",
             "The context has no lines",
             "Nothing was left out",
-            "Nothing went wrong",
-            "No times were taken",
+            "Nothing failed",
+            "No times were recorded",
         ],
     );
 }
@@ -184,7 +184,7 @@ fn concepts_without_connections_are_drawn_too() {
     let mut alone = receipt();
     alone.entries = vec![concept_entry("a"), concept_entry("b")];
     let page = page(&explanation(alone));
-    says(&page, &["No line of the context tells of a connection"]);
+    says(&page, &["No line of the context shows a connection"]);
     assert_eq!(page.matches("<circle").count(), 2);
     assert!(!page.contains("<details>"));
 }

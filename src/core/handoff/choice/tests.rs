@@ -59,6 +59,10 @@ impl ChoiceFacts for Known {
         Ok(self.newest.clone())
     }
 
+    fn rotated(&self) -> Result<Option<HandoffRecord>, Infallible> {
+        Ok(None)
+    }
+
     fn has_company(&self) -> Result<bool, Infallible> {
         Ok(self.has_company)
     }

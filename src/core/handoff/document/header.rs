@@ -100,7 +100,7 @@ pub(super) fn head_of(pairs: Vec<(String, Value)>) -> (Head, Vec<String>) {
         }
     }
     let head = Head::deserialize(Value::Object(fields)).unwrap_or_else(|error| {
-        complaints.push(format!("the head cannot be read: {error}"));
+        complaints.push(format!("the header cannot be read: {error}"));
         Head::default()
     });
     (Head { other, ..head }, complaints)
@@ -114,7 +114,7 @@ fn fitting(name: &str, key: &str, value: Value, complaints: &mut Vec<String>) ->
         Value::Array(mut items) if is_list => {
             for (n, item) in items.iter().enumerate().filter(|(_, item)| !item.is_string()) {
                 let (number, found) = (n + 1, kind_of(item));
-                let complaint = format!("{key} has {found} as item {number}, where a text belongs");
+                let complaint = format!("{key} has {found} as item {number}, not a text");
                 complaints.push(complaint);
             }
             items.retain(Value::is_string);
@@ -131,13 +131,13 @@ fn fitting(name: &str, key: &str, value: Value, complaints: &mut Vec<String>) ->
                 "audience" => unknown(Audience::names()),
                 "priority" => unknown(Priority::names()),
                 _ => format!(
-                    "{key} is {text:?}, which is no time; write it like 2026-01-31T12:00:00Z"
+                    "{key} is {text:?}, which is not a time; write it like 2026-01-31T12:00:00Z"
                 ),
             }
         }
         other => {
             let wanted = if is_list { "a list of texts" } else { "a text" };
-            format!("{key} is {}, where {wanted} belongs", kind_of(&other))
+            format!("{key} is {}, not {wanted}", kind_of(&other))
         }
     };
     complaints.push(complaint);

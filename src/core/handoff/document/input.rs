@@ -24,7 +24,7 @@ pub struct Input {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum InputError {
     #[error(
-        "the handoff is empty; write markdown, with a JSON header or YAML front matter if you like"
+        "the handoff is empty; write markdown, optionally with a JSON header or YAML front matter"
     )]
     Empty,
     /// The text begins with `{`, but is not valid JSON.
@@ -33,28 +33,28 @@ pub enum InputError {
     )]
     Json(String),
     /// Text follows the JSON header on the same line.
-    #[error("the text begins on the line on which the JSON header ends; begin it on the next line")]
+    #[error("the text starts on the line where the JSON header ends; start it on the next line")]
     SameLine,
     #[error(
         "the front matter cannot be read: {0}; write `key: \"value\"` lines between two lines ---"
     )]
     Yaml(String),
-    #[error("the front matter does not end; write a line --- behind its last key")]
+    #[error("the front matter does not end; write a line --- after its last key")]
     Unclosed,
     /// A key occurs twice, perhaps under two names.
-    #[error("{0} is there twice, or under two names; write it once")]
+    #[error("{0} appears twice, or under two names; write it once")]
     Repeated(String),
     /// A value does not fit its key.
     #[error("{0}")]
     Value(String),
-    #[error("{key} names {found}; write a path inside of the project")]
+    #[error("{key} names {found}; write a path inside the project")]
     Path { key: &'static str, found: &'static str },
-    #[error("the header is too large to be kept; it may have 256 KiB, and maps and lists 60 deep")]
+    #[error("the header is too large; it may have 256 KiB, and maps and lists 60 levels deep")]
     TooLarge,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("a task needs {}: whoever picks it up has nothing else to go by", .missing.join(" and "))]
+#[error("a task needs {}: the session that picks it up knows nothing else", .missing.join(" and "))]
 pub struct Incomplete {
     /// The keys without text.
     pub missing: Vec<&'static str>,

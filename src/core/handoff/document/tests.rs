@@ -126,12 +126,12 @@ fn p_3_5_what_is_no_list_is_empty_and_what_is_no_text_is_left_out() {
     assert_eq!(
         found.warnings,
         [
-            "specs is a text, where a list of texts belongs",
-            "files is a map, where a list of texts belongs",
-            "tags has a number as item 2, where a text belongs",
-            "tags has a list as item 3, where a text belongs",
-            "tags has nothing as item 5, where a text belongs",
-            "goal is a list, where a text belongs",
+            "specs is a text, not a list of texts",
+            "files is a map, not a list of texts",
+            "tags has a number as item 2, not a text",
+            "tags has a list as item 3, not a text",
+            "tags has nothing as item 5, not a text",
+            "goal is a list, not a text",
         ]
     );
     assert!(!found.is_raw);
@@ -167,7 +167,7 @@ fn unknown_names_and_times_are_warnings() {
             "kind is \"other\", which is unknown; write session or task",
             "consume is \"never\", which is unknown; write once or sticky",
             "priority is \"urgent\", which is unknown; write high, medium or low",
-            "created_at is \"yesterday\", which is no time; write it like 2026-01-31T12:00:00Z",
+            "created_at is \"yesterday\", which is not a time; write it like 2026-01-31T12:00:00Z",
         ]
     );
     let expect = Head { occasion: Some(Occasion::Other("new".to_owned())), ..Head::default() };

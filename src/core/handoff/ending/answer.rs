@@ -7,7 +7,7 @@ use crate::core::handoff::ending::{LINE_CHARS, SECTIONS, shorten};
 use crate::core::text::for_model;
 
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("it said nothing")]
+#[error("it printed nothing")]
 pub struct EmptyAnswer;
 
 /// The words of an answer.

@@ -209,13 +209,13 @@ fn h_0_18_without_a_summary_there_is_what_transcript_and_repository_tell() {
 
     ## About the session
 
-    - The session had 12 prompts; no summary of it was made.
+    - The session had 12 prompts; it has no summary.
     - The whole conversation is in /t/ses.jsonl
     ");
     assert_eq!(document.head.goal.as_deref(), Some("prompt 1"));
     assert_eq!(document.head.next_step.as_deref(), Some("Let the renderer use it"));
     let failed = ending(&known).without_summary(Some("claude failed\nwith exit status: 1"));
-    let reason = "no summary of it was made: claude failed with exit status: 1.\n";
+    let reason = "it has no summary: claude failed with exit status: 1.\n";
     assert!(failed.body.contains(reason), "{}", failed.body);
 }
 
@@ -329,7 +329,7 @@ fn a_1_32_before_a_compaction_a_session_leaves_its_state_or_adds_it_to_its_own_w
     assert_eq!(twice, once);
     // What the summariser is told.
     insta::assert_snapshot!(to_summariser("HO-1", &document.head), @"
-    Keep in the summary, word for word, what kgctx stored before this compaction; the session is given the handoff itself back afterwards:
+    Keep these lines word for word in the summary. kgctx stored them before this compaction and returns the handoff to the session afterwards:
     - Handoff: HO-1
     - Goal: prompt 1
     - Next step: Let the renderer use it

@@ -346,6 +346,10 @@ impl ChoiceFacts for Asked<'_> {
         Ok(self.newest_with(|record| !is_out(&record.status)).into_iter().next())
     }
 
+    fn rotated(&self) -> Result<Option<HandoffRecord>, Infallible> {
+        Ok(None)
+    }
+
     fn has_company(&self) -> Result<bool, Infallible> {
         Ok(self.has_company)
     }

@@ -40,10 +40,7 @@ fn a_1_19_what_is_left_out_is_named_and_next_steps_come_first() {
     let body = format!("# Goal\nShip.\n# Log\n{long}\n# More\n{long}\n# Next steps\nTest.\n");
     let text = cut(&body, 340).unwrap();
     assert!(text.contains("Ship.") && text.contains("Test.") && !text.contains("word"), "{text}");
-    assert!(
-        text.contains("[Left out for want of room: Log, More; `kgctx handoff show h-1`"),
-        "{text}"
-    );
+    assert!(text.contains("[Left out, no room: Log, More; `kgctx handoff show h-1`"), "{text}");
     for room in 0..1_400 {
         let fits = cut(&body, room).is_none_or(|text| text.chars().count() <= room);
         assert!(fits, "{room}");

@@ -67,6 +67,8 @@ pub(super) fn sections(body: &str) -> Vec<Section<'_>> {
         match (fence, mark) {
             (None, Some(mark)) => fence = Some(mark),
             (Some(open), Some(mark)) if open == mark => fence = None,
+            // A thought ends here, also one whose code was never closed.
+            _ if is_time(trimmed) => fence = None,
             _ => {}
         }
         let heading = line.strip_prefix("## ").filter(|_| fence.is_none());

@@ -49,6 +49,16 @@ fn an_active_session_is_told_from_its_last_thought_on() {
 }
 
 #[test]
+fn code_that_is_never_closed_hides_no_conclusion() {
+    let body = "## Thought 0/2 [a]\n\nWhy is it slow? See:\n\n```sql\nSELECT 1\n\n*2026-11-17 07:56:01 UTC*\n\n\n\
+        ## Thought 1/2 [a]\n\n```\nplan\n```\nA scan.\n\n*2026-11-17 07:56:02 UTC*\n\n\n## Conclusion\n\nAdd an index.\n";
+    let told = session("completed", body);
+    assert_eq!(told.title, "Why is it slow?");
+    assert!(told.body.starts_with("Completed: Add an index.\n"), "{}", told.body);
+    assert!(told.body.contains("\nThought 1/2: "), "{}", told.body);
+}
+
+#[test]
 fn what_was_given_up_says_so() {
     let body = "## Thought 0/4 [a]\n\nTry [[x]]. It is slow.\n\n## Session Abandoned\n\n⚠️ Session marked as abandoned due to 31 minutes of inactivity\n*2026-11-17 07:56:02*\n";
     for status in ["abandoned", "cancelled"] {
@@ -75,6 +85,18 @@ fn a_session_without_a_thought_is_no_bare_id() {
         (concluded.title.as_str(), concluded.card.as_str()),
         ("It holds", "Completed: It holds. So be it.")
     );
+    // A heading, code or JSON alone is better than an id.
+    for (thought, title) in [
+        ("# Cache of [[api]]", "Cache of api"),
+        ("```\nlet x = 1;\n```", "let x = 1;"),
+        ("{\"about\": \"[[api]]\"}", "{\"about\": \"api\"}"),
+    ] {
+        let told = session(
+            "active",
+            &format!("## Thought 0/2 [a]\n\n{thought}\n\n*2026-11-17 07:56:02 UTC*\n"),
+        );
+        assert_eq!(told.title, title);
+    }
     assert_eq!(Thinking::of(SESSION, "type: sequential", "# Mine\n\nA note of my own.\n"), None);
 }
 

@@ -355,8 +355,5 @@ fn a_slow_or_broken_program_is_a_fault_in_one_line() {
     );
     lab.plays("echo maenifold CLI");
     let usage = lab.cli().notes_about("x", SEARCHED).unwrap_err();
-    assert_eq!(
-        usage,
-        "SearchMemories: maenifold did not take the call, and explained its usage instead"
-    );
+    assert_eq!(usage, "SearchMemories: maenifold rejected the call and printed its usage");
 }

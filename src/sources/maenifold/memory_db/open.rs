@@ -200,7 +200,7 @@ fn missing(path: &Path) -> DatabaseError {
 }
 
 fn foreign(path: &Path) -> DatabaseError {
-    DatabaseError(format!("{} is no SQLite database", path.display()))
+    DatabaseError(format!("{} is not a SQLite database", path.display()))
 }
 
 #[cfg(test)]

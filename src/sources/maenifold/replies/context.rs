@@ -135,7 +135,7 @@ mod tests {
     use crate::core::note::concept::Concept;
     use proptest::prelude::*;
 
-    const UNKNOWN: &str = "maenifold said something unexpected: ";
+    const UNKNOWN: &str = "maenifold printed something unexpected: ";
 
     #[track_caller]
     fn check(said: &str, expect: &[&str]) {

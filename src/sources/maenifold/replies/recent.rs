@@ -72,7 +72,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const UNKNOWN: &str = "maenifold said something unexpected: ";
+    const UNKNOWN: &str = "maenifold printed something unexpected: ";
 
     fn shown(notes: &[AnsweredNote]) -> Vec<String> {
         let shown = |note: &AnsweredNote| {

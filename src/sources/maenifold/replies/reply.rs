@@ -73,7 +73,7 @@ fn read(bytes: &[u8]) -> Result<Reply, String> {
     let text = String::from_utf8_lossy(bytes);
     let text = text.trim_start_matches('\u{feff}').trim_matches(['\r', '\n', ' ', '\t']);
     if text.is_empty() {
-        return Err("maenifold said nothing".to_owned());
+        return Err("maenifold printed nothing".to_owned());
     }
     if !text.starts_with('{') {
         return of_text(text);
@@ -91,7 +91,7 @@ fn read(bytes: &[u8]) -> Result<Reply, String> {
 
 /// An error that quotes the beginning of unknown output.
 pub(super) fn unknown(said: &str) -> String {
-    format!("maenifold said something unexpected: {}", shown(said))
+    format!("maenifold printed something unexpected: {}", shown(said))
 }
 
 fn of_object(mut value: Value) -> Result<Reply, String> {
@@ -136,7 +136,7 @@ fn of_text(text: &str) -> Result<Reply, String> {
         return Err(format!("maenifold refused: {said}"));
     }
     if text.starts_with("maenifold CLI") || text.starts_with("Usage:") {
-        let usage = "maenifold did not take the call, and explained its usage instead";
+        let usage = "maenifold rejected the call and printed its usage";
         return Err(usage.to_owned());
     }
     Ok(Reply::Text(text.to_owned()))
@@ -238,15 +238,15 @@ mod tests {
         check_error("DIAGNOSTIC: no vectors", "maenifold refused: DIAGNOSTIC: no vectors");
         check_error(
             "maenifold CLI\n\nUsage:\n  MCP Server mode:   maenifold --mcp\n",
-            "maenifold did not take the call, and explained its usage instead",
+            "maenifold rejected the call and printed its usage",
         );
         check_error(
             "# Recent Activity\n\nNo database found. Run the `Sync` command first to index memory files.\n",
             "maenifold has no database yet; its `Sync` makes one",
         );
-        check_error(" \r\n\n", "maenifold said nothing");
+        check_error(" \r\n\n", "maenifold printed nothing");
         check_error("{\"success\":true,\"data\":{\"res", "maenifold's answer stops in the middle");
-        check_error("{nonsense}", "maenifold said something unexpected: {nonsense}");
+        check_error("{nonsense}", "maenifold printed something unexpected: {nonsense}");
     }
 
     #[test]

@@ -116,7 +116,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const UNKNOWN: &str = "maenifold said something unexpected: ";
+    const UNKNOWN: &str = "maenifold printed something unexpected: ";
 
     /// Each note on a line: address, title, whether it contains the words, concepts.
     fn shown(notes: &[AnsweredNote]) -> Vec<String> {

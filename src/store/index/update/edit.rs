@@ -200,7 +200,7 @@ impl Edit<'_> {
         };
         let id = place::free_id(self.connection, &wanted)?;
         rows::insert_note(self.connection, id, folder, file, read)?;
-        for (name, kind) in rows::names(&read.note.title, &read.note.aliases, &read.stem) {
+        for (name, kind) in rows::names_of(read) {
             self.execute(rows::INSERT_NAME, params![name.as_str(), kind as i64, id])?;
         }
         let mut mentioned = Vec::with_capacity(read.note.mentions.len());
@@ -321,7 +321,7 @@ impl Edit<'_> {
             self.touched.insert(concept);
         }
         let remarks = Remarks::from_bits(old.remarks);
-        if !remarks.iter().any(|remark| remark == Remark::TooManyConcepts) {
+        if !remarks.has(Remark::TooManyConcepts) {
             self.change_edges(
                 mentions.iter().map(|&(concept, _)| concept).collect(),
                 old.fresh_until,

@@ -5,10 +5,10 @@ use rusqlite::{Connection, Error, Result, params};
 
 use super::rows::{self, find, first, select};
 use super::{Steps, has_handoffs};
-use crate::core::handoff::HandoffId;
 use crate::core::handoff::choice::{ChoiceFacts, HandoffChoice, HandoffQuery, choose};
 use crate::core::handoff::life::{Actor, HandoffEvent, SUPERSEDED};
 use crate::core::handoff::record::HandoffRecord;
+use crate::core::handoff::{HandoffId, Status};
 use crate::store::state::claims::process;
 use crate::store::state::{State, StateError, Token};
 use crate::system::process::identity::Process;
@@ -42,6 +42,9 @@ impl State {
             match &choice {
                 HandoffChoice::Given(given) => {
                     steps.apply(given, HandoffEvent::Offered)?;
+                    if given.status == Status::Claimed {
+                        hand_over(transaction, token, &given.id)?;
+                    }
                     attach(transaction, token, Some(&given.id))?;
                 }
                 HandoffChoice::Again(given) => attach(transaction, token, Some(&given.id))?,
@@ -72,6 +75,13 @@ fn last_received(connection: &Connection, session: &str) -> Result<Option<Handof
     let condition = "id = (SELECT handoff FROM handoff_receivers WHERE session = ?1 \
                      ORDER BY at DESC LIMIT 1)";
     first(connection, condition, [session])
+}
+
+/// Lets a session's claim hold a handoff that a rotation has held for it.
+fn hand_over(connection: &Connection, token: i64, id: &HandoffId) -> Result<()> {
+    let sql =
+        "UPDATE handoffs SET token = ?1, owner_pid = NULL, owner_started = NULL WHERE id = ?2";
+    connection.execute(sql, params![token, id.as_str()]).map(drop)
 }
 
 /// Records the handoff of a claim's context.
@@ -157,6 +167,12 @@ impl ChoiceFacts for StoredFacts<'_> {
         let condition = "scope = ?1 AND kind = 'session' AND status IN ('active', 'claimed', 'consumed', 'expired') \
                          ORDER BY created DESC, id DESC LIMIT 1";
         first(self.connection, condition, [self.query.scope])
+    }
+
+    fn rotated(&self) -> Result<Option<HandoffRecord>> {
+        let condition = "id = (SELECT handoff FROM rotations WHERE new_session = ?1 ORDER BY id DESC LIMIT 1) \
+                         AND status IN ('claimed', 'active') AND token IS NULL";
+        first(self.connection, condition, [self.query.session])
     }
 
     fn has_company(&self) -> Result<bool> {

@@ -128,7 +128,7 @@ fn what_a_session_went_on_with_is_named() {
     say(&lab, "s", "Go on.", -60);
     compacting(&lab, "s");
     let text = lab.told("start-compact", "s").unwrap();
-    let line = format!("- It went on with handoff {first}: Serve old tiles\n");
+    let line = format!("- It continued handoff {first}: Serve old tiles\n");
     assert!(text.contains(&line), "{text}");
 }
 

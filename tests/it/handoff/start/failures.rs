@@ -69,7 +69,7 @@ fn with_a_state_that_cannot_be_used_a_session_gets_its_notes_also_after_a_compac
         let text = lab.told(event, "s").unwrap_or_else(|| panic!("{event}: nothing"));
         assert!(text.contains("[[sail]]"), "{event}: {text}");
         let faults = lab.faults("s");
-        assert!(faults.contains("state.db is no plain file"), "{event}: {faults}");
+        assert!(faults.contains("state.db is not a regular file"), "{event}: {faults}");
     }
 }
 
@@ -112,7 +112,7 @@ fn a_state_that_stays_busy_costs_the_handoff_alone_which_waits_on() {
     assert!(text.contains("Knowledge Graph Context") && !text.contains("Ship it."), "{text}");
     assert_eq!(lab.status(&id).as_deref(), Some("active"));
     let faults = lab.faults("s");
-    assert!(faults.contains("the state was busy until the time was nearly over"), "{faults}");
+    assert!(faults.contains("the state was busy until shortly before the deadline"), "{faults}");
     assert!(lab.start("next").unwrap().contains("Ship it."));
 }
 

@@ -156,6 +156,25 @@ fn a_recorded_session_leaves_a_handoff_that_is_worth_reading() {
 }
 
 #[test]
+fn what_is_secret_is_masked_in_what_a_session_leaves() {
+    const SECRET: &str = "ghp_x7Kd93hTq0ZmB2vLs8RfYwN4aUeC6pJ1gXoI";
+    let lab = Lab::new();
+    recorded_work(&lab, "s");
+    let said = |text: &str| {
+        let message = json!({"role": "user", "content": text});
+        json!({"type": "user", "timestamp": "2026-11-18T02:00:00Z", "message": message})
+    };
+    let file = lab.transcript("s");
+    let before = fs::read_to_string(&file).unwrap();
+    let last = said(&format!("Push it with {SECRET}, please."));
+    fs::write(&file, format!("{before}{last}\n")).unwrap();
+    lab.told("end-prompt-input-exit", "s");
+    let document = ended(&lab, "s", true).unwrap();
+    let kept = fs::read_to_string(lab.document(document["id"].as_str().unwrap())).unwrap();
+    assert!(kept.contains("Push it with [masked") && !kept.contains(SECRET), "{kept}");
+}
+
+#[test]
 fn h_0_18_what_a_summariser_says_is_kept_whatever_its_headings() {
     let lab = Lab::new();
     let script = r##"["/bin/sh", "-c", "echo '# Was getan ist'; echo 'The dam HOLDS.'; echo '# Next step'; echo '- Paint it.'"]"##;
@@ -180,7 +199,7 @@ fn h_0_18_a_summariser_that_fails_is_told_by_log_show_and_doctor() {
     };
     for (script, reason, is_found) in [
         (r#"["/bin/sh", "-c", "echo half; exit 3"]"#, "it failed with exit status: 3", true),
-        (r#"["/bin/sh", "-c", "echo; echo '## Accomplished'"]"#, "it said nothing", true),
+        (r#"["/bin/sh", "-c", "echo; echo '## Accomplished'"]"#, "it printed nothing", true),
         (r#"["/none/such"]"#, "it cannot be started: No such file", false),
     ] {
         let lab = Lab::new();

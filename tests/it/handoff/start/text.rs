@@ -29,7 +29,7 @@ fn a_1_17_the_text_has_its_banners_and_says_what_is_known() {
     assert!(inside.starts_with(&expected), "{inside}");
     assert!(inside.contains(&format!("\n\nBody.\n\n{CLOSING}\n")), "{inside}");
     assert!(
-        inside.contains(&format!("was delivered to this session and is archived as {id}")),
+        inside.contains(&format!("This session received it; it is archived as {id}")),
         "{inside}"
     );
     lab.create(&["--body", "Nobody's."]);
@@ -83,7 +83,7 @@ fn a_1_19_goal_and_next_step_come_first_however_long_the_rest_is() {
     let first: String = text.chars().take(1_900).collect();
     assert!(first.contains(&id) && first.contains("Ship the parser."), "{first}");
     assert!(first.contains("Fix the last test."), "{first}");
-    assert!(text.contains("[Left out for want of room: Log;"), "{text}");
+    assert!(text.contains("[Left out, no room: Log;"), "{text}");
     assert!(text.contains(&format!("`kgctx handoff show {id}` prints all of it")), "{text}");
     // The rest is where it says.
     let output = lab.kgctx(["handoff", "show", &id]).output().unwrap();

@@ -1,0 +1,161 @@
+//! Rotation in OpenCode, by what a bridge asks and tells.
+
+use std::process::Output;
+
+use serde_json::{Value, json};
+
+use crate::monitor::{bridge, info};
+use crate::support::handoff_lab::Lab;
+use crate::support::stderr;
+
+fn created(lab: &Lab, session: &str) -> Value {
+    let properties = json!({"info": info(lab, session)});
+    bridge(lab, json!({"type": "session.created", "properties": properties}))
+}
+
+/// Runs the command in a shell of the session, as a bridge of today sets it up, or an earlier one.
+fn rotate(lab: &Lab, is_current: bool) -> Output {
+    let mut command = lab.kgctx(["handoff", "rotate", "--goal", "GOAL", "--json"]);
+    command.env("KGCTX_SESSION_ID", "ses_old");
+    if is_current {
+        command.env("KGCTX_ROTATES", "ses_old");
+    }
+    command.output().unwrap()
+}
+
+fn schedule(lab: &Lab) -> String {
+    let output = rotate(lab, true);
+    assert!(output.status.success(), "{output:?}");
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    answer["handoff"].as_str().unwrap().to_owned()
+}
+
+fn idle(lab: &Lab) -> Value {
+    bridge(lab, json!({"type": "session.idle", "sessionID": "ses_old"}))
+}
+
+/// The bridge has made the new session.
+fn made(lab: &Lab, token: &Value) -> Value {
+    let properties = json!({"info": info(lab, "ses_new")});
+    bridge(
+        lab,
+        json!({"type": "kgctx.rotated", "sessionID": "ses_new", "token": token, "properties": properties}),
+    )
+}
+
+fn ended(lab: &Lab, token: &Value, error: Value) {
+    bridge(
+        lab,
+        json!({"type": "kgctx.rotation", "sessionID": "ses_old", "token": token, "error": error}),
+    );
+}
+
+fn state(lab: &Lab) -> String {
+    let sql = "SELECT state FROM rotations ORDER BY id DESC LIMIT 1";
+    lab.state().query_row(sql, [], |row| row.get(0)).unwrap()
+}
+
+#[test]
+fn r_4_31_a_session_goes_on_in_the_one_that_the_bridge_makes() {
+    //
+    let lab = Lab::new();
+    created(&lab, "ses_old");
+    assert_eq!(idle(&lab)["action"], "none");
+    let id = schedule(&lab);
+    let answer = idle(&lab);
+    assert_eq!((&answer["action"], &answer["title"]), (&json!("rotate"), &json!("GOAL")));
+    assert!(answer["prompt"].as_str().unwrap().contains(&id), "{answer}");
+    assert_eq!(idle(&lab)["action"], "none", "once");
+    assert_eq!(state(&lab), "clearing");
+    let given = made(&lab, &answer["token"]);
+    assert_eq!(given["action"], "inject", "{given}");
+    assert!(given["text"].as_str().unwrap().contains(&id), "{given}");
+    bridge(
+        &lab,
+        json!({"type": "kgctx.delivered", "sessionID": "ses_new", "receipt": given["receipt"]}),
+    );
+    ended(&lab, &answer["token"], json!(null));
+    assert_eq!((state(&lab).as_str(), lab.status(&id).as_deref()), ("done", Some("consumed")));
+}
+
+#[test]
+fn r_4_6_an_earlier_bridge_is_refused_with_the_way_out() {
+    // it would never ask, and the rotation never come.
+    let lab = Lab::new();
+    created(&lab, "ses_old");
+    let output = rotate(&lab, false);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let said = stderr(&output);
+    assert!(said.contains("kgctx install opencode") && said.contains("restart OpenCode"), "{said}");
+    let count = |sql: &str| lab.state().query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
+    assert_eq!(
+        count("SELECT (SELECT count(*) FROM rotations) + (SELECT count(*) FROM handoffs)"),
+        0
+    );
+}
+
+#[test]
+fn an_opencode_that_is_killed_on_the_way_leaves_the_handoff_to_the_next_session() {
+    // Before the answer was there, before the context was stored, before the first prompt was told.
+    for step in ["idle", "made", "delivered"] {
+        let lab = Lab::new();
+        created(&lab, "ses_old");
+        let id = schedule(&lab);
+        let token = idle(&lab)["token"].clone();
+        if step != "idle" {
+            let given = made(&lab, &token);
+            assert!(given["text"].as_str().unwrap().contains(&id), "{given}");
+            if step == "delivered" {
+                bridge(
+                    &lab,
+                    json!({"type": "kgctx.delivered", "sessionID": "ses_new", "receipt": given["receipt"]}),
+                );
+                assert_eq!(lab.status(&id).as_deref(), Some("consumed"));
+            }
+        }
+        lab.sql("UPDATE rotations SET host_started = host_started + 1, owner_started = owner_started + 1");
+        lab.sql("UPDATE sessions SET started = started + 1");
+        lab.state().execute("UPDATE handoffs SET owner_started = owner_started + 1", []).unwrap();
+        lab.state().execute("UPDATE claims SET owner_started = owner_started + 1", []).unwrap();
+        lab.handoff(&["list"]);
+        assert_eq!(
+            (state(&lab).as_str(), lab.status(&id).as_deref()),
+            ("dropped", Some("active")),
+            "{step}"
+        );
+        let output = lab.kgctx(["handoff", "rotate", "--status"]).output().unwrap();
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), "No rotation is under way.\n");
+        let given = created(&lab, "ses_third");
+        assert!(given["text"].as_str().unwrap_or_default().contains(&id), "{step}: {given}");
+    }
+}
+
+#[test]
+fn r_4_34_what_a_session_scheduled_ends_with_its_deletion() {
+    //
+    let lab = Lab::new();
+    created(&lab, "ses_old");
+    let id = schedule(&lab);
+    bridge(&lab, json!({"type": "kgctx.over", "sessionID": "ses_old"}));
+    assert_eq!((state(&lab).as_str(), lab.status(&id).as_deref()), ("dropped", Some("active")));
+}
+
+#[test]
+fn an_opencode_that_cannot_make_the_session_is_asked_again_ten_times() {
+    let lab = Lab::new();
+    created(&lab, "ses_old");
+    let id = schedule(&lab);
+    for n in 1..=11 {
+        let answer = idle(&lab);
+        assert_eq!(answer["action"], "rotate", "{n}: {answer}");
+        ended(&lab, &answer["token"], json!("no session could be made"));
+        assert_eq!(state(&lab), if n < 11 { "scheduled" } else { "stuck" }, "{n}");
+    }
+    assert_eq!(idle(&lab)["action"], "none");
+    let output = lab.kgctx(["handoff", "rotate", "--status"]).output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains("11 turns ended without it: no session could be made"), "{said}");
+    let retry = lab.kgctx(["handoff", "rotate", "--retry"]).output().unwrap();
+    assert!(retry.status.success(), "{retry:?}");
+    assert!(idle(&lab)["prompt"].as_str().unwrap().contains(&id));
+}
