@@ -76,6 +76,12 @@ impl<'a> Window<'a> {
         String::from_utf8(output.stdout).unwrap()
     }
 
+    /// What tmux answers; `None` if the window is gone.
+    pub(crate) fn try_tmux(&self, arguments: &[&str]) -> Option<String> {
+        let output = self.tmux_command(arguments).output().unwrap();
+        output.status.success().then(|| String::from_utf8(output.stdout).unwrap())
+    }
+
     fn tmux_command(&self, arguments: &[&str]) -> Command {
         let mut command = (self.command)(Path::new("tmux"));
         command.env("LANG", "C.UTF-8").env("TERM", "xterm-256color");

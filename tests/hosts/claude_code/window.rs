@@ -5,6 +5,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use kgctx::hosts::claude_code::composer::{self, Composer};
 use serde_json::{Value, json};
 
 use super::lab::{KEY, Lab, PATIENCE, program};
@@ -55,9 +56,28 @@ impl<'a> ClaudeCodeWindow<'a> {
             })
         };
         assert!((0..10).any(|_| is_typed()), "{text} cannot be typed into\n{}", self.text());
-        // An Enter right behind the text would count as a part of pasted text.
-        thread::sleep(Duration::from_millis(500));
-        self.key("Enter");
+        // An Enter right behind the text counts as a part of pasted text. On a busy machine, half a second may not keep them
+        // apart.
+        let is_sent = || {
+            thread::sleep(Duration::from_millis(500));
+            self.key("Enter");
+            (0..60).any(|_| {
+                thread::sleep(Duration::from_millis(50));
+                !self.has_typed(text)
+            })
+        };
+        assert!((0..5).any(|_| is_sent()), "{text} cannot be sent from\n{}", self.text());
+    }
+
+    /// Whether a text is in the composer. There is none in a window that is gone.
+    fn has_typed(&self, text: &str) -> bool {
+        let typed = || {
+            let screen = self.try_tmux(&["capture-pane", "-e", "-p"])?;
+            let cursor = self.try_tmux(&["display-message", "-p", "#{cursor_x} #{cursor_y}"])?;
+            let (column, line) = cursor.trim().split_once(' ')?;
+            Some(composer::read(&screen, (column.parse().ok()?, line.parse().ok()?)))
+        };
+        typed() == Some(Composer::Text(composer::squeezed(text)))
     }
 
     /// Waits until the hooks were told of that many events, and returns them.
