@@ -13,8 +13,8 @@ use crate::core::tokens;
 use crate::core::tokens::encoding::Encoding;
 
 /// The number of notes at length for a budget of [`FULL_TOKENS`]; fewer for less.
-const LONG_NOTES: usize = 3;
-const MEDIUM_NOTES: usize = 8;
+const LONG_NOTES: usize = 2;
+const MEDIUM_NOTES: usize = 7;
 const FULL_TOKENS: usize = 4_000;
 const MEDIUM_WORDS: usize = 60;
 /// Below this budget no note is quoted at full length.
