@@ -14,11 +14,11 @@ mod sessions;
 mod usage;
 mod wraps;
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use rusqlite::{Connection, ErrorCode, OpenFlags, Params, Transaction, TransactionBehavior};
+use rusqlite::{Connection, OpenFlags, Params, Transaction, TransactionBehavior};
 use thiserror::Error;
 
 pub use crate::store::state::claims::{Claim, Token};
@@ -29,6 +29,7 @@ pub use crate::store::state::rotations::{NewRotation, Pane, Rotation};
 pub use crate::store::state::sessions::{Ending, SessionOrigin};
 pub use crate::store::state::wraps::Wrap;
 
+use crate::core::time_limits;
 use crate::store::state::schema::{APPLICATION_ID, STEPS};
 use crate::store::state::usage::Unlocked;
 use crate::system::directories;
@@ -73,10 +74,7 @@ impl StateError {
     pub fn is_transient(&self) -> bool {
         match self {
             StateError::InRepair { .. } | StateError::InUse { .. } => true,
-            StateError::Database { cause, .. } => matches!(
-                cause.sqlite_error_code(),
-                Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
-            ),
+            StateError::Database { cause, .. } => schema::is_busy(cause),
             _ => false,
         }
     }
@@ -94,14 +92,39 @@ impl State {
     /// Opens the database in `folder`, and creates it if necessary. Waits up to `patience` for
     /// another process.
     pub fn open(folder: &Path, patience: Duration) -> Result<State> {
-        let shared = State::share(folder, patience)?;
-        repair::check_finished(folder)?;
         let path = folder.join(DATABASE);
-        if !path.exists() {
-            directories::private_file(&path)
-                .map_err(|cause| StateError::Io { path: path.clone(), cause })?;
+        let mut shared = State::share(folder, patience)?;
+        if is_missing(&path) {
+            drop(shared);
+            State::create(folder, patience)?;
+            shared = State::share(folder, patience)?;
         }
+        repair::check_finished(folder)?;
         Ok(State { _shared: shared, ..State::connect(&path, patience)? })
+    }
+
+    /// Creates the database, unless another process does. Others see it when it is complete: SQLite does not wait for
+    /// a process that turns an empty file into a database.
+    fn create(folder: &Path, patience: Duration) -> Result<()> {
+        let path = folder.join(DATABASE);
+        let failed = |cause| StateError::Io { path: path.clone(), cause };
+        let until = Instant::now() + patience;
+        while is_missing(&path) {
+            match usage::alone(folder, time_limits::HELD_POLL) {
+                Ok(_alone) if is_missing(&path) => {
+                    repair::check_finished(folder)?;
+                    if !path.exists() {
+                        directories::private_file(&path).map_err(failed)?;
+                    }
+                    return State::connect(&path, patience).map(drop);
+                }
+                Ok(_) => {}
+                Err(Unlocked::Busy) if Instant::now() < until => {}
+                Err(Unlocked::Busy) => return Err(StateError::InUse { path }),
+                Err(Unlocked::Io(cause)) => return Err(failed(cause)),
+            }
+        }
+        Ok(())
     }
 
     /// Opens a database that is there, and brings it to the current version.
@@ -147,8 +170,8 @@ impl State {
         is_there.then(|| State::open(folder, patience)).transpose()
     }
 
-    /// Opens the database in `folder` read-only; `None` if it does not exist. Neither creates nor
-    /// migrates it.
+    /// Opens the database in `folder` read-only; `None` if it does not exist or has no tables yet.
+    /// Neither creates nor migrates it.
     pub fn look(folder: &Path, patience: Duration) -> Result<Option<State>> {
         let path = folder.join(DATABASE);
         if !path.exists() {
@@ -163,7 +186,8 @@ impl State {
         connection.busy_timeout(patience).map_err(failed)?;
         let (application, version) = schema::identify(&connection).map_err(failed)?;
         if application != APPLICATION_ID {
-            return Err(StateError::Foreign { path });
+            let is_new = schema::is_empty(&connection).map_err(failed)?;
+            return if is_new { Ok(None) } else { Err(StateError::Foreign { path }) };
         }
         if version > STEPS.len() as i64 || version < 0 {
             return Err(StateError::of_version(path, version));
@@ -210,8 +234,15 @@ impl State {
     }
 }
 
+/// Whether there is no database, or only the empty file of a process that was killed.
+fn is_missing(path: &Path) -> bool {
+    fs::metadata(path).map_or(true, |file| file.len() == 0)
+}
+
 #[cfg(test)]
 mod tests {
+    use std::thread;
+
     use super::*;
     use crate::core::context::receipt::Receipt;
     use crate::core::session::Moment;
@@ -245,6 +276,45 @@ mod tests {
         let error = state.claim_for(None, "s", &Moment::Start, 0, None).unwrap_err();
         assert!(error.is_transient(), "{error}");
         assert!(!StateError::Newer { path: PathBuf::new() }.is_transient());
+    }
+
+    #[test]
+    fn processes_that_start_at_once_make_one_database() {
+        for _ in 0..40 {
+            let folder = tempfile::tempdir().unwrap();
+            let open = || State::open(folder.path(), PATIENCE).map(drop);
+            let opened: Vec<_> = thread::scope(|scope| {
+                let threads: Vec<_> = (0..8).map(|_| scope.spawn(open)).collect();
+                threads.into_iter().map(|one| one.join().unwrap()).collect()
+            });
+            assert!(opened.iter().all(Result::is_ok), "{opened:?}");
+        }
+    }
+
+    #[test]
+    fn a_database_that_another_process_creates_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let Ok(alone) = usage::alone(folder.path(), PATIENCE) else { panic!() };
+        assert!(
+            State::open(folder.path(), Duration::ZERO).is_err_and(|error| error.is_transient())
+        );
+        assert!(!folder.path().join(DATABASE).exists());
+        let opened = thread::scope(|scope| {
+            let opened = scope.spawn(|| State::open(folder.path(), PATIENCE).map(drop));
+            thread::sleep(Duration::from_millis(100));
+            drop(alone);
+            opened.join().unwrap()
+        });
+        opened.unwrap();
+    }
+
+    #[test]
+    fn a_database_without_tables_holds_nothing_yet() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("state.db"), "").unwrap();
+        assert!(State::look(folder.path(), PATIENCE).unwrap().is_none());
+        drop(State::open(folder.path(), PATIENCE).unwrap());
+        assert!(State::look(folder.path(), PATIENCE).unwrap().is_some());
     }
 
     #[test]

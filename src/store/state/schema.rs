@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 
 /// Identifies our files among all SQLite files: "kgst" in ASCII.
 pub(super) const APPLICATION_ID: i32 = 0x6b67_7374;
@@ -38,9 +38,22 @@ pub(super) fn prepare(
 
 /// The application id of the database, and the number of its migrations.
 pub(super) fn identify(connection: &Connection) -> Result<(i32, i64), rusqlite::Error> {
-    let application = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
+    // One commit writes both. Another process may make it now: whoever sees the version sees the id, too.
     let version = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    let application = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
     Ok((application, version))
+}
+
+/// Whether the database has no tables yet.
+pub(super) fn is_empty(connection: &Connection) -> Result<bool, rusqlite::Error> {
+    let sql = "SELECT count(*) = 0 FROM sqlite_schema";
+    connection.query_row(sql, [], |row| row.get(0))
+}
+
+/// Whether another process only blocks the database at the moment.
+pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
+    use ErrorCode::{DatabaseBusy, DatabaseLocked};
+    matches!(error.sqlite_error_code(), Some(DatabaseBusy | DatabaseLocked))
 }
 
 /// Copies a long log back into the database, and empties it. SQLite's own rule would copy it again
@@ -68,9 +81,7 @@ pub(super) fn migrate(connection: &mut Connection) -> Result<bool, rusqlite::Err
     let pragma = |name| transaction.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     // Another process may have been faster.
     let taken = usize::try_from(pragma("user_version")?).unwrap_or_default();
-    let n_tables: i64 =
-        transaction.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
-    if pragma("application_id")? != i64::from(APPLICATION_ID) && n_tables > 0 {
+    if pragma("application_id")? != i64::from(APPLICATION_ID) && !is_empty(&transaction)? {
         return Ok(false);
     }
     for step in STEPS.iter().skip(taken) {

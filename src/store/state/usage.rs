@@ -1,5 +1,6 @@
-//! The lock on the state's folder. Every process that has the database open shares it; a repair, which puts another
-//! file in its place, has it alone. Otherwise a process could open the old database with the log of the new one.
+//! The lock on the state's folder. Every process that has the database open shares it. Who creates the database has it
+//! alone, so that no other process sees half of one. So has a repair, which puts another file in its place: otherwise
+//! a process could open the old database with the log of the new one.
 
 use std::fs::{File, TryLockError};
 use std::io;
