@@ -35,7 +35,7 @@ impl VaultEntries {
     /// Reads a file; one that does not exist has no entries.
     pub fn read(file: &Path) -> Result<VaultEntries, AppError> {
         let text = plain_file::read_text(file, MAX_BYTES).map_err(|cause| {
-            AppError::Place(format!("cannot read {}: {cause}; mend it first", file.display()))
+            AppError::Place(format!("cannot read {}: {cause}; correct it first", file.display()))
         })?;
         VaultEntries::parse(file, text.unwrap_or_default())
     }
@@ -64,7 +64,10 @@ impl VaultEntries {
             }
             Some(other) => {
                 let at = other.span().map_or(0, |span| span.start);
-                return Err(wrong(at, "`vault` is no list of vaults, which begin with [[vault]]"));
+                return Err(wrong(
+                    at,
+                    "`vault` is not a list of vaults; each vault begins with [[vault]]",
+                ));
             }
         };
         Ok(VaultEntries { file: file.to_path_buf(), paths, text, form })
@@ -242,8 +245,8 @@ mod tests {
     fn what_cannot_be_read_is_named_with_its_place() {
         for (text, expect) in [
             ("a = \n", "config.toml:1:5: "),
-            ("x = 1\nvault = \"a\"\n", "config.toml:2:9: `vault` is no list of vaults"),
-            ("[vault]\npath = \"a\"\n", "config.toml:1:1: `vault` is no list of vaults"),
+            ("x = 1\nvault = \"a\"\n", "config.toml:2:9: `vault` is not a list of vaults"),
+            ("[vault]\npath = \"a\"\n", "config.toml:1:1: `vault` is not a list of vaults"),
         ] {
             let error = changed(text, |entries| entries.add("b", None)).unwrap_err();
             assert!(error.starts_with(expect) && error.ends_with("; correct it first"), "{error}");

@@ -87,7 +87,7 @@ impl Scene {
     fn objection(&self, folder: &Path) -> Option<String> {
         let shown = folder.display();
         if !folders::is_folder(folder) {
-            return Some(format!("{shown} is no folder; create it, or name another one"));
+            return Some(format!("{shown} is not a folder; create it, or name another one"));
         }
         let is_everything = folder.parent().is_none()
             || self.home.as_ref().is_some_and(|home| home.starts_with(folder));
@@ -136,7 +136,7 @@ impl Scene {
             if name.is_empty() || matches!(&*name, "." | "..") || !name.chars().all(may_be_in_name)
             {
                 let out = "use letters, digits, `-`, `_` and `.`";
-                return Err(wrong(format!("{name:?} is no name for a vault; {out}")));
+                return Err(wrong(format!("{name:?} is not a valid name for a vault; {out}")));
             }
             let taken = format!("another vault is called {name:?}; choose another name");
             return if is_free(&name) { Ok(name) } else { Err(wrong(taken)) };
@@ -222,7 +222,7 @@ pub fn remove(request: &Request, folder: &Path, named_in: NamedIn) -> Result<Pat
             because(spec)
         ),
         None => format!(
-            "{shown} is no vault of {}; `kgctx vault list` shows all",
+            "{shown} is not a vault of {}; `kgctx vault list` shows all",
             scene.entries.file.display()
         ),
     }))

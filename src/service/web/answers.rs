@@ -38,7 +38,7 @@ impl Answer {
     }
 
     pub(super) fn failed() -> Answer {
-        let error = "this answer failed by a fault in kgctx; please report it";
+        let error = "kgctx failed to answer because of a bug; please report it";
         Answer::refused(StatusCode::INTERNAL_SERVER_ERROR, error)
     }
 }

@@ -359,7 +359,7 @@ impl Steps<'_> {
     /// Releases the claims of processes and sessions that have ended.
     fn release_void(&self, scope: &str) -> rusqlite::Result<()> {
         for claimed in rows::void_claims(self.transaction, scope, self.actor.now_ms)? {
-            self.apply(&claimed, HandoffEvent::GivenBack("whoever claimed it is gone"))?;
+            self.apply(&claimed, HandoffEvent::GivenBack("the session that claimed it is gone"))?;
         }
         Ok(())
     }

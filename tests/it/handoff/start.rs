@@ -262,8 +262,10 @@ fn a_1_11_an_automatic_one_is_given_for_two_hours_and_told_of_then() {
 }
 
 /// A host of its own for a session, as alive as Claude Code: a shell would be looked past.
+#[cfg(target_os = "linux")]
 struct Host(std::process::Child);
 
+#[cfg(target_os = "linux")]
 impl Host {
     fn with_session(lab: &Lab, session: &str) -> Host {
         let shell = fs::canonicalize("/bin/sh").unwrap();
@@ -291,6 +293,7 @@ impl Host {
     }
 }
 
+#[cfg(target_os = "linux")]
 impl Drop for Host {
     fn drop(&mut self) {
         let _ = self.0.kill();

@@ -144,7 +144,7 @@ fn a_file_that_cannot_be_read_sends_nothing() {
         ("cannot read", |file| symlink(file, file).unwrap()),
         ("not a regular file", |file| symlink("/dev/zero", file).unwrap()),
         ("not a regular file", |file| {
-            rustix::fs::mkfifoat(rustix::fs::CWD, file, 0o600.into()).unwrap();
+            assert!(Command::new("mkfifo").arg(file).status().unwrap().success());
         }),
     ];
     for (why, make) in kinds {

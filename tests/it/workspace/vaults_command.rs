@@ -121,13 +121,16 @@ fn what_cannot_be_a_vault_is_refused_with_the_way_out() {
     for (arguments, expect) in [
         (&["add", "/"][..], "/ holds all your files, not only notes; name the folder"),
         (&["add", "../home"], "home holds all your files, not only notes; name the folder"),
-        (&["add", "../none"], "none is no folder; create it, or name another one"),
-        (&["add", "../file.md"], "file.md is no folder; create it"),
+        (&["add", "../none"], "none is not a folder; create it, or name another one"),
+        (&["add", "../file.md"], "file.md is not a folder; create it"),
         (&["add", "../home/notes/deep"], "deep lies in the vault home/notes (from "),
         (&["add", "docs/.."], "the vault app/kb (from app/kgctx.toml) lies in "),
         (&["add", "../home/notes", "--project"], "nothing"),
         (&["add", "../other/docs", "--project"], "lies outside of the project "),
-        (&["add", "../other/docs", "--name", "a/b"], "\"a/b\" is no name for a vault; use letters"),
+        (
+            &["add", "../other/docs", "--name", "a/b"],
+            "\"a/b\" is not a valid name for a vault; use letters",
+        ),
         (&["add", "../other/docs", "--name", "notes"], "another vault is called \"notes\"; choose"),
         (&["remove", "kb"], "app/kb is named in app/kgctx.toml; add --project"),
         (
@@ -138,7 +141,10 @@ fn what_cannot_be_a_vault_is_refused_with_the_way_out() {
             &["remove", "docs"],
             "app/docs is a usual place, and no file names it; default_vaults = false",
         ),
-        (&["remove", "../none"], "none is no vault of kgctx-home/config.toml; `kgctx vault list`"),
+        (
+            &["remove", "../none"],
+            "none is not a vault of kgctx-home/config.toml; `kgctx vault list`",
+        ),
     ] {
         if expect == "nothing" {
             assert!(vault(&scratch, arguments).starts_with("nothing to do: "), "{arguments:?}");

@@ -266,7 +266,7 @@ mod tests {
     fn the_object_comes_out_of_its_envelope() {
         let json = |said: &str| match read(said.as_bytes()) {
             Ok(Reply::Json(value)) => value.to_string(),
-            _ => panic!("{said} is no object"),
+            _ => panic!("{said} is not an object"),
         };
         assert_eq!(
             json("\u{feff}{\"success\":true,\"data\":{\"a\":1},\"error\":null}\n"),
