@@ -15,7 +15,7 @@ use crate::core::note::reference::{Referring, keys, references};
 use crate::core::note::vault::Vault;
 use crate::core::note::{NotePath, Remarks};
 use crate::core::quote::lines::body_lines;
-use crate::core::quote::passage::{FEW_NOTES, MOST_WORDS, MOST_WORDS_OF_FEW};
+use crate::core::quote::passage;
 use crate::core::quote::thinking::Thinking;
 use crate::core::search::fulltext;
 use crate::core::secrets;
@@ -60,7 +60,7 @@ impl<'a> FileReader<'a> {
         listings: &'a [FolderListing],
         notes: Notes<'a>,
     ) -> Self {
-        let most_words = if is_few(listings) { MOST_WORDS_OF_FEW } else { MOST_WORDS };
+        let most_words = most_words(listings);
         let has_named_files = workspace.settings.uncommitted_files.value.are_looked_for();
         let one_large_file = Mutex::new(());
         FileReader { workspace, listings, notes, one_large_file, most_words, has_named_files }
@@ -157,9 +157,9 @@ impl<'a> FileReader<'a> {
     }
 }
 
-/// Whether the notes are so few that more is kept of each.
-pub(crate) fn is_few(listings: &[FolderListing]) -> bool {
-    listings.iter().map(|listing| listing.files.len()).sum::<usize>() <= FEW_NOTES
+/// The longest passage of these notes: of few notes, more is kept of each.
+pub(crate) fn most_words(listings: &[FolderListing]) -> usize {
+    passage::most_words(listings.iter().map(|listing| listing.files.len()).sum())
 }
 
 /// The bytes of a file, and whether its stamp certainly belongs to them; or the reason why there

@@ -26,6 +26,9 @@ const HANDOFF_SHARE: usize = 2;
 /// If more than 1/`WASTED_SHARE` of the budget is left, one entry is shortened to make room for another.
 const WASTED_SHARE: usize = 20;
 
+/// By how many words notes are lengthened, round by round, where there is room.
+const LENGTHENED_BY: [usize; 5] = [40, 80, 160, 320, usize::MAX];
+
 /// A text that fits its budget.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Packed {
@@ -269,22 +272,36 @@ impl<'a> Packer<'a> {
         fits
     }
 
-    /// Quotes more of the notes, best first, if all have their room and some is left.
+    /// Quotes more of the notes, best first, if all have their room and some is left. No note gets much before the
+    /// others have some.
     fn lengthen(&self, filling: &mut Filling) {
-        for candidate in 0..self.forms.len() {
-            let (from, to) =
-                (self.forms[candidate].most() + 1, self.forms[candidate].longest() + 1);
-            let Some(Placed { extent: None, size }) = filling.placed[candidate] else { continue };
-            if from >= to || filling.used.tokens + SHORTEST_ENTRY_TOKENS > filling.budget.tokens {
-                continue;
+        for most in LENGTHENED_BY {
+            for candidate in 0..self.forms.len() {
+                self.lengthen_one(filling, candidate, most);
             }
-            let mut without = filling.clone();
-            without.used = without.used - size;
-            if let Some((placed, run)) = self.longest_fit(&without, candidate, from, to) {
-                filling.used = without.used;
-                filling.in_section[self.section(candidate)] -= 1;
-                self.put(filling, candidate, placed, run);
-            }
+        }
+    }
+
+    /// Quotes more of a note than its line has, and more than before: at most so many extents.
+    fn lengthen_one(&self, filling: &mut Filling, candidate: usize, most: usize) {
+        if filling.used.tokens + SHORTEST_ENTRY_TOKENS > filling.budget.tokens {
+            return;
+        }
+        let Some(Placed { extent, size }) = filling.placed[candidate] else { return };
+        let forms = &self.forms[candidate];
+        let line = forms.most();
+        let from = match extent {
+            None => line + 1,
+            Some(extent) if extent > line => extent + 1,
+            Some(_) => return,
+        };
+        let to = line.saturating_add(most).min(forms.longest()) + 1;
+        let mut without = filling.clone();
+        without.used = without.used - size;
+        if let Some((placed, run)) = self.longest_fit(&without, candidate, from, to) {
+            filling.used = without.used;
+            filling.in_section[self.section(candidate)] -= 1;
+            self.put(filling, candidate, placed, run);
         }
     }
 

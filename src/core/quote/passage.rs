@@ -8,10 +8,8 @@ use crate::core::quote::{Recognition, joint};
 
 /// The longest passage of a vault with many notes.
 pub const MOST_WORDS: usize = 120;
-/// The same where there are so few notes that a context has room for more of each.
-pub const MOST_WORDS_OF_FEW: usize = 600;
-/// Up to this number, notes are few.
-pub const FEW_NOTES: usize = 64;
+/// Up to so many notes, a context has room for more of each: for so many words.
+const FEW_NOTES: [(usize, usize); 3] = [(16, 2_400), (64, 600), (160, 240)];
 /// The beginning of a note tells less than what changed in it.
 const BEGINNING_WORDS: usize = 45;
 /// How many lines beside a changed one are quoted.
@@ -28,6 +26,11 @@ const ITEM: &str = "- ";
 /// important first.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Passage(bool, Vec<(usize, String)>);
+
+/// The longest passage in a vault of so many notes.
+pub fn most_words(n_notes: usize) -> usize {
+    FEW_NOTES.iter().find(|(few, _)| n_notes <= *few).map_or(MOST_WORDS, |(_, words)| *words)
+}
 
 impl Passage {
     /// The passage of a note in which the last change touched some lines; its beginning if there are none.
@@ -73,7 +76,7 @@ impl Passage {
 
     /// All pieces.
     pub fn whole(&self) -> String {
-        self.first(MOST_WORDS_OF_FEW)
+        self.first(usize::MAX)
     }
 
     fn first(&self, words: usize) -> String {
@@ -251,7 +254,7 @@ mod tests {
     fn few_notes_are_quoted_as_far_as_there_is_room() {
         let body = body();
         for touched in [&[][..], &[10, 12]] {
-            let passage = Passage::of(&body_lines(&body), touched, MOST_WORDS_OF_FEW);
+            let passage = Passage::of(&body_lines(&body), touched, most_words(64));
             let whole = passage.whole();
             assert!(whole.contains("line 1 says") && whole.contains("line 30 says"), "{whole}");
             assert!(passage.quote(60).len() < whole.len() / 3);

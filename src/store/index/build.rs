@@ -230,8 +230,8 @@ impl<'a> Builder<'a> {
     }
 
     /// Replaces the old index with the new one.
-    pub fn finish(mut self, fingerprint: &str, is_few: bool) -> Result<Totals, IndexError> {
-        self.write_rest(fingerprint, is_few)?;
+    pub fn finish(mut self, fingerprint: &str, most_words: usize) -> Result<Totals, IndexError> {
+        self.write_rest(fingerprint, most_words)?;
         self.connection.execute_batch("PRAGMA locking_mode = NORMAL; PRAGMA journal_mode = WAL")?;
         // The last step's log belongs to this connection; it must be gone before readers open the
         // file.
@@ -248,14 +248,14 @@ impl<'a> Builder<'a> {
     pub fn finish_in_memory(
         mut self,
         fingerprint: &str,
-        is_few: bool,
+        most_words: usize,
     ) -> Result<(Index, Totals), IndexError> {
-        self.write_rest(fingerprint, is_few)?;
+        self.write_rest(fingerprint, most_words)?;
         Ok((Index::new(self.connection), self.totals))
     }
 
     /// Writes the tables that need all notes.
-    fn write_rest(&mut self, fingerprint: &str, is_few: bool) -> Result<(), IndexError> {
+    fn write_rest(&mut self, fingerprint: &str, most_words: usize) -> Result<(), IndexError> {
         let n_concepts = self.concept_counts.len();
         let edges = std::mem::take(&mut self.edges);
         // Another thread counts edges while this one writes the rest.
@@ -274,7 +274,7 @@ impl<'a> Builder<'a> {
         })?;
         self.totals.concepts = n_concepts as i64;
         rows::set_meta(&self.connection, "fingerprint", fingerprint)?;
-        rows::set_meta(&self.connection, "few", is_few)?;
+        rows::set_meta(&self.connection, "most_words", most_words as i64)?;
         write_totals(&self.connection, &self.totals)?;
         self.connection.execute_batch(LOOKUPS)?;
         write_ranking(&self.connection)?;

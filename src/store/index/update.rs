@@ -47,10 +47,10 @@ impl Updater {
         Ok(read_totals(&self.connection)?.notes)
     }
 
-    /// Whether the index was built of few notes.
-    pub fn is_few(&self) -> Result<bool, IndexError> {
-        let sql = "SELECT value FROM meta WHERE key = 'few'";
-        Ok(self.connection.query_row(sql, [], |row| row.get(0))?)
+    /// The longest passage in the index, in words.
+    pub fn most_words(&self) -> Result<usize, IndexError> {
+        let sql = "SELECT value FROM meta WHERE key = 'most_words'";
+        Ok(self.connection.query_row(sql, [], |row| row.get::<_, u32>(0))? as usize)
     }
 
     /// Applies changes, with the contents of their files, in one transaction.

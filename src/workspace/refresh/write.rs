@@ -12,7 +12,7 @@ use crate::store::index::{
     Builder, Index, IndexError, KnownFiles, Outcome, Totals, Unusable, Updater, WriterLock,
 };
 use crate::workspace::Workspace;
-use crate::workspace::reader::{FileReader, is_few};
+use crate::workspace::reader::{FileReader, most_words};
 
 /// The approximate size of a group of files that are read together. A few groups are in memory at a
 /// time.
@@ -71,7 +71,8 @@ fn update(
         changes.to_read.iter().map(|&(folder, file)| listings[folder].files[file].stamp.size).sum();
     let most = (updater.n_notes()? / REBUILD_SHARE).max(REBUILD_FROM);
     // Of few notes the index keeps more: when they become many, or few again, it is made anew.
-    if n_to_read as i64 > most || bytes > REBUILD_BYTES || updater.is_few()? != is_few(listings) {
+    let is_same_length = updater.most_words()? == most_words(listings);
+    if n_to_read as i64 > most || bytes > REBUILD_BYTES || !is_same_length {
         return Ok(None);
     }
     progress(0, n_to_read);
@@ -102,7 +103,7 @@ fn build(
     date_all(workspace, listed, (mode, patience), progress);
     let mut builder = Builder::begin(lock, &listed.listings)?;
     let n_files = add_all(&mut builder, workspace, listed, progress)?;
-    let totals = builder.finish(&workspace.fingerprint, is_few(&listed.listings))?;
+    let totals = builder.finish(&workspace.fingerprint, most_words(&listed.listings))?;
     Ok(outcome(totals, n_files))
 }
 
@@ -116,8 +117,8 @@ pub(super) fn build_in_memory(
     date_all(workspace, listed, (Mode::Incremental, patience), progress);
     let mut builder = Builder::in_memory(&workspace.store, &listed.listings)?;
     let n_files = add_all(&mut builder, workspace, listed, progress)?;
-    let is_few = is_few(&listed.listings);
-    let (index, totals) = builder.finish_in_memory(&workspace.fingerprint, is_few)?;
+    let most_words = most_words(&listed.listings);
+    let (index, totals) = builder.finish_in_memory(&workspace.fingerprint, most_words)?;
     Ok((index, outcome(totals, n_files)))
 }
 

@@ -210,18 +210,26 @@ fn a_rare_tag_leads_to_the_notes_that_share_it() {
 }
 
 #[test]
-fn few_notes_fill_the_budget_with_their_text() {
-    let zephyr = ByDefault::new();
-    for n in 0..8 {
-        zephyr.note(&format!("part-{n}.md"), &sentences(&format!("part{n}"), 80), 100 + n);
-    }
-    for budget in [500, 1_000, 2_000, 4_000] {
-        let answer = zephyr.inject(&["--budget", &budget.to_string()]);
-        let tokens = answer["tokens"].as_u64().unwrap();
-        assert!(
-            tokens <= budget && tokens * 100 >= budget * 95,
-            "{tokens} of {budget}: {answer:#}"
-        );
+fn a_vault_fills_the_budget_with_its_text_however_many_notes_hold_it() {
+    // Of one note the text is enough, and of many a line each would be too little.
+    for (n_long, n_short) in [(8, 0), (1, 12), (100, 0)] {
+        let zephyr = ByDefault::new();
+        for n in 0..n_long + n_short {
+            let n_sentences = if n < n_long { 300 } else { 2 };
+            zephyr.note(
+                &format!("part-{n}.md"),
+                &sentences(&format!("part{n}"), n_sentences),
+                100 + n,
+            );
+        }
+        for budget in [500, 1_000, 2_000, 4_000] {
+            let answer = zephyr.inject(&["--budget", &budget.to_string()]);
+            let tokens = answer["tokens"].as_u64().unwrap();
+            assert!(
+                tokens <= budget && tokens * 100 >= budget * 95,
+                "{tokens} of {budget} with {n_long} long notes: {answer:#}"
+            );
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use crate::core::context::found::{ConceptDetail, FoundNote, Link, RankedNote, Si
 use crate::core::context::pack::measure;
 use crate::core::note::concept::Concept;
 use crate::core::quote::lines::body_lines;
-use crate::core::quote::passage::{MOST_WORDS_OF_FEW, Passage};
+use crate::core::quote::passage::{Passage, most_words};
 use crate::core::search::answer::Match;
 use crate::core::time::Timestamp;
 
@@ -54,6 +54,37 @@ fn found(searched: &[Vec<String>], recent: &[Vec<String>]) -> Found {
         found.details.insert(concept.clone(), detail);
     }
     found
+}
+
+/// A note that is ranked by its relevance, in a vault of few.
+fn ranked(n: usize, concept: &String, text: &str, relevance: i64) -> RankedNote {
+    let signal = Signal::Relevance {
+        place: n + 1,
+        sessions: n,
+        age: 0,
+        linked: false,
+        prompted: false,
+        branch: false,
+        uncommitted: None,
+    };
+    let mut note = note(&format!("ranked-{n}"), std::slice::from_ref(concept), signal);
+    note.excerpt = text.chars().take(90).collect();
+    let passage = Passage::of(&body_lines(text), &[], most_words(1));
+    RankedNote { note, passage, relevance }
+}
+
+#[test]
+fn no_note_gets_much_before_the_others_have_some() {
+    let request = ContextRequest { ranking: Ranking::Notes, ..request(1_200, None) };
+    let text = |n: usize| -> String {
+        (0..150).map(|line| format!("Note {n} says in line {line} some seven words.\n")).collect()
+    };
+    let notes = (0..4).map(|n| ranked(n, &"concept".to_owned(), &text(n), 9 - n as i64));
+    let found = Found { notes: notes.collect(), ..Found::default() };
+    let context = build(&request, &found);
+    let n_lines = |n: usize| context.text.matches(&format!("Note {n} says")).count();
+    assert!(n_lines(3) >= 10 && n_lines(0) <= 2 * n_lines(3), "{}", context.text);
+    assert!(context.used.tokens >= 1_190, "{}", context.used.tokens);
 }
 
 #[test]
@@ -120,21 +151,7 @@ proptest! {
         found.notes = notes
             .iter()
             .enumerate()
-            .map(|(n, (concept, text, relevance))| {
-                let signal = Signal::Relevance {
-                    place: n + 1,
-                    sessions: n,
-                    age: 0,
-                    linked: false,
-                    prompted: false,
-                    branch: false,
-                    uncommitted: None,
-                };
-                let mut note = note(&format!("ranked-{n}"), std::slice::from_ref(concept), signal);
-                note.excerpt = text.clone();
-                let passage = Passage::of(&body_lines(text), &[], MOST_WORDS_OF_FEW);
-                RankedNote { note, passage, relevance: *relevance }
-            })
+            .map(|(n, (concept, text, relevance))| ranked(n, concept, text, *relevance))
             .collect();
         let context = build(&request, &found);
         prop_assert_eq!(context.used, measure(request.encoding, &context.text));
