@@ -1,9 +1,16 @@
 //! The lines of a note that can be quoted: those with words, outside of comments.
 
-use std::cell::OnceCell;
+mod fence;
+mod hidden;
 
+use std::cell::OnceCell;
+use std::ops::Range;
+
+use memchr::memchr;
+
+use crate::core::quote::lines::fence::Fence;
+use crate::core::quote::lines::hidden::Hidden;
 use crate::core::quote::plain::{Plain, is_heading, is_item};
-use crate::core::text::bytes;
 
 /// Of most notes, about: a list that grows is copied several times.
 const BYTES_PER_LINE: usize = 80;
@@ -77,32 +84,103 @@ pub fn beginning_of(line: &str) -> &str {
 
 /// The lines of a body that can be quoted, in order.
 pub fn body_lines(body: &str) -> Vec<BodyLine<'_>> {
-    let mut lines = Vec::with_capacity(body.len() / BYTES_PER_LINE);
-    let (mut is_code, mut is_comment, mut is_after_gap) = (false, false, false);
-    for raw in bytes::lines(body) {
-        let trimmed = raw.trim();
-        if is_comment {
-            is_comment = !trimmed.contains("-->");
-            is_after_gap = true;
-            continue;
-        }
-        if trimmed.starts_with("```") || trimmed.starts_with("~~~") {
-            is_code = !is_code;
-            is_after_gap |= has_word(trimmed);
-            continue;
-        }
-        if !has_word(trimmed) {
-            continue;
-        }
-        if is_rule(trimmed) {
-            is_comment = trimmed.starts_with("<!--") && !trimmed.contains("-->");
-            is_after_gap = true;
-            continue;
-        }
-        lines.push(BodyLine::new(raw, is_code, is_after_gap));
-        is_after_gap = false;
+    let mut reader = Reader {
+        body,
+        at: 0,
+        lines: Vec::with_capacity(body.len() / BYTES_PER_LINE),
+        hidden: Hidden::new(body),
+        fence: None,
+        is_top: true,
+        is_after_gap: false,
+    };
+    while reader.at < body.len() {
+        reader.read_line();
     }
-    lines
+    reader.lines
+}
+
+struct Reader<'a> {
+    body: &'a str,
+    /// Where the next line begins.
+    at: usize,
+    lines: Vec<BodyLine<'a>>,
+    hidden: Hidden<'a>,
+    fence: Option<Fence<'a>>,
+    /// Whether nothing but headings stands above.
+    is_top: bool,
+    is_after_gap: bool,
+}
+
+impl<'a> Reader<'a> {
+    fn line(&self, at: usize) -> Range<usize> {
+        at..memchr(b'\n', &self.body.as_bytes()[at..]).map_or(self.body.len(), |end| at + end)
+    }
+
+    fn read_line(&mut self) {
+        let line = self.line(self.at);
+        self.at = line.end + 1;
+        let text = &self.body[line.clone()];
+        if let Some(fence) = self.fence.take_if(|fence| !fence.is_left_by(text)) {
+            if !fence.is_closed_by(text) {
+                self.fence = Some(fence);
+                self.push(text);
+            }
+            return;
+        }
+        self.fence = None;
+        match self.hidden.from(&line, self.is_top) {
+            Some(hidden) => {
+                self.at = hidden.end;
+                self.take(&self.body[line.start..hidden.start]);
+                self.is_after_gap = true;
+            }
+            None => self.take(text),
+        }
+    }
+
+    /// Takes a line that is outside of code.
+    fn take(&mut self, text: &'a str) {
+        if let Some(fence) = Fence::opened_by(text) {
+            match fence.is_drawn().then(|| self.end_of(&fence)).flatten() {
+                Some(end) => (self.at, self.is_after_gap) = (end, true),
+                None => {
+                    self.fence = Some(fence);
+                    self.is_after_gap |= has_word(text);
+                }
+            }
+        } else if has_word(text) && is_rule(text.trim()) {
+            self.is_after_gap = true;
+        } else {
+            self.push(text);
+        }
+    }
+
+    /// Where a block ends whose fence was opened by the last line.
+    fn end_of(&self, fence: &Fence<'_>) -> Option<usize> {
+        let mut at = self.at;
+        while at < self.body.len() {
+            let line = self.line(at);
+            let text = &self.body[line.clone()];
+            if fence.is_left_by(text) {
+                return Some(at);
+            }
+            at = line.end + 1;
+            if fence.is_closed_by(text) {
+                return Some(at);
+            }
+        }
+        None
+    }
+
+    fn push(&mut self, text: &'a str) {
+        if !has_word(text) {
+            return;
+        }
+        self.is_top &= is_heading(text);
+        let raw = text.strip_suffix('\r').unwrap_or(text);
+        let is_after_gap = std::mem::take(&mut self.is_after_gap);
+        self.lines.push(BodyLine::new(raw, self.fence.is_some(), is_after_gap));
+    }
 }
 
 fn has_word(text: &str) -> bool {
@@ -139,41 +217,4 @@ fn is_key_value(text: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_without_words_and_comments_are_left_out() {
-        let body = "# Head\n\n---\n[home]: https://a.b\n<!-- one -->\ntext a b c d\n<!-- two\nthree\n-->\n```rust\nfn x() {}\n```\nend";
-        let lines: Vec<(&str, bool, bool)> = body_lines(body)
-            .iter()
-            .map(|line| (line.raw, line.is_code, line.is_after_gap))
-            .collect();
-        assert_eq!(
-            lines,
-            [
-                ("# Head", false, false),
-                ("text a b c d", false, true),
-                ("fn x() {}", true, true),
-                ("end", false, false),
-            ]
-        );
-    }
-
-    #[test]
-    fn targets_of_links_are_told_from_sentences() {
-        assert!(is_link_target("[home]: https://a.b/c") && is_link_target("[a b]: ./c.md#d"));
-        assert!(!is_link_target("[Decision]: We stay.") && !is_link_target("[x] done: all"));
-    }
-
-    #[test]
-    fn a_line_says_a_heading_a_detail_or_prose() {
-        let kind = |raw: &str| BodyLine::new(raw, false, false).kind();
-        assert_eq!(kind("## A heading of five words"), LineKind::Heading);
-        assert_eq!(kind("**Status**: in progress"), LineKind::Detail);
-        assert_eq!(kind("| a | b | c | d | e |"), LineKind::Detail);
-        assert_eq!(kind("- two words"), LineKind::Detail);
-        assert_eq!(kind("Note: this is a whole sentence of prose."), LineKind::Prose);
-        assert_eq!(kind("The index is rebuilt at will."), LineKind::Prose);
-    }
-}
+mod tests;

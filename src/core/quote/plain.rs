@@ -87,12 +87,16 @@ pub(super) fn is_heading(raw: &str) -> bool {
 
 /// Whether a line begins an item of a list.
 pub(super) fn is_item(raw: &str) -> bool {
-    let text = raw.trim_start_matches(|c: char| c == '>' || c.is_whitespace());
-    without_item_mark(text).is_some()
+    without_item_mark(quoted_text(raw)).is_some()
+}
+
+/// The text of a line that may be quoted.
+pub(super) fn quoted_text(line: &str) -> &str {
+    line.trim_start_matches(|c: char| c == '>' || c.is_whitespace()).trim_end()
 }
 
 /// A text without the mark of an item that it begins with, if there is one.
-fn without_item_mark(text: &str) -> Option<&str> {
+pub(super) fn without_item_mark(text: &str) -> Option<&str> {
     text.strip_prefix(['-', '*', '+'])
         .or_else(|| text.trim_start_matches(|c: char| c.is_ascii_digit()).strip_prefix(['.', ')']))
         .filter(|rest| rest.starts_with([' ', '\t']))
@@ -162,7 +166,7 @@ fn label(inner: &str) -> &str {
 }
 
 /// Elements of HTML that are seen in notes.
-static ELEMENTS: [&str; 86] = words(
+pub(super) static ELEMENTS: [&str; 86] = words(
     "a abbr article aside audio b big blockquote body br button caption center cite code col dd del \
      details div dl dt em figcaption figure font footer form h1 h2 h3 h4 h5 h6 head header hr html i \
      iframe img input ins kbd li link main mark meta nav ol p picture pre q s samp script section small \
