@@ -10,7 +10,8 @@ use memchr::memchr;
 
 use crate::core::quote::lines::fence::Fence;
 use crate::core::quote::lines::hidden::Hidden;
-use crate::core::quote::plain::{Plain, is_heading, is_item};
+use crate::core::quote::plain::shortcode::Shortcode;
+use crate::core::quote::plain::{Plain, callout_title, is_heading, is_item, quoted_text};
 
 /// Of most notes, about: a list that grows is copied several times.
 const BYTES_PER_LINE: usize = 80;
@@ -69,6 +70,7 @@ impl<'a> BodyLine<'a> {
         if plain.words.len() < 4
             || self.raw.trim_start().starts_with('|')
             || is_key_value(&plain.text)
+            || is_property(&plain.text)
         {
             LineKind::Detail
         } else {
@@ -148,7 +150,7 @@ impl<'a> Reader<'a> {
                     self.is_after_gap |= has_word(text);
                 }
             }
-        } else if has_word(text) && is_rule(text.trim()) {
+        } else if has_word(text) && is_rule(quoted_text(text)) {
             self.is_after_gap = true;
         } else {
             self.push(text);
@@ -189,12 +191,51 @@ fn has_word(text: &str) -> bool {
 
 /// Whether a line is markup alone: a comment, an HTML tag, a directive, the target of links.
 fn is_rule(line: &str) -> bool {
-    line.starts_with("<!--") && line.find("-->").is_none_or(|at| at + 3 == line.len())
-        || line.starts_with('<') && line.find('>') == Some(line.len() - 1)
-        || line.starts_with('{') && line.ends_with('}')
-        || is_link_target(line)
-        || line.starts_with("%%")
-        || line.starts_with(":::")
+    let Some(first) = line.bytes().next() else { return false };
+    match first {
+        b'<' => {
+            line.starts_with("<!--") && line.find("-->").is_none_or(|at| at + 3 == line.len())
+                || line.find('>') == Some(line.len() - 1)
+        }
+        b'{' => is_replaced(line),
+        b'[' => {
+            is_link_target(line)
+                || callout_title(line) == Some("")
+                || is_one_of(line, &["[toc]", "[[toc]]", "[[_toc_]]"])
+        }
+        b'$' => is_one_of(line, &["${toc}"]),
+        b'%' => line.starts_with("%%"),
+        b':' => line.starts_with(":::"),
+        b'-' | b';' => line.trim_start_matches(['-', ';']).starts_with("8<-"),
+        b'#' => {
+            line.get(..8).is_some_and(|mark| is_one_of(mark, &["#+begin_"]))
+                || line.get(..6).is_some_and(|mark| is_one_of(mark, &["#+end_"]))
+        }
+        b'!' | b'?' => is_box_without_title(line),
+        _ => false,
+    }
+}
+
+fn is_one_of(line: &str, marks: &[&str]) -> bool {
+    marks.iter().any(|mark| mark.eq_ignore_ascii_case(line))
+}
+
+/// Whether a line has nothing but what a generator of sites replaces, and attributes.
+fn is_replaced(mut line: &str) -> bool {
+    while let Some(Shortcode { len, .. }) = Shortcode::at_start_of(line) {
+        line = line[len..].trim_start();
+    }
+    line.is_empty() || line.starts_with('{') && line.ends_with('}') && !line.contains("} ")
+}
+
+/// Whether a line is `!!! note`, which begins a box.
+fn is_box_without_title(line: &str) -> bool {
+    let mut words = line.split_whitespace();
+    let is_mark = words.next().is_some_and(|mark| matches!(mark, "!!!" | "???" | "???+"));
+    let is_kind = |word: &str| word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
+    is_mark
+        && words.next().is_some_and(is_kind)
+        && words.all(|word| matches!(word, "inline" | "end"))
 }
 
 /// Whether a line is `[name]: https://…`, and no sentence such as `[Decision]: We stay.`
@@ -214,6 +255,14 @@ fn is_key_value(text: &str) -> bool {
         && key.chars().all(is_key)
         && value.split_whitespace().count() <= 3
         && value.chars().count() <= 80
+}
+
+/// Whether a text is `key:: value`.
+fn is_property(text: &str) -> bool {
+    text.split_once("::").is_some_and(|(key, value)| {
+        let is_key = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
+        !key.is_empty() && key.chars().all(is_key) && value.starts_with(' ')
+    })
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use memchr::{memchr2_iter, memmem};
 
-use crate::core::quote::plain::ELEMENTS;
+use crate::core::quote::plain::tag::ELEMENTS;
 
 /// A tag, a formula or an import goes over no more.
 const LONGEST_BYTES: usize = 4_096;

@@ -50,6 +50,38 @@ fn what_is_hidden_from_readers_is_no_line() {
 }
 
 #[test]
+fn directives_are_no_lines() {
+    for line in [
+        "> [!note]",
+        "!!! note",
+        "??? tip inline end",
+        "--8<-- \"a.md\"",
+        "[TOC]",
+        "[[toc]]",
+        "{:toc}",
+        "#+BEGIN_NOTE",
+        "#+end_src",
+        "{{< figure src=\"a\" >}}",
+        "{{% alert %}} {{% /alert %}}",
+        "{% include a.html %}",
+        "{{ content }}",
+    ] {
+        check(line, &[]);
+    }
+    for line in [
+        "> [!note] Title",
+        "!!! do not touch",
+        "[toc] is a mark",
+        "#+title of it",
+        "{{< note >}} Real words {{< /note >}}",
+        "{a} and {b}",
+        "- 8 of them",
+    ] {
+        check(line, &[line]);
+    }
+}
+
+#[test]
 fn what_only_looks_hidden_stays() {
     for body in [
         "Write `<!--` before it\nand `-->` after it",
@@ -132,6 +164,9 @@ fn a_line_says_a_heading_a_detail_or_prose() {
     assert_eq!(kind("**Status**: in progress"), LineKind::Detail);
     assert_eq!(kind("| a | b | c | d | e |"), LineKind::Detail);
     assert_eq!(kind("- two words"), LineKind::Detail);
+    assert_eq!(kind("up:: [[a]] and some more words"), LineKind::Detail);
+    assert_eq!(kind("std::vec is a growing array"), LineKind::Prose);
+    assert_eq!(kind("- ## A heading of many words"), LineKind::Heading);
     assert_eq!(kind("Note: this is a whole sentence of prose."), LineKind::Prose);
     assert_eq!(kind("The index is rebuilt at will."), LineKind::Prose);
 }
