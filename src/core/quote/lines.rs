@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use memchr::memchr;
 
+use crate::core::quote::length::length;
 use crate::core::quote::lines::fence::Fence;
 use crate::core::quote::lines::hidden::Hidden;
 use crate::core::quote::plain::shortcode::Shortcode;
@@ -15,6 +16,10 @@ use crate::core::quote::plain::{Plain, callout_title, is_heading, is_item, quote
 
 /// Of most notes, about: a list that grows is copied several times.
 const BYTES_PER_LINE: usize = 80;
+/// Fewer words are no sentence.
+const LEAST_WORDS: usize = 4;
+/// A longer value in a script without blanks is a sentence.
+const LONGEST_VALUE_WORDS: usize = 8;
 /// No more of a line is ever looked at.
 const LONGEST_LINE_BYTES: usize = 16 * 1024;
 
@@ -67,7 +72,7 @@ impl<'a> BodyLine<'a> {
             return LineKind::Code;
         }
         let plain = self.plain();
-        if plain.words.len() < 4
+        if !plain.has_length(LEAST_WORDS)
             || self.raw.trim_start().starts_with('|')
             || is_key_value(&plain.text)
             || is_property(&plain.text)
@@ -254,6 +259,7 @@ fn is_key_value(text: &str) -> bool {
     (1..=24).contains(&n_key)
         && key.chars().all(is_key)
         && value.split_whitespace().count() <= 3
+        && length(value) <= LONGEST_VALUE_WORDS
         && value.chars().count() <= 80
 }
 

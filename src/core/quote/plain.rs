@@ -6,6 +6,7 @@ pub(super) mod tag;
 
 use std::ops::Range;
 
+use crate::core::quote::length::length;
 use crate::core::quote::plain::stripper::Stripper;
 use crate::core::text::bytes::next_word;
 use crate::core::text::for_model;
@@ -25,7 +26,7 @@ pub(super) struct Plain {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Word {
     /// Where the word is in the text.
-    start: usize,
+    pub(super) start: usize,
     pub(super) end: usize,
     /// Whether words of the line before it were stripped.
     pub(super) is_after_gap: bool,
@@ -55,6 +56,18 @@ impl Plain {
         let last = words.last().map_or(0, |word| word.end);
         let ends_in_gap = gaps.last().is_some_and(|&gap| gap >= last);
         Plain { text, words, ends_in_gap }
+    }
+
+    /// Whether it has at least so many words, in a script without blanks, too.
+    pub(super) fn has_length(&self, n_words: usize) -> bool {
+        self.words.len() >= n_words
+            || !self.text.is_ascii()
+                && self
+                    .words
+                    .iter()
+                    .map(|word| length(&self.text[word.start..word.end]))
+                    .sum::<usize>()
+                    >= n_words
     }
 
     /// The hash of a word in lower case. Few words are ever compared, so it is not stored.

@@ -169,4 +169,7 @@ fn a_line_says_a_heading_a_detail_or_prose() {
     assert_eq!(kind("- ## A heading of many words"), LineKind::Heading);
     assert_eq!(kind("Note: this is a whole sentence of prose."), LineKind::Prose);
     assert_eq!(kind("The index is rebuilt at will."), LineKind::Prose);
+    assert_eq!(kind("索引は必要なら作り直されます。"), LineKind::Prose);
+    assert_eq!(kind("注意: 索引はいつでも何度でも必要なら作り直されます。"), LineKind::Prose);
+    assert_eq!(kind("状態: 進行中"), LineKind::Detail);
 }
