@@ -4,6 +4,7 @@
 //! Quotes are made when a note is indexed, so that building a context reads no note.
 
 pub mod card;
+mod length;
 pub mod lines;
 pub mod marks;
 pub mod passage;

@@ -1,5 +1,6 @@
 //! Sanitizes text for its readers: models, terminals, shells, pages and reports.
 
+pub(crate) mod attributes;
 pub(crate) mod bytes;
 mod characters;
 pub mod for_html;

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::core::context::found::{Link, Signal};
 use crate::core::note::concept::Concept;
+use crate::core::quote::passage::Passage;
 
 /// The parts of a context, in the order of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -90,9 +91,9 @@ pub enum Line {
         title: String,
         /// Can be shortened; empty for a note without words.
         quote: String,
-        /// A longer quote, if there is room left at the end.
-        #[serde(default, skip_serializing_if = "String::is_empty")]
-        more: String,
+        /// What a longer quote has, if there is room left at the end; empty if there is no more.
+        #[serde(default, skip_serializing_if = "Passage::is_empty")]
+        passage: Passage,
     },
     /// A concept and its neighbours. The last neighbours can be left out.
     Connected {

@@ -7,7 +7,7 @@ use crate::core::context::found::{Found, OpenThread, RankedNote};
 use crate::core::context::line::Forms;
 use crate::core::context::rank::{Ranked, note_signals};
 use crate::core::note::concept::Concept;
-use crate::core::quote::passage::MOST_WORDS;
+use crate::core::quote::passage::{MOST_WORDS, Passage, n_words};
 use crate::core::text::for_model;
 use crate::core::tokens;
 use crate::core::tokens::encoding::Encoding;
@@ -81,7 +81,8 @@ fn threads_line(
         .collect();
     for n in (1..=told.len()).rev() {
         let (name, quote) = (OPEN_THREADS.to_owned(), told[..n].join("; "));
-        let line = Line::Quoted { name, title: String::new(), quote, more: String::new() };
+        let (title, passage) = Default::default();
+        let line = Line::Quoted { name, title, quote, passage };
         if tokens::count(encoding, &Forms::of(&line).whole()) <= room {
             let candidate = Candidate { part: Part::Notes, line, signals: Vec::new() };
             return (Some(candidate), &threads[..n]);
@@ -136,24 +137,33 @@ fn note_line(ranked: &RankedNote, words: Option<usize>, found: &Found) -> Candid
     let quote = words.map(|words| passage.quote(words));
     // The card of a note of few words has all of them, and its description.
     let quote = quote.filter(|quote| !note.excerpt.ends_with(quote.as_str()));
-    let quote = quote.as_deref().map(|quote| without_title(quote, &note.title));
-    let quote = for_model::one_line(quote.unwrap_or(&note.excerpt));
-    let whole = passage.whole();
-    let more = Some(without_title(&whole, &note.title)).filter(|more| more.len() > quote.len());
-    let more = for_model::one_line(more.unwrap_or_default());
     let name = for_model::one_line(&note.uri);
     let title = Some(shown_title(&note.title)).filter(|title| adds_to(&name, title));
     let title = title.unwrap_or_default();
+    let quote = match &quote {
+        Some(quote) => without_title(quote, &note.title),
+        // A card is just long enough to be recognised, with the title that may stand before it.
+        None if title == note.title => without_title(&note.excerpt, &title),
+        None => &note.excerpt,
+    };
+    let without_colon = |text: &str| text.trim_end_matches(':').len();
+    let is_title_alone = quote[..without_colon(quote)] == title[..without_colon(&title)];
+    let quote = for_model::one_line(if is_title_alone { "" } else { quote });
+    let passage = passage.clone().without_title(&note.title);
+    let has_more = passage.n_words() > n_words(&quote) && !is_title_alone;
+    let passage = if has_more { passage } else { Passage::default() };
     Candidate {
         part: Part::Notes,
-        line: Line::Quoted { name, title, quote, more },
+        line: Line::Quoted { name, title, quote, passage },
         signals: note_signals(found, note),
     }
 }
 
-/// A long quote without the title that it begins with: address or title stand before it.
+/// A quote without the title that it begins with: address or title stand before it.
 fn without_title<'a>(quote: &'a str, title: &str) -> &'a str {
-    let rest = quote.strip_prefix(title).and_then(|rest| rest.strip_prefix(':'));
+    // No colon follows a heading that ends with another mark.
+    let end = if title.ends_with(char::is_alphanumeric) { ':' } else { ' ' };
+    let rest = quote.strip_prefix(title).and_then(|rest| rest.strip_prefix(end));
     rest.map(str::trim_start).filter(|rest| !rest.is_empty()).unwrap_or(quote)
 }
 
@@ -172,7 +182,9 @@ fn adds_to<'a>(uri: &'a str, title: &'a str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::context::found::{ConceptDetail, FoundConcept, Link};
+    use crate::core::context::found::{ConceptDetail, FoundConcept, FoundNote, Link, Signal};
+    use crate::core::quote::passage::Passage;
+    use crate::core::time::Timestamp;
 
     #[test]
     fn the_graph_keeps_to_its_tokens_in_any_script() {
@@ -207,9 +219,38 @@ mod tests {
             without_title("Edit history: 2026: mended it", "Edit history"),
             "2026: mended it"
         );
+        assert_eq!(without_title("What now? We wait.", "What now?"), "We wait.");
         assert_eq!(without_title("Edit history", "Edit history"), "Edit history");
         assert_eq!(without_title("Edit history:", "Edit history"), "Edit history:");
         assert_eq!(without_title("Other words", "Edit history"), "Other words");
+    }
+
+    #[test]
+    fn a_card_does_not_begin_with_the_title_before_it() {
+        #[track_caller]
+        fn check(uri: &str, title: &str, card: &str, expect: &str) {
+            let note = FoundNote {
+                uri: uri.to_owned(),
+                title: title.to_owned(),
+                excerpt: card.to_owned(),
+                concepts: Vec::new(),
+                modified: Timestamp::UNKNOWN,
+                signal: Signal::Recent { place: 1 },
+            };
+            let ranked = RankedNote { note, passage: Passage::default(), relevance: 0 };
+            let line = note_line(&ranked, None, &Found::default()).line;
+            assert_eq!(Forms::of(&line).whole(), expect);
+        }
+        check("memory://quick", "Prepare", "Prepare: Wait", "- memory://quick Prepare: Wait\n");
+        check("memory://a", "Apollo C++:", "Apollo C++:", "- memory://a Apollo C++:\n");
+        check("memory://a", "Apollo C", "Apollo C:", "- memory://a Apollo C\n");
+        check("memory://a", "Why?", "Why? So.", "- memory://a Why?: So.\n");
+        check(
+            "memory://prepare",
+            "Prepare",
+            "Prepare: Wait",
+            "- memory://prepare: Prepare: Wait\n",
+        );
     }
 
     #[test]

@@ -3,6 +3,8 @@
 use std::cell::OnceCell;
 
 use crate::core::context::candidate::{Line, quoted_name};
+use crate::core::quote::passage::n_words;
+use crate::core::text::for_model;
 
 /// A shorter piece of a description carries no information.
 const LEAST_CHARS: usize = 20;
@@ -29,10 +31,7 @@ impl<'a> Forms<'a> {
                 (Vec::new(), cuts(description))
             }
             Line::Described { name, description, .. } => (cuts(name), cuts(description)),
-            Line::Quoted { quote, more, .. } => {
-                let longer = cuts(more).into_iter().filter(|&cut| cut > quote.len());
-                (longer.collect(), cuts(quote))
-            }
+            Line::Quoted { quote, .. } => (Vec::new(), cuts(quote)),
             Line::Connected { .. } => (Vec::new(), Vec::new()),
         });
         (name, description)
@@ -55,8 +54,8 @@ impl<'a> Forms<'a> {
     /// The extent of the line with all that could be quoted; that of the whole line if there is no more.
     pub fn longest(&self) -> usize {
         match self.line {
-            Line::Quoted { quote, more, .. } if more.len() > quote.len() => {
-                self.most() + self.cuts().0.len() + 1
+            Line::Quoted { quote, passage, .. } => {
+                self.most() + passage.n_words().saturating_sub(n_words(quote))
             }
             _ => self.most(),
         }
@@ -76,16 +75,16 @@ impl<'a> Forms<'a> {
                     Some(None) => self.whole(),
                 }
             }
-            Line::Quoted { name, title, quote, more } => {
+            Line::Quoted { name, title, quote, passage } => {
                 let name = quoted_name(name, title);
-                let (of_more, of_quote) = self.cuts();
+                let (_, of_quote) = self.cuts();
                 match extent.checked_sub(of_quote.len()) {
                     None => format!("- {name}: {}…\n", &quote[..of_quote[extent]]),
                     Some(0) => self.whole(),
-                    Some(longer) => match of_more.get(longer - 1) {
-                        Some(&cut) => format!("- {name}: {}…\n", &more[..cut]),
-                        None => format!("- {name}: {more}\n"),
-                    },
+                    Some(longer) => {
+                        let longer = passage.first(n_words(quote) + longer);
+                        format!("- {name}: {}\n", for_model::one_line(&longer))
+                    }
                 }
             }
             Line::Connected { concept, to } => {
@@ -135,7 +134,7 @@ impl<'a> Forms<'a> {
 
 /// A concept as a wikilink.
 pub fn linked(concept: &str) -> String {
-    format!("[[{}]]", crate::core::text::for_model::one_line(concept))
+    format!("[[{}]]", for_model::one_line(concept))
 }
 
 /// The offsets at which a description can end: after a word, never inside brackets, never before a mark that belongs

@@ -1,5 +1,7 @@
 //! Reads a note's YAML front matter. Never fails: what is no YAML is read line by line, and said so.
 
+mod toml;
+
 use serde::Deserialize;
 use serde::de::{self, Deserializer, SeqAccess, Visitor};
 use serde_saphyr::options::DuplicateKeyPolicy;
@@ -60,6 +62,37 @@ pub fn split(text: &str) -> (Option<&str>, &str) {
         end += line.len();
     }
     (None, text)
+}
+
+/// The same for front matter of any form: YAML, TOML between `+++` lines, or a JSON object.
+pub fn split_any(text: &str) -> (Option<&str>, &str) {
+    match text.as_bytes().first() {
+        Some(b'+') => toml::split(text),
+        Some(b'{') => split_json(text),
+        _ => split(text),
+    }
+}
+
+/// Splits a text into the JSON object with which it begins and the rest.
+fn split_json(text: &str) -> (Option<&str>, &str) {
+    let end = text.find("\n}").map(|end| end + 2);
+    let ends_line = |end: &usize| text[*end..].lines().next().is_none_or(|l| l.trim().is_empty());
+    let is_object = |end: &usize| {
+        let object = &text[..*end];
+        *end <= MAX_YAML_BYTES && serde_json::from_str::<de::IgnoredAny>(object).is_ok()
+    };
+    match end.filter(ends_line).filter(is_object) {
+        Some(end) => (Some(&text[..end]), text[end..].trim_start()),
+        None => (None, text),
+    }
+}
+
+/// Reads front matter of any form; JSON is YAML, too.
+pub fn parse_any(text: &str) -> (FrontMatter, Validity) {
+    match toml::is_toml(text) {
+        true => toml::parse(text),
+        false => parse(text),
+    }
 }
 
 pub fn parse(yaml: &str) -> (FrontMatter, Validity) {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use percent_encoding::percent_decode_str;
 
 /// Properties that Logseq writes for itself.
-const OF_PROGRAM: [&str; 9] = [
+const OF_PROGRAM: [&str; 20] = [
     "id",
     "collapsed",
     "heading",
@@ -15,6 +15,17 @@ const OF_PROGRAM: [&str; 9] = [
     "ls-type",
     "hl-page",
     "hl-color",
+    "card-ease-factor",
+    "card-last-interval",
+    "card-last-reviewed",
+    "card-last-score",
+    "card-next-schedule",
+    "card-repeats",
+    "created-at",
+    "updated-at",
+    "logseq.order-list-type",
+    "query-properties",
+    "query-table",
 ];
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
@@ -176,7 +187,8 @@ mod tests {
 
     #[test]
     fn blocks_have_ids_that_are_no_text() {
-        let body = "- one\n  id:: 6453-a\n  collapsed:: true\n- type:: ship\n";
+        let body =
+            "- one\n  id:: 6453-a\n  collapsed:: true\n  card-last-interval:: 4\n- type:: ship\n";
         assert_eq!(without_properties_of_program(body), "- one\n- type:: ship\n");
         assert_eq!(block_ids(body).collect::<Vec<_>>(), ["6453-a"]);
         let line = "see ((6453-a)) and {{embed ((b))}} ((";

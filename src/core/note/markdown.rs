@@ -14,6 +14,7 @@ use crate::core::note::{Note, Remark, Remarks};
 use crate::core::note::{known_names, tag, wikilink};
 use crate::core::secrets;
 use crate::core::settings::LinkStyle;
+use crate::core::text::attributes::without_attributes;
 use crate::core::text::bytes::position;
 use crate::core::text::for_model;
 use crate::core::text::nfc::nfc;
@@ -44,7 +45,10 @@ pub struct Parts<'a> {
 
 impl<'a> Parts<'a> {
     pub fn of(text: &'a str, style: LinkStyle) -> Parts<'a> {
-        let (yaml, body) = front_matter::split(text);
+        let (yaml, body) = match style {
+            LinkStyle::Maenifold => front_matter::split(text),
+            _ => front_matter::split_any(text),
+        };
         let yaml = yaml.unwrap_or_default();
         if style != LinkStyle::Logseq {
             return Parts { yaml, properties: "", body: Cow::Borrowed(body) };
@@ -61,7 +65,10 @@ pub fn parse(text: &str, stem: &str, style: LinkStyle, remarks: Remarks) -> Note
 
 /// Reads the parts of a file called `stem`.
 pub fn parse_parts(parts: &Parts<'_>, stem: &str, style: LinkStyle, mut remarks: Remarks) -> Note {
-    let (mut meta, validity) = front_matter::parse(parts.yaml);
+    let (mut meta, validity) = match style {
+        LinkStyle::Maenifold => front_matter::parse(parts.yaml),
+        _ => front_matter::parse_any(parts.yaml),
+    };
     if validity == Validity::Broken {
         remarks.add(Remark::BrokenFrontMatter);
     }
@@ -190,7 +197,10 @@ fn read_outline(body: &str, style: LinkStyle) -> Outline {
                 Event::Start(Tag::Heading { level, .. }) => heading = Some((level, String::new())),
                 Event::End(TagEnd::Heading(_)) => {
                     if let Some((level, text)) = heading.take() {
-                        let text = one_line(&text);
+                        let text = one_line(match style {
+                            LinkStyle::Maenifold => &text,
+                            _ => without_attributes(&text),
+                        });
                         if outline.first_heading.is_none() {
                             outline.first_heading = Some(text.clone());
                         }

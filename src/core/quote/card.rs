@@ -1,5 +1,6 @@
 //! A card: the shortest quote that says what a note is about.
 
+use crate::core::quote::length::{Beginning, has_no_blanks, length};
 use crate::core::quote::lines::{BodyLine, LineKind};
 use crate::core::quote::plain::words_of;
 use crate::core::quote::{Recognition, joint};
@@ -7,13 +8,19 @@ use crate::core::quote::{Recognition, joint};
 /// Fewer words say too little.
 const LEAST_WORDS: usize = 14;
 const MOST_WORDS: usize = 60;
-/// Scripts without blanks have few words.
 const MOST_CHARS: usize = 240;
+/// Where a card in a script without blanks looks for its beginning.
+const BEGINNING_LINES: usize = 25;
+/// Such a card that is not recognised by then says no more in more characters.
+const MOST_CHARS_WITHOUT_BLANKS: usize = 100;
+const LEAST_CHARS_WITHOUT_BLANKS: usize = 60;
 
 /// Quotes a note from its first sentence on. A note of few words has its description before them; the card of a note
 /// without words is empty.
 pub fn card(description: &str, lines: &[BodyLine<'_>]) -> String {
-    let Quote { text, n_words, is_whole, .. } = first_sentence(lines);
+    let quote = first_sentence(lines);
+    let Quote { text, n_words, is_whole, .. } =
+        if has_no_blanks(&quote.text) { without_blanks(quote, lines) } else { quote };
     if description.is_empty() || !is_whole || n_words >= LEAST_WORDS {
         return text;
     }
@@ -39,8 +46,8 @@ struct Quote {
 
 /// The first words of a description: it shares the room of a card.
 fn beginning(description: &str) -> String {
-    let words = words_of(description, &[]);
-    let end = words.get(LEAST_WORDS).map_or(description.len(), |_| words[LEAST_WORDS - 1].end);
+    let Beginning { end, .. } =
+        Beginning::of(description, &words_of(description, &[]), LEAST_WORDS);
     let mark = if end < description.len() { "…" } else { "" };
     let text: String = description[..end].chars().take(MOST_CHARS).collect();
     text + mark
@@ -49,9 +56,9 @@ fn beginning(description: &str) -> String {
 fn first_sentence(lines: &[BodyLine<'_>]) -> Quote {
     let is_prose = |line: &BodyLine<'_>| line.kind() == LineKind::Prose;
     let first = lines.iter().position(is_prose).unwrap_or_default();
-    let quote = quote(&lines[first..]);
+    let quote = quote(&lines[first..], MOST_WORDS);
     if !quote.is_enough && first > 0 {
-        let other = self::quote(lines);
+        let other = self::quote(lines, MOST_WORDS);
         if other.is_enough {
             return other;
         }
@@ -59,8 +66,29 @@ fn first_sentence(lines: &[BodyLine<'_>]) -> Quote {
     quote
 }
 
+/// A card in a script without blanks. There a quote that is recognised takes many characters in most places, so that it
+/// begins where it takes the fewest.
+fn without_blanks(first: Quote, lines: &[BodyLine<'_>]) -> Quote {
+    let n_chars = |quote: &Quote| quote.text.chars().count();
+    if n_chars(&first) <= MOST_CHARS_WITHOUT_BLANKS && (first.is_enough || first.is_whole) {
+        return first;
+    }
+    let starts = 0..lines.len().min(BEGINNING_LINES);
+    let quotes = starts.filter(|&at| !lines[at].is_code).map(|at| quote(&lines[at..], usize::MAX));
+    let shortest = quotes.filter(|quote| quote.is_enough).min_by_key(n_chars);
+    shortest.unwrap_or_else(|| {
+        let cut = first.text.char_indices().nth(MOST_CHARS_WITHOUT_BLANKS);
+        let text = &first.text[..cut.map_or(first.text.len(), |(cut, _)| cut)];
+        let ends = |c: char| matches!(c, '。' | '、' | '，' | '；' | '！' | '？' | '.' | ',' | ' ');
+        let clause = text.trim_end_matches(|c: char| !ends(c)).trim_end();
+        let is_short = clause.chars().count() < LEAST_CHARS_WITHOUT_BLANKS;
+        let text = if cut.is_none() || is_short { text } else { clause };
+        Quote { text: text.to_owned(), is_whole: first.is_whole && cut.is_none(), ..first }
+    })
+}
+
 /// The shortest quote from the first line on.
-fn quote(lines: &[BodyLine<'_>]) -> Quote {
+fn quote(lines: &[BodyLine<'_>], most_words: usize) -> Quote {
     let Quote { mut text, mut n_words, .. } = Quote::default();
     let mut recognition = Recognition::default();
     for line in lines {
@@ -76,10 +104,10 @@ fn quote(lines: &[BodyLine<'_>]) -> Quote {
         }
         let room = MOST_CHARS.saturating_sub(text.chars().count());
         for (n, word) in plain.words.iter().enumerate() {
+            n_words += length(&plain.text[word.start..word.end]);
             // No text has more characters than bytes.
             let is_long = word.end > room && plain.text[..word.end].chars().count() > room;
-            let n_words = n_words + n;
-            if is_long && n_words == 0 {
+            if is_long && n == 0 && text.is_empty() {
                 let text = plain.text.chars().take(MOST_CHARS).collect();
                 return Quote { text, ..Quote::default() };
             }
@@ -90,15 +118,13 @@ fn quote(lines: &[BodyLine<'_>]) -> Quote {
                 return Quote { text, n_words, is_enough, is_whole: false };
             }
             recognition.add(plain, n);
-            let n_words = n_words + 1;
-            if n_words == MOST_WORDS || n_words >= LEAST_WORDS && recognition.is_enough() {
+            if n_words >= most_words || n_words >= LEAST_WORDS && recognition.is_enough() {
                 text.push_str(plain.first(n + 1));
                 let is_enough = recognition.is_enough();
                 return Quote { text, n_words, is_enough, is_whole: false };
             }
         }
         text.push_str(&plain.text);
-        n_words += plain.words.len();
     }
     Quote { text, n_words, is_enough: recognition.is_enough(), is_whole: true }
 }
@@ -173,8 +199,22 @@ mod tests {
     }
 
     #[test]
+    fn a_card_without_blanks_begins_where_it_is_soon_recognised() {
+        let prose = "これは長い文であり区切りがなくどこまでも続いていくので認識されるまでに多くの文字を必要とします。".repeat(3);
+        let list = "- 帆、舵、錨、櫂、縄、樽、灯、旗、板、釘、油、布、鍋、皿、針";
+        let card = |body: &str| card("", &body_lines(body));
+        let short = card(&format!("# 船\n\n{prose}\n{list}\n"));
+        assert!(short.starts_with("帆、舵") && short.chars().count() <= 30, "{short}");
+        let cut = card(&format!("# 船\n\n{prose}\n"));
+        assert!(cut.ends_with("します。") && cut.chars().count() <= 100, "{cut}");
+        assert_eq!(card("短い文です。"), "短い文です。");
+    }
+
+    #[test]
     fn a_single_endless_word_is_still_a_card() {
         let word = "ä".repeat(500);
         assert_eq!(card("", &body_lines(&word)).chars().count(), MOST_CHARS);
+        let word = "字".repeat(500);
+        assert_eq!(card("", &body_lines(&word)).chars().count(), MOST_CHARS_WITHOUT_BLANKS);
     }
 }

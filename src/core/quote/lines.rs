@@ -1,12 +1,25 @@
 //! The lines of a note that can be quoted: those with words, outside of comments.
 
-use std::cell::OnceCell;
+mod fence;
+mod hidden;
 
-use crate::core::quote::plain::{Plain, is_heading, is_item};
-use crate::core::text::bytes;
+use std::cell::OnceCell;
+use std::ops::Range;
+
+use memchr::memchr;
+
+use crate::core::quote::length::length;
+use crate::core::quote::lines::fence::Fence;
+use crate::core::quote::lines::hidden::Hidden;
+use crate::core::quote::plain::shortcode::Shortcode;
+use crate::core::quote::plain::{Plain, callout_title, is_heading, is_item, quoted_text};
 
 /// Of most notes, about: a list that grows is copied several times.
 const BYTES_PER_LINE: usize = 80;
+/// Fewer words are no sentence.
+const LEAST_WORDS: usize = 4;
+/// A longer value in a script without blanks is a sentence.
+const LONGEST_VALUE_WORDS: usize = 8;
 /// No more of a line is ever looked at.
 const LONGEST_LINE_BYTES: usize = 16 * 1024;
 
@@ -59,9 +72,10 @@ impl<'a> BodyLine<'a> {
             return LineKind::Code;
         }
         let plain = self.plain();
-        if plain.words.len() < 4
+        if !plain.has_length(LEAST_WORDS)
             || self.raw.trim_start().starts_with('|')
             || is_key_value(&plain.text)
+            || is_property(&plain.text)
         {
             LineKind::Detail
         } else {
@@ -77,32 +91,103 @@ pub fn beginning_of(line: &str) -> &str {
 
 /// The lines of a body that can be quoted, in order.
 pub fn body_lines(body: &str) -> Vec<BodyLine<'_>> {
-    let mut lines = Vec::with_capacity(body.len() / BYTES_PER_LINE);
-    let (mut is_code, mut is_comment, mut is_after_gap) = (false, false, false);
-    for raw in bytes::lines(body) {
-        let trimmed = raw.trim();
-        if is_comment {
-            is_comment = !trimmed.contains("-->");
-            is_after_gap = true;
-            continue;
-        }
-        if trimmed.starts_with("```") || trimmed.starts_with("~~~") {
-            is_code = !is_code;
-            is_after_gap |= has_word(trimmed);
-            continue;
-        }
-        if !has_word(trimmed) {
-            continue;
-        }
-        if is_rule(trimmed) {
-            is_comment = trimmed.starts_with("<!--") && !trimmed.contains("-->");
-            is_after_gap = true;
-            continue;
-        }
-        lines.push(BodyLine::new(raw, is_code, is_after_gap));
-        is_after_gap = false;
+    let mut reader = Reader {
+        body,
+        at: 0,
+        lines: Vec::with_capacity(body.len() / BYTES_PER_LINE),
+        hidden: Hidden::new(body),
+        fence: None,
+        is_top: true,
+        is_after_gap: false,
+    };
+    while reader.at < body.len() {
+        reader.read_line();
     }
-    lines
+    reader.lines
+}
+
+struct Reader<'a> {
+    body: &'a str,
+    /// Where the next line begins.
+    at: usize,
+    lines: Vec<BodyLine<'a>>,
+    hidden: Hidden<'a>,
+    fence: Option<Fence<'a>>,
+    /// Whether nothing but headings stands above.
+    is_top: bool,
+    is_after_gap: bool,
+}
+
+impl<'a> Reader<'a> {
+    fn line(&self, at: usize) -> Range<usize> {
+        at..memchr(b'\n', &self.body.as_bytes()[at..]).map_or(self.body.len(), |end| at + end)
+    }
+
+    fn read_line(&mut self) {
+        let line = self.line(self.at);
+        self.at = line.end + 1;
+        let text = &self.body[line.clone()];
+        if let Some(fence) = self.fence.take_if(|fence| !fence.is_left_by(text)) {
+            if !fence.is_closed_by(text) {
+                self.fence = Some(fence);
+                self.push(text);
+            }
+            return;
+        }
+        self.fence = None;
+        match self.hidden.from(&line, self.is_top) {
+            Some(hidden) => {
+                self.at = hidden.end;
+                self.take(&self.body[line.start..hidden.start]);
+                self.is_after_gap = true;
+            }
+            None => self.take(text),
+        }
+    }
+
+    /// Takes a line that is outside of code.
+    fn take(&mut self, text: &'a str) {
+        if let Some(fence) = Fence::opened_by(text) {
+            match fence.is_drawn().then(|| self.end_of(&fence)).flatten() {
+                Some(end) => (self.at, self.is_after_gap) = (end, true),
+                None => {
+                    self.fence = Some(fence);
+                    self.is_after_gap |= has_word(text);
+                }
+            }
+        } else if has_word(text) && is_rule(quoted_text(text)) {
+            self.is_after_gap = true;
+        } else {
+            self.push(text);
+        }
+    }
+
+    /// Where a block ends whose fence was opened by the last line.
+    fn end_of(&self, fence: &Fence<'_>) -> Option<usize> {
+        let mut at = self.at;
+        while at < self.body.len() {
+            let line = self.line(at);
+            let text = &self.body[line.clone()];
+            if fence.is_left_by(text) {
+                return Some(at);
+            }
+            at = line.end + 1;
+            if fence.is_closed_by(text) {
+                return Some(at);
+            }
+        }
+        None
+    }
+
+    fn push(&mut self, text: &'a str) {
+        if !has_word(text) {
+            return;
+        }
+        self.is_top &= is_heading(text);
+        let raw = text.strip_suffix('\r').unwrap_or(text);
+        let is_after_gap = std::mem::take(&mut self.is_after_gap);
+        self.lines.push(BodyLine::new(raw, self.fence.is_some(), is_after_gap));
+    }
 }
 
 fn has_word(text: &str) -> bool {
@@ -111,12 +196,51 @@ fn has_word(text: &str) -> bool {
 
 /// Whether a line is markup alone: a comment, an HTML tag, a directive, the target of links.
 fn is_rule(line: &str) -> bool {
-    line.starts_with("<!--") && line.find("-->").is_none_or(|at| at + 3 == line.len())
-        || line.starts_with('<') && line.find('>') == Some(line.len() - 1)
-        || line.starts_with('{') && line.ends_with('}')
-        || is_link_target(line)
-        || line.starts_with("%%")
-        || line.starts_with(":::")
+    let Some(first) = line.bytes().next() else { return false };
+    match first {
+        b'<' => {
+            line.starts_with("<!--") && line.find("-->").is_none_or(|at| at + 3 == line.len())
+                || line.find('>') == Some(line.len() - 1)
+        }
+        b'{' => is_replaced(line),
+        b'[' => {
+            is_link_target(line)
+                || callout_title(line) == Some("")
+                || is_one_of(line, &["[toc]", "[[toc]]", "[[_toc_]]"])
+        }
+        b'$' => is_one_of(line, &["${toc}"]),
+        b'%' => line.starts_with("%%"),
+        b':' => line.starts_with(":::"),
+        b'-' | b';' => line.trim_start_matches(['-', ';']).starts_with("8<-"),
+        b'#' => {
+            line.get(..8).is_some_and(|mark| is_one_of(mark, &["#+begin_"]))
+                || line.get(..6).is_some_and(|mark| is_one_of(mark, &["#+end_"]))
+        }
+        b'!' | b'?' => is_box_without_title(line),
+        _ => false,
+    }
+}
+
+fn is_one_of(line: &str, marks: &[&str]) -> bool {
+    marks.iter().any(|mark| mark.eq_ignore_ascii_case(line))
+}
+
+/// Whether a line has nothing but what a generator of sites replaces, and attributes.
+fn is_replaced(mut line: &str) -> bool {
+    while let Some(Shortcode { len, .. }) = Shortcode::at_start_of(line) {
+        line = line[len..].trim_start();
+    }
+    line.is_empty() || line.starts_with('{') && line.ends_with('}') && !line.contains("} ")
+}
+
+/// Whether a line is `!!! note`, which begins a box.
+fn is_box_without_title(line: &str) -> bool {
+    let mut words = line.split_whitespace();
+    let is_mark = words.next().is_some_and(|mark| matches!(mark, "!!!" | "???" | "???+"));
+    let is_kind = |word: &str| word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
+    is_mark
+        && words.next().is_some_and(is_kind)
+        && words.all(|word| matches!(word, "inline" | "end"))
 }
 
 /// Whether a line is `[name]: https://…`, and no sentence such as `[Decision]: We stay.`
@@ -135,45 +259,17 @@ fn is_key_value(text: &str) -> bool {
     (1..=24).contains(&n_key)
         && key.chars().all(is_key)
         && value.split_whitespace().count() <= 3
+        && length(value) <= LONGEST_VALUE_WORDS
         && value.chars().count() <= 80
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_without_words_and_comments_are_left_out() {
-        let body = "# Head\n\n---\n[home]: https://a.b\n<!-- one -->\ntext a b c d\n<!-- two\nthree\n-->\n```rust\nfn x() {}\n```\nend";
-        let lines: Vec<(&str, bool, bool)> = body_lines(body)
-            .iter()
-            .map(|line| (line.raw, line.is_code, line.is_after_gap))
-            .collect();
-        assert_eq!(
-            lines,
-            [
-                ("# Head", false, false),
-                ("text a b c d", false, true),
-                ("fn x() {}", true, true),
-                ("end", false, false),
-            ]
-        );
-    }
-
-    #[test]
-    fn targets_of_links_are_told_from_sentences() {
-        assert!(is_link_target("[home]: https://a.b/c") && is_link_target("[a b]: ./c.md#d"));
-        assert!(!is_link_target("[Decision]: We stay.") && !is_link_target("[x] done: all"));
-    }
-
-    #[test]
-    fn a_line_says_a_heading_a_detail_or_prose() {
-        let kind = |raw: &str| BodyLine::new(raw, false, false).kind();
-        assert_eq!(kind("## A heading of five words"), LineKind::Heading);
-        assert_eq!(kind("**Status**: in progress"), LineKind::Detail);
-        assert_eq!(kind("| a | b | c | d | e |"), LineKind::Detail);
-        assert_eq!(kind("- two words"), LineKind::Detail);
-        assert_eq!(kind("Note: this is a whole sentence of prose."), LineKind::Prose);
-        assert_eq!(kind("The index is rebuilt at will."), LineKind::Prose);
-    }
+/// Whether a text is `key:: value`.
+fn is_property(text: &str) -> bool {
+    text.split_once("::").is_some_and(|(key, value)| {
+        let is_key = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
+        !key.is_empty() && key.chars().all(is_key) && value.starts_with(' ')
+    })
 }
+
+#[cfg(test)]
+mod tests;

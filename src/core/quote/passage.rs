@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::core::quote::length::{Beginning, MOST_CHARS_PER_WORD};
 use crate::core::quote::lines::BodyLine;
 use crate::core::quote::plain::{is_heading, words_of};
 use crate::core::quote::{Recognition, joint};
@@ -16,9 +17,6 @@ const BEGINNING_WORDS: usize = 45;
 const BESIDE: usize = 2;
 /// With so few words of room left, another line says nothing.
 const LEAST_ROOM: usize = 3;
-/// Scripts without blanks have few words.
-const MOST_CHARS_PER_WORD: usize = 14;
-
 /// How a stored piece begins that is an item of a list.
 const ITEM: &str = "- ";
 
@@ -30,6 +28,11 @@ pub struct Passage(bool, Vec<(usize, String)>);
 /// The longest passage in a vault of so many notes.
 pub fn most_words(n_notes: usize) -> usize {
     FEW_NOTES.iter().find(|(few, _)| n_notes <= *few).map_or(MOST_WORDS, |(_, words)| *words)
+}
+
+/// How many words a text takes of a quote's.
+pub fn n_words(text: &str) -> usize {
+    Beginning::of(text, &words_of(text, &[]), usize::MAX).length
 }
 
 impl Passage {
@@ -74,22 +77,35 @@ impl Passage {
         self.first(if self.0 { words } else { words.min(BEGINNING_WORDS) })
     }
 
-    /// All pieces.
-    pub fn whole(&self) -> String {
-        self.first(usize::MAX)
+    /// The number of words of all pieces.
+    pub fn n_words(&self) -> usize {
+        self.1.iter().map(|(_, text)| n_words(text)).sum()
     }
 
-    fn first(&self, words: usize) -> String {
+    pub fn is_empty(&self) -> bool {
+        self.1.is_empty()
+    }
+
+    /// The passage without a line that only repeats the title.
+    pub fn without_title(mut self, title: &str) -> Passage {
+        self.1.retain(|(_, text)| text.strip_suffix(':').unwrap_or(text) != title);
+        self
+    }
+
+    /// The most important pieces, with so many words of all, in the order of the note.
+    pub fn first(&self, words: usize) -> String {
         let mut left = words;
+        let mut left_chars = words.saturating_mul(MOST_CHARS_PER_WORD);
         let mut shown: Vec<(usize, &str)> = Vec::new();
         for (line, text) in &self.1 {
             if left <= LEAST_ROOM {
                 break;
             }
-            let words = words_of(text, &[]);
-            let cut = words.get(left).map_or(text.len(), |_| words[left - 1].end);
-            shown.push((*line, &text[..cut]));
-            left -= words.len().min(left);
+            let Beginning { end, length, .. } = Beginning::of(text, &words_of(text, &[]), left);
+            let text = first_chars(&text[..end], left_chars);
+            shown.push((*line, text));
+            left -= length;
+            left_chars -= text.chars().count();
         }
         shown.sort_unstable();
         let mut quote = String::new();
@@ -163,7 +179,8 @@ impl Collector {
             return true;
         };
         let plain = line.plain();
-        let n_words = plain.words.len().min(self.left);
+        let Beginning { end, n_words, length } =
+            Beginning::of(&plain.text, &plain.words, self.left);
         let follows = self.pieces.last().is_some_and(|(last, _)| last + 1 == at);
         if let Some(recognition) = &mut self.recognition {
             if n_words == 0 || !follows || line.is_after_gap {
@@ -171,17 +188,11 @@ impl Collector {
             }
             (0..n_words).for_each(|n| recognition.add(plain, n));
         }
-        if n_words == 0 {
+        if length == 0 {
             return true;
         }
-        let mut text = plain.first(n_words).to_owned();
-        // No text has more characters than bytes.
-        if text.len() > self.left_chars
-            && let Some((cut, _)) = text.char_indices().nth(self.left_chars)
-        {
-            text.truncate(cut);
-        }
-        self.left -= n_words;
+        let mut text = first_chars(&plain.text[..end], self.left_chars).to_owned();
+        self.left -= length;
         self.left_chars -= text.chars().count();
         if line.is_item() {
             text.insert_str(0, ITEM);
@@ -189,6 +200,12 @@ impl Collector {
         self.pieces.push((at, text));
         true
     }
+}
+
+fn first_chars(text: &str, n_chars: usize) -> &str {
+    // No text has more characters than bytes.
+    let cut = (text.len() > n_chars).then(|| text.char_indices().nth(n_chars)).flatten();
+    cut.map_or(text, |(cut, _)| &text[..cut])
 }
 
 #[cfg(test)]
@@ -251,13 +268,30 @@ mod tests {
     }
 
     #[test]
+    fn a_line_without_blanks_is_cut_like_any_other() {
+        for (clause, most) in [("字", 240), ("索引を作り直します。", 270), ("ä", 1_680)]
+        {
+            let body = clause.repeat(200_000 / clause.len());
+            let passage = Passage::of(&body_lines(&body), &[0], MOST_WORDS);
+            for quote in [passage.quote(MOST_WORDS), passage.first(usize::MAX)] {
+                assert!(quote.chars().count() <= most, "{clause}: {}", quote.chars().count());
+            }
+            assert!(passage.quote(60).chars().count() <= most / 2 + 10, "{clause}");
+        }
+        let few = Passage::of(&body_lines(&"字".repeat(9_000)), &[], most_words(64));
+        assert_eq!(few.quote(MOST_WORDS).chars().count(), 2 * BEGINNING_WORDS);
+    }
+
+    #[test]
     fn few_notes_are_quoted_as_far_as_there_is_room() {
         let body = body();
         for touched in [&[][..], &[10, 12]] {
             let passage = Passage::of(&body_lines(&body), touched, most_words(64));
-            let whole = passage.whole();
+            let whole = passage.first(passage.n_words());
             assert!(whole.contains("line 1 says") && whole.contains("line 30 says"), "{whole}");
             assert!(passage.quote(60).len() < whole.len() / 3);
+            let longer = passage.first(150);
+            assert!(longer.contains("line 10 says") || touched.is_empty(), "{longer}");
         }
     }
 

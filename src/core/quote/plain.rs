@@ -1,15 +1,16 @@
 //! A line of markdown as plain words: marks, link targets and tags are stripped.
 
+pub(super) mod shortcode;
+mod stripper;
+pub(super) mod tag;
+
 use std::ops::Range;
 
+use crate::core::quote::length::length;
+use crate::core::quote::plain::stripper::Stripper;
 use crate::core::text::bytes::next_word;
 use crate::core::text::for_model;
-use crate::core::text::words::words;
 
-/// A longer run without a blank is data, such as an embedded picture.
-const LONGEST_RUN_BYTES: usize = 300;
-const LONGEST_TAG_BYTES: usize = 200;
-const LONGEST_LINK_BYTES: usize = 2_048;
 /// With the blank after it, about.
 const LETTERS_PER_WORD: usize = 5;
 
@@ -25,7 +26,7 @@ pub(super) struct Plain {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Word {
     /// Where the word is in the text.
-    start: usize,
+    pub(super) start: usize,
     pub(super) end: usize,
     /// Whether words of the line before it were stripped.
     pub(super) is_after_gap: bool,
@@ -33,12 +34,15 @@ pub(super) struct Word {
 
 impl Plain {
     pub(super) fn of(raw: &str) -> Plain {
-        let mut stripper =
-            Stripper { text: String::with_capacity(raw.len()), ..Stripper::default() };
-        stripper.strip(without_marks(raw));
-        let Stripper { mut text, mut gaps, has_links } = stripper;
+        let is_heading = is_heading(raw);
+        let mut stripper = Stripper::with_room_for(raw.len());
+        match is_heading {
+            true => stripper.strip_heading(without_marks(raw)),
+            false => stripper.strip(without_marks(raw)),
+        }
+        let Stripper { mut text, mut gaps, has_links, .. } = stripper;
         // In a quote nothing else sets a heading apart from what follows it.
-        if is_heading(raw) && text.ends_with(char::is_alphanumeric) {
+        if is_heading && text.ends_with(char::is_alphanumeric) {
             text.push(':');
         }
         // What stood apart, and meets now that a link is stripped, can be a tag or a secret.
@@ -52,6 +56,18 @@ impl Plain {
         let last = words.last().map_or(0, |word| word.end);
         let ends_in_gap = gaps.last().is_some_and(|&gap| gap >= last);
         Plain { text, words, ends_in_gap }
+    }
+
+    /// Whether it has at least so many words, in a script without blanks, too.
+    pub(super) fn has_length(&self, n_words: usize) -> bool {
+        self.words.len() >= n_words
+            || !self.text.is_ascii()
+                && self
+                    .words
+                    .iter()
+                    .map(|word| length(&self.text[word.start..word.end]))
+                    .sum::<usize>()
+                    >= n_words
     }
 
     /// The hash of a word in lower case. Few words are ever compared, so it is not stored.
@@ -79,20 +95,38 @@ impl Plain {
     }
 }
 
+/// Whether a line is a heading, also in a quote or an item.
 pub(super) fn is_heading(raw: &str) -> bool {
     let text = raw.trim_start();
+    match text.as_bytes().first() {
+        Some(b'#') => without_heading_mark(text).is_some(),
+        Some(b'>' | b'-' | b'*' | b'+') => {
+            let text = quoted_text(text);
+            let text = without_item_mark(text).map_or(text, str::trim_start);
+            without_heading_mark(text).is_some()
+        }
+        _ => false,
+    }
+}
+
+/// A text without the mark of a heading that it begins with, if there is one.
+fn without_heading_mark(text: &str) -> Option<&str> {
     let marks = text.bytes().take_while(|&byte| byte == b'#').count();
-    (1..=6).contains(&marks) && text[marks..].starts_with([' ', '\t'])
+    Some(&text[marks..]).filter(|rest| (1..=6).contains(&marks) && rest.starts_with([' ', '\t']))
 }
 
 /// Whether a line begins an item of a list.
 pub(super) fn is_item(raw: &str) -> bool {
-    let text = raw.trim_start_matches(|c: char| c == '>' || c.is_whitespace());
-    without_item_mark(text).is_some()
+    without_item_mark(quoted_text(raw)).is_some()
+}
+
+/// The text of a line that may be quoted.
+pub(super) fn quoted_text(line: &str) -> &str {
+    line.trim_start_matches(|c: char| c == '>' || c.is_whitespace()).trim_end()
 }
 
 /// A text without the mark of an item that it begins with, if there is one.
-fn without_item_mark(text: &str) -> Option<&str> {
+pub(super) fn without_item_mark(text: &str) -> Option<&str> {
     text.strip_prefix(['-', '*', '+'])
         .or_else(|| text.trim_start_matches(|c: char| c.is_ascii_digit()).strip_prefix(['.', ')']))
         .filter(|rest| rest.starts_with([' ', '\t']))
@@ -103,20 +137,45 @@ fn unquoted(text: &str) -> Option<&str> {
     text.strip_prefix('>').filter(|rest| !rest.starts_with('='))
 }
 
-/// The line without what marks it as a heading, a quote, an item or a task.
+/// The line without what marks it as a heading, a quote, an item, a task, or the title of a box.
 fn without_marks(raw: &str) -> &str {
     let mut text = raw.trim();
-    if is_heading(text) {
-        text = text.trim_start_matches('#').trim();
+    if let Some(heading) = without_heading_mark(text) {
+        text = heading.trim_end_matches('#').trim();
     }
-    while let Some(rest) = unquoted(text).or_else(|| without_item_mark(text)) {
+    while let Some(rest) = unquoted(text)
+        .or_else(|| without_item_mark(text))
+        .or_else(|| without_heading_mark(text).filter(|_| text.len() < raw.trim().len()))
+    {
         text = rest.trim_start();
     }
-    let task = text
-        .strip_prefix('[')
-        .and_then(|rest| rest.get(1..))
-        .and_then(|rest| rest.strip_prefix("] "));
-    task.unwrap_or(text)
+    match text.as_bytes().first() {
+        Some(b'[') => without_task_mark(text).or_else(|| callout_title(text)).unwrap_or(text),
+        Some(b'!' | b'?' | b'=') => box_title(text).unwrap_or(text),
+        _ => text,
+    }
+}
+
+fn without_task_mark(text: &str) -> Option<&str> {
+    text.strip_prefix('[')?.get(1..)?.strip_prefix("] ")
+}
+
+/// The title of `[!note]- Title`.
+pub(super) fn callout_title(text: &str) -> Option<&str> {
+    let (kind, title) = text.strip_prefix("[!")?.split_once(']')?;
+    let is_kind = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '|' | ' ');
+    let is_callout = !kind.is_empty() && kind.chars().all(is_kind) && !title.starts_with('(');
+    is_callout.then(|| title.trim_start_matches(['+', '-']).trim_start())
+}
+
+/// The title of `!!! note "Title"`, which begins a box, or of `=== "Title"`, which begins a tab.
+fn box_title(text: &str) -> Option<&str> {
+    let (mark, rest) = text.split_once(' ')?;
+    let (kind, title) = rest.split_once('"')?;
+    let is_box = matches!(mark, "!!!" | "???" | "???+")
+        && kind.bytes().all(|byte| byte.is_ascii_lowercase() || matches!(byte, b' ' | b'-'));
+    let is_tab = matches!(mark, "===" | "===!" | "===+") && kind.is_empty();
+    title.trim_end().strip_suffix('"').filter(|_| is_box || is_tab)
 }
 
 /// The words of a text. Words were stripped at the gaps.
@@ -137,215 +196,6 @@ const NO_LETTERS: u64 = 0xcbf2_9ce4_8422_2325;
 
 fn with_letter(hash: u64, letter: u64) -> u64 {
     (hash ^ letter).wrapping_mul(0x0100_0000_01b3)
-}
-
-/// The part of a text in which a link or tag must end: looking through the rest of a hostile line for each would take
-/// for ever.
-fn near(text: &str) -> &str {
-    &text[..text.floor_char_boundary(LONGEST_LINK_BYTES)]
-}
-
-/// What follows a character that is written by its name, such as `&nbsp;`.
-fn entity(text: &str) -> Option<&str> {
-    let rest = text.strip_prefix('&')?;
-    let end = rest.bytes().take(9).position(|byte| byte == b';').filter(|&end| end >= 2)?;
-    let is_name = rest[..end].bytes().all(|byte| byte.is_ascii_alphanumeric());
-    is_name.then_some(&rest[end + 1..])
-}
-
-/// The text of a wiki link. Some programs write it behind the bar and some before it: it is the side that looks least
-/// like an address.
-fn label(inner: &str) -> &str {
-    let Some((first, last)) = inner.split_once('|') else { return inner };
-    let is_address = |side: &str| side.contains([':', '/', '.', '#']) && !side.trim().contains(' ');
-    if is_address(last) && !is_address(first) { first } else { last }
-}
-
-/// Elements of HTML that are seen in notes.
-static ELEMENTS: [&str; 86] = words(
-    "a abbr article aside audio b big blockquote body br button caption center cite code col dd del \
-     details div dl dt em figcaption figure font footer form h1 h2 h3 h4 h5 h6 head header hr html i \
-     iframe img input ins kbd li link main mark meta nav ol p picture pre q s samp script section small \
-     source span strike strong style sub summary sup svg table tbody td template textarea tfoot th thead \
-     title tr track tt u ul var video wbr",
-);
-
-/// Whether what stands between `<` and `>` is a word to be replaced, as in `git checkout <branch>`, and no tag. Names of
-/// components begin with a capital letter.
-fn is_placeholder(inner: &str) -> bool {
-    let is_part =
-        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b' ' | b'-' | b'_' | b'.');
-    let name = inner.split(' ').next().unwrap_or(inner);
-    inner.starts_with(|c: char| c.is_ascii_lowercase())
-        && inner.bytes().all(is_part)
-        && !ELEMENTS.contains(&name)
-}
-
-/// Whether a character can begin something that is stripped.
-fn is_mark(c: char) -> bool {
-    matches!(c, '!' | '[' | '<' | '*' | '`' | '|' | '~' | '=' | '&')
-}
-
-/// The length of the words at the beginning of a text that have one blank after each, and no marks. They are copied
-/// together: most lines have little else.
-fn plain_words(text: &str) -> usize {
-    let mut end = 0;
-    for (at, byte) in text.bytes().enumerate() {
-        match byte {
-            b' ' if (1..=LONGEST_RUN_BYTES).contains(&(at - end)) => end = at + 1,
-            byte if byte.is_ascii_graphic() && !is_mark(char::from(byte)) => {}
-            _ => break,
-        }
-    }
-    end
-}
-
-#[derive(Default)]
-struct Stripper {
-    text: String,
-    /// Where words were stripped, as places in the text.
-    gaps: Vec<usize>,
-    has_links: bool,
-}
-
-impl Stripper {
-    fn strip(&mut self, mut rest: &str) {
-        while let Some(c) = rest.chars().next() {
-            rest = match c {
-                '!' if rest.starts_with("![") => {
-                    self.image(rest).unwrap_or_else(|| self.keep(rest, c))
-                }
-                '[' if rest.starts_with("[![") => {
-                    self.linked_image(rest).unwrap_or_else(|| self.keep(rest, c))
-                }
-                '[' => self.link(rest).unwrap_or_else(|| self.keep(rest, c)),
-                '<' => self.tag(rest).unwrap_or_else(|| self.keep(rest, c)),
-                '*' | '`' => self.mark(&rest[1..]),
-                '|' => self.blank(&rest[1..]),
-                '&' => match entity(rest) {
-                    Some(after) => self.blank(after),
-                    None => self.keep(rest, c),
-                },
-                '~' if rest.starts_with("~~") => self.blank(&rest[2..]),
-                '=' if rest.starts_with("==") => self.blank(&rest[2..]),
-                c if c.is_whitespace() => self.blank(&rest[c.len_utf8()..]),
-                _ => self.run(rest),
-            };
-        }
-        self.text.truncate(self.text.trim_end().len());
-    }
-
-    fn keep<'a>(&mut self, rest: &'a str, c: char) -> &'a str {
-        self.text.push(c);
-        &rest[c.len_utf8()..]
-    }
-
-    fn blank<'a>(&mut self, rest: &'a str) -> &'a str {
-        if !self.text.is_empty() && !self.text.ends_with(' ') {
-            self.text.push(' ');
-        }
-        rest
-    }
-
-    /// Drops a mark of emphasis or code, and keeps the words beside it apart.
-    fn mark<'a>(&mut self, rest: &'a str) -> &'a str {
-        match self.text.ends_with(char::is_alphanumeric) && rest.starts_with(char::is_alphanumeric)
-        {
-            true => self.blank(rest),
-            false => rest,
-        }
-    }
-
-    fn gap(&mut self, stripped: &str) {
-        if stripped.contains(char::is_alphanumeric) {
-            self.gaps.push(self.text.len());
-        }
-    }
-
-    /// Copies characters without a meaning, or leaves them out where they are data.
-    fn run<'a>(&mut self, rest: &'a str) -> &'a str {
-        let words = plain_words(rest);
-        if words > 0 {
-            self.text.push_str(&rest[..words]);
-            return &rest[words..];
-        }
-        let has_meaning = |c: char| c.is_whitespace() || is_mark(c);
-        let end = rest.find(has_meaning).unwrap_or(rest.len());
-        let (run, after) = rest.split_at(end.max(rest.chars().next().map_or(0, char::len_utf8)));
-        if run.len() > LONGEST_RUN_BYTES && run.is_ascii() {
-            self.gap(run);
-        } else {
-            self.text.push_str(run);
-        }
-        after
-    }
-
-    fn image<'a>(&mut self, rest: &'a str) -> Option<&'a str> {
-        let near = near(rest);
-        let end = match near.starts_with("![[") {
-            true => near.find("]]")? + 2,
-            false => {
-                let label = near.find("](")?;
-                label + 2 + near[label + 2..].find(')')? + 1
-            }
-        };
-        self.blank("");
-        self.gap(&rest[..end]);
-        Some(&rest[end..])
-    }
-
-    /// Strips `[![alt](source)](target)`, as badges are written.
-    fn linked_image<'a>(&mut self, rest: &'a str) -> Option<&'a str> {
-        let image = self.image(&rest[1..])?;
-        let target = image.trim_start().strip_prefix("](")?;
-        self.gap(target);
-        Some(&target[target.find(')')? + 1..])
-    }
-
-    fn link<'a>(&mut self, rest: &'a str) -> Option<&'a str> {
-        self.has_links = true;
-        if let Some(inner) = rest.strip_prefix("[[") {
-            let end = near(inner).find("]]").filter(|&end| !inner[..end].contains('['))?;
-            let label = label(&inner[..end]);
-            self.strip_inner(label);
-            // The last side of a link reads on as the text does.
-            if !inner[..end].ends_with(label) {
-                self.gap(&inner[..end]);
-            }
-            return Some(&inner[end + 2..]);
-        }
-        let label_end = near(rest).find(']').filter(|&end| !rest[1..end].contains('['))?;
-        let target = rest[label_end + 1..].strip_prefix('(')?;
-        let target_end = near(target).find(')')?;
-        self.strip_inner(&rest[1..label_end]);
-        self.gap(&target[..target_end]);
-        Some(&target[target_end + 1..])
-    }
-
-    /// Copies the label of a link, without the marks inside of it.
-    fn strip_inner(&mut self, label: &str) {
-        for c in label.chars() {
-            match c {
-                '*' | '`' | '|' => _ = self.blank(""),
-                c if c.is_whitespace() => _ = self.blank(""),
-                c => self.text.push(c),
-            }
-        }
-    }
-
-    fn tag<'a>(&mut self, rest: &'a str) -> Option<&'a str> {
-        let end = match rest.starts_with("<!--") {
-            true => near(rest).find("-->")? + 3,
-            false => {
-                let end =
-                    near(rest).find('>').filter(|end| (2..=LONGEST_TAG_BYTES).contains(end))?;
-                (!is_placeholder(&rest[1..end])).then_some(end + 1)?
-            }
-        };
-        self.blank("");
-        self.gap(&rest[..end]);
-        Some(&rest[end..])
-    }
 }
 
 #[cfg(test)]

@@ -117,7 +117,8 @@ fn notes_that_nothing_points_at_are_a_context_all_the_same() {
 #[test]
 fn what_changes_in_every_session_leads_and_its_changed_lines_are_quoted() {
     let zephyr = ByDefault::new();
-    for n in 0..80 {
+    // So many that no note is quoted at more than its length.
+    for n in 0..170 {
         zephyr.note(&format!("part-{n}.md"), &sentences(&format!("part{n}"), 3), 100 + n);
     }
     zephyr.note("log.md", &sentences("log", 40), 90);

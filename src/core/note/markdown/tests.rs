@@ -109,6 +109,27 @@ fn a_page_of_logseq_names_concepts_with_tags_and_properties() {
 }
 
 #[test]
+fn a_heading_has_no_attributes() {
+    let of = |text: &str, style| parse(text, "stem", style, Remarks::default());
+    let text = "# Quick start {#quick-start}\n\n## Setup { id=\"x\" }\n";
+    let plain = of(text, LinkStyle::Plain);
+    assert_eq!((plain.title.as_str(), plain.sections[0].as_str()), ("Quick start", "Setup"));
+    assert_eq!(of("# The {#if} block\n", LinkStyle::Plain).title, "The {#if} block");
+    assert_eq!(of(text, LinkStyle::Maenifold).title, "Quick start {#quick-start}");
+}
+
+#[test]
+fn front_matter_of_generators_is_read() {
+    let of = |text: &str, style| parse(text, "stem", style, Remarks::default());
+    let toml = "+++\ntitle = \"Keys\"\ntags = [\"a\"]\n+++\nText.\n";
+    let plain = of(toml, LinkStyle::Plain);
+    assert_eq!((plain.title.as_str(), plain.excerpt.as_str()), ("Keys", "Text."));
+    assert_eq!(plain.tags, ["a"]);
+    assert_eq!(of("{\n\"title\": \"Keys\"\n}\n\nText.\n", LinkStyle::Plain).title, "Keys");
+    assert_eq!(of(toml, LinkStyle::Maenifold).title, "stem");
+}
+
+#[test]
 fn sections_are_the_second_level_headings() {
     let note = note("# T\n\n## One [[x]]\n\n### deep\n\nTwo\n---\n");
     assert_eq!(note.sections, ["One [[x]]", "Two"]);

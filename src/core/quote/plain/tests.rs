@@ -19,7 +19,7 @@ fn marks_and_targets_are_stripped() {
     check("![alt](pic.png) text ![[embed]] end", "text end");
     check("a <b>bold</b> word <!-- hidden --> after", "a bold word after");
     check("git checkout <branch> <your name>", "git checkout <branch> <your name>");
-    check("<kbd>Esc</kbd> <Tabs> <details open> <https://a.b> x", "Esc x");
+    check("<kbd>Esc</kbd> <Tabs> <details open> x", "Esc x");
     check("| cell | other |", "cell other");
     check("2 < 3 and a[0] = x", "2 < 3 and a[0] = x");
     check("one&nbsp;&bull; two & three&four; R&D", "one two & three R&D");
@@ -27,8 +27,101 @@ fn marks_and_targets_are_stripped() {
     check(&format!("pic {} end", "A1".repeat(200)), "pic end");
     check("[open (never closed", "[open (never closed");
     check("ticket [T-1] stays", "ticket [T-1] stays");
-    check("[![b](https://x.y/b.svg)](https://x.y) [ ![c](c.png) ](d) text", "[ ](d) text");
+    check("[![b](https://x.y/b.svg)](https://x.y) [ ![c](c.png) ](d) text", "text");
     check("[![b](b.svg) open", "[ open");
+}
+
+#[track_caller]
+fn check(raw: &str, expect: &str) {
+    assert_eq!(Plain::of(raw).text, expect, "{raw}");
+}
+
+#[test]
+fn attributes_are_stripped() {
+    check("## Quick start {#quick-start}", "Quick start:");
+    check("### Setup {: .lead id=\"x\" }", "Setup:");
+    check("- ## Heading of a block", "Heading of a block:");
+    check("![a](b.png){:height 560} text [c](d){target=_blank} e", "text c e");
+    check("[Start](x.md){ .button .primary } now", "Start now");
+    check("A paragraph. {: .lead }", "A paragraph.");
+    for text in [
+        "rate(http_total{job=\"api\"}) grows",
+        "The set {a, b} of {x=1} and {:ok, pid}",
+        "It returns {:ok}",
+        "let it be {x=1}",
+        "Props {props.children} and {}",
+        "{#if x} of Svelte",
+    ] {
+        check(text, text);
+    }
+}
+
+#[test]
+fn boxes_and_tabs_have_their_titles() {
+    check("> [!note]- A *title*", "A title");
+    check("> [!warning|wide] Mind it", "Mind it");
+    check("> > [!tip]+ Twice", "Twice");
+    check("!!! note \"A title\"", "A title");
+    check("??? tip inline end \"A title\"", "A title");
+    check("=== \"Linux\"", "Linux");
+    for text in ["[!note is open", "!!! Stop \"here\" now", "?? what"] {
+        check(text, text);
+    }
+    check("=== \"one\" and two", "= \"one\" and two");
+}
+
+#[test]
+fn emphasis_is_told_from_names() {
+    check("__bold__ and _it_, _two words_.", "bold and it, two words.");
+    check("**_both_** and __b _i_ c__", "both and b i c");
+    check("(_note_)", "(note)");
+    for text in [
+        "snake_case and _private_name",
+        "trailing_ of it",
+        "src/__init__.py of __init__.py",
+        "Name: ____ here",
+        "a _ b _ c",
+        "_open is not closed",
+    ] {
+        check(text, text);
+    }
+    check("`_a_ b` and `__c__`", "_a_ b and __c__");
+}
+
+#[test]
+fn links_of_other_forms_are_their_text() {
+    check("see [the text][ref] and [other][] now", "see the text and other now");
+    check("see [Ring](https://x.y/Ring_(film)) now", "see Ring now");
+    check("see [Ring](https://x.y/Ring_(film now", "see [Ring](https://x.y/Ring_(film now");
+    check("[<img src=\"a\"> text `c`](x)", "text c");
+    check("write to <https://a.b/c?d=e> or <me@a.b>", "write to https://a.b/c?d=e or me@a.b");
+    check("![alt][ref] text", "text");
+    for text in ["grid[0][1] and [T-1] [T-2]", "a [b] (c)", "[x][1] of it"] {
+        check(text, text);
+    }
+}
+
+#[test]
+fn tags_are_told_from_text() {
+    let long = "A".repeat(150);
+    check(&format!("<img alt=\"{long}\" src=\"{long}\"> text"), "text");
+    for text in ["if x < 5 and y > 3", "a Vec<String> of <1> and <3 you> more", "a <- b -> c"] {
+        check(text, text);
+    }
+    let text = format!("<a very {}long> way", "long ".repeat(60));
+    check(&text, &text);
+}
+
+#[test]
+fn what_a_generator_or_plugin_replaces_is_stripped() {
+    check("A {{< tooltip text=\"node\" id=\"n\" >}} runs pods", "A node runs pods");
+    check("Run {% include x.html %} it in {{ version }} now", "Run it in version now");
+    check("Due `$= dv.date('x')` or `= this.file.name` soon", "Due or soon");
+    check("A word %%hidden words%% and more", "A word and more");
+    for text in ["a {b} c", "100%% sure and 50%% not", "= this.x is text"] {
+        check(text, text);
+    }
+    check("the operators `=` and `= 5`", "the operators = and = 5");
 }
 
 #[test]
