@@ -12,6 +12,7 @@ pub mod markdown;
 pub mod name;
 pub mod named_files;
 pub mod not_note;
+mod page_heading;
 pub mod places;
 pub mod reading;
 pub mod reference;

@@ -10,6 +10,7 @@ use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use crate::core::note::concept::Concept;
 use crate::core::note::front_matter::{self, Validity};
 use crate::core::note::logseq::{self, PageProperties};
+use crate::core::note::page_heading::PageHeading;
 use crate::core::note::{Note, Remark, Remarks};
 use crate::core::note::{known_names, tag, wikilink};
 use crate::core::secrets;
@@ -109,14 +110,16 @@ fn titled(
     aliases: &mut Vec<String>,
 ) -> String {
     let written = written.map(|title| one_line(&title));
-    let heading = outline.first_heading.take();
     let title = match style {
         LinkStyle::Obsidian => {
             aliases.extend(written.filter(|title| title != stem && !aliases.contains(title)));
             None
         }
         LinkStyle::Logseq => written,
-        LinkStyle::Maenifold | LinkStyle::Dendron | LinkStyle::Plain => written.or(heading),
+        LinkStyle::Maenifold => written.or(outline.first_heading.take()),
+        LinkStyle::Dendron | LinkStyle::Plain => {
+            written.or_else(|| std::mem::take(&mut outline.page_heading).title(stem))
+        }
     };
     let title = title.filter(|title| !title.is_empty());
     let title = title.map(|title| shortened(title, LONGEST_TITLE_BYTES));
@@ -132,7 +135,10 @@ fn titled(
 /// What the markdown itself says.
 #[derive(Default)]
 struct Outline {
+    /// The title in maenifold's memory.
     first_heading: Option<String>,
+    /// The title elsewhere.
+    page_heading: PageHeading,
     sections: Vec<String>,
     mentions: BTreeMap<Concept, u32>,
     first_paragraph: String,
@@ -171,6 +177,7 @@ fn read_outline(body: &str, style: LinkStyle) -> Outline {
     let mut run = InlineRun::new(body);
     let mut heading: Option<(HeadingLevel, String)> = None;
     let mut inside_code_or_html = false;
+    let mut inside_images = 0;
     let mut paragraph_done = false;
 
     // Plain CommonMark, as maenifold has it: a table's cells are text of a paragraph, and links in them count.
@@ -185,12 +192,21 @@ fn read_outline(body: &str, style: LinkStyle) -> Outline {
             }
             paragraph_done = paragraph_done || !outline.first_paragraph.trim().is_empty();
             match event {
-                Event::Start(Tag::CodeBlock(_) | Tag::HtmlBlock) => inside_code_or_html = true,
+                Event::Start(Tag::HtmlBlock) => inside_code_or_html = true,
+                Event::Start(Tag::CodeBlock(_)) => {
+                    inside_code_or_html = true;
+                    outline.page_heading.add_block();
+                }
+                Event::Start(Tag::Paragraph) => outline.page_heading.add_paragraph(&body[range]),
+                Event::Start(Tag::List(_) | Tag::BlockQuote(_)) => {
+                    outline.page_heading.add_block();
+                }
                 Event::End(TagEnd::CodeBlock | TagEnd::HtmlBlock) => inside_code_or_html = false,
                 Event::Start(Tag::Heading { level, .. }) => heading = Some((level, String::new())),
                 Event::End(TagEnd::Heading(_)) => {
                     if let Some((level, text)) = heading.take() {
                         let text = one_line(&text);
+                        outline.page_heading.add_heading(level, &text);
                         if outline.first_heading.is_none() {
                             outline.first_heading = Some(text.clone());
                         }
@@ -212,8 +228,19 @@ fn read_outline(body: &str, style: LinkStyle) -> Outline {
         let words = match &event {
             Event::Text(text) | Event::Code(text) => text,
             Event::SoftBreak | Event::HardBreak => " ",
+            Event::Start(Tag::Image { .. }) => {
+                inside_images += 1;
+                continue;
+            }
+            Event::End(TagEnd::Image) => {
+                inside_images -= 1;
+                continue;
+            }
             _ => continue,
         };
+        if heading.is_none() && inside_images == 0 {
+            outline.page_heading.add_words(words);
+        }
         match &mut heading {
             Some((_, text)) => text.push_str(words),
             None if !paragraph_done && outline.first_paragraph.len() < 4 * EXCERPT_CHARS => {
