@@ -7,6 +7,7 @@ pub mod activation;
 pub mod branch;
 pub mod prior;
 pub mod prompt;
+mod token;
 pub mod uncommitted;
 pub mod walk;
 
