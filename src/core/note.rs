@@ -17,7 +17,9 @@ pub mod places;
 pub mod reading;
 pub mod reference;
 pub mod related;
+pub mod side_file;
 pub mod tag;
+mod template;
 pub mod vault;
 pub mod wikilink;
 
