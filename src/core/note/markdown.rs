@@ -153,6 +153,17 @@ impl Outline {
         }
     }
 
+    fn add_heading(&mut self, (level, text): (HeadingLevel, String)) {
+        let text = one_line(&text);
+        self.page_heading.add_heading(level, &text);
+        if self.first_heading.is_none() {
+            self.first_heading = Some(text.clone());
+        }
+        if level == HeadingLevel::H2 {
+            self.sections.push(text);
+        }
+    }
+
     fn count_name(&mut self, inner: &str, style: LinkStyle) {
         if let Some(concept) = known_names::concept(inner, style) {
             *self.mentions.entry(concept).or_insert(0) += 1;
@@ -177,7 +188,6 @@ fn read_outline(body: &str, style: LinkStyle) -> Outline {
     let mut run = InlineRun::new(body);
     let mut heading: Option<(HeadingLevel, String)> = None;
     let mut inside_code_or_html = false;
-    let mut inside_images = 0;
     let mut paragraph_done = false;
 
     // Plain CommonMark, as maenifold has it: a table's cells are text of a paragraph, and links in them count.
@@ -192,31 +202,15 @@ fn read_outline(body: &str, style: LinkStyle) -> Outline {
             }
             paragraph_done = paragraph_done || !outline.first_paragraph.trim().is_empty();
             match event {
-                Event::Start(Tag::HtmlBlock) => inside_code_or_html = true,
-                Event::Start(Tag::CodeBlock(_)) => {
-                    inside_code_or_html = true;
-                    outline.page_heading.add_block();
-                }
-                Event::Start(Tag::Paragraph) => outline.page_heading.add_paragraph(&body[range]),
-                Event::Start(Tag::List(_) | Tag::BlockQuote(_)) => {
-                    outline.page_heading.add_block();
-                }
+                Event::Start(Tag::CodeBlock(_) | Tag::HtmlBlock) => inside_code_or_html = true,
                 Event::End(TagEnd::CodeBlock | TagEnd::HtmlBlock) => inside_code_or_html = false,
                 Event::Start(Tag::Heading { level, .. }) => heading = Some((level, String::new())),
                 Event::End(TagEnd::Heading(_)) => {
-                    if let Some((level, text)) = heading.take() {
-                        let text = one_line(&text);
-                        outline.page_heading.add_heading(level, &text);
-                        if outline.first_heading.is_none() {
-                            outline.first_heading = Some(text.clone());
-                        }
-                        if level == HeadingLevel::H2 {
-                            outline.sections.push(text);
-                        }
-                    }
+                    heading.take().into_iter().for_each(|heading| outline.add_heading(heading));
                 }
                 _ => {}
             }
+            outline.page_heading.add_border(&event, &body[range]);
             continue;
         }
         if inside_code_or_html {
@@ -228,17 +222,13 @@ fn read_outline(body: &str, style: LinkStyle) -> Outline {
         let words = match &event {
             Event::Text(text) | Event::Code(text) => text,
             Event::SoftBreak | Event::HardBreak => " ",
-            Event::Start(Tag::Image { .. }) => {
-                inside_images += 1;
-                continue;
-            }
-            Event::End(TagEnd::Image) => {
-                inside_images -= 1;
+            Event::Start(Tag::Image { .. }) | Event::End(TagEnd::Image) => {
+                outline.page_heading.add_image(matches!(event, Event::Start(_)));
                 continue;
             }
             _ => continue,
         };
-        if heading.is_none() && inside_images == 0 {
+        if heading.is_none() {
             outline.page_heading.add_words(words);
         }
         match &mut heading {

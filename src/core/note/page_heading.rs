@@ -1,7 +1,7 @@
 //! The heading that is the title of a page: its first words, and the only heading of its level. Other headings are those of
 //! sections, and the page is known by the name of its file.
 
-use pulldown_cmark::HeadingLevel;
+use pulldown_cmark::{Event, HeadingLevel, Tag};
 
 /// Files that are named for their place in a folder, and not for what they say.
 const NAMELESS: [&str; 3] = ["readme", "index", "_index"];
@@ -12,28 +12,42 @@ pub(super) struct PageHeading {
     /// Whether words or a block that is no heading came before it.
     is_late: bool,
     is_paragraph_for_generator: bool,
+    /// In how many images the text is.
+    n_images: usize,
     first: Option<(HeadingLevel, String)>,
     /// Whether another heading of its level, or of a higher one, came after it.
     has_equals: bool,
 }
 
 impl PageHeading {
-    /// Begins a paragraph, given its source.
-    pub(super) fn add_paragraph(&mut self, source: &str) {
-        self.is_paragraph_for_generator = is_for_generator(source);
-    }
-
-    /// Takes a piece of a paragraph. Images and badges have none.
-    #[inline]
-    pub(super) fn add_words(&mut self, words: &str) {
-        if !self.is_late && self.first.is_none() && !self.is_paragraph_for_generator {
-            self.is_late = words.contains(char::is_alphanumeric);
+    /// Takes the beginning or the end of a block, with its source.
+    pub(super) fn add_border(&mut self, event: &Event<'_>, source: &str) {
+        match event {
+            Event::Start(Tag::Paragraph) => {
+                self.is_paragraph_for_generator = is_for_generator(source);
+            }
+            Event::Start(Tag::CodeBlock(_) | Tag::List(_) | Tag::BlockQuote(_)) => {
+                self.is_late |= self.first.is_none();
+            }
+            _ => {}
         }
     }
 
-    /// Takes the beginning of a block that is neither a paragraph nor a heading.
-    pub(super) fn add_block(&mut self) {
-        self.is_late |= self.first.is_none();
+    /// Enters or leaves an image.
+    pub(super) fn add_image(&mut self, is_start: bool) {
+        self.n_images = if is_start { self.n_images + 1 } else { self.n_images.saturating_sub(1) };
+    }
+
+    /// Takes a piece of a paragraph. That of an image or a badge does not count.
+    #[inline]
+    pub(super) fn add_words(&mut self, words: &str) {
+        if !self.is_late
+            && self.first.is_none()
+            && !self.is_paragraph_for_generator
+            && self.n_images == 0
+        {
+            self.is_late = words.contains(char::is_alphanumeric);
+        }
     }
 
     pub(super) fn add_heading(&mut self, level: HeadingLevel, text: &str) {

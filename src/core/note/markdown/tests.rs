@@ -100,7 +100,11 @@ fn a_heading_is_the_title_only_where_it_stands_for_the_page() {
     #[track_caller]
     fn check(text: &str, stem: &str, expect: &str) {
         for style in [LinkStyle::Plain, LinkStyle::Dendron] {
-            assert_eq!(parse(text, stem, style, Remarks::default()).title, expect, "{style}: {text}");
+            assert_eq!(
+                parse(text, stem, style, Remarks::default()).title,
+                expect,
+                "{style}: {text}"
+            );
         }
     }
     for text in [

@@ -110,7 +110,8 @@ impl Index {
         let Some(key) = Key::of(name) else { return Ok(Vec::new()) };
         let keys = (0..n_vaults).map(|vault| in_vault(vault, key));
         let places = vec!["?"; n_vaults].join(", ");
-        let sql = format!("SELECT note FROM keys WHERE key IN ({places}) LIMIT {}", MOST_TITLED + 1);
+        let sql =
+            format!("SELECT note FROM keys WHERE key IN ({places}) LIMIT {}", MOST_TITLED + 1);
         // A prompt without blanks asks for a name at each of its characters.
         let mut statement = self.connection.prepare_cached(&sql)?;
         let rows = statement.query_map(params_from_iter(keys), |row| row.get(0))?;
