@@ -5,6 +5,8 @@
 
 pub mod activation;
 pub mod branch;
+mod dated;
+pub mod naming;
 pub mod prior;
 pub mod prompt;
 mod token;

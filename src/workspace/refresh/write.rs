@@ -71,7 +71,12 @@ fn update(
         changes.to_read.iter().map(|&(folder, file)| listings[folder].files[file].stamp.size).sum();
     let most = (updater.n_notes()? / REBUILD_SHARE).max(REBUILD_FROM);
     // Of few notes the index keeps more: when they become many, or few again, it is made anew.
-    if n_to_read as i64 > most || bytes > REBUILD_BYTES || updater.is_few()? != is_few(listings) {
+    // What a name tells depends on all names: most changes leave that as it is.
+    if n_to_read as i64 > most
+        || bytes > REBUILD_BYTES
+        || updater.is_few()? != is_few(listings)
+        || !updater.is_named_like(listings)?
+    {
         return Ok(None);
     }
     progress(0, n_to_read);
