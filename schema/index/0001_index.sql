@@ -165,6 +165,7 @@ CREATE TABLE ranking (
     linked     INTEGER NOT NULL,    -- whether a note that the walk came to links with it
     sessions   INTEGER NOT NULL,    -- in how many the note changed
     age        INTEGER NOT NULL,    -- how many there were since its last change
+    with_it    INTEGER NOT NULL,    -- how many other notes changed then, if that was no session's work
     -- What a context shows of the first ones, again: a session's start reads them in one go, and not each from a page of
     -- its own. NULL for the others.
     vault      INTEGER,

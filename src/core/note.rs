@@ -12,11 +12,14 @@ pub mod markdown;
 pub mod name;
 pub mod named_files;
 pub mod not_note;
+mod page_heading;
 pub mod places;
 pub mod reading;
 pub mod reference;
 pub mod related;
+pub mod side_file;
 pub mod tag;
+mod template;
 pub mod vault;
 pub mod wikilink;
 

@@ -5,8 +5,11 @@
 
 pub mod activation;
 pub mod branch;
+mod dated;
+pub mod naming;
 pub mod prior;
 pub mod prompt;
+mod token;
 pub mod uncommitted;
 pub mod walk;
 
@@ -36,6 +39,8 @@ pub struct Relevance {
     pub n_sessions: usize,
     /// The number of sessions since its last change.
     pub age: usize,
+    /// The number of other notes that changed with it then, if they are too many for a session.
+    pub n_with_it: usize,
 }
 
 impl Relevance {
@@ -49,6 +54,7 @@ impl Relevance {
             is_linked: false,
             n_sessions: activation.map_or(0, |of| of.n_sessions),
             age: activation.map_or(0, |of| of.age),
+            n_with_it: activation.map_or(0, |of| of.n_with_it),
         }
     }
 

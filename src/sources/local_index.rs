@@ -13,6 +13,7 @@ use crate::core::context::rank::{Expansion, Ranking};
 use crate::core::note::concept::Concept;
 use crate::core::quote::passage::Passage;
 use crate::core::relevance::branch::{self, BRANCH};
+use crate::core::relevance::prior;
 use crate::core::relevance::prompt::{Matches, WORTH_ADDING};
 use crate::core::relevance::uncommitted::{Gain, MOST_CHANGED, NamedFiles, gains};
 use crate::core::search::ranking::Ranked;
@@ -184,10 +185,15 @@ impl LocalIndex {
         n_passages: usize,
     ) -> Result<RankedNote, IndexError> {
         let RankedCard { note, card, quote, relevance } = ranked;
+        let is_bulk = relevance.n_with_it > 0;
+        let told = prior::told(&card.path, relevance.prior);
         let signal = Signal::Relevance {
             place: place + 1,
             sessions: relevance.n_sessions,
             age: relevance.age,
+            together: relevance.n_with_it,
+            short_path: is_bulk && told.is_short_path,
+            long_text: is_bulk && told.is_long_text,
             linked: relevance.is_linked,
             prompted: relevance.prompt >= TELLING,
             branch: relevance.branch >= TELLING,

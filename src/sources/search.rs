@@ -46,7 +46,7 @@ pub fn answer(
     query: &str,
     limit: usize,
 ) -> Result<SearchAnswer, IndexError> {
-    let terms = fulltext::terms(query);
+    let terms = with_pairs(index, fulltext::terms(query))?;
     let mut ranked =
         best(workspace, index, query, &with_forms(index, &terms)?, limit, COMMON_FROM)?;
     if ranked.len() < limit {
@@ -63,6 +63,16 @@ pub fn answer(
     });
     let results = hits.collect::<Result<_, IndexError>>()?;
     Ok(SearchAnswer { query: query.to_owned(), results })
+}
+
+/// The words of a query. A run of characters without blanks that no note has stands for its pairs.
+fn with_pairs(index: &Index, terms: Vec<String>) -> Result<Vec<String>, IndexError> {
+    for term in &terms {
+        if fulltext::is_run(term) && !index.has_text(&fulltext::quoted(term))? {
+            return Ok(fulltext::pairs(&terms));
+        }
+    }
+    Ok(terms)
 }
 
 /// The words of a query as FTS5 strings; a word that no note has stands for its forms.

@@ -36,6 +36,15 @@ pub fn find(top: &Path, folder: &Path) -> Vec<SignedFolder> {
     found
 }
 
+/// The vaults of the program whose signs are in a project's top itself: usually the whole top. Foam recommends itself in
+/// repositories of code as well, and counts nowhere.
+pub fn at_top(top: &Path) -> Vec<PathBuf> {
+    match program_of(top) {
+        None | Some("Foam" | "maenifold") => Vec::new(),
+        Some(program) => vaults(top, program),
+    }
+}
+
 /// The folders in a folder that may be vaults of the project: neither another repository nor ignored.
 fn inner_folders(folder: &Path) -> Vec<PathBuf> {
     let mut folders = BTreeSet::new();
@@ -124,6 +133,27 @@ mod tests {
         }
         let deep = sign("a/b/c");
         assert_eq!(found(&[(&deep, "")], "a/b"), [("a/b/c".to_owned(), "Obsidian")]);
+    }
+
+    #[test]
+    fn a_top_is_a_vault_by_its_signs() {
+        let at_top = |files: &[&str]| {
+            let scratch = tempfile::tempdir().unwrap();
+            let top = scratch.path().canonicalize().unwrap();
+            for file in files {
+                fs::create_dir_all(top.join(file).parent().unwrap()).unwrap();
+                fs::write(top.join(file), "vaults:\n- fsPath: vault\n").unwrap();
+            }
+            let below = |path: PathBuf| path.strip_prefix(&top).unwrap().display().to_string();
+            super::at_top(&top).into_iter().map(below).collect::<Vec<_>>()
+        };
+        for sign in [".obsidian/app.json", "logseq/config.edn", "dendron.yml"] {
+            assert_eq!(at_top(&[sign, "a.md"]), [""], "{sign}");
+        }
+        assert_eq!(at_top(&["dendron.yml", "vault/a.md"]), ["vault"]);
+        assert!(
+            at_top(&[".foam/a", "a.md"]).is_empty() && at_top(&["docs/.obsidian/b"]).is_empty()
+        );
     }
 
     #[test]

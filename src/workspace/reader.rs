@@ -98,7 +98,7 @@ impl<'a> FileReader<'a> {
         let (Decoded::Text(text, remarks), Ok(path)) = (decode::decode(bytes), path) else {
             return (Content::Rejected(Rejection::Binary), settled);
         };
-        if let Some(reason) = rejection(&text, vault.style) {
+        if let Some(reason) = rejection(&path, &text, vault.style) {
             return (Content::Rejected(reason), settled);
         }
         let read = self.read_note(&text, &path, vault.style, remarks);

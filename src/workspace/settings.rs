@@ -11,7 +11,7 @@ use std::path::Path;
 use thiserror::Error;
 
 pub(crate) use self::file::{invalid, position};
-pub(crate) use self::vaults::may_be_in_name;
+pub(crate) use self::vaults::{TOP, may_be_in_name};
 use crate::core::settings::{Origin, Setting, Settings};
 use crate::system::environment::Environment;
 use crate::workspace::{Request, Surroundings};

@@ -7,6 +7,7 @@ use crate::core::settings::{Origin, Setting, VaultSpec};
 use crate::system::vault::{self, Styles};
 use crate::system::within;
 use crate::workspace::AppError;
+use crate::workspace::settings::TOP;
 
 /// Opens the vaults that can be opened, and returns the errors of the others. Every note is in
 /// exactly one of them, with one address. With `patience`, skips vaults that take longer.
@@ -67,6 +68,9 @@ pub(crate) fn because(spec: &Setting<VaultSpec>) -> String {
     match &spec.origin {
         Origin::Default if spec.value.is_flat => "notes at the project's top".to_owned(),
         Origin::Default if spec.value.name.is_empty() => "maenifold's memory".to_owned(),
+        Origin::Default if spec.value.name == TOP => {
+            "the project is a vault of a program for notes".to_owned()
+        }
         Origin::Default => "a usual place".to_owned(),
         origin => format!("from {origin}"),
     }

@@ -148,7 +148,7 @@ fn a_whole_repository_that_is_a_vault_leaves_no_note_out_and_none_twice() {
     ];
     let scratch = project(&files, &[]);
     let first = said(&scratch, &["--yes"]);
-    assert_eq!(settings(&scratch).unwrap(), "[[vault]]\npath = \".\"\n");
+    assert_eq!(settings(&scratch), None);
     has_line(&first, &["  . ", "4 notes", "Obsidian"]);
     has_line(&first, &["  .kgctx/memory ", "1 note "]);
     has_line(&first, &["  .notes ", "1 note "]);

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::app::doctor::unread;
 use crate::app::inject::inject;
 use crate::app::recorder::Recording;
 use crate::app::session::Session;
@@ -32,8 +33,11 @@ pub(super) fn all(request: &Request, place: Place) -> Vec<Check> {
     checks.push(enabled(&place));
     let mut can_try = place.settings.enabled.value;
     let Directories { cache, state: state_folder, .. } = place.directories.clone();
+    let top = place.project.notes_root.clone();
     let (workspace, errors) = Workspace::open_reachable(place, Some(time_limits::DOCTOR));
     checks.extend(vaults(workspace.as_ref(), &errors));
+    let opened = workspace.as_ref().map_or(&[][..], |workspace| &workspace.vaults);
+    checks.extend(top.and_then(|top| unread::look(&top, opened)));
     can_try &= workspace.is_some();
     checks.extend(workspace.into_iter().flat_map(|workspace| index(workspace, &cache)));
     checks.push(state(&state_folder));

@@ -4,9 +4,11 @@ use super::ignored::GITIGNORE;
 use super::{CheckedVault, pattern, sites, tree};
 use crate::check::repository::SETTINGS;
 use crate::check::settings::CheckSettings;
-use crate::core::note::not_note::is_note_name;
+use crate::core::note::not_note::{LeftOut, is_note_name, leaves_out_file};
 use crate::core::note::places;
+use crate::core::note::side_file::is_side_folder;
 use crate::core::note::vault::uri;
+use crate::core::settings::LinkStyle;
 
 /// Finds the roles of files by their paths.
 #[derive(Debug, Clone, Copy)]
@@ -28,7 +30,15 @@ impl<'a> Roles<'a> {
             })
         };
         let innermost = self.vaults.iter().filter(holds).max_by_key(|vault| vault.folder.len());
-        innermost.filter(|vault| is_note_name(path.as_bytes(), vault.style))
+        let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+        innermost.filter(|vault| {
+            let is_side_file = || {
+                leaves_out_file(name, vault.style) == Some(LeftOut::SideFile)
+                    || folders.split('/').any(is_side_folder)
+            };
+            is_note_name(path.as_bytes(), vault.style)
+                && (vault.style == LinkStyle::Maenifold || !is_side_file())
+        })
     }
 
     pub(crate) fn is_note(self, path: &str) -> bool {

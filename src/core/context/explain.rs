@@ -84,9 +84,24 @@ fn relevance(signals: &[Signal], record: Option<&UncommittedRecord>) -> String {
         .flat_map(|signal| match signal {
             Signal::Search { .. } => vec!["names the project".to_owned()],
             Signal::Recent { .. } => vec!["changed lately".to_owned()],
-            Signal::Relevance { sessions, age, linked, prompted, branch, uncommitted, .. } => {
+            Signal::Relevance {
+                sessions,
+                age,
+                together,
+                short_path,
+                long_text,
+                linked,
+                prompted,
+                branch,
+                uncommitted,
+                ..
+            } => {
                 let changed = match (sessions, age) {
                     (0, _) => None,
+                    // A clone or a sync: everybody has this, so what else is known says more.
+                    (1, _) if *together > 0 => {
+                        Some(format!("arrived together with {}", counted(*together, "other note")))
+                    }
                     (1, 0) => Some("changed in the last session".to_owned()),
                     (n, 0) => Some(format!("changed in {n} sessions, also in the last one")),
                     (1, age) => Some(format!("changed {} ago", counted(*age, "session"))),
@@ -96,12 +111,14 @@ fn relevance(signals: &[Signal], record: Option<&UncommittedRecord>) -> String {
                     )),
                 };
                 let linked = linked.then(|| "linked to notes that changed".to_owned());
+                let short = short_path.then(|| "short path".to_owned());
+                let long = long_text.then(|| "long text".to_owned());
                 let prompted = prompted.then(|| "matches the prompt".to_owned());
                 let branch = branch.then(|| "has words of the branch's name".to_owned());
                 let file = uncommitted.and_then(|file| record?.files.get(file));
                 let names = file.map(|file| format!("names {file}, which has uncommitted changes"));
                 let first = prompted.into_iter().chain(branch).chain(names);
-                first.chain(changed).chain(linked).collect()
+                first.chain(changed).chain(short).chain(long).chain(linked).collect()
             }
         })
         .collect();

@@ -98,7 +98,7 @@ pub struct FoundNote {
 
 /// One reason for a concept or a note: a source found it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", tag = "by")]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase", tag = "by")]
 pub enum Signal {
     /// A search for the project's name.
     Search {
@@ -119,6 +119,14 @@ pub enum Signal {
         sessions: usize,
         /// The number of sessions since its last change.
         age: usize,
+        /// The number of other notes that changed with it then, if they are too many for a session.
+        #[serde(default, skip_serializing_if = "is_none")]
+        together: usize,
+        /// Whether its path is short, and its text long, where no change tells it from other notes.
+        #[serde(default, skip_serializing_if = "is_false")]
+        short_path: bool,
+        #[serde(default, skip_serializing_if = "is_false")]
+        long_text: bool,
         /// Whether links from notes that changed lead to it.
         #[serde(default, skip_serializing_if = "is_false")]
         linked: bool,
@@ -137,6 +145,11 @@ pub enum Signal {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 pub(super) fn is_false(value: &bool) -> bool {
     !value
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_none(n: &usize) -> bool {
+    *n == 0
 }
 
 /// A concept that at least one found note mentions.

@@ -112,6 +112,8 @@ pub struct Skipped {
     pub backups: u64,
     /// Files that say that a program writes them.
     pub generated: u64,
+    /// Folders and files beside the notes: licences, menus of sites, what hosts read by themselves.
+    pub side_files: u64,
 }
 
 impl Skipped {
@@ -120,7 +122,7 @@ impl Skipped {
     }
 
     /// Each reason in words, with its number.
-    pub fn by_reason(&self) -> [(&'static str, u64); 10] {
+    pub fn by_reason(&self) -> [(&'static str, u64); 11] {
         [
             ("hidden", self.hidden),
             ("ignored by git", self.ignored),
@@ -132,6 +134,7 @@ impl Skipped {
             ("templates", self.templates),
             ("backups", self.backups),
             ("generated", self.generated),
+            ("side files", self.side_files),
         ]
     }
 
@@ -147,6 +150,7 @@ impl Skipped {
         self.templates += other.templates;
         self.backups += other.backups;
         self.generated += other.generated;
+        self.side_files += other.side_files;
     }
 }
 
@@ -158,6 +162,9 @@ pub enum Rejection {
     Unreadable,
     /// A program writes it.
     Generated,
+    Template,
+    /// It is for others than readers of notes.
+    SideFile,
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use crate::core::note::concept::Concept;
 use crate::core::note::front_matter::{self, Validity};
 use crate::core::note::logseq::{self, PageProperties};
+use crate::core::note::page_heading::PageHeading;
 use crate::core::note::{Note, Remark, Remarks};
 use crate::core::note::{known_names, tag, wikilink};
 use crate::core::secrets;
@@ -116,14 +117,16 @@ fn titled(
     aliases: &mut Vec<String>,
 ) -> String {
     let written = written.map(|title| one_line(&title));
-    let heading = outline.first_heading.take();
     let title = match style {
         LinkStyle::Obsidian => {
             aliases.extend(written.filter(|title| title != stem && !aliases.contains(title)));
             None
         }
         LinkStyle::Logseq => written,
-        LinkStyle::Maenifold | LinkStyle::Dendron | LinkStyle::Plain => written.or(heading),
+        LinkStyle::Maenifold => written.or(outline.first_heading.take()),
+        LinkStyle::Dendron | LinkStyle::Plain => {
+            written.or_else(|| std::mem::take(&mut outline.page_heading).title(stem))
+        }
     };
     let title = title.filter(|title| !title.is_empty());
     let title = title.map(|title| shortened(title, LONGEST_TITLE_BYTES));
@@ -139,7 +142,10 @@ fn titled(
 /// What the markdown itself says.
 #[derive(Default)]
 struct Outline {
+    /// The title in maenifold's memory.
     first_heading: Option<String>,
+    /// The title elsewhere.
+    page_heading: PageHeading,
     sections: Vec<String>,
     mentions: BTreeMap<Concept, u32>,
     first_paragraph: String,
@@ -151,6 +157,20 @@ impl Outline {
         wikilink::find_links(text, |inner| self.count_name(inner, style));
         if style == LinkStyle::Logseq {
             tag::find_tags(text, |tag| self.count_name(tag, style));
+        }
+    }
+
+    fn add_heading(&mut self, (level, text): (HeadingLevel, String), style: LinkStyle) {
+        let text = one_line(match style {
+            LinkStyle::Maenifold => &text,
+            _ => without_attributes(&text),
+        });
+        self.page_heading.add_heading(level, &text);
+        if self.first_heading.is_none() {
+            self.first_heading = Some(text.clone());
+        }
+        if level == HeadingLevel::H2 {
+            self.sections.push(text);
         }
     }
 
@@ -196,21 +216,14 @@ fn read_outline(body: &str, style: LinkStyle) -> Outline {
                 Event::End(TagEnd::CodeBlock | TagEnd::HtmlBlock) => inside_code_or_html = false,
                 Event::Start(Tag::Heading { level, .. }) => heading = Some((level, String::new())),
                 Event::End(TagEnd::Heading(_)) => {
-                    if let Some((level, text)) = heading.take() {
-                        let text = one_line(match style {
-                            LinkStyle::Maenifold => &text,
-                            _ => without_attributes(&text),
-                        });
-                        if outline.first_heading.is_none() {
-                            outline.first_heading = Some(text.clone());
-                        }
-                        if level == HeadingLevel::H2 {
-                            outline.sections.push(text);
-                        }
-                    }
+                    heading
+                        .take()
+                        .into_iter()
+                        .for_each(|heading| outline.add_heading(heading, style));
                 }
                 _ => {}
             }
+            outline.page_heading.add_border(&event, &body[range]);
             continue;
         }
         if inside_code_or_html {
@@ -222,8 +235,15 @@ fn read_outline(body: &str, style: LinkStyle) -> Outline {
         let words = match &event {
             Event::Text(text) | Event::Code(text) => text,
             Event::SoftBreak | Event::HardBreak => " ",
+            Event::Start(Tag::Image { .. }) | Event::End(TagEnd::Image) => {
+                outline.page_heading.add_image(matches!(event, Event::Start(_)));
+                continue;
+            }
             _ => continue,
         };
+        if heading.is_none() {
+            outline.page_heading.add_words(words);
+        }
         match &mut heading {
             Some((_, text)) => text.push_str(words),
             None if !paragraph_done && outline.first_paragraph.len() < 4 * EXCERPT_CHARS => {

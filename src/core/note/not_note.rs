@@ -1,16 +1,14 @@
-//! What is no note, though it looks like one: templates, backups, and generated text.
+//! What is no note, though it looks like one: templates, backups, side files, and generated text.
 //!
 //! maenifold's memory has none of these: there every `.md` file is a note.
 
 use memchr::memmem;
 
-use crate::core::note::EXTENSIONS;
 use crate::core::note::listing::Rejection;
 use crate::core::note::vault::Vault;
+use crate::core::note::{EXTENSIONS, NotePath, side_file, template, without_extension};
 use crate::core::settings::LinkStyle;
 
-/// Folders of templates, in the vaults of programs that have such.
-const TEMPLATE_FOLDERS: [&str; 3] = ["templates", "_templates", "template"];
 /// Folders of Logseq's own copies of pages.
 const BACKUP_FOLDERS: [&str; 2] = ["logseq/bak", "logseq/version-files"];
 const MARKS_OF_COPIES: [&[u8]; 3] = [b".bak.", b".orig.", b".sync-conflict-"];
@@ -34,6 +32,8 @@ const OF_PART: [&str; 9] =
 pub enum LeftOut {
     Template,
     Backup,
+    /// It is for others than readers of notes.
+    SideFile,
 }
 
 /// Whether a file's name ends like that of a note.
@@ -46,9 +46,12 @@ impl Vault {
     /// Why the folder at this path is left out.
     pub fn leaves_out_folder(&self, path: &str) -> Option<LeftOut> {
         let name = path.rsplit('/').next().unwrap_or(path);
+        if self.style != LinkStyle::Maenifold && side_file::is_side_folder(name) {
+            return Some(LeftOut::SideFile);
+        }
+        // Elsewhere such a folder can have pages about templates: their texts decide.
         let has_templates = !self.style.has_free_names();
-        let is_template = has_templates
-            && TEMPLATE_FOLDERS.iter().any(|template| template.eq_ignore_ascii_case(name));
+        let is_template = has_templates && template::is_named_folder(name);
         if is_template || self.templates.iter().any(|folder| folder == path) {
             return Some(LeftOut::Template);
         }
@@ -58,15 +61,24 @@ impl Vault {
 
     /// Why the file of this name is left out.
     pub fn leaves_out_file(&self, name: &str) -> Option<LeftOut> {
-        if self.style == LinkStyle::Maenifold {
-            return None;
-        }
-        // Dendron's folders are the parts of names.
-        if self.style == LinkStyle::Dendron && name.starts_with("templates.") {
-            return Some(LeftOut::Template);
-        }
-        is_backup(name.as_bytes()).then_some(LeftOut::Backup)
+        leaves_out_file(name, self.style)
     }
+}
+
+/// Why the file of this name is left out in a vault of a style.
+pub fn leaves_out_file(name: &str, style: LinkStyle) -> Option<LeftOut> {
+    if style == LinkStyle::Maenifold {
+        return None;
+    }
+    // Dendron's folders are the parts of names.
+    let is_of_dendron = style == LinkStyle::Dendron && name.starts_with("templates.");
+    if is_of_dendron || template::is_named(without_extension(name)) {
+        return Some(LeftOut::Template);
+    }
+    if side_file::is_side_file(name) {
+        return Some(LeftOut::SideFile);
+    }
+    is_backup(name.as_bytes()).then_some(LeftOut::Backup)
 }
 
 /// Whether a name is one that programs give to copies. Every file of a vault is asked at every session's start, and few have a
@@ -82,10 +94,18 @@ fn has_mark_of_copy(name: &[u8]) -> bool {
     memchr::memchr_iter(b'.', name).any(is_mark) || memmem::find(name, CONFLICTED).is_some()
 }
 
-/// Why a text is no note.
-pub fn rejection(text: &str, style: LinkStyle) -> Option<Rejection> {
-    let is_rejected = style != LinkStyle::Maenifold && is_generated(text);
-    is_rejected.then_some(Rejection::Generated)
+/// Why the text at a path is no note.
+pub fn rejection(path: &NotePath, text: &str, style: LinkStyle) -> Option<Rejection> {
+    if style == LinkStyle::Maenifold {
+        return None;
+    }
+    if template::is_template_text(path.as_str(), text) {
+        return Some(Rejection::Template);
+    }
+    if side_file::is_side_text(path.stem(), text) {
+        return Some(Rejection::SideFile);
+    }
+    is_generated(text).then_some(Rejection::Generated)
 }
 
 /// What a Git LFS pointer says, in one line; `None` for any other text. A pointer is a note all the same: its name and
@@ -134,6 +154,36 @@ mod tests {
     fn styles(is_so: impl Fn(&Vault) -> bool) -> Vec<LinkStyle> {
         let styles = LinkStyle::ALL.iter().copied();
         styles.filter(|style| is_so(&vault(*style))).collect()
+    }
+
+    fn rejection(text: &str, style: LinkStyle) -> Option<Rejection> {
+        super::rejection(&NotePath::parse("a.md").unwrap(), text, style)
+    }
+
+    #[test]
+    fn side_files_are_told_by_names_and_texts() {
+        let file = |name: &'static str| styles(|vault| vault.leaves_out_file(name).is_some());
+        for name in [
+            "AGENTS.md",
+            "_sidebar.md",
+            "LICENSE.md",
+            "0000-template.md",
+            "PULL_REQUEST_TEMPLATE.md",
+        ] {
+            assert_eq!(file(name), [Obsidian, Logseq, Dendron, Plain], "{name}");
+        }
+        let folder = |path: &'static str| styles(|vault| vault.leaves_out_folder(path).is_some());
+        assert_eq!(folder("a/node_modules"), [Obsidian, Logseq, Dendron, Plain]);
+        let at = |path: &str, text: &str, style| {
+            super::rejection(&NotePath::parse(path).unwrap(), text, style)
+        };
+        let links = "# Summary\n\n- [A](a.md)\n";
+        assert_eq!(at("book/SUMMARY.md", links, Plain), Some(Rejection::SideFile));
+        assert_eq!(at("book/SUMMARY.md", "We did [it](a.md).", Plain), None);
+        let form = "# {title}\n\nBy {your name}.\n";
+        assert_eq!(at("docs/templates/a.md", form, Plain), Some(Rejection::Template));
+        assert_eq!(at("docs/templates/a.md", form, Maenifold), None);
+        assert_eq!(at("docs/templates/a.md", "How templates work.", Plain), None);
     }
 
     #[test]

@@ -4,8 +4,8 @@ use crate::core::host::Host;
 use crate::core::text::words::words;
 
 /// Folders of notes at the top of a project, beside `docs` and `.kgctx/memory`.
-pub const AT_TOP: [&str; 16] = words(
-    "doc adr adrs decisions rfc rfcs design spec specs openspec memory-bank .memory-bank notes .notes wiki architecture",
+pub const AT_TOP: [&str; 18] = words(
+    "doc documentation Documentation adr adrs decisions rfc rfcs design spec specs openspec memory-bank .memory-bank notes .notes wiki architecture",
 );
 /// Folders of notes in the packages of a repository. Fewer: code is in folders called `design` or `notes`.
 pub const IN_PACKAGE: [&str; 5] = words("docs doc adr decisions memory-bank");

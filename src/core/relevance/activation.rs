@@ -29,6 +29,8 @@ pub struct Activation {
     pub n_sessions: usize,
     /// The number of sessions since its last change.
     pub age: usize,
+    /// The number of other notes that changed with it then, if they are too many for a session.
+    pub n_with_it: usize,
     /// Whether one of the newest changes was made by hand and not in bulk.
     is_seed: bool,
 }
@@ -46,8 +48,10 @@ pub fn activations(changes: &[Change]) -> BTreeMap<i64, Activation> {
         let value =
             ages.iter().map(|&age| (BULK / bursts[age].len() as f64).min(1.0) / (1 + age) as f64);
         let by_hand = |&age: &usize| bursts[age].len() <= SEED_BULK;
+        let newest = ages.first().map_or(0, |&age| bursts[age].len());
         Activation {
             value: value.sum(),
+            n_with_it: if newest as f64 > BULK { newest - 1 } else { 0 },
             n_sessions: ages.len(),
             age: ages.first().copied().unwrap_or_default(),
             is_seed: ages.iter().take(SEED_BURSTS).any(by_hand),
@@ -122,6 +126,7 @@ mod tests {
         let changes: Vec<Change> = bulk.chain([change(7, 4)]).collect();
         let activations = activations(&changes);
         assert_eq!(order(&changes)[0], 7);
+        assert_eq!((activations[&1].n_with_it, activations[&1].n_sessions), (199, 1));
         assert_eq!(seeds(&activations).iter().map(|seed| seed.0).collect::<Vec<_>>(), [7]);
     }
 

@@ -1,6 +1,9 @@
 //! The prior of a note: what its name, size and folder tell before it was ever changed.
 
+use crate::core::note::without_extension;
 use crate::core::quote::thinking::Standing;
+use crate::core::relevance::dated::is_dated;
+use crate::core::relevance::naming::Naming;
 
 /// A note of one day, such as a journal page, is rarely needed again.
 const DATED: f64 = -1.0;
@@ -9,20 +12,44 @@ const EMPTY: f64 = -1.0;
 const SIZE: f64 = 0.15;
 const DEPTH: f64 = -0.25;
 const DEEPEST: usize = 3;
+/// A note in no deeper folder, and one with some 3,000 characters, come before most others.
+const SHORT_PATH: usize = 0;
+const LONG_TEXT: f64 = 0.2;
 /// What maenifold's tools wrote is as good as a note of a folder. Its own folders and names are dates, and tell nothing.
 const THINKING: f64 = DEPTH;
 /// Less than a note that changed ten sessions ago has.
 const DROPPED: f64 = -3.0;
 
+/// The same page is there in the vault's main language.
+const TRANSLATED: f64 = -2.0;
+
 /// The prior of a note in a folder (`""` for the vault's root) with a body of so many characters, 0 if it has no words.
-pub fn prior(folder: &str, name: &str, body_chars: usize) -> f64 {
+pub fn prior(folder: &str, name: &str, body_chars: usize, naming: &Naming) -> f64 {
+    let stem = without_extension(name);
     let depth = if folder.is_empty() { 0 } else { folder.split('/').count() };
-    let dated = if has_date(name) { DATED } else { 0.0 };
+    let dated = if !naming.is_by_date && is_dated(folder, stem) { DATED } else { 0.0 };
+    let translated = if naming.is_translation(folder, stem) { TRANSLATED } else { 0.0 };
     let empty = if body_chars == 0 { EMPTY } else { 0.0 };
     dated
+        + translated
         + empty
         + SIZE * (1.0 + body_chars as f64 / 1_000.0).ln()
         + DEPTH * depth.min(DEEPEST) as f64
+}
+
+/// What a prior says for a note.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Told {
+    pub is_short_path: bool,
+    pub is_long_text: bool,
+}
+
+/// What the prior of the note at a path says for it.
+pub fn told(path: &str, prior: f64) -> Told {
+    let depth = path.matches('/').count();
+    // What else is in a prior only makes it less.
+    let is_long_text = prior - DEPTH * depth.min(DEEPEST) as f64 >= LONG_TEXT;
+    Told { is_short_path: depth <= SHORT_PATH, is_long_text }
 }
 
 /// The prior of a session, a workflow or an assumption of maenifold's that says so many characters.
@@ -31,41 +58,12 @@ pub fn prior_of_thinking(standing: &Standing, chars: usize) -> f64 {
     dropped + THINKING + SIZE * (1.0 + chars as f64 / 1_000.0).ln()
 }
 
-/// Whether a name holds a date: `2026-01-31`, also with `_`, `.` or nothing between its parts.
-fn has_date(name: &str) -> bool {
-    (0..name.len()).any(|at| starts_with_date(&name.as_bytes()[at..]))
-}
-
-fn starts_with_date(bytes: &[u8]) -> bool {
-    let is_digits = |from: usize, n: usize| {
-        bytes.get(from..from + n).is_some_and(|part| part.iter().all(u8::is_ascii_digit))
-    };
-    let separator = |at: usize| usize::from(matches!(bytes.get(at), Some(b'-' | b'_' | b'.')));
-    if !(bytes.starts_with(b"19") || bytes.starts_with(b"20")) || !is_digits(2, 2) {
-        return false;
-    }
-    let month = 4 + separator(4);
-    if !is_digits(month, 2) || bytes[month] > b'1' {
-        return false;
-    }
-    let day = month + 2 + separator(month + 2);
-    is_digits(day, 2) && bytes[day] <= b'3'
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn dates_are_found_in_names() {
-        for dated in
-            ["2026-01-31.md", "log_20260131", "2026_01_31 notes.md", "a.2026.01.31", "日2026-01-31"]
-        {
-            assert!(has_date(dated), "{dated}");
-        }
-        for undated in ["2026", "1234-56-78", "2026-21-01", "2026-01-41", "v20.26", "", "20"] {
-            assert!(!has_date(undated), "{undated}");
-        }
+    fn prior(folder: &str, name: &str, body_chars: usize) -> f64 {
+        super::prior(folder, name, body_chars, &Naming::default())
     }
 
     #[test]
@@ -74,6 +72,21 @@ mod tests {
         assert_eq!(prior("a/b/c", "a.md", 0), prior("a/b/c/d/e", "a.md", 0));
         assert!(prior("", "a.md", 5_000) > prior("", "a.md", 100));
         assert!(prior("", "plan.md", 9) > prior("", "2026-01-31.md", 9));
+        assert_eq!(prior("", "plan.md", 9), prior("", "2026-01-31-plan-of-may.md", 9));
+        let naming = Naming { is_by_date: true, ..Naming::default() };
+        assert_eq!(super::prior("", "2026-01-31.md", 9, &naming), prior("", "plan.md", 9));
         assert!(prior("x", "short.md", 1) > prior("", "record.md", 0));
+    }
+
+    #[test]
+    fn a_prior_tells_why_it_is_high() {
+        let told = |path: &str, chars| {
+            let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+            let told = told(path, prior(folder, name, chars));
+            (told.is_short_path, told.is_long_text)
+        };
+        assert_eq!(told("a.md", 100), (true, false));
+        assert_eq!(told("a/b/c.md", 9_000), (false, true));
+        assert_eq!(told("2026-01-31.md", 9_000), (true, false));
     }
 }

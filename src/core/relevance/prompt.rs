@@ -5,12 +5,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::core::relevance::token::{Token, joined, tokens, words_of_name};
 use crate::core::search::fulltext;
-use crate::core::text::nfc::nfc;
 
-/// How many words of a prompt are looked at.
-const MOST_WORDS: usize = 64;
-/// The longest title that is looked for, in words.
+/// The longest title that is looked for, in words or in characters of scripts without blanks.
 const LONGEST_TITLE: usize = 12;
 /// Words that say nothing about a subject.
 const STOP_WORDS: [&str; 76] = [
@@ -33,7 +31,7 @@ pub const WORTH_ADDING: f64 = 1.5;
 /// The words of a prompt, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prompt {
-    words: Vec<String>,
+    words: Vec<Token>,
 }
 
 /// Notes that a prompt names by their titles, with weights, and the prompt's other words.
@@ -48,9 +46,7 @@ pub struct NamedNotes {
 impl Prompt {
     /// `None` for a text without words.
     pub fn parse(text: &str) -> Option<Prompt> {
-        let lower = nfc(text).to_lowercase();
-        let words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-        let words: Vec<String> = words.take(MOST_WORDS).map(str::to_owned).collect();
+        let words = tokens(text);
         (!words.is_empty()).then_some(Prompt { words })
     }
 
@@ -67,35 +63,37 @@ impl Prompt {
         mut is_rare: impl FnMut(&str) -> Result<bool, E>,
     ) -> Result<NamedNotes, E> {
         let mut named = NamedNotes::default();
-        let mut others = Vec::new();
+        let mut others: Vec<Token> = Vec::new();
+        let mut is_behind_name = false;
         let mut at = 0;
         'words: while at < self.words.len() {
             for end in (at + 1..=self.words.len().min(at + LONGEST_TITLE)).rev() {
-                let n_words = end - at;
-                let name = self.words[at..end].join(" ");
-                if n_words == 1 && (is_stop_word(&name) || name.chars().count() < 4) {
+                let Some(n_words) = words_of_name(&self.words[at..end]) else { continue };
+                let name = joined(&self.words[at..end]);
+                if end == at + 1 && is_stop_word(&name) {
                     continue;
                 }
                 let notes = titled(&name)?;
                 if !notes.is_empty() {
-                    let weight = (n_words as f64 / notes.len() as f64).sqrt();
-                    named.is_sure |= weight > 1.0 || n_words == 1 && is_rare(&name)?;
+                    let weight = (n_words / notes.len() as f64).sqrt();
+                    named.is_sure |= weight > 1.0 || n_words == 1.0 && is_rare(&name)?;
                     named.notes.extend(notes.into_iter().map(|note| (note, weight)));
-                    at = end;
+                    (at, is_behind_name) = (end, true);
                     continue 'words;
                 }
             }
-            others.push(&self.words[at]);
-            at += 1;
+            let word = &self.words[at];
+            others.push(if is_behind_name { word.apart() } else { word.clone() });
+            (at, is_behind_name) = (at + 1, false);
         }
-        named.other_words = terms(others.into_iter());
+        named.other_words = terms(others.iter());
         Ok(named)
     }
 }
 
-fn terms<'a>(words: impl Iterator<Item = &'a String>) -> Vec<String> {
-    let words: Vec<&str> = words.map(String::as_str).filter(|word| !is_stop_word(word)).collect();
-    fulltext::terms(&words.join(" "))
+fn terms<'a>(words: impl Iterator<Item = &'a Token>) -> Vec<String> {
+    let words = words.filter(|word| !is_stop_word(&word.text));
+    fulltext::pairs(&fulltext::terms(&joined(words)))
 }
 
 fn is_stop_word(word: &str) -> bool {
@@ -177,6 +175,19 @@ mod tests {
         assert!(found.is_sure && found.notes[&2] > found.notes[&4]);
         assert!(!named("the shared part", titles).is_sure);
         assert!(named("father of Osthryth", &[("osthryth", &[7])]).is_sure);
+    }
+
+    #[test]
+    fn titles_are_named_in_the_midst_of_a_run_without_blanks() {
+        let titles: &[(&str, &[i64])] =
+            &[("笔记", &[1]), ("双链笔记", &[2]), ("同步", &[3]), ("obsidian 同步", &[4])];
+        let found = named("请问双链笔记怎么用？Obsidian 同步呢", titles);
+        assert_eq!(found.notes.keys().copied().collect::<Vec<_>>(), [2, 4]);
+        assert!(found.is_sure);
+        assert_eq!(found.other_words[..2], ["请问", "怎么"]);
+        let found = named("この同期の方法", &[("同期", &[5]), ("この", &[6])]);
+        assert_eq!(found.notes.keys().copied().collect::<Vec<_>>(), [5]);
+        assert!(!found.is_sure);
     }
 
     #[test]

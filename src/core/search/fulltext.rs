@@ -9,7 +9,7 @@ use crate::core::text::bytes::position;
 
 /// More words than this of one query are not looked up: a pasted page is no better query than its start.
 const MAX_TERMS: usize = 24;
-/// The first byte of U+3040, the first character of a script without spaces.
+/// The first byte of U+3005, the first character of a script without spaces.
 const FIRST_UNSPACED_BYTE: u8 = 0xe3;
 
 /// Gathers what a note can be found by.
@@ -40,7 +40,7 @@ pub fn searchable(text: &str) -> Cow<'_, str> {
     }
     let mut spaced = String::new();
     let mut copied = 0;
-    for (at, c) in text.char_indices().filter(|&(_, c)| c as u32 >= 0x3040 && is_unspaced(c)) {
+    for (at, c) in text.char_indices().filter(|&(_, c)| c as u32 >= 0x3005 && is_unspaced(c)) {
         if spaced.is_empty() {
             spaced.reserve(text.len() + text.len() / 4);
         }
@@ -77,6 +77,43 @@ pub fn terms(query: &str) -> Vec<String> {
         }
     }
     terms
+}
+
+/// Breaks words that [`terms`] gave further: a run of Chinese or Japanese characters into its overlapping pairs. Few
+/// notes have a whole sentence, and many a word of it, which usually has two characters.
+pub fn pairs(terms: &[String]) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    // Pairs with Hiragana come last: they have the end of a word, and the beginning of the next one.
+    for has_hiragana in [false, true] {
+        for term in terms {
+            if !is_run(term) {
+                words.extend((!has_hiragana && !words.contains(term)).then(|| term.clone()));
+                continue;
+            }
+            let pairs = pairs_of(term).filter(|pair| pair.contains(is_hiragana) == has_hiragana);
+            for pair in pairs {
+                if words.len() < MAX_TERMS && !words.iter().any(|known| known == pair) {
+                    words.push(pair.to_owned());
+                }
+            }
+        }
+    }
+    words
+}
+
+/// Whether a word that [`terms`] gave is of characters between which no blanks are written.
+pub fn is_run(term: &str) -> bool {
+    term.chars().next().is_some_and(is_unspaced)
+}
+
+/// The pairs of a run that tell something; the run itself if it has none.
+fn pairs_of(run: &str) -> impl Iterator<Item = &str> {
+    let is_whole = run.chars().nth(2).is_none() || run.chars().all(is_hiragana);
+    let whole = is_whole.then_some(run);
+    let places: Vec<usize> = run.char_indices().map(|(at, _)| at).chain([run.len()]).collect();
+    let pairs: Vec<&str> = places.windows(3).map(|place| &run[place[0]..place[2]]).collect();
+    let telling = pairs.into_iter().filter(move |pair| !is_whole && !pair.chars().all(is_hiragana));
+    whole.into_iter().chain(telling)
 }
 
 /// Writes one term as an FTS5 string, in which no character has a meaning of its own.
@@ -145,14 +182,21 @@ fn is_combining(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36f}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}' | '\u{20d0}'..='\u{20ff}' | '\u{fe20}'..='\u{fe2f}')
 }
 
+/// Whether a character is of the script of Japanese endings and particles.
+pub fn is_hiragana(c: char) -> bool {
+    matches!(c, '\u{3040}'..='\u{309f}')
+}
+
 /// Whether words of this script are written without spaces between them.
-fn is_unspaced(c: char) -> bool {
+pub fn is_unspaced(c: char) -> bool {
     matches!(c,
-        '\u{3040}'..='\u{30ff}'     // Hiragana, Katakana
+        '\u{3005}'                  // 々, which repeats a character
+        | '\u{3040}'..='\u{30ff}'     // Hiragana, Katakana
         | '\u{31f0}'..='\u{31ff}'   // Katakana extensions
         | '\u{3400}'..='\u{4dbf}'   // Han extension A
         | '\u{4e00}'..='\u{9fff}'   // Han
         | '\u{f900}'..='\u{faff}'   // Han compatibility
+        | '\u{ff66}'..='\u{ff9f}'   // half-width Katakana
         | '\u{20000}'..='\u{3ffff}' // Han extensions B and up
     )
 }
@@ -192,6 +236,24 @@ mod tests {
         assert!(has_word("Zur Größe: x", "größe") && has_word("GRÖSSE GRÖßE", "größe"));
         assert!(has_word("新しい日本語のメモ", "日本語") && has_word("kgctx入門", "kgctx"));
         assert!(!has_word("any", ""));
+    }
+
+    #[test]
+    fn a_run_without_spaces_breaks_into_pairs() {
+        #[track_caller]
+        fn check(query: &str, expect: &[&str]) {
+            assert_eq!(pairs(&terms(query)), expect, "{query}");
+        }
+        check("Auth flow", &["auth", "flow"]);
+        check("双链笔记", &["双链", "链笔", "笔记"]);
+        check("笔记 记", &["笔记", "记"]);
+        check("kgctx入門書", &["kgctx", "入門", "門書"]);
+        // Hiragana alone says nothing, and last comes what has some.
+        check("人々のメモについて", &["人々", "メモ", "々の", "のメ", "モに"]);
+        check("はじめに", &["はじめに"]);
+        check("ﾒﾓ帳", &["ﾒﾓ", "ﾓ帳"]);
+        let long: String = ('\u{4e00}'..'\u{4f00}').collect();
+        assert_eq!(pairs(&terms(&long)).len(), MAX_TERMS);
     }
 
     proptest! {

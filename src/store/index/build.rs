@@ -14,6 +14,7 @@ use crate::core::note::concept::Concept;
 use crate::core::note::listing::{FolderListing, ListedFile};
 use crate::core::note::reading::{Content, ReadNote, Reading};
 use crate::core::relevance::activation::Change;
+use crate::core::relevance::naming::Namings;
 use crate::store::index::bulk::insert_all;
 use crate::store::index::edges::{Edge, EdgeCollector};
 use crate::store::index::history::{self, OldIndex};
@@ -54,6 +55,7 @@ pub struct Builder<'a> {
     files: Vec<BuiltFile>,
     edges: EdgeCollector,
     listings: &'a [FolderListing],
+    namings: Namings,
     /// The index that this one replaces, if it can be read.
     old: Option<OldIndex>,
     changes: Vec<(Change, f64)>,
@@ -123,6 +125,7 @@ impl<'a> Builder<'a> {
             files: Vec::new(),
             edges: EdgeCollector::default(),
             listings,
+            namings: Namings::of(listings),
             old,
             changes: Vec::new(),
             keys: Vec::new(),
@@ -216,7 +219,8 @@ impl<'a> Builder<'a> {
             self.old = None;
         }
         let past = known.ok().flatten();
-        let remembered = history::remembered(folder, &reading.file, read, past);
+        let remembered =
+            history::remembered((*vault, folder), &self.namings, &reading.file, read, past);
         let changes = remembered.changes.iter().map(|&at| Change { at, note: id });
         self.changes.extend(changes.map(|change| (change, remembered.prior)));
         let keys = rows::keys(*vault, read);
@@ -275,6 +279,7 @@ impl<'a> Builder<'a> {
         self.totals.concepts = n_concepts as i64;
         rows::set_meta(&self.connection, "fingerprint", fingerprint)?;
         rows::set_meta(&self.connection, "most_words", most_words as i64)?;
+        rows::set_meta(&self.connection, "namings", self.namings.to_string())?;
         write_totals(&self.connection, &self.totals)?;
         self.connection.execute_batch(LOOKUPS)?;
         write_ranking(&self.connection)?;

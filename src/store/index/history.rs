@@ -12,6 +12,7 @@ use crate::core::quote::lines::body_lines;
 use crate::core::quote::marks;
 use crate::core::quote::passage::Passage;
 use crate::core::relevance::activation::Change;
+use crate::core::relevance::naming::Namings;
 use crate::core::relevance::prior::{prior, prior_of_thinking};
 use crate::core::time::Timestamp;
 use crate::store::index::gone::{self, Place};
@@ -75,7 +76,8 @@ impl Past {
 
 /// What is remembered of a note as it is now, given its past.
 pub(super) fn remembered(
-    folder: &str,
+    (vault, folder): (usize, &str),
+    namings: &Namings,
     file: &ListedFile,
     read: &ReadNote,
     past: Option<Past>,
@@ -84,7 +86,7 @@ pub(super) fn remembered(
     let n_chars = if quotes.lines.is_empty() { 0 } else { quotes.body.chars().count() };
     let prior = match &read.thinking {
         Some(thinking) => prior_of_thinking(&thinking.standing, n_chars),
-        None => prior(folder, &file.name, n_chars),
+        None => prior(folder, &file.name, n_chars, &namings.of_vault(vault)),
     };
     let at = file.time().seconds();
     // What maenifold's own documents say is in the order of its weight already. Of a pointer nothing is quoted at length.

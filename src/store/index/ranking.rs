@@ -40,16 +40,17 @@ pub(super) fn write_ranking(connection: &Connection) -> Result<(), IndexError> {
         }
     }
     connection.execute("DELETE FROM ranking", [])?;
-    let sql = "INSERT INTO ranking (place, note, activation, walk, linked, sessions, age) \
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    let sql = "INSERT INTO ranking (place, note, activation, walk, linked, sessions, age, with_it) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
     let mut row = connection.prepare_cached(sql)?;
     let ranked = ranked(&activations, &walk, &priors);
     for (place, (note, relevance)) in ranked.into_iter().take(RANKED).enumerate() {
-        let Relevance { activation, walk, n_sessions, age, .. } = relevance;
+        let Relevance { activation, walk, n_sessions, age, n_with_it, .. } = relevance;
         let place = place as i64 + 1;
         let (sessions, age) = (n_sessions as i64, age as i64);
         let is_linked = linked.contains(&note);
-        row.execute(params![place, note, activation, walk, is_linked, sessions, age])?;
+        let with_it = n_with_it as i64;
+        row.execute(params![place, note, activation, walk, is_linked, sessions, age, with_it])?;
     }
     let sql = "UPDATE ranking SET (vault, folder, name, title, mtime_ns, card, prior) = \
                (SELECT f.vault, f.path, n.name, coalesce(n.subject, n.title), n.mtime_ns, q.card, q.prior FROM notes n \

@@ -109,6 +109,8 @@ impl Index {
             binary: count(Rejection::Binary)?,
             unreadable: count(Rejection::Unreadable)?,
             generated: count(Rejection::Generated)?,
+            templates: count(Rejection::Template)?,
+            side_files: count(Rejection::SideFile)?,
             ..Skipped::default()
         })
     }

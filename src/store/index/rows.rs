@@ -87,6 +87,8 @@ pub(super) fn code(reason: Rejection) -> i64 {
         Rejection::Binary => 1,
         Rejection::Unreadable => 2,
         Rejection::Generated => 3,
+        Rejection::Template => 4,
+        Rejection::SideFile => 5,
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod edit;
 
+use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
@@ -9,6 +10,7 @@ use rusqlite::{Connection, TransactionBehavior, params};
 
 use crate::core::note::listing::FolderListing;
 use crate::core::note::reading::{Content, Reading};
+use crate::core::relevance::naming::Namings;
 use crate::store::index::IndexError;
 use crate::store::index::build::write_totals;
 use crate::store::index::changes::{Changes, changes};
@@ -31,11 +33,13 @@ pub struct Outcome {
 
 pub struct Updater {
     connection: Connection,
+    /// Of the listings, once they were asked for.
+    namings: OnceCell<Namings>,
 }
 
 impl Updater {
     pub fn open(lock: &WriterLock, fingerprint: &str) -> Result<Updater, Unusable> {
-        Ok(Updater { connection: lock.open(fingerprint)? })
+        Ok(Updater { connection: lock.open(fingerprint)?, namings: OnceCell::new() })
     }
 
     /// Compares listings with the index. The lock prevents other writers.
@@ -53,6 +57,17 @@ impl Updater {
         Ok(self.connection.query_row(sql, [], |row| row.get::<_, u32>(0))? as usize)
     }
 
+    /// Whether the index was built of notes that are named like these.
+    pub fn is_named_like(&self, listings: &[FolderListing]) -> Result<bool, IndexError> {
+        let sql = "SELECT value FROM meta WHERE key = 'namings'";
+        let known: String = self.connection.query_row(sql, [], |row| row.get(0))?;
+        Ok(known == self.namings(listings).to_string())
+    }
+
+    fn namings(&self, listings: &[FolderListing]) -> &Namings {
+        self.namings.get_or_init(|| Namings::of(listings))
+    }
+
     /// Applies changes, with the contents of their files, in one transaction.
     pub fn apply(
         &mut self,
@@ -60,11 +75,13 @@ impl Updater {
         listings: &[FolderListing],
         mut readings: Vec<Reading>,
     ) -> Result<Outcome, IndexError> {
+        let namings = self.namings(listings).clone();
         let transaction =
             self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let mut edit = Edit {
             totals: read_totals(&transaction)?,
             connection: &transaction,
+            namings: &namings,
             outcome: Outcome::default(),
             leaving: Vec::new(),
             edges: HashMap::new(),

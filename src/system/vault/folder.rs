@@ -109,5 +109,6 @@ fn count(skipped: &mut Skipped, reason: LeftOut) {
     match reason {
         LeftOut::Template => skipped.templates += 1,
         LeftOut::Backup => skipped.backups += 1,
+        LeftOut::SideFile => skipped.side_files += 1,
     }
 }

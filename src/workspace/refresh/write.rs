@@ -72,7 +72,12 @@ fn update(
     let most = (updater.n_notes()? / REBUILD_SHARE).max(REBUILD_FROM);
     // Of few notes the index keeps more: when they become many, or few again, it is made anew.
     let is_same_length = updater.most_words()? == most_words(listings);
-    if n_to_read as i64 > most || bytes > REBUILD_BYTES || !is_same_length {
+    // What a name tells depends on all names: most changes leave that as it is.
+    if n_to_read as i64 > most
+        || bytes > REBUILD_BYTES
+        || !is_same_length
+        || !updater.is_named_like(listings)?
+    {
         return Ok(None);
     }
     progress(0, n_to_read);

@@ -7,11 +7,12 @@ use crate::core::settings::{Origin, Setting, VaultSpec};
 use crate::system::folders;
 use crate::system::maenifold_places::Places;
 use crate::system::note_places::{self, NotePlaces};
+use crate::system::signed_folders;
 use crate::workspace::Surroundings;
 use crate::workspace::settings::{LoadedSettings, SettingsError};
 
-/// The name of the vault with the notes at the top of a project.
-const TOP: &str = "root";
+/// The name of the vault that is a project, or has the notes at its top.
+pub(crate) const TOP: &str = "root";
 
 /// Adds the default vaults, or replaces all by those of `--vault` or `KGCTX_VAULTS`.
 pub(super) fn complete(
@@ -54,14 +55,18 @@ fn default_vaults(
         add("", places.memory.clone(), places.origin);
         places.memory
     });
+    let signed = match &surroundings.project.notes_root {
+        Some(top) => signed_vaults(top, memory.as_deref(), configured),
+        None => Vec::new(),
+    };
     for (name, other_name, folder) in
         [("project", "project-notes", ".kgctx/memory"), ("docs", "project-docs", "docs")]
     {
         let Some(root) = &surroundings.project.notes_root else { continue };
         let path = root.join(folder);
-        let is_held =
-            |vault: &Setting<VaultSpec>| holds(&folders::settled(vault.value.path.clone()), &path);
-        if configured.iter().any(is_held) {
+        if configured.iter().any(|vault| is_in(&path, vault))
+            || signed.iter().any(|vault| holds(&vault.path, &path))
+        {
             continue;
         }
         // Does not follow a link out of the project: a cloned repository must not choose which
@@ -72,6 +77,7 @@ fn default_vaults(
             add(if is_taken { other_name } else { name }, path, Origin::Default);
         }
     }
+    vaults.extend(signed.into_iter().map(|value| Setting { value, origin: Origin::Default }));
     if let Some(top) = &surroundings.project.notes_root {
         let others: Vec<VaultSpec> =
             vaults.iter().chain(configured).map(|vault| vault.value.clone()).collect();
@@ -79,6 +85,33 @@ fn default_vaults(
         vaults.extend(usual.map(|value| Setting { value, origin: Origin::Default }));
     }
     vaults
+}
+
+/// The vaults of the program for notes whose signs are at a project's top, unless the settings name folders in them.
+fn signed_vaults(
+    top: &Path,
+    memory: Option<&Path>,
+    configured: &[Setting<VaultSpec>],
+) -> Vec<VaultSpec> {
+    let named = |path: PathBuf| {
+        let below = path.strip_prefix(top).ok()?.to_str()?.to_owned();
+        let name = if below.is_empty() { TOP.to_owned() } else { below };
+        let is_free = is_path_of_names(&name)
+            && !configured.iter().any(|vault| vault.value.name == name)
+            && !memory.is_some_and(|memory| {
+                memory.join(&name).exists() || holds(&path, memory) || holds(memory, &path)
+            });
+        let is_shared = configured.iter().any(|vault| {
+            is_in(&path, vault) || holds(&path, &folders::settled(vault.value.path.clone()))
+        });
+        (is_free && !is_shared).then_some(VaultSpec { name, path, is_flat: false })
+    };
+    signed_folders::at_top(top).into_iter().filter_map(named).collect()
+}
+
+/// Whether a vault has the notes of a folder.
+fn is_in(folder: &Path, vault: &Setting<VaultSpec>) -> bool {
+    holds(&folders::settled(vault.value.path.clone()), folder)
 }
 
 /// The usual places of notes in a project that share no note with the other vaults, each with a name of its own.

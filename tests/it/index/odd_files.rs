@@ -90,7 +90,7 @@ fn what_does_not_belong_is_skipped_and_counted() {
         assert_eq!(
             answer["skippedBy"],
             json!({"hidden": 2, "ignored": 0, "special": 1, "tooLarge": 1, "binary": 1, "unreadable": 0, "unnameable": 1,
-                "templates": 0, "backups": 0, "generated": 0})
+                "templates": 0, "backups": 0, "generated": 0, "sideFiles": 0})
         );
     }
 }

@@ -263,6 +263,8 @@ fn unspaced_scripts_are_found_inside_of_sentences() {
         answer["results"][0]["uri"].clone()
     };
     assert_eq!(found("日本語"), "memory://ja");
+    // Nobody writes a question as it stands in a note: its pairs of characters are looked up.
+    assert_eq!(found("メモの検索のしかたは？"), "memory://ja");
     assert_eq!(found("メモ"), "memory://ja");
     assert_eq!(found("grösse"), json!(null), "ß is a letter of its own");
     assert_eq!(found("große"), "memory://de", "accents do not matter");

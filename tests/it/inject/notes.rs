@@ -367,3 +367,29 @@ fn a_note_without_links_is_not_said_to_have_any() {
     assert_eq!(reason("docs/alone"), "changed in the last session");
     assert!(reason("docs/mast").contains("linked to notes that changed"), "{}", reason("mast"));
 }
+
+#[test]
+fn notes_that_arrived_together_say_what_else_speaks_for_them() {
+    let zephyr = ByDefault::new();
+    for n in 0..40 {
+        zephyr.note(
+            &format!("deep/inside/n{n}.md"),
+            "A note of some words about nothing in particular, as there are many.",
+            3,
+        );
+    }
+    zephyr.note(
+        "plan.md",
+        &"The plan of the harbour has many words, and more are to come. ".repeat(90),
+        3,
+    );
+    zephyr.text();
+    let explained = zephyr.answer("explain", &["explain", "--json"]);
+    let lines = explained["lines"].as_array().unwrap();
+    let reason = |name: &str| {
+        let of = |line: &&Value| line["text"].as_str().unwrap().contains(name);
+        lines.iter().find(of).unwrap()["reason"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(reason("docs/plan"), "arrived together with 40 other notes; short path; long text");
+    assert_eq!(reason("inside/n7"), "arrived together with 40 other notes");
+}

@@ -99,6 +99,54 @@ path = "design/deep""#;
 }
 
 #[test]
+fn a_project_that_is_a_vault_is_read_as_a_whole() {
+    let files = [
+        "README.md",
+        "Ideas/a.md",
+        "docs/b.md",
+        "docs/adr/c.md",
+        ".memory-bank/d.md",
+        ".hidden/e.md",
+    ];
+    let whole = [".memory-bank/d", "root/Ideas/a", "root/README", "root/docs/adr/c", "root/docs/b"];
+    for (sign, text) in
+        [(".obsidian/app.json", "{}"), ("logseq/config.edn", "{}"), ("dendron.yml", "version: 5\n")]
+    {
+        let scratch = project(&files);
+        assert!(addresses(&scratch, &[]).contains(&"docs/b".to_owned()));
+        scratch.write(&format!("app/{sign}"), text);
+        assert_eq!(addresses(&scratch, &[]), whole, "{sign}");
+        let listed = scratch.run(["--dir", "app", "vault", "list"]);
+        assert!(listed.contains("the project is a vault of a program for notes"), "{listed}");
+        // Folders that a person names stay what they are.
+        scratch.write("app/kgctx.toml", "[[vault]]\npath = \"Ideas\"\n");
+        let expect = [".memory-bank/d", "Ideas/a", "docs/adr/c", "docs/b", "root/README"];
+        assert_eq!(addresses(&scratch, &[]), expect, "{sign}");
+    }
+    let scratch = project(&["README.md", "vault/a.md", "other/b.md"]);
+    scratch.write("app/dendron.yml", "vaults:\n- fsPath: vault\n");
+    assert_eq!(addresses(&scratch, &[]), ["root/README", "vault/a"]);
+}
+
+#[test]
+fn doctor_says_that_most_markdown_is_in_no_vault() {
+    let scratch = project(&["README.md", "docs/a.md"]);
+    let doctor = || {
+        let output = scratch.kgctx(["--dir", "app", "doctor"]).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert!(!doctor().contains("in no vault"));
+    for n in 0..30 {
+        scratch.write(&format!("app/knowledge/deep/{n}.md"), "A note.");
+    }
+    let told = doctor();
+    assert!(told.contains("30 of the project's 32 markdown files are in no vault"), "{told}");
+    assert!(told.contains("kgctx vault add --project knowledge"), "{told}");
+    scratch.write("app/kgctx.toml", "[[vault]]\npath = \"knowledge\"\n");
+    assert!(!doctor().contains("in no vault"));
+}
+
+#[test]
 fn a_check_finds_the_same_places() {
     let scratch =
         project(&["README.md", "AGENTS.md", "adr/a.md", "specs/b.md", "packages/x/docs/c.md"]);
@@ -111,4 +159,11 @@ fn a_check_finds_the_same_places() {
     let report: Value = serde_json::from_slice(&report.stdout).unwrap();
     assert_eq!(report["notes"], json!(addresses(&scratch, &[]).len()), "{report:#}");
     assert_eq!(report["notes"], 4);
+    scratch.write("app/.obsidian/app.json", "{}");
+    scratch.write("app/Ideas/d.md", "# D\n\nThe text.");
+    git(&app, &["add", "."]);
+    git(&app, &["commit", "-q", "-m", "vault"]);
+    let report = scratch.kgctx(["--dir", "app", "check", "--format", "json"]).output().unwrap();
+    let report: Value = serde_json::from_slice(&report.stdout).unwrap();
+    assert_eq!(report["notes"], json!(addresses(&scratch, &[]).len()), "{report:#}");
 }

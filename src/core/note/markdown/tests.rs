@@ -96,6 +96,47 @@ fn the_title_is_the_one_that_the_program_shows() {
 }
 
 #[test]
+fn a_heading_is_the_title_only_where_it_stands_for_the_page() {
+    #[track_caller]
+    fn check(text: &str, stem: &str, expect: &str) {
+        for style in [LinkStyle::Plain, LinkStyle::Dendron] {
+            assert_eq!(
+                parse(text, stem, style, Remarks::default()).title,
+                expect,
+                "{style}: {text}"
+            );
+        }
+    }
+    for text in [
+        "# Page\n\n## A\n\n## B",
+        "## Page\n\ntext\n\n### A\n\n### B",
+        "\n<!-- a licence -->\n\n[![CI](x)](y) ![an image](z)\n\n<p>words</p>\n\n# Page\n\ntext",
+        "{{< toc >}}\n\nimport Tabs from '@theme/Tabs';\n\n# Page",
+        "# &nbsp;\n\n# Page\n\n## A",
+        "Page\n===\n\n---\n\ntext",
+    ] {
+        check(text, "stem", "Page");
+    }
+    for text in [
+        "Prose first.\n\n## A section\n\ntext",
+        "- a list\n\n# A",
+        "> a quote\n\n# A",
+        "```\ncode\n```\n\n# A",
+        "## A\n\ntext\n\n## B",
+        "### A\n\n## B",
+        "# A\n\ntext\n\n# B",
+    ] {
+        check(text, "SEO", "SEO");
+    }
+    check("# Code blocks\n\n# More", "code-blocks", "Code blocks");
+    check("# Kgctx\n\n# Install\n\n# Use", "README", "Kgctx");
+    check("## Install\n\n## Use", "README", "README");
+    // maenifold takes the first heading anywhere.
+    let memory = parse("Prose.\n\n## A", "s", LinkStyle::Maenifold, Remarks::default());
+    assert_eq!(memory.title, "A");
+}
+
+#[test]
 fn a_page_of_logseq_names_concepts_with_tags_and_properties() {
     let text = "alias:: Hulk, [[Rumpf]]\ntags:: ship, [[sea]]\n\n- of #oak and #[[ash wood]], see [[mast]]\n  \
                 id:: 6453\n- `#code` #12\n";

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::params;
+use rusqlite::{params, params_from_iter};
 
 use crate::core::note::reference::{Key, ReferenceKind};
 use crate::core::relevance::prompt::{Evidence, Matches, Prompt};
@@ -108,11 +108,13 @@ impl Index {
     /// The notes with a title, alias or file name, in any vault.
     fn titled(&self, name: &str, n_vaults: usize) -> Result<Vec<NoteId>, IndexError> {
         let Some(key) = Key::of(name) else { return Ok(Vec::new()) };
-        let keys: Vec<String> =
-            (0..n_vaults).map(|vault| in_vault(vault, key).to_string()).collect();
-        let sql = format!("SELECT note FROM keys WHERE key IN ({}) LIMIT ?1", keys.join(", "));
-        let mut statement = self.connection.prepare(&sql)?;
-        let rows = statement.query_map([MOST_TITLED + 1], |row| row.get(0))?;
+        let keys = (0..n_vaults).map(|vault| in_vault(vault, key));
+        let places = vec!["?"; n_vaults].join(", ");
+        let sql =
+            format!("SELECT note FROM keys WHERE key IN ({places}) LIMIT {}", MOST_TITLED + 1);
+        // A prompt without blanks asks for a name at each of its characters.
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        let rows = statement.query_map(params_from_iter(keys), |row| row.get(0))?;
         let notes: Vec<NoteId> = rows.collect::<Result<_, _>>()?;
         Ok(if notes.len() as i64 > MOST_TITLED { Vec::new() } else { notes })
     }

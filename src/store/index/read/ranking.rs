@@ -22,7 +22,7 @@ pub struct RankedCard {
 /// What is read of a note beside its [`CARD_COLUMNS`].
 const COLUMNS: &str = "q.card, q.prior";
 const RANKED: &str = "SELECT n.id, f.vault, f.path, n.name, n.title, n.mtime_ns, n.excerpt, n.subject, q.card, q.prior, \
-    r.activation, r.walk, r.sessions, r.age, r.linked FROM ranking r \
+    r.activation, r.walk, r.sessions, r.age, r.linked, r.with_it FROM ranking r \
     CROSS JOIN notes n ON n.id = r.note CROSS JOIN folders f ON f.id = n.folder \
     CROSS JOIN quotes q ON q.note = r.note";
 
@@ -42,7 +42,7 @@ impl Index {
     /// The first notes of the ranking, as they are stored with it. Those without words are left out.
     fn ready(&self, limit: usize) -> Result<Vec<RankedCard>, IndexError> {
         let sql = "SELECT note, vault, folder, name, title, mtime_ns, '', NULL, card, prior, activation, walk, sessions, age, \
-                   linked FROM ranking WHERE place <= ?1 AND card <> '' ORDER BY place LIMIT ?2";
+                   linked, with_it FROM ranking WHERE place <= ?1 AND card <> '' ORDER BY place LIMIT ?2";
         let mut statement = self.connection.prepare_cached(sql)?;
         let rows = statement.query_map(params![READY as i64, limit as i64], ranked)?;
         Ok(rows.collect::<Result<_, _>>()?)
@@ -110,6 +110,7 @@ fn ranked(row: &Row<'_>) -> Result<RankedCard, rusqlite::Error> {
     ranked.relevance.n_sessions = row.get::<_, i64>(12)? as usize;
     ranked.relevance.age = row.get::<_, i64>(13)? as usize;
     ranked.relevance.is_linked = row.get(14)?;
+    ranked.relevance.n_with_it = row.get::<_, i64>(15)? as usize;
     Ok(ranked)
 }
 

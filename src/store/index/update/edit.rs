@@ -9,6 +9,7 @@ use crate::core::note::freshness::{FadingDays, FreshUntil};
 use crate::core::note::listing::{FolderListing, ListedFile};
 use crate::core::note::reading::{Content, ReadNote, Reading};
 use crate::core::note::{Remark, Remarks, without_extension};
+use crate::core::relevance::naming::Namings;
 use crate::core::text::nfc;
 use crate::store::index::gone::{self, Place};
 use crate::store::index::history::{self, Moves, Past};
@@ -21,6 +22,7 @@ use crate::store::index::{IndexError, NoteId, Totals};
 
 pub(super) struct Edit<'a> {
     pub(super) connection: &'a Connection,
+    pub(super) namings: &'a Namings,
     pub(super) totals: Totals,
     pub(super) outcome: Outcome,
     /// Notes to remove, because their files were removed or changed.
@@ -144,7 +146,8 @@ impl Edit<'_> {
         read: &ReadNote,
         past: Option<Past>,
     ) -> Result<(), IndexError> {
-        let remembered = history::remembered(&listing.folder, file, read, past);
+        let remembered =
+            history::remembered((listing.vault, &listing.folder), self.namings, file, read, past);
         for at in &remembered.changes {
             let row = params![id, at, remembered.prior];
             self.execute("INSERT INTO changes (note, at, prior) VALUES (?1, ?2, ?3)", row)?;
