@@ -113,25 +113,39 @@ fn linked_repository(place: &Path, dot_git: &Path) -> Option<RepositoryFacts> {
     };
     let common = fs::canonicalize(git_dir.join(common.trim())).ok()?;
     // Anybody can write a `.git` file that points to your repository. A worktree's own folder is in the repository, and
+    let stray = || RepositoryFacts {
+        root: checkout.clone(),
+        checkout: checkout.clone(),
+        layout: Layout::Stray,
+        branch: None,
+    };
     // points back.
     let back = read_text(&git_dir.join("gitdir"));
     let back = back.and_then(|back| fs::canonicalize(git_dir.join(back.trim())).ok());
     let is_known = git_dir.parent() == Some(&common.join("worktrees"))
         && back.is_some_and(|back| fs::canonicalize(dot_git).is_ok_and(|here| here == back));
     if !is_known {
-        let root = checkout.clone();
-        return Some(RepositoryFacts { root, checkout, layout: Layout::Stray, branch: None });
+        return Some(stray());
     }
     let parent = || common.parent().map(Path::to_path_buf);
     let (root, layout) = if let Some(worktree) = config_value(&common, "worktree") {
-        // A worktree of a submodule: the configuration says where the submodule's own tree is.
-        (fs::canonicalize(common.join(worktree)).ok()?, Layout::Worktree)
+        // A worktree of a submodule: the configuration says where the submodule's own tree is. Whoever wrote the folder wrote
+        // that, too, and may name a tree of yours: a submodule's own points back.
+        match fs::canonicalize(common.join(worktree)) {
+            Ok(tree) if leads_to(&tree, &common) => (tree, Layout::Worktree),
+            _ => return Some(stray()),
+        }
     } else if common.file_name().is_some_and(|name| name == ".git") && !is_set(&common, "bare") {
         (parent()?, Layout::Worktree)
     } else if common.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.')) {
         // `project/.bare` with worktrees next to it: users call the folder around them the project.
         (parent()?, Layout::BareWorktree)
     } else {
+/// Whether the git files of a working tree are in a folder.
+fn leads_to(tree: &Path, common: &Path) -> bool {
+    git_dir(tree).and_then(|git_dir| fs::canonicalize(git_dir).ok()).is_some_and(|it| it == common)
+}
+
         (common.clone(), Layout::BareWorktree)
     };
     Some(RepositoryFacts { checkout, root, layout, branch })

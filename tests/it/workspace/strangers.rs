@@ -155,6 +155,17 @@ fn no_handoff_is_imported_through_a_link_out_of_the_repository() {
     lab.scratch.write("home/private/key", "goal: none\n\nTop secret.\n");
     lab.scratch.write("zephyr/handoffs/mine.md", "Mine.\n");
     let private = lab.scratch.home().join("private");
+    // All of it is the stranger's: the worktree's folder points back, and the repository names the tree of another project.
+    let all = "liar/c/worktrees/w";
+    scratch.write("liar/.git", "gitdir: ./c/worktrees/w\n");
+    scratch.write(&format!("{all}/gitdir"), "../../../.git\n");
+    scratch.write(&format!("{all}/commondir"), "../..\n");
+    scratch.write(&format!("{all}/HEAD"), "ref: refs/heads/main\n");
+    scratch.write("liar/c/HEAD", "ref: refs/heads/main\n");
+    for tree in ["../../app", "../../fix", "../../nowhere", "../.."] {
+        scratch.write("liar/c/config", format!("[core]\n\tworktree = {tree}\n"));
+        assert_eq!(root("liar"), "/liar", "{tree}");
+    }
     symlink(private.join("key"), lab.folder().join("handoffs/a.md")).unwrap();
     symlink(&private, lab.folder().join("linked")).unwrap();
     symlink("mine.md", lab.folder().join("handoffs/near.md")).unwrap();
