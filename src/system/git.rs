@@ -8,10 +8,10 @@ pub mod uncommitted;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use crate::core::project::{FolderFacts, Layout, RepositoryFacts};
 use crate::system::environment::Environment;
+use crate::system::git_program::GitProgram;
 use crate::system::plain_file;
 
 /// More than git's small files have, also the configuration with thousands of branches.
@@ -52,15 +52,10 @@ pub enum Reference {
 
 /// Whether a branch, tag or commit exists. Runs git, because no session waits for this.
 pub fn reference(folder: &Path, name: &str) -> Reference {
-    let git = |arguments: &[&str]| {
-        let mut command = Command::new("git");
-        command.arg("-C").arg(folder).args(arguments).stdin(Stdio::null());
-        command.stdout(Stdio::null()).stderr(Stdio::null());
-        command.status().is_ok_and(|status| status.success())
-    };
-    if !git(&["rev-parse", "--git-dir"]) {
+    let Ok(Some(git)) = GitProgram::find(folder.to_path_buf(), None) else {
         return Reference::NoRepository;
-    }
+    };
+    let git = |arguments: &[&str]| git.query(arguments).is_ok_and(|answer| answer.is_some());
     let commit = format!("{name}^{{commit}}");
     // Before the first commit a branch has only a name.
     let is_unborn = || {
@@ -113,17 +108,17 @@ fn linked_repository(place: &Path, dot_git: &Path) -> Option<RepositoryFacts> {
     };
     let common = fs::canonicalize(git_dir.join(common.trim())).ok()?;
     // Anybody can write a `.git` file that points to your repository. A worktree's own folder is in the repository, and
+    // points back.
+    let back = read_text(&git_dir.join("gitdir"));
+    let back = back.and_then(|back| fs::canonicalize(git_dir.join(back.trim())).ok());
+    let is_known = git_dir.parent() == Some(&common.join("worktrees"))
+        && back.is_some_and(|back| fs::canonicalize(dot_git).is_ok_and(|here| here == back));
     let stray = || RepositoryFacts {
         root: checkout.clone(),
         checkout: checkout.clone(),
         layout: Layout::Stray,
         branch: None,
     };
-    // points back.
-    let back = read_text(&git_dir.join("gitdir"));
-    let back = back.and_then(|back| fs::canonicalize(git_dir.join(back.trim())).ok());
-    let is_known = git_dir.parent() == Some(&common.join("worktrees"))
-        && back.is_some_and(|back| fs::canonicalize(dot_git).is_ok_and(|here| here == back));
     if !is_known {
         return Some(stray());
     }
@@ -141,14 +136,14 @@ fn linked_repository(place: &Path, dot_git: &Path) -> Option<RepositoryFacts> {
         // `project/.bare` with worktrees next to it: users call the folder around them the project.
         (parent()?, Layout::BareWorktree)
     } else {
-/// Whether the git files of a working tree are in a folder.
-fn leads_to(tree: &Path, common: &Path) -> bool {
-    git_dir(tree).and_then(|git_dir| fs::canonicalize(git_dir).ok()).is_some_and(|it| it == common)
-}
-
         (common.clone(), Layout::BareWorktree)
     };
     Some(RepositoryFacts { checkout, root, layout, branch })
+}
+
+/// Whether the git files of a working tree are in a folder.
+fn leads_to(tree: &Path, common: &Path) -> bool {
+    git_dir(tree).and_then(|git_dir| fs::canonicalize(git_dir).ok()).is_some_and(|it| it == common)
 }
 
 /// The working tree around a folder, if it has git's files; none for one that its repository does not know.

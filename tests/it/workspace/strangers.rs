@@ -224,3 +224,37 @@ fn hooks(repository: &Path, program: &str) {
         symlink(program, repository.join(".git/hooks").join(hook)).unwrap();
     }
 }
+#[test]
+fn a_look_for_a_handoffs_commit_runs_nothing_that_the_repository_names() {
+    let lab = Lab::new();
+    let app = lab.folder();
+    let ran = lab.scratch.path().join("ran");
+    let evil = lab.scratch.write("evil", format!("#!/bin/sh\necho ran >> {}\n", ran.display()));
+    fs::set_permissions(&evil, fs::Permissions::from_mode(0o755)).unwrap();
+    let evil = evil.to_str().unwrap();
+    git(&app, &["init", "-q"]);
+    git(&app, &["commit", "-q", "--allow-empty", "-m", "first"]);
+    // Git looks for an object that a partial clone lacks at its remote, which here is a program.
+    for (key, value) in [
+        ("core.repositoryFormatVersion", "1"),
+        ("extensions.partialClone", "origin"),
+        ("remote.origin.promisor", "true"),
+        ("remote.origin.url", &format!("ext::{evil}")),
+        ("protocol.allow", "always"),
+        ("protocol.ext.allow", "always"),
+        ("core.fsmonitor", evil),
+    ] {
+        git(&app, &["config", key, value]);
+    }
+    hooks(&app, evil);
+    let lacking = "0123456789abcdef0123456789abcdef01234567";
+    for (reference, verdict) in [("HEAD", "confirmed"), (lacking, "discrepant")] {
+        let body = format!("{{\"git_ref\": \"{reference}\"}}\nShip it.");
+        let id = lab.create(&["--body", &body]);
+        let output = lab.kgctx(["handoff", "reconcile", &id, "--json"]).output().unwrap();
+        assert!(!ran.exists(), "{reference}");
+        let checked: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(checked["findings"][0]["verdict"], verdict, "{checked}");
+    }
+}
+
