@@ -88,8 +88,8 @@ impl LoadedSettings {
             let is_named = vault.name.as_deref() != Some("");
             if !is_inside {
                 wrong.push(format!(
-                    "{shown}: the vault {path} is outside the project; a project may only name its own folders, so \
-                    move it to your {yours}"
+                    "{shown}: the vault {path} is outside the project; a project may only name its own folders; if you \
+                    want this vault yourself, add it to {yours}"
                 ));
             } else if !is_named {
                 wrong.push(format!(
@@ -105,7 +105,7 @@ impl LoadedSettings {
         let forbidden = forbidden.chain(written.handoff.remove_forbidden());
         let forbidden = forbidden.chain(written.monitor.remove_forbidden()).chain(channels);
         wrong.extend(forbidden.map(|(key, why)| {
-            format!("{shown}: a project may not set {key}, {why}; move it to your {yours}")
+            format!("{shown}: a project may not set {key}, {why}; if you want this yourself, set it in {yours}")
         }));
         self.faults.extend(wrong.into_iter().map(SettingsError));
         let raised = written.remove_raised(&self.settings).into_iter();

@@ -31,10 +31,17 @@ fn a_repository_lowers_what_the_user_allows_and_never_raises_it() {
         ("default_vaults", "", json!(true), json!(true), json!(false)),
         ("enabled", "[handoff]\n", json!(true), json!(true), json!(false)),
         ("inject_on_start", "[handoff]\n", json!(true), json!(true), json!(false)),
+        ("inject_on_clear", "[handoff]\n", json!(false), json!(true), json!(false)),
+        ("audience", "[handoff]\n", json!("interactive"), json!("any"), json!("interactive")),
+        ("max_age_days", "[handoff]\n", json!(7), json!(9_999), json!(1)),
+        ("notify", "[monitor]\n", json!(true), json!(true), json!(false)),
     ] {
         let scratch = Scratch::new();
         fs::create_dir_all(scratch.path().join("zephyr/.kgctx")).unwrap();
-        let name = if section.is_empty() { key.to_owned() } else { format!("handoff.{key}") };
+        let name = match section.trim_matches(['[', ']', '\n']) {
+            "" => key.to_owned(),
+            section => format!("{section}.{key}"),
+        };
         let effective = || value(&config(&scratch), &name);
         if key != "deadline_ms" {
             assert_eq!(effective(), usual, "{name}");
@@ -86,6 +93,10 @@ fn a_repository_may_not_choose_what_is_run_shown_or_shared() {
         ("[channels]\n\".\" = \"team\"\n", "channels"),
         ("[handoff]\nsummariser = [\"evil\"]\n", "handoff.summariser"),
         ("[handoff]\nallow = [\"/\"]\n", "handoff.allow"),
+        ("[monitor]\nearly_warn_percent = 0\n", "monitor.early_warn_percent"),
+        ("[monitor]\nwarn_percent = 0\n", "monitor.warn_percent"),
+        ("[monitor]\ncritical_percent = 0\n", "monitor.critical_percent"),
+        ("[monitor]\nwindows = { \"*\" = 1 }\n", "monitor.windows"),
         ("[[vault]]\npath = \"docs\"\nname = \"\"\n", "empty name"),
         ("[[vault]]\npath = \"..\"\n", "outside the project"),
         ("[[vault]]\npath = \"/\"\n", "outside the project"),
@@ -144,17 +155,6 @@ fn a_git_file_that_points_elsewhere_makes_no_worktree() {
     assert_eq!(root("liar"), "/liar");
     let answer = scratch.json(["--dir", "liar", "whoami", "--json"]);
     assert!(answer["because"].as_str().unwrap().contains("does not know it"), "{answer}");
-    // Its own folder is its project, whatever the repository that it names.
-    scratch.write("other/.git", format!("gitdir: {}/.git\n", app.display()));
-    assert_eq!(root("other"), "/other");
-}
-
-#[test]
-fn no_handoff_is_imported_through_a_link_out_of_the_repository() {
-    let lab = Lab::new();
-    lab.scratch.write("home/private/key", "goal: none\n\nTop secret.\n");
-    lab.scratch.write("zephyr/handoffs/mine.md", "Mine.\n");
-    let private = lab.scratch.home().join("private");
     // All of it is the stranger's: the worktree's folder points back, and the repository names the tree of another project.
     let all = "liar/c/worktrees/w";
     scratch.write("liar/.git", "gitdir: ./c/worktrees/w\n");
@@ -166,6 +166,17 @@ fn no_handoff_is_imported_through_a_link_out_of_the_repository() {
         scratch.write("liar/c/config", format!("[core]\n\tworktree = {tree}\n"));
         assert_eq!(root("liar"), "/liar", "{tree}");
     }
+    // Its own folder is its project, whatever the repository that it names.
+    scratch.write("other/.git", format!("gitdir: {}/.git\n", app.display()));
+    assert_eq!(root("other"), "/other");
+}
+
+#[test]
+fn no_handoff_is_imported_through_a_link_out_of_the_repository() {
+    let lab = Lab::new();
+    lab.scratch.write("home/private/key", "goal: none\n\nTop secret.\n");
+    lab.scratch.write("zephyr/handoffs/mine.md", "Mine.\n");
+    let private = lab.scratch.home().join("private");
     symlink(private.join("key"), lab.folder().join("handoffs/a.md")).unwrap();
     symlink(&private, lab.folder().join("linked")).unwrap();
     symlink("mine.md", lab.folder().join("handoffs/near.md")).unwrap();
@@ -218,12 +229,6 @@ fn a_check_runs_nothing_that_the_repository_names() {
     }
 }
 
-/// Makes every hook of a repository run a program.
-fn hooks(repository: &Path, program: &str) {
-    for hook in ["post-index-change", "post-checkout", "reference-transaction", "pre-commit"] {
-        symlink(program, repository.join(".git/hooks").join(hook)).unwrap();
-    }
-}
 #[test]
 fn a_look_for_a_handoffs_commit_runs_nothing_that_the_repository_names() {
     let lab = Lab::new();
@@ -258,3 +263,9 @@ fn a_look_for_a_handoffs_commit_runs_nothing_that_the_repository_names() {
     }
 }
 
+/// Makes every hook of a repository run a program.
+fn hooks(repository: &Path, program: &str) {
+    for hook in ["post-index-change", "post-checkout", "reference-transaction", "pre-commit"] {
+        symlink(program, repository.join(".git/hooks").join(hook)).unwrap();
+    }
+}
