@@ -11,6 +11,7 @@
 
 mod assignment;
 mod command;
+mod dictionary;
 mod hash;
 mod header;
 mod marked;
@@ -226,7 +227,8 @@ mod tests {
     #[test]
     fn a_value_ends_where_its_notation_says() {
         check("PASSWORD=hunter2x", "PASSWORD=[masked: env-assignment]");
-        check("PASSWORD = 'hunter2 x'", "PASSWORD = 'hunter2 x'");
+        check("PASSWORD = 'hunter2 x'", "PASSWORD = '[masked: env-assignment]'");
+        check("password: \"correct horse battery\"", "password: \"correct horse battery\"");
         check("password: hunter2x, user: kim", "password: [masked: env-assignment], user: kim");
         check("(password: hunter2x)", "(password: [masked: env-assignment])");
         check("password: \"hunter2x\" # old", "password: \"[masked: env-assignment]\" # old");

@@ -38,7 +38,9 @@ pub(super) fn find(runs: &mut Runs, signs: Signs, all: &mut Vec<FoundSecret>) {
         return;
     }
     for word in IS.find_iter(runs.text) {
-        all.extend(named(runs, word, word + 4, |_| true));
+        if !value::begins_with_prose(&runs.text[word + 4..]) {
+            all.extend(named(runs, word, word + 4, |_| true));
+        }
     }
     if signs.has_dash() {
         find_options(runs, all);
@@ -154,10 +156,11 @@ fn judged(runs: &mut Runs, start: usize, name: &name::Name) -> Option<FoundSecre
     }
     let secret = &runs.text[range.clone()];
     // `arn:aws:secretsmanager:…:secret:prod/db-AbCdEf` names one, and is none.
-    let is_part = name.front(runs.text).ends_with(b":");
+    let is_part = is_in_arn(name.front(runs.text));
     let is_quoted = matches!(runs.text[range.start - 1], b'"' | b'\'' | b'`');
     let fits = match name.is_password() {
         _ if is_part => value::is_drawn(secret),
+        _ if name.is_count() && value::is_number(secret) => false,
         _ if !is_quoted && value::is_code(secret) => false,
         true => value::is_password(secret),
         false => value::is_secret(secret),
@@ -167,6 +170,12 @@ fn judged(runs: &mut Runs, start: usize, name: &name::Name) -> Option<FoundSecre
         && secret.iter().all(|&byte| contains(Alphabet::Base64, byte));
     let kind = if aws { "aws-secret-key" } else { "env-assignment" };
     fits.then_some(FoundSecret { range, kind })
+}
+
+/// Whether a text ends within the name of one of Amazon's things: `arn:aws:secretsmanager:eu:1:`.
+fn is_in_arn(text: &[u8]) -> bool {
+    let length = trailing(text, LINE, |byte| byte.is_ascii_graphic() && !b"\"'`".contains(&byte));
+    text.ends_with(b":") && text[text.len() - length..].starts_with(b"arn:")
 }
 
 /// The value at `start`, without the punctuation around it.

@@ -33,7 +33,7 @@ pub(super) fn authorization(runs: &mut Runs, start: usize) -> Option<FoundSecret
     };
     let range = assignment::written(runs, from)?;
     let secret = &text[range.clone()];
-    let fits = if kind == "basic-auth" { is_basic(secret) } else { value::is_drawn(secret) };
+    let fits = if kind == "basic-auth" { is_basic(secret) } else { value::is_secret(secret) };
     fits.then_some(FoundSecret { range, kind })
 }
 

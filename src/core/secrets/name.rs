@@ -149,6 +149,11 @@ impl Name {
         self.says(&PASSWORD, PASSWORD_LAST_PARTS)
     }
 
+    /// Whether the value may be a number of tokens.
+    pub(super) fn is_count(&self) -> bool {
+        self.flat().ends_with(b"tokens")
+    }
+
     /// Whether the value is the secret half of a pair of Amazon's keys.
     pub(super) fn is_aws_secret(&self) -> bool {
         self.contains("secretaccesskey") || self.contains("aws") && self.contains("secret")

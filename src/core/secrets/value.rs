@@ -1,24 +1,31 @@
 //! Judges a value: is it a secret, or a placeholder, a reference, a type or plain words?
 
+use super::dictionary::has_words;
 use super::runs::{leading, trailing};
 use super::word::{is_wordy, spoken};
 use crate::core::text::words::words;
 
 /// Nothing longer is looked at: what a value is shows at its beginning.
 const LOOKED_AT: usize = 256;
+/// What a machine makes is not shorter.
+const SHORTEST: usize = 8;
+/// More words in quotes are a text.
+const LONGEST_PHRASE: usize = 128;
 
 /// Whoever writes one of these means that the reader should put a value in its place.
-static STAND_INS: [&str; 18] = words(
+static STAND_INS: [&str; 19] = words(
     "example placeholder redacted masked changeme change-me change_me changethis your \
-     dummy replace insert goes-here goes_here 12345678 abcdefgh 00000000 deadbeef",
+     dummy replace insert goes-here goes_here 12345678 abcdefgh 00000000 deadbeef mf_9.b5f-4.1jqm",
 );
+/// The same in help texts, maybe with a number.
+static METAVARIABLES: [&str; 6] = words("PASSWORD PASSWD PASS TOKEN SECRET KEY");
 /// Where a value that is computed or filled in later begins.
 const TEMPLATES: &[&str] = &["${", "{{", "$(", "<%=", "%{", "#{"];
 /// Names of methods and products that have digits, and so look like passwords.
-static WORDS: [&str; 27] = words(
+static WORDS: [&str; 29] = words(
     "1password argon2 argon2i argon2id base32 base58 base64 bcrypt2 ed25519 hmac256 hs256 hs512 \
      keepass2 md5sum oauth2 oauth2.0 pbkdf2 rs256 rs512 es256 sha256 sha384 sha512 totp30 utf8mb4 \
-     web3 x509v3",
+     web3 x509v3 x25519 sha3",
 );
 
 /// How many bytes of a value are in parts that look random.
@@ -28,12 +35,21 @@ pub(super) fn random(value: &[u8]) -> usize {
     parts.filter(|part| is_random(part)).map(<[u8]>::len).sum()
 }
 
-/// Whether a value is at once seen to be a short word of prose, which is no secret under any name: most are.
+/// Whether a value is at once seen to be a short word, which is no secret under any name: most are.
 pub(super) fn begins_with_word(value: &[u8]) -> bool {
+    begins_with_letters(value, SHORTEST)
+}
+
+/// The same for a value in a sentence, where words are longer.
+pub(super) fn begins_with_prose(value: &[u8]) -> bool {
+    begins_with_letters(value, 16)
+}
+
+fn begins_with_letters(value: &[u8], most: usize) -> bool {
     let capital = leading(value, 1, |byte| byte.is_ascii_uppercase());
-    let length = capital + leading(&value[capital..], 16, |byte| byte.is_ascii_lowercase());
+    let length = capital + leading(&value[capital..], most, |byte| byte.is_ascii_lowercase());
     // Nothing at all, or a line break, is no value either.
-    length < 16 && value.get(length).is_none_or(u8::is_ascii_whitespace)
+    length < most && value.get(length).is_none_or(u8::is_ascii_whitespace)
 }
 
 /// Whether a value is a placeholder: `your-token`, `${TOKEN}`, `xxxx`.
@@ -61,7 +77,13 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
     };
     let repeated = value.chunk_by(PartialEq::eq).any(is_repeated);
     let says_so = || STAND_INS.iter().any(|word| contains_ignoring_case(value, word.as_bytes()));
-    variable || template || repeated || says_so()
+    variable || template || repeated || is_metavariable(value) || says_so()
+}
+
+/// `PASSWORD`, `TOKEN2`: how a help text calls a value.
+fn is_metavariable(value: &[u8]) -> bool {
+    let name = &value[..value.len() - trailing(value, 2, |byte| byte.is_ascii_digit())];
+    METAVARIABLES.iter().any(|known| known.as_bytes() == name)
 }
 
 /// Whether a value is a name in angle brackets, alone or the first of a list: `<api-key>`, `[<secret>, …]`.
@@ -96,6 +118,8 @@ fn fills_in(inner: &[u8], is_double: bool, is_first: bool) -> bool {
 /// Whether a value is a path or an address.
 pub(super) fn is_address(value: &[u8]) -> bool {
     memchr::memmem::find(&value[..value.len().min(LOOKED_AT)], b"://").is_some()
+        || value.starts_with(b"~/")
+        || value.starts_with(b"arn:")
         // A number, or an account or a contract on a chain, which are public; a key of one is longer.
         || matches!(value, [b'0', b'x', hex @ ..] if hex.len() <= 40 && hex.iter().all(u8::is_ascii_hexdigit))
 }
@@ -118,7 +142,11 @@ pub(super) fn is_drawn(value: &[u8]) -> bool {
 
 /// Whether a value behind a secret's name is the secret: it is, unless it is plainly something else.
 pub(super) fn is_secret(value: &[u8]) -> bool {
-    value.len() >= 8 && is_written_out(value) && !is_plain(value)
+    let is_made = || match has_blanks(value) {
+        true => is_phrase(value, |_| false),
+        false => !is_plain(value) || is_number(value),
+    };
+    value.len() >= SHORTEST && is_written_out(value) && is_made()
 }
 
 /// The same behind a password's name: people choose shorter ones, made of words.
@@ -129,8 +157,38 @@ pub(super) fn is_password(value: &[u8]) -> bool {
         // `step-2` is a name. `blue-Kestrel-42!` is not.
         _ => makeup.is_mixed && makeup.specials > 0 && !is_mail_address(value),
     };
-    let known = WORDS.iter().any(|word| value.eq_ignore_ascii_case(word.as_bytes()));
-    value.len() >= 6 && !known && (chosen || !is_plain(value)) && is_written_out(value)
+    let is_one = || match has_blanks(value) {
+        true => is_phrase(value, |part| Makeup::of(part).is_mixed && !is_known(part)),
+        false => !is_known(value) && (chosen || !is_plain(value) || is_number(value)),
+    };
+    value.len() >= 6 && is_written_out(value) && is_one()
+}
+
+fn is_known(value: &[u8]) -> bool {
+    WORDS.iter().any(|word| value.eq_ignore_ascii_case(word.as_bytes()))
+}
+
+/// Whether a value consists of digits.
+pub(super) fn is_number(value: &[u8]) -> bool {
+    value.iter().all(u8::is_ascii_digit)
+}
+
+fn has_blanks(value: &[u8]) -> bool {
+    value.iter().any(u8::is_ascii_whitespace)
+}
+
+/// Whether a value in quotes, with blanks, is more than a sentence: at least a third of it is no words.
+fn is_phrase(value: &[u8], is_chosen: impl Fn(&[u8]) -> bool) -> bool {
+    let is_odd = |part: &&[u8]| {
+        if is_chosen(part) {
+            return true;
+        }
+        let mut runs = part.split(|byte| !is_letter(*byte) && !byte.is_ascii_digit());
+        !runs.all(|run| run.is_empty() || is_wordy(run))
+    };
+    let parts = value.split(u8::is_ascii_whitespace);
+    let n_odd: usize = parts.filter(is_odd).map(<[u8]>::len).sum();
+    value.len() <= LONGEST_PHRASE && n_odd * 3 >= value.len()
 }
 
 /// Whether a value consists of words, numbers, and the signs between them: `us-east-1`, `Option<String>`, `10.0.0.1`.
@@ -153,7 +211,7 @@ fn is_plain(value: &[u8]) -> bool {
         !value.iter().any(u8::is_ascii_uppercase) || !value.iter().any(u8::is_ascii_lowercase);
     let is_name =
         n_signs * 3 <= value.len() && !is_code && (is_one_case || n_spoken * 3 >= value.len());
-    is_name || n_spoken * 3 > value.len() * 2
+    (is_name || n_spoken * 3 > value.len() * 2) && has_words(value)
 }
 
 /// Whether words are written like `Vec<u8>` or `[]byte`.
@@ -213,7 +271,6 @@ fn is_written_out(value: &[u8]) -> bool {
         && !link
         && !is_address(value)
         && !is_placeholder(value)
-        && !value.iter().any(u8::is_ascii_whitespace)
         // Dots and bullets in place of a password.
         && value.iter().any(|byte| byte.is_ascii_alphanumeric())
 }
@@ -235,7 +292,9 @@ fn is_call(value: &[u8]) -> bool {
     let (name, arguments) = (&value[..open], &value[open + 1..]);
     let mut parts = name.split(joins).filter(|part| !part.is_empty());
     let n_spoken: usize = parts.clone().map(spoken).sum();
-    let is_named = n_spoken >= 4 || [&b"env"[..], b"get", b"var", b"new"].contains(&name);
+    let is_method = || is_known(name);
+    let is_named =
+        n_spoken >= 4 || is_method() || [&b"env"[..], b"get", b"var", b"new"].contains(&name);
     let mut words = arguments.split(|byte| !is_letter(*byte) && !byte.is_ascii_digit());
     let is_quoted = matches!(arguments.first(), Some(b'"' | b'\'' | b'`'));
     let opens = match value[open] {

@@ -10,6 +10,7 @@ const LEAKED: usize = 1_000;
 
 const LETTERS: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const UPPER: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+const LOWER: &str = "abcdefghijklmnopqrstuvwxyz";
 const DIGITS: &str = "0123456789";
 const HEX: &str = "0123456789abcdef";
 
@@ -92,7 +93,74 @@ fn forms() -> Vec<(&'static str, String, usize)> {
     ] {
         forms.push((form, alnum.clone(), 12));
     }
+    forms.extend(forms_of_any_kind());
     forms
+}
+
+/// Notations in which the value may be of any kind.
+fn forms_of_any_kind() -> Vec<(&'static str, String, usize)> {
+    let alnum = alnum();
+    let url = format!("{alnum}-_");
+    let mut forms = Vec::new();
+    for form in [
+        "Authorization: Bearer §",
+        "curl -H 'Authorization: token §' https://x.dev",
+        "\"Authorization\": \"Bearer §\"",
+        "//registry.npmjs.org/:_authToken=§",
+        "$env:GITHUB_TOKEN = \"§\"",
+        ":api_key => \"§\"",
+        "config:token: §",
+    ] {
+        forms.push((form, alnum.clone(), 20));
+        forms.push((form, HEX.to_owned(), 32));
+        forms.push((form, url.clone(), 43));
+        forms.push((form, LOWER.to_owned(), 16));
+    }
+    for form in ["PASSWORD=§", "password: §", "password = \"§\"", "{\"apiKey\": \"§\"}"] {
+        forms.push((form, LOWER.to_owned(), 12));
+        forms.push((form, format!("{LOWER}{DIGITS}"), 12));
+        forms.push((form, LETTERS.to_owned(), 12));
+        forms.push((form, UPPER.to_owned(), 16));
+        forms.push((form, DIGITS.to_owned(), 8));
+        forms.push((form, DIGITS.to_owned(), 16));
+    }
+    for form in ["password = \"a§b\"", "{\"password\": \"a§b\"}", "psk='a§b'"] {
+        forms.push((form, format!("{alnum} "), 16));
+    }
+    forms
+}
+
+/// Values of several groups, behind names that say that they are secret.
+fn groups(lot: &mut Lot) -> Vec<String> {
+    let lower = format!("{LOWER}{DIGITS}");
+    let mut joined = |alphabet: &str, lengths: &[usize]| {
+        lengths.iter().map(|length| lot.draw(alphabet, *length)).collect::<Vec<_>>().join("-")
+    };
+    vec![
+        joined(HEX, &[8, 4, 4, 4, 12]),
+        joined(&alnum(), &[4, 4, 4, 4]),
+        joined(&lower, &[4, 4, 4, 4]),
+        joined(LOWER, &[6, 6, 6]),
+    ]
+}
+
+#[test]
+fn a_value_of_several_groups_goes() {
+    let mut lot = Lot(20_261_118);
+    let mut leaked = Vec::new();
+    let forms = ["PASSWORD=§", "API_TOKEN=§", "Authorization: Bearer §", "$env:TOKEN = \"§\""];
+    for _ in 0..DRAWN {
+        for (n, value) in groups(&mut lot).into_iter().enumerate() {
+            let kept = forms.iter().filter(|form| {
+                secrets::mask(&form.replace('§', &value)).contains(&value)
+            });
+            leaked.extend(kept.map(|form| (n, form.replace('§', &value))));
+        }
+    }
+    for n in 0..4 {
+        let of_kind: Vec<_> = leaked.iter().filter(|(kind, _)| *kind == n).collect();
+        assert!(of_kind.len() * LEAKED <= DRAWN * forms.len(), "{of_kind:#?}");
+    }
 }
 
 /// Those that tell themselves.
