@@ -9,7 +9,9 @@
 //!
 //! Mask before you cut: half a token has no shape any more.
 
+mod apart;
 mod assignment;
+mod column;
 mod command;
 mod dictionary;
 mod hash;
@@ -17,6 +19,8 @@ mod header;
 mod marked;
 mod name;
 mod pem;
+mod phrase;
+mod placeholder;
 mod rules;
 mod runs;
 mod signs;
@@ -239,7 +243,9 @@ mod tests {
         check("password: hunter2xyz…", "password: [masked: env-assignment]…");
         check("password: hünter2x", "password: [masked: env-assignment]");
         check("PASSWORD= USER=kim2000", "PASSWORD= USER=kim2000");
-        check("password:\nhunter2x", "password:\nhunter2x");
+        check("password:\nhunter2x", "password:\n[masked: env-assignment]");
+        check("password:\n\n  hunter2x\n", "password:\n\n  [masked: env-assignment]\n");
+        check("password:\nhunter2x and more", "password:\nhunter2x and more");
         check("DB_PASS=hunter2x TOKEN=", "DB_PASS=[masked: env-assignment] TOKEN=");
     }
 
