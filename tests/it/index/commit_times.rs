@@ -128,6 +128,11 @@ fn a_branch_switch_shows_nothing_old_as_new() {
     git(&app, &["checkout", "-q", "main"]);
     assert_eq!(times(&scratch, "app"), expected(SECOND, FIRST));
     assert_eq!(recent(&scratch, "app"), 0);
+    // What was seen on the other branch makes nothing younger.
+    assert_eq!(stored(&scratch, "changes"), expected(SECOND, FIRST));
+    let given = context(&scratch, "app", None);
+    let text = given["text"].as_str().unwrap();
+    assert!(text.find("A [[new]] note") < text.find("An [[old]] note"), "{text}");
     scratch.run(["--dir", "app", "index", "--full"]);
     assert_eq!(stored(&scratch, "notes"), expected(SECOND, FIRST));
 }
