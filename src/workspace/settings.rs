@@ -16,6 +16,19 @@ use crate::core::settings::{Origin, Setting, Settings};
 use crate::system::environment::Environment;
 use crate::workspace::{Request, Surroundings};
 
+/// The variables of kgctx that are no settings.
+const OTHER_VARIABLES: &[&str] = &[
+    "KGCTX_BIN",
+    "KGCTX_CHANNEL",
+    "KGCTX_HOME",
+    "KGCTX_MAENIFOLD_BIN",
+    "KGCTX_ROTATES",
+    "KGCTX_SESSION_ID",
+    "KGCTX_SUMMARISER",
+    "KGCTX_VAULTS",
+    "KGCTX_WRAP",
+];
+
 /// What is wrong with a setting, in words.
 #[derive(Debug, Error)]
 #[error("{0}")]
@@ -115,6 +128,22 @@ impl LoadedSettings {
         file::apply(&mut self.settings, written, &file, &origin, None);
     }
 
+    /// Tells of variables that nothing reads: whoever sets one expects an effect.
+    fn remark_on_unknown(&mut self, environment: &Environment) {
+        let set = environment.beginning_with("KGCTX_").filter_map(|(name, _)| name.to_str());
+        let is_other =
+            |name: &&str| OTHER_VARIABLES.contains(name) || name.starts_with("KGCTX_TEST_");
+        let mut unknown: Vec<&str> = set.filter(|name| !is_other(name)).collect();
+        if unknown.is_empty() {
+            return;
+        }
+        let known = self.settings.list();
+        unknown.retain(|name| !known.iter().any(|setting| setting.variables.contains(name)));
+        self.remarks.extend(unknown.into_iter().map(|name| {
+            format!("the variable {name} has no effect: kgctx knows no such variable; unset it")
+        }));
+    }
+
     fn read_variables(&mut self, environment: &Environment) {
         let get =
             |name: &str| environment.get(name).map(|value| value.to_string_lossy().into_owned());
@@ -123,10 +152,13 @@ impl LoadedSettings {
         let wrong = self.settings.set_from_variables(&get);
         let wrong = wrong.into_iter().chain(self.settings.handoff.set_from_variables(&get));
         let wrong = wrong.chain(self.settings.monitor.set_from_variables(&get));
-        for (name, fault) in wrong.collect::<Vec<_>>() {
+        let wrong: Vec<_> = wrong.collect();
+        self.remark_on_unknown(environment);
+        for (name, fault) in wrong {
             let (origin, fault) = (Origin::Environment(name), SettingsError(fault));
             match name {
-                "KGCTX_SESSION_START_ENABLED"
+                "KGCTX_ENABLED"
+                | "KGCTX_SESSION_START_ENABLED"
                 | "SESSION_START_ENABLED"
                 | "KGCTX_DEFAULT_VAULTS" => {
                     self.close(&origin, fault);

@@ -67,7 +67,7 @@ settings! {
         /// The time limit for building a context, in milliseconds.
         deadline_ms: u64 = time_limits::CONTEXT.as_millis() as u64, env("KGCTX_DEADLINE_MS", number_of("milliseconds")), project_may(lower);
         /// Whether sessions get context at all.
-        enabled: bool = true, env("KGCTX_SESSION_START_ENABLED" | "SESSION_START_ENABLED", switch), project_may(lower);
+        enabled: bool = true, env("KGCTX_ENABLED" | "KGCTX_SESSION_START_ENABLED" | "SESSION_START_ENABLED", switch), project_may(lower);
         /// How OpenCode gets the context: `noreply` as a separate message, `part` in the first prompt, or `auto` for whichever fits.
         delivery: Delivery = Delivery::Auto, env("KGCTX_DELIVERY", named);
         /// How OpenCode notifies you: `toast`, `log` or `off`.

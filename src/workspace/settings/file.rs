@@ -20,6 +20,8 @@ const PERMISSIONS: &[&str] = &["enabled", "default_vaults", "vault"];
 const SWITCHES: &[&str] = &["enabled", "default_vaults"];
 /// The same for handoffs, in their section.
 const HANDOFF_PERMISSIONS: &[&str] = &["enabled", "inject_on_start"];
+/// What people write for `enabled`, or its opposite: the name of its variable, and the words of other programs.
+const OFF: &[&str] = &["disabled", "disable", "session_start_enabled"];
 /// The sections in which any key is read without an error: that of `kgctx check`, which only that reads, and the windows
 /// of models by name.
 const FREE_NAMES: &[&str] = &["check", "windows"];
@@ -149,10 +151,11 @@ fn misplaced(section: &str, value: &Value) -> Option<(String, String, &'static s
     })
 }
 
-/// The permission that a key is, or is a misspelling of.
+/// The permission that a key is, or is a misspelling or another word of.
 fn meant(key: &str, permissions: &[&'static str]) -> Option<&'static str> {
     let key = key.to_lowercase();
-    let is_meant = |name: &&&str| strsim::jaro_winkler(&key, name) >= MISSPELT;
+    let key = if OFF.contains(&key.as_str()) { "enabled" } else { &key };
+    let is_meant = |name: &&&str| strsim::jaro_winkler(key, name) >= MISSPELT;
     permissions.iter().find(is_meant).copied()
 }
 
