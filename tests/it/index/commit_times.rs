@@ -212,6 +212,12 @@ fn an_unknown_time_is_never_now() {
     let address = format!("file://{}/app", scratch.path().display());
     git(&scratch.path(), &["clone", "-q", "--depth", "1", &address, "shallow"]);
     assert_eq!(times(&scratch, "shallow"), expected(0, 0), "the rest of the history is elsewhere");
+    let read = ["--dir", "shallow", "read", "docs/old.md"];
+    let answer = scratch.json([&read[..], &["--json"]].concat());
+    crate::support::valid("read", &answer);
+    assert_eq!(answer["modified"], Value::Null, "{answer}");
+    let recent = scratch.run(["--dir", "shallow", "recent", "--timespan", "1d"]);
+    assert!(!recent.contains("days ago") && !recent.contains("1970"), "{recent}");
 }
 
 #[test]
