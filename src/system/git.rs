@@ -7,6 +7,7 @@ pub mod uncommitted;
 
 use std::fs;
 use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::core::project::{FolderFacts, Layout, RepositoryFacts};
@@ -31,15 +32,25 @@ pub fn facts(
     let marked = above()
         // Settings that cannot be read mark their folder, too: they must not be passed over.
         .find(|place| {
-            place.join("kgctx.toml").symlink_metadata().is_ok() || place.join(".kgctx").is_dir()
+            let is_there = place.join("kgctx.toml").symlink_metadata().is_ok();
+            is_there && !is_planted(place, "kgctx.toml")
+                || place.join(".kgctx").is_dir() && !is_planted(place, ".kgctx")
         })
         .map(Path::to_path_buf);
     Ok(FolderFacts {
         home: environment.home().and_then(|home| fs::canonicalize(home).ok()),
-        repository: above().find_map(repository_at),
+        repository: above().filter(|place| !is_planted(place, ".git")).find_map(repository_at),
         marked,
         folder,
     })
+}
+
+/// Whether another user may have put a file into a folder where everybody may, such as `/tmp`: that must not make a project
+/// of all that is below.
+fn is_planted(place: &Path, name: &str) -> bool {
+    let Ok(file) = place.join(name).symlink_metadata() else { return false };
+    let is_ours = file.uid() == 0 || file.uid() == rustix::process::geteuid().as_raw();
+    !is_ours && place.metadata().is_ok_and(|folder| folder.mode() & 0o002 != 0)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

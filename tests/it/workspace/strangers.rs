@@ -172,6 +172,38 @@ fn a_git_file_that_points_elsewhere_makes_no_worktree() {
 }
 
 #[test]
+fn what_another_user_left_in_a_shared_folder_makes_no_project_of_it() {
+    let scratch = Scratch::new();
+    let shared = scratch.path().join("shared");
+    fs::create_dir_all(shared.join("mine")).unwrap();
+    let marked = || {
+        let answer = scratch.json(["--dir", "shared/mine", "whoami", "--json"]);
+        answer["root"].as_str().is_some_and(|root| root.ends_with("/shared"))
+    };
+    fs::set_permissions(&shared, fs::Permissions::from_mode(0o1777)).unwrap();
+    assert!(!marked());
+    for (name, is_folder) in [("kgctx.toml", false), (".kgctx", true), (".git", true)] {
+        let path = shared.join(name);
+        match is_folder {
+            true => fs::create_dir(&path).unwrap(),
+            false => fs::write(&path, "token_limit = 10\n").unwrap(),
+        }
+        if name == ".git" {
+            git(&shared, &["init", "-q"]);
+        }
+        assert!(marked(), "one's own {name}");
+        // Only root can give a file away.
+        if std::os::unix::fs::chown(&path, Some(12_345), None).is_ok() {
+            assert!(!marked(), "a stranger's {name}");
+            fs::set_permissions(&shared, fs::Permissions::from_mode(0o755)).unwrap();
+            assert!(marked(), "{name} in a folder of one's own");
+            fs::set_permissions(&shared, fs::Permissions::from_mode(0o1777)).unwrap();
+        }
+        if is_folder { fs::remove_dir_all(&path).unwrap() } else { fs::remove_file(&path).unwrap() }
+    }
+}
+
+#[test]
 fn no_handoff_is_imported_through_a_link_out_of_the_repository() {
     let lab = Lab::new();
     lab.scratch.write("home/private/key", "goal: none\n\nTop secret.\n");
