@@ -140,8 +140,8 @@ pub enum Consume {
     Sticky,
 }
 
-/// The sessions that receive a handoff automatically. Any session can pick it up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+/// The sessions that receive a handoff automatically. Any session can pick it up. The larger one includes the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Audience {
     /// Only sessions in which a person takes part.

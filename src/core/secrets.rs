@@ -9,13 +9,18 @@
 //!
 //! Mask before you cut: half a token has no shape any more.
 
+mod apart;
 mod assignment;
+mod column;
 mod command;
+mod dictionary;
 mod hash;
 mod header;
 mod marked;
 mod name;
 mod pem;
+mod phrase;
+mod placeholder;
 mod rules;
 mod runs;
 mod signs;
@@ -226,7 +231,8 @@ mod tests {
     #[test]
     fn a_value_ends_where_its_notation_says() {
         check("PASSWORD=hunter2x", "PASSWORD=[masked: env-assignment]");
-        check("PASSWORD = 'hunter2 x'", "PASSWORD = 'hunter2 x'");
+        check("PASSWORD = 'hunter2 x'", "PASSWORD = '[masked: env-assignment]'");
+        check("password: \"correct horse battery\"", "password: \"correct horse battery\"");
         check("password: hunter2x, user: kim", "password: [masked: env-assignment], user: kim");
         check("(password: hunter2x)", "(password: [masked: env-assignment])");
         check("password: \"hunter2x\" # old", "password: \"[masked: env-assignment]\" # old");
@@ -237,7 +243,9 @@ mod tests {
         check("password: hunter2xyz…", "password: [masked: env-assignment]…");
         check("password: hünter2x", "password: [masked: env-assignment]");
         check("PASSWORD= USER=kim2000", "PASSWORD= USER=kim2000");
-        check("password:\nhunter2x", "password:\nhunter2x");
+        check("password:\nhunter2x", "password:\n[masked: env-assignment]");
+        check("password:\n\n  hunter2x\n", "password:\n\n  [masked: env-assignment]\n");
+        check("password:\nhunter2x and more", "password:\nhunter2x and more");
         check("DB_PASS=hunter2x TOKEN=", "DB_PASS=[masked: env-assignment] TOKEN=");
     }
 

@@ -69,6 +69,7 @@ impl Timestamp {
     pub fn ago(self, now: Timestamp) -> String {
         let seconds = now.seconds() - self.seconds();
         match seconds {
+            _ if self == Timestamp::UNKNOWN => "date unknown".to_owned(),
             ..0 => "in the future".to_owned(),
             0..60 => "just now".to_owned(),
             60..3_600 => format!("{} min ago", seconds / 60),
@@ -76,6 +77,11 @@ impl Timestamp {
             _ => format!("{} days ago", seconds / SECONDS_PER_DAY),
         }
     }
+}
+
+/// Serializes a time that may be unknown: then as null.
+pub fn known<S: Serializer>(time: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
+    Some(time).filter(|time| **time != Timestamp::UNKNOWN).serialize(serializer)
 }
 
 impl fmt::Display for Timestamp {

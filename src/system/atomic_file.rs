@@ -2,8 +2,11 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
+
+/// The permissions of a file that only the user can read.
+const PRIVATE: u32 = 0o600;
 
 /// Writes a file that the user named, and that only the user can read. The error names the file, and how to fix it.
 pub fn save(path: &Path, text: &str) -> Result<(), String> {
@@ -18,18 +21,22 @@ pub fn write(path: &Path, text: &str) -> io::Result<()> {
     write_as(path, text, 0o666)
 }
 
-/// Writes a file that only the user can read, because it quotes notes or handoffs. An existing one stays as readable as
-/// its owner made it.
+/// Writes a file that only the user can read, because it quotes notes or handoffs; also over one that others could read.
 pub fn write_private(path: &Path, text: &str) -> io::Result<()> {
-    write_as(path, text, 0o600)
+    write_as(path, text, PRIVATE)
 }
 
 fn write_as(path: &Path, text: &str, mode: u32) -> io::Result<()> {
     match fs::metadata(path) {
         Ok(there) if there.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
         // Replaces the target of a link, not the link.
-        Ok(there) if there.is_file() => fs::canonicalize(path)
-            .and_then(|target| replace(&target, text, 0o600, Some(there.permissions()))),
+        Ok(there) if there.is_file() => fs::canonicalize(path).and_then(|target| {
+            let mut kept = there.permissions();
+            if mode == PRIVATE {
+                kept.set_mode(kept.mode() & 0o700);
+            }
+            replace(&target, text, PRIVATE, Some(kept))
+        }),
         // Writes to a pipe or a terminal: a file must not replace it.
         Ok(_) => OpenOptions::new()
             .write(true)
@@ -114,8 +121,11 @@ mod tests {
         let path = folder.path().join("page.html");
         save(&path, "text").unwrap();
         assert_eq!(mode(&path), 0o600);
-        write_private(&path, "again").unwrap();
-        assert_eq!(mode(&path), 0o600);
+        for before in [0o600, 0o644, 0o666] {
+            fs::set_permissions(&path, fs::Permissions::from_mode(before)).unwrap();
+            save(&path, "again").unwrap();
+            assert_eq!(mode(&path), 0o600, "{before:o}");
+        }
     }
 
     #[test]
@@ -126,7 +136,7 @@ mod tests {
         fs::write(&file, "old").unwrap();
         fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
         symlink("file", &link).unwrap();
-        save(&link, "new").unwrap();
+        write(&link, "new").unwrap();
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(fs::read_to_string(&file).unwrap(), "new");
         assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o640);

@@ -49,7 +49,10 @@ impl Environment {
 
     /// Whether a service for continuous integration started this: all of them set `CI`.
     pub fn is_in_ci(&self) -> bool {
-        self.get("CI").is_some_and(|value| !value.eq_ignore_ascii_case("false") && value != "0")
+        let is_no = |value: &OsString| {
+            ["false", "0", "no", "off"].iter().any(|no| value.eq_ignore_ascii_case(no))
+        };
+        self.get("CI").is_some_and(|value| !is_no(value))
     }
 
     pub fn home(&self) -> Option<PathBuf> {
@@ -89,5 +92,26 @@ impl fmt::Debug for Environment {
 impl FromIterator<(OsString, OsString)> for Environment {
     fn from_iter<I: IntoIterator<Item = (OsString, OsString)>>(variables: I) -> Environment {
         Environment { variables: variables.into_iter().collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variable_that_says_no_is_no_service_for_integration() {
+        for (value, is_in_ci) in [
+            ("true", true),
+            ("1", true),
+            ("yes", true),
+            ("", false),
+            ("no", false),
+            ("Off", false),
+            ("0", false),
+            ("FALSE", false),
+        ] {
+            assert_eq!(Environment::default().with("CI", value).is_in_ci(), is_in_ci, "{value}");
+        }
     }
 }

@@ -7,11 +7,12 @@ pub mod uncommitted;
 
 use std::fs;
 use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use crate::core::project::{FolderFacts, Layout, RepositoryFacts};
 use crate::system::environment::Environment;
+use crate::system::git_program::GitProgram;
 use crate::system::plain_file;
 
 /// More than git's small files have, also the configuration with thousands of branches.
@@ -31,15 +32,25 @@ pub fn facts(
     let marked = above()
         // Settings that cannot be read mark their folder, too: they must not be passed over.
         .find(|place| {
-            place.join("kgctx.toml").symlink_metadata().is_ok() || place.join(".kgctx").is_dir()
+            let is_there = place.join("kgctx.toml").symlink_metadata().is_ok();
+            is_there && !is_planted(place, "kgctx.toml")
+                || place.join(".kgctx").is_dir() && !is_planted(place, ".kgctx")
         })
         .map(Path::to_path_buf);
     Ok(FolderFacts {
         home: environment.home().and_then(|home| fs::canonicalize(home).ok()),
-        repository: above().find_map(repository_at),
+        repository: above().filter(|place| !is_planted(place, ".git")).find_map(repository_at),
         marked,
         folder,
     })
+}
+
+/// Whether another user may have put a file into a folder where everybody may, such as `/tmp`: that must not make a project
+/// of all that is below.
+fn is_planted(place: &Path, name: &str) -> bool {
+    let Ok(file) = place.join(name).symlink_metadata() else { return false };
+    let is_ours = file.uid() == 0 || file.uid() == rustix::process::geteuid().as_raw();
+    !is_ours && place.metadata().is_ok_and(|folder| folder.mode() & 0o002 != 0)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,15 +63,10 @@ pub enum Reference {
 
 /// Whether a branch, tag or commit exists. Runs git, because no session waits for this.
 pub fn reference(folder: &Path, name: &str) -> Reference {
-    let git = |arguments: &[&str]| {
-        let mut command = Command::new("git");
-        command.arg("-C").arg(folder).args(arguments).stdin(Stdio::null());
-        command.stdout(Stdio::null()).stderr(Stdio::null());
-        command.status().is_ok_and(|status| status.success())
-    };
-    if !git(&["rev-parse", "--git-dir"]) {
+    let Ok(Some(git)) = GitProgram::find(folder.to_path_buf(), None) else {
         return Reference::NoRepository;
-    }
+    };
+    let git = |arguments: &[&str]| git.query(arguments).is_ok_and(|answer| answer.is_some());
     let commit = format!("{name}^{{commit}}");
     // Before the first commit a branch has only a name.
     let is_unborn = || {
@@ -118,14 +124,23 @@ fn linked_repository(place: &Path, dot_git: &Path) -> Option<RepositoryFacts> {
     let back = back.and_then(|back| fs::canonicalize(git_dir.join(back.trim())).ok());
     let is_known = git_dir.parent() == Some(&common.join("worktrees"))
         && back.is_some_and(|back| fs::canonicalize(dot_git).is_ok_and(|here| here == back));
+    let stray = || RepositoryFacts {
+        root: checkout.clone(),
+        checkout: checkout.clone(),
+        layout: Layout::Stray,
+        branch: None,
+    };
     if !is_known {
-        let root = checkout.clone();
-        return Some(RepositoryFacts { root, checkout, layout: Layout::Stray, branch: None });
+        return Some(stray());
     }
     let parent = || common.parent().map(Path::to_path_buf);
     let (root, layout) = if let Some(worktree) = config_value(&common, "worktree") {
-        // A worktree of a submodule: the configuration says where the submodule's own tree is.
-        (fs::canonicalize(common.join(worktree)).ok()?, Layout::Worktree)
+        // A worktree of a submodule: the configuration says where the submodule's own tree is. Whoever wrote the folder wrote
+        // that, too, and may name a tree of yours: a submodule's own points back.
+        match fs::canonicalize(common.join(worktree)) {
+            Ok(tree) if leads_to(&tree, &common) => (tree, Layout::Worktree),
+            _ => return Some(stray()),
+        }
     } else if common.file_name().is_some_and(|name| name == ".git") && !is_set(&common, "bare") {
         (parent()?, Layout::Worktree)
     } else if common.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.')) {
@@ -135,6 +150,11 @@ fn linked_repository(place: &Path, dot_git: &Path) -> Option<RepositoryFacts> {
         (common.clone(), Layout::BareWorktree)
     };
     Some(RepositoryFacts { checkout, root, layout, branch })
+}
+
+/// Whether the git files of a working tree are in a folder.
+fn leads_to(tree: &Path, common: &Path) -> bool {
+    git_dir(tree).and_then(|git_dir| fs::canonicalize(git_dir).ok()).is_some_and(|it| it == common)
 }
 
 /// The working tree around a folder, if it has git's files; none for one that its repository does not know.

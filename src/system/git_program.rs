@@ -128,7 +128,7 @@ impl GitProgram {
         command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null");
         // Git would fetch the objects that a partial clone lacks from the network.
         command.env("GIT_NO_LAZY_FETCH", "1").env("GIT_TERMINAL_PROMPT", "0");
-        // Versions of git that do not know the first of these obey this one.
+        // Versions of git that do not know the first of these obey this one; it overrules `protocol.allow` of the repository.
         command.env("GIT_ALLOW_PROTOCOL", "none");
         // Not as arguments: the name of a filter may contain `=`.
         command.env("GIT_CONFIG_COUNT", self.without_filters.len().to_string());

@@ -16,6 +16,19 @@ use crate::core::settings::{Origin, Setting, Settings};
 use crate::system::environment::Environment;
 use crate::workspace::{Request, Surroundings};
 
+/// The variables of kgctx that are no settings.
+const OTHER_VARIABLES: &[&str] = &[
+    "KGCTX_BIN",
+    "KGCTX_CHANNEL",
+    "KGCTX_HOME",
+    "KGCTX_MAENIFOLD_BIN",
+    "KGCTX_ROTATES",
+    "KGCTX_SESSION_ID",
+    "KGCTX_SUMMARISER",
+    "KGCTX_VAULTS",
+    "KGCTX_WRAP",
+];
+
 /// What is wrong with a setting, in words.
 #[derive(Debug, Error)]
 #[error("{0}")]
@@ -88,8 +101,8 @@ impl LoadedSettings {
             let is_named = vault.name.as_deref() != Some("");
             if !is_inside {
                 wrong.push(format!(
-                    "{shown}: the vault {path} is outside the project; a project may only name its own folders, so \
-                    move it to your {yours}"
+                    "{shown}: the vault {path} is outside the project; a project may only name its own folders; if you \
+                    want this vault yourself, add it to {yours}"
                 ));
             } else if !is_named {
                 wrong.push(format!(
@@ -105,7 +118,7 @@ impl LoadedSettings {
         let forbidden = forbidden.chain(written.handoff.remove_forbidden());
         let forbidden = forbidden.chain(written.monitor.remove_forbidden()).chain(channels);
         wrong.extend(forbidden.map(|(key, why)| {
-            format!("{shown}: a project may not set {key}, {why}; move it to your {yours}")
+            format!("{shown}: a project may not set {key}, {why}; if you want this yourself, set it in {yours}")
         }));
         self.faults.extend(wrong.into_iter().map(SettingsError));
         let raised = written.remove_raised(&self.settings).into_iter();
@@ -113,6 +126,22 @@ impl LoadedSettings {
         let raised = raised.chain(written.monitor.remove_raised(&self.settings.monitor));
         self.remarks.extend(raised.map(|what| format!("{shown}: {what}; {yours} may raise it")));
         file::apply(&mut self.settings, written, &file, &origin, None);
+    }
+
+    /// Tells of variables that nothing reads: whoever sets one expects an effect.
+    fn remark_on_unknown(&mut self, environment: &Environment) {
+        let set = environment.beginning_with("KGCTX_").filter_map(|(name, _)| name.to_str());
+        let is_other =
+            |name: &&str| OTHER_VARIABLES.contains(name) || name.starts_with("KGCTX_TEST_");
+        let mut unknown: Vec<&str> = set.filter(|name| !is_other(name)).collect();
+        if unknown.is_empty() {
+            return;
+        }
+        let known = self.settings.list();
+        unknown.retain(|name| !known.iter().any(|setting| setting.variables.contains(name)));
+        self.remarks.extend(unknown.into_iter().map(|name| {
+            format!("the variable {name} has no effect: kgctx knows no such variable; unset it")
+        }));
     }
 
     fn read_variables(&mut self, environment: &Environment) {
@@ -123,10 +152,13 @@ impl LoadedSettings {
         let wrong = self.settings.set_from_variables(&get);
         let wrong = wrong.into_iter().chain(self.settings.handoff.set_from_variables(&get));
         let wrong = wrong.chain(self.settings.monitor.set_from_variables(&get));
-        for (name, fault) in wrong.collect::<Vec<_>>() {
+        let wrong: Vec<_> = wrong.collect();
+        self.remark_on_unknown(environment);
+        for (name, fault) in wrong {
             let (origin, fault) = (Origin::Environment(name), SettingsError(fault));
             match name {
-                "KGCTX_SESSION_START_ENABLED"
+                "KGCTX_ENABLED"
+                | "KGCTX_SESSION_START_ENABLED"
                 | "SESSION_START_ENABLED"
                 | "KGCTX_DEFAULT_VAULTS" => {
                     self.close(&origin, fault);

@@ -191,6 +191,37 @@ fn every_setting_is_documented() {
     check_generated("configuration.md", head, &table);
 }
 
+#[test]
+fn what_a_repository_may_do_to_every_setting_is_documented() {
+    let answer = Scratch::new().json(["config", "--json"]);
+    let page = read(&root().join("docs/security.md"));
+    let table = page.split_once("| key | in `kgctx.toml` |").unwrap().1;
+    let rows = table.lines().skip(2).take_while(|line| line.starts_with('|'));
+    let rows: Vec<Vec<&str>> = rows.map(|row| row.split('|').map(str::trim).collect()).collect();
+    let documented = |key: &str| {
+        let quoted = format!("`{key}`");
+        let mut rows = rows.iter().filter(|row| row[1].split(", ").any(|name| name == quoted));
+        let row = rows.next().unwrap_or_else(|| panic!("no row for {key}"));
+        assert_eq!(rows.next(), None, "{key}");
+        match row[2] {
+            "yes" => "set",
+            "no" => "nothing",
+            what if what.starts_with("up to yours") || what.starts_with("only `false`") => "lower",
+            what => panic!("{key}: {what}"),
+        }
+    };
+    let settings = answer["settings"].as_array().unwrap().iter();
+    let settings = settings.filter(|setting| {
+        let key = setting["key"].as_str().unwrap();
+        key != "channel" && !key.starts_with("vault ") && !key.starts_with("channels.")
+    });
+    for setting in settings {
+        let key = setting["key"].as_str().unwrap();
+        assert_eq!(documented(key), setting["project"], "{key}");
+    }
+    assert_eq!(documented("[channels]"), "nothing");
+}
+
 /// The lines of a page's `sh` blocks that call kgctx, without their comments.
 fn commands(page: &str) -> Vec<String> {
     let text = read(&root().join(page));

@@ -56,12 +56,12 @@ impl Handoffs {
         let Some(root) = root_of_files(&self.place.project) else { return Vec::new() };
         let allowed = &self.place.settings.handoff.allow.value;
         let warning = |path: &String| {
-            let why = match listed_files::check(&root, allowed, path).err()? {
-                Obstacle::Missing => "it does not exist".to_owned(),
-                Obstacle::Refused(why) => why.to_owned(),
-                Obstacle::Unreadable(why) => why,
+            let unreadable = |why: &str| format!("sessions cannot read {path} as it is now: {why}");
+            let said = match listed_files::check(&root, allowed, path).err()? {
+                Obstacle::Missing => format!("{path} does not exist; sessions cannot read it"),
+                Obstacle::Refused(why) => unreadable(why),
+                Obstacle::Unreadable(why) => unreadable(&why),
             };
-            let said = format!("sessions cannot read {path} as it is now: {why}");
             Some(secrets::mask(&said).into_owned())
         };
         head.specs.iter().chain(&head.files).filter_map(warning).collect()

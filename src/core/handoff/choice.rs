@@ -11,6 +11,8 @@ pub enum HandoffRequest {
     First,
     /// After a compaction: the handoff that the session left before it, else the one that it already had.
     Again,
+    /// After a person cleared the session: none, only word of the tasks that wait.
+    Tasks,
     /// During the session: a handoff that another session left after this time, in milliseconds since 1970.
     Since(i64),
     /// At the start of a session that goes on with the work of another one: what that wrote for it.
@@ -91,6 +93,9 @@ pub fn choose<F: ChoiceFacts>(
             HandoffChoice::Again(own)
         });
     }
+    if let HandoffRequest::Tasks = query.request {
+        return Ok(HandoffChoice::Nothing);
+    }
     if let HandoffRequest::Rotated = query.request {
         // It was written a moment ago, whatever the clock says.
         let own = facts.rotated()?.filter(|own| !query.unusable.contains(&own.id));
@@ -101,7 +106,9 @@ pub fn choose<F: ChoiceFacts>(
         (HandoffRequest::First | HandoffRequest::Again, Some(had)) => {
             return Ok(HandoffChoice::Again(Box::new(had)));
         }
-        (HandoffRequest::Again | HandoffRequest::Rotated, _) => return Ok(HandoffChoice::Nothing),
+        (HandoffRequest::Again | HandoffRequest::Rotated | HandoffRequest::Tasks, _) => {
+            return Ok(HandoffChoice::Nothing);
+        }
         (HandoffRequest::First, None) => i64::MIN,
         (HandoffRequest::Since(since), _) => since,
     };

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::core::extract::Extract;
 use crate::core::named::named;
 use crate::core::note::concept::Concept;
-use crate::core::time::Timestamp;
+use crate::core::time::{self, Timestamp};
 
 /// Notes that match a query, best first.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -72,6 +72,7 @@ pub struct RecentItem {
     pub path: Option<String>,
     pub title: String,
     /// When its file was last written.
+    #[serde(serialize_with = "time::known")]
     pub modified: Timestamp,
     /// The note's concepts, most mentioned first.
     pub concepts: Vec<Concept>,
@@ -144,6 +145,7 @@ pub enum ReadAnswer {
     Note {
         #[serde(flatten)]
         note: NamedNote,
+        #[serde(serialize_with = "time::known")]
         modified: Timestamp,
         #[serde(flatten)]
         extract: Extract,

@@ -9,7 +9,7 @@ use memchr::memmem::{self, Finder};
 use super::runs::{Alphabet, Runs, contains, leading, trailing};
 use super::signs::Signs;
 use super::word::is_wordy;
-use super::{FoundSecret, command, header, name, value};
+use super::{FoundSecret, apart, column, command, header, name, phrase, value};
 
 /// An Amazon secret key has no mark of its own, but exactly this length.
 const AWS_SECRET: usize = 40;
@@ -20,7 +20,6 @@ const MOST_SIGNS: usize = 24;
 /// How far back a line is looked at.
 const LINE: usize = 256;
 /// Prepared once: most texts are short.
-static IS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b" is "));
 static OPTION: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"--"));
 
 /// Finds all of them.
@@ -29,17 +28,13 @@ pub(super) fn find(runs: &mut Runs, signs: Signs, all: &mut Vec<FoundSecret>) {
         find_signs(runs, all);
     }
     if signs.has_cell() {
-        for cell in memchr::memchr2_iter(b'|', b'>', runs.text) {
-            all.extend(at_cell(runs, cell));
-        }
+        find_cells(runs, all);
     }
     // What follows has a blank before the value, or before its flag: `mysql -pVALUE`.
     if !signs.has_blank() {
         return;
     }
-    for word in IS.find_iter(runs.text) {
-        all.extend(named(runs, word, word + 4, |_| true));
-    }
+    phrase::find(runs, all);
     if signs.has_dash() {
         find_options(runs, all);
     }
@@ -50,12 +45,30 @@ pub(super) fn find(runs: &mut Runs, signs: Signs, all: &mut Vec<FoundSecret>) {
 fn find_signs(runs: &mut Runs, all: &mut Vec<FoundSecret>) {
     let mut done = 0;
     for sign in memchr::memchr2_iter(b'=', b':', runs.text) {
-        if sign >= done
-            && let Some(found) = at_sign(runs, sign)
+        if sign < done {
+            continue;
+        }
+        if runs.text[sign] == b':'
+            && let Some(next_line) = apart::next_line(runs.text, sign)
         {
+            apart::below(runs, sign, next_line, all);
+        } else if let Some(found) = at_sign(runs, sign) {
             done = found.range.end;
             all.push(found);
         }
+    }
+}
+
+/// Finds values in tables and behind tags.
+fn find_cells(runs: &mut Runs, all: &mut Vec<FoundSecret>) {
+    let mut table = 0;
+    for cell in memchr::memchr2_iter(b'|', b'>', runs.text) {
+        let behind = &runs.text[cell + 1..];
+        let blank = leading(behind, 1, is_blank);
+        if cell >= table && matches!(behind.get(blank), Some(b'-' | b':')) {
+            table = column::find(runs, cell, all);
+        }
+        all.extend(at_cell(runs, cell));
     }
 }
 
@@ -94,13 +107,24 @@ fn at_sign(runs: &mut Runs, sign: usize) -> Option<FoundSecret> {
     if value::begins_with_word(&text[start..]) && !header::begins_with_scheme(&text[start..]) {
         return None;
     }
-    let name = name::before(text, sign - blanks)?;
+    let mut name = name::before(text, sign - blanks)?;
+    if name.flat() == b"value" {
+        name = apart::beside(text, &name)?;
+    }
     let front = name.front(text);
-    // `curl -u user:password`.
-    if front.ends_with(b"-u ") || front.ends_with(b"--user ") {
+    // `curl -u user:password`, `curl -uuser:password`.
+    let is_joined = || name.is_user() && memmem::rfind(line_of(front), b"curl ").is_some();
+    if front.ends_with(b"-u ") || front.ends_with(b"--user ") || is_joined() {
         let range = written(runs, sign + 1)?;
         let fits = value::is_password(&text[range.clone()]);
         return fits.then_some(FoundSecret { range, kind: "basic-auth" });
+    }
+    // `The token is: value`.
+    if [&b"is"[..], b"was", b"ist"].contains(&name.flat()) {
+        return phrase::told(runs, front.len(), start);
+    }
+    if name.ends_in("cookie") {
+        return header::cookie(runs, start);
     }
     // In an address it is `url` that knows where the password ends.
     if !name.is_secret() || front.ends_with(b"://") {
@@ -132,7 +156,7 @@ fn at_cell(runs: &mut Runs, sign: usize) -> Option<FoundSecret> {
 }
 
 /// The value at `start`, if the name that ends at `end` says that it is secret, and the text in front of that fits.
-fn named(
+pub(super) fn named(
     runs: &mut Runs,
     end: usize,
     start: usize,
@@ -147,17 +171,18 @@ fn named(
 }
 
 /// The value at `start`, if it is what its name says.
-fn judged(runs: &mut Runs, start: usize, name: &name::Name) -> Option<FoundSecret> {
+pub(super) fn judged(runs: &mut Runs, start: usize, name: &name::Name) -> Option<FoundSecret> {
     let mut range = written(runs, start)?;
     if name.is_parameter(runs.text) {
         range.end = parameter_end(runs.text, &range);
     }
     let secret = &runs.text[range.clone()];
     // `arn:aws:secretsmanager:…:secret:prod/db-AbCdEf` names one, and is none.
-    let is_part = name.front(runs.text).ends_with(b":");
+    let is_part = is_in_arn(name.front(runs.text));
     let is_quoted = matches!(runs.text[range.start - 1], b'"' | b'\'' | b'`');
     let fits = match name.is_password() {
         _ if is_part => value::is_drawn(secret),
+        _ if name.is_count() && value::is_number(secret) => false,
         _ if !is_quoted && value::is_code(secret) => false,
         true => value::is_password(secret),
         false => value::is_secret(secret),
@@ -167,6 +192,12 @@ fn judged(runs: &mut Runs, start: usize, name: &name::Name) -> Option<FoundSecre
         && secret.iter().all(|&byte| contains(Alphabet::Base64, byte));
     let kind = if aws { "aws-secret-key" } else { "env-assignment" };
     fits.then_some(FoundSecret { range, kind })
+}
+
+/// Whether a text ends within the name of one of Amazon's things: `arn:aws:secretsmanager:eu:1:`.
+fn is_in_arn(text: &[u8]) -> bool {
+    let length = trailing(text, LINE, |byte| byte.is_ascii_graphic() && !b"\"'`".contains(&byte));
+    text.ends_with(b":") && text[text.len() - length..].starts_with(b"arn:")
 }
 
 /// The value at `start`, without the punctuation around it.
@@ -246,9 +277,13 @@ fn is_tag(behind: &[u8]) -> bool {
 
 /// Whether a quote was opened on the line before `start`, and is still open there.
 fn is_open(text: &[u8], start: usize, quote: u8) -> bool {
-    let near = &text[start.saturating_sub(LINE)..start];
-    let line = &near[memchr::memrchr(b'\n', near).map_or(0, |at| at + 1)..];
-    memchr::memchr_iter(quote, line).count() % 2 == 1
+    memchr::memchr_iter(quote, line_of(&text[..start])).count() % 2 == 1
+}
+
+/// The end of a text that is on its last line.
+pub(super) fn line_of(text: &[u8]) -> &[u8] {
+    let near = &text[text.len().saturating_sub(LINE)..];
+    &near[memchr::memrchr(b'\n', near).map_or(0, |at| at + 1)..]
 }
 
 fn is_blank(byte: u8) -> bool {

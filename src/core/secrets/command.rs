@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use memchr::memmem::{self, Finder};
 
-use super::runs::Runs;
+use super::runs::{Alphabet, Runs};
 use super::{FoundSecret, assignment, value};
 
 /// How far back the program's name is looked for, on the same line.
@@ -17,6 +17,11 @@ const SHORTEST: usize = 14;
 /// Prepared once: most texts are short.
 static FLAG: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(" -"));
 static PASSWORD: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("password "));
+static PASS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("pass "));
+static ENV: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("ENV "));
+
+/// Words that a password follows, in files of settings and as options: `requirepass VALUE`, `keytool -storepass VALUE`.
+const BEFORE: [&[u8]; 3] = [b"requirepass ", b"storepass ", b"keypass "];
 
 /// How a program is given its password.
 struct Flag {
@@ -65,6 +70,24 @@ pub(super) fn find(runs: &mut Runs, all: &mut Vec<FoundSecret>) {
             all.extend(judged(runs, word + PASSWORD.needle().len()));
         }
     }
+    for word in PASS.find_iter(text) {
+        let end = word + PASS.needle().len();
+        if BEFORE.iter().any(|before| text[..end].ends_with(before)) {
+            all.extend(judged(runs, end));
+        }
+    }
+    find_variables(runs, all);
+}
+
+/// Finds the values of a `Dockerfile`: `ENV DB_PASSWORD value`.
+fn find_variables(runs: &mut Runs, all: &mut Vec<FoundSecret>) {
+    for env in ENV.find_iter(runs.text) {
+        let end = runs.end(Alphabet::Word, env + 4);
+        let is_first = assignment::line_of(&runs.text[..env]).iter().all(|byte| *byte == b' ');
+        if is_first && runs.text[end..].starts_with(b" ") {
+            all.extend(assignment::named(runs, end, end + 1, |_| true));
+        }
+    }
 }
 
 fn behind_flag(runs: &mut Runs, at: usize) -> Option<FoundSecret> {
@@ -83,11 +106,17 @@ fn behind_flag(runs: &mut Runs, at: usize) -> Option<FoundSecret> {
     judged(runs, start + usize::from(is_apart))
 }
 
-/// Whether the text before `password` is that of a `.netrc`.
+/// Whether the text before `password` is that of a `.netrc`: `login kim`, `login kim account a`.
 fn is_in_netrc(before: &[u8]) -> bool {
     let mut words = before.rsplit(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
-    let _user = words.next();
-    words.next() == Some(b"login")
+    let mut field = || {
+        let _value = words.next();
+        words.next()
+    };
+    match field() {
+        Some(b"account") => field() == Some(b"login"),
+        name => name == Some(b"login"),
+    }
 }
 
 /// The value at `start`, if it is a password.

@@ -1,6 +1,8 @@
 //! Finds hashes of passwords: `$2b$12$…`, `$argon2id$…`, `$6$salt$…`, `{SSHA}…`, `pbkdf2_sha256$…`. Whoever has one can
 //! guess the password at leisure.
 
+use memchr::memmem;
+
 use super::FoundSecret;
 use super::runs::leading;
 
@@ -22,6 +24,10 @@ const BEGINNINGS: &[(&[u8], usize)] = &[
     (b"$pbkdf2", 40),
     (b"$S$", 50),
     (b"$P$", 30),
+    (b"$H$", 30),
+    (b"$8$", 50),
+    (b"$9$", 50),
+    (b"$wp$2y$", 56),
 ];
 /// The same for those that begin otherwise.
 const NAMED: &[(&[u8], usize)] = &[
@@ -32,7 +38,18 @@ const NAMED: &[(&[u8], usize)] = &[
     (b"pbkdf2_sha256$", 40),
     (b"pbkdf2_sha1$", 30),
     (b"bcrypt_sha256$", 50),
+    (b"scrypt$", 60),
+    (b"SCRAM-SHA-256$", 80),
+    (b"SCRAM-SHA-1$", 60),
 ];
+/// How those of Werkzeug begin: with the method, its parameters, and a `$`.
+const METHODS: &[&[u8]] = &[b"scrypt:", b"pbkdf2:"];
+/// The shortest of those.
+const WERKZEUG: usize = 40;
+/// The longest method with its parameters.
+const LONGEST_METHOD: usize = 40;
+/// The shortest salt or key of PostgreSQL.
+const SCRAM_PART: usize = 16;
 
 /// Finds all of them.
 pub(super) fn find(text: &[u8], all: &mut Vec<FoundSecret>) {
@@ -44,13 +61,29 @@ pub(super) fn find(text: &[u8], all: &mut Vec<FoundSecret>) {
             let start = at.checked_sub(before)?;
             text[start..].starts_with(name).then_some((start, name.len(), *least))
         });
+        let method = METHODS.iter().find_map(|method| {
+            let near = at.saturating_sub(LONGEST_METHOD);
+            let start = near + memmem::rfind(&text[near..at], method)?;
+            let is_in_method = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b':';
+            text[start..at].iter().all(is_in_method).then_some((start, at + 1 - start, WERKZEUG))
+        });
         let begun = BEGINNINGS.iter().filter(|(start, _)| text[at..].starts_with(start));
-        let mut begun = begun.map(|(start, least)| (at, start.len(), *least)).chain(named);
+        let mut begun =
+            begun.map(|(start, least)| (at, start.len(), *least)).chain(named).chain(method);
         let Some((start, length, least)) = begun.next().filter(|(start, ..)| *start >= done) else {
             continue;
         };
         let is_word = start > 0 && text[start - 1].is_ascii_alphanumeric();
-        let body = leading(&text[start + length..], 512, is_in_hash);
+        let mut body = leading(&text[start + length..], 512, is_in_hash);
+        // PostgreSQL parts the salt and the keys with colons.
+        while text[start..].starts_with(b"SCRAM") && text[start + length + body..].starts_with(b":")
+        {
+            let part = leading(&text[start + length + body + 1..], 512, is_in_hash);
+            if part < SCRAM_PART {
+                break;
+            }
+            body += 1 + part;
+        }
         if !is_word && body + length >= least {
             done = start + length + body;
             all.push(FoundSecret { range: start..done, kind: "password-hash" });

@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::engine::{GeneralPurpose, general_purpose::NO_PAD};
 
 use super::runs::{Alphabet, Runs, contains};
-use super::{FoundSecret, assignment, value};
+use super::{FoundSecret, assignment, placeholder, value};
 
 /// Words that a secret follows.
 const SCHEMES: &[&str] = &["basic ", "bearer ", "token ", "apikey ", "key ", "digest "];
@@ -33,8 +33,17 @@ pub(super) fn authorization(runs: &mut Runs, start: usize) -> Option<FoundSecret
     };
     let range = assignment::written(runs, from)?;
     let secret = &text[range.clone()];
-    let fits = if kind == "basic-auth" { is_basic(secret) } else { value::is_drawn(secret) };
+    let fits = if kind == "basic-auth" { is_basic(secret) } else { value::is_secret(secret) };
     fits.then_some(FoundSecret { range, kind })
+}
+
+/// `Cookie: session=…`: the value of the first cookie, which is that of the session in what people write down.
+pub(super) fn cookie(runs: &mut Runs, start: usize) -> Option<FoundSecret> {
+    let sign = runs.end(Alphabet::Url, start);
+    runs.text.get(sign).filter(|byte| **byte == b'=')?;
+    let range = assignment::written(runs, sign + 1)?;
+    let fits = value::is_made(&runs.text[range.clone()]);
+    fits.then_some(FoundSecret { range, kind: "session-cookie" })
 }
 
 /// Whether base64 holds `user:password`, and that is more than an example.
@@ -51,6 +60,6 @@ fn is_basic(secret: &[u8]) -> bool {
     secret.len() >= 8
         && !password.is_empty()
         && !stands_in
-        && !value::is_placeholder(password)
+        && !placeholder::is_placeholder(password)
         && decoded.iter().all(|byte| *byte >= b' ' && *byte != 0x7f)
 }

@@ -16,7 +16,7 @@ struct Mark {
     behind: (Alphabet, usize, usize),
 }
 
-static MARKS: [Mark; 3] = [
+static MARKS: [Mark; 4] = [
     Mark {
         kind: "terraform-token",
         text: LazyLock::new(|| Finder::new(".atlasv1.")),
@@ -34,6 +34,12 @@ static MARKS: [Mark; 3] = [
         text: LazyLock::new(|| Finder::new("NRAL")),
         before: (Alphabet::Hex, 36),
         behind: (Alphabet::Alnum, 0, 0),
+    },
+    Mark {
+        kind: "azure-client-secret",
+        text: LazyLock::new(|| Finder::new("8Q~")),
+        before: (Alphabet::Alnum, 3),
+        behind: (Alphabet::Unreserved, 31, 37),
     },
 ];
 /// The parts of a Mailgun key: hexadecimal, with hyphens between them. No UUID has such.

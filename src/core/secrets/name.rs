@@ -4,9 +4,10 @@ use super::runs::trailing;
 use crate::core::text::words::words;
 
 /// A name that contains one of these, without its separators, names a secret.
-static SECRET: [Word; 15] = with_letters(words(
+static SECRET: [Word; 19] = with_letters(words(
     "secret token apikey accesskey privatekey signingkey encryptionkey masterkey authkey \
-     accountkey servicekey sharedkey licensekey credential connectionstring",
+     accountkey servicekey sharedkey licensekey credential connectionstring jwtkey appkey unsealkey \
+     subscriptionkey",
 ));
 /// The same, where the value is chosen by a person.
 static PASSWORD: [Word; 6] =
@@ -26,8 +27,10 @@ static ABOUT: [&str; 61] = words(
 const OTHER: &[&str] =
     &["tokeniz", "tokenis", "secretar", "passwordless", "publickey", "publictoken"];
 /// Words that make a secret of the word `key` behind them.
-static KEY_WORDS: [&str; 11] =
-    words("api access secret private signing encryption master auth account service aws");
+static KEY_WORDS: [&str; 14] = words(
+    "api access secret private signing encryption master auth account service aws unseal recovery \
+     subscription",
+);
 
 /// A word, and which letters it has, one bit each: most names lack one of them, and need no closer look.
 #[derive(Clone, Copy)]
@@ -67,11 +70,13 @@ pub(super) struct Name {
     last: usize,
     /// Where it begins in the text.
     start: usize,
+    /// Whether it begins with a hyphen.
+    is_flag: bool,
 }
 
 /// The name that ends at `end`, where quotes and emphasis may close it.
 pub(super) fn before(text: &[u8], end: usize) -> Option<Name> {
-    let end = before_remark(text, end);
+    let end = before_number(text, before_remark(text, end));
     // `["name"] = value`.
     let bracket = [&b"\"]"[..], b"']"].iter().any(|ending| text[..end].ends_with(ending));
     let end = end - usize::from(bracket);
@@ -94,7 +99,8 @@ pub(super) fn before(text: &[u8], end: usize) -> Option<Name> {
         }
         start -= 1;
     }
-    let mut name = Name { flat: [0; LONGEST], length: 0, letters: 0, last: 0, start };
+    let is_flag = text[start..].starts_with(b"-");
+    let mut name = Name { flat: [0; LONGEST], length: 0, letters: 0, last: 0, start, is_flag };
     for word in words.iter().rev().filter(|word| !word.is_empty()) {
         name.last = name.length;
         for &byte in *word {
@@ -120,7 +126,19 @@ fn before_remark(text: &[u8], end: usize) -> usize {
     open.map_or(end, |open| end - near.len() + open - 1)
 }
 
+/// `Unseal Key 1: value`: the number is no part of the name.
+fn before_number(text: &[u8], end: usize) -> usize {
+    let digits = trailing(&text[..end], 2, |byte| byte.is_ascii_digit());
+    let is_number = digits > 0 && text[..end - digits].ends_with(b"Key ");
+    if is_number { end - digits - 1 } else { end }
+}
+
 impl Name {
+    /// Whether it is a user that follows the flag for one: `-ukim`.
+    pub(super) fn is_user(&self) -> bool {
+        self.flat().first() == Some(&b'u') && self.is_flag
+    }
+
     /// Whether `word` is its last part.
     pub(super) fn ends_in(&self, word: &str) -> bool {
         &self.flat()[self.last..] == word.as_bytes()
@@ -149,6 +167,11 @@ impl Name {
         self.says(&PASSWORD, PASSWORD_LAST_PARTS)
     }
 
+    /// Whether the value may be a number of tokens.
+    pub(super) fn is_count(&self) -> bool {
+        self.flat().ends_with(b"tokens")
+    }
+
     /// Whether the value is the secret half of a pair of Amazon's keys.
     pub(super) fn is_aws_secret(&self) -> bool {
         self.contains("secretaccesskey") || self.contains("aws") && self.contains("secret")
@@ -172,7 +195,7 @@ impl Name {
         self.flat().windows(word.len()).any(|part| part == word.as_bytes())
     }
 
-    fn flat(&self) -> &[u8] {
+    pub(super) fn flat(&self) -> &[u8] {
         &self.flat[..self.length]
     }
 }

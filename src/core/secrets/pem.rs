@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use memchr::memmem::{self, Finder};
 
 use super::runs::leading;
-use super::{FoundSecret, MASK, value};
+use super::{FoundSecret, MASK, placeholder, value};
 
 const BEGIN: &[u8] = b"-----BEGIN ";
 /// Prepared once: most texts are short.
@@ -79,7 +79,7 @@ fn end_of_armour(text: &[u8], close: usize) -> usize {
 }
 
 fn has_key(body: &[u8]) -> bool {
-    words(body).any(|word| word.len() >= SHORTEST_LINE && !value::is_placeholder(&body[word]))
+    words(body).any(|word| word.len() >= SHORTEST_LINE && !placeholder::is_placeholder(&body[word]))
 }
 
 /// Where the base64 of a key that was cut ends: its lines are of one length, but for the last.
@@ -88,7 +88,7 @@ fn end_of_base64(text: &[u8], from: usize, to: usize) -> Option<usize> {
     let mut lines = words(body).skip_while(|word| word.len() < SHORTEST_LINE);
     let first = lines.next()?;
     // Headers (`Proc-Type: 4,ENCRYPTED`) may come before; prose between armour and key means that it is not a key.
-    if first.start > 200 || value::is_placeholder(&body[first.clone()]) {
+    if first.start > 200 || placeholder::is_placeholder(&body[first.clone()]) {
         return None;
     }
     let mut end = first.end;

@@ -96,8 +96,10 @@ pub(super) static RULES: &[Rule] = &[
     token("databricks-token", &["dapi"], Hex, 32, 32),
     token("pulumi-token", &["pul-"], Hex, 40, 40),
     token("vault-token", &["hvs.", "hvb.", "hvr."], Url, 24, ANY),
-    token("doppler-token", &["dp.pt."], Alnum, 40, ANY),
+    token("doppler-token", &["dp.pt.", "dp.ct.", "dp.st.", "dp.sa."], Alnum, 40, ANY),
+    token("doppler-token", &["dp.st."], Url, 2, 40).then(&[piece(".", Alnum, 40, ANY)]),
     token("openshift-token", &["sha256~"], Url, 43, 43),
+    token("mapbox-token", &["sk.eyJ"], Url, 30, ANY).then(&[piece(".", Url, 20, ANY)]),
     // Code hosting and package registries.
     token("github-token", &["ghp_", "gho_", "ghu_", "ghs_", "ghr_"], Alnum, 36, ANY),
     token("github-token", &["github_pat_"], Word, 60, ANY),
@@ -118,6 +120,7 @@ pub(super) static RULES: &[Rule] = &[
     token("crates-io-token", &["cio"], Alnum, 32, 32).weak(),
     token("rubygems-key", &["rubygems_"], Hex, 48, 48),
     token("docker-token", &["dckr_pat_"], Url, 27, ANY),
+    token("circleci-token", &["CCIPAT_"], Alnum, 20, ANY).then(&[piece("_", Hex, 40, 40)]),
     token("nuget-key", &["oy2"], Alnum, 43, 43),
     token("sourcegraph-token", &["sgp_"], Word, 40, ANY),
     // Models.
@@ -137,6 +140,11 @@ pub(super) static RULES: &[Rule] = &[
     token("stripe-key", &["whsec_"], Base64, 24, ANY),
     token("square-token", &["sq0atp-"], Url, 22, ANY),
     token("square-token", &["sq0csp-"], Url, 43, ANY),
+    token("square-token", &["EAAA"], Url, 60, 60),
+    token("facebook-token", &["EAAG", "EAACEdEose0cBA"], Alnum, 80, ANY),
+    token("razorpay-key", &["rzp_live_", "rzp_test_"], Alnum, 14, 14),
+    token("resend-key", &["re_"], Alnum, 8, 8).then(&[piece("_", Alnum, 24, 24)]),
+    token("hubspot-token", &["pat-na1-", "pat-na2-", "pat-eu1-"], Url, 36, 36),
     token("shopify-token", &["shpat_", "shpca_", "shppa_", "shpss_"], Hex, 32, 32),
     token("sendgrid-key", &["SG."], Url, 16, 32).then(&[piece(".", Url, 32, 64)]),
     token("mailgun-key", &["key-"], Hex, 32, 32),
@@ -176,6 +184,8 @@ pub(super) static RULES: &[Rule] = &[
     token("1password-key", &["A3-"], Upper, 6, 6).then(OLD_1PASSWORD),
     token("1password-key", &["A3-"], Upper, 6, 6).then(ONE_PASSWORD),
     // Keys, and what signs.
+    token("password-hash", &["grub.pbkdf2.sha512."], Digits, 1, 10)
+        .then(&[piece(".", Hex, 64, ANY), piece(".", Hex, 64, ANY)]),
     token("age-secret-key", &["AGE-SECRET-KEY-1"], Upper, 58, 58),
     token("jwt", &["eyJ"], Url, 10, ANY)
         .then(&[piece(".", Url, 10, ANY), piece(".", Url, 10, ANY)]),

@@ -19,6 +19,8 @@ pub(super) enum Alphabet {
     Base64,
     /// base64 that may be percent-coded, as in a query string.
     Percent,
+    /// What an address may contain as it is: letters, digits, `-`, `.`, `_` and `~`.
+    Unreserved,
     /// Whatever a token of the table can be made of.
     Token,
     /// Whatever a value without quotes can be made of.
@@ -49,6 +51,7 @@ const fn sets_of(byte: u8) -> u16 {
         | bit(Alphabet::Url, alnum || matches!(byte, b'_' | b'-'))
         | bit(Alphabet::Base64, alnum || matches!(byte, b'+' | b'/'))
         | bit(Alphabet::Percent, alnum || matches!(byte, b'+' | b'/' | b'%' | b'_' | b'-'))
+        | bit(Alphabet::Unreserved, alnum || matches!(byte, b'-' | b'.' | b'_' | b'~'))
         | bit(
             Alphabet::Token,
             alnum || matches!(byte, b'%' | b'+' | b'-'..=b'/' | b':' | b'=' | b'_' | b'~'),

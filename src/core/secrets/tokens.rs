@@ -4,7 +4,7 @@ use super::FoundSecret;
 use super::rules::{RULES, Rule};
 use super::runs::Alphabet::{self, Token};
 use super::runs::{Runs, contains};
-use super::{marked, name, value};
+use super::{marked, name, placeholder, value};
 
 /// No token is shorter.
 const SHORTEST: usize = 20;
@@ -100,7 +100,8 @@ fn matches(rule: &Rule, runs: &mut Runs, start: usize) -> Option<FoundSecret> {
     let secret = if rule.keeps_beginning { body } else { start }..at;
     let body = &runs.text[body..at];
     let fits = !rule.is_weak || value::random(body) >= RANDOM;
-    (fits && !value::is_placeholder(body)).then_some(FoundSecret { range: secret, kind: rule.kind })
+    (fits && !placeholder::is_placeholder(body))
+        .then_some(FoundSecret { range: secret, kind: rule.kind })
 }
 
 /// Whether a token can begin here: not within a word.
@@ -128,7 +129,7 @@ fn behind_a_word(text: &[u8], start: usize, end: usize) -> Option<FoundSecret> {
     };
     let secret = value::trimmed(&text[start..end]);
     let fits = value::random(secret) >= RANDOM
-        && !value::is_placeholder(secret)
+        && !placeholder::is_placeholder(secret)
         && !value::is_address(secret);
     fits.then(|| FoundSecret { range: start..start + secret.len(), kind })
 }

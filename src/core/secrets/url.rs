@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::runs::{leading, trailing};
-use super::{FoundSecret, value};
+use super::{FoundSecret, placeholder};
 use crate::core::text::words::words;
 
 /// Placeholders for passwords.
@@ -38,7 +38,8 @@ fn password(text: &[u8], start: usize, end: usize) -> Option<Range<usize>> {
     let digits = leading(password, usize::MAX, |byte| byte.is_ascii_digit());
     let is_port = digits > 0 && matches!(password.get(digits), Some(b'?' | b'#' | b'&'));
     let is_default = user.eq_ignore_ascii_case(password) || is_stand_in(password);
-    let fits = !password.is_empty() && !is_port && !is_default && !value::is_placeholder(password);
+    let fits =
+        !password.is_empty() && !is_port && !is_default && !placeholder::is_placeholder(password);
     fits.then_some(colon + 1..host)
 }
 

@@ -1,24 +1,23 @@
 //! Judges a value: is it a secret, or a placeholder, a reference, a type or plain words?
 
+use super::dictionary::has_words;
+use super::placeholder::is_placeholder;
 use super::runs::{leading, trailing};
 use super::word::{is_wordy, spoken};
 use crate::core::text::words::words;
 
 /// Nothing longer is looked at: what a value is shows at its beginning.
-const LOOKED_AT: usize = 256;
+pub(super) const LOOKED_AT: usize = 256;
+/// What a machine makes is not shorter.
+const SHORTEST: usize = 8;
+/// More words in quotes are a text.
+const LONGEST_PHRASE: usize = 128;
 
-/// Whoever writes one of these means that the reader should put a value in its place.
-static STAND_INS: [&str; 18] = words(
-    "example placeholder redacted masked changeme change-me change_me changethis your \
-     dummy replace insert goes-here goes_here 12345678 abcdefgh 00000000 deadbeef",
-);
-/// Where a value that is computed or filled in later begins.
-const TEMPLATES: &[&str] = &["${", "{{", "$(", "<%=", "%{", "#{"];
 /// Names of methods and products that have digits, and so look like passwords.
-static WORDS: [&str; 27] = words(
+static WORDS: [&str; 29] = words(
     "1password argon2 argon2i argon2id base32 base58 base64 bcrypt2 ed25519 hmac256 hs256 hs512 \
      keepass2 md5sum oauth2 oauth2.0 pbkdf2 rs256 rs512 es256 sha256 sha384 sha512 totp30 utf8mb4 \
-     web3 x509v3",
+     web3 x509v3 x25519 sha3",
 );
 
 /// How many bytes of a value are in parts that look random.
@@ -28,76 +27,31 @@ pub(super) fn random(value: &[u8]) -> usize {
     parts.filter(|part| is_random(part)).map(<[u8]>::len).sum()
 }
 
-/// Whether a value is at once seen to be a short word of prose, which is no secret under any name: most are.
+/// Whether a value is at once seen to be a short word, which is no secret under any name: most are.
 pub(super) fn begins_with_word(value: &[u8]) -> bool {
+    begins_with_letters(value, SHORTEST)
+}
+
+/// The same for a value in a sentence, where words are longer.
+pub(super) fn begins_with_prose(value: &[u8]) -> bool {
+    begins_with_letters(value, 16)
+}
+
+fn begins_with_letters(value: &[u8], most: usize) -> bool {
     let capital = leading(value, 1, |byte| byte.is_ascii_uppercase());
-    let length = capital + leading(&value[capital..], 16, |byte| byte.is_ascii_lowercase());
+    let length = capital + leading(&value[capital..], most, |byte| byte.is_ascii_lowercase());
     // Nothing at all, or a line break, is no value either.
-    length < 16 && value.get(length).is_none_or(u8::is_ascii_whitespace)
-}
-
-/// Whether a value is a placeholder: `your-token`, `${TOKEN}`, `xxxx`.
-pub(super) fn is_placeholder(value: &[u8]) -> bool {
-    let value = &value[..value.len().min(LOOKED_AT)];
-    // `$oidc.clientSecret`.
-    let is_named = |byte: &u8| is_letter(*byte) || matches!(byte, b'_' | b'.' | b'}' | b'%');
-    let is_variable = |name: &[u8]| {
-        name.iter().all(is_named)
-            && name.split(|byte| !is_letter(*byte)).all(|part| part.is_empty() || is_wordy(part))
-    };
-    let variable = matches!(value, [b'$' | b'{' | b'%', name @ ..] if is_variable(name));
-    let variable = variable || is_bracketed(value);
-    let template = TEMPLATES.iter().any(|open| {
-        let at = memchr::memmem::find(value, open.as_bytes());
-        // `${{ secrets.TOKEN }}`.
-        let is_first = |at: usize| matches!(value[..at], [] | [b'$']);
-        at.is_some_and(|at| fills_in(&value[at + open.len()..], *open == "{{", is_first(at)))
-    });
-    // Nobody draws the same sign eight times; but Amazon puts `//////////` into its session tokens.
-    let is_repeated = |same: &[u8]| match (same[0], same.len()) {
-        (b'x' | b'X', length) => length >= 6 || length >= 4 && length * 4 >= value.len(),
-        (b'*', length) => length >= 3 && length * 2 >= value.len(),
-        (sign, length) => length >= 8 && sign != b'/',
-    };
-    let repeated = value.chunk_by(PartialEq::eq).any(is_repeated);
-    let says_so = || STAND_INS.iter().any(|word| contains_ignoring_case(value, word.as_bytes()));
-    variable || template || repeated || says_so()
-}
-
-/// Whether a value is a name in angle brackets, alone or the first of a list: `<api-key>`, `[<secret>, …]`.
-fn is_bracketed(value: &[u8]) -> bool {
-    let list = leading(value, 2, |byte| b"[(".contains(&byte));
-    let Some(name) = value[list..].strip_prefix(b"<") else { return false };
-    let length = leading(name, 64, |byte| is_letter(byte) || b"_-.:|/ ".contains(&byte));
-    let mut words = name[..length].split(|byte| !is_letter(*byte));
-    let behind = &name[length..];
-    // What ends a value without quotes may have cut off the last bracket.
-    (behind.is_empty() || behind[0] == b'>')
-        && !behind.iter().any(u8::is_ascii_alphanumeric)
-        && words.any(|word| word.len() >= 3 && is_wordy(word))
-}
-
-/// Whether what follows the opening of a template names what is filled in: `SECRET}`, ` token }}`. At the beginning of a
-/// value it may be cut off.
-fn fills_in(inner: &[u8], is_double: bool, is_first: bool) -> bool {
-    let name = inner.trim_ascii_start();
-    // `./tool.py`.
-    let is_joint = |byte: &u8| b"_.-/".contains(byte);
-    let length = leading(name, 64, |byte| byte.is_ascii_alphanumeric() || is_joint(&byte));
-    let mut parts = name[..length].split(is_joint).filter(|part| !part.is_empty());
-    let is_named = parts.clone().next().is_some() && parts.all(is_wordy);
-    match name.get(length) {
-        None => is_first && (is_named || name.is_empty()),
-        Some(b'}') => is_named && (is_first || !is_double || name[length..].starts_with(b"}}")),
-        Some(sign) => is_named && is_first && (b"[:?(".contains(sign) || *sign == b' '),
-    }
+    length < most && value.get(length).is_none_or(u8::is_ascii_whitespace)
 }
 
 /// Whether a value is a path or an address.
 pub(super) fn is_address(value: &[u8]) -> bool {
     memchr::memmem::find(&value[..value.len().min(LOOKED_AT)], b"://").is_some()
+        || value.starts_with(b"~/")
+        || value.starts_with(b"arn:")
         // A number, or an account or a contract on a chain, which are public; a key of one is longer.
-        || matches!(value, [b'0', b'x', hex @ ..] if hex.len() <= 40 && hex.iter().all(u8::is_ascii_hexdigit))
+        || matches!(value, [b'0', b'x', hex @ ..]
+            if (hex.len() <= 16 || hex.len() == 40) && hex.iter().all(u8::is_ascii_hexdigit))
 }
 
 /// A value without the punctuation of the sentence that it ends, and cut where dots say that it was.
@@ -116,9 +70,19 @@ pub(super) fn is_drawn(value: &[u8]) -> bool {
     value.len() >= 10 && drawn && is_written_out(value)
 }
 
+/// Whether a value looks made by a machine, where a sentence says what it is.
+pub(super) fn is_made(value: &[u8]) -> bool {
+    let is_one_word = value.iter().skip(1).all(u8::is_ascii_lowercase);
+    !is_one_word && is_secret(value)
+}
+
 /// Whether a value behind a secret's name is the secret: it is, unless it is plainly something else.
 pub(super) fn is_secret(value: &[u8]) -> bool {
-    value.len() >= 8 && is_written_out(value) && !is_plain(value)
+    let is_made = || match has_blanks(value) {
+        true => is_phrase(value, |_| false),
+        false => !is_plain(value) || is_number(value),
+    };
+    value.len() >= SHORTEST && is_written_out(value) && is_made()
 }
 
 /// The same behind a password's name: people choose shorter ones, made of words.
@@ -129,8 +93,38 @@ pub(super) fn is_password(value: &[u8]) -> bool {
         // `step-2` is a name. `blue-Kestrel-42!` is not.
         _ => makeup.is_mixed && makeup.specials > 0 && !is_mail_address(value),
     };
-    let known = WORDS.iter().any(|word| value.eq_ignore_ascii_case(word.as_bytes()));
-    value.len() >= 6 && !known && (chosen || !is_plain(value)) && is_written_out(value)
+    let is_one = || match has_blanks(value) {
+        true => is_phrase(value, |part| Makeup::of(part).is_mixed && !is_known(part)),
+        false => !is_known(value) && (chosen || !is_plain(value) || is_number(value)),
+    };
+    value.len() >= 6 && is_written_out(value) && is_one()
+}
+
+fn is_known(value: &[u8]) -> bool {
+    WORDS.iter().any(|word| value.eq_ignore_ascii_case(word.as_bytes()))
+}
+
+/// Whether a value consists of digits.
+pub(super) fn is_number(value: &[u8]) -> bool {
+    value.iter().all(u8::is_ascii_digit)
+}
+
+fn has_blanks(value: &[u8]) -> bool {
+    value.iter().any(u8::is_ascii_whitespace)
+}
+
+/// Whether a value in quotes, with blanks, is more than a sentence: at least a third of it is no words.
+fn is_phrase(value: &[u8], is_chosen: impl Fn(&[u8]) -> bool) -> bool {
+    let is_odd = |part: &&[u8]| {
+        if is_chosen(part) {
+            return true;
+        }
+        let mut runs = part.split(|byte| !is_letter(*byte) && !byte.is_ascii_digit());
+        !runs.all(|run| run.is_empty() || is_wordy(run))
+    };
+    let parts = value.split(u8::is_ascii_whitespace);
+    let n_odd: usize = parts.filter(is_odd).map(<[u8]>::len).sum();
+    value.len() <= LONGEST_PHRASE && n_odd * 3 >= value.len()
 }
 
 /// Whether a value consists of words, numbers, and the signs between them: `us-east-1`, `Option<String>`, `10.0.0.1`.
@@ -153,7 +147,7 @@ fn is_plain(value: &[u8]) -> bool {
         !value.iter().any(u8::is_ascii_uppercase) || !value.iter().any(u8::is_ascii_lowercase);
     let is_name =
         n_signs * 3 <= value.len() && !is_code && (is_one_case || n_spoken * 3 >= value.len());
-    is_name || n_spoken * 3 > value.len() * 2
+    (is_name || n_spoken * 3 > value.len() * 2) && has_words(value)
 }
 
 /// Whether words are written like `Vec<u8>` or `[]byte`.
@@ -213,7 +207,6 @@ fn is_written_out(value: &[u8]) -> bool {
         && !link
         && !is_address(value)
         && !is_placeholder(value)
-        && !value.iter().any(u8::is_ascii_whitespace)
         // Dots and bullets in place of a password.
         && value.iter().any(|byte| byte.is_ascii_alphanumeric())
 }
@@ -235,7 +228,9 @@ fn is_call(value: &[u8]) -> bool {
     let (name, arguments) = (&value[..open], &value[open + 1..]);
     let mut parts = name.split(joins).filter(|part| !part.is_empty());
     let n_spoken: usize = parts.clone().map(spoken).sum();
-    let is_named = n_spoken >= 4 || [&b"env"[..], b"get", b"var", b"new"].contains(&name);
+    let is_method = || is_known(name);
+    let is_named =
+        n_spoken >= 4 || is_method() || [&b"env"[..], b"get", b"var", b"new"].contains(&name);
     let mut words = arguments.split(|byte| !is_letter(*byte) && !byte.is_ascii_digit());
     let is_quoted = matches!(arguments.first(), Some(b'"' | b'\'' | b'`'));
     let opens = match value[open] {
@@ -269,14 +264,8 @@ fn is_random_letters(part: &[u8]) -> bool {
     mixed || without_vowel.any(|run| run.len() >= 7)
 }
 
-fn is_letter(byte: u8) -> bool {
+pub(super) fn is_letter(byte: u8) -> bool {
     byte.is_ascii_alphabetic() || !byte.is_ascii()
-}
-
-/// `word` is lower case.
-fn contains_ignoring_case(text: &[u8], word: &[u8]) -> bool {
-    memchr::memchr2_iter(word[0], word[0].to_ascii_uppercase(), text)
-        .any(|at| text.get(at..at + word.len()).is_some_and(|part| part.eq_ignore_ascii_case(word)))
 }
 
 #[cfg(test)]
@@ -360,32 +349,6 @@ mod tests {
         }
         for drawn in ["RSEKO(c)J~~}7mUg", "a(b", "q7Rz(x)", "Ab<c"] {
             assert!(!is_code(drawn.as_bytes()), "{drawn}");
-        }
-    }
-
-    #[test]
-    fn a_stand_in_is_no_secret() {
-        for text in [
-            "your-token",
-            "XXXXXXXX",
-            "${TOKEN}",
-            "{{ token }}",
-            "$TOKEN",
-            "%TOKEN%",
-            "{token}",
-            "aaaaaaaaa",
-            "a***b",
-            "<api-key>",
-            "<pd-api-token>",
-            "[<secret>,",
-            "$oidc.azure.clientSecret",
-            "$(./manage.py",
-        ] {
-            assert!(is_placeholder(text.as_bytes()), "{text}");
-        }
-        for text in ["q7Rz2mXk", "$q7Rz2mXk", "{q7Rz", "aaaa", "<q7Rz2mXk>", "<Rz", "<api>q7Rz2mXk"]
-        {
-            assert!(!is_placeholder(text.as_bytes()), "{text}");
         }
     }
 }

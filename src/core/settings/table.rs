@@ -67,7 +67,7 @@ settings! {
         /// The time limit for building a context, in milliseconds.
         deadline_ms: u64 = time_limits::CONTEXT.as_millis() as u64, env("KGCTX_DEADLINE_MS", number_of("milliseconds")), project_may(lower);
         /// Whether sessions get context at all.
-        enabled: bool = true, env("KGCTX_SESSION_START_ENABLED" | "SESSION_START_ENABLED", switch), project_may(lower);
+        enabled: bool = true, env("KGCTX_ENABLED" | "KGCTX_SESSION_START_ENABLED" | "SESSION_START_ENABLED", switch), project_may(lower);
         /// How OpenCode gets the context: `noreply` as a separate message, `part` in the first prompt, or `auto` for whichever fits.
         delivery: Delivery = Delivery::Auto, env("KGCTX_DELIVERY", named);
         /// How OpenCode notifies you: `toast`, `log` or `off`.
@@ -102,11 +102,11 @@ settings! {
         /// Whether a session receives a handoff at its start.
         inject_on_start: bool = true, project_may(lower);
         /// Whether a session receives a handoff after `/clear`. It receives its notes in any case.
-        inject_on_clear: bool = false;
+        inject_on_clear: bool = false, project_may(lower);
         /// The sessions that may get a handoff that does not name its audience: `interactive`, or `any`.
-        audience: Audience = Audience::Interactive;
+        audience: Audience = Audience::Interactive, project_may(lower);
         /// The maximum age of a sticky handoff, in days.
-        max_age_days: u32 = 7;
+        max_age_days: u32 = 7, project_may(lower);
         /// The minimum number of prompts; a shorter session leaves no handoff at its end.
         min_turns: u32 = 2;
         /// The program that summarises a session, with its arguments. Empty: no program.
@@ -126,9 +126,12 @@ settings! {
         /// Whether kgctx tells an agent once that its context is filling up, and once that it is nearly full.
         notify: bool = true, env("KGCTX_MONITOR_NOTIFY", switch), project_may(lower);
         /// The shares of the window at which a context becomes EARLY_WARN, WARN and CRITICAL.
-        early_warn_percent: Percent = Percent::of_100(40);
-        warn_percent: Percent = Percent::of_100(50);
-        critical_percent: Percent = Percent::of_100(65);
+        early_warn_percent: Percent = Percent::of_100(40),
+            not_for_project("which decides what your agents are told about their contexts");
+        warn_percent: Percent = Percent::of_100(50),
+            not_for_project("which decides what your agents are told about their contexts");
+        critical_percent: Percent = Percent::of_100(65),
+            not_for_project("which decides when your sessions are started anew");
         /// The windows of models in tokens, by model name; `*` for all others.
         windows: BTreeMap<String, u64> = BTreeMap::new(),
             not_for_project("which depends on your models");

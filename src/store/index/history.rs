@@ -114,6 +114,14 @@ pub(super) fn remembered(
     {
         changes.insert(place, at);
     }
+    // A file that is as it was committed has no later change: what was seen since belongs to another branch.
+    let is_committed = at < file.stamp.mtime.seconds() && file.time() != Timestamp::UNKNOWN;
+    if is_committed {
+        changes.retain(|&change| change <= at);
+        if changes.is_empty() {
+            changes.push(at);
+        }
+    }
     if is_same {
         return Remembered { passage: kept, lines, prior, changes };
     }

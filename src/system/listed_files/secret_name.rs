@@ -5,12 +5,13 @@ use std::path::Path;
 use crate::core::text::words::words;
 
 /// Whole file names.
-static NAMES: [&str; 34] = words(
+static NAMES: [&str; 45] = words(
     ".env .envrc .netrc _netrc .npmrc .yarnrc.yml .pypirc .pgpass pgpass.conf .my.cnf .mylogin.cnf .htpasswd .dockercfg \
      .dockerconfigjson .git-credentials .vault-token .boto .s3cfg .terraformrc terraform.rc .gem_credentials auth.json \
      kubeconfig secring.gpg master.key local.settings.json wp-config.php .passwd-s3fs \
      application_default_credentials.json client_secret.json accesstokens.json azureprofile.json \
-     .rclone.conf rclone.conf",
+     .rclone.conf rclone.conf .vault_pass .vault-pass .ansible_vault_pass token.json tokens.json token.txt \
+     .bash_history .zsh_history .psql_history .mysql_history talosconfig",
 );
 /// Endings of file names.
 static ENDINGS: [&str; 25] = words(
@@ -26,7 +27,18 @@ const BEGINNINGS: &[(&str, &[&str])] = &[
     ("serviceaccount", &[".json"]),
     ("client_secret", &[".json"]),
     ("kubeconfig", &["", ".yml", ".yaml"]),
+    ("passwords", &[".txt", ".csv", ".json", ".yml", ".yaml"]),
+    ("password", &[".txt", ".csv"]),
+    ("wg", &[".conf"]),
+    ("wireguard", &[".conf"]),
 ];
+/// Words of file names whose files contain secrets if they have one of the endings of data.
+const WORDS: &[&str] = &["secret", "secrets", "credentials"];
+/// The endings of files with data.
+const DATA: &[&str] =
+    &["json", "yml", "yaml", "toml", "ini", "properties", "exs", "xml", "txt", "env", "enc"];
+/// What backups add to a file name.
+const BACKUPS: [&str; 5] = [".bak", ".old", ".orig", ".backup", "~"];
 /// Templates, without values.
 const TEMPLATES: &[&str] = &["example", "sample", "template", "dist", "tpl"];
 /// Folders whose files are all secret, or can be.
@@ -39,32 +51,52 @@ pub(crate) fn is_secret(path: &Path) -> bool {
         path.components().map(|part| part.as_os_str().to_string_lossy().to_lowercase()).collect();
     let Some(file) = names.pop() else { return false };
     // Its other files are often those with which a project is built.
-    let is_docker = file == "config.json" && names.last().is_some_and(|folder| folder == ".docker");
+    let is_in =
+        |name: &str, folder: &str| file == name && names.last().is_some_and(|is| is == folder);
+    let is_of_program = is_in("config.json", ".docker") || is_in("hosts.yml", "gh");
     let is_in_secret_folder = names.iter().any(|folder| FOLDERS.contains(&folder.as_str()));
-    is_docker || is_in_secret_folder || is_secret_file(&file)
+    let mut name = file.as_str();
+    while let Some(shorter) = BACKUPS.iter().find_map(|backup| name.strip_suffix(backup)) {
+        if is_secret_file(name) {
+            break;
+        }
+        name = shorter;
+    }
+    is_of_program || is_in_secret_folder || is_secret_file(name)
 }
 
 fn is_secret_file(file: &str) -> bool {
     let is_template = file.split('.').any(|part| TEMPLATES.contains(&part));
-    // `id_ed25519`, `id_ed25519_work`; but `id_rsa.pub` and `id_map.rs` are no keys.
+    // `id_ed25519`, `id_ed25519-work`; but `id_rsa.pub` and `id_map.rs` are no keys.
     let is_key = ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_xmss"].iter().any(|kind| {
-        file.strip_prefix(kind).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
+        file.strip_prefix(kind).is_some_and(|rest| rest.is_empty() || rest.starts_with(['_', '-']))
     }) && !file.contains('.');
     let is_begun = |(start, endings): &(&str, &[&str])| {
         let rest = file.strip_prefix(start);
         rest.is_some_and(|rest| {
+            let is_numbered = rest.starts_with(|c: char| c.is_ascii_digit());
             endings.contains(&rest)
-                || rest.starts_with(['-', '_', '.'])
-                    && endings.iter().any(|ending| !ending.is_empty() && rest.ends_with(ending))
+                || (rest.starts_with(['-', '_', '.']) || is_numbered)
+                    && endings.iter().any(|ending| match *ending {
+                        // `kubeconfig-prod`.
+                        "" => !rest.contains('.'),
+                        ending => rest.ends_with(ending),
+                    })
         })
     };
+    // `app-secrets.yaml`, `prod.secret.exs`, `.secrets.toml`.
+    let (stem, ending) = file.rsplit_once('.').unwrap_or((file, ""));
+    let is_data =
+        DATA.contains(&ending) && stem.split(['.', '-', '_']).any(|word| WORDS.contains(&word));
     // The key of an account: `gcp-key.json`.
     let is_account_key = ["-key.json", "_key.json"].iter().any(|end| file.ends_with(end))
         && !file.contains("public");
     !is_template
         && (is_key
+            || is_data
             || is_account_key
-            || file.starts_with(".env.")
+            || file.contains("-firebase-adminsdk-") && ending == "json"
+            || [".env.", ".env_", ".env-"].iter().any(|start| file.starts_with(start))
             || file.starts_with("credentials")
             || NAMES.contains(&file)
             || ENDINGS.iter().any(|ending| file.ends_with(ending))
@@ -114,6 +146,26 @@ mod tests {
             "id_ed25519_work",
             "client_secret_1.json",
             "gcp-key.json",
+            ".claude/.credentials.json",
+            "id_ed25519-work",
+            "id_rsa.bak",
+            "id_rsa.old~",
+            "app-firebase-adminsdk-ab12c.json",
+            ".secrets.toml",
+            "app-secrets.yaml",
+            "db-secret.yaml",
+            "prod.secret.exs",
+            "passwords.txt",
+            "token.json",
+            ".vault_pass",
+            "kubeconfig-prod",
+            "wg0.conf",
+            ".bash_history",
+            ".env_prod",
+            ".env~",
+            "key.pem.bak",
+            "terraform.tfstate.backup",
+            ".config/gh/hosts.yml",
             ".aws/config",
             "a/.ssh/known_hosts",
             ".git/config",
@@ -128,6 +180,18 @@ mod tests {
             "secrets.example.yaml",
             "secrets.md",
             "secrets.rs",
+            "secret_name.rs",
+            "password-policy.md",
+            "passwords.md",
+            "secret-santa.md",
+            "secrets-rotation.rs",
+            "hosts.yml",
+            "wg.md",
+            "wgpu.conf",
+            "tokens.rs",
+            "kubeconfig-guide.md",
+            "notes.md.bak",
+            "app-secrets.example.yaml",
             "docs/secrets/rotation.md",
             "service-account.md",
             "kubeconfig.md",

@@ -20,6 +20,11 @@ const PERMISSIONS: &[&str] = &["enabled", "default_vaults", "vault"];
 const SWITCHES: &[&str] = &["enabled", "default_vaults"];
 /// The same for handoffs, in their section.
 const HANDOFF_PERMISSIONS: &[&str] = &["enabled", "inject_on_start"];
+/// What people write for `enabled`, or its opposite: the name of its variable, and the words of other programs.
+const OFF: &[&str] = &["disabled", "disable", "session_start_enabled"];
+/// The sections in which any key is read without an error: that of `kgctx check`, which only that reads, and the windows
+/// of models by name.
+const FREE_NAMES: &[&str] = &["check", "windows"];
 /// A key that is so like another one is a misspelling of it.
 const MISSPELT: f64 = 0.93;
 
@@ -39,8 +44,8 @@ pub(super) fn read(
     };
     let error = match toml::from_str(&text) {
         Ok(written) => {
-            // Only `kgctx check` reads what is in its section.
-            let table = text.contains("check").then(|| toml::from_str(&text).ok()).flatten();
+            let has_free_names = FREE_NAMES.iter().any(|section| text.contains(section));
+            let table = has_free_names.then(|| toml::from_str(&text).ok()).flatten();
             table.iter().for_each(|table| close_if_misplaced(path, origin, table, loaded));
             return Some(written);
         }
@@ -114,16 +119,11 @@ fn keep_valid_handoff_keys(table: &mut Table) {
     table.insert("handoff".to_owned(), Value::Table(section));
 }
 
-/// Closes the settings if a section has the key of a permission that stands above all sections. Whatever follows a
-/// `[section]` belongs to it, which is easy to forget.
+/// Closes the settings if a section, however deep, has the key of a permission that stands above all sections. Whatever
+/// follows a `[section]` belongs to it, which is easy to forget.
 fn close_if_misplaced(path: &Path, origin: &Origin, table: &Table, loaded: &mut LoadedSettings) {
-    let sections = table.iter().filter_map(|(section, value)| Some((section, value.as_table()?)));
-    let mut keys = sections.flat_map(|(section, keys)| keys.keys().map(move |key| (section, key)));
-    let misplaced = keys.find_map(|(section, key)| {
-        let is_own = section == "handoff" && meant(key, HANDOFF_PERMISSIONS).is_some();
-        Some((section, key, meant(key, SWITCHES).filter(|_| !is_own)?))
-    });
-    if let Some((section, key, name)) = misplaced {
+    let below = |(section, value): (&String, &Value)| misplaced(section, value);
+    if let Some((section, key, name)) = table.iter().find_map(below) {
         let file = path.display();
         let why = format!(
             "`{key}` is not a setting of [{section}]; write `{name}` above the first section"
@@ -132,10 +132,30 @@ fn close_if_misplaced(path: &Path, origin: &Origin, table: &Table, loaded: &mut 
     }
 }
 
-/// The permission that a key is, or is a misspelling of.
+/// The first key of a switch in a section or below it: the section, the key, and the switch.
+fn misplaced(section: &str, value: &Value) -> Option<(String, String, &'static str)> {
+    // The keys of this section are names of folders.
+    if section == "channels" {
+        return None;
+    }
+    let table = match value {
+        Value::Table(table) => table,
+        Value::Array(items) => return items.iter().find_map(|item| misplaced(section, item)),
+        _ => return None,
+    };
+    table.iter().find_map(|(key, value)| {
+        let is_own = section == "handoff" && meant(key, HANDOFF_PERMISSIONS).is_some();
+        let switch = meant(key, SWITCHES).filter(|_| !is_own);
+        let here = switch.map(|name| (section.to_owned(), key.clone(), name));
+        here.or_else(|| misplaced(&format!("{section}.{key}"), value))
+    })
+}
+
+/// The permission that a key is, or is a misspelling or another word of.
 fn meant(key: &str, permissions: &[&'static str]) -> Option<&'static str> {
     let key = key.to_lowercase();
-    let is_meant = |name: &&&str| strsim::jaro_winkler(&key, name) >= MISSPELT;
+    let key = if OFF.contains(&key.as_str()) { "enabled" } else { &key };
+    let is_meant = |name: &&&str| strsim::jaro_winkler(key, name) >= MISSPELT;
     permissions.iter().find(is_meant).copied()
 }
 

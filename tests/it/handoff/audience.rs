@@ -83,13 +83,17 @@ fn a_scripted_session_gets_what_was_left_for_any() {
     check(&lab.create(&["--for", "interactive", "--body", "Ship it."]), "interactive", false);
     check(&lab.create(&["--body", "{\"audience\": \"any\"}\nShip it."]), "header", true);
     // The setting is for what does not say it itself.
-    for (file, session) in [("kgctx-home/config.toml", "user"), ("zephyr/kgctx.toml", "project")] {
-        lab.scratch.write("kgctx-home/config.toml", "");
-        lab.scratch.write(file, "[handoff]\naudience = \"any\"\n");
-        check(&lab.leave("Ship it."), session, true);
-        let for_people = lab.create(&["--for", "interactive", "--body", "Ship it."]);
-        check(&for_people, &format!("{session}-people"), false);
-    }
+    let any = "[handoff]\naudience = \"any\"\n";
+    lab.scratch.write("kgctx-home/config.toml", any);
+    check(&lab.leave("Ship it."), "user", true);
+    let for_people = lab.create(&["--for", "interactive", "--body", "Ship it."]);
+    check(&for_people, "user-people", false);
+    // A project only narrows it.
+    lab.scratch.write("zephyr/kgctx.toml", any.replace("any", "interactive"));
+    check(&lab.leave("Ship it."), "narrowed", false);
+    lab.scratch.write("kgctx-home/config.toml", "");
+    lab.scratch.write("zephyr/kgctx.toml", any);
+    check(&lab.leave("Ship it."), "project", false);
     let shown = lab.handoff(&["show"]);
     assert_eq!(
         (&shown["audience"], &shown["document"]["audience"]),

@@ -400,7 +400,10 @@ fn a_listed_file_is_relative_to_where_one_stands() {
     ] {
         let (document, warnings) = created(&["--file", typed]);
         assert_eq!(document["files"], json!([listed]));
-        let warning = format!("sessions cannot read {listed} as it is now: {why}");
+        let warning = match why {
+            "it does not exist" => format!("{listed} does not exist; sessions cannot read it"),
+            why => format!("sessions cannot read {listed} as it is now: {why}"),
+        };
         assert_eq!(warnings, json!([warning]));
         let said = {
             let mut command = project.command(["create", "--goal", "g", "--file", typed]);
@@ -419,10 +422,7 @@ fn a_listed_file_is_relative_to_where_one_stands() {
         b"{\"files\": [\"src/render.rs\", \"cache.rs\"]}\nx",
     );
     let created: Value = serde_json::from_str(&said.done()).unwrap();
-    assert_eq!(
-        created["warnings"],
-        json!(["sessions cannot read cache.rs as it is now: it does not exist"])
-    );
+    assert_eq!(created["warnings"], json!(["cache.rs does not exist; sessions cannot read it"]));
     // `--dir` is where one stands.
     let mut command =
         project.command(["create", "--json", "--goal", "g", "--file", "tiles.md", "--dir"]);

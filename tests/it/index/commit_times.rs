@@ -128,6 +128,11 @@ fn a_branch_switch_shows_nothing_old_as_new() {
     git(&app, &["checkout", "-q", "main"]);
     assert_eq!(times(&scratch, "app"), expected(SECOND, FIRST));
     assert_eq!(recent(&scratch, "app"), 0);
+    // What was seen on the other branch makes nothing younger.
+    assert_eq!(stored(&scratch, "changes"), expected(SECOND, FIRST));
+    let given = context(&scratch, "app", None);
+    let text = given["text"].as_str().unwrap();
+    assert!(text.find("A [[new]] note") < text.find("An [[old]] note"), "{text}");
     scratch.run(["--dir", "app", "index", "--full"]);
     assert_eq!(stored(&scratch, "notes"), expected(SECOND, FIRST));
 }
@@ -207,6 +212,12 @@ fn an_unknown_time_is_never_now() {
     let address = format!("file://{}/app", scratch.path().display());
     git(&scratch.path(), &["clone", "-q", "--depth", "1", &address, "shallow"]);
     assert_eq!(times(&scratch, "shallow"), expected(0, 0), "the rest of the history is elsewhere");
+    let read = ["--dir", "shallow", "read", "docs/old.md"];
+    let answer = scratch.json([&read[..], &["--json"]].concat());
+    crate::support::valid("read", &answer);
+    assert_eq!(answer["modified"], Value::Null, "{answer}");
+    let recent = scratch.run(["--dir", "shallow", "recent", "--timespan", "1d"]);
+    assert!(!recent.contains("days ago") && !recent.contains("1970"), "{recent}");
 }
 
 #[test]

@@ -10,6 +10,7 @@ const LEAKED: usize = 1_000;
 
 const LETTERS: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const UPPER: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+const LOWER: &str = "abcdefghijklmnopqrstuvwxyz";
 const DIGITS: &str = "0123456789";
 const HEX: &str = "0123456789abcdef";
 
@@ -92,7 +93,130 @@ fn forms() -> Vec<(&'static str, String, usize)> {
     ] {
         forms.push((form, alnum.clone(), 12));
     }
+    forms.extend(forms_of_any_kind());
+    forms.extend(forms_apart());
     forms
+}
+
+/// Notations in which the value may be of any kind.
+fn forms_of_any_kind() -> Vec<(&'static str, String, usize)> {
+    let alnum = alnum();
+    let url = format!("{alnum}-_");
+    let mut forms = Vec::new();
+    for form in [
+        "Authorization: Bearer §",
+        "curl -H 'Authorization: token §' https://x.dev",
+        "\"Authorization\": \"Bearer §\"",
+        "//registry.npmjs.org/:_authToken=§",
+        "$env:GITHUB_TOKEN = \"§\"",
+        ":api_key => \"§\"",
+        "config:token: §",
+    ] {
+        forms.push((form, alnum.clone(), 20));
+        forms.push((form, HEX.to_owned(), 32));
+        forms.push((form, url.clone(), 43));
+        forms.push((form, LOWER.to_owned(), 16));
+    }
+    for form in ["PASSWORD=§", "password: §", "password = \"§\"", "{\"apiKey\": \"§\"}"] {
+        forms.push((form, LOWER.to_owned(), 12));
+        forms.push((form, format!("{LOWER}{DIGITS}"), 12));
+        forms.push((form, LETTERS.to_owned(), 12));
+        forms.push((form, UPPER.to_owned(), 16));
+        forms.push((form, DIGITS.to_owned(), 8));
+        forms.push((form, DIGITS.to_owned(), 16));
+    }
+    for form in ["password = \"a§b\"", "{\"password\": \"a§b\"}", "psk='a§b'"] {
+        forms.push((form, format!("{alnum} "), 16));
+    }
+    forms
+}
+
+/// Notations in which the value stands apart from its name, and those of single programs.
+fn forms_apart() -> Vec<(&'static str, String, usize)> {
+    let alnum = alnum();
+    let mut forms = Vec::new();
+    for form in [
+        "- name: DB_PASSWORD\n  value: §",
+        "- name: DB_PASSWORD\n  value: \"§\"",
+        "{\"name\": \"DB_PASSWORD\", \"value\": \"§\"}",
+        "<add key=\"Password\" value=\"§\"/>",
+        "<property name=\"password\" value=\"§\"/>",
+        "password: |\n  §\nuser: kim",
+        "password: >-\n  §",
+        "password:\n  §",
+        "Password:\n\n    §\n\nText.",
+        "**Password:**\n```\n§\n```",
+        "tokens:\n- §",
+        "tokens:\n  - q7Rz2mXk9TbW\n  - \"§\"\n",
+        "| user | password |\n|---|---|\n| kim | § |",
+        "| API token | user |\n| :--- | --- |\n| a1b2c3d4e5 | kim |\n| `§` | ada |\n",
+        "CREATE USER kim WITH PASSWORD '§';",
+        "ALTER USER kim IDENTIFIED BY '§'",
+        "#define PASSWORD \"§\"",
+        "requirepass §",
+        "keytool -storepass § -list",
+        "curl -u kim:§ https://x.dev",
+        "curl -ukim:§ https://x.dev",
+        "curl -u 'kim:§' https://x.dev",
+        "machine x.dev login kim account a password §",
+        "FROM alpine\nENV DB_PASSWORD §\n",
+        "JWT_KEY=§",
+        "APP_KEY=base64:§",
+        "Unseal Key 1: §",
+        "subscription-key: §",
+        "PRIVATE_KEY=0x§",
+        "the password was §",
+    ] {
+        forms.push((form, alnum.clone(), 12));
+        forms.push((form, alnum.clone(), 20));
+        forms.push((form, HEX.to_owned(), 32));
+    }
+    // In a sentence, only what looks made by a machine goes.
+    for form in [
+        "Password — §",
+        "password → §",
+        "Password – §",
+        "The token is: §",
+        "Cookie: session=§",
+        "Set-Cookie: sid=§; Path=/",
+    ] {
+        forms.push((form, alnum.clone(), 20));
+        forms.push((form, HEX.to_owned(), 32));
+    }
+    forms
+}
+
+/// Values of several groups, behind names that say that they are secret.
+fn groups(lot: &mut Lot) -> Vec<String> {
+    let lower = format!("{LOWER}{DIGITS}");
+    let mut joined = |alphabet: &str, lengths: &[usize]| {
+        lengths.iter().map(|length| lot.draw(alphabet, *length)).collect::<Vec<_>>().join("-")
+    };
+    vec![
+        joined(HEX, &[8, 4, 4, 4, 12]),
+        joined(&alnum(), &[4, 4, 4, 4]),
+        joined(&lower, &[4, 4, 4, 4]),
+        joined(LOWER, &[6, 6, 6]),
+    ]
+}
+
+#[test]
+fn a_value_of_several_groups_goes() {
+    let mut lot = Lot(20_261_118);
+    let mut leaked = Vec::new();
+    let forms = ["PASSWORD=§", "API_TOKEN=§", "Authorization: Bearer §", "$env:TOKEN = \"§\""];
+    for _ in 0..DRAWN {
+        for (n, value) in groups(&mut lot).into_iter().enumerate() {
+            let kept = forms
+                .iter()
+                .filter(|form| secrets::mask(&form.replace('§', &value)).contains(&value));
+            leaked.extend(kept.map(|form| (n, form.replace('§', &value))));
+        }
+    }
+    for n in 0..4 {
+        let of_kind: Vec<_> = leaked.iter().filter(|(kind, _)| *kind == n).collect();
+        assert!(of_kind.len() * LEAKED <= DRAWN * forms.len(), "{of_kind:#?}");
+    }
 }
 
 /// Those that tell themselves.
@@ -133,6 +257,36 @@ fn kinds(lot: &mut Lot) -> Vec<(&'static str, String)> {
             "password-hash",
             format!("pbkdf2_sha256$600000${}${}=", draw(&alnum, 22), draw(&base64, 43)),
         ),
+        (
+            "password-hash",
+            format!(
+                "SCRAM-SHA-256$4096:{}==${}=:{}=",
+                draw(&base64, 22),
+                draw(&base64, 43),
+                draw(&base64, 43)
+            ),
+        ),
+        ("password-hash", format!("scrypt:32768:8:1${}${}", draw(&alnum, 16), draw(HEX, 128))),
+        ("password-hash", format!("pbkdf2:sha256:260000${}${}", draw(&alnum, 16), draw(HEX, 64))),
+        ("password-hash", format!("$wp$2y$10${}", draw(&crypt, 53))),
+        (
+            "password-hash",
+            format!("grub.pbkdf2.sha512.10000.{}.{}", draw(HEX, 128), draw(HEX, 128)),
+        ),
+        ("password-hash", format!("scrypt${}$16384$8$1${}==", draw(&alnum, 22), draw(&base64, 86))),
+        ("password-hash", format!("$8${}${}", draw(&alnum, 14), draw(&crypt, 43))),
+        ("password-hash", format!("$9${}${}", draw(&alnum, 14), draw(&crypt, 43))),
+        ("password-hash", format!("$H$9{}", draw(&crypt, 30))),
+        ("hubspot-token", format!("pat-na1-{}", draw(HEX, 36))),
+        ("mapbox-token", format!("sk.eyJ1Ijoi{}.{}", draw(&alnum, 60), draw(&alnum, 22))),
+        ("doppler-token", format!("dp.st.{}", draw(&alnum, 40))),
+        ("doppler-token", format!("dp.st.prd.{}", draw(&alnum, 40))),
+        ("circleci-token", format!("CCIPAT_{}_{}", draw(&alnum, 22), draw(HEX, 40))),
+        ("square-token", format!("EAAA{}", draw(&alnum, 60))),
+        ("facebook-token", format!("EAAG{}", draw(&alnum, 180))),
+        ("azure-client-secret", format!("{}8Q~{}", draw(&alnum, 3), draw(&alnum, 34))),
+        ("resend-key", format!("re_{}_{}", draw(&alnum, 8), draw(&alnum, 24))),
+        ("razorpay-key", format!("rzp_live_{}", draw(&alnum, 14))),
     ]
 }
 

@@ -111,6 +111,16 @@ fn a_file_that_does_not_say_what_may_be_sent_sends_nothing() {
                 "[handoff]\ndefault_vaults = false\n",
                 "`default_vaults` is not a setting of [handoff]",
             ),
+            (
+                "[[check.session]]\ndir = \".\"\n[[check.session]]\nenabled = false\n",
+                "`enabled` is not a setting of [check.session]",
+            ),
+            ("[check.severity]\nenabled = false\n", "not a setting of [check.severity]"),
+            ("[monitor.windows]\nenabled = false\n", "not a setting of [monitor.windows]"),
+            ("[monitor.windows]\nenabled = 0\n", "not a setting of [monitor.windows]"),
+            ("[handoff.more]\nenabled = false\n", "not a setting of [handoff.more]"),
+            ("[tool.kgctx]\nenabled = false\n", "not a setting of [tool.kgctx]"),
+            ("a.b = [{c = [{Enabled = 0}]}]\n", "`Enabled` is not a setting of [a.b.c]"),
             ("enabled = 0\n", ":1:11"),
             ("enabled = 1\n", ":1:11"),
             ("enabled = []\n", ":1:11"),
@@ -121,6 +131,8 @@ fn a_file_that_does_not_say_what_may_be_sent_sends_nothing() {
             ("Enabled = false\n", "Enabled"),
             ("enabeld = false\n", "enabeld"),
             ("enable = false\n", "enable"),
+            ("disabled = true\n", "`disabled` is not a setting"),
+            ("session_start_enabled = false\n", "`session_start_enabled` is not a setting"),
             ("default_vault = false\n", "default_vault"),
             ("\u{1b}[31m = 1\n", ":1:"),
         ] {
@@ -172,8 +184,12 @@ fn a_file_that_cannot_be_read_sends_nothing() {
 
 #[test]
 fn a_variable_that_says_neither_yes_nor_no_sends_nothing() {
-    let names = ["SESSION_START_ENABLED", "KGCTX_SESSION_START_ENABLED", "KGCTX_DEFAULT_VAULTS"];
-    for name in names {
+    for name in [
+        "SESSION_START_ENABLED",
+        "KGCTX_SESSION_START_ENABLED",
+        "KGCTX_ENABLED",
+        "KGCTX_DEFAULT_VAULTS",
+    ] {
         for value in ["maybe", "falsch", " ", "tru", "2"] {
             check_closed(&lab(), &[(name, value)], name);
         }
@@ -185,6 +201,32 @@ fn a_variable_that_says_neither_yes_nor_no_sends_nothing() {
 }
 
 #[test]
+fn a_variable_switches_sessions_off_by_its_setting_s_name() {
+    let lab = lab();
+    let (_, answer) = opencode(&lab, &[("KGCTX_ENABLED", "false")]);
+    assert_eq!(answer["action"], "none", "{answer}");
+    check_open(&lab);
+}
+
+#[test]
+fn a_variable_that_nothing_reads_is_told_of() {
+    let lab = lab();
+    let with = |name: &str, arguments: &[&str]| {
+        let output = lab.kgctx(arguments).env(name, "false").output().unwrap();
+        let [printed, said] =
+            [output.stdout, output.stderr].map(|it| String::from_utf8(it).unwrap());
+        format!("{printed}{said}")
+    };
+    for arguments in [&["config"][..], &["doctor"], &["explain", "--dry-run"]] {
+        let said = with("KGCTX_ENABELD", arguments);
+        assert!(said.contains("KGCTX_ENABELD has no effect"), "{arguments:?}: {said}");
+        for known in ["KGCTX_TEST_X", "KGCTX_MONITOR_NOTIFY", "KGCTX_SESSION_ID"] {
+            assert!(!with(known, arguments).contains("has no effect"), "{known}");
+        }
+    }
+}
+
+#[test]
 fn a_fault_in_any_other_setting_costs_nothing() {
     for file in ["kgctx-home/config.toml", "zephyr/kgctx.toml"] {
         for text in [
@@ -192,6 +234,7 @@ fn a_fault_in_any_other_setting_costs_nothing() {
             "links = 7\nfoo = 1\n",
             "[handoff]\nmax_age = 3\n",
             "[channels]\nx = 1\n",
+            "[channels]\nenabled = \"team\"\n",
             "[[vault]]\npath = \"docs\"\nname = \"a/b\"\n",
             "enabled = true\nnotes = \"many\"\n",
             "",
@@ -211,6 +254,7 @@ fn handoffs_need_a_permission_that_can_be_read() {
         ("[handoff]\nenabled = \"false\"\n", false),
         ("[handoff]\nenabled = 0\nmax_age_days = 3\n", false),
         ("[handoff]\nEnabled = false\n", false),
+        ("[handoff]\ndisabled = true\n", false),
         ("[handoff]\nenabled = false\nmax_age_days = \"x\"\n", false),
         ("[handoff]\ninject_on_start = \"no\"\n", false),
         ("handoff = false\n", false),

@@ -31,10 +31,17 @@ fn a_repository_lowers_what_the_user_allows_and_never_raises_it() {
         ("default_vaults", "", json!(true), json!(true), json!(false)),
         ("enabled", "[handoff]\n", json!(true), json!(true), json!(false)),
         ("inject_on_start", "[handoff]\n", json!(true), json!(true), json!(false)),
+        ("inject_on_clear", "[handoff]\n", json!(false), json!(true), json!(false)),
+        ("audience", "[handoff]\n", json!("interactive"), json!("any"), json!("interactive")),
+        ("max_age_days", "[handoff]\n", json!(7), json!(9_999), json!(1)),
+        ("notify", "[monitor]\n", json!(true), json!(true), json!(false)),
     ] {
         let scratch = Scratch::new();
         fs::create_dir_all(scratch.path().join("zephyr/.kgctx")).unwrap();
-        let name = if section.is_empty() { key.to_owned() } else { format!("handoff.{key}") };
+        let name = match section.trim_matches(['[', ']', '\n']) {
+            "" => key.to_owned(),
+            section => format!("{section}.{key}"),
+        };
         let effective = || value(&config(&scratch), &name);
         if key != "deadline_ms" {
             assert_eq!(effective(), usual, "{name}");
@@ -86,6 +93,10 @@ fn a_repository_may_not_choose_what_is_run_shown_or_shared() {
         ("[channels]\n\".\" = \"team\"\n", "channels"),
         ("[handoff]\nsummariser = [\"evil\"]\n", "handoff.summariser"),
         ("[handoff]\nallow = [\"/\"]\n", "handoff.allow"),
+        ("[monitor]\nearly_warn_percent = 0\n", "monitor.early_warn_percent"),
+        ("[monitor]\nwarn_percent = 0\n", "monitor.warn_percent"),
+        ("[monitor]\ncritical_percent = 0\n", "monitor.critical_percent"),
+        ("[monitor]\nwindows = { \"*\" = 1 }\n", "monitor.windows"),
         ("[[vault]]\npath = \"docs\"\nname = \"\"\n", "empty name"),
         ("[[vault]]\npath = \"..\"\n", "outside the project"),
         ("[[vault]]\npath = \"/\"\n", "outside the project"),
@@ -144,9 +155,52 @@ fn a_git_file_that_points_elsewhere_makes_no_worktree() {
     assert_eq!(root("liar"), "/liar");
     let answer = scratch.json(["--dir", "liar", "whoami", "--json"]);
     assert!(answer["because"].as_str().unwrap().contains("does not know it"), "{answer}");
+    // All of it is the stranger's: the worktree's folder points back, and the repository names the tree of another project.
+    let all = "liar/c/worktrees/w";
+    scratch.write("liar/.git", "gitdir: ./c/worktrees/w\n");
+    scratch.write(&format!("{all}/gitdir"), "../../../.git\n");
+    scratch.write(&format!("{all}/commondir"), "../..\n");
+    scratch.write(&format!("{all}/HEAD"), "ref: refs/heads/main\n");
+    scratch.write("liar/c/HEAD", "ref: refs/heads/main\n");
+    for tree in ["../../app", "../../fix", "../../nowhere", "../.."] {
+        scratch.write("liar/c/config", format!("[core]\n\tworktree = {tree}\n"));
+        assert_eq!(root("liar"), "/liar", "{tree}");
+    }
     // Its own folder is its project, whatever the repository that it names.
     scratch.write("other/.git", format!("gitdir: {}/.git\n", app.display()));
     assert_eq!(root("other"), "/other");
+}
+
+#[test]
+fn what_another_user_left_in_a_shared_folder_makes_no_project_of_it() {
+    let scratch = Scratch::new();
+    let shared = scratch.path().join("shared");
+    fs::create_dir_all(shared.join("mine")).unwrap();
+    let marked = || {
+        let answer = scratch.json(["--dir", "shared/mine", "whoami", "--json"]);
+        answer["root"].as_str().is_some_and(|root| root.ends_with("/shared"))
+    };
+    fs::set_permissions(&shared, fs::Permissions::from_mode(0o1777)).unwrap();
+    assert!(!marked());
+    for (name, is_folder) in [("kgctx.toml", false), (".kgctx", true), (".git", true)] {
+        let path = shared.join(name);
+        match is_folder {
+            true => fs::create_dir(&path).unwrap(),
+            false => fs::write(&path, "token_limit = 10\n").unwrap(),
+        }
+        if name == ".git" {
+            git(&shared, &["init", "-q"]);
+        }
+        assert!(marked(), "one's own {name}");
+        // Only root can give a file away.
+        if std::os::unix::fs::chown(&path, Some(12_345), None).is_ok() {
+            assert!(!marked(), "a stranger's {name}");
+            fs::set_permissions(&shared, fs::Permissions::from_mode(0o755)).unwrap();
+            assert!(marked(), "{name} in a folder of one's own");
+            fs::set_permissions(&shared, fs::Permissions::from_mode(0o1777)).unwrap();
+        }
+        if is_folder { fs::remove_dir_all(&path).unwrap() } else { fs::remove_file(&path).unwrap() }
+    }
 }
 
 #[test]
@@ -204,6 +258,40 @@ fn a_check_runs_nothing_that_the_repository_names() {
     for arguments in [&["check"][..], &["check", "--base", "HEAD"], &["replay"]] {
         scratch.kgctx([&["--dir", "app"], arguments].concat()).output().unwrap();
         assert!(!ran.exists(), "{arguments:?}: {:?}", fs::read_to_string(&ran));
+    }
+}
+
+#[test]
+fn a_look_for_a_handoffs_commit_runs_nothing_that_the_repository_names() {
+    let lab = Lab::new();
+    let app = lab.folder();
+    let ran = lab.scratch.path().join("ran");
+    let evil = lab.scratch.write("evil", format!("#!/bin/sh\necho ran >> {}\n", ran.display()));
+    fs::set_permissions(&evil, fs::Permissions::from_mode(0o755)).unwrap();
+    let evil = evil.to_str().unwrap();
+    git(&app, &["init", "-q"]);
+    git(&app, &["commit", "-q", "--allow-empty", "-m", "first"]);
+    // Git looks for an object that a partial clone lacks at its remote, which here is a program.
+    for (key, value) in [
+        ("core.repositoryFormatVersion", "1"),
+        ("extensions.partialClone", "origin"),
+        ("remote.origin.promisor", "true"),
+        ("remote.origin.url", &format!("ext::{evil}")),
+        ("protocol.allow", "always"),
+        ("protocol.ext.allow", "always"),
+        ("core.fsmonitor", evil),
+    ] {
+        git(&app, &["config", key, value]);
+    }
+    hooks(&app, evil);
+    let lacking = "0123456789abcdef0123456789abcdef01234567";
+    for (reference, verdict) in [("HEAD", "confirmed"), (lacking, "discrepant")] {
+        let body = format!("{{\"git_ref\": \"{reference}\"}}\nShip it.");
+        let id = lab.create(&["--body", &body]);
+        let output = lab.kgctx(["handoff", "reconcile", &id, "--json"]).output().unwrap();
+        assert!(!ran.exists(), "{reference}");
+        let checked: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(checked["findings"][0]["verdict"], verdict, "{checked}");
     }
 }
 

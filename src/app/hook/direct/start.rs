@@ -96,7 +96,7 @@ impl Told {
                 if is_same { other } else { start }
             }
             // Whoever clears wants to be rid of what was, and still works in this project.
-            StartCause::Cleared => Some((Moment::Start, None)),
+            StartCause::Cleared => Some((Moment::Start, Some(HandoffRequest::Tasks))),
             StartCause::Compacted => {
                 let compactions = state.and_then(|state| state.compactions(session).ok());
                 let Some((count, last)) = compactions else {

@@ -36,6 +36,9 @@ fn waiting_tasks_are_said_in_one_line() {
     // After a compaction the line is said again, with what is true then.
     let text = lab.told("start-compact", "t").unwrap();
     assert!(about_tasks(&text)[0].starts_with("[2 tasks wait"), "{text}");
+    // Whoever clears a session is rid of the handoff, and not of the tasks.
+    let text = lab.told("start-clear", "cleared").unwrap();
+    assert!(about_tasks(&text)[0].starts_with("[2 tasks wait"), "{text}");
     // A dry run shows it; nobody else is told, neither a script nor a session of another project.
     let output = lab.kgctx(["inject", "--session", "u", "--dry-run"]).output().unwrap();
     assert!(String::from_utf8(output.stdout).unwrap().contains("[2 tasks wait"));
