@@ -81,12 +81,14 @@ pub(super) fn plan_uninstall(target: &Target<'_>, bundle: &Bundle) -> InstallRes
     let mut changes = Vec::new();
     let mut change = |step, path: &Path, remark| changes.push(Change::new(step, path, remark));
     let mut rest = None;
+    // Who added the item by hand before installing has it in the backup, too, and it would name files that are gone.
+    let has_item = |settings: &YamlSettings| settings.items().contains(&&*item);
     match (found, &known, kept) {
-        (Some(found), Some(known), Some(kept)) if is_as_left(&found, known) => {
+        (Some(found), Some(known), Some(kept)) if is_as_left(&found, known) && !has_item(&kept) => {
             rest = Some(kept);
             change(Step::Restore, &file, "as it was before install");
         }
-        (Some(found), known, kept) if found.items().contains(&&*item) => {
+        (Some(found), known, kept) if has_item(&found) => {
             let without = found.without_item(&item, kept.as_ref());
             let without = without.map_err(|error| take(error, &item))?;
             if without.is_empty() && known.is_some() && kept.is_none() {

@@ -137,15 +137,36 @@ fn what_cannot_be_edited_is_named_with_the_line_to_add() {
         assert_eq!(tree(&scratch.home()), before);
         assert!(!scratch.path().join(OWN).exists());
     }
-    // Whoever adds it by hand has it, and takes it out again.
+}
+
+#[test]
+fn whoever_added_the_line_by_hand_is_not_left_with_one_that_names_nothing() {
     let scratch = Scratch::new();
     let flow = format!("bundle: {{app: [\"{}\"]}}\n", item(&scratch));
     scratch.write(FILE, &flow);
     done(&scratch, INSTALL);
     assert_eq!(read(&scratch, FILE), flow);
-    assert!(scratch.path().join(OWN).join(MODULE).is_file());
+    let module = scratch.path().join(OWN).join(MODULE);
+    assert!(module.is_file());
     let (code, said) = say(&scratch, UNINSTALL);
-    assert_eq!((code, read(&scratch, FILE)), (0, flow), "{said}");
+    assert_eq!((code, read(&scratch, FILE)), (1, flow), "{said}");
+    let line =
+        "remove from it by hand, and run this again: - file://kgctx-home/state/amplifier/kgctx";
+    assert!(said.contains(line), "{said}");
+    assert!(module.is_file(), "Amplifier starts as long as the line is there");
+    scratch.write(FILE, "bundle: {app: []}\n");
+    done(&scratch, UNINSTALL);
+    assert_eq!(read(&scratch, FILE), "bundle: {app: []}\n");
+    assert!(!scratch.path().join(OWN).exists() && !scratch.path().join(BACKUP).exists());
+
+    // A line that can be edited goes, and the rest stays.
+    let scratch = Scratch::new();
+    let own = format!("# mine\nbundle:\n  app:\n  - file:///x\n  - {}\n", item(&scratch));
+    scratch.write(FILE, own);
+    done(&scratch, INSTALL);
+    done(&scratch, UNINSTALL);
+    assert_eq!(read(&scratch, FILE), "# mine\nbundle:\n  app:\n  - file:///x\n");
+    assert!(!scratch.path().join(OWN).exists());
 }
 
 #[test]
