@@ -205,6 +205,7 @@ fn a_resumed_session_has_its_context_again_and_what_was_left_meanwhile() {
     let second = lab.leave("MARK-TWO");
     let seen = lab.drive(&resume);
     assert_eq!((seen.count(0, CONTEXT), seen.count(0, "MARK-TWO")), (1, 1));
+    assert_eq!(seen.count(0, "MARK-ONE"), 0, "the newer takes the place of the earlier");
     assert_eq!(lab.status(&second), "consumed");
 }
 
