@@ -142,6 +142,9 @@ fn the_name_alone_says_in_five_lines_what_it_is_for() {
     assert_eq!((said.code, said.out.as_str()), (2, ""));
     assert_eq!(said.err.lines().count(), 5);
     insta::assert_snapshot!("introduction", said.err);
+    // Options alone ask for nothing, either.
+    let optioned = fed(lab.kgctx(["--dir", "/"]), b"");
+    assert_eq!((optioned.code, optioned.err), (2, said.err));
     for other in ["not json", "{}", "[]", "{\"goal\": \"x\"}\nText"] {
         assert_eq!(fed(bare(), other.as_bytes()).code, 2, "{other}");
     }

@@ -373,6 +373,8 @@ fn a_manifest_is_no_handoff_and_every_tool_is_named() {
     let manifest = project.scratch.write("global.manifest.json", "{}");
     let said = project.say(["import", manifest.to_str().unwrap()]);
     assert!(said.code == 1 && said.err.contains("--from claude-auto-handoff"), "{}", said.err);
+    let message = project.say(["import"]).refused(2);
+    assert!(message.contains("--from: spx, claude-auto-handoff or amplifier"), "{message}");
     let said = project.say(["import", "--from", "jira"]);
     assert!(said.code == 2 && said.err.contains("spx"), "{}", said.err);
     project.say(["import", "--from", "spx", "file"]).refused(2);
