@@ -168,7 +168,7 @@ impl Bench {
 
     fn start(&self, session: &str, has_handoff: bool) -> f64 {
         let event = format!(
-            r#"{{"session_id":"{session}","cwd":{:?},"hook_event_name":"SessionStart","source":"startup"}}"#,
+            r#"{{"session_id":"{session}","transcript_path":"/none/projects/p/{session}.jsonl","cwd":{:?},"hook_event_name":"SessionStart","source":"startup"}}"#,
             self.project.to_str().unwrap()
         );
         let (said, took) = self.run(&["hook", "claude-code"], &event);

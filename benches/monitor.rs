@@ -46,6 +46,7 @@ fn main() -> ExitCode {
             .env_clear()
             .env("HOME", &home)
             .env("KGCTX_HOME", &home)
+            .env("CLAUDECODE", "1")
             .args(["hook", "claude-code"]);
         answered(&mut command, event)
     };

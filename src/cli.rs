@@ -32,6 +32,7 @@ mod wrap;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use clap::error::{ContextKind, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::cli::outcome::Failure;
@@ -92,6 +93,13 @@ enum Command {
     Watchdog,
 }
 
+/// Whether only options were named. The parser would list every command, also the hidden one.
+fn names_no_command(error: &clap::Error) -> bool {
+    let asked = error.get(ContextKind::InvalidSubcommand);
+    error.kind() == ErrorKind::MissingSubcommand
+        && asked.is_some_and(|command| command.to_string() == "kgctx")
+}
+
 /// Runs the program with its arguments, the first of which is its name.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let mut screen = Screen::of_process();
@@ -103,7 +111,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let args = match Args::try_parse_from(&arguments) {
         Ok(args) => args,
         Err(error) if error.use_stderr() && is_of_host() => return ExitCode::SUCCESS,
-        Err(_) if is_bare => {
+        Err(error) if is_bare || names_no_command(&error) => {
             screen.complain(INTRODUCTION);
             return outcome::USAGE.into();
         }

@@ -51,9 +51,9 @@ pub enum InstallError {
     )]
     Taken { file: PathBuf, what: &'static str },
     #[error(
-        "{} was not changed: {what}; {what_to_do} by hand, and run this again: - {item}", path.display()
+        "{} was not changed: {what}; {what_to_do}, and run this again: - {item}", path.display()
     )]
-    ByHand { path: PathBuf, what: String, what_to_do: &'static str, item: String },
+    ByHand { path: PathBuf, what: String, what_to_do: String, item: String },
     #[error(
         "a list in {} would hide {other}, which is in {}; run `kgctx install {host}` without --project",
         own.display(), file.display()

@@ -26,6 +26,8 @@ pub struct HandoffStore {
     pub left_out: Vec<LeftOut>,
     /// What should be there and cannot be read, with reasons.
     pub failed: Vec<String>,
+    /// What cannot be read and seems to be another project's.
+    pub remarks: Vec<String>,
 }
 
 /// Looks into the store of a program for what it keeps for a project. Creates no folder.

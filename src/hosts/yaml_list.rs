@@ -37,6 +37,12 @@ impl YamlSettings {
         }
     }
 
+    /// Whether a file has an item somewhere in its text, also where it cannot be understood.
+    pub fn mentions(path: &Path, item: &str) -> bool {
+        let text = fs::read(path).unwrap_or_default();
+        String::from_utf8_lossy(&text).contains(item)
+    }
+
     pub fn empty(path: &Path, keys: ListKeys) -> YamlSettings {
         let (path, text) = (path.to_path_buf(), String::new());
         YamlSettings { keys, path, text, root: Map::new() }
@@ -149,7 +155,12 @@ impl YamlSettings {
 
     fn unedited(&self) -> SettingsFileError {
         let [outer, inner] = self.keys;
-        let what = format!("the list {inner} under {outer} has a style that kgctx does not edit");
+        let what = match self.has_list() {
+            true => format!("the list {inner} under {outer} has a style that kgctx does not edit"),
+            false => format!(
+                "it has no list {inner} under {outer}, and a style that kgctx does not edit"
+            ),
+        };
         SettingsFileError::Shape { path: self.path.clone(), what }
     }
 }
@@ -172,9 +183,22 @@ fn read_tree(text: &str) -> Result<Map<String, Value>, String> {
         Ok(Value::Object(root)) => Ok(root),
         Ok(Value::Null) => Ok(Map::new()),
         Ok(_) => Err("it has no keys at the top level".to_owned()),
-        Err(error) => {
-            let first = error.to_string();
-            Err(format!("it cannot be parsed: {}", first.lines().next().unwrap_or_default()))
+        Err(error) => Err(unparsed(error)),
+    }
+}
+
+/// Why a text cannot be parsed, in words of its writer rather than of the parser's caller.
+fn unparsed(error: serde_saphyr::Error) -> String {
+    use serde_saphyr::Error::{DuplicateMappingKey, MultipleDocuments};
+    let line = error.location().map(|place| format!(" (line {})", place.line()));
+    let line = line.unwrap_or_default();
+    match error.without_snippet() {
+        MultipleDocuments { .. } => format!("it has more than one document{line}"),
+        DuplicateMappingKey { key: Some(key), .. } => format!("it has the key {key} twice{line}"),
+        DuplicateMappingKey { .. } => format!("it has a key twice{line}"),
+        other => {
+            let first = other.to_string();
+            format!("it cannot be parsed: {}", first.lines().next().unwrap_or_default())
         }
     }
 }

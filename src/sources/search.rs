@@ -7,6 +7,7 @@ use crate::core::note::concept::Concept;
 use crate::core::note::decode::{self, Decoded};
 use crate::core::note::front_matter;
 use crate::core::note::vault::SCHEME;
+use crate::core::quote::thinking::Thinking;
 use crate::core::search::answer::{Match, SearchAnswer, SearchHit};
 use crate::core::search::ranking::{Ranked, Reason, add_forms, rank};
 use crate::core::search::snippet;
@@ -176,7 +177,9 @@ fn snippet_of(workspace: &Workspace, card: &NoteCard, terms: &[String]) -> Optio
     let path = NotePath::parse(&card.path).ok()?;
     let bytes = vault::read_start(vault, &path, SNIPPET_SOURCE_BYTES).ok()?;
     let Decoded::Text(text, _) = decode::decode(bytes) else { return None };
-    let body = front_matter::split(&text).1;
+    // The lines of maenifold's own documents are headings and times, or JSON.
+    let told = card.subject.as_ref().and_then(|_| Thinking::of_file(&card.path, &text));
+    let body = told.as_ref().map_or_else(|| front_matter::split(&text).1, |told| &told.body);
     if terms.iter().any(|term| fulltext::has_word(body, term)) {
         return Some(snippet::snippet(body, terms));
     }

@@ -45,6 +45,23 @@ fn three_prompts_have_one_context_and_sub_sessions_have_none() {
     assert!(seen.longest_gap < Duration::from_millis(500), "{:?}", seen.longest_gap);
 }
 
+/// Earlier kernels tell a start at every prompt.
+#[test]
+fn earlier_kernels_give_each_session_its_context_once() {
+    for version in ["1.6.1", "1.5.0", "1.0.7"] {
+        let Some(lab) = Lab::of_version(version) else { continue };
+        let id = lab.leave("MARK-ONE");
+        let steps = json!([{"do": "start", "id": "s"}, prompt("s", "one"), prompt("s", "two")]);
+        let seen = lab.drive(&steps);
+        for request in 0..2 {
+            assert_eq!(seen.count(request, CONTEXT), 1, "{version}");
+            let places = seen.places(request, "MARK-ONE");
+            assert_eq!(places, [(0, "system".to_owned())], "{version}");
+        }
+        assert_eq!(lab.status(&id), "consumed", "{version}");
+    }
+}
+
 #[test]
 fn the_kernel_finds_the_module_valid() {
     let Some(lab) = Lab::new() else { return };
@@ -205,6 +222,7 @@ fn a_resumed_session_has_its_context_again_and_what_was_left_meanwhile() {
     let second = lab.leave("MARK-TWO");
     let seen = lab.drive(&resume);
     assert_eq!((seen.count(0, CONTEXT), seen.count(0, "MARK-TWO")), (1, 1));
+    assert_eq!(seen.count(0, "MARK-ONE"), 0, "the newer takes the place of the earlier");
     assert_eq!(lab.status(&second), "consumed");
 }
 

@@ -156,6 +156,11 @@ fn a_1_31_the_monitor_is_silent_whatever_is_wrong() {
     let mut event = lab.event("post-tool-use", "s");
     event["agent_id"] = json!("a1");
     assert_eq!(told(&given(lab.hook(), &event)), None, "a sub-agent");
+    let hook = || {
+        let mut hook = lab.hook();
+        hook.env("CLAUDECODE", "1");
+        hook
+    };
     let mut event = lab.event("post-tool-use", "s");
     for path in [
         json!(null),
@@ -166,12 +171,12 @@ fn a_1_31_the_monitor_is_silent_whatever_is_wrong() {
         json!(7),
     ] {
         event["transcript_path"] = path.clone();
-        assert_eq!(told(&given(lab.hook(), &event)), None, "{path}");
+        assert_eq!(told(&given(hook(), &event)), None, "{path}");
     }
     let pipe = lab.scratch.path().join("pipe");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     event["transcript_path"] = json!(pipe);
-    assert_eq!(told(&given(lab.hook(), &event)), None);
+    assert_eq!(told(&given(hook(), &event)), None);
     for settings in ["[monitor]\nnotify = false\n", "enabled = false\n"] {
         lab.scratch.write("kgctx-home/config.toml", settings);
         assert_eq!(after_tool(&lab, "s"), None, "{settings}");

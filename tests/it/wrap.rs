@@ -22,7 +22,7 @@ transcript="$LAB/$session.jsonl"
 status() { printf '{"sessionId":"%s","status":"%s"}' "$session" "$1" > "$HOME/.claude/sessions/$$.json"; }
 tell() {
     printf '{"hook_event_name":"%s","session_id":"%s","cwd":"%s","transcript_path":"%s"%s}' \
-        "$1" "$session" "$PWD" "$transcript" "$2" | "$KGCTX" hook claude-code
+        "$1" "$session" "$PWD" "$transcript" "$2" | CLAUDECODE=1 "$KGCTX" hook claude-code
 }
 said() {
     printf '{"type":"%s","timestamp":"%s","requestedModel":"claude-sonnet-4-5","message":{"role":"%s","model":"claude-sonnet-4-5","content":[{"type":"text","text":"%s"}],"usage":{"input_tokens":%s}}}\n' \

@@ -89,9 +89,9 @@ impl Lab {
         event
     }
 
-    /// Where Claude Code keeps its record of a session.
+    /// Where Claude Code keeps its record of a session. No other host has such a path.
     pub(crate) fn transcript(&self, session: &str) -> PathBuf {
-        self.scratch.path().join("transcripts").join(format!("{session}.jsonl"))
+        self.scratch.path().join("transcripts/projects/zephyr").join(format!("{session}.jsonl"))
     }
 
     /// The hook, about to run.

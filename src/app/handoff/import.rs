@@ -101,8 +101,9 @@ impl Handoffs {
                 places.join(" and no ")
             )));
         }
-        let (left_out, failed) = (store.left_out, store.failed);
-        let mut imported = Imported { is_dry_run, left_out, failed, ..Imported::default() };
+        let (left_out, failed, warnings) = (store.left_out, store.failed, store.remarks);
+        let mut imported =
+            Imported { is_dry_run, left_out, failed, warnings, ..Imported::default() };
         let mut waiting = Vec::new();
         for found in store.waiting {
             match Incoming::read(Some(tool), found) {

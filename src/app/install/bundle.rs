@@ -21,10 +21,11 @@ use crate::workspace::Surroundings;
 pub(super) fn plan_install(target: &Target<'_>, bundle: &Bundle) -> InstallResult<InstallPlan> {
     let file = settings_file(target, bundle);
     let item = item(target.surroundings, bundle)?;
-    let found = YamlSettings::read(&file, bundle.list).map_err(|error| add(error, &item))?;
+    let found =
+        YamlSettings::read(&file, bundle.list).map_err(|error| add(error, bundle, &item))?;
     refuse_to_hide(target, bundle, found.as_ref(), &item)?;
     let now = found.clone().unwrap_or_else(|| YamlSettings::empty(&file, bundle.list));
-    let wanted = now.with_item(&item).map_err(|error| add(error, &item))?;
+    let wanted = now.with_item(&item).map_err(|error| add(error, bundle, &item))?;
     let mut plan = InstallPlan::new(target, file, wanted.text.clone());
     plan.own_folder = Some(own_folder(target.surroundings, bundle));
     for (path, text) in own_files(target.surroundings, bundle)? {
@@ -50,9 +51,9 @@ pub(super) fn plan_install(target: &Target<'_>, bundle: &Bundle) -> InstallResul
         // Without an earlier installation, an item of kgctx is the user's own.
         let original = match (known, kept) {
             (None, None) => found,
-            (_, kept) => {
-                found.without_item(&item, kept.as_ref()).map_err(|error| add(error, &item))?
-            }
+            (_, kept) => found
+                .without_item(&item, kept.as_ref())
+                .map_err(|error| add(error, bundle, &item))?,
         };
         plan.original = Some(original.text);
         let backup = backup(&plan.file);
@@ -73,7 +74,13 @@ pub(super) fn plan_uninstall(target: &Target<'_>, bundle: &Bundle) -> InstallRes
     let file = settings_file(target, bundle);
     let item = item(target.surroundings, bundle)?;
     let known = remembered(state.as_ref(), &file)?;
-    let found = YamlSettings::read(&file, bundle.list).map_err(|error| take(error, &item))?;
+    let own = own_folder(target.surroundings, bundle);
+    let is_installed = || known.is_some() || folders::is_folder(&own);
+    let found = match YamlSettings::read(&file, bundle.list) {
+        // Nothing of ours is in it, whatever else is.
+        Err(_) if !is_installed() && !YamlSettings::mentions(&file, &item) => None,
+        read => read.map_err(|error| take(error, &item))?,
+    };
     let kept = match &known {
         Some(_) => YamlSettings::read_backup(&file, bundle.list)?,
         None => None,
@@ -81,12 +88,14 @@ pub(super) fn plan_uninstall(target: &Target<'_>, bundle: &Bundle) -> InstallRes
     let mut changes = Vec::new();
     let mut change = |step, path: &Path, remark| changes.push(Change::new(step, path, remark));
     let mut rest = None;
+    // Who added the item by hand before installing has it in the backup, too, and it would name files that are gone.
+    let has_item = |settings: &YamlSettings| settings.items().contains(&&*item);
     match (found, &known, kept) {
-        (Some(found), Some(known), Some(kept)) if is_as_left(&found, known) => {
+        (Some(found), Some(known), Some(kept)) if is_as_left(&found, known) && !has_item(&kept) => {
             rest = Some(kept);
             change(Step::Restore, &file, "as it was before install");
         }
-        (Some(found), known, kept) if found.items().contains(&&*item) => {
+        (Some(found), known, kept) if has_item(&found) => {
             let without = found.without_item(&item, kept.as_ref());
             let without = without.map_err(|error| take(error, &item))?;
             if without.is_empty() && known.is_some() && kept.is_none() {
@@ -108,7 +117,6 @@ pub(super) fn plan_uninstall(target: &Target<'_>, bundle: &Bundle) -> InstallRes
         }
     }
     // The settings no longer name the files when these go: a host may refuse to start with one that is missing.
-    let own = own_folder(target.surroundings, bundle);
     if folders::is_folder(&own) {
         changes.push(match other_user(target, bundle, state.as_ref(), &file, &item) {
             Some(other) => {
@@ -240,16 +248,17 @@ fn other_user(
     others.find(|other| other != file && has_item(other))
 }
 
-fn add(error: SettingsFileError, item: &str) -> InstallError {
-    by_hand(error, "add to it", item)
+fn add(error: SettingsFileError, bundle: &Bundle, item: &str) -> InstallError {
+    let [outer, inner] = bundle.list;
+    by_hand(error, format!("add to it by hand, below `{outer}:` and `{inner}:`"), item)
 }
 
 fn take(error: SettingsFileError, item: &str) -> InstallError {
-    by_hand(error, "remove from it", item)
+    by_hand(error, "remove from it by hand".to_owned(), item)
 }
 
 /// The settings cannot be edited: says what to do in our place.
-fn by_hand(error: SettingsFileError, what_to_do: &'static str, item: &str) -> InstallError {
+fn by_hand(error: SettingsFileError, what_to_do: String, item: &str) -> InstallError {
     match error {
         SettingsFileError::Shape { path, what } => {
             InstallError::ByHand { path, what, what_to_do, item: item.to_owned() }

@@ -6,7 +6,7 @@ use clap::Args as ClapArgs;
 use serde_json::json;
 
 use crate::app::handoff::{Handoffs, Imported, ImportedHandoff};
-use crate::cli::outcome::{Failure, NO, Outcome};
+use crate::cli::outcome::{Failure, NO, Outcome, USAGE};
 use crate::cli::progress::during;
 use crate::cli::screen::Screen;
 use crate::cli::values::one_of;
@@ -31,7 +31,6 @@ const NAMED: usize = 3;
 #[derive(Debug, ClapArgs)]
 pub(super) struct ImportArgs {
     /// The files
-    #[arg(required_unless_present_any = ["from", "amplifier"])]
     files: Vec<PathBuf>,
     /// Import what this tool has left for the project
     #[arg(long, value_name = "TOOL", value_parser = one_of(store), conflicts_with = "files")]
@@ -60,6 +59,11 @@ fn store(tool: Tool) -> &'static str {
 
 pub(super) fn run(handoffs: &mut Handoffs, args: &ImportArgs, screen: &mut Screen) -> Outcome {
     let from = args.from.or(args.amplifier.then_some(Tool::Amplifier));
+    if from.is_none() && args.files.is_empty() {
+        let tools = Tool::names();
+        let reason = format!("nothing to import; name files, or a tool with --from: {tools}");
+        return Err(Failure::new(USAGE, reason));
+    }
     let imported = during("Importing", |_| match from {
         Some(tool) => handoffs.import_from(tool, args.dry_run),
         None => handoffs.import_files(&args.files, args.dry_run),
@@ -86,12 +90,14 @@ pub(super) fn run(handoffs: &mut Handoffs, args: &ImportArgs, screen: &mut Scree
 }
 
 fn print(imported: &Imported, is_dry_run: bool, screen: &mut Screen) {
+    let width = imported.handoffs.iter().map(|one| what(one).chars().count()).max();
+    let width = width.unwrap_or_default();
     for one in &imported.handoffs {
         let id = one.id.as_ref().map(|id| format!("{id}  ")).unwrap_or_default();
         let source = for_terminal::one_line(&one.source_id);
         let goal = one.goal.as_deref().map(|goal| shorten(goal, GOAL_CHARS));
         let goal = goal.map(|goal| format!("  {}", for_terminal::one_line(&goal)));
-        screen.line(format!("{id}{:<23}  {source}{}", what(one), goal.unwrap_or_default()));
+        screen.line(format!("{id}{:<width$}  {source}{}", what(one), goal.unwrap_or_default()));
     }
     let would = if is_dry_run { "would be " } else { "" };
     let known = match imported.n_known {

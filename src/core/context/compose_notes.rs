@@ -21,7 +21,8 @@ const MEDIUM_WORDS: usize = 60;
 const LONG_FROM_TOKENS: usize = 1_500;
 /// The graph gets up to 1/`GRAPH_SHARE` of the budget: every line about it costs the line of a note.
 const GRAPH_SHARE: usize = 40;
-const MOST_CONNECTIONS: usize = 5;
+/// The number of concepts whose neighbours a context shows at most.
+pub const MOST_CONNECTIONS: usize = 5;
 /// What goes on gets one line, with up to 1/`THREADS_SHARE` of the budget.
 const THREADS_SHARE: usize = 12;
 const MOST_THREADS: usize = 3;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use crate::core::handoff::document::{self, exact, quote};
+use crate::core::handoff::document::{self, Read, exact, quote};
 use crate::core::handoff::tool::{Tool, spx_time};
 use crate::core::handoff::{Document, HandoffId};
 use crate::core::named::named;
@@ -78,8 +78,8 @@ impl Incoming {
         let time_in_name = spx_time(name.as_deref().unwrap_or(&stem));
         let is_named_by_spx = || read.tool.is_none() && !read.has_kind && time_in_name.is_some();
         let tool = tool.or(read.tool).or_else(|| is_named_by_spx().then_some(Tool::Spx));
-        // A task without its priority, goal and files is not that task. Whoever mends it can import it again.
-        if let (Some(Tool::Spx), true, Some(why)) = (tool, read.is_raw, read.warnings.first()) {
+        // Without its priority, goal and files a task is another one. Whoever mends it can import it again.
+        if let (Some(Tool::Spx), Some(why)) = (tool, why_not_a_task(&read)) {
             return Err(format!("{shown}: {why}; fix it and import it again"));
         }
         let mut document = read.document;
@@ -108,6 +108,17 @@ impl Incoming {
     pub fn origin(&self) -> Option<String> {
         Some(format!("imported from {}: {}", self.tool?.title(), self.key))
     }
+}
+
+/// What of a task could not be read.
+fn why_not_a_task(read: &Read) -> Option<&str> {
+    const KEYS: [&str; 5] = ["priority", "goal", "next_step", "specs", "files"];
+    let mut unread = read.unread.iter();
+    let at = match read.is_raw {
+        true => 0,
+        false => unread.position(|key| KEYS.contains(&key.as_str()))?,
+    };
+    read.warnings.get(at).map(String::as_str)
 }
 
 /// Sorts by the time in the document, so that an old file that was copied or touched does not count as new.
@@ -274,6 +285,22 @@ mod tests {
         assert_eq!((ours.tool, ours.document.head.kind), (None, Kind::Session));
         let why = named("/x/2026-11-17_07-52-34.md", "---\ngoal: [\n---\nBody").unwrap_err();
         assert!(why.starts_with("/x/2026-11-17_07-52-34.md: the front matter"), "{why}");
+        for (key, right, wrong, said) in [
+            ("files", "[]", "\"src/a.ts\"", "files is a text, not a list of texts"),
+            ("files", "[]", "[\"a\", 7]", "files has a number as item 2, not a text"),
+            ("specs", "[\"a\", \"\"]", "{}", "specs is a map, not a list of texts"),
+            ("priority", "\"high\"", "\"urgent\"", "priority is \"urgent\", which is unknown"),
+        ] {
+            let [right, wrong] = [right, wrong].map(|value| format!("\"{key}\": {value}\n"));
+            assert!(text.contains(&right), "{right}");
+            let why =
+                named("/x/2026-11-17_07-52-34.md", &text.replace(&right, &wrong)).unwrap_err();
+            assert!(why.starts_with("/x/2026-11-17_07-52-34.md: ") && why.contains(said), "{why}");
+            assert!(why.ends_with("; fix it and import it again"), "{why}");
+        }
+        let other = text.replace("\"git_ref\": \"\"", "\"git_ref\": []\n\"tags\": 7");
+        let other = named("/x/2026-11-17_07-52-34.md", &other).unwrap();
+        assert_eq!((other.warnings.len(), other.document.head.priority), (2, Priority::High));
         let titled = named("/x/2026-11-17_07-52-34.md", "Text\n\n## The title ##x\n").unwrap();
         assert_eq!(titled.document.head.goal.as_deref(), Some("The title ##x"));
         // Its head may say everything.

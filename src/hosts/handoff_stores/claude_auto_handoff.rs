@@ -48,13 +48,24 @@ pub(super) fn look(
             Vec::new()
         });
         for channel in channels {
-            let found = current(place, &channel).and_then(|current| {
-                let Some(current) = current else { return Ok(()) };
-                let why = if !is_of(project, &current, environment) {
-                    Some(WhyLeftOut::OtherProject)
-                } else {
-                    why_not(&current, now)?
-                };
+            let current = match current(place, &channel) {
+                Ok(Some(current)) => current,
+                Ok(None) => continue,
+                // Somebody else's must not stand in the way of this project.
+                Err(error) if !speaks_of(project, place, &channel) => {
+                    store.remarks.push(error);
+                    continue;
+                }
+                Err(error) => {
+                    store.failed.push(error);
+                    continue;
+                }
+            };
+            let why = match is_of(project, &current, environment) {
+                false => Ok(Some(WhyLeftOut::OtherProject)),
+                true => why_not(&current, now),
+            };
+            let found = why.and_then(|why| {
                 match why {
                     Some(why) => store.left_out.push(LeftOut { source_id: current.id, why }),
                     None => store.waiting.push(waiting(place, &channel, current.id)?),
@@ -70,6 +81,22 @@ pub(super) fn look(
         store.left_out.extend(archived.map(|source_id| LeftOut { source_id, why }));
     }
     store
+}
+
+/// Whether a channel whose manifest cannot be understood seems to be this project's: by its name, or because manifest or
+/// document mention the project's folder.
+fn speaks_of(project: &Project, place: &Path, channel: &str) -> bool {
+    let files = [MANIFEST, DOCUMENT].map(|ending| place.join(format!("{channel}{ending}")));
+    let read = files.iter().filter_map(|file| read(place, file).ok().flatten());
+    let texts: Vec<String> =
+        read.map(|(bytes, _)| String::from_utf8_lossy(&bytes).into_owned()).collect();
+    let goes_on = |rest: &str| rest.starts_with(|c: char| c.is_alphanumeric() || "-_.".contains(c));
+    let mentions = |folder: &PathBuf| {
+        let folder = folder.to_string_lossy();
+        texts.iter().any(|text| text.split(&*folder).skip(1).any(|rest| !goes_on(rest)))
+    };
+    channel == project.channel
+        || [&project.root, &project.checkout].into_iter().flatten().any(mentions)
 }
 
 /// Reads the manifest of a channel; `None` if nothing was ever left there.

@@ -173,16 +173,40 @@ fn manifests_that_do_not_fit_their_documents_are_named() {
     lab.write("home/.claude/handoff/f.manifest.json", r#"{"channel": "f"}"#);
     let pipe = lab.path("home/.claude/handoff/g.manifest.json");
     assert!(Command::new("mkfifo").arg(pipe).status().unwrap().success());
+    // By its channel, by its manifest and by its document these are this project's.
+    lab.write("home/.claude/handoff/atlas.manifest.json", "");
+    let folder = lab.path("atlas");
+    let folder = folder.display();
+    let cut = format!(r#"{{"current": {{"working_dir": "{folder}", "id": "#);
+    lab.write("home/.claude/handoff/h.manifest.json", cut);
+    lab.write("home/.claude/handoff/i.manifest.json", "[]");
+    lab.write("home/.claude/handoff/i-CURRENT.md", format!("<!-- WORKING-DIR: {folder} -->\nx"));
+    lab.write("home/.claude/handoff/j.manifest.json", format!("{folder}-2 {folder}.d"));
     let store = lab.look(Tool::ClaudeAutoHandoff, now);
     assert_eq!(waiting(&store), ["HO-20260202-064530-e"]);
-    assert_eq!(store.failed.len(), 5, "{:#?}", store.failed);
-    for (failed, parts) in store.failed.iter().zip([
-        ["HO-20260202-064530-other", "HO-20260202-064530-a"],
-        ["b-CURRENT.md does not exist", "HO-20260202-064530-b"],
-        ["c.manifest.json is not a manifest", "c-CURRENT.md"],
-        ["HO-20260202-064530-d", "later"],
-        ["g.manifest.json", "not a regular file"],
-    ]) {
-        assert!(parts.iter().all(|part| failed.contains(part)), "{failed}");
-    }
+    let named = |all: &[String], expected: &[[&str; 2]]| {
+        assert_eq!(all.len(), expected.len(), "{all:#?}");
+        for (one, parts) in all.iter().zip(expected) {
+            assert!(parts.iter().all(|part| one.contains(part)), "{one}");
+        }
+    };
+    named(
+        &store.failed,
+        &[
+            ["HO-20260202-064530-other", "HO-20260202-064530-a"],
+            ["atlas.manifest.json is not a manifest", "atlas-CURRENT.md"],
+            ["b-CURRENT.md does not exist", "HO-20260202-064530-b"],
+            ["HO-20260202-064530-d", "later"],
+            ["h.manifest.json is not a manifest", "h-CURRENT.md"],
+            ["i.manifest.json is not a manifest", "i-CURRENT.md"],
+        ],
+    );
+    named(
+        &store.remarks,
+        &[
+            ["c.manifest.json is not a manifest", "c-CURRENT.md"],
+            ["g.manifest.json", "not a regular file"],
+            ["j.manifest.json is not a manifest", "j-CURRENT.md"],
+        ],
+    );
 }

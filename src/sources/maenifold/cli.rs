@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::notes::{Listed, Notes};
+use crate::core::context::compose_notes::MOST_CONNECTIONS;
 use crate::core::context::found::{
     ConceptDetail, ConceptDetails, FoundConcept, FoundNote, Link, SEARCHED, Signal,
 };
@@ -327,7 +328,8 @@ impl Source for Cli {
         concepts: &[FoundConcept],
         Expansion { n_concepts, n_neighbours }: Expansion,
     ) -> SourceAnswer<ConceptDetails> {
-        let best = &concepts[..concepts.len().min(n_concepts)];
+        // A call takes a second of a core: whatever no context shows is not worth one.
+        let best = &concepts[..concepts.len().min(n_concepts).min(MOST_CONNECTIONS)];
         let (around, mut details) = thread::scope(|scope| {
             let around = scope.spawn(|| self.all_neighbours(best, n_neighbours));
             let details = self.own_notes(concepts);

@@ -20,25 +20,27 @@ const VERSION: &str = "2.0.2";
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The Python that has amplifier-core; `None`, and a word about it, where it cannot be had.
-fn python() -> Option<&'static PathBuf> {
+fn python() -> Option<PathBuf> {
     static PYTHON: OnceLock<Option<PathBuf>> = OnceLock::new();
-    let found = PYTHON.get_or_init(|| {
-        let mut command = Command::new("bash");
-        command.args([".ci/amplifier", VERSION]).current_dir(env!("CARGO_MANIFEST_DIR"));
-        let output = command.output().unwrap();
-        if !output.status.success() {
-            let why = String::from_utf8_lossy(&output.stderr);
-            eprintln!("skipped: amplifier-core {VERSION} cannot be had here: {why}");
-            return None;
-        }
-        Some(PathBuf::from(String::from_utf8(output.stdout).unwrap().trim()))
-    });
-    found.as_ref()
+    PYTHON.get_or_init(|| python_of(VERSION)).clone()
+}
+
+/// The same for another version.
+fn python_of(version: &str) -> Option<PathBuf> {
+    let mut command = Command::new("bash");
+    command.args([".ci/amplifier", version]).current_dir(env!("CARGO_MANIFEST_DIR"));
+    let output = command.output().unwrap();
+    if !output.status.success() {
+        let why = String::from_utf8_lossy(&output.stderr);
+        eprintln!("skipped: amplifier-core {version} cannot be had here: {why}");
+        return None;
+    }
+    Some(PathBuf::from(String::from_utf8(output.stdout).unwrap().trim()))
 }
 
 pub(super) struct Lab {
     pub(super) scratch: Scratch,
-    python: &'static PathBuf,
+    python: PathBuf,
 }
 
 /// What a run of the kernel has shown.
@@ -79,7 +81,16 @@ impl Lab {
     }
 
     pub(super) fn with_settings(settings: Option<&str>) -> Option<Lab> {
-        let lab = Lab { python: python()?, scratch: Scratch::new() };
+        Some(Lab::with_python(python()?, settings))
+    }
+
+    /// A machine with another version of the kernel.
+    pub(super) fn of_version(version: &str) -> Option<Lab> {
+        Some(Lab::with_python(python_of(version)?, None))
+    }
+
+    fn with_python(python: PathBuf, settings: Option<&str>) -> Lab {
+        let lab = Lab { python, scratch: Scratch::new() };
         fs::create_dir(lab.project()).unwrap();
         git(&lab.project(), &["init", "--quiet"]);
         let notes = [("renderer", "tile-cache"), ("tile-cache", "renderer")];
@@ -93,7 +104,7 @@ impl Lab {
         lab.scratch.write("bin/none", "");
         symlink(env!("CARGO_BIN_EXE_kgctx"), lab.scratch.path().join("bin/kgctx")).unwrap();
         lab.kgctx(&["install", "amplifier"]);
-        Some(lab)
+        lab
     }
 
     pub(super) fn project(&self) -> PathBuf {
@@ -182,7 +193,7 @@ impl Lab {
 
     /// The same for a process that may fail, or be killed.
     pub(super) fn drive_to_its_end(&self, steps: &Value) -> Output {
-        let mut command = self.prepared(Command::new(self.python));
+        let mut command = self.prepared(Command::new(&self.python));
         let driver = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hosts/amplifier/drive.py");
         command.args(["-B", driver]);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

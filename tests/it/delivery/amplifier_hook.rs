@@ -110,7 +110,10 @@ fn a_context_is_given_again_where_it_was_lost() {
     // So it is still new to a session that is resumed.
     let resumed = resume();
     assert!(text(&resumed).contains("The second thing"));
+    // A context has room for one handoff: the newer takes the place of the earlier.
+    assert!(!text(&resumed).contains("The first thing"));
     told(&project, "kgctx.delivered", "a", &resumed);
+    assert_eq!(text(&resume()), text(&resumed));
     assert_eq!(project.status(&second), "consumed");
 }
 

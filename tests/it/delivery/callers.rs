@@ -71,12 +71,26 @@ fn whoever_is_not_known_gets_context_and_never_a_handoff() {
         json!({"hookEventName": "SessionStart", "sessionId": session, "cwd": lab.folder(), "source": "new",
             "timestamp": "2026-11-18T02:22:41.597Z", "transcript_path": "/t.json"})
     };
+    let with_transcript = |session: &str, transcript: Value| {
+        let mut event = event(session);
+        event["transcript_path"] = transcript;
+        event
+    };
+    let mut without = event("without");
+    without.as_object_mut().unwrap().remove("transcript_path");
+    let mut codex = with_transcript("codex", Value::Null);
+    codex["model"] = json!("m");
     for (n, (variable, event)) in [
         ("QWEN_CODE_SESSION_ID", event("qwen")),
         ("GEMINI_SESSION_ID", event("gemini")),
+        ("GEMINI_CLI", event("gemini-shell")),
         ("DROID_PROJECT_DIR", event("droid")),
+        ("FACTORY_PROJECT_DIR", event("factory")),
         ("CRUSH", event("crush")),
         ("VSCODE_PID", camel("vscode")),
+        ("TERM", without),
+        ("TERM", with_transcript("continue", json!("/h/.continue/sessions/continue.json"))),
+        ("TERM", codex),
     ]
     .into_iter()
     .enumerate()
@@ -86,9 +100,22 @@ fn whoever_is_not_known_gets_context_and_never_a_handoff() {
         let text = said["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
         assert!(text.contains("CANARY") && !text.contains("HANDOFF"), "{n}: {text}");
     }
-    let cursor = answer(lab.hook(), &[("CURSOR_VERSION", "3.1")], &event("cursor"));
-    let said: Value = serde_json::from_str(&cursor).unwrap();
-    assert!(said["additional_context"].as_str().unwrap().contains("CANARY"), "{said}");
+    let own = json!({"conversation_id": "own", "hook_event_name": "sessionStart", "cursor_version": "3.1",
+        "workspace_roots": [lab.folder()], "transcript_path": null});
+    for (variable, event) in [
+        ("CURSOR_VERSION", event("cursor")),
+        ("CURSOR_PROJECT_DIR", event("cursor-project")),
+        ("TERM", own),
+    ] {
+        let said = answer(lab.hook(), &[(variable, "3.1")], &event);
+        let said: Value = serde_json::from_str(&said).unwrap();
+        let text = said["additional_context"].as_str().unwrap();
+        assert!(text.contains("CANARY") && !text.contains("HANDOFF"), "{text}");
+    }
+    let mut event_of_copilot = event("copilot-project");
+    event_of_copilot["source"] = json!("new");
+    let said = answer(lab.hook(), &[("COPILOT_PROJECT_DIR", "/p")], &event_of_copilot);
+    assert!(!said.contains("HANDOFF") && said.contains("CANARY"), "{said}");
     assert_eq!(lab.status(&id).as_deref(), Some("active"));
 
     // What is resumed still has what it had, and an end leaves nothing.
@@ -115,6 +142,9 @@ fn the_name_alone_says_in_five_lines_what_it_is_for() {
     assert_eq!((said.code, said.out.as_str()), (2, ""));
     assert_eq!(said.err.lines().count(), 5);
     insta::assert_snapshot!("introduction", said.err);
+    // Options alone ask for nothing, either.
+    let optioned = fed(lab.kgctx(["--dir", "/"]), b"");
+    assert_eq!((optioned.code, optioned.err), (2, said.err));
     for other in ["not json", "{}", "[]", "{\"goal\": \"x\"}\nText"] {
         assert_eq!(fed(bare(), other.as_bytes()).code, 2, "{other}");
     }

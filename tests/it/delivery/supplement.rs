@@ -44,7 +44,14 @@ impl Harbour {
     }
 
     /// An event of Claude Code, and the text that the session then gets.
-    fn claude(&self, command: Command, event: &str, session: &str, more: Value) -> Option<String> {
+    fn claude(
+        &self,
+        mut command: Command,
+        event: &str,
+        session: &str,
+        more: Value,
+    ) -> Option<String> {
+        command.env("CLAUDECODE", "1");
         let folder = self.0.path().join("harbour");
         let mut question = json!({"hook_event_name": event, "session_id": session, "cwd": folder});
         question.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());

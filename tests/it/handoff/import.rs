@@ -172,14 +172,16 @@ fn two_hundred_keep_their_order_and_a_broken_one_is_named() {
     project.write(&path(70), b"Gr\xf6\xdfe");
     project.write(&path(80), "---\npriority: [\n---\nBody\n");
     project.write(&path(90), " \n");
+    // One that would lose its files.
+    project.write(&path(100), "---\ngoal: g\nfiles: \"src/a.ts\"\n---\nBody\n");
     let said = project.say(["import", "--from", "spx"]);
     assert_eq!(said.code, 1, "{}", said.err);
-    for n in [70, 80, 90] {
+    for n in [70, 80, 90, 100] {
         assert!(said.err.contains(&name(n)), "{}", said.err);
     }
-    assert!(said.err.ends_with("kgctx: 3 handoffs could not be imported\n"), "{}", said.err);
+    assert!(said.err.ends_with("kgctx: 4 handoffs could not be imported\n"), "{}", said.err);
     let expected: Vec<String> =
-        (0..200).filter(|n| ![70, 80, 90].contains(n)).map(|n| format!("Goal {n}")).collect();
+        (0..200).filter(|n| ![70, 80, 90, 100].contains(n)).map(|n| format!("Goal {n}")).collect();
     let goals: Vec<_> = project
         .waiting_tasks()
         .iter()
@@ -190,12 +192,12 @@ fn two_hundred_keep_their_order_and_a_broken_one_is_named() {
         assert!(project.done(["pickup", "--auto"]).contains(&format!("goal: \"{goal}\"")));
     }
     // Mended, they come in, and nothing else does.
-    for n in [70, 80, 90] {
+    for n in [70, 80, 90, 100] {
         project.write(&path(n), session(n, "high", "2026-01-13T08:01:05Z"));
     }
     let (code, mended) = project.import(&["--from", "spx"]);
-    assert_eq!((code, &mended["known"]), (0, &json!(197)));
-    assert_eq!(sources(&mended), [name(70), name(80), name(90)]);
+    assert_eq!((code, &mended["known"]), (0, &json!(196)));
+    assert_eq!(sources(&mended), [name(70), name(80), name(90), name(100)]);
 
     // As files, too, and without any time in them.
     let other = Project::new();
@@ -371,6 +373,8 @@ fn a_manifest_is_no_handoff_and_every_tool_is_named() {
     let manifest = project.scratch.write("global.manifest.json", "{}");
     let said = project.say(["import", manifest.to_str().unwrap()]);
     assert!(said.code == 1 && said.err.contains("--from claude-auto-handoff"), "{}", said.err);
+    let message = project.say(["import"]).refused(2);
+    assert!(message.contains("--from: spx, claude-auto-handoff or amplifier"), "{message}");
     let said = project.say(["import", "--from", "jira"]);
     assert!(said.code == 2 && said.err.contains("spx"), "{}", said.err);
     project.say(["import", "--from", "spx", "file"]).refused(2);

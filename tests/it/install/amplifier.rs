@@ -117,35 +117,73 @@ fn with_later_edits_only_our_line_goes() {
 
 #[test]
 fn what_cannot_be_edited_is_named_with_the_line_to_add() {
-    for settings in [
-        "bundle: {app: [x]}\n",
-        "bundle:\n\tapp: []\n",
-        "bundle:\n  app: &a\n  - x\n",
-        "a: 1\n---\nb: 1\n",
-        "a: [\n",
-        "- list\n",
+    for (settings, why) in [
+        ("bundle: {app: [x]}\n", "the list app under bundle has a style that kgctx does not edit"),
+        (
+            "bundle: {active: x}\n",
+            "it has no list app under bundle, and a style that kgctx does not edit",
+        ),
+        ("bundle:\n\tapp: []\n", "changed: "),
+        ("bundle:\n  app: &a\n  - x\n", "the list app under bundle has a style"),
+        ("a: 1\n---\nb: 1\n", "changed: it has more than one document"),
+        ("a: 1\nb: 2\na: 3\n", "changed: it has the key a twice (line 3)"),
+        ("a: [\n", "changed: it cannot be parsed"),
+        ("- list\n", "changed: it has no keys at the top level"),
     ] {
         let scratch = Scratch::new();
         scratch.write(FILE, settings);
         let before = tree(&scratch.home());
         let (code, said) = say(&scratch, INSTALL);
         assert_eq!(code, 1, "{said}");
-        let line =
-            "add to it by hand, and run this again: - file://kgctx-home/state/amplifier/kgctx";
+        let line = "add to it by hand, below `bundle:` and `app:`, and run this again: - \
+                    file://kgctx-home/state/amplifier/kgctx";
         assert!(said.contains("home/.amplifier/settings.yaml was not changed: "), "{said}");
-        assert!(said.contains(line), "{said}");
+        assert!(said.contains(line) && said.contains(why), "{said}");
+        assert!(!said.contains("from_str") && !said.contains("from_multiple"), "{said}");
+        // Where nothing was installed, nothing is to be done.
+        let said = done(&scratch, UNINSTALL);
+        assert!(
+            said.contains("nothing to do: home/.amplifier/settings.yaml has no kgctx"),
+            "{said}"
+        );
         assert_eq!(tree(&scratch.home()), before);
         assert!(!scratch.path().join(OWN).exists());
     }
-    // Whoever adds it by hand has it, and takes it out again.
+    // What cannot be read and names the bundle is left to its user.
+    let scratch = Scratch::new();
+    scratch.write(FILE, format!("a: [\n# {}\n", item(&scratch)));
+    let (code, said) = say(&scratch, UNINSTALL);
+    assert!(code == 1 && said.contains("remove from it by hand"), "{said}");
+}
+
+#[test]
+fn whoever_added_the_line_by_hand_is_not_left_with_one_that_names_nothing() {
     let scratch = Scratch::new();
     let flow = format!("bundle: {{app: [\"{}\"]}}\n", item(&scratch));
     scratch.write(FILE, &flow);
     done(&scratch, INSTALL);
     assert_eq!(read(&scratch, FILE), flow);
-    assert!(scratch.path().join(OWN).join(MODULE).is_file());
+    let module = scratch.path().join(OWN).join(MODULE);
+    assert!(module.is_file());
     let (code, said) = say(&scratch, UNINSTALL);
-    assert_eq!((code, read(&scratch, FILE)), (0, flow), "{said}");
+    assert_eq!((code, read(&scratch, FILE)), (1, flow), "{said}");
+    let line =
+        "remove from it by hand, and run this again: - file://kgctx-home/state/amplifier/kgctx";
+    assert!(said.contains(line), "{said}");
+    assert!(module.is_file(), "Amplifier starts as long as the line is there");
+    scratch.write(FILE, "bundle: {app: []}\n");
+    done(&scratch, UNINSTALL);
+    assert_eq!(read(&scratch, FILE), "bundle: {app: []}\n");
+    assert!(!scratch.path().join(OWN).exists() && !scratch.path().join(BACKUP).exists());
+
+    // A line that can be edited goes, and the rest stays.
+    let scratch = Scratch::new();
+    let own = format!("# mine\nbundle:\n  app:\n  - file:///x\n  - {}\n", item(&scratch));
+    scratch.write(FILE, own);
+    done(&scratch, INSTALL);
+    done(&scratch, UNINSTALL);
+    assert_eq!(read(&scratch, FILE), "# mine\nbundle:\n  app:\n  - file:///x\n");
+    assert!(!scratch.path().join(OWN).exists());
 }
 
 #[test]

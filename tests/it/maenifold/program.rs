@@ -12,6 +12,7 @@ use crate::support::git;
 use crate::support::maenifold_lab::{self, HOUR, Lab, faults, part, source, text};
 
 const CLI: [&str; 2] = ["--source", "cli"];
+const RANKINGS: [&str; 2] = ["frequency", "notes"];
 
 /// T-2.2.1: SearchMemories called with project name.
 #[test]
@@ -62,6 +63,27 @@ fn t_2_4_1_the_program_is_asked_for_the_five_best_concepts() {
     asked.sort();
     assert_eq!(asked, best);
     assert_eq!(part(text(&answer), "Graph Connections").len(), 5);
+}
+
+/// What the program finds is ranked alike by default, and no more is asked than a context shows.
+#[test]
+fn the_default_ranking_asks_about_the_same_five_concepts() {
+    let lab = Lab::new();
+    let asked = RANKINGS.map(|ranking| {
+        maenifold_lab::answer(&lab.injection(&CLI).env("KGCTX_RANK", ranking).output().unwrap());
+        let payloads = lab.payloads("BuildContext");
+        fs::remove_file(lab.log()).unwrap();
+        let most = if ranking == "notes" { 6 } else { 10 };
+        let mut asked: Vec<String> = Vec::new();
+        for payload in payloads {
+            assert_eq!(payload["maxEntities"], most);
+            asked.push(payload["conceptName"].as_str().unwrap().to_owned());
+        }
+        asked.sort();
+        asked
+    });
+    assert_eq!(asked[0].len(), 5);
+    assert_eq!(asked[0], asked[1]);
 }
 
 /// T-2.6.1: Context truncated at TOKEN_LIMIT.
@@ -219,17 +241,23 @@ fn asked_in_turn(lab: &Lab) -> Vec<String> {
 #[test]
 fn the_best_concepts_are_asked_first_and_no_more_at_once_than_there_are_cores() {
     let lab = Lab::new();
-    let answer = lab.inject_with("BuildContext=slow:100", &CLI);
+    let answer = lab.inject(&CLI);
     let concepts = part(text(&answer), "Related Concepts");
     let best: Vec<&str> =
         concepts[..5].iter().map(|line| &line[4..line.find("]]").unwrap()]).collect();
-    let asked = asked_in_turn(&lab);
-    for (n, concept) in asked.iter().enumerate() {
-        // Those that start together may overtake each other.
-        let place = best.iter().position(|best| best == concept).unwrap();
-        assert!(place.abs_diff(n) < n_cores(), "{asked:?}, and not {best:?}");
+    for ranking in RANKINGS {
+        fs::remove_file(lab.log()).unwrap();
+        let mut command = lab.injection(&CLI);
+        command.env("STAND_IN", "BuildContext=slow:100").env("KGCTX_RANK", ranking);
+        maenifold_lab::answer(&command.output().unwrap());
+        let asked = asked_in_turn(&lab);
+        for (n, concept) in asked.iter().enumerate() {
+            // Those that start together may overtake each other.
+            let place = best.iter().position(|best| best == concept).unwrap();
+            assert!(place.abs_diff(n) < n_cores(), "{ranking}: {asked:?}, and not {best:?}");
+        }
+        assert_eq!(asked.len(), 5, "{ranking}");
     }
-    assert_eq!(asked.len(), 5);
 }
 
 #[test]
@@ -270,10 +298,15 @@ fn load(lab: &Lab) -> f64 {
 /// once, on two cores, would take longer than the deadline.
 #[test]
 fn at_real_costs_the_best_concepts_arrive_within_the_deadline() {
+    RANKINGS.into_iter().for_each(arrives_at_real_costs);
+}
+
+#[track_caller]
+fn arrives_at_real_costs(ranking: &str) {
     let lab = Lab::new();
     let crew: String = (1..=10).map(|n| format!("[[a{n:02}]] ")).collect();
     for n in 0..64 {
-        lab.note(&format!("crew/n{n}.md"), &format!("# N{n}\n\n{crew} [[ghost]]\n"), 600 + n);
+        lab.note(&format!("crew/n{n}.md"), &format!("# N{n}\n\n{crew} [[a00]]\n"), 600 + n);
     }
     lab.sync();
     for n in 0..64 {
@@ -287,7 +320,7 @@ fn at_real_costs_the_best_concepts_arrive_within_the_deadline() {
     for _ in 0..12 {
         let deadline = Duration::from_secs(2).mul_f64(load(&lab));
         let mut command = lab.injection(&CLI);
-        command.env("STAND_IN", "costs").env_remove("CLI_TIMEOUT");
+        command.env("STAND_IN", "costs").env_remove("CLI_TIMEOUT").env("KGCTX_RANK", ranking);
         command.env("KGCTX_DEADLINE_MS", deadline.as_millis().to_string());
         let started = Instant::now();
         let answer = maenifold_lab::answer(&command.output().unwrap());
@@ -301,14 +334,17 @@ fn at_real_costs_the_best_concepts_arrive_within_the_deadline() {
             continue;
         }
         assert_eq!(faults(&answer), "");
-        let graph = part(text(&answer), "Graph Connections");
-        assert_eq!(graph.len(), 5, "{graph:#?}");
-        arrived = graph.iter().map(|line| line.contains("[[ghost]]")).collect();
+        let graph: Vec<&str> =
+            text(&answer).lines().filter(|line| line.contains("]] → [[")).collect();
+        // By default the graph has a fortieth of the budget.
+        let least = if ranking == "notes" { 2 } else { 5 };
+        assert!((least..=5).contains(&graph.len()), "{ranking}: {graph:#?}");
+        arrived = graph.iter().map(|line| line.contains("[[a00]]")).collect();
         if arrived[..2] == [true, true] {
             return;
         }
     }
-    panic!("{arrived:?}");
+    panic!("{ranking}: {arrived:?}");
 }
 
 #[test]

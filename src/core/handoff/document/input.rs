@@ -82,7 +82,7 @@ pub fn input(text: &str) -> Result<Input, InputError> {
         entries.pairs.into_iter().partition(|(key, _)| is_own(key));
     let (head, complaints) = header::head_of(pairs);
     if let Some(complaint) = complaints.into_iter().next() {
-        return Err(InputError::Value(complaint));
+        return Err(InputError::Value(complaint.text));
     }
     check_paths(&head)?;
     let document = Document { head, body: body.to_owned() };

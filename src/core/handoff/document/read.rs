@@ -23,6 +23,8 @@ const MAX_YAML_BYTES: usize = 256 << 10;
 pub struct Read {
     pub document: Document,
     pub warnings: Vec<String>,
+    /// The keys of the values that could not be read.
+    pub unread: Vec<String>,
     /// Whether there is no readable head, so that the whole text is the body.
     pub is_raw: bool,
     /// Which other program wrote it, if that can be told.
@@ -51,13 +53,16 @@ pub fn read(bytes: &[u8]) -> Result<Read, NotText> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let raw = |warnings| {
         let document = Document { head: Head::default(), body: text.to_owned() };
-        Read { document, warnings, is_raw: true, tool: None, has_kind: false }
+        let unread = Vec::new();
+        Read { document, warnings, unread, is_raw: true, tool: None, has_kind: false }
     };
     let with_head = |pairs: Vec<(String, Value)>, body: &str, tool: Option<Tool>| {
         let has_kind = pairs.iter().any(|(key, _)| key == "kind");
-        let (head, warnings) = header::head_of(pairs);
+        let (head, complaints) = header::head_of(pairs);
         let document = Document { head, body: body.to_owned() };
-        Read { document, warnings, is_raw: false, tool, has_kind }
+        let (unread, warnings) =
+            complaints.into_iter().map(|complaint| (complaint.key, complaint.text)).unzip();
+        Read { document, warnings, unread, is_raw: false, tool, has_kind }
     };
     Ok(match front_matter::split(text) {
         (Some(yaml), body) => match pairs(yaml) {

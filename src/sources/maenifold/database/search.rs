@@ -64,8 +64,11 @@ impl Memory {
         let ranked = self.best(query, limit, COMMON_FROM)?;
         let hits = ranked.into_iter().map(|Ranked { note: place, matched, score }| {
             let note = &self.notes[place];
-            let text = self.database.text_start(note.row.row, TEXT_CHARS)?;
-            let snippet = snippet::snippet(&text.unwrap_or_default(), &terms);
+            let text = match self.thinking(place)? {
+                Some(told) => told.body,
+                None => self.database.text_start(note.row.row, TEXT_CHARS)?.unwrap_or_default(),
+            };
+            let snippet = snippet::snippet(&text, &terms);
             Ok(SearchHit {
                 uri: note.row.uri.clone(),
                 path: Some(self.file(note)),

@@ -86,6 +86,12 @@ fn every_source_tells_what_sessions_say() {
     for source in ["index", "database"] {
         let found = said(&mut kgctx(&scratch, &["search", "replays", "--source", source]));
         assert!(found.contains("How should billing-api reject replays"), "{found}");
+        for words in ["replays", "sequential scan", "agent"] {
+            let found = said(&mut kgctx(&scratch, &["search", words, "--source", source]));
+            for raw in ["## Thought", "[agent]", "07:5"] {
+                assert!(!found.contains(raw), "{source}, {words}: {raw}: {found}");
+            }
+        }
         let recent = ["recent", "--filter", "thinking", "--now", NOW, "--source", source];
         let recent = said(&mut kgctx(&scratch, &recent));
         // The database knows no front matter, and so no name of a workflow.
