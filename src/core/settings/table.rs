@@ -125,9 +125,11 @@ settings! {
     [] {
         /// Whether kgctx tells an agent once that its context is filling up, and once that it is nearly full.
         notify: bool = true, env("KGCTX_MONITOR_NOTIFY", switch), project_may(lower);
-        /// The shares of the window at which a context becomes EARLY_WARN, WARN and CRITICAL.
+        /// The share of the window at which a context becomes EARLY_WARN, in percent.
         early_warn_percent: Percent = Percent::of_100(40);
+        /// The share of the window at which a context becomes WARN, in percent.
         warn_percent: Percent = Percent::of_100(50);
+        /// The share of the window at which a context becomes CRITICAL, in percent. The last 20,000 tokens before a compaction are always CRITICAL.
         critical_percent: Percent = Percent::of_100(65);
         /// The windows of models in tokens, by model name; `*` for all others.
         windows: BTreeMap<String, u64> = BTreeMap::new(),
