@@ -89,7 +89,7 @@ mod tests {
 
     /// Counts what clap knows of a command in its section, and does the same for those below it.
     fn check(command: &Command, reference: &str, inherited: &[&Arg]) {
-        let name = command.get_bin_name().unwrap();
+        let name = command.get_bin_name().unwrap_or(command.get_name());
         let (_, section) = reference.split_once(&format!("## {name}\n")).unwrap();
         let section = section.split("\n## ").next().unwrap();
         let is_own = |arg: &&Arg| {

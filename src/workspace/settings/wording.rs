@@ -89,7 +89,6 @@ mod tests {
         ] {
             let error = toml::from_str::<SettingsFile>(text).unwrap_err();
             let said = of(&error, text);
-
             assert!(said.starts_with(expected), "{text}: {said}");
         }
     }
