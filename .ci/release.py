@@ -64,5 +64,16 @@ def main(tag, repository):
         fail(f"this is {repository}, and Cargo.toml has the repository {package['repository']}")
 
 
+def notes(version, changelog):
+    """The changelog's part about a version, without its heading."""
+    _, found, rest = changelog.partition(f"\n## [{version}]")
+    if not found:
+        fail(f"CHANGELOG.md has no section about {version}")
+    return rest.partition("\n## ")[0].partition("\n")[2].strip() + "\n"
+
+
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    if sys.argv[1:] == ["--notes"]:
+        print(notes(facts()["version"], (ROOT / "CHANGELOG.md").read_text()), end="")
+    else:
+        main(*sys.argv[1:])

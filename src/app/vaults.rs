@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-pub use self::named::{Added, NamedIn, add, remove};
+pub use self::named::{Added, NamedIn, Removed, add, remove};
 use crate::core::note::vault::{self, Vault};
 use crate::core::settings::{LinkStyle, Origin, Setting, VaultSpec};
 use crate::core::time_limits;

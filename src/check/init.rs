@@ -69,10 +69,11 @@ fn section(project: &str) -> String {
          [check.budget]                      # in tokens; [check.budget.claude-code] is for one host\n\
          # total = 4000\n\
          # handoff = 2000\n\
-         # concepts = 1500\n\
-         # recent = 1000\n\
+         # notes = 2500\n\
          # graph = 500\n\
          # files = 1000\n\
+         # concepts = 1500                   # only with rank = \"frequency\"\n\
+         # recent = 1000                     # only with rank = \"frequency\"\n\
          \n\
          [check.static]                      # files that hosts read by themselves, in tokens\n\
          # \"**/AGENTS.md\" = 2500\n\

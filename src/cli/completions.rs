@@ -7,12 +7,15 @@ use clap_complete::{Shell, generate};
 use crate::cli::outcome::Outcome;
 use crate::cli::screen::Screen;
 
-/// A text and not a doc comment: rustdoc would take `fpath[1]` for a link.
+/// A text and not a doc comment, which would join the lines.
 const HELP: &str = r#"Print completions for a shell
 
-bash: kgctx completions bash > ~/.local/share/bash-completion/completions/kgctx
-zsh:  kgctx completions zsh > "${fpath[1]}/_kgctx"
-fish: kgctx completions fish > ~/.config/fish/completions/kgctx.fish"#;
+bash:
+  mkdir -p ~/.local/share/bash-completion/completions && kgctx completions bash > ~/.local/share/bash-completion/completions/kgctx
+zsh, with `fpath=(~/.zfunc $fpath)` before `compinit` in ~/.zshrc:
+  mkdir -p ~/.zfunc && kgctx completions zsh > ~/.zfunc/_kgctx
+fish:
+  mkdir -p ~/.config/fish/completions && kgctx completions fish > ~/.config/fish/completions/kgctx.fish"#;
 
 /// Print completions for a shell
 #[derive(Debug, ClapArgs)]

@@ -130,10 +130,10 @@ fn print_list(list: &ContextList, is_json: bool, screen: &mut Screen) -> Outcome
         return Ok(());
     }
     if list.contexts.is_empty() {
-        screen.line("No session of this project was given a context yet. `kgctx explain --dry-run` explains the one that would be made now.");
+        screen.line("No session of this project has a context yet. `kgctx explain --dry-run` explains the one that kgctx would build now.");
     }
     for ContextSummary { session, at, delivered, host, tokens, budget, .. } in &list.contexts {
-        let used = format!("{tokens} of {budget} tokens");
+        let used = format!("{} of {} tokens", thousands(*tokens), thousands(*budget));
         let remark = if *delivered { "" } else { "  no delivery recorded" };
         let remark = screen.paint(Style::Faint, remark);
         let session = for_terminal::one_line(session);

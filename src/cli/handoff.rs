@@ -18,9 +18,13 @@ use crate::app::ending::finish_all;
 use crate::app::handoff::{HandoffError, Handoffs};
 use crate::cli::outcome::{Failure, NO, Outcome, UNAVAILABLE, USAGE};
 use crate::cli::place::PlaceArgs;
+use crate::cli::progress::during;
 use crate::cli::screen::Screen;
 use crate::core::handoff::{HandoffId, TypedId};
 use crate::core::text::for_terminal;
+
+/// What takes time: the state has one writer.
+const WAITING: &str = "Waiting for another process";
 
 /// Leave work for the next session, and pick up work that was left
 ///
@@ -75,8 +79,10 @@ struct FinishArgs {
 }
 
 pub(super) fn run(place: &PlaceArgs, args: &HandoffArgs, screen: &mut Screen) -> Outcome {
-    let open =
-        || Handoffs::open(&place.request(), args.channel.as_deref(), args.session.as_deref());
+    let open = || {
+        let (channel, session) = (args.channel.as_deref(), args.session.as_deref());
+        during(WAITING, |_| Handoffs::open(&place.request(), channel, session))
+    };
     match &args.command {
         HandoffCommand::Create(args) => create::run(open, args, screen),
         HandoffCommand::Finish(args) => {

@@ -143,7 +143,7 @@ fn name_vaults(
 }
 
 /// A word for a shell.
-fn quoted(word: &str) -> String {
+pub(super) fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "/._-~".contains(c);
     if word.chars().all(is_plain) {
         word.to_owned()
@@ -215,14 +215,17 @@ fn print_others(found: &Survey, screen: &mut Screen) {
         let number = counted(*number, "handoff");
         let what = format!("{number} in {}", folder.display());
         row(tool.title(), &what, screen);
-        row("", &format!("`kgctx handoff import --from {tool}` takes what waits there"), screen);
+        row("", &format!("`kgctx handoff import --from {tool}` imports them"), screen);
     }
 }
 
-/// Shows the beginning of what a session here would get, and what it costs.
+/// Shows the beginning of what a session of the first host here would get, and what it costs.
 fn print_context(place: &PlaceArgs, found: &Survey, screen: &mut Screen) -> Result<(), AppError> {
     let enabled = &found.place.settings.enabled;
-    head("First context", screen);
+    let host = found.hosts.first().map(|seen| seen.host);
+    let of_host = host.map(|host| format!("as {} gets it", host.facts().title));
+    let of_host = of_host.unwrap_or_else(|| "as `kgctx inject` prints it".to_owned());
+    head(&format!("First context, {of_host}"), screen);
     if !enabled.value {
         row(
             "none",
@@ -232,7 +235,7 @@ fn print_context(place: &PlaceArgs, found: &Survey, screen: &mut Screen) -> Resu
         return Ok(());
     }
     screen.flush();
-    let session = Session::new("init", place.request(), Host::Plain);
+    let session = Session::new("init", place.request(), host.unwrap_or(Host::Plain));
     let Injection { text, receipt, .. } =
         during("Making the context", |_| inject(&session, Recording::Off))?;
     let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
@@ -321,7 +324,7 @@ fn print_end(answers: &Answers, found: &Survey, screen: &mut Screen) {
         );
     }
     for command in &answers.left {
-        row(command, if answers.is_terminal { "does what you left for later" } else { "" }, screen);
+        row(command, if answers.is_terminal { "installs it later" } else { "" }, screen);
     }
     if found.hosts.is_empty() {
         row("kgctx inject --help", "gives a session its context without a host's plugin", screen);

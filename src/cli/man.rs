@@ -42,6 +42,17 @@ pub(super) fn run(mut kgctx: clap::Command, args: &ManArgs, screen: &mut Screen)
     let mut page = Vec::new();
     let render = |error: io::Error| Failure::new(UNAVAILABLE, error.to_string());
     Man::new(command.clone()).render(&mut page).map_err(render)?;
-    screen.print(&String::from_utf8_lossy(&page));
+    screen.print(&with_usage(&String::from_utf8_lossy(&page), command));
     Ok(())
+}
+
+/// A page whose synopsis is the usage of `--help`, because clap_mangen's leaves out the values of options.
+fn with_usage(page: &str, command: &clap::Command) -> String {
+    const HEAD: &str = ".SH SYNOPSIS\n";
+    let usage = command.clone().render_usage().to_string();
+    let usage = usage.trim_start_matches("Usage:").trim().replace('\\', "\\e").replace('-', "\\-");
+    let lines: Vec<&str> = usage.lines().map(str::trim).collect();
+    let Some((before, after)) = page.split_once(HEAD) else { return page.to_owned() };
+    let (_, rest) = after.split_once('\n').unwrap_or_default();
+    format!("{before}{HEAD}{}\n{rest}", lines.join("\n.br\n"))
 }

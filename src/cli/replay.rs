@@ -15,7 +15,7 @@ use crate::replay::{ReplayRequest, Stage, replay};
 ///
 /// Goes back to past sessions, builds the context that each would have started with, and counts how many of the notes
 /// that the session then edited or linked to it shows. A session is a run of commits at most 4 hours apart.
-/// Does not change your notes, your index or your settings.
+/// Of several vaults, choose one with --vault. Does not change your notes, your index or your settings.
 #[derive(Debug, ClapArgs)]
 pub(super) struct ReplayArgs {
     /// The maximum number of sessions to replay, spread evenly over the history

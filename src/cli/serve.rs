@@ -30,7 +30,7 @@ pub(super) struct ServeArgs {
     #[arg(long, conflicts_with = "servers")]
     status: bool,
     /// Print the status as JSON
-    #[arg(long, requires = "status")]
+    #[arg(long, requires = "status", conflicts_with = "web")]
     json: bool,
 }
 

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Subcommand};
 use serde_json::json;
 
-use crate::app::vaults::{Added, ListedVault, NamedIn, add, list, remove};
+use crate::app::vaults::{Added, ListedVault, NamedIn, Removed, add, list, remove};
+use crate::cli::init::quoted;
 use crate::cli::outcome::Outcome;
 use crate::cli::place::PlaceArgs;
 use crate::cli::progress::during;
@@ -14,10 +15,10 @@ use crate::core::text::for_terminal::{self, Style};
 use crate::core::text::number::{counted, thousands};
 use crate::workspace::AppError;
 
-/// Name folders of notes, list them, and take them out again
+/// Name folders of notes, list them, and remove them again
 ///
-/// kgctx finds a project's usual places by itself. A vault elsewhere is named once, in your config.toml, and counts in every
-/// project. Comments and order of the file stay as they are.
+/// kgctx finds a project's usual places. Name a vault elsewhere once: your config.toml then has it for every project. kgctx
+/// keeps the comments and the order of the file.
 #[derive(Debug, ClapArgs)]
 pub(super) struct VaultArgs {
     #[command(subcommand)]
@@ -30,7 +31,7 @@ enum VaultCommand {
     Add(AddArgs),
     /// List every vault of this place: how many notes it has, how they are read, and why it is there
     List(ListArgs),
-    /// Take a folder of notes out of the settings; the folder stays as it is
+    /// Remove a folder of notes from the settings; kgctx does not touch the folder
     Remove(RemoveArgs),
 }
 
@@ -55,7 +56,7 @@ struct RemoveArgs {
 
 #[derive(Debug, ClapArgs)]
 struct FileArgs {
-    /// In the project's kgctx.toml, which may only name folders of the project, and not in your config.toml
+    /// Use the project's kgctx.toml, which may only name folders of the project, instead of your config.toml, which counts everywhere
     #[arg(long)]
     project: bool,
 }
@@ -78,7 +79,7 @@ pub(super) fn run(place: &PlaceArgs, args: &VaultArgs, screen: &mut Screen) -> O
         VaultCommand::Add(args) => {
             let added =
                 add(&place.request(), &args.path, args.name.as_deref(), args.file.named_in())?;
-            print_added(place, added, screen)?;
+            print_added(place, added, args.file.named_in(), screen)?;
         }
         VaultCommand::List(args) => {
             let vaults = listed(place)?;
@@ -89,9 +90,11 @@ pub(super) fn run(place: &PlaceArgs, args: &VaultArgs, screen: &mut Screen) -> O
             }
         }
         VaultCommand::Remove(args) => {
-            let file = remove(&place.request(), &args.path, args.file.named_in())?;
+            let Removed { file, path } =
+                remove(&place.request(), &args.path, args.file.named_in())?;
             let file = for_terminal::one_line(&file.display().to_string());
-            screen.line(format!("took it out of {file}"));
+            let path = for_terminal::one_line(&path.display().to_string());
+            screen.line(format!("removed {path} from {file}"));
         }
     }
     Ok(())
@@ -104,9 +107,14 @@ pub(super) fn listed(place: &PlaceArgs) -> Result<Vec<ListedVault>, AppError> {
     })
 }
 
-fn print_added(place: &PlaceArgs, added: Added, screen: &mut Screen) -> Result<(), AppError> {
-    let (path, file) = match added {
-        Added::Written { file, path } => (path, file),
+fn print_added(
+    place: &PlaceArgs,
+    added: Added,
+    named_in: NamedIn,
+    screen: &mut Screen,
+) -> Result<(), AppError> {
+    let (path, file, is_in_project) = match added {
+        Added::Written { file, path, is_in_project } => (path, file, is_in_project),
         Added::Already { path, because } => {
             let path = for_terminal::one_line(&path.display().to_string());
             let because = for_terminal::one_line(&because);
@@ -129,6 +137,12 @@ fn print_added(place: &PlaceArgs, added: Added, screen: &mut Screen) -> Result<(
             screen.line(format!("{n_notes}{of}, at {}", for_terminal::one_line(&vault.address)));
         }
         None => screen.line("other vaults replace it here: --vault, or KGCTX_VAULTS"),
+    }
+    if is_in_project && named_in == NamedIn::User {
+        let folder = for_terminal::one_line(&quoted(&shown));
+        screen.line(format!(
+            "Every project reads it now. For this project alone: kgctx vault remove {folder} && kgctx vault add --project {folder}"
+        ));
     }
     Ok(())
 }

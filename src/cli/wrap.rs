@@ -12,7 +12,7 @@ use crate::core::text::for_terminal;
 
 /// Run an agent in this terminal, and restart it when its context is full
 ///
-/// The agent has the whole terminal, gets its arguments unchanged, and its exit code is the exit code. With
+/// The agent has the whole terminal. kgctx passes its arguments unchanged and exits with its exit code. With
 /// --auto-restart, kgctx ends a Claude Code session whose context is CRITICAL (see `kgctx monitor`) when it is idle after
 /// a turn, and starts a new one with its handoff. This needs `kgctx install claude-code --monitor`. kgctx restarts only
 /// sessions that it ended for this reason.

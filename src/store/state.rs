@@ -60,6 +60,8 @@ pub enum StateError {
     InRepair { path: PathBuf },
     #[error("another process uses {}; try again when it has ended", path.display())]
     InUse { path: PathBuf },
+    #[error("another process is writing kgctx's state; try again in a moment")]
+    Locked,
     #[error("cannot use {}: {cause}", path.display())]
     Database { path: PathBuf, cause: rusqlite::Error },
     #[error("a receipt in {} cannot be read: {cause}", path.display())]
@@ -73,8 +75,7 @@ impl StateError {
     /// Whether another process only blocks the database at the moment.
     pub fn is_transient(&self) -> bool {
         match self {
-            StateError::InRepair { .. } | StateError::InUse { .. } => true,
-            StateError::Database { cause, .. } => schema::is_busy(cause),
+            StateError::InRepair { .. } | StateError::InUse { .. } | StateError::Locked => true,
             _ => false,
         }
     }

@@ -4,6 +4,7 @@
 mod file;
 mod registry;
 mod vaults;
+mod wording;
 
 use std::io;
 use std::path::Path;
@@ -12,6 +13,7 @@ use thiserror::Error;
 
 pub(crate) use self::file::{invalid, position};
 pub(crate) use self::vaults::{TOP, may_be_in_name};
+pub(crate) use self::wording::nearest;
 use crate::core::settings::{Origin, Setting, Settings};
 use crate::system::environment::Environment;
 use crate::workspace::{Request, Surroundings};

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::support::Scratch;
 use crate::support::explained_page::{MARK, concepts, explained, hostile_project};
+use crate::support::skips::skipped;
 
 /// A browser that takes longer hangs.
 const BROWSER_PATIENCE: Duration = Duration::from_secs(60);
@@ -74,10 +75,8 @@ fn look(browser: &Path, scratch: &Scratch, page: &Path, arguments: &[&str]) -> S
 #[test]
 fn a_browser_shows_the_page() {
     let Some(browser) = browser() else {
-        eprintln!(
-            "skipped: no browser is installed ({}), nor named by KGCTX_BROWSER",
-            BROWSERS.join(", ")
-        );
+        let names = BROWSERS.join(", ");
+        skipped(&format!("no browser is installed ({names}), nor named by KGCTX_BROWSER"));
         return;
     };
     let (scratch, project) = hostile_project();

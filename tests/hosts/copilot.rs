@@ -8,6 +8,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::claude_code::lab::{Lab, program_of};
+use crate::support::skips::skipped;
 
 /// The version with which its events were recorded. Installing it is `.ci/copilot`'s work.
 const VERSION: &str = "1.0.102";
@@ -21,7 +22,7 @@ fn program() -> Option<PathBuf> {
     let output = command.output().unwrap();
     if !output.status.success() {
         let why = String::from_utf8_lossy(&output.stderr).into_owned();
-        eprintln!("skipped: no Copilot CLI {VERSION}: {why}");
+        skipped(&format!("no Copilot CLI {VERSION}: {why}"));
         return None;
     }
     Some(PathBuf::from(String::from_utf8(output.stdout).unwrap().trim()))

@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 
 use tempfile::TempDir;
 
+use crate::support::skips::skipped;
 use crate::support::{Scratch, stderr};
 
 const PLATFORMS: [&str; 4] = [
@@ -99,6 +100,10 @@ fn npm_installs_the_packages_without_a_network_and_they_run() {
     let archives = archive().parent().unwrap();
     let made = done(script("npm").arg("--archives").arg(archives).arg(&packages));
     assert_eq!(made.lines().count(), 2, "one for this platform, and one that starts it: {made}");
+    let tarball = packages.join(concat!("kgctx-", env!("CARGO_PKG_VERSION"), ".tgz"));
+    let package = done(Command::new("tar").arg("-xOzf").arg(tarball).arg("package/package.json"));
+    let package: serde_json::Value = serde_json::from_str(&package).unwrap();
+    assert_eq!(package["os"], serde_json::json!(["darwin", "linux"]));
     let said = done(script("try-npm").arg(&packages));
     assert!(said.starts_with(concat!("kgctx ", env!("CARGO_PKG_VERSION"), "\n")), "{said}");
     assert!(said.contains("Tile cache"), "{said}");
@@ -166,7 +171,7 @@ fn formulas_are_complete_and_install_what_the_archive_has() {
     {
         assert!(output.status.success(), "{output:?}");
     } else {
-        eprintln!("skipped: there is no ruby that could read the formula");
+        skipped("there is no ruby that could read the formula");
     }
     installs_by_the_pkgbuild(&scratch);
 

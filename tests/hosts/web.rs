@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 use crate::browser::{BROWSERS, browser};
+use crate::support::skips::skipped;
 use crate::support::web_page::{WebPage, answered, busy_project};
 
 const PLAYWRIGHT: &str = "1.65.1";
@@ -23,12 +24,12 @@ fn tools() -> Option<PathBuf> {
 fn seen() -> Option<Value> {
     let Some(browser) = browser() else {
         let names = BROWSERS.join(", ");
-        eprintln!("skipped: no browser is installed ({names}), nor named by KGCTX_BROWSER");
+        skipped(&format!("no browser is installed ({names}), nor named by KGCTX_BROWSER"));
         return None;
     };
     let is_node_there = Command::new("node").arg("--version").stdout(Stdio::null()).status();
     let Some(tools) = tools().filter(|_| is_node_there.is_ok_and(|status| status.success())) else {
-        eprintln!("skipped: Playwright and axe cannot be had from npm, or there is no Node.js");
+        skipped("Playwright and axe cannot be had from npm, or there is no Node.js");
         return None;
     };
     let lab = busy_project();
@@ -80,10 +81,10 @@ fn a_person_finds_their_way_on_the_page() {
     assert_eq!(seen["rows"], neighbours.len());
     assert_eq!(seen["before"], "WARN");
     assert_eq!(seen["after"], "CRITICAL 170,000 of 200,000 tokens, 85 %");
-    for section in ["Where the tokens went", "What the session is given", "What was left out"] {
+    for section in ["Where the tokens went", "What the session gets", "What was left out"] {
         assert!(list("sections").contains(&section), "{seen:#}");
     }
-    assert_eq!(list("groups"), ["Waiting", "Done with"]);
+    assert_eq!(list("groups"), ["Waiting", "Finished"]);
     assert_eq!(list("steps").last(), Some(&"nothing → draft"), "{seen:#}");
     assert_eq!([&seen["images"], &seen["dialogs"]], [0, 0], "nothing of a note becomes markup");
     assert_eq!(seen["lost"][0], "Not connected");

@@ -1,5 +1,6 @@
 //! A host's real terminal window, in a tmux of its own: typed into and read.
 
+use crate::support::skips::skipped;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
@@ -25,7 +26,7 @@ impl<'a> Window<'a> {
         ready: &str,
     ) -> Option<Window<'a>> {
         if Command::new("tmux").arg("-V").output().is_err() {
-            eprintln!("skipped: no tmux to open a window in");
+            skipped("no tmux to open a window in");
             return None;
         }
         let window = Window { command: Box::new(command), socket };

@@ -222,6 +222,77 @@ fn what_a_repository_may_do_to_every_setting_is_documented() {
     assert_eq!(documented("[channels]"), "nothing");
 }
 
+/// A setting in the schema of settings files.
+fn in_schema<'a>(schema: &'a Value, key: &str) -> &'a Value {
+    key.split('.').fold(schema, |at, name| &at["properties"][name])
+}
+
+/// The paths of all properties below a schema without a description.
+fn undescribed(schema: &Value, path: &str, found: &mut Vec<String>) {
+    let below = schema["properties"].as_object().into_iter().flatten();
+    for (name, property) in below {
+        let path = format!("{path}.{name}");
+        if property["description"].as_str().is_none_or(str::is_empty) {
+            found.push(path.clone());
+        }
+        undescribed(property, &path, found);
+        undescribed(&property["items"], &path, found);
+    }
+}
+
+#[test]
+fn the_schema_of_settings_files_says_what_kgctx_config_says() {
+    let text = read(&root().join("schema/json/kgctx.toml.schema.json"));
+    let schema: Value = serde_json::from_str(&text).unwrap();
+    let mut found = Vec::new();
+    undescribed(&schema, "", &mut found);
+    assert!(found.is_empty(), "no description: {found:#?}");
+    let scratch = Scratch::new();
+    let output = scratch.kgctx(["config", "--json"]).env_remove("KGCTX_RANK").output().unwrap();
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    for setting in answer["settings"].as_array().unwrap() {
+        let key = setting["key"].as_str().unwrap();
+        if key == "channel" || key.starts_with("vault ") || key.starts_with("channels.") {
+            continue;
+        }
+        let declared = in_schema(&schema, key);
+        assert_eq!(declared["default"], setting["value"], "{key}");
+        let about = setting["about"].as_str().unwrap();
+        let description = declared["description"].as_str().unwrap();
+        assert!(!about.is_empty() && description.starts_with(about), "{key}: {about}");
+        let is_mine = setting["project"] == "nothing";
+        assert_eq!(description.contains("In config.toml only."), is_mine, "{key}");
+    }
+}
+
+#[test]
+fn the_page_about_checks_names_every_key_of_its_settings() {
+    let text = read(&root().join("schema/json/kgctx.toml.schema.json"));
+    let schema: Value = serde_json::from_str(&text).unwrap();
+    let names = |section: &Value| -> Vec<String> {
+        section["properties"].as_object().unwrap().keys().cloned().collect()
+    };
+    let check = &schema["properties"]["check"];
+    let budget = &check["properties"]["budget"];
+    let session = &check["properties"]["session"]["items"];
+    let page = read(&root().join("docs/check.md"));
+    let (_, settings) = page.split_once("## Settings").unwrap();
+    let (settings, _) = settings.split_once("### Sessions").unwrap();
+    for name in [names(check), names(budget), names(session)].concat() {
+        let is_named = settings.split(|c: char| !c.is_alphanumeric() && !"_-".contains(c));
+        assert!(is_named.into_iter().any(|word| word == name), "docs/check.md lacks {name}");
+    }
+    let rules = read(&root().join("docs/check-rules.md"));
+    for rule in names(&check["properties"]["rules"]) {
+        assert!(rules.contains(&format!("\n## {rule}\n")), "docs/check-rules.md lacks {rule}");
+    }
+    let (_, part) = rules.split_once("## budget-part").unwrap();
+    for name in names(budget).into_iter().filter(|name| name != "total") {
+        let is_part = budget["properties"][&name]["type"] == "integer";
+        assert!(!is_part || part.contains(&format!("`{name}`")), "budget-part lacks {name}");
+    }
+}
+
 /// The lines of a page's `sh` blocks that call kgctx, without their comments.
 fn commands(page: &str) -> Vec<String> {
     let text = read(&root().join(page));

@@ -169,6 +169,24 @@ fn nothing_found_is_told_with_the_way_out() {
 }
 
 #[test]
+fn the_first_context_is_that_of_the_first_host() {
+    let notes: Vec<(String, String)> = (0..60)
+        .map(|n| (format!("docs/{n}.md"), format!("# Mast {n}\n\n{}\n", "Word ".repeat(90))))
+        .collect();
+    let notes: Vec<(&str, &str)> =
+        notes.iter().map(|(file, text)| (file.as_str(), text.as_str())).collect();
+    let scratch = project(&notes, &["claude"]);
+    let shown = said(&scratch, &[]);
+    has_line(&shown, &["First context, as Claude Code gets it"]);
+    // It is made within the limit of that host, which is smaller than the setting.
+    assert!(!shown.contains("of 4,000 tokens"), "{shown}");
+    let nowhere = project(&notes, &[]);
+    let shown = said(&nowhere, &[]);
+    has_line(&shown, &["First context, as `kgctx inject` prints it"]);
+    has_line(&shown, &["of 4,000 tokens"]);
+}
+
+#[test]
 fn without_a_terminal_it_asks_nothing_and_changes_nothing() {
     let scratch =
         project(&[("kb/.obsidian/app.json", "{}"), ("docs/a.md", NOTE)], &["opencode", "claude"]);

@@ -283,6 +283,8 @@ fn a_page_lives_beside_the_service_and_beside_other_pages() {
     let said = stderr(&output);
     assert!(said.contains(&format!("cannot listen on 127.0.0.1:{port}")), "{said}");
     assert!(said.contains("give another --port"), "{said}");
+    let output = lab.kgctx(["serve", "--web", "--json"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
     let output = lab.kgctx(["serve", "--port", "4097"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2), "a port is that of a page");
     service.kill().unwrap();

@@ -17,6 +17,7 @@ pub(crate) mod maenifold_memory;
 pub(crate) mod maenifold_real;
 pub(crate) mod naive_markdown;
 pub(crate) mod rotation_lab;
+pub(crate) mod skips;
 pub(crate) mod terminal;
 pub(crate) mod token_texts;
 pub(crate) mod vault_generator;

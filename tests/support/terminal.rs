@@ -1,5 +1,6 @@
 //! A terminal for the binary, which `script` makes.
 
+use crate::support::skips::skipped;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
@@ -7,7 +8,7 @@ use std::process::{Command, Stdio};
 /// `None` where there is nothing to make a terminal with.
 pub(crate) fn on_terminal(command: &Command, typed: &str) -> Option<(i32, String)> {
     if Command::new("script").arg("--version").output().is_err() {
-        eprintln!("skipped: no `script` to make a terminal with");
+        skipped("no `script` to make a terminal with");
         return None;
     }
     let words = [command.get_program()].into_iter().chain(command.get_args());

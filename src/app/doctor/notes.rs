@@ -48,7 +48,7 @@ pub(super) fn all(request: &Request, place: Place) -> Vec<Check> {
 }
 
 fn settings(place: &Place) -> Vec<Check> {
-    let out = "fix it; docs/configuration.md lists all settings";
+    let out = "fix it; `kgctx config` lists all settings";
     let remark = |remark: &Fault| Check::of_error(SETTINGS, Verdict::Warn, &remark.reason, out);
     let remarks = place.remarks.iter().map(remark);
     if place.faults.is_empty() {
@@ -209,7 +209,11 @@ fn empty(request: &Request) -> Check {
     let n_notes = index.and_then(|index| index.totals().ok()).map_or(0, |totals| totals.notes);
     if n_notes == 0 {
         let found = "empty: there is no note in these folders";
-        return Check::warn(CONTEXT, found, "write one, or add a folder of notes with [[vault]]");
+        return Check::warn(
+            CONTEXT,
+            found,
+            "write one, or name a folder of notes: `kgctx vault add FOLDER`",
+        );
     }
     let found = format!("empty, although the index has {}", counted(n_notes as usize, "note"));
     let out = "raise token_limit, or remove `rank`; `kgctx explain --dry-run` shows more";

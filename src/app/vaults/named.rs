@@ -14,17 +14,24 @@ use crate::workspace::{AppError, Place, Request, Surroundings, because, may_be_i
 pub enum NamedIn {
     /// The user's `config.toml`: for all projects.
     User,
-    /// The project's `kgctx.toml`: for whoever has the project.
+    /// The project's `kgctx.toml`: for everyone with the project.
     Project,
 }
 
 /// What became of a vault that was to be named.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Added {
-    /// It was written into this file. `path` is the folder.
-    Written { file: PathBuf, path: PathBuf },
+    /// It was written into this file. `path` is the folder, which may lie in the project around.
+    Written { file: PathBuf, path: PathBuf, is_in_project: bool },
     /// It was a vault before.
     Already { path: PathBuf, because: String },
+}
+
+/// A vault that a file named before. `path` is the folder.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Removed {
+    pub file: PathBuf,
+    pub path: PathBuf,
 }
 
 /// Where a change of the settings happens.
@@ -195,17 +202,19 @@ pub fn add(
     let is_plain = path.file_name().is_some_and(|plain| plain == name.as_str());
     let written = scene.written(&path)?;
     scene.entries.add(&written, (!is_plain).then_some(name.as_str()))?;
-    Ok(Added::Written { file: scene.entries.file, path })
+    let project = scene.place.project.notes_root.as_ref();
+    let is_in_project = project.is_some_and(|top| path.starts_with(top));
+    Ok(Added::Written { file: scene.entries.file, path, is_in_project })
 }
 
-/// Takes a vault out of a settings file, and returns the file.
-pub fn remove(request: &Request, folder: &Path, named_in: NamedIn) -> Result<PathBuf, AppError> {
+/// Removes a vault from a settings file.
+pub fn remove(request: &Request, folder: &Path, named_in: NamedIn) -> Result<Removed, AppError> {
     let scene = Scene::find(request, named_in)?;
     let path = folders::settled(scene.standing.join(folder));
     let as_written = || scene.entries.paths.iter().position(|path| Path::new(path) == folder);
     if let Some(n) = scene.position(&path).or_else(as_written) {
         scene.entries.remove(n)?;
-        return Ok(scene.entries.file);
+        return Ok(Removed { file: scene.entries.file, path });
     }
     let shown = path.display();
     let specs = scene.place.settings.vaults.iter();

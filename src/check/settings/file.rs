@@ -13,10 +13,7 @@ use super::toml_text;
 use crate::check::finding::Spot;
 use crate::check::settings::CheckSettings;
 use crate::core::settings::SettingsFile;
-use crate::workspace::settings::{SettingsError, invalid, position};
-
-/// The nearest known key is suggested if it is at least this similar.
-const MIN_SIMILARITY: f64 = 0.8;
+use crate::workspace::settings::{SettingsError, invalid, nearest, position};
 
 /// The content of `kgctx.toml`, for a check.
 #[derive(Debug, Clone, Default)]
@@ -73,12 +70,6 @@ pub fn read(path: &str, text: &str) -> Result<CheckFile, SettingsError> {
     let others = table.into_iter().filter(|(key, _)| key.get_ref() != "check").collect();
     let without_unknown = toml_text::write(&others);
     Ok(CheckFile { settings, places, unknown, without_unknown, has_check, vaults })
-}
-
-fn nearest(key: &str, known: &[String]) -> Option<String> {
-    let names = known.iter().map(|name| (strsim::jaro_winkler(name, key), name));
-    let similar = names.filter(|(similarity, _)| *similarity >= MIN_SIMILARITY);
-    similar.max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, name)| name.clone())
 }
 
 fn spot(path: &str, text: &str, span: Range<usize>) -> Spot {

@@ -8,7 +8,9 @@ use serde_json::json;
 
 use crate::app::editor::{self, WrittenText};
 use crate::app::handoff::{Created, HandoffError, Handoffs};
+use crate::cli::handoff::WAITING;
 use crate::cli::outcome::{Failure, Outcome};
+use crate::cli::progress::during;
 use crate::cli::screen::Screen;
 use crate::core::handoff::document::{self, Input};
 use crate::core::handoff::{Audience, Consume, Kind, Occasion, Priority, Status};
@@ -125,7 +127,7 @@ pub(super) fn run(
     let listed = |path: &String| handoffs.listed_path(path);
     document.head.specs.extend(args.specs.iter().map(listed));
     document.head.files.extend(args.files.iter().map(listed));
-    let created = handoffs.create(document).map_err(refuse)?;
+    let created = during(WAITING, |_| handoffs.create(document)).map_err(refuse)?;
     if let Some(written) = written {
         written.discard();
     }

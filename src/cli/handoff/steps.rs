@@ -4,8 +4,9 @@ use clap::Args as ClapArgs;
 use serde_json::json;
 
 use crate::app::handoff::{Handoffs, Pruned};
-use crate::cli::handoff::{each, meant, named_or_default};
+use crate::cli::handoff::{WAITING, each, meant, named_or_default};
 use crate::cli::outcome::Outcome;
+use crate::cli::progress::during;
 use crate::cli::screen::Screen;
 use crate::core::handoff::{HandoffId, Status, TypedId};
 use crate::core::text::for_terminal;
@@ -25,7 +26,7 @@ pub(super) struct ReleaseArgs {
 pub(super) fn release(handoffs: &mut Handoffs, args: &ReleaseArgs, screen: &mut Screen) -> Outcome {
     each(&named_or_default(&args.ids), screen, |id, screen| {
         let id = meant(handoffs, *id)?;
-        let (id, status) = handoffs.release(id.as_ref())?;
+        let (id, status) = during(WAITING, |_| handoffs.release(id.as_ref()))?;
         let words = match status {
             Status::Active => "waits again",
             _ => "is archived, because another one waits",
@@ -48,7 +49,8 @@ pub(super) struct ArchiveArgs {
 
 pub(super) fn archive(handoffs: &mut Handoffs, args: &ArchiveArgs, screen: &mut Screen) -> Outcome {
     each(&args.ids, screen, |id, screen| {
-        let record = handoffs.archive(&handoffs.named(id)?)?;
+        let id = handoffs.named(id)?;
+        let record = during(WAITING, |_| handoffs.archive(&id))?;
         report(&record.id, "archived", "is archived", args.json, screen);
         Ok(())
     })
@@ -71,7 +73,7 @@ pub(super) struct ClearArgs {
 }
 
 pub(super) fn clear(handoffs: &mut Handoffs, args: &ClearArgs, screen: &mut Screen) -> Outcome {
-    let cleared = handoffs.clear()?.map(|record| record.id);
+    let cleared = during(WAITING, |_| handoffs.clear())?.map(|record| record.id);
     if args.json {
         screen.json(&json!({ "cleared": cleared }));
         return Ok(());
@@ -101,7 +103,8 @@ pub(super) struct PruneArgs {
 }
 
 pub(super) fn prune(handoffs: &mut Handoffs, args: &PruneArgs, screen: &mut Screen) -> Outcome {
-    let Pruned { removed, n_kept } = handoffs.prune(args.keep as usize, args.dry_run)?;
+    let Pruned { removed, n_kept } =
+        during(WAITING, |_| handoffs.prune(args.keep as usize, args.dry_run))?;
     let ids: Vec<&HandoffId> = removed.iter().map(|record| &record.id).collect();
     if args.json {
         screen.json(&json!({ "removed": ids, "kept": n_kept, "dry_run": args.dry_run }));

@@ -125,11 +125,13 @@ settings! {
     [] {
         /// Whether kgctx tells an agent once that its context is filling up, and once that it is nearly full.
         notify: bool = true, env("KGCTX_MONITOR_NOTIFY", switch), project_may(lower);
-        /// The shares of the window at which a context becomes EARLY_WARN, WARN and CRITICAL.
+        /// The share of the window at which a context becomes EARLY_WARN, in percent.
         early_warn_percent: Percent = Percent::of_100(40),
             not_for_project("which decides what your agents are told about their contexts");
+        /// The share of the window at which a context becomes WARN, in percent.
         warn_percent: Percent = Percent::of_100(50),
             not_for_project("which decides what your agents are told about their contexts");
+        /// The share of the window at which a context becomes CRITICAL, in percent. The last 20,000 tokens before a compaction are always CRITICAL.
         critical_percent: Percent = Percent::of_100(65),
             not_for_project("which decides when your sessions are started anew");
         /// The windows of models in tokens, by model name; `*` for all others.

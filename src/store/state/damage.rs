@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, ErrorCode, ffi};
 
-use crate::store::state::schema::STEPS;
+use crate::store::state::schema::{self, STEPS};
 use crate::store::state::{Result, State, StateError};
 
 /// A larger number cannot be the version of any release.
@@ -43,6 +43,7 @@ impl StateError {
             .sqlite_error()
             .is_some_and(|error| error.extended_code == ffi::SQLITE_IOERR_SHORT_READ);
         let what = match cause.sqlite_error_code() {
+            _ if schema::is_busy(&cause) => return StateError::Locked,
             // Our statements are fixed and tested: one that SQLite does not understand names what is missing.
             _ if matches!(cause, rusqlite::Error::SqlInputError { .. }) => message(&cause),
             Some(NotADatabase | DatabaseCorrupt | Unknown) => message(&cause),

@@ -10,7 +10,7 @@ use crate::core::settings::{
 };
 use crate::system::plain_file;
 use crate::workspace::settings::vaults::folder_name;
-use crate::workspace::settings::{LoadedSettings, SettingsError};
+use crate::workspace::settings::{LoadedSettings, SettingsError, wording};
 
 /// Nobody writes more settings than that.
 const MAX_BYTES: u64 = 1024 * 1024;
@@ -85,7 +85,7 @@ pub(super) fn read(
 
 pub(crate) fn invalid(path: &Path, text: &str, error: &toml::de::Error) -> SettingsError {
     let at = error.span().map_or(0, |span| span.start);
-    SettingsError::at(path, text, at, error.message().trim())
+    SettingsError::at(path, text, at, &wording::of(error, text))
 }
 
 /// Line and column of a byte; both start at 1, the column counts characters.

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::support::skips::skipped;
 use crate::support::{Scratch, git};
 
 /// The version of amplifier-core. Installing it is `.ci/amplifier`'s work.
@@ -32,7 +33,7 @@ fn python_of(version: &str) -> Option<PathBuf> {
     let output = command.output().unwrap();
     if !output.status.success() {
         let why = String::from_utf8_lossy(&output.stderr);
-        eprintln!("skipped: amplifier-core {version} cannot be had here: {why}");
+        skipped(&format!("amplifier-core {version} cannot be had here: {why}"));
         return None;
     }
     Some(PathBuf::from(String::from_utf8(output.stdout).unwrap().trim()))

@@ -111,7 +111,7 @@ seen.steps = await texts("main .steps strong");
 // Every view: in both colours, and on narrow screens.
 const views = [
   ["sessions", "#/sessions", "Live sessions"], ["session", `#/session/${session}`, `Session ${session}`],
-  ["contexts", "#/contexts", "Contexts given"], ["context", `#/context/${session}`, `Context of ${session}`],
+  ["contexts", "#/contexts", "Contexts"], ["context", `#/context/${session}`, `Context of ${session}`],
   ["handoffs", "#/handoffs", "Handoffs"], ["handoff", handoff, handoffTitle], ["graph", "#/graph", "Graph"],
   ["search", "#/search/hostile", "Notes about “hostile”"], ["nothing", "#/search/zzz", "Notes about “zzz”"],
   ["concept", "#/concept/tile-cache", "Concept tile-cache"], ["unknown", "#/concept/tile-cash", "Concept tile-cash"],

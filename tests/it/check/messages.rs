@@ -4,6 +4,7 @@ use std::fs;
 use std::process::{Command, Stdio};
 
 use super::{DAY, Lab, commit, remarks};
+use crate::support::skips::skipped;
 use crate::support::{Scratch, git, stderr};
 
 #[test]
@@ -170,8 +171,14 @@ fn a_partial_clone_is_told_how_to_get_what_it_lacks() {
 fn wrong_settings_are_one_error_at_their_place() {
     let lab = Lab::with_notes();
     for (text, expected) in [
-        ("[check]\ngrowth_tokens = \"many\"\n", "kgctx: kgctx.toml:2:17: invalid type"),
-        ("token_limit = \"x\"\n", "kgctx: kgctx.toml:1:15: invalid type"),
+        (
+            "[check]\ngrowth_tokens = \"many\"\n",
+            "kgctx: kgctx.toml:2:17: growth_tokens is \"many\"; write a whole number",
+        ),
+        (
+            "token_limit = \"x\"\n",
+            "kgctx: kgctx.toml:1:15: token_limit is \"x\"; write a whole number",
+        ),
         ("[check\n", "kgctx: kgctx.toml:1:7: "),
         ("source = \"cli\"\n", "kgctx: kgctx.toml: a project may not set source"),
         (
@@ -329,7 +336,7 @@ fn people_are_told_in_their_own_words() {
     lab.write("kgctx.toml", "check = 1\n");
     let (code, said) = lab.refused(&[]);
     assert_eq!(code, 2);
-    assert!(said.contains("expected a table") && !said.contains("struct"), "{said}");
+    assert!(said.contains("check is 1; write a table") && !said.contains("struct"), "{said}");
     std::fs::remove_file(lab.top().join("kgctx.toml")).unwrap();
     lab.note("renderer", "The [[renderer]] of [[atlas]] and [this](gone.md).");
     let output = lab.kgctx(&["--init"]).output().unwrap();
@@ -340,7 +347,7 @@ fn people_are_told_in_their_own_words() {
 #[test]
 fn colours_are_for_terminals() {
     if Command::new("script").arg("--version").output().is_err() {
-        eprintln!("skipped: no `script` to make a terminal with");
+        skipped("no `script` to make a terminal with");
         return;
     }
     let lab = Lab::with_notes();

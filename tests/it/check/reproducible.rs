@@ -6,6 +6,7 @@ use std::process::Command;
 use std::time::{Duration, SystemTime};
 
 use super::{DAY, Lab, findings};
+use crate::support::skips::skipped;
 use crate::support::{git, output_meanwhile, stderr};
 
 /// A repository with everything that could depend on a machine.
@@ -111,7 +112,7 @@ fn neither_the_clock_nor_the_order_of_files_changes_a_byte() {
     }
     assert_eq!(bytes(&mut lab.kgctx(&[])), here);
     if Command::new("faketime").arg("--version").output().is_err() {
-        eprintln!("skipped: no `faketime` to set another clock with");
+        skipped("no `faketime` to set another clock with");
         return;
     }
     for clock in ["1999-12-31 23:59:59", "2037-06-01 12:00:00"] {

@@ -6,12 +6,13 @@ use std::process::{Command, Stdio};
 use serde_json::json;
 
 use crate::support::handoff_project::{Project, Said, said};
+use crate::support::skips::skipped;
 
 impl Project {
     /// Runs `kgctx handoff` on a terminal; `None` where there is nothing to make one with.
     fn on_terminal(&self, arguments: &str, editor: &str) -> Option<Said> {
         if Command::new("script").arg("--version").output().is_err() {
-            eprintln!("skipped: no `script` to make a terminal with");
+            skipped("no `script` to make a terminal with");
             return None;
         }
         let program = env!("CARGO_BIN_EXE_kgctx");
@@ -20,7 +21,7 @@ impl Project {
         command.args(["-qec", &line, "/dev/null"]).current_dir(self.path()).env_clear();
         command.env("HOME", self.scratch.home()).env("EDITOR", editor).env("SHELL", "/bin/sh");
         command.env("KGCTX_HOME", self.scratch.path().join("kgctx-home"));
-        command.env("TMPDIR", self.scratch.home());
+        command.env("TMPDIR", self.scratch.home()).env("TERM", "xterm");
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
         let mut said = said(&command.stdin(Stdio::null()).output().unwrap());
         said.out = said.out.replace("\r\n", "\n");
@@ -111,4 +112,20 @@ fn what_was_written_in_an_editor_is_not_lost_when_it_is_refused() {
     let (_, path) = said.out.trim_end().rsplit_once("kgctx handoff create ").unwrap();
     assert!(std::fs::read_to_string(path).unwrap().ends_with("An hour of work\n"));
     project.done(["create", "--goal", "g", "--next", "n", path]);
+}
+
+#[test]
+fn a_handoff_that_waits_for_another_process_says_so() {
+    let project = Project::new();
+    project.leave("first", "{\"goal\": \"first\", \"next_step\": \"go\"}\n");
+    let state =
+        rusqlite::Connection::open(project.scratch.path().join("kgctx-home/state/state.db"));
+    let state = state.unwrap();
+    state.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let Some(said) = project.on_terminal("create --goal g --next n", "true") else { return };
+    assert_eq!(said.code, 3, "{said:?}");
+    assert!(said.out.contains("Waiting for another process"), "{said:?}");
+    let expected = "another process is writing kgctx's state; try again in a moment";
+    assert!(said.out.contains(expected), "{said:?}");
+    assert!(!said.out.contains("database is locked"), "{said:?}");
 }

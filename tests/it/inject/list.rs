@@ -31,8 +31,8 @@ fn each_session_has_one_line_the_newest_first() {
     assert_eq!(contexts[1]["moment"], "start");
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines.len(), 2, "{text}");
-    assert!(lines[0].ends_with(" of 1000 tokens  claude-code  one"), "{text}");
-    assert!(lines[1].ends_with(" of 4000 tokens  claude-code  two"), "{text}");
+    assert!(lines[0].ends_with(" of 1,000 tokens  claude-code  one"), "{text}");
+    assert!(lines[1].ends_with(" of 4,000 tokens  claude-code  two"), "{text}");
     // Another project has its own.
     lab.scratch.write("other/docs/cache.md", "# Cache\n");
     let output = lab.kgctx(["explain", "--list", "--json", "--dir", "../other"]).output().unwrap();
@@ -43,7 +43,7 @@ fn each_session_has_one_line_the_newest_first() {
 #[test]
 fn where_there_is_none_it_says_what_to_do() {
     let (text, answer) = listed(&Lab::new());
-    assert!(text.starts_with("No session of this project was given a context yet."), "{text}");
+    assert!(text.starts_with("No session of this project has a context yet."), "{text}");
     assert!(text.contains("kgctx explain --dry-run"), "{text}");
     assert_eq!(answer["contexts"], json!([]));
 }

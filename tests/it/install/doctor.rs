@@ -617,5 +617,10 @@ fn an_empty_context_is_not_blamed_on_notes_that_are_there() {
     assert!(!setup.with(&tiny).1.to_string().contains("no note"));
     fs::write(&old, "").unwrap();
     fs::remove_file(&old).unwrap();
-    setup.check(&[], "context", "warn", &["there is no note in these folders", "[[vault]]"]);
+    setup.check(
+        &[],
+        "context",
+        "warn",
+        &["there is no note in these folders", "kgctx vault add FOLDER"],
+    );
 }

@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use crate::support::Scratch;
+use crate::support::skips::skipped;
 
 /// Runs a shell; `None`, and said so, where it is not installed.
 fn said_by(shell: &str, arguments: &[&str], scratch: &Scratch) -> Option<String> {
@@ -15,7 +16,7 @@ fn said_by(shell: &str, arguments: &[&str], scratch: &Scratch) -> Option<String>
         .output()
         .ok();
     if output.is_none() {
-        eprintln!("skipped: there is no {shell}");
+        skipped(&format!("there is no {shell}"));
     }
     let output = output?;
     assert!(output.status.success(), "{shell}: {output:?}");
@@ -69,6 +70,36 @@ fn fish_completes_commands_flags_and_values() {
     }
 }
 
+/// The commands as they stand in the page and in the help.
+#[test]
+fn completions_can_be_installed_into_a_fresh_home() {
+    let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/install.md")).unwrap();
+    let (_, section) = page.split_once("## Completions and manual pages").unwrap();
+    let lines: Vec<&str> =
+        section.lines().filter(|line| line.contains("kgctx completions ")).collect();
+    assert_eq!(lines.len(), 3, "{lines:?}");
+    let help = Scratch::new().run(["completions", "--help"]);
+    let scratch = Scratch::new();
+    let bin = std::path::Path::new(env!("CARGO_BIN_EXE_kgctx")).parent().unwrap();
+    for line in &lines {
+        // The help breaks long lines.
+        let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words(&help).contains(&words(line)), "{line}: {help}");
+        let script = format!("PATH='{}':$PATH; {line}", bin.display());
+        said_by("bash", &["--norc", "-ec", &script], &scratch).unwrap();
+    }
+    for file in [
+        ".local/share/bash-completion/completions/kgctx",
+        ".zfunc/_kgctx",
+        ".config/fish/completions/kgctx.fish",
+    ] {
+        assert!(scratch.path().join(file).metadata().unwrap().len() > 0, "{file}");
+    }
+    for text in [section, &help] {
+        assert!(text.contains("fpath=(~/.zfunc $fpath)"), "{text}");
+    }
+}
+
 /// In a terminal of its own, as one types it: whatever runs then is recorded.
 #[test]
 fn zsh_completes_commands_flags_and_values() {
@@ -109,9 +140,12 @@ fn every_command_has_a_manual_page() {
     let whole = scratch.run(["man"]);
     assert!(whole.contains(".TH kgctx 1") && whole.contains("kgctx\\-handoff(1)"), "{whole}");
     let page = scratch.run(["man", "handoff", "create"]);
-    for part in [".TH kgctx-handoff-create 1", "\\-\\-priority"] {
+    let usage = ".SH SYNOPSIS\nkgctx handoff create [OPTIONS] [FILE]\n.SH DESCRIPTION";
+    for part in [".TH kgctx-handoff-create 1", "\\-\\-priority", usage] {
         assert!(page.contains(part), "{part}: {page}");
     }
+    let inject = scratch.run(["man", "inject"]);
+    assert!(inject.contains("\nkgctx inject [OPTIONS] \\-\\-session <ID>\n"), "{inject}");
     let (code, message) = scratch.fail(["man", "handoff", "creat"]);
     assert_eq!(code, 2);
     assert!(message.contains("kgctx handoff has no command \"creat\""), "{message}");

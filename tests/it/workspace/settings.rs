@@ -137,8 +137,23 @@ fn bad_input_is_named_with_the_way_out() {
     check(
         &scratch,
         &["whoami"],
-        &["config.toml:2:1:", "unknown field `token_limt`", "token_limit"],
+        &["config.toml:2:1:", "there is no setting token_limt; did you mean token_limit?"],
     );
+    for (line, at, said) in [
+        ("token_limit = \"x\"", 15, "token_limit is \"x\"; write a whole number, such as 4000"),
+        ("token_limit = 4.5", 15, "token_limit is 4.5; write a whole number, such as 4000"),
+        ("enabled = 3", 11, "enabled is 3; write true or false"),
+        ("servers = 3", 11, "servers is 3; write a list, such as [\"a\", \"b\"]"),
+        (
+            "links = \"foam\"",
+            9,
+            "links is \"foam\"; write auto, obsidian, logseq, dendron or maenifold",
+        ),
+        ("zzz = 1", 1, "there is no setting zzz; `kgctx config` lists all"),
+    ] {
+        scratch.write(config, format!("{line}\n"));
+        check(&scratch, &["config"], &[&format!("config.toml:1:{at}: {said}")]);
+    }
     scratch.write(config, "links = \"foam\"\n");
     check(&scratch, &["config"], &["config.toml:1:9:", "foam", "maenifold", "obsidian"]);
     scratch.write(config, "[[vault]]\nname = \"x\"\n");

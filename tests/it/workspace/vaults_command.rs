@@ -92,7 +92,7 @@ fn a_vault_is_named_listed_and_taken_out() {
         "nothing to do: home/notes is a vault already, from kgctx-home/config.toml\n"
     );
     let removed = vault(&scratch, &["remove", "../home/notes"]);
-    assert_eq!(removed, "took it out of kgctx-home/config.toml\n");
+    assert_eq!(removed, "removed home/notes from kgctx-home/config.toml\n");
     assert_eq!(user_file(&scratch), old);
 }
 
@@ -109,6 +109,19 @@ fn a_project_names_its_own_folders() {
     assert_eq!(fs::read_to_string(&file).unwrap(), "");
     let already = vault(&scratch, &["add", "docs", "--project"]);
     assert_eq!(already, "nothing to do: app/docs is a vault already, a usual place\n");
+}
+
+#[test]
+fn a_folder_of_the_project_in_your_own_settings_counts_everywhere_and_says_so() {
+    let scratch = place();
+    let added = vault(&scratch, &["add", "kb"]);
+    assert_eq!(
+        added,
+        "added app/kb to kgctx-home/config.toml\n1 note, at memory://kb/\n\
+         Every project reads it now. For this project alone: kgctx vault remove app/kb && kgctx vault add --project app/kb\n"
+    );
+    let added = vault(&scratch, &["add", "../home/notes"]);
+    assert!(!added.contains("--project"), "{added}");
 }
 
 #[test]

@@ -87,14 +87,20 @@ branch = "main"
 
 #[test]
 fn a_wrong_value_is_an_error_at_its_place() {
-    wrong("[check]\ngrowth_tokens = \"x\"", "kgctx.toml:2:17: invalid type");
-    wrong("token_limit = -1", "kgctx.toml:1:15: invalid value");
+    wrong(
+        "[check]\ngrowth_tokens = \"x\"",
+        "kgctx.toml:2:17: growth_tokens is \"x\"; write a whole number",
+    );
+    wrong("token_limit = -1", "kgctx.toml:1:15: token_limit is -1; write a whole number");
     wrong("[check]\nproject = \"a/b\"", "kgctx.toml:2:11: a project's name");
     wrong("[check]\nbaseline = \"../x\"", "kgctx.toml:2:12: this is not a path inside");
     wrong("[check]\nhandoffs = [\"a\", \"/b\"]", "kgctx.toml:2:18: this is not a path inside");
     wrong("[check]\ngiant_percent = 0", "kgctx.toml:2:17: this is not a percentage");
-    wrong("[check.rules]\nsecret = \"loud\"", "kgctx.toml:2:10: unknown variant `loud`");
-    wrong("[[check.session]]\nhost = \"vim\"", "kgctx.toml:2:8: unknown variant `vim`");
+    wrong(
+        "[check.rules]\nsecret = \"loud\"",
+        "kgctx.toml:2:10: secret is \"loud\"; write off, warn or error",
+    );
+    wrong("[[check.session]]\nhost = \"vim\"", "kgctx.toml:2:8: host is \"vim\"; write ");
     wrong("[[check.session]]\nnow = \"soon\"", "kgctx.toml:2:7: this is not a time");
     wrong("[[check.session]]\nnow = 7", "kgctx.toml:2:7: this is not a time");
     wrong("[check\n", "kgctx.toml:1:");
@@ -196,10 +202,7 @@ fn a_budget_has_keys_for_parts_and_for_hosts_with_limits() {
     assert_eq!(told, [("totals", 2), ("codex", 3), ("amplifier", 4)]);
     let known = "total handoff notes concepts recent graph files plain opencode claude-code codex";
     assert_eq!(file.unknown[0].known.join(" "), known);
-    wrong(
-        "[check.budget]\ncodex = 7",
-        "kgctx.toml:2:9: invalid type: integer `7`, expected a table",
-    );
-    wrong("[check.budget]\ntotal = \"x\"", "kgctx.toml:2:9: invalid type: string \"x\", expected");
-    wrong("check = { budget = 3 }", "kgctx.toml:1:20: invalid type: integer `3`, expected a table");
+    wrong("[check.budget]\ncodex = 7", "kgctx.toml:2:9: codex is 7; write a table");
+    wrong("[check.budget]\ntotal = \"x\"", "kgctx.toml:2:9: total is \"x\"; write a whole number");
+    wrong("check = { budget = 3 }", "kgctx.toml:1:20: budget is 3; write a table");
 }

@@ -20,13 +20,13 @@ export const when = (text) => (text === "start" ? "start" : text.split(":")[0]);
 
 export const contexts = {
   isLive: true,
-  title: () => "Contexts given",
+  title: () => "Contexts",
   load: async () => (await ask("contexts")).value,
   render({ contexts, project }) {
     if (contexts.length === 0) {
       return empty(
-        `No session of ${project ?? "this folder"} was given a context yet.`,
-        "`kgctx explain --dry-run` shows the one that a session would be given now; `kgctx doctor` says what is missing.");
+        `No session of ${project ?? "this folder"} has a context yet.`,
+        "`kgctx explain --dry-run` shows the one that kgctx would build now; `kgctx doctor` reports what is missing.");
     }
     return section("The last context of each session", table(
       `${counted(contexts.length, "session")}, newest first`,
@@ -106,7 +106,7 @@ export const context = {
           ["Encoding", receipt.encoding], ["Characters", thousands(receipt.used.chars)],
           ["SHA-256", el("code", { title: receipt.sha256 }, `${receipt.sha256.slice(0, 12)}…`)]])),
       ofHandoff(receipt),
-      section("What the session is given", lines(shown)),
+      section("What the session gets", lines(shown)),
       supplement && section("What the first prompt added",
         el("p", { class: "amount" }, amount(supplement.receipt.used.tokens, supplement.receipt.budget.tokens)), lines(supplement.lines)),
       section("What was left out", misses(nearMisses)),

@@ -72,7 +72,7 @@ export const concept = {
     const addresses = (uris) => uris.map((uri) => el("code", { class: "address" }, uri));
     return [
       beside(remarks),
-      section("Around it",
+      section("Related concepts",
         el("p", { class: "soft" }, "The thicker a line, the more notes mention both. ", link("search", name, "Notes about it")),
         drawn(value.concept, related)),
       section("The same as a table", table(

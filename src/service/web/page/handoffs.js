@@ -10,7 +10,7 @@ export const goal = (handoff) => handoff.goal || handoff.id;
 const status = ({ status, abandoned }) =>
   [badge(status === "active" ? "waiting" : status, KINDS[status]), abandoned ? badge("its session is over", "bad") : null];
 const whom = ({ kind, audience }) =>
-  (kind === "task" ? "whoever picks it up" : `the next session${audience === "any" ? ", scripted ones too" : ""}`);
+  (kind === "task" ? "any session" : `the next session${audience === "any" ? ", scripted ones too" : ""}`);
 
 function card(handoff, isHere) {
   const title = isHere ? link("handoff", handoff.id, goal(handoff)) : goal(handoff);
@@ -26,7 +26,7 @@ function card(handoff, isHere) {
 const groups = (all) => [
   ["Claimed", all.filter(({ status }) => status === "claimed")],
   ["Waiting", all.filter(({ status }) => status === "active")],
-  ["Done with", all.filter(({ status }) => !["claimed", "active"].includes(status))],
+  ["Finished", all.filter(({ status }) => !["claimed", "active"].includes(status))],
 ].filter(([, some]) => some.length > 0);
 
 /** The lists, one of which is shown. */
@@ -52,7 +52,7 @@ export const handoffs = {
       section(title, el("ul", { class: "cards" }, some.map((handoff) => card(handoff, isHere)))));
     const none = empty(
       isHere ? `Nothing waits in ${channel}.` : "Nothing waits in any project.",
-      "A session leaves a handoff with `kgctx handoff create`; the next one is given it by itself. `kgctx handoff --help` tells more.");
+      "A session leaves a handoff with `kgctx handoff create`; the next one gets it automatically. `kgctx handoff --help` explains more.");
     return [choices(listed(which)), shown.length > 0 ? shown : none];
   },
 };
@@ -79,12 +79,12 @@ export const handoff = {
     return [
       section("What it is",
         el("p", { class: "amount" }, el("strong", null, goal(shown)), " ", status(shown)),
-        facts([["For", whom(shown)], ["Came about by", shown.type], ["Priority", shown.priority],
+        facts([["For", whom(shown)], ["Type", shown.type], ["Priority", shown.priority],
           ["Left", at(shown.created_at)], ["By", session(shown.session_id)], ["Expires", shown.expires_at],
           ["Claimed by", session(shown.claimed_by_session)], ["Given to", session(shown.consumed_by_session)],
           ["Reason", shown.reason], ["Followed by", shown.superseded_by ? link("handoff", shown.superseded_by, shown.superseded_by) : null],
           ["File", shown.path]])),
-      section("Its life", log.length > 0 ? steps(log, false) : words("Its log is empty.")),
+      section("Its history", log.length > 0 ? steps(log, false) : words("Its log is empty.")),
       section("What it says", el("pre", { tabindex: "0", "aria-label": "The text of the handoff" }, shown.body)),
     ];
   },

@@ -14,7 +14,7 @@ const SOURCES = {
 const level = (session) => badge(session.level.replace("_", " "), KINDS[session.level]);
 
 function used({ tokens, window, percent }) {
-  if (tokens === null) return `Tokens unknown; the window has ${thousands(window)}`;
+  if (tokens === null) return `Tokens unknown; window of ${thousands(window)} tokens`;
   return `${thousands(tokens)} of ${thousands(window)} tokens, ${percent} %`;
 }
 
@@ -22,9 +22,10 @@ const fullness = ({ percent, level }) => (percent === null ? null : bar(percent,
 
 /** Beside the numbers: where they come from. */
 function origin({ tokensFrom, tokensAt, windowFrom }) {
-  const from = tokensFrom ? [`Tokens from ${SOURCES[tokensFrom] ?? tokensFrom}`] : ["By the size of the transcript"];
+  const from = [tokensFrom ? `Tokens from ${SOURCES[tokensFrom] ?? tokensFrom}` : "Estimated from the transcript’s size"];
   if (tokensAt) from.push(", ", moment(tokensAt));
-  return [...from, `; window from ${SOURCES[windowFrom] ?? windowFrom}.`];
+  const whose = windowFrom === "default" ? "default window" : `window from ${SOURCES[windowFrom] ?? windowFrom}`;
+  return [...from, `; ${whose}.`];
 }
 
 const card = (session) => el("li", { class: "card" },
@@ -43,7 +44,7 @@ export const sessions = {
     if (sessions.length > 0) return el("ul", { class: "cards" }, sessions.map(card));
     return empty(
       "No live session is known.",
-      "Install kgctx into a host with `kgctx install claude-code` or `kgctx install opencode`, then start a session: those of Claude Code appear from their start on, those of OpenCode from their first answer on.");
+      "Install kgctx into a host with `kgctx install claude-code` or `kgctx install opencode`, then start a session: Claude Code sessions appear when they start, OpenCode sessions after their first answer.");
   },
 };
 
@@ -56,7 +57,7 @@ function given(summary, isElsewhere, id) {
       facts([["Made", moment(at)], ["Host", host], ["Moment", when(of)]]), why];
   }
   if (isElsewhere) return [words("It belongs to another project."), why];
-  return words("No context was made for it. `kgctx doctor` says what is missing.");
+  return words("kgctx has built no context for it. `kgctx doctor` reports what is missing.");
 }
 
 export const session = {
@@ -84,12 +85,12 @@ export const session = {
         ? [el("p", { class: "amount" }, level(live), " ", el("strong", null, used(live))),
           fullness(live),
           el("p", { class: "soft small" }, origin(live))]
-        : words("This session is not live: it has ended, or its host has not told kgctx of it yet.")),
-      section("The context it was given", given(summary, isElsewhere, id)),
+        : words("This session is not live: it has ended, or its host has not reported it yet.")),
+      section("Its context", given(summary, isElsewhere, id)),
       section("Its handoffs", handoffs.length > 0
-        ? table("What it left, and what it was given", ["Handoff", "Status", "Role"], handoffs.map((handoff) => [
-          link("handoff", handoff.id, goal(handoff)), handoff.status, handoff.session_id === id ? "left it" : "was given it"]))
-        : words("It left none, and was given none of this project."),
+        ? table("What it left, and what it got", ["Handoff", "Status", "Role"], handoffs.map((handoff) => [
+          link("handoff", handoff.id, goal(handoff)), handoff.status, handoff.session_id === id ? "left it" : "got it"]))
+        : words("It left none, and got none of this project."),
       log.length > 0 ? [el("h3", null, "What it did with handoffs"), steps(log, true)] : null),
     ];
   },
