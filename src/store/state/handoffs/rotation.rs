@@ -108,7 +108,8 @@ impl State {
         session: &str,
         actor: &Actor,
     ) -> Result<Option<(Rotation, Option<i64>)>, StateError> {
-        self.handoffs(actor, |&Steps { transaction, actor, .. }| {
+        self.handoffs(actor, |steps| {
+            let &Steps { transaction, actor, .. } = steps;
             let condition =
                 "state IN ('clearing', 'stuck') AND host_pid = ?1 AND host_started = ?2 AND session <> ?3";
             let values = params![process.pid, process.started, session];
@@ -127,6 +128,7 @@ impl State {
         })
     }
 
+            steps.archive_captured(&rotation.session)?;
     /// Confirms that the host of a rotation, which clears nothing, has made the new session.
     pub fn confirm_new_session(
         &mut self,
@@ -134,7 +136,8 @@ impl State {
         session: &str,
         actor: &Actor,
     ) -> Result<Option<Rotation>, StateError> {
-        self.handoffs(actor, |&Steps { transaction, actor, .. }| {
+        self.handoffs(actor, |steps| {
+            let &Steps { transaction, actor, .. } = steps;
             let condition = "state = 'clearing' AND token = ?1 AND session <> ?2";
             let found = rotations::select(transaction, condition, params![token, session])?;
             let sql = "UPDATE rotations SET state = 'cleared', new_session = ?2, changed = ?3 WHERE token = ?1";
@@ -144,6 +147,7 @@ impl State {
             Ok(found.into_iter().next())
         })
     }
+                steps.archive_captured(&rotation.session)?;
 
     /// Looks after rotations that nobody else does: whose session or worker is gone, or that are too old.
     pub fn reconsider_rotations(&mut self, tick_ms: i64, actor: &Actor) -> Result<(), StateError> {
