@@ -130,6 +130,11 @@ pub const CLEAR: Duration = seconds(5);
 pub const FIRST_PROMPT: Duration = seconds(10);
 /// How long a host may take to tell that a prompt was sent.
 pub const TAKEN_UP: Duration = seconds(2);
+/// A rotation of which a bridge says nothing for so long came to nothing: its question, or its answer, was lost.
+pub const BRIDGE_ROTATION: Duration = seconds(10);
+/// How long a window that was not ready is watched, because whoever has left it ends no turn, and how often.
+pub const WATCH: Duration = seconds(10 * 60);
+pub const WATCH_POLL: Duration = seconds(2);
 /// One call of tmux.
 pub const TMUX: Duration = seconds(2);
 /// How often a worker looks at a window.

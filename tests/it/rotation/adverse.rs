@@ -37,7 +37,7 @@ fn r_4_16_a_window_that_is_not_ready_is_not_touched() {
     let dialog = " Do you want to proceed?\n ❯ 1. Yes\n   2. No\n Esc to cancel\n";
     check("hidden", dialog, "the window does not show its composer");
     check("pid", "1", "the window no longer belongs to the session");
-    check("clients", "", "someone is using the window");
+    check("clients", "%3", "someone is using the window");
     for (status, why) in [("busy", "a turn is under way"), ("waiting", "a dialog is open")] {
         seat.is("old", status);
         assert_eq!(stepped_back(&seat), why);
@@ -283,4 +283,60 @@ fn two_sessions_of_a_project_rotate_without_each_other() {
     let told = seat.clear();
     assert!(told.contains(&id) && !told.contains("OTHERS"), "{told}");
     assert_eq!(seat.lab.status(&left).as_deref(), Some("consumed"));
+}
+
+#[test]
+fn a_shell_in_the_background_does_not_keep_a_window_from_being_cleared() {
+    // Claude Code says `shell` instead of `idle` while one runs, and it outlives the clearing.
+    let seat = Seat::new();
+    seat.schedule();
+    seat.is("old", "shell");
+    seat.stop("old");
+    seat.until("/clear is sent", |seat| seat.entered() == ["/clear"]);
+    seat.is("new", "shell");
+    seat.begin("end-clear", "old");
+    seat.begin("start-clear", "new");
+    seat.take_up();
+    seat.until_state("done");
+}
+
+#[test]
+fn somebody_who_works_in_another_pane_is_not_disturbed_and_does_not_disturb() {
+    let seat = Seat::new();
+    seat.schedule();
+    seat.set("clients", "%9");
+    seat.stop("old");
+    seat.clear();
+    seat.take_up();
+    seat.until_state("done");
+}
+
+#[test]
+fn a_window_that_becomes_free_at_rest_is_cleared_without_another_turn() {
+    let seat = Seat::new();
+    seat.schedule();
+    seat.set("typed", "half a thought");
+    assert_eq!(stepped_back(&seat), "something is typed in the composer");
+    seat.set("typed", "");
+    seat.clear();
+    seat.take_up();
+    seat.until_state("done");
+    assert_eq!(seat.entered().iter().filter(|line| *line == "/clear").count(), 1);
+}
+
+#[test]
+fn nobody_watches_a_window_for_a_rotation_that_is_over() {
+    let seat = Seat::new();
+    seat.schedule();
+    seat.set("typed", "half a thought");
+    stepped_back(&seat);
+    let output = seat.rotate_as("old", &["--cancel"]);
+    assert!(output.status.success(), "{output:?}");
+    seat.set("typed", "");
+    let looked = seat.read("calls").len();
+    std::thread::sleep(Duration::from_secs(3));
+    assert_eq!(seat.keys(), [""; 0]);
+    // One look may have been under way.
+    let calls = seat.read("calls");
+    assert!(calls[looked..].lines().count() <= 4, "{}", &calls[looked..]);
 }
