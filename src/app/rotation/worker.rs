@@ -74,6 +74,11 @@ impl Worker {
             return self.step_back(why);
         }
         breakpoint::reach("rotate:ready");
+        if !self.has_handoff() {
+            let (to, why) = (RotationState::Cancelled, "its handoff is no longer kept for it");
+            let _ = self.state.end_rotation(self.rotation.id, to, Some(why), &actor(&session));
+            return;
+        }
         // From here on a key may have been sent, whatever happens to this process.
         if !self.step(Reserved, Clearing, None) {
             return;
@@ -138,6 +143,13 @@ impl Worker {
             return Some(Worker { folder, state, token, rotation, window, watched_until });
         }
         None
+    }
+
+    /// Whether the handoff is still kept for the new session.
+    fn has_handoff(&self) -> bool {
+        let Rotation { scope, handoff, .. } = &self.rotation;
+        let found = self.state.handoff(scope, handoff).ok().flatten();
+        found.is_some_and(|handoff| handoff.status == Status::Claimed)
     }
 
     /// Whether the host itself says that it has another session now, where its hook could not.

@@ -340,3 +340,42 @@ fn nobody_watches_a_window_for_a_rotation_that_is_over() {
     let calls = seat.read("calls");
     assert!(calls[looked..].lines().count() <= 4, "{}", &calls[looked..]);
 }
+
+#[test]
+fn a_handoff_that_is_archived_or_released_takes_its_rotation_with_it() {
+    for command in ["archive", "release"] {
+        let seat = Seat::new();
+        let id = seat.schedule();
+        seat.lab.handoff(&[command, &id]);
+        assert_eq!(seat.state(), "cancelled", "{command}");
+        let status = if command == "archive" { "cleared" } else { "active" };
+        assert_eq!(seat.lab.status(&id).as_deref(), Some(status), "{command}");
+        seat.stop("old");
+        std::thread::sleep(Duration::from_millis(1_200));
+        assert_eq!(seat.keys(), [""; 0], "{command}");
+    }
+    // What is being cleared at this moment waits for a word of Claude Code.
+    let seat = Seat::new();
+    let id = seat.schedule();
+    seat.stop("old");
+    seat.until_state("clearing");
+    let (code, said) = seat.lab.refused(&["archive", &id]);
+    assert_eq!(code, 1, "{said}");
+    assert!(said.contains("being cleared right now"), "{said}");
+    seat.clear();
+    seat.take_up();
+    seat.until_state("done");
+}
+
+#[test]
+fn a_worker_looks_whether_the_handoff_is_still_there_before_it_clears() {
+    let seat = Seat::new();
+    seat.schedule();
+    seat.set("typed", "half a thought");
+    seat.stop("old");
+    seat.until_state("reserved");
+    seat.lab.sql("UPDATE handoffs SET status = 'cleared', owner_pid = NULL");
+    seat.set("typed", "");
+    seat.until_state("cancelled");
+    assert_eq!(seat.keys(), [""; 0]);
+}
