@@ -32,8 +32,8 @@ type How = "auto" | "noreply" | "part"
 type Receipt = { receipt: number | null; notice?: Notice }
 type Text = Receipt & { text: string; delivery: How; metadata: object }
 type Inject = Text & { action: "inject"; at: number; prompt?: string }
-/** `token`: by which kgctx knows how far it is. */
-type Rotate = { action: "rotate"; token: string; title: string; prompt: string; soon?: undefined; notice?: undefined }
+/** `token`: by which kgctx knows how far it is. `unread`: the prompt where the new session was not given its context. */
+type Rotate = { action: "rotate"; token: string; title: string; prompt: string; unread?: string; soon?: undefined; notice?: undefined }
 type Keep = { action: "keep" | "tell"; text: string; soon?: undefined; notice?: undefined }
 /** `soon`: another question may find more, even before the prompt. */
 type Answer =
@@ -168,9 +168,9 @@ function understood(output: string): Answer {
     if (action === "none" || action === "ask") return { action, soon, notice }
     const { receipt, text, delivery, metadata } = answer
     if ((action === "keep" || action === "tell") && text && typeof text === "string") return { action, text }
-    const { token, title, prompt } = answer
+    const { token, title, prompt, unread } = answer
     if (action === "rotate" && [token, title, prompt].every((one) => one && typeof one === "string"))
-      return { action, token, title, prompt }
+      return { action, token, title, prompt, unread }
     const noted = receipt === null || Number.isInteger(receipt) // null: kgctx could not write a receipt
     const whole = action === "inject" && noted && text && typeof text === "string"
     const known = ["auto", "noreply", "part"].includes(delivery) && metadata && typeof metadata === "object"
@@ -441,7 +441,7 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
       const session = await successor(old, token, title)
       old.rest?.()
       const given = await session.job?.answer
-      const prompt = (given?.action === "inject" && given.prompt) || answer.prompt
+      const prompt = (given?.action === "inject" ? given.prompt : answer.unread) || answer.prompt
       session.rotated = prompt
       const shown = show(session.id, title)
       const { error } = await client.session.promptAsync({ path: { id: session.id }, body: { parts: [{ type: "text", text: prompt }] } })

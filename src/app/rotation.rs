@@ -126,7 +126,7 @@ pub(super) fn prompted(folder: &Path, session: &str, prompt: &str, at_tick: i64)
         }
         drop(state);
         let mut state = State::open(folder, time_limits::HOOK_STATE).ok()?;
-        state.note_turn(session, prompt, at_tick, now_ms()).ok()
+        state.note_turn(session, prompt, at_tick, &actor(session)).ok()
     };
     // Without it, a worker sees by itself that a turn is under way.
     let _ = note();

@@ -8,10 +8,11 @@ use crate::app::rotation::request::{UNDER_WAY, no, too_many};
 use crate::app::window::pane_here;
 use crate::core::host::Host;
 use crate::core::installation::{InstallKind, Scope};
-use crate::core::rotation::{MAX_IN_A_ROW, RotationState};
+use crate::core::rotation::MAX_IN_A_ROW;
 use crate::hosts::claude_code::live_session::LiveSession;
 use crate::hosts::json_hooks::SettingsFile;
 use crate::store::state::Pane;
+use crate::system::clock::now_ms;
 use crate::system::environment::Environment;
 use crate::system::process::identity::Process;
 use crate::system::tmux;
@@ -45,8 +46,7 @@ impl Handoffs {
             )));
         };
         if let Some(before) = self.state.rotation_of(session)?
-            && before.state == RotationState::Clearing
-            && !before.is_deserted()
+            && before.is_under_way(now_ms())
         {
             return Err(no(UNDER_WAY));
         }

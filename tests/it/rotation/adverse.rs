@@ -128,6 +128,9 @@ fn a_host_whose_hook_could_not_say_so_is_believed_that_it_has_a_new_session() {
     assert!(seat.entered()[1].starts_with(&format!("Run `kgctx handoff show {id}`")));
     seat.prompt("new", &seat.entered()[1]);
     seat.until_state("done");
+    // it is no word of a person, and nobody else gets the handoff.
+    assert_eq!(seat.column("is_prompted").as_deref(), Some("0"));
+    assert_eq!(seat.lab.status(&id).as_deref(), Some("consumed"));
 }
 
 #[test]
