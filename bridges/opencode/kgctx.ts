@@ -312,12 +312,13 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
     const tokens = info?.tokens && usedBy(info.tokens)
     if (info && (tokens === session.used || info.summary)) return
     session.used = tokens
+    const { id: sessionID, compacted } = session
     const limit = info && (await limitsOf(info).catch(() => undefined))
     const { context: window, output } = limit ?? {}
     const [at, model] = [info?.time?.completed, info?.modelID]
-    const { id: sessionID, compacted } = session
     const answer = await kgctx(directory, { type: "kgctx.usage", sessionID, tokens, model, window, output, at, compacted })
-    if (answer.action === "tell") session.tell = answer.text
+    // A summary may have replaced meanwhile what was measured.
+    if (answer.action === "tell" && compacted === session.compacted) session.tell = answer.text
   }
 
   /** A session is at rest: kgctx keeps what was said, since OpenCode tells no end, and nothing of a session that is deleted. */
@@ -554,6 +555,7 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
       if (type === "session.idle") rest(session)
       if (type === "session.compacted") {
         session.compacted = Date.now()
+        session.tell = undefined
         aside(() => measure(session))
       }
       if (isReply(type, properties?.info)) aside(() => measure(session, properties?.info))
