@@ -6,6 +6,7 @@ use std::path::Path;
 
 use crate::core::time_limits;
 use crate::hosts::claude_code::composer::{self, Composer};
+use crate::hosts::claude_code::editor_mode;
 use crate::hosts::claude_code::live_session::{self, LiveSession};
 use crate::store::state::{Pane, State};
 use crate::system::clock::now_ms;
@@ -98,6 +99,14 @@ impl Window {
             Composer::Bare => {}
             Composer::Text(_) => return Err("something is typed in the composer"),
             Composer::Hidden => return Err("the window does not show its composer"),
+        }
+        let mode = composer::vim_mode(&view.screen);
+        let is_text = match &mode {
+            Some(mode) => mode == "INSERT",
+            None => !editor_mode::is_vim(&self.environment),
+        };
+        if !is_text {
+            return Err("the composer is not in vim's INSERT mode");
         }
         // Who types in another pane is not about to type here.
         let ago = |at: i64| (now_ms() / 1_000).abs_diff(at);

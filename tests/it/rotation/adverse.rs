@@ -382,3 +382,22 @@ fn a_worker_looks_whether_the_handoff_is_still_there_before_it_clears() {
     seat.until_state("cancelled");
     assert_eq!(seat.keys(), [""; 0]);
 }
+
+#[test]
+fn a_composer_with_the_keys_of_vim_takes_a_text_in_its_insert_mode_alone() {
+    let seat = Seat::new();
+    seat.schedule();
+    let mode = "the composer is not in vim's INSERT mode";
+    // In NORMAL mode nothing on the screen says so.
+    let settings = seat.lab.scratch.home().join(".claude/settings.json");
+    let before = fs::read_to_string(&settings).unwrap();
+    fs::write(&settings, before.replacen('{', "{\"editorMode\":\"vim\",", 1)).unwrap();
+    assert_eq!(stepped_back(&seat), mode);
+    seat.set("footer", "-- VISUAL -- auto mode on");
+    assert_eq!(stepped_back(&seat), mode);
+    seat.set("footer", "-- INSERT -- auto mode on");
+    seat.stop("old");
+    seat.clear();
+    seat.take_up();
+    seat.until_state("done");
+}
