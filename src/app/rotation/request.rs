@@ -8,7 +8,7 @@ use crate::app::rotation::{actor, reserve};
 use crate::core::handoff::document::{self, Input};
 use crate::core::handoff::{Consume, Document, HandoffId, Kind, Occasion};
 use crate::core::host::Host;
-use crate::core::rotation::{MAX_IN_A_ROW, MAX_TASK_CHARS, RotationState};
+use crate::core::rotation::{self, MAX_IN_A_ROW, MAX_PROMPT_CHARS, MAX_TASK_CHARS, RotationState};
 use crate::core::time_limits;
 use crate::store::handoff_files::MAX_BYTES;
 use crate::store::state::{NewRotation, Rotation, Scheduled, State};
@@ -21,6 +21,9 @@ use crate::workspace::Request;
 
 /// The file that is read if none is named.
 const USUAL_FILE: &str = "HANDOFF.md";
+
+/// As long as the id of any handoff.
+const LONGEST_ID: &str = "HO-20260131-120000-0123456789";
 
 /// What a session asks for.
 #[derive(Debug, Default)]
@@ -70,6 +73,13 @@ pub fn schedule(
     }
     let (host, process, pane) = handoffs.seat(place, &session, &environment)?;
     let task = request.task.clone();
+    let longest = rotation::prompt(LONGEST_ID, file.as_deref(), task.as_deref()).chars().count();
+    if host == Host::ClaudeCode && longest > MAX_PROMPT_CHARS {
+        return Err(no(format!(
+            "the first prompt would have {longest} characters, and Claude Code takes more than {MAX_PROMPT_CHARS} for pasted text; \
+            shorten --then, or name a file with a shorter path"
+        )));
+    }
     let tick_ms = tick_ms();
     let new = NewRotation { session: &session, host, process, pane, file, task, tick_ms };
     match handoffs.create_for_rotation(document, &new)? {

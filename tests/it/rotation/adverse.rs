@@ -401,3 +401,17 @@ fn a_composer_with_the_keys_of_vim_takes_a_text_in_its_insert_mode_alone() {
     seat.take_up();
     seat.until_state("done");
 }
+
+#[test]
+fn r_4_18_a_first_prompt_that_a_window_takes_for_pasted_text_is_refused() {
+    // some 1,000 characters.
+    let seat = Seat::new();
+    let folder = ["d".repeat(100), "e".repeat(200), "f".repeat(200)].join("/");
+    fs::create_dir_all(seat.lab.folder().join(&folder)).unwrap();
+    let file = format!("{folder}/HANDOFF.md");
+    fs::write(seat.lab.folder().join(&file), "# Goal\n\nShip it.\n").unwrap();
+    let (code, said) = seat.refused(&[&file, "--then", &"word ".repeat(80)]);
+    assert_eq!(code, 1, "{said}");
+    assert!(said.contains("shorten --then") && said.contains("800"), "{said}");
+    seat.rotate(&[&file, "--then", "Go on."]);
+}
