@@ -60,7 +60,7 @@ pub enum StateError {
     InRepair { path: PathBuf },
     #[error("another process uses {}; try again when it has ended", path.display())]
     InUse { path: PathBuf },
-    #[error("cannot use {}: {cause}", path.display())]
+    #[error("cannot use {}: {cause}{}", path.display(), way_out(cause, path))]
     Database { path: PathBuf, cause: rusqlite::Error },
     #[error("a receipt in {} cannot be read: {cause}", path.display())]
     Receipt { path: PathBuf, cause: serde_json::Error },
@@ -68,6 +68,17 @@ pub enum StateError {
 
 /// The answer of the state to a question or a change.
 pub type Result<T, E = StateError> = std::result::Result<T, E>;
+
+/// What helps against a database that another process writes for too long.
+fn way_out(cause: &rusqlite::Error, path: &Path) -> String {
+    match schema::is_busy(cause) {
+        true => format!(
+            "; another process is writing it: try again, and if that does not help, `lsof {}` shows which",
+            path.display()
+        ),
+        false => String::new(),
+    }
+}
 
 impl StateError {
     /// Whether another process only blocks the database at the moment.

@@ -52,6 +52,12 @@ fn r_4_2_a_file_that_is_not_there_is_refused_and_nothing_is_stored() {
         assert_eq!(said.trim_end().lines().count(), 1, "{said}");
     }
     assert!(seat.refused(&["empty.md"]).1.contains("is empty"));
+    // 2 means that there is no session, or no store.
+    for empty in [["--body", ""], ["--goal", ""]] {
+        let (code, said) = seat.refused(&empty);
+        let is_told = said.contains("has no text") || said.contains("is empty");
+        assert!(code == 1 && is_told, "{code} {said}");
+    }
     assert!(seat.refused(&["a\nb.md"]).1.contains("control characters"));
     assert!(seat.refused(&["--goal", "g", "--then", "two\nlines"]).1.contains("--then"));
     assert_eq!(seat.column("state"), None);
@@ -114,6 +120,12 @@ fn r_4_6_a_host_that_cannot_be_cleared_is_refused_with_the_reason() {
             command.env_remove("TMUX");
         })
         .contains("tmux")
+    );
+    assert!(
+        refused(&|command| {
+            command.env("PATH", "/none");
+        })
+        .contains("tmux is not on the PATH")
     );
     assert!(
         refused(&|command| {

@@ -359,7 +359,7 @@ fn what_cannot_be_wrapped_is_said_in_one_line() {
     check(&["--", "sh", "-c", "exit 0"], 0, "");
     let state = wrapper.lab.state();
     state.execute_batch("BEGIN IMMEDIATE").unwrap();
-    check(&["--", "sh", "-c", "exit 0"], 3, "locked");
+    check(&["--", "sh", "-c", "exit 0"], 3, "another process is writing it: try again");
     state.execute_batch("ROLLBACK").unwrap();
 }
 

@@ -65,7 +65,7 @@ pub fn schedule(
             "rotation is self-directed only: session {session} cannot rotate session {other}; leave out --session"
         )));
     }
-    let (document, file) = request.document()?;
+    let (document, file) = request.document().map_err(refusal)?;
     let mut handoffs = Handoffs::open(place, channel, Some(&session))?;
     let settings = &handoffs.place.settings;
     if !settings.enabled.value || !settings.handoff.enabled.value {
@@ -82,10 +82,21 @@ pub fn schedule(
     }
     let tick_ms = tick_ms();
     let new = NewRotation { session: &session, host, process, pane, file, task, tick_ms };
-    match handoffs.create_for_rotation(document, &new)? {
+    match handoffs.create_for_rotation(document, &new).map_err(refusal)? {
         (id, Scheduled::As(_)) => Ok(id),
         (_, Scheduled::UnderWay) => Err(no(UNDER_WAY)),
         (_, Scheduled::TooMany) => Err(too_many()),
+    }
+}
+
+/// A handoff that cannot be one is refused here, while wrong usage means that there is no session.
+fn refusal(error: HandoffError) -> HandoffError {
+    match error {
+        HandoffError::Usage(_)
+        | HandoffError::Input(_)
+        | HandoffError::Incomplete(_)
+        | HandoffError::TooLong(_) => no(error.to_string()),
+        error => error,
     }
 }
 
@@ -217,7 +228,7 @@ fn open(place: &Request, named: Option<&str>) -> Result<Option<(State, Option<St
 /// The one open rotation that is meant.
 fn only(place: &Request, named: Option<&str>) -> Result<(State, Rotation)> {
     let nothing =
-        || no("no rotation is scheduled; `kgctx handoff rotate --status` shows the last one");
+        || no("no rotation is scheduled; `kgctx handoff log --chain` shows the last ones");
     let (state, session) = open(place, named)?.ok_or_else(nothing)?;
     let mut open = match &session {
         Some(session) => Vec::from_iter(state.rotation_of(session)?),
