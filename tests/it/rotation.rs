@@ -273,12 +273,14 @@ fn r_4_9_only_the_end_of_a_turn_starts_it() {
     let queued = "{\"type\":\"queue-operation\",\"operation\":\"enqueue\"}\n";
     fs::write(&transcript, queued).unwrap();
     seat.stop("old");
-    assert_eq!(seat.column("reason").as_deref(), Some("a prompt waits in the queue"));
+    seat.until("it steps back", |seat| {
+        seat.column("reason").as_deref() == Some("a prompt waits in the queue")
+    });
     seat.untouched();
+    seat.is("old", "busy");
     let taken = "{\"type\":\"queue-operation\",\"operation\":\"dequeue\"}\n";
     fs::write(&transcript, format!("{queued}{taken}")).unwrap();
     // a prompt before the window was cleared cancels the reservation, and keeps the intent.
-    seat.is("old", "busy");
     seat.stop("old");
     seat.until_state("reserved");
     seat.prompt("old", "One more thing");

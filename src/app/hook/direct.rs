@@ -79,8 +79,7 @@ pub fn direct(host: Host, question: &[u8], until: Instant) -> Option<PendingDeli
             told.answer_prompt()
         }
         EventKind::TurnEnded { is_working, has_agents } => {
-            let SessionEvent { session, transcript, .. } = &told.event;
-            rotation::turn_ended(session, transcript.as_deref(), has_agents, tick_ms);
+            rotation::turn_ended(&told.event.session, has_agents, tick_ms);
             restart::after_turn(&told.event, is_working, is_scripted);
             None
         }
