@@ -147,7 +147,7 @@ fn answer(request: &Value) -> (Value, Value, &'static str) {
     // What Claude Code adds by itself stands before and after the prompt. The result of a tool is told without it.
     let answered = messages.iter().rposition(|message| message["role"] == "assistant");
     let asked: String = messages[answered.map_or(0, |at| at + 1)..].iter().map(words).collect();
-    let command = |mark| {
+    let command = |mark: &'static str| {
         let (_, rest) = asked.split_once(mark)?;
         Some((rest.split_once("]]")?.0, mark == "[[shell:"))
     };
