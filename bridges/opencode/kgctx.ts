@@ -32,8 +32,8 @@ type How = "auto" | "noreply" | "part"
 type Receipt = { receipt: number | null; notice?: Notice }
 type Text = Receipt & { text: string; delivery: How; metadata: object }
 type Inject = Text & { action: "inject"; at: number; prompt?: string }
-/** `token`: by which kgctx knows how far it is. */
-type Rotate = { action: "rotate"; token: string; title: string; prompt: string; soon?: undefined; notice?: undefined }
+/** `token`: by which kgctx knows how far it is. `unread`: the prompt where the new session was not given its context. */
+type Rotate = { action: "rotate"; token: string; title: string; prompt: string; unread?: string; soon?: undefined; notice?: undefined }
 type Keep = { action: "keep" | "tell"; text: string; soon?: undefined; notice?: undefined }
 /** `soon`: another question may find more, even before the prompt. */
 type Answer =
@@ -168,9 +168,9 @@ function understood(output: string): Answer {
     if (action === "none" || action === "ask") return { action, soon, notice }
     const { receipt, text, delivery, metadata } = answer
     if ((action === "keep" || action === "tell") && text && typeof text === "string") return { action, text }
-    const { token, title, prompt } = answer
+    const { token, title, prompt, unread } = answer
     if (action === "rotate" && [token, title, prompt].every((one) => one && typeof one === "string"))
-      return { action, token, title, prompt }
+      return { action, token, title, prompt, unread }
     const noted = receipt === null || Number.isInteger(receipt) // null: kgctx could not write a receipt
     const whole = action === "inject" && noted && text && typeof text === "string"
     const known = ["auto", "noreply", "part"].includes(delivery) && metadata && typeof metadata === "object"
@@ -312,12 +312,13 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
     const tokens = info?.tokens && usedBy(info.tokens)
     if (info && (tokens === session.used || info.summary)) return
     session.used = tokens
+    const { id: sessionID, compacted } = session
     const limit = info && (await limitsOf(info).catch(() => undefined))
     const { context: window, output } = limit ?? {}
     const [at, model] = [info?.time?.completed, info?.modelID]
-    const { id: sessionID, compacted } = session
     const answer = await kgctx(directory, { type: "kgctx.usage", sessionID, tokens, model, window, output, at, compacted })
-    if (answer.action === "tell") session.tell = answer.text
+    // A summary may have replaced meanwhile what was measured.
+    if (answer.action === "tell" && compacted === session.compacted) session.tell = answer.text
   }
 
   /** A session is at rest: kgctx keeps what was said, since OpenCode tells no end, and nothing of a session that is deleted. */
@@ -441,7 +442,7 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
       const session = await successor(old, token, title)
       old.rest?.()
       const given = await session.job?.answer
-      const prompt = (given?.action === "inject" && given.prompt) || answer.prompt
+      const prompt = (given?.action === "inject" ? given.prompt : answer.unread) || answer.prompt
       session.rotated = prompt
       const shown = show(session.id, title)
       const { error } = await client.session.promptAsync({ path: { id: session.id }, body: { parts: [{ type: "text", text: prompt }] } })
@@ -554,6 +555,7 @@ export const Kgctx: Plugin = async ({ client, directory }) => {
       if (type === "session.idle") rest(session)
       if (type === "session.compacted") {
         session.compacted = Date.now()
+        session.tell = undefined
         aside(() => measure(session))
       }
       if (isReply(type, properties?.info)) aside(() => measure(session, properties?.info))

@@ -42,6 +42,16 @@ describe("a session whose agent asked for it", () => {
     expect(sent.body.parts[0].text).toBe("Read /project/HANDOFF.md.")
   })
 
+  test("is told how to read the handoff where its context never arrives", async () => {
+    const w = await world()
+    w.will("session.idle", { ...ROTATE, unread: "Run `kgctx handoff show HO-1`." })
+    w.will("kgctx.rotated", { protocol: 0 }, `${w.id}new`)
+    await w.created()
+    await w.event("session.idle", { sessionID: w.id })
+    const [sent] = await until("sent", () => w.calls("session.promptAsync").length > 0 && w.calls("session.promptAsync"))
+    expect(sent.body.parts[0].text).toBe("Run `kgctx handoff show HO-1`.")
+  })
+
   test("is told where the window does not follow", async () => {
     const none = () => {
       throw new Error("there is no such call")

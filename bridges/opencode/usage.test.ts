@@ -37,6 +37,25 @@ describe("how full a context is", () => {
     expect(all[1].event).toEqual({ type: "kgctx.usage", sessionID: w.id, compacted: expect.any(Number) })
   })
 
+  test("is not told from before a compaction, however late kgctx answers", async () => {
+    for (const isLate of [false, true]) {
+      const w = await world({ "config.providers": () => limits })
+      await w.created()
+      const told = JSON.stringify({ protocol: 1, action: "tell", text: "FILLING-UP" })
+      w.will("kgctx.usage", `${isLate ? "sleep 0.5; " : ""}echo '${told}'`)
+      await w.event("message.updated", { sessionID: w.id, ...answer(60_000) })
+      await until("kgctx is told", () => w.asked("kgctx.usage").length)
+      if (!isLate) await sleep(300)
+      w.will("kgctx.usage", { protocol: 1, action: "none", reason: "-" })
+      await w.event("session.compacted", { sessionID: w.id })
+      await until("of the compaction, too", () => w.asked("kgctx.usage").length > 1)
+      await sleep(800)
+      const output = { title: "", output: "result", metadata: {} }
+      await w.run("tool.execute.after", { tool: "bash", sessionID: w.id, callID: "c" }, output)
+      expect(output.output).toBe("result")
+    }
+  })
+
   test("costs a tool nothing where kgctx or OpenCode fail", async () => {
     const w = await world({ "config.providers": () => Promise.reject(new Error("gone")) })
     await w.created()

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::app::rotation::can_rotate;
-use crate::core::monitor::{Fill, Level, Measurement, TokenSource, WayOut};
+use crate::core::monitor::{Fill, Level, Measurement, TokenSource, WayOut, WindowSource};
 use crate::core::settings::MonitorSettings;
 use crate::core::time::Timestamp;
 use crate::core::time_limits;
@@ -24,6 +24,8 @@ pub struct SessionFill {
     pub session: String,
     pub channel: String,
     pub fill: Fill,
+    /// When the window was told, in milliseconds since 1970; `None` if nobody tells it.
+    pub window_at: Option<i64>,
     pub now: Timestamp,
 }
 
@@ -40,6 +42,7 @@ impl SessionFill {
             "tokensAt": tokens.and_then(|(.., time)| time).map(at),
             "window": window,
             "windowFrom": window_from,
+            "windowAt": self.window_at.map(at),
             "percent": percent,
             "bytes": bytes,
             "status": self.fill.status_and_size(),
@@ -62,26 +65,40 @@ fn measured(context: LiveContext, request: &Request) -> SessionFill {
     let LiveContext { session, channel, folder, record } = context;
     let there = Request { dir: Some(folder), ..request.clone() };
     let settings = Place::find(&there).map(|place| place.settings.monitor).unwrap_or_default();
-    let fill = measure(&record, record.transcript.as_deref()).fill(&settings);
-    SessionFill { session, channel, fill, now: clock::now() }
+    let transcript = record.transcript.as_deref();
+    let fill = measure(&record, transcript, usage::MOST_BYTES).fill(&settings);
+    let is_told = matches!(fill.window.1, WindowSource::StatusLine | WindowSource::Host);
+    let window_at = record.window_at.filter(|_| is_told);
+    SessionFill { session, channel, fill, window_at, now: clock::now() }
 }
 
 /// What the transcript tells, and else the status line.
-pub(super) fn measure(record: &ContextRecord, transcript: Option<&Path>) -> Measurement {
-    let mut measured = transcript.and_then(|file| usage::measure(file).ok()).unwrap_or_default();
+pub(super) fn measure(
+    record: &ContextRecord,
+    transcript: Option<&Path>,
+    most_bytes: u64,
+) -> Measurement {
+    let measured = transcript.and_then(|file| usage::measure(file, most_bytes).ok());
+    let mut measured = measured.unwrap_or_default();
     let source = record.reserve.map_or(TokenSource::StatusLine, |_| TokenSource::Messages);
     let told = record.tokens.map(|(used, at)| (used, source, Some(at)));
     measured.tokens = measured.tokens.or(told);
     measured.model = measured.model.or_else(|| record.model.clone());
     (measured.window, measured.reserve) = (record.window, record.reserve);
-    if record.reserve.is_none() {
-        measured.compaction_window = compaction_window(&Environment::of_process());
-    }
+    measured.compaction_window = record.compaction_window.filter(|_| record.reserve.is_none());
     measured
 }
 
-/// The window that the user lets Claude Code fill, in tokens or, with a `k`, in thousands.
-fn compaction_window(environment: &Environment) -> Option<u64> {
+/// What is remembered of the session in whose environment this process runs.
+pub(super) fn own(record: Option<ContextRecord>) -> ContextRecord {
+    let mut record = record.unwrap_or_default();
+    record.compaction_window = compaction_window();
+    record
+}
+
+/// The window that the user lets the Claude Code of this environment fill, in tokens or, with a `k`, in thousands.
+pub(super) fn compaction_window() -> Option<u64> {
+    let environment = Environment::of_process();
     let text = environment.get("CLAUDE_CODE_AUTO_COMPACT_WINDOW")?.to_str()?.trim();
     let thousands = text.strip_suffix(['k', 'K']);
     let number: u64 = thousands.unwrap_or(text).parse().ok()?;
@@ -99,8 +116,13 @@ pub(super) fn after_tool(session: &str, folder: &Path, transcript: &Path) -> Opt
     let folder = &place.directories.state;
     let looked = State::look(folder, time_limits::HOOK_STATE).ok().flatten();
     let known = looked.and_then(|state| state.context(session).ok()).flatten();
-    let record = known.clone().unwrap_or_default();
-    let measured = measure(&record, Some(transcript));
+    let record = own(known.clone());
+    let measured = measure(&record, Some(transcript), usage::SOON_BYTES);
+    // So long an end without an answer says nothing of the context, and nor does the size of what is before it.
+    let is_unknown = measured.tokens.is_none();
+    if is_unknown && measured.bytes.is_some_and(|bytes| bytes > 2 * usage::SOON_BYTES) {
+        return None;
+    }
     let fill = measured.fill(&place.settings.monitor);
     let is_due = fill.level >= Level::Warn;
     // Most calls change nothing, and so write nothing. A compaction that no hook was told of ends what was told before it.
@@ -112,7 +134,7 @@ pub(super) fn after_tool(session: &str, folder: &Path, transcript: &Path) -> Opt
     let mut state = State::open(folder, time_limits::HOOK_STATE).ok()?;
     let now_ms = clock::now_ms();
     if known.is_none_or(|known| known.transcript.as_deref() != Some(transcript)) {
-        state.note_context(session, transcript, false, now_ms).ok()?;
+        state.note_context(session, transcript, false, compaction_window(), now_ms).ok()?;
     }
     let sample_ms = fill.tokens.and_then(|(.., at)| at).unwrap_or(now_ms);
     let is_first = is_due
@@ -147,7 +169,8 @@ pub(super) fn after_answer(used: Used, environment: Option<Environment>) -> Opti
     let mut state = State::open_if_there(&folder, time_limits::HOOK_STATE).ok()??;
     let origin = state.session_origin(&session).ok()??;
     let now_ms = clock::now_ms();
-    let said = StatusLine { window, tokens, model, reserve: Some(reserve) };
+    let reserve = Some(reserve);
+    let said = StatusLine { window, tokens, model, reserve, compaction_window: None };
     state.note_status_line(&session, &said, None, now_ms).ok()?;
     let place = Place::find(&Request { environment, ..Request::lenient(origin.folder) }).ok()?;
     let settings = &place.settings;
@@ -155,7 +178,7 @@ pub(super) fn after_answer(used: Used, environment: Option<Environment>) -> Opti
         return None;
     }
     let record = state.context(&session).ok()??;
-    let fill = measure(&record, None).fill(&settings.monitor);
+    let fill = measure(&record, None, 0).fill(&settings.monitor);
     let sample_ms = at_ms.unwrap_or(now_ms);
     let is_due = fill.level >= Level::Warn;
     let is_first =
@@ -169,6 +192,7 @@ pub(super) fn after_answer(used: Used, environment: Option<Environment>) -> Opti
 struct RawStatus {
     session_id: String,
     transcript_path: Option<PathBuf>,
+    cwd: Option<PathBuf>,
     model: RawModel,
     context_window: RawWindow,
 }
@@ -191,7 +215,7 @@ struct RawWindow {
 pub fn status_line(input: &[u8], command: &[String]) -> String {
     let noted = note_status_line(input);
     match command.is_empty() {
-        true => noted.map(|fill| segment(&fill)).unwrap_or_default(),
+        true => noted.and_then(shown).unwrap_or_default(),
         false => {
             let input = String::from_utf8_lossy(input).into_owned();
             run::answer(command, input, time_limits::STATUS_LINE).unwrap_or_default()
@@ -199,12 +223,15 @@ pub fn status_line(input: &[u8], command: &[String]) -> String {
     }
 }
 
-fn note_status_line(input: &[u8]) -> Option<Fill> {
+/// Remembers what a status line is told. Returns the session with its folder, and what is told of it.
+fn note_status_line(input: &[u8]) -> Option<(Option<PathBuf>, StatusLine)> {
     let raw: RawStatus = serde_json::from_slice(input).ok()?;
     let environment = Environment::of_process();
     let folder = Directories::locate(&environment).ok()?.state;
     let RawWindow { total_input_tokens: tokens, context_window_size: window } = raw.context_window;
-    let said = StatusLine { window, tokens, model: raw.model.id, reserve: None };
+    let (model, compaction_window) = (raw.model.id, compaction_window());
+    let said = StatusLine { window, tokens, model, reserve: None, compaction_window };
+    let mut began = None;
     let transcript = raw.transcript_path.filter(|path| !path.as_os_str().is_empty());
     if !raw.session_id.trim().is_empty()
         && let Ok(mut state) = State::open(&folder, time_limits::HOOK_STATE)
@@ -212,15 +239,24 @@ fn note_status_line(input: &[u8]) -> Option<Fill> {
         // Missing it costs a number that the next line brings.
         let _ =
             state.note_status_line(&raw.session_id, &said, transcript.as_deref(), clock::now_ms());
+        began = state.session_origin(&raw.session_id).ok().flatten().map(|origin| origin.folder);
     }
+    Some((began.or(raw.cwd), said))
+}
+
+/// How full a session's context is, by the settings of its folder.
+fn shown((folder, said): (Option<PathBuf>, StatusLine)) -> Option<String> {
+    let tokens = said.tokens?;
+    let place = folder.and_then(|folder| Place::find(&Request::lenient(folder)).ok());
+    let settings = place.map(|place| place.settings.monitor).unwrap_or_default();
     let measured = Measurement {
-        tokens: tokens.map(|used| (used, TokenSource::StatusLine, None)),
+        tokens: Some((tokens, TokenSource::StatusLine, None)),
         model: said.model,
-        window,
-        compaction_window: compaction_window(&environment),
+        window: said.window,
+        compaction_window: said.compaction_window,
         ..Measurement::default()
     };
-    tokens.map(|_| measured.fill(&MonitorSettings::default()))
+    Some(segment(&measured.fill(&settings)))
 }
 
 /// How full a context is, in a few characters.

@@ -10,6 +10,7 @@ use crate::app::monitor;
 use crate::core::handoff::conversation::{Message, Role};
 use crate::core::monitor::Level;
 use crate::core::time_limits;
+use crate::hosts::claude_code::usage;
 use crate::hosts::transcript;
 use crate::hosts::words::SessionEvent;
 use crate::store::state::State;
@@ -42,7 +43,7 @@ pub(super) fn after_turn(event: &SessionEvent, is_working: bool, is_scripted: bo
     // A session that goes on by itself is not ended.
     let is_asked_for = looked.wrap(&token).ok()??.restarts(session, host)
         && looked.rotation_of(session).ok()?.is_none();
-    let record = looked.context(session).ok()?.unwrap_or_default();
+    let record = monitor::own(looked.context(session).ok()?);
     drop(looked);
     let file = transcript.as_deref()?;
     // What works in the background would end with the agent.
@@ -50,7 +51,8 @@ pub(super) fn after_turn(event: &SessionEvent, is_working: bool, is_scripted: bo
         return None;
     }
     let missing = missing_answer(file, event.answer.as_deref());
-    let fill = monitor::measure(&record, Some(file)).fill(&place.settings.monitor);
+    let fill =
+        monitor::measure(&record, Some(file), usage::MOST_BYTES).fill(&place.settings.monitor);
     if fill.level < Level::Critical {
         return None;
     }

@@ -10,8 +10,6 @@ mod view;
 pub mod worker;
 
 use std::path::Path;
-use std::thread;
-use std::time::Instant;
 
 pub use crate::app::rotation::request::{RotationRequest, cancel, list, retry, schedule};
 pub(super) use crate::app::rotation::seat::can_rotate;
@@ -21,7 +19,6 @@ use crate::core::context::receipt::Injection;
 use crate::core::handoff::life::Actor;
 use crate::core::rotation::{self, MANY_POSTPONED, RotationState};
 use crate::core::time_limits;
-use crate::hosts::claude_code::live_session;
 use crate::store::state::{Result, Rotation, State};
 use crate::system::breakpoint;
 use crate::system::clock::{now_ms, tick_ms};
@@ -37,12 +34,7 @@ fn actor(session: &str) -> Actor {
 }
 
 /// A turn of a session has ended at `ended_tick`: its rotation begins, if it scheduled one. Never waits for long.
-pub(super) fn turn_ended(
-    session: &str,
-    transcript: Option<&Path>,
-    has_agents: bool,
-    ended_tick: i64,
-) {
+pub(super) fn turn_ended(session: &str, has_agents: bool, ended_tick: i64) {
     let Ok(Directories { state: folder, .. }) = Directories::locate(&Environment::of_process())
     else {
         return;
@@ -60,20 +52,14 @@ pub(super) fn turn_ended(
     }) else {
         return;
     };
-    if begin(&folder, &rotation, transcript, has_agents, ended_tick).is_err() {
+    if begin(&folder, &rotation, has_agents, ended_tick).is_err() {
         // The state is busy: a process that can wait reserves it.
         let _ = detach::rotate_session(session, ended_tick);
     }
 }
 
 /// Reserves a rotation and starts its worker, unless it has to wait.
-fn begin(
-    folder: &Path,
-    rotation: &Rotation,
-    transcript: Option<&Path>,
-    has_agents: bool,
-    ended_tick: i64,
-) -> Result<()> {
+fn begin(folder: &Path, rotation: &Rotation, has_agents: bool, ended_tick: i64) -> Result<()> {
     let mut state = State::open(folder, time_limits::STOP_STATE)?;
     state.reconsider_rotations(tick_ms(), &actor(&rotation.session))?;
     if has_agents {
@@ -82,22 +68,8 @@ fn begin(
         let reason = format!("agents work in the background{remark}");
         return state.delay_rotation(rotation.id, &reason, now_ms());
     }
-    if transcript.is_some_and(has_queue) {
-        return state.delay_rotation(rotation.id, "a prompt waits in the queue", now_ms());
-    }
+    // Whether a prompt waits in the queue is for the worker to see: the host may write a moment later that it took it up.
     reserve(&mut state, rotation.id, ended_tick)
-}
-
-/// Whether prompts wait for the end of the turn. Claude Code may write a moment later that the turn took one up.
-fn has_queue(transcript: &Path) -> bool {
-    let until = Instant::now() + time_limits::LATE_QUEUE;
-    while live_session::has_queued_prompts(transcript).unwrap_or(false) {
-        if Instant::now() >= until {
-            return true;
-        }
-        thread::sleep(time_limits::HELD_POLL);
-    }
-    false
 }
 
 /// Reserves a scheduled rotation, and starts its worker.
@@ -126,7 +98,7 @@ pub(super) fn prompted(folder: &Path, session: &str, prompt: &str, at_tick: i64)
         }
         drop(state);
         let mut state = State::open(folder, time_limits::HOOK_STATE).ok()?;
-        state.note_turn(session, prompt, at_tick, now_ms()).ok()
+        state.note_turn(session, prompt, at_tick, &actor(session)).ok()
     };
     // Without it, a worker sees by itself that a turn is under way.
     let _ = note();

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use crate::core::time_limits;
 use crate::hosts::claude_code::composer::{self, Composer};
+use crate::hosts::claude_code::editor_mode;
 use crate::hosts::claude_code::live_session::{self, LiveSession};
 use crate::store::state::{Pane, State};
 use crate::system::clock::now_ms;
@@ -40,12 +41,23 @@ pub(super) fn is_idle(
     environment: &Environment,
     state: &State,
 ) -> Result<(), Obstacle> {
+    rests(process, session, environment, state, LiveSession::is_idle)
+}
+
+/// Whether `is_at_rest` holds for what Claude Code says, and nothing waits in the session's queue.
+fn rests(
+    process: Process,
+    session: &str,
+    environment: &Environment,
+    state: &State,
+    is_at_rest: impl Fn(&LiveSession) -> bool,
+) -> Result<(), Obstacle> {
     let live = LiveSession::of(process, environment);
     let live = live.ok_or("Claude Code does not report whether it is idle")?;
     if live.session_id != session {
         return Err("the window has another session");
     }
-    if !live.is_idle() {
+    if !is_at_rest(&live) {
         return Err(live.doing());
     }
     let record = state.context(session).ok().flatten();
@@ -70,8 +82,9 @@ impl Window {
         LiveSession::of(self.process, &self.environment)
     }
 
+    /// Whether no turn is under way in this session, and nothing waits in its queue. A shell in the background outlives it.
     pub(super) fn is_idle(&self, session: &str, state: &State) -> Result<(), Obstacle> {
-        is_idle(self.process, session, &self.environment, state)
+        rests(self.process, session, &self.environment, state, LiveSession::is_between_turns)
     }
 
     /// What is typed in the window.
@@ -87,6 +100,15 @@ impl Window {
             Composer::Text(_) => return Err("something is typed in the composer"),
             Composer::Hidden => return Err("the window does not show its composer"),
         }
+        let mode = composer::vim_mode(&view.screen);
+        let is_text = match &mode {
+            Some(mode) => mode == "INSERT",
+            None => !editor_mode::is_vim(&self.environment),
+        };
+        if !is_text {
+            return Err("the composer is not in vim's INSERT mode");
+        }
+        // Who types in another pane is not about to type here.
         let ago = |at: i64| (now_ms() / 1_000).abs_diff(at);
         match view.last_used.is_some_and(|at| ago(at) < time_limits::UNTOUCHED.as_secs()) {
             true => Err("someone is using the window"),

@@ -37,11 +37,28 @@ pub enum WrapError {
     NoHandoff { channel: String },
     #[error("cannot start {program}: {cause}; check its name, and the PATH")]
     Start { program: String, cause: io::Error },
+    #[error(
+        "cannot start {program} again: {cause}; the handoff {handoff} waits for the next session, and `kgctx handoff show \
+        {handoff}` prints it"
+    )]
+    Again { program: String, cause: io::Error, handoff: String },
 }
 
 impl From<StateError> for WrapError {
     fn from(error: StateError) -> WrapError {
         WrapError::App(error.into())
+    }
+}
+
+impl WrapError {
+    /// The same error of a start that was to go on with this handoff.
+    fn after(self, handoff: Option<String>) -> WrapError {
+        match (self, handoff) {
+            (WrapError::Start { program, cause }, Some(handoff)) => {
+                WrapError::Again { program, cause, handoff }
+            }
+            (error, _) => error,
+        }
     }
 }
 
@@ -84,8 +101,10 @@ pub fn wrap(
     wrapper.state()?.begin_wrap(&wrapper.token, wanted.is_auto)?;
     let mut restarts = Restarts::at_most(wanted.max_restarts);
     let mut folder = request.dir.clone();
+    let mut left = None;
     let ended = loop {
         let ended = wrapper.run(&command, folder.as_deref());
+        let ended = ended.map_err(|error| error.after(left.take()));
         let Ok((end, Some(last))) = &ended else { break ended.map(|(end, _)| (end, false)) };
         let handoff = wrapper.waiting(last.handoff.as_deref());
         if !restarts.one_more(begun.elapsed().as_millis() as u64) {
@@ -99,6 +118,7 @@ pub fn wrap(
         let again = arguments::again(&wanted.command, &prompt(handoff.as_deref()));
         command = again.unwrap_or_else(|| wanted.command.clone());
         folder = last.folder.clone().or(folder);
+        left = handoff;
     };
     let session = wrapper.looked().and_then(|wrap| wrap.session);
     // A row of a wrapper that is gone is removed by the next one.

@@ -25,7 +25,8 @@ pub(super) struct InstallArgs {
     host: Host,
     #[command(flatten)]
     scope: ScopeArgs,
-    /// Claude Code: tell the agent once that its context is filling up (adds a hook after every tool)
+    /// Claude Code: tell the agent once that its context is filling up (adds a hook after every
+    /// tool, and one at the end of a turn for `kgctx wrap`)
     #[arg(long)]
     monitor: bool,
     /// Claude Code: let a session in tmux continue in a fresh context with `kgctx handoff rotate` (adds a hook at the end of

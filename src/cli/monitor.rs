@@ -103,17 +103,21 @@ fn print(sessions: &[SessionFill], is_json: bool, screen: &mut Screen) {
         screen.line("There is no live session. After `kgctx install`, this lists Claude Code sessions from their \
             start, and OpenCode sessions from their first answer.");
     }
-    for SessionFill { session, channel, fill, now } in sessions {
+    for SessionFill { session, channel, fill, window_at, now } in sessions {
         let style = match fill.level {
             Level::Ok | Level::EarlyWarn => Style::Faint,
             Level::Warn | Level::Critical => Style::Strong,
         };
         let level = screen.paint(style, format!("{:<10}", fill.level));
         let (window, window_from) = fill.window;
+        let age = |at: Option<i64>| {
+            let age = at.map(|at| Timestamp::from_milliseconds(at).ago(*now));
+            age.map(|age| format!(", {age}")).unwrap_or_default()
+        };
+        let window_from = format!("{window_from}{}", age(*window_at));
         let (used, from) = match fill.tokens {
             Some((used, source, at)) => {
-                let age = at.map(|at| Timestamp::from_milliseconds(at).ago(*now));
-                let age = age.map(|age| format!(", {age}")).unwrap_or_default();
+                let age = age(at);
                 let percent = fill.percent.unwrap_or_default();
                 let used =
                     format!("{} of {} tokens, {percent} %", thousands(used), thousands(window));

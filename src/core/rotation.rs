@@ -15,6 +15,8 @@ pub const MANY_POSTPONED: u32 = 3;
 pub const MAX_POSTPONED: u32 = 10;
 /// The longest text of `--then`. A window takes a long line for pasted text.
 pub const MAX_TASK_CHARS: usize = 500;
+/// The longest first prompt that is typed: Claude Code shows one of some 1,000 characters as `[Pasted text]`.
+pub const MAX_PROMPT_CHARS: usize = 800;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -76,6 +78,15 @@ pub fn prompt(handoff: &str, file: Option<&Path>, task: Option<&str>) -> String 
         prompt.push_str(task);
     }
     prompt
+}
+
+/// The first prompt of a session that was not given the handoff. `file`: the file that the agent named.
+pub fn unread_prompt(handoff: &str, file: Option<&Path>, task: Option<&str>) -> String {
+    if file.is_some() {
+        return prompt(handoff, file, task);
+    }
+    let then = task.map(|task| format!(" {task}")).unwrap_or_default();
+    format!("Run `kgctx handoff show {handoff}` and continue from where you left off.{then}")
 }
 
 #[cfg(test)]

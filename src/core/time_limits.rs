@@ -110,8 +110,6 @@ pub const WRAP_ENDING: Duration = seconds(2);
 pub const ROTATION: Duration = seconds(2 * 60 * 60);
 /// The wait for another process that writes the state, at the end of a turn.
 pub const STOP_STATE: Duration = ms(50);
-/// How long the end of a turn waits for the host to write that a prompt was taken from the queue.
-pub const LATE_QUEUE: Duration = ms(150);
 /// How long a worker waits for a window that is idle, with nothing in its composer. The next end of a turn tries again.
 pub const READY: Duration = seconds(3);
 /// For so long a session must be idle before it is cleared or ended: between two prompts in a row it seems to be, for some 100 ms.
@@ -130,6 +128,11 @@ pub const CLEAR: Duration = seconds(5);
 pub const FIRST_PROMPT: Duration = seconds(10);
 /// How long a host may take to tell that a prompt was sent.
 pub const TAKEN_UP: Duration = seconds(2);
+/// A rotation of which a bridge says nothing for so long came to nothing: its question, or its answer, was lost.
+pub const BRIDGE_ROTATION: Duration = seconds(10);
+/// How long a window that was not ready is watched, because whoever has left it ends no turn, and how often.
+pub const WATCH: Duration = seconds(10 * 60);
+pub const WATCH_POLL: Duration = seconds(2);
 /// One call of tmux.
 pub const TMUX: Duration = seconds(2);
 /// How often a worker looks at a window.

@@ -2,6 +2,7 @@
 
 pub mod arguments;
 pub mod composer;
+pub mod editor_mode;
 mod guest;
 mod hook;
 pub mod live_session;

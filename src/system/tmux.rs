@@ -12,8 +12,8 @@ const MAX_SCREEN_BYTES: u64 = 4 * 1024 * 1024;
 /// What is asked about a pane.
 const ASKED: &str = "#{pane_pid} #{pane_in_mode} #{cursor_x} #{cursor_y} #{pane_dead}";
 
-/// When somebody last used a terminal that shows the pane's session, on a line of its own.
-const USED: &str = "client #{client_activity}";
+/// When somebody last used a terminal, and the pane that its keys go to, on a line of its own.
+const USED: &str = "client #{client_activity} #{pane_id}";
 const CLIENT: &str = "client ";
 
 /// A pane at a moment.
@@ -25,7 +25,7 @@ pub struct PaneView {
     pub is_in_mode: bool,
     /// Column and line, from 0.
     pub cursor: (usize, usize),
-    /// The seconds since 1970 at which somebody last used a terminal that shows it; `None` if nobody looks at it.
+    /// The seconds since 1970 at which somebody last used a terminal whose keys go to it; `None` if there is no such terminal.
     pub last_used: Option<i64>,
     /// The lines of the screen, with escape sequences for colours.
     pub screen: String,
@@ -35,20 +35,23 @@ pub struct PaneView {
 pub fn look(socket: &Path, pane: &str) -> Result<Option<PaneView>, RunError> {
     let ask = ["display-message", "-p", "-t", pane, ASKED];
     let screen = ["capture-pane", "-e", "-p", "-t", pane];
-    let used = ["list-clients", "-t", pane, "-F", USED];
+    let used = ["list-clients", "-F", USED];
     let all = [&ask[..], &screen, &used, &ask].join(&";");
-    Ok(view(&tmux(socket, &all)?))
+    Ok(view(&tmux(socket, &all)?, pane))
 }
 
-fn view(answer: &str) -> Option<PaneView> {
+fn view(answer: &str, pane: &str) -> Option<PaneView> {
     let (before, rest) = answer.split_once('\n')?;
     let mut lines: Vec<&str> = rest.lines().collect();
     if lines.pop() != Some(before) {
         return None;
     }
     let mut last_used = None;
-    while let Some(at) = lines.last().and_then(|line| line.strip_prefix(CLIENT)) {
-        last_used = last_used.max(at.trim().parse().ok());
+    while let Some(client) = lines.last().and_then(|line| line.strip_prefix(CLIENT)) {
+        let (at, of) = client.split_once(' ').unwrap_or((client, pane));
+        if of.trim() == pane {
+            last_used = last_used.max(at.trim().parse().ok());
+        }
         lines.pop();
     }
     let mut values = before.split_whitespace();
@@ -91,15 +94,16 @@ mod tests {
     #[test]
     fn a_pane_that_moved_meanwhile_is_not_seen() {
         let screen = "● Done.\n\n";
-        let seen = view(&format!("7 0 2 36 0\n{screen}client 5\nclient 9\n7 0 2 36 0\n")).unwrap();
+        let clients = "client 5 %3\nclient 9 %3\nclient 12 %33\n";
+        let seen = view(&format!("7 0 2 36 0\n{screen}{clients}7 0 2 36 0\n"), "%3").unwrap();
         assert_eq!((seen.pid, seen.cursor, seen.is_in_mode), (7, (2, 36), false));
         assert_eq!((seen.last_used, seen.screen.as_str()), (Some(9), "● Done.\n"));
-        assert_eq!(view(&format!("7 0 2 36 0\n{screen}7 0 3 36 0\n")), None);
-        assert!(view("7 1 2 36 0\n\n7 1 2 36 0\n").unwrap().is_in_mode);
+        assert_eq!(view(&format!("7 0 2 36 0\n{screen}7 0 3 36 0\n"), "%3"), None);
+        assert!(view("7 1 2 36 0\n\n7 1 2 36 0\n", "%3").unwrap().is_in_mode);
         for broken in
             ["", "\n", "7 0 2\n7 0 2\n", "7 0 2 36 1\n7 0 2 36 1\n", "can't find pane: %3"]
         {
-            assert_eq!(view(broken), None, "{broken}");
+            assert_eq!(view(broken, "%3"), None, "{broken}");
         }
     }
 }

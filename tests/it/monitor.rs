@@ -462,3 +462,40 @@ fn a_state_from_before_the_monitor_is_brought_up_to_date() {
     assert!(after_tool(&lab, "s").is_some());
     assert_eq!(monitored(&lab, &[])["sessions"].as_array().unwrap().len(), 1);
 }
+
+#[test]
+fn a_1_27_the_window_that_a_session_lets_its_host_fill_is_its_own() {
+    // not that of whoever asks.
+    let lab = Lab::new();
+    fill(&lab, "s", 60_000, -5);
+    let mut hook = lab.hook();
+    hook.env("CLAUDE_CODE_AUTO_COMPACT_WINDOW", "100k");
+    given(hook, &lab.event("start-startup", "s"));
+    assert_eq!(monitored(&lab, &[])["sessions"][0]["level"], "CRITICAL");
+    lab.start("t");
+    fill(&lab, "t", 60_000, -5);
+    let mut command = lab.kgctx(["monitor", "--json", "--session", "t"]);
+    let output = command.env("CLAUDE_CODE_AUTO_COMPACT_WINDOW", "100k").output().unwrap();
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(answer["sessions"][0]["level"], "OK", "{answer}");
+}
+
+#[test]
+fn a_1_26_the_status_line_knows_the_settings_of_its_folder() {
+    //
+    let lab = Lab::new();
+    lab.scratch.write(
+        "kgctx-home/config.toml",
+        "[monitor]\nwindows = { \"*\" = 300000 }\nearly_warn_percent = 30\n",
+    );
+    let said = |session: &str| {
+        let told = json!({"session_id": session, "cwd": lab.folder(), "model": {"id": "m"},
+            "context_window": {"total_input_tokens": 104_000}});
+        let output = given(lab.kgctx(["monitor", "statusline"]), &told);
+        String::from_utf8(output.stdout).unwrap()
+    };
+    lab.start("s");
+    for session in ["s", "unknown"] {
+        assert_eq!(said(session), "EARLY_WARN 104k/300k 34%\n", "{session}");
+    }
+}

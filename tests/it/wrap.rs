@@ -359,6 +359,31 @@ fn what_cannot_be_wrapped_is_said_in_one_line() {
     check(&["--", "sh", "-c", "exit 0"], 0, "");
     let state = wrapper.lab.state();
     state.execute_batch("BEGIN IMMEDIATE").unwrap();
-    check(&["--", "sh", "-c", "exit 0"], 3, "locked");
+    check(&["--", "sh", "-c", "exit 0"], 3, "another process is writing it: try again");
     state.execute_batch("ROLLBACK").unwrap();
+}
+
+#[test]
+fn a_1_39_an_agent_behind_assignments_is_started_again_and_one_that_is_gone_is_told_with_its_handoff()
+ {
+    //
+    let wrapper = Wrapper::new(&[FULL, "exit 0"]);
+    let agent = wrapper.file("bin/claude");
+    let folder = wrapper.lab.scratch.home().join(".claude");
+    let behind = |wrapper: &Wrapper| {
+        let mut command = wrapper.lab.kgctx(["wrap", "--auto-restart", "--", "env"]);
+        command.arg(format!("CLAUDE_CONFIG_DIR={}", folder.display())).arg(&agent);
+        command.env("LAB", wrapper.lab.scratch.path()).env("KGCTX", env!("CARGO_BIN_EXE_kgctx"));
+        command.stdin(Stdio::null()).output().unwrap()
+    };
+    let output = behind(&wrapper);
+    assert_eq!((output.status.code(), wrapper.starts()), (Some(0), 2), "{output:?}");
+    assert!(wrapper.read("arguments-2").starts_with("Continue from where you left off."));
+
+    let wrapper = Wrapper::new(&[&format!("mv \"$0\" \"$0.gone\"; {FULL}")]);
+    let output = wrapper.run(&["--auto-restart"], &[]);
+    assert_eq!(output.status.code(), Some(3), "{output:?}");
+    let waiting = wrapper.waiting().unwrap();
+    let said = stderr(&output);
+    assert!(said.contains(&format!("the handoff {waiting} waits for the next session")), "{said}");
 }

@@ -22,7 +22,8 @@ impl FullDisk {
         let mut mount = Command::new("mount");
         mount.args(["-t", "tmpfs", "-o", "size=4m", "tmpfs"]).arg(place);
         if !mount.output().is_ok_and(|output| output.status.success()) {
-            eprintln!("skipped: no disk can be mounted here");
+            // Past the harness, which shows what a test says only where it fails.
+            let _ = std::io::stderr().write_all(b"skipped: no disk can be mounted here\n");
             return None;
         }
         let disk = FullDisk { place: place.to_owned() };

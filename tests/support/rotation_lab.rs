@@ -15,7 +15,8 @@ use crate::support::handoff_lab::{Lab, given};
 use crate::support::{Scratch, stderr};
 
 /// Draws a window whose composer holds `typed`. Files in its folder change what it does: `gone`, `slow`, `mode`, `hidden`,
-/// `clients`; `also` is typed by somebody at the same time; `deaf` shows nothing; `swallow` loses one Enter.
+/// `clients`, which names the pane that somebody uses; `also` is typed by somebody at the same time; `deaf` shows nothing;
+/// `swallow` loses one Enter; `footer` stands below the composer.
 const TMUX: &str = r#"#!/bin/sh
 cd "${0%/*}/../tmux" || exit 1
 shift; [ "$1" = -S ] || exit 2; socket=$2; shift 2
@@ -32,8 +33,9 @@ run() {
     capture-pane)
         if [ -e hidden ]; then cat hidden; return; fi
         line=────────────────────────────────────────
-        printf '● Done.\n%s\n❯\302\240%s\n%s\n  footer\n' $line "$typed" $line ;;
-    list-clients) [ -e clients ] && echo "client $(date +%s)"; true ;;
+        footer=footer; [ -e footer ] && read -r footer < footer
+        printf '● Done.\n%s\n❯\302\240%s\n%s\n  %s\n' $line "$typed" $line "$footer" ;;
+    list-clients) [ -e clients ] && echo "client $(date +%s) $(cat clients)"; true ;;
     send-keys)
         [ "$1" = -t ] || exit 3
         shift 2
@@ -53,8 +55,8 @@ run() {
 case " $* " in
 *" ; "*)
     pane=$4
-    [ "$*" = "display-message -p -t $pane $5 ; capture-pane -e -p -t $pane ; list-clients -t $pane -F client #{client_activity} ; display-message -p -t $pane $5" ] || exit 7
-    run display-message -t "$pane"; run capture-pane -t "$pane"; run list-clients -t "$pane"; run display-message -t "$pane" ;;
+    [ "$*" = "display-message -p -t $pane $5 ; capture-pane -e -p -t $pane ; list-clients -F client #{client_activity} #{pane_id} ; display-message -p -t $pane $5" ] || exit 7
+    run display-message -t "$pane"; run capture-pane -t "$pane"; run list-clients; run display-message -t "$pane" ;;
 *) run "$@" ;;
 esac
 "#;

@@ -166,7 +166,8 @@ impl Handoffs {
     fn foresee(&self, head: &Head, imported: &mut Imported) -> Result<Status> {
         let waiting = self.waiting(imported)?;
         let (actor, created) = (self.actor(), head.created_at.unwrap_or_else(clock::now));
-        let facts = StepFacts { actor: &actor, pid: 0, waiting: waiting.as_ref() };
+        let facts =
+            StepFacts { actor: &actor, pid: 0, waiting: waiting.as_ref(), is_author_over: false };
         let home = Home { scope: &self.scope, channel: &self.channel };
         let id = HandoffId::new(created, head.session_id.as_deref(), 1);
         let draft = life::draft(id, &home, head, created, None, &facts).record;

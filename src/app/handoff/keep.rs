@@ -5,6 +5,7 @@ use crate::app::handoff::{HandoffError, Handoffs, Result};
 use crate::core::handoff::life::HandoffEvent;
 use crate::core::handoff::record::HandoffRecord;
 use crate::core::handoff::{HandoffId, Status};
+use crate::core::rotation::RotationState;
 use crate::system::breakpoint;
 
 /// The handoffs that were removed, or would be in a dry run.
@@ -24,6 +25,10 @@ impl Handoffs {
             Some(id) => id.clone(),
             None => self.last_claimed()?,
         };
+        if self.end_rotation_of(&id, "its handoff was released")? {
+            let freed = self.find(Some(&id))?;
+            return Ok((freed.id, freed.status));
+        }
         let actor = self.actor();
         breakpoint::reach("release:begun");
         let event = HandoffEvent::GivenBack("released");
@@ -38,6 +43,23 @@ impl Handoffs {
             Some((record, None)) => Err(self.not_released(&record)?),
             None => Err(self.unknown(&id)),
         }
+    }
+
+    /// Ends the rotation that a handoff is kept for, so that no window is cleared for nothing. Returns whether there was one.
+    fn end_rotation_of(&mut self, id: &HandoffId, why: &str) -> Result<bool> {
+        let Some(record) = self.state.handoff(&self.scope, id.as_str())? else { return Ok(false) };
+        let rotation = self.state.rotation_with(&record.id)?;
+        let Some(rotation) = rotation.filter(|rotation| rotation.state.is_open()) else {
+            return Ok(false);
+        };
+        let (to, actor) = (RotationState::Cancelled, self.actor());
+        if self.state.end_rotation(rotation.id, to, Some(why), &actor)? {
+            return Ok(true);
+        }
+        Err(HandoffError::No(format!(
+            "session {} is being cleared right now, and goes on with {}; wait a few seconds",
+            rotation.session, record.id
+        )))
     }
 
     fn not_released(&self, record: &HandoffRecord) -> Result<HandoffError> {
@@ -68,6 +90,7 @@ impl Handoffs {
     }
 
     pub fn archive(&mut self, id: &HandoffId) -> Result<HandoffRecord> {
+        self.end_rotation_of(id, "its handoff was archived")?;
         let actor = self.actor();
         let event = HandoffEvent::Archived("archived");
         match self.state.step_handoff(&self.scope, id, event, &actor)? {

@@ -20,6 +20,7 @@ use crate::core::context::receipt::Injection;
 use crate::core::context::supplement::Given;
 use crate::core::handoff::Audience;
 use crate::core::handoff::choice::HandoffRequest;
+use crate::core::handoff::life::Actor;
 use crate::core::host::Host;
 use crate::core::session::Moment;
 use crate::core::time_limits;
@@ -78,8 +79,7 @@ pub fn direct(host: Host, question: &[u8], until: Instant) -> Option<PendingDeli
             told.answer_prompt()
         }
         EventKind::TurnEnded { is_working, has_agents } => {
-            let SessionEvent { session, transcript, .. } = &told.event;
-            rotation::turn_ended(session, transcript.as_deref(), has_agents, tick_ms);
+            rotation::turn_ended(&told.event.session, has_agents, tick_ms);
             restart::after_turn(&told.event, is_working, is_scripted);
             None
         }
@@ -227,6 +227,11 @@ impl Told {
                     ending.folder = known.folder;
                 }
                 rotation::ended(&mut state, &ending.session);
+                if is_cleared {
+                    let actor =
+                        Actor { session: Some(ending.session.clone()), now_ms: ending.at_ms };
+                    state.archive_captured(&ending.session, &actor)?;
+                }
                 state.end_session(&ending.session, leaves_one.then_some(&ending), ending.at_ms)
             });
         // If the process cannot be started, the next session's start tries again. An end that could not

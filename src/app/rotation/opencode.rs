@@ -13,6 +13,7 @@ use crate::store::state::{Result, Rotation, State};
 use crate::system::breakpoint;
 use crate::system::clock::{now_ms, tick_ms};
 use crate::system::process::identity::Process;
+use crate::system::user_input::is_file;
 
 /// The longest title of a session.
 const MAX_TITLE_CHARS: usize = 60;
@@ -48,7 +49,10 @@ pub(in crate::app) fn idle(
         "" => format!("Continued by {}", rotation.handoff),
         goal => shorten(goal, MAX_TITLE_CHARS),
     };
-    Ok(Some(BridgeRotation { token: token.to_string(), title, prompt: rotation.prompt }))
+    let file = rotation.file.as_deref().filter(|file| is_file(file));
+    let unread = rotation::unread_prompt(&rotation.handoff, file, rotation.task.as_deref());
+    let (token, prompt) = (token.to_string(), rotation.prompt);
+    Ok(Some(BridgeRotation { token, title, prompt, unread: Some(unread) }))
 }
 
 /// The bridge has made the new session.
@@ -62,7 +66,7 @@ pub(in crate::app) fn made(folder: &Path, token: &str, session: &str) -> Option<
 /// The first prompt, if the context does not show all of the handoff.
 pub(in crate::app) fn prompt_for(rotation: &Rotation, is_whole: bool) -> Option<String> {
     let file = rotation.file.as_deref().filter(|_| !is_whole)?;
-    let file = Some(file).filter(|file| crate::system::user_input::is_file(file))?;
+    let file = Some(file).filter(|file| is_file(file))?;
     Some(rotation::prompt(&rotation.handoff, Some(file), rotation.task.as_deref()))
 }
 
@@ -73,7 +77,16 @@ pub(in crate::app) fn finished(folder: &Path, token: &str, error: Option<&str>) 
     let mut state = State::open(folder, time_limits::STATE)?;
     let now_ms = now_ms();
     match error {
-        None => state.step_rotation(token, Cleared, Done, None, now_ms).map(drop),
+        None => {
+            let rotation = state.rotation_by_token(token)?;
+            let made = rotation.and_then(|rotation| Some((rotation.id, rotation.new_session?)));
+            if state.step_rotation(token, Cleared, Done, None, now_ms)?
+                && let Some((id, session)) = made
+            {
+                state.take_up_rotation(id, &actor(&session))?;
+            }
+            Ok(())
+        }
         // Nothing was made, so the next idle moment tries again; or there is a session without a prompt.
         Some(error) => {
             state.step_rotation(token, Cleared, Waiting, Some(error), now_ms)?;

@@ -8,7 +8,7 @@ use crate::app::rotation::{actor, reserve};
 use crate::core::handoff::document::{self, Input};
 use crate::core::handoff::{Consume, Document, HandoffId, Kind, Occasion};
 use crate::core::host::Host;
-use crate::core::rotation::{MAX_IN_A_ROW, MAX_TASK_CHARS, RotationState};
+use crate::core::rotation::{self, MAX_IN_A_ROW, MAX_PROMPT_CHARS, MAX_TASK_CHARS, RotationState};
 use crate::core::time_limits;
 use crate::store::handoff_files::MAX_BYTES;
 use crate::store::state::{NewRotation, Rotation, Scheduled, State};
@@ -21,6 +21,9 @@ use crate::workspace::Request;
 
 /// The file that is read if none is named.
 const USUAL_FILE: &str = "HANDOFF.md";
+
+/// As long as the id of any handoff.
+const LONGEST_ID: &str = "HO-20260131-120000-0123456789";
 
 /// What a session asks for.
 #[derive(Debug, Default)]
@@ -62,7 +65,7 @@ pub fn schedule(
             "rotation is self-directed only: session {session} cannot rotate session {other}; leave out --session"
         )));
     }
-    let (document, file) = request.document()?;
+    let (document, file) = request.document().map_err(refusal)?;
     let mut handoffs = Handoffs::open(place, channel, Some(&session))?;
     let settings = &handoffs.place.settings;
     if !settings.enabled.value || !settings.handoff.enabled.value {
@@ -70,12 +73,30 @@ pub fn schedule(
     }
     let (host, process, pane) = handoffs.seat(place, &session, &environment)?;
     let task = request.task.clone();
+    let longest = rotation::prompt(LONGEST_ID, file.as_deref(), task.as_deref()).chars().count();
+    if host == Host::ClaudeCode && longest > MAX_PROMPT_CHARS {
+        return Err(no(format!(
+            "the first prompt would have {longest} characters, and Claude Code takes more than {MAX_PROMPT_CHARS} for pasted text; \
+            shorten --then, or name a file with a shorter path"
+        )));
+    }
     let tick_ms = tick_ms();
     let new = NewRotation { session: &session, host, process, pane, file, task, tick_ms };
-    match handoffs.create_for_rotation(document, &new)? {
+    match handoffs.create_for_rotation(document, &new).map_err(refusal)? {
         (id, Scheduled::As(_)) => Ok(id),
         (_, Scheduled::UnderWay) => Err(no(UNDER_WAY)),
         (_, Scheduled::TooMany) => Err(too_many()),
+    }
+}
+
+/// A handoff that cannot be one is refused here, while wrong usage means that there is no session.
+fn refusal(error: HandoffError) -> HandoffError {
+    match error {
+        HandoffError::Usage(_)
+        | HandoffError::Input(_)
+        | HandoffError::Incomplete(_)
+        | HandoffError::TooLong(_) => no(error.to_string()),
+        error => error,
     }
 }
 
@@ -207,7 +228,7 @@ fn open(place: &Request, named: Option<&str>) -> Result<Option<(State, Option<St
 /// The one open rotation that is meant.
 fn only(place: &Request, named: Option<&str>) -> Result<(State, Rotation)> {
     let nothing =
-        || no("no rotation is scheduled; `kgctx handoff rotate --status` shows the last one");
+        || no("no rotation is scheduled; `kgctx handoff log --chain` shows the last ones");
     let (state, session) = open(place, named)?.ok_or_else(nothing)?;
     let mut open = match &session {
         Some(session) => Vec::from_iter(state.rotation_of(session)?),

@@ -8,11 +8,13 @@ use crate::app::rotation::request::{UNDER_WAY, no, too_many};
 use crate::app::window::pane_here;
 use crate::core::host::Host;
 use crate::core::installation::{InstallKind, Scope};
-use crate::core::rotation::{MAX_IN_A_ROW, RotationState};
+use crate::core::rotation::MAX_IN_A_ROW;
 use crate::hosts::claude_code::live_session::LiveSession;
 use crate::hosts::json_hooks::SettingsFile;
 use crate::store::state::Pane;
+use crate::system::clock::now_ms;
 use crate::system::environment::Environment;
+use crate::system::process::find::find;
 use crate::system::process::identity::Process;
 use crate::system::tmux;
 use crate::workspace::{Request, Surroundings};
@@ -41,12 +43,11 @@ impl Handoffs {
         let process = self.state.session_process(session)?;
         let Some(process) = process.filter(|_| is_known) else {
             return Err(no(format!(
-                "kgctx does not know a live session {session}: its host did not report its start; `kgctx doctor` shows why"
+                "there is no live session {session}: its host did not report its start; `kgctx doctor` shows why"
             )));
         };
         if let Some(before) = self.state.rotation_of(session)?
-            && before.state == RotationState::Clearing
-            && !before.is_deserted()
+            && before.is_under_way(now_ms())
         {
             return Err(no(UNDER_WAY));
         }
@@ -91,9 +92,14 @@ fn pane_of(process: Process, environment: &Environment) -> Result<Pane> {
     }
     let Some(pane) = pane_here(environment) else {
         return Err(no(
-            "kgctx can clear Claude Code only in tmux; start it there, for example with `tmux new claude`",
+            "Claude Code can be cleared only in tmux; start it there, for example with `tmux new claude`",
         ));
     };
+    if find("tmux".as_ref(), environment).is_none() {
+        return Err(no(
+            "tmux is not on the PATH of this session; start Claude Code with a PATH that has it",
+        ));
+    }
     let id = &pane.id;
     match tmux::pane_process(&pane.socket, id) {
         Some(in_pane) if process.is_within(in_pane) => {}

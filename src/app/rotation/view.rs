@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::core::host::Host;
 use crate::core::rotation::RotationState;
 use crate::core::text::number::counted;
 use crate::store::state::Rotation;
@@ -64,6 +65,9 @@ impl RotationView {
                 "waits for the end of a turn{passed}{because}; `kgctx handoff rotate --cancel` cancels it"
             ),
             Reserved => "waits for an idle window with an empty composer".to_owned(),
+            Clearing if self.0.host == Host::Opencode => {
+                "OpenCode makes the new session".to_owned()
+            }
             Clearing => "the window is being cleared".to_owned(),
             Cleared => format!("session {new} has the handoff and gets its first prompt"),
             Waiting => {

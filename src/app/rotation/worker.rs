@@ -1,6 +1,7 @@
 //! The process that clears a window of Claude Code and types the first prompt of the new context. It looks before every
 //! key, and steps back as soon as anything is not as it must be.
 
+use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -12,7 +13,7 @@ use crate::core::time_limits;
 use crate::hosts::claude_code::composer::{self, Composer};
 use crate::store::state::{Rotation, State};
 use crate::system::breakpoint;
-use crate::system::clock::now_ms;
+use crate::system::clock::{now_ms, tick_ms};
 use crate::system::directories::Directories;
 use crate::system::environment::Environment;
 use crate::system::process::identity::Process;
@@ -33,7 +34,8 @@ pub fn run(token: i64) {
     let Ok(Some(rotation)) = rotation else { return };
     let Some(pane) = rotation.pane.clone() else { return };
     let window = Window { process: rotation.process, pane, environment };
-    let mut worker = Worker { state, token, rotation, window };
+    let folder = directories.state;
+    let mut worker = Worker { folder, state, token, rotation, window, watched_until: None };
     match worker.rotation.state {
         RotationState::Reserved => worker.clear(),
         RotationState::Cleared => worker.prompt(),
@@ -52,24 +54,31 @@ pub fn reserve_for(session: &str, ended_tick: i64) {
 }
 
 struct Worker {
+    /// Where the state is.
+    folder: PathBuf,
     state: State,
     token: i64,
     rotation: Rotation,
     window: Window,
+    /// Until when it watches a window that was not ready at the end of the turn.
+    watched_until: Option<Instant>,
 }
 
 impl Worker {
     /// Clears the window when it is ready, and goes on with the prompt.
-    fn clear(&mut self) {
+    fn clear(mut self) {
         use RotationState::{Cleared, Clearing, Reserved, Stuck};
         let session = self.rotation.session.clone();
         let ready = self.wait_until_ready(&session, time_limits::IDLE, time_limits::READY);
         if let Err(why) = ready {
-            // If this fails, the next process sees that this one is gone.
-            let _ = self.state.postpone_rotation(self.token, Reserved, why, now_ms());
-            return;
+            return self.step_back(why);
         }
         breakpoint::reach("rotate:ready");
+        if !self.has_handoff() {
+            let (to, why) = (RotationState::Cancelled, "its handoff is no longer kept for it");
+            let _ = self.state.end_rotation(self.rotation.id, to, Some(why), &actor(&session));
+            return;
+        }
         // From here on a key may have been sent, whatever happens to this process.
         if !self.step(Reserved, Clearing, None) {
             return;
@@ -87,6 +96,60 @@ impl Worker {
             let why = "the window did not report within 5 s that it was cleared";
             self.step(Clearing, Stuck, Some(why));
         }
+    }
+
+    /// Leaves a window that is not ready, and comes back when it is: whoever has it now may end no turn.
+    fn step_back(mut self, why: Obstacle) {
+        let Worker { token, .. } = self;
+        let (from, to) = (RotationState::Reserved, RotationState::Scheduled);
+        // A turn has ended without it once. If this fails, the next process sees that this one is gone.
+        let _ = match self.watched_until {
+            None => self.state.postpone_rotation(token, from, why, now_ms()),
+            Some(_) => self.state.step_rotation(token, from, to, Some(why), now_ms()).map(drop),
+        };
+        if let Some(worker) = self.watch() {
+            worker.clear();
+        }
+    }
+
+    /// Watches the window until it is free, while nobody else goes on with the rotation. Holds nothing meanwhile: a repair of
+    /// the state does not wait for this process.
+    fn watch(self) -> Option<Worker> {
+        let Worker { folder, state, rotation, window, watched_until, .. } = self;
+        let ended_tick = tick_ms();
+        let left = state.rotation(rotation.id).ok()??;
+        drop(state);
+        let until = watched_until.unwrap_or_else(|| Instant::now() + time_limits::WATCH);
+        while left.state == RotationState::Scheduled && Instant::now() < until {
+            thread::sleep(time_limits::WATCH_POLL);
+            let looked = State::look(&folder, time_limits::STATE).ok()??;
+            // Any step of it is somebody else's: a turn, a command, another worker.
+            if looked.rotation(rotation.id).ok()?.as_ref() != Some(&left) {
+                return None;
+            }
+            let is_idle = window.is_idle(&rotation.session, &looked);
+            drop(looked);
+            match is_idle.and_then(|()| window.is_free()) {
+                Err(GONE) => return None,
+                Err(_) if window.process.is_gone() => return None,
+                Err(_) => continue,
+                Ok(()) => {}
+            }
+            let mut state = State::open(&folder, time_limits::STATE).ok()?;
+            state.make_durable().ok()?;
+            let owner = Process::this();
+            let token = state.reserve_rotation(left.id, ended_tick, owner, now_ms()).ok()??;
+            let watched_until = Some(until);
+            return Some(Worker { folder, state, token, rotation, window, watched_until });
+        }
+        None
+    }
+
+    /// Whether the handoff is still kept for the new session.
+    fn has_handoff(&self) -> bool {
+        let Rotation { scope, handoff, .. } = &self.rotation;
+        let found = self.state.handoff(scope, handoff).ok().flatten();
+        found.is_some_and(|handoff| handoff.status == Status::Claimed)
     }
 
     /// Whether the host itself says that it has another session now, where its hook could not.
@@ -111,7 +174,12 @@ impl Worker {
         let (idle, patience) = (time_limits::NEW_IDLE, time_limits::FIRST_PROMPT);
         let ready = self.wait_until_ready(&session, idle, patience);
         let prompt = self.first_prompt();
-        if let Err(why) = ready.and_then(|()| self.type_line(&prompt, &session)) {
+        // What is typed here is no word of a person, and is told from one by this.
+        let stored = ready.and_then(|()| {
+            let stored = self.state.set_rotation_prompt(self.rotation.id, &prompt);
+            stored.map_err(|_| "the state cannot be written")
+        });
+        if let Err(why) = stored.and_then(|()| self.type_line(&prompt, &session)) {
             self.step(Cleared, Waiting, Some(why));
             return;
         }
@@ -144,13 +212,8 @@ impl Worker {
         if handoff.is_none_or(|handoff| handoff.status == Status::Consumed) {
             return prompt.clone();
         }
-        match file.as_deref().filter(|file| user_input::is_file(file)) {
-            Some(file) => rotation::prompt(id, Some(file), task.as_deref()),
-            None => {
-                let then = task.as_ref().map(|task| format!(" {task}")).unwrap_or_default();
-                format!("Run `kgctx handoff show {id}` and continue from where you left off.{then}")
-            }
-        }
+        let file = file.as_deref().filter(|file| user_input::is_file(file));
+        rotation::unread_prompt(id, file, task.as_deref())
     }
 
     /// Types a line into the empty composer, looks that nothing else is there, and sends it.

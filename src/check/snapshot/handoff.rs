@@ -53,7 +53,7 @@ impl CommittedHandoff {
         let home = Home { scope: &place.project.scope, channel };
         let id = HandoffId::new(self.created, head.session_id.as_deref(), 1);
         let actor = Actor { session: None, now_ms: self.created.milliseconds() };
-        let facts = StepFacts { actor: &actor, pid: 0, waiting: None };
+        let facts = StepFacts { actor: &actor, pid: 0, waiting: None, is_author_over: false };
         let record = life::draft(id, &home, head, self.created, None, &facts).record;
         let expires = head.expires_at.or_else(|| head.end_of_lifetime(self.created));
         HandoffRecord { expires, ..record }

@@ -71,6 +71,8 @@ pub struct StepFacts<'a> {
     pub pid: u32,
     /// The handoff that waits for the next session of the same scope.
     pub waiting: Option<&'a HandoffRecord>,
+    /// Whether the session is over that wrote whichever of the two is an `auto` handoff.
+    pub is_author_over: bool,
 }
 
 /// A handoff after a step, and the step's log line.
@@ -213,19 +215,21 @@ fn is_behind(handoff: &HandoffRecord, facts: &StepFacts<'_>) -> bool {
     let is_older = (handoff.created, &handoff.id) < (waiting.created, &waiting.id)
         && !waiting.is_misdated(facts.actor.now_ms);
     match handoff.status {
-        Status::Draft => is_older || gives_way(handoff, waiting, facts.actor.now_ms),
-        _ => is_older && !gives_way(waiting, handoff, facts.actor.now_ms),
+        Status::Draft => is_older || gives_way(handoff, waiting, facts),
+        _ => is_older && !gives_way(waiting, handoff, facts),
     }
 }
 
 /// Whether a handoff that a hook wrote must leave the other one its place: that was left on purpose, or before a
-/// compaction of another session, which goes on with it.
-fn gives_way(handoff: &HandoffRecord, other: &HandoffRecord, now_ms: i64) -> bool {
+/// compaction of another session, which goes on with it while it lives.
+fn gives_way(handoff: &HandoffRecord, other: &HandoffRecord, facts: &StepFacts<'_>) -> bool {
     let is_hooked = |occasion: &Occasion| matches!(occasion, Occasion::End | Occasion::Auto);
     match (&handoff.occasion, &other.occasion) {
         (Occasion::End, Occasion::Auto) => {
             let is_own = handoff.session.is_some() && handoff.session == other.session;
-            !is_own && other.expires.is_none_or(|expires| expires.milliseconds() >= now_ms)
+            let now_ms = facts.actor.now_ms;
+            let is_fresh = other.expires.is_none_or(|expires| expires.milliseconds() >= now_ms);
+            !is_own && is_fresh && !facts.is_author_over
         }
         (hooked, other) => is_hooked(hooked) && !is_hooked(other),
     }

@@ -72,8 +72,17 @@ pub fn begin(command: &[OsString]) -> Option<usize> {
         let name = Path::new(word).file_name().map(OsStr::to_string_lossy);
         name.is_some_and(|name| name.contains("claude"))
             && !word.as_encoded_bytes().starts_with(b"-")
+            && !is_assignment(word)
     };
     command.iter().position(is_program).map(|at| at + 1)
+}
+
+/// Whether a word sets a variable, for `env` or a shell: `CLAUDE_CONFIG_DIR=/home/ada/.claude` is no program.
+fn is_assignment(word: &OsStr) -> bool {
+    let mut parts = word.as_encoded_bytes().splitn(2, |byte| *byte == b'=');
+    let name = parts.next().unwrap_or_default();
+    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    parts.next().is_some() && !name.is_empty() && name.iter().all(is_name)
 }
 
 /// The command that starts Claude Code with one more prompt. It comes first: the last option may take all that follows.
@@ -162,10 +171,16 @@ mod tests {
                 "npx -y @anthropic-ai/claude-code GO --model x",
             ),
             ("env A=b claude fix", "env A=b claude GO"),
+            (
+                "env CLAUDE_CONFIG_DIR=/home/ada/.claude claude fix",
+                "env CLAUDE_CONFIG_DIR=/home/ada/.claude claude GO",
+            ),
+            ("/opt/a=b/claude fix", "/opt/a=b/claude GO"),
         ] {
             assert_eq!(again(&words(command), "GO"), Some(words(expected)), "{command}");
         }
         assert_eq!(again(&words("codex fix"), "GO"), None);
+        assert_eq!(again(&words("env A=/x/claude codex"), "GO"), None);
     }
 
     #[test]

@@ -25,6 +25,19 @@ pub fn squeezed(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace()).collect()
 }
 
+/// The mode of a composer with the keys of vim, as the line below it says: in `NORMAL` mode it says nothing.
+pub fn vim_mode(screen: &str) -> Option<String> {
+    let lines: Vec<String> =
+        cells(screen).iter().map(|line| line.iter().map(|cell| cell.character).collect()).collect();
+    let below = lines.iter().rposition(|line| line.starts_with(DIVIDER))? + 1;
+    lines[below..].iter().find_map(|line| {
+        let (_, rest) = line.split_once("-- ")?;
+        let (mode, _) = rest.split_once(" --")?;
+        let is_mode = !mode.is_empty() && mode.chars().all(|c| c.is_ascii_uppercase() || c == ' ');
+        is_mode.then(|| mode.to_owned())
+    })
+}
+
 /// A character on the screen.
 #[derive(Clone, Copy)]
 struct Cell {
@@ -148,6 +161,22 @@ mod tests {
         assert_eq!(reading(coloured, 2), typed("abc"));
         let link = "❯\u{a0}\u{1b}]8;;http://x\u{1b}\\ab\u{1b}]8;;\u{1b}\\";
         assert_eq!(reading(link, 4), typed("ab"));
+    }
+
+    #[test]
+    fn the_line_below_names_the_mode_of_vim() {
+        // Seen in Claude Code 2.1.325.
+        let screen = |footer: &str| {
+            let line = "─".repeat(60);
+            format!("-- INSERT --\n{line}\n❯\u{a0}\n{line}\n  {footer}")
+        };
+        let insert = "\u{1b}[38;5;246m-- INSERT --\u{1b}[39m \u{1b}[38;5;220m⏵⏵ auto mode on";
+        assert_eq!(vim_mode(&screen(insert)).as_deref(), Some("INSERT"));
+        assert_eq!(vim_mode(&screen("-- VISUAL -- ⏵⏵ auto")).as_deref(), Some("VISUAL"));
+        for footer in ["⏵⏵ auto mode on (shift+tab to cycle)", "-- mine --", "--  --", ""] {
+            assert_eq!(vim_mode(&screen(footer)), None, "{footer}");
+        }
+        assert_eq!(vim_mode("-- INSERT --"), None);
     }
 
     #[test]

@@ -24,7 +24,7 @@ const QUEUE_BYTES: u64 = 4 * 1024 * 1024;
 #[serde(rename_all = "camelCase")]
 pub struct LiveSession {
     pub session_id: String,
-    /// `idle`, `busy` or `waiting`; missing in older versions.
+    /// `idle`, `shell`, `busy` or `waiting`; missing in older versions.
     #[serde(default)]
     status: Option<String>,
 }
@@ -45,10 +45,16 @@ impl LiveSession {
         self.status.as_deref() == Some("idle")
     }
 
+    /// The same while a shell runs in the background.
+    pub fn is_between_turns(&self) -> bool {
+        self.is_idle() || self.status.as_deref() == Some("shell")
+    }
+
     /// What it does instead of being idle, in words.
     pub fn doing(&self) -> &'static str {
         match self.status.as_deref() {
             Some("waiting") => "a dialog is open",
+            Some("shell") => "a shell runs in the background",
             Some(_) => "a turn is under way",
             None => "Claude Code does not report whether it is idle",
         }
@@ -102,9 +108,13 @@ mod tests {
         assert_eq!(LiveSession::of(process, &environment), None);
         let idle = said(r#"{"pid":7,"sessionId":"s","status":"idle","tmux":"%0"}"#).unwrap();
         assert!(idle.is_idle() && idle.tells() && idle.session_id == "s");
+        assert!(idle.is_between_turns());
+        let shell = said(r#"{"sessionId":"s","status":"shell"}"#).unwrap();
+        assert!(shell.is_between_turns() && !shell.is_idle());
         let waiting = said(r#"{"sessionId":"s","status":"waiting"}"#).unwrap();
         assert_eq!((waiting.is_idle(), waiting.doing()), (false, "a dialog is open"));
-        assert!(!said(r#"{"sessionId":"s","status":"busy"}"#).unwrap().is_idle());
+        let busy = said(r#"{"sessionId":"s","status":"busy"}"#).unwrap();
+        assert!(!busy.is_idle() && !busy.is_between_turns());
         let old = said(r#"{"sessionId":"s"}"#).unwrap();
         assert!(!old.is_idle() && !old.tells());
         assert_eq!(said("{"), None);

@@ -13,8 +13,9 @@ use crate::system::plain_file;
 
 /// The first look at the end of a file. Each further look doubles.
 const FIRST_BYTES: u64 = 64 * 1024;
-/// Further back nothing is looked for.
-const MOST_BYTES: u64 = 16 * 1024 * 1024;
+/// Further back nothing is looked for while somebody waits, and otherwise.
+pub const SOON_BYTES: u64 = 1024 * 1024;
+pub const MOST_BYTES: u64 = 16 * 1024 * 1024;
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
@@ -52,8 +53,8 @@ struct Compaction {
     post_tokens: Option<u64>,
 }
 
-/// Measures a session by its transcript.
-pub fn measure(file: &Path) -> io::Result<Measurement> {
+/// Measures a session by the last `most` bytes of its transcript, at the least.
+pub fn measure(file: &Path, most: u64) -> io::Result<Measurement> {
     let mut opened = plain_file::open(file)?;
     let size = opened.metadata()?.len();
     let mut looked = FIRST_BYTES;
@@ -63,7 +64,7 @@ pub fn measure(file: &Path) -> io::Result<Measurement> {
         let mut bytes = Vec::with_capacity((size - start) as usize);
         opened.by_ref().take(size - start).read_to_end(&mut bytes)?;
         let mut measured = understand(&bytes, start > 0);
-        if measured.tokens.is_some() || start == 0 || looked >= MOST_BYTES {
+        if measured.tokens.is_some() || start == 0 || looked >= most {
             measured.bytes = Some(size);
             return Ok(measured);
         }
@@ -203,7 +204,7 @@ mod tests {
     fn the_recorded_session_has_its_usage() {
         let file = "fixtures/transcripts/claude-code-2.1.325-work.jsonl";
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
-        let measured = measure(&file).unwrap();
+        let measured = measure(&file, MOST_BYTES).unwrap();
         assert_eq!(measured.model.as_deref(), Some("claude-opus-5-5"));
         assert!(measured.tokens.is_some_and(|(used, ..)| used > 50_000), "{measured:?}");
     }
@@ -218,7 +219,7 @@ mod tests {
             file.write_all(long.as_bytes()).unwrap();
         }
         // Further back than the first look.
-        let near = measure(file.path()).unwrap();
+        let near = measure(file.path(), MOST_BYTES).unwrap();
         assert_eq!(near.tokens.map(|(used, ..)| used), Some(5));
         for _ in 0..500 {
             file.write_all(long.as_bytes()).unwrap();
@@ -226,7 +227,7 @@ mod tests {
         writeln!(file, "{}", answer(9)).unwrap();
         let best = (0..5).map(|_| {
             let started = Instant::now();
-            let measured = measure(file.path()).unwrap();
+            let measured = measure(file.path(), MOST_BYTES).unwrap();
             assert_eq!(measured.tokens.map(|(used, ..)| used), Some(9));
             assert!(measured.bytes.is_some_and(|bytes| bytes > 50_000_000));
             started.elapsed()
@@ -238,10 +239,13 @@ mod tests {
     #[test]
     fn what_is_no_transcript_measures_nothing() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(measure(folder.path()).is_err() && measure(&folder.path().join("none")).is_err());
-        assert!(measure(Path::new("/dev/zero")).is_err());
+        assert!(
+            measure(folder.path(), MOST_BYTES).is_err()
+                && measure(&folder.path().join("none"), MOST_BYTES).is_err()
+        );
+        assert!(measure(Path::new("/dev/zero"), MOST_BYTES).is_err());
         let empty = tempfile::NamedTempFile::new().unwrap();
         let nothing = Measurement { bytes: Some(0), ..Measurement::default() };
-        assert_eq!(measure(empty.path()).unwrap(), nothing);
+        assert_eq!(measure(empty.path(), MOST_BYTES).unwrap(), nothing);
     }
 }

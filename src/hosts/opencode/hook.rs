@@ -263,6 +263,9 @@ pub struct BridgeRotation {
     pub token: String,
     pub title: String,
     pub prompt: String,
+    /// The first prompt if the new session's context never arrives.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unread: Option<String>,
 }
 
 impl BridgeReply {

@@ -14,12 +14,15 @@ use crate::system::process::identity::Process;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ContextRecord {
     pub transcript: Option<PathBuf>,
-    /// The status line's words: the window, and the tokens with their time.
+    /// The status line's words: the window and the tokens, each with its time.
     pub window: Option<u64>,
+    pub window_at: Option<i64>,
     pub tokens: Option<(u64, i64)>,
     pub model: Option<String>,
     /// The tokens that the host keeps free, if a bridge told all this and no status line.
     pub reserve: Option<u64>,
+    /// The window that the session's own environment lets the host fill.
+    pub compaction_window: Option<u64>,
     /// The number of the level that the agent was told of since the last compaction.
     notified: i64,
 }
@@ -41,9 +44,12 @@ pub struct StatusLine {
     pub model: Option<String>,
     /// The tokens that the host keeps free; only from a bridge.
     pub reserve: Option<u64>,
+    /// The window that the session's own environment lets the host fill.
+    pub compaction_window: Option<u64>,
 }
 
-const COLUMNS: &str = "transcript, window, tokens, tokens_at, model, notified, reserve";
+const COLUMNS: &str =
+    "transcript, window, tokens, tokens_at, model, notified, reserve, compaction_window, window_at";
 
 impl ContextRecord {
     /// Whether the agent was told of this level, or of a higher one.
@@ -83,19 +89,21 @@ impl State {
         })
     }
 
-    /// Records where a session's transcript is. `is_fresh`: its context was just replaced, so that its agent may be told
+    /// Records where a session's transcript is, and what its environment says of the window. `is_fresh`: its context was just replaced, so that its agent may be told
     /// of it again.
     pub fn note_context(
         &mut self,
         session: &str,
         transcript: &Path,
         is_fresh: bool,
+        compaction_window: Option<u64>,
         now_ms: i64,
     ) -> Result<()> {
-        let sql = "INSERT INTO contexts (session, transcript, at) VALUES (?1, ?2, ?3) \
-                   ON CONFLICT (session) DO UPDATE SET transcript = ?2, at = ?3";
+        let sql = "INSERT INTO contexts (session, transcript, at, compaction_window) VALUES (?1, ?2, ?3, ?4) \
+                   ON CONFLICT (session) DO UPDATE SET transcript = ?2, at = ?3, compaction_window = ?4";
+        let window = number_of(compaction_window);
         self.transaction(|transaction| {
-            transaction.execute(sql, params![session, bytes(transcript), now_ms])?;
+            transaction.execute(sql, params![session, bytes(transcript), now_ms, window])?;
             if is_fresh {
                 reset(transaction, session, now_ms)?;
             }
@@ -111,15 +119,19 @@ impl State {
         transcript: Option<&Path>,
         now_ms: i64,
     ) -> Result<()> {
-        let sql = "INSERT INTO contexts (session, transcript, window, tokens, tokens_at, model, at, reserve) \
-                   VALUES (?1, ?2, ?3, ?4, ?6, ?5, ?6, ?7) ON CONFLICT (session) DO UPDATE SET reserve = ?7, \
+        let sql = "INSERT INTO contexts (session, transcript, window, tokens, tokens_at, model, at, reserve, \
+                   compaction_window, window_at) \
+                   VALUES (?1, ?2, ?3, ?4, ?6, ?5, ?6, ?7, ?8, iif(?3 IS NULL, NULL, ?6)) \
+                   ON CONFLICT (session) DO UPDATE SET reserve = ?7, compaction_window = ?8, \
                    transcript = coalesce(?2, transcript), window = coalesce(?3, window), \
+                   window_at = iif(?3 IS NULL, window_at, ?6), \
                    tokens = ?4, tokens_at = ?6, model = coalesce(?5, model), at = ?6";
-        let StatusLine { window, tokens, model, reserve } = said;
-        let number = |number: &Option<u64>| number.and_then(|number| i64::try_from(number).ok());
+        let StatusLine { window, tokens, model, reserve, compaction_window } = said;
         let transcript = transcript.map(bytes);
-        let (window, tokens, reserve) = (number(window), number(tokens), number(reserve));
-        let values = params![session, transcript, window, tokens, model, now_ms, reserve];
+        let (window, tokens, reserve) =
+            (number_of(*window), number_of(*tokens), number_of(*reserve));
+        let lets = number_of(*compaction_window);
+        let values = params![session, transcript, window, tokens, model, now_ms, reserve, lets];
         self.execute(sql, values).map(drop)
     }
 
@@ -162,7 +174,7 @@ fn reset(connection: &Connection, session: &str, at: i64) -> rusqlite::Result<()
 
 fn has_contexts(connection: &Connection) -> rusqlite::Result<bool> {
     // A state of an older version may have some of it.
-    connection.column_exists(None, "contexts", "reserve")
+    connection.column_exists(None, "contexts", "window_at")
 }
 
 fn record(row: &Row<'_>, first: usize) -> rusqlite::Result<ContextRecord> {
@@ -176,7 +188,14 @@ fn record(row: &Row<'_>, first: usize) -> rusqlite::Result<ContextRecord> {
         model: row.get(first + 4)?,
         notified: row.get(first + 5)?,
         reserve: number(first + 6)?,
+        compaction_window: number(first + 7)?,
+        window_at: row.get(first + 8)?,
     })
+}
+
+/// As SQLite holds it; one that is too large is none.
+fn number_of(number: Option<u64>) -> Option<i64> {
+    i64::try_from(number?).ok()
 }
 
 fn number(level: Level) -> i64 {
@@ -211,7 +230,7 @@ mod tests {
         assert!(!tell(Level::Critical, 130, None) && !tell(Level::Warn, 140, None));
         let told = state(folder.path()).context("s").unwrap().unwrap();
         assert!(told.was_told(Level::Critical) && told.was_told(Level::Warn));
-        state(folder.path()).note_context("s", Path::new("/t"), true, 200).unwrap();
+        state(folder.path()).note_context("s", Path::new("/t"), true, None, 200).unwrap();
         assert!(!state(folder.path()).context("s").unwrap().unwrap().was_told(Level::Warn));
         assert!(!tell(Level::Critical, 199, None), "it was measured before");
         assert!(tell(Level::Critical, 200, None));
@@ -221,7 +240,7 @@ mod tests {
         assert!(!tell(Level::Critical, 410, Some(350)));
         // A-1.30: another session has its own record.
         assert!(state(folder.path()).notify("t", Level::Critical, 1, None, 1).unwrap());
-        state(folder.path()).note_context("s", Path::new("/t"), false, 500).unwrap();
+        state(folder.path()).note_context("s", Path::new("/t"), false, None, 500).unwrap();
         assert!(!tell(Level::Critical, 600, None), "a resumed session was told before");
     }
 
@@ -234,10 +253,10 @@ mod tests {
             window,
             tokens,
             model: Some("m".to_owned()),
-            reserve: None,
+            ..StatusLine::default()
         };
         state.note_status_line("s", &said(Some(1_000_000), Some(7)), None, 1).unwrap();
-        state.note_context("t", Path::new("/t.jsonl"), false, 2).unwrap();
+        state.note_context("t", Path::new("/t.jsonl"), false, None, 2).unwrap();
         // Before the first answer nothing is known; the window stays.
         state.note_status_line("s", &said(None, None), Some(Path::new("/s.jsonl")), 3).unwrap();
         let s = state.context("s").unwrap().unwrap();

@@ -19,7 +19,7 @@ use crate::core::handoff::life::{
     self, Actor, CONDEMNED, HandoffChange, HandoffEvent, Home, NO_SUMMARY, StepFacts,
 };
 use crate::core::handoff::record::{HandoffRecord, LogLine};
-use crate::core::handoff::{HandoffId, Head, Status};
+use crate::core::handoff::{HandoffId, Head, Occasion, Status};
 use crate::core::time::Timestamp;
 use crate::store::state::claims::process;
 use crate::store::state::handoffs::rows::{find, find_in_scope, select};
@@ -148,6 +148,15 @@ impl State {
     /// The handoff that waits for the next session.
     pub fn current_handoff(&self, scope: &str) -> Result<Option<HandoffRecord>> {
         self.read(|connection| rows::waiting(connection, scope))
+    }
+
+    /// Archives what waits of a session that was cleared, and was written before a compaction: nobody goes on with that.
+    pub fn archive_captured(&mut self, session: &str, actor: &Actor) -> Result<()> {
+        // Looks without a lock first, because usually there is none.
+        if self.read(|connection| captured(connection, session))?.is_empty() {
+            return Ok(());
+        }
+        self.handoffs(actor, |steps| steps.archive_captured(session))
     }
 
     /// All handoffs of a scope except drafts, newest first.
@@ -297,7 +306,16 @@ impl Steps<'_> {
             }
             _ => None,
         };
-        let changes = life::step(handoff, event, &self.facts(waiting.as_ref()));
+        let is_auto = |record: &&HandoffRecord| record.occasion == Occasion::Auto;
+        let author = waiting.iter().chain([handoff]).find(is_auto);
+        let author = author.filter(|_| waiting.is_some()).and_then(|auto| auto.session.as_deref());
+        let is_author_over =
+            author.map(|session| sessions::is_over(self.transaction, session)).transpose()?;
+        let facts = StepFacts {
+            is_author_over: is_author_over.unwrap_or(false),
+            ..self.facts(waiting.as_ref())
+        };
+        let changes = life::step(handoff, event, &facts);
         for change in &changes {
             rows::write(self.transaction, change, self.token)?;
         }
@@ -315,8 +333,15 @@ impl Steps<'_> {
         Ok(Some((found, changes.into_iter().next_back().map(|change| change.record.status))))
     }
 
+    fn archive_captured(&self, session: &str) -> rusqlite::Result<()> {
+        for handoff in captured(self.transaction, session)? {
+            self.apply(&handoff, HandoffEvent::Archived("its session was cleared"))?;
+        }
+        Ok(())
+    }
+
     fn facts<'f>(&'f self, waiting: Option<&'f HandoffRecord>) -> StepFacts<'f> {
-        StepFacts { actor: self.actor, pid: std::process::id(), waiting }
+        StepFacts { actor: self.actor, pid: std::process::id(), waiting, is_author_over: false }
     }
 
     /// Inserts a draft under an id that was never used.
@@ -363,6 +388,12 @@ impl Steps<'_> {
         }
         Ok(())
     }
+}
+
+/// What a session wrote before a compaction, and still waits.
+fn captured(connection: &Connection, session: &str) -> rusqlite::Result<Vec<HandoffRecord>> {
+    let condition = "session = ?1 AND occasion = 'auto' AND kind = 'session' AND status = 'active'";
+    select(connection, condition, [session])
 }
 
 /// Whether the database holds handoffs, in their current form or in an earlier one.

@@ -95,6 +95,20 @@ impl Rotation {
     pub fn is_deserted(&self) -> bool {
         self.owner.is_none_or(Process::is_gone)
     }
+
+    /// Whether a bridge has lost it on the way: it makes a new session at once, and clears nothing. Its process is no sign,
+    /// because it lives on.
+    pub fn is_lost(&self, now_ms: i64) -> bool {
+        let is_on_its_way = matches!(self.state, RotationState::Reserved | RotationState::Clearing);
+        let age_ms = now_ms.abs_diff(self.changed.milliseconds());
+        let is_late = u128::from(age_ms) >= time_limits::BRIDGE_ROTATION.as_millis();
+        self.host == Host::Opencode && is_on_its_way && is_late
+    }
+
+    /// Whether the session is being cleared at this moment.
+    pub fn is_under_way(&self, now_ms: i64) -> bool {
+        self.state == RotationState::Clearing && !self.is_deserted() && !self.is_lost(now_ms)
+    }
 }
 
 impl State {
@@ -223,28 +237,6 @@ impl State {
         self.read(|connection| match has_rotations(connection)? {
             true => connection.query_row(sql, [session], |row| row.get(0)),
             false => Ok(false),
-        })
-    }
-
-    /// Records that a prompt was typed into a session: a worker that waits for its end of turn is too early, and a new
-    /// session has begun to work.
-    pub fn note_turn(
-        &mut self,
-        session: &str,
-        prompt: &str,
-        tick_ms: i64,
-        now_ms: i64,
-    ) -> Result<()> {
-        self.transaction(|transaction| {
-            let sql = "UPDATE rotations SET prompted_tick = max(prompted_tick, ?2), token = NULL, changed = ?3, \
-                       reason = iif(state = 'reserved', 'a prompt came before it', reason), state = 'scheduled' \
-                       WHERE session = ?1 AND state IN ('scheduled', 'reserved')";
-            transaction.execute(sql, params![session, tick_ms, now_ms])?;
-            let sql = "UPDATE rotations SET is_prompted = 1 WHERE new_session = ?1 AND trim(prompt) <> ?2";
-            transaction.execute(sql, params![session, prompt.trim()])?;
-            let sql = "UPDATE rotations SET state = 'done', reason = NULL, changed = ?2 \
-                       WHERE new_session = ?1 AND state IN ('cleared', 'waiting')";
-            transaction.execute(sql, params![session, now_ms]).map(drop)
         })
     }
 }

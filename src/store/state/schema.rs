@@ -17,6 +17,7 @@ pub(super) const STEPS: &[&str] = &[
     include_str!("../../../schema/state/0006_contexts.sql"),
     include_str!("../../../schema/state/0007_rotation.sql"),
     include_str!("../../../schema/state/0008_wraps.sql"),
+    include_str!("../../../schema/state/0009_context_windows.sql"),
 ];
 /// The length above which the log is copied back into the database. Every process that finds a log
 /// reads all of it once, and copying it back waits for the disk: this number of pages keeps both

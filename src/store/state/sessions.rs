@@ -83,14 +83,7 @@ impl State {
 
     /// Whether a session is known to be over: it has ended, or its process has.
     pub fn is_session_over(&self, session: &str) -> Result<bool> {
-        let sql = "SELECT ended, pid, started FROM sessions WHERE session = ?1";
-        let is_over = |row: &rusqlite::Row<'_>| {
-            let has_ended = row.get::<_, Option<i64>>(0)?.is_some();
-            Ok(has_ended || process(row, 1)?.is_some_and(Process::is_gone))
-        };
-        let found =
-            self.read(|connection| connection.query_row(sql, [session], is_over).optional());
-        Ok(found?.unwrap_or(false))
+        self.read(|connection| is_over(connection, session))
     }
 
     /// The sessions of a scope whose end nobody told and whose process is gone, each with the folder where it started.
@@ -202,6 +195,15 @@ impl State {
             connection.execute(sql, kept).map(drop)
         })
     }
+}
+
+pub(super) fn is_over(connection: &Connection, session: &str) -> rusqlite::Result<bool> {
+    let sql = "SELECT ended, pid, started FROM sessions WHERE session = ?1";
+    let is_over = |row: &rusqlite::Row<'_>| {
+        let has_ended = row.get::<_, Option<i64>>(0)?.is_some();
+        Ok(has_ended || process(row, 1)?.is_some_and(Process::is_gone))
+    };
+    Ok(connection.query_row(sql, [session], is_over).optional()?.unwrap_or(false))
 }
 
 fn free_endings(connection: &Connection, now_ms: i64) -> rusqlite::Result<Vec<Ending>> {

@@ -154,21 +154,28 @@ fn r_4_16_no_key_reaches_a_window_that_is_not_ready() {
     window.wait_for("1. Yes");
     retried(&lab, &window, "a dialog is open");
     assert!(window.shows("1. Yes"), "{}", window.text());
-    // An interrupt ends no turn.
-    window.key("Escape");
-    window.wait_for("accept edits on");
-    thread::sleep(Duration::from_secs(1));
-    assert_eq!(rotation(&lab)["state"], "scheduled");
-    assert!(window.shows(OLD), "{}", window.text());
     assert!(!lab.model.told().iter().any(|told| told.contains("Exit code 7")), "curl was run");
-
     window.tmux(&["resize-window", "-x", "60", "-y", "18"]);
-    thread::sleep(Duration::from_secs(1));
-    lab.type_kgctx(&["handoff", "rotate", "--retry"]);
+    // An interrupt ends no turn: only who watches the window sees that it is free.
+    window.key("Escape");
     until(&lab, &window, "done");
     window.wait_for("MOCK-REPLY");
     let told = lab.model.told().pop().unwrap();
     assert!(told.contains(GOAL) && !told.contains(OLD), "{told}");
+}
+
+#[test]
+fn a_shell_in_the_background_outlives_the_clearing() {
+    let lab = lab();
+    let Some(window) = ClaudeCodeWindow::open(&lab) else { return };
+    window.say(&format!("{OLD} [[shell:sleep 90]]"));
+    window.wait_for("MOCK-REPLY");
+    window.say(&rotate(&format!("--goal {GOAL}")));
+    until(&lab, &window, "done");
+    window.wait_for("MOCK-REPLY");
+    let told = lab.model.told().pop().unwrap();
+    assert!(told.contains(GOAL) && !told.contains(OLD), "{told}");
+    assert!(window.shows("shell"), "it still runs: {}", window.text());
 }
 
 #[test]

@@ -40,6 +40,11 @@ fn r_4_10_what_was_postponed_ten_times_waits_for_a_person() {
     assert!(status.contains("--retry") && status.contains("--cancel"), "{status}");
     let doctor = said(&seat, &["doctor"]);
     assert!(doctor.contains("the rotation of session old is stuck: agents work"), "{doctor}");
+    assert!(doctor.contains("tmux shows this session in pane %3"), "{doctor}");
+    let mut elsewhere = seat.kgctx(&["doctor"]);
+    let output = elsewhere.env_remove("TMUX").output().unwrap();
+    let doctor = String::from_utf8(output.stdout).unwrap();
+    assert!(doctor.contains("this Claude Code does not run in tmux"), "{doctor}");
     // Nothing more happens by itself, also when the window would be ready.
     seat.stop("old");
     std::thread::sleep(std::time::Duration::from_millis(1_200));

@@ -5,7 +5,7 @@ use std::process::Output;
 use serde_json::{Value, json};
 
 use crate::monitor::{bridge, info};
-use crate::support::handoff_lab::Lab;
+use crate::support::handoff_lab::{KILL_AT, Lab, given};
 use crate::support::stderr;
 
 fn created(lab: &Lab, session: &str) -> Value {
@@ -158,4 +158,81 @@ fn an_opencode_that_cannot_make_the_session_is_asked_again_ten_times() {
     let retry = lab.kgctx(["handoff", "rotate", "--retry"]).output().unwrap();
     assert!(retry.status.success(), "{retry:?}");
     assert!(idle(&lab)["prompt"].as_str().unwrap().contains(&id));
+}
+
+/// Asks a kgctx that is killed at a point of its way: OpenCode gets no answer.
+fn killed(lab: &Lab, point: &str, event: &Value) {
+    let mut hook = lab.kgctx(["hook", "opencode"]);
+    hook.env(KILL_AT, point);
+    let question =
+        json!({"protocol": 1, "bridge": "0.1.0", "directory": lab.folder(), "event": event});
+    let output = given(hook, &question);
+    assert!(!output.status.success() && output.stdout.is_empty(), "{point}: {output:?}");
+}
+
+/// Lets a rotation be as if its last step was made that much earlier.
+fn age(lab: &Lab, milliseconds: i64) {
+    lab.sql(&format!("UPDATE rotations SET changed = changed - {milliseconds}"));
+}
+
+#[test]
+fn r_4_24_an_answer_that_never_arrives_delays_a_rotation_by_seconds() {
+    // OpenCode lives on, and has made no session.
+    let event = json!({"type": "session.idle", "sessionID": "ses_old"});
+    for point in ["rotate:reserved", "rotate:clearing"] {
+        let lab = Lab::new();
+        created(&lab, "ses_old");
+        let id = schedule(&lab);
+        killed(&lab, point, &event);
+        // It may still be on its way.
+        assert_eq!(idle(&lab)["action"], "none", "{point}");
+        age(&lab, 11_000);
+        let answer = idle(&lab);
+        assert_eq!(answer["action"], "rotate", "{point}: {answer}");
+        assert!(made(&lab, &answer["token"])["text"].as_str().unwrap().contains(&id), "{point}");
+        ended(&lab, &answer["token"], json!(null));
+        assert_eq!(state(&lab), "done", "{point}");
+
+        // A person need not wait for that.
+        let lab = Lab::new();
+        created(&lab, "ses_old");
+        let id = schedule(&lab);
+        killed(&lab, point, &event);
+        let output = lab.kgctx(["handoff", "rotate", "--cancel"]).output().unwrap();
+        assert!(output.status.success(), "{point}: {output:?}");
+        assert_eq!(
+            (state(&lab).as_str(), lab.status(&id).as_deref()),
+            ("cancelled", Some("active"))
+        );
+
+        // Nor is another rotation in its way.
+        let lab = Lab::new();
+        created(&lab, "ses_old");
+        schedule(&lab);
+        killed(&lab, point, &event);
+        age(&lab, 11_000);
+        let id = schedule(&lab);
+        assert!(idle(&lab)["prompt"].as_str().unwrap().contains(&id), "{point}");
+    }
+}
+
+#[test]
+fn a_new_session_whose_context_never_arrives_is_told_how_to_read_its_handoff() {
+    //
+    let lab = Lab::new();
+    created(&lab, "ses_old");
+    let id = schedule(&lab);
+    let answer = idle(&lab);
+    let properties = json!({"info": info(&lab, "ses_new")});
+    let event = json!({"type": "kgctx.rotated", "sessionID": "ses_new", "token": answer["token"],
+        "properties": properties});
+    killed(&lab, "rotate:confirmed", &event);
+    assert_eq!(state(&lab), "cleared");
+    // The bridge sends this prompt then.
+    let prompt = answer["unread"].as_str().unwrap();
+    assert!(prompt.contains(&format!("kgctx handoff show {id}")), "{answer}");
+    ended(&lab, &answer["token"], json!(null));
+    assert_eq!((state(&lab).as_str(), lab.status(&id).as_deref()), ("done", Some("consumed")));
+    let given = created(&lab, "ses_third");
+    assert!(!given["text"].as_str().unwrap_or_default().contains(&id), "{given}");
 }

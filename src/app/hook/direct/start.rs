@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::{Due, Reply, Told};
 use crate::app::deliver::remember;
+use crate::app::monitor;
 use crate::app::restart;
 use crate::app::rotation;
 use crate::core::handoff::HandoffId;
@@ -28,7 +29,8 @@ impl Told {
         let mut state = State::open(&here.directories.state, time_limits::HOOK_STATE).ok();
         if let (Some(state), Some(file)) = (&mut state, &self.event.transcript) {
             // The monitor misses a session without this, and nobody else does.
-            let _ = state.note_context(session, file, cause == StartCause::Compacted, now_ms());
+            let (is_fresh, lets) = (cause == StartCause::Compacted, monitor::compaction_window());
+            let _ = state.note_context(session, file, is_fresh, lets, now_ms());
         }
         if let Some(state) = state.as_mut().filter(|_| !self.words.is_guest()) {
             restart::track(state, session, folder);

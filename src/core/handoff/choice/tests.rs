@@ -15,7 +15,7 @@ fn left(hour: i64, occasion: Occasion) -> HandoffRecord {
     head.session_id = Some("author".to_owned());
     head.expires_at = head.end_of_lifetime(created);
     let actor = Actor { session: None, now_ms: 0 };
-    let facts = StepFacts { actor: &actor, pid: 1, waiting: None };
+    let facts = StepFacts { actor: &actor, pid: 1, waiting: None, is_author_over: false };
     let id = HandoffId::new(created, None, 1);
     let home = Home { scope: "p-1", channel: "p" };
     let record = draft(id, &home, &head, created, None, &facts).record;

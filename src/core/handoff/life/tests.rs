@@ -22,7 +22,7 @@ fn actor(session: Option<&str>, now_ms: i64) -> Actor {
 fn record(occasion: Occasion, status: Status, created_ms: i64) -> HandoffRecord {
     let head = Head { occasion: Some(occasion), ..Head::default() };
     let actor = actor(None, created_ms);
-    let facts = StepFacts { actor: &actor, pid: 1, waiting: None };
+    let facts = StepFacts { actor: &actor, pid: 1, waiting: None, is_author_over: false };
     let created = Timestamp::from_milliseconds(created_ms);
     let id = HandoffId::new(created, None, 1);
     let home = Home { scope: "p-1", channel: "p" };
@@ -56,7 +56,8 @@ fn of_two_the_one_with_the_better_right_waits() {
         let handoff = record(own.0.clone(), status.clone(), own.1);
         let waiting = record(other.0.clone(), Status::Active, other.1);
         let actor = actor(None, now_ms);
-        let facts = StepFacts { actor: &actor, pid: 1, waiting: Some(&waiting) };
+        let facts =
+            StepFacts { actor: &actor, pid: 1, waiting: Some(&waiting), is_author_over: false };
         let event = match status {
             Status::Draft => HandoffEvent::Written,
             _ => HandoffEvent::GivenBack("why"),
@@ -77,6 +78,20 @@ fn of_two_the_one_with_the_better_right_waits() {
         let changes = step(&task, event, &facts);
         assert_eq!(changes.len(), 1);
         assert_eq!(changes[0].record.status, Status::Active);
+    }
+}
+
+#[test]
+fn what_was_written_before_a_compaction_has_its_place_while_its_session_lives() {
+    let (auto, end) = (Occasion::Auto, Occasion::End);
+    let waiting = record(auto, Status::Active, MINUTE_MS);
+    let written = record(end, Status::Draft, 2 * MINUTE_MS);
+    let actor = actor(None, 2 * MINUTE_MS);
+    for (is_author_over, left) in [(false, &waiting), (true, &written)] {
+        let facts = StepFacts { actor: &actor, pid: 1, waiting: Some(&waiting), is_author_over };
+        let changes = step(&written, HandoffEvent::Written, &facts);
+        let superseded = &changes[0].record;
+        assert_eq!(superseded.superseded_by.as_ref(), Some(&left.id), "{is_author_over}");
     }
 }
 
@@ -144,7 +159,7 @@ fn each_status_allows_some_events() {
     ] {
         let handoff = record(Occasion::Manual, Status::from(status.to_owned()), 0);
         let actor = actor(Some("s"), 7);
-        let facts = StepFacts { actor: &actor, pid: 9, waiting: None };
+        let facts = StepFacts { actor: &actor, pid: 9, waiting: None, is_author_over: false };
         for (event, expect) in events.iter().zip(expect) {
             let changes = step(&handoff, *event, &facts);
             let told = format!("{status} and {event:?}: {changes:#?}");
@@ -169,7 +184,14 @@ fn each_status_allows_some_events() {
     let sticky =
         HandoffRecord { consume: Consume::Sticky, ..record(Occasion::End, Status::Active, 0) };
     let actor = actor(None, 0);
-    assert!(step(&sticky, Offered, &StepFacts { actor: &actor, pid: 1, waiting: None }).is_empty());
+    assert!(
+        step(
+            &sticky,
+            Offered,
+            &StepFacts { actor: &actor, pid: 1, waiting: None, is_author_over: false }
+        )
+        .is_empty()
+    );
 }
 
 #[test]
@@ -187,7 +209,8 @@ fn what_a_session_was_given_waits_again_unless_another_has_its_place() {
         let told = format!("{own:?} {other:?}");
         let given = record(own.0, Status::Consumed, own.1);
         let waiting = other.map(|(occasion, at)| record(occasion, Status::Active, at));
-        let facts = StepFacts { actor: &actor, pid: 1, waiting: waiting.as_ref() };
+        let facts =
+            StepFacts { actor: &actor, pid: 1, waiting: waiting.as_ref(), is_author_over: false };
         let changes = step(&given, HandoffEvent::GivenAgain("r"), &facts);
         let n_changes = if is_allowed { 1 + usize::from(waiting.is_some()) } else { 0 };
         assert_eq!(changes.len(), n_changes, "{told}");
@@ -364,7 +387,8 @@ impl World {
                 && record.status == Status::Active
         };
         let waiting = self.records.iter().find(waits).cloned();
-        let facts = StepFacts { actor: &actor, pid: 1, waiting: waiting.as_ref() };
+        let facts =
+            StepFacts { actor: &actor, pid: 1, waiting: waiting.as_ref(), is_author_over: false };
         for change in step(handoff, event, &facts) {
             self.write(change);
         }
@@ -391,7 +415,8 @@ impl World {
                 let home = Home { scope: SCOPES[*scope], channel: "p" };
                 let head = Head { expires_at: head.end_of_lifetime(created), ..(**head).clone() };
                 let actor = actor(None, self.now_ms);
-                let facts = StepFacts { actor: &actor, pid: 1, waiting: None };
+                let facts =
+                    StepFacts { actor: &actor, pid: 1, waiting: None, is_author_over: false };
                 self.write(draft(id, &home, &head, created, None, &facts));
             }
             Action::Apply { nth, event } => {
@@ -518,7 +543,7 @@ fn what_a_hook_wrote_gives_way_to_what_was_left_on_purpose_or_is_still_needed() 
         head.session_id = Some(session.to_owned());
         head.expires_at = head.end_of_lifetime(created);
         let actor = actor(None, minute * MINUTE_MS);
-        let facts = StepFacts { actor: &actor, pid: 1, waiting: None };
+        let facts = StepFacts { actor: &actor, pid: 1, waiting: None, is_author_over: false };
         let id = HandoffId::new(created, Some(session), 1);
         let home = Home { scope: "p-1", channel: "p" };
         draft(id, &home, &head, created, None, &facts).record
@@ -541,7 +566,8 @@ fn what_a_hook_wrote_gives_way_to_what_was_left_on_purpose_or_is_still_needed() 
     ] {
         let waiting = HandoffRecord { status: Status::Active, ..left(&old, author, 0) };
         let actor = actor(None, minute * MINUTE_MS);
-        let facts = StepFacts { actor: &actor, pid: 1, waiting: Some(&waiting) };
+        let facts =
+            StepFacts { actor: &actor, pid: 1, waiting: Some(&waiting), is_author_over: false };
         let changes = step(&left(&new, "s", minute), HandoffEvent::Written, &facts);
         let status = changes.last().map(|change| change.record.status.clone());
         let expected = if takes_place { Status::Active } else { Status::Cleared };

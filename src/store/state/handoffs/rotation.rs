@@ -7,6 +7,7 @@ use super::Steps;
 use super::rows::find;
 use crate::core::handoff::life::{Actor, HandoffEvent};
 use crate::core::handoff::{HandoffId, Status};
+use crate::core::host::Host;
 use crate::core::named::Named;
 use crate::core::rotation::{self, MAX_IN_A_ROW, MAX_POSTPONED, RotationState};
 use crate::store::state::rotations::{self, NewRotation, OPEN, Rotation, UNFINISHED};
@@ -43,7 +44,7 @@ impl State {
             };
             let condition = format!("session = ?1 AND {OPEN}");
             for before in rotations::select(connection, &condition, [new.session])? {
-                if before.state == RotationState::Clearing && !before.is_deserted() {
+                if before.is_under_way(steps.actor.now_ms) {
                     return Ok(Scheduled::UnderWay);
                 }
                 steps.end_rotation(&before, RotationState::Superseded, None)?;
@@ -64,7 +65,8 @@ impl State {
         })
     }
 
-    /// Ends a rotation that has not begun, or that is stuck; its handoff is free. Returns whether it was so.
+    /// Ends a rotation that has not begun, that is stuck, or whose host clears nothing; its handoff is free. Returns whether
+    /// it was so.
     pub fn end_rotation(
         &mut self,
         id: i64,
@@ -73,8 +75,10 @@ impl State {
         actor: &Actor,
     ) -> Result<bool, StateError> {
         self.handoffs(actor, |steps| {
-            let condition = "id = ?1 AND state IN ('scheduled', 'reserved', 'stuck')";
-            let found = rotations::select(steps.transaction, condition, [id])?;
+            let condition = "id = ?1 AND (state IN ('scheduled', 'reserved', 'stuck') \
+                             OR (state = 'clearing' AND host = ?2))";
+            let values = params![id, Host::Opencode.name()];
+            let found = rotations::select(steps.transaction, condition, values)?;
             found.iter().try_for_each(|rotation| steps.end_rotation(rotation, to, reason))?;
             Ok(!found.is_empty())
         })
@@ -108,7 +112,8 @@ impl State {
         session: &str,
         actor: &Actor,
     ) -> Result<Option<(Rotation, Option<i64>)>, StateError> {
-        self.handoffs(actor, |&Steps { transaction, actor, .. }| {
+        self.handoffs(actor, |steps| {
+            let &Steps { transaction, actor, .. } = steps;
             let condition =
                 "state IN ('clearing', 'stuck') AND host_pid = ?1 AND host_started = ?2 AND session <> ?3";
             let values = params![process.pid, process.started, session];
@@ -123,6 +128,7 @@ impl State {
                        token = coalesce(token, random()), owner_pid = ?4, owner_started = ?5 WHERE id = ?1 RETURNING token";
             let values = params![rotation.id, session, actor.now_ms, owner.pid, owner.started];
             let token: i64 = transaction.query_row(sql, values, |row| row.get(0))?;
+            steps.archive_captured(&rotation.session)?;
             Ok(Some((rotation, is_deserted.then_some(token))))
         })
     }
@@ -134,14 +140,51 @@ impl State {
         session: &str,
         actor: &Actor,
     ) -> Result<Option<Rotation>, StateError> {
-        self.handoffs(actor, |&Steps { transaction, actor, .. }| {
+        self.handoffs(actor, |steps| {
+            let &Steps { transaction, actor, .. } = steps;
             let condition = "state = 'clearing' AND token = ?1 AND session <> ?2";
             let found = rotations::select(transaction, condition, params![token, session])?;
             let sql = "UPDATE rotations SET state = 'cleared', new_session = ?2, changed = ?3 WHERE token = ?1";
-            if !found.is_empty() {
+            if let Some(rotation) = found.first() {
                 transaction.execute(sql, params![token, session, actor.now_ms])?;
+                steps.archive_captured(&rotation.session)?;
             }
             Ok(found.into_iter().next())
+        })
+    }
+
+    /// Records that a prompt was typed into a session: a worker that waits for its end of turn is too early, and a new
+    /// session has begun to work.
+    pub fn note_turn(
+        &mut self,
+        session: &str,
+        prompt: &str,
+        tick_ms: i64,
+        actor: &Actor,
+    ) -> Result<(), StateError> {
+        self.handoffs(actor, |steps| {
+            let (transaction, now_ms) = (steps.transaction, steps.actor.now_ms);
+            let sql = "UPDATE rotations SET prompted_tick = max(prompted_tick, ?2), token = NULL, changed = ?3, \
+                       reason = iif(state = 'reserved', 'a prompt came before it', reason), state = 'scheduled' \
+                       WHERE session = ?1 AND state IN ('scheduled', 'reserved')";
+            transaction.execute(sql, params![session, tick_ms, now_ms])?;
+            let condition = "new_session = ?1 AND state IN ('cleared', 'waiting') AND trim(prompt) = ?2";
+            let ours = rotations::select(transaction, condition, params![session, prompt.trim()])?;
+            let sql = "UPDATE rotations SET is_prompted = 1 WHERE new_session = ?1 AND trim(prompt) <> ?2";
+            transaction.execute(sql, params![session, prompt.trim()])?;
+            let sql = "UPDATE rotations SET state = 'done', reason = NULL, changed = ?2 \
+                       WHERE new_session = ?1 AND state IN ('cleared', 'waiting')";
+            transaction.execute(sql, params![session, now_ms])?;
+            ours.iter().try_for_each(|rotation| steps.take_up(rotation))
+        })
+    }
+
+    /// Records that the new session of a rotation has its first prompt: the handoff is its own, also if the prompt only says how
+    /// to read it.
+    pub fn take_up_rotation(&mut self, id: i64, actor: &Actor) -> Result<(), StateError> {
+        self.handoffs(actor, |steps| {
+            let found = rotations::select(steps.transaction, "id = ?1", [id])?;
+            found.iter().try_for_each(|rotation| steps.take_up(rotation))
         })
     }
 
@@ -149,12 +192,12 @@ impl State {
     pub fn reconsider_rotations(&mut self, tick_ms: i64, actor: &Actor) -> Result<(), StateError> {
         // Looks without a lock first, because usually there are none.
         let open = self.read(|connection| rotations::select(connection, UNFINISHED, []))?;
-        if open.iter().all(|rotation| fate(rotation, tick_ms).is_none()) {
+        if open.iter().all(|rotation| fate(rotation, tick_ms, actor.now_ms).is_none()) {
             return Ok(());
         }
         self.handoffs(actor, |steps| {
             for rotation in rotations::select(steps.transaction, UNFINISHED, [])? {
-                match fate(&rotation, tick_ms) {
+                match fate(&rotation, tick_ms, steps.actor.now_ms) {
                     Some((to, reason)) if to.is_open() || to == RotationState::Waiting => {
                         steps.move_rotation(&rotation, to, Some(reason))?;
                     }
@@ -168,12 +211,15 @@ impl State {
 }
 
 /// What becomes of a rotation that nobody looks after, and why.
-fn fate(rotation: &Rotation, tick_ms: i64) -> Option<(RotationState, &'static str)> {
+fn fate(rotation: &Rotation, tick_ms: i64, now_ms: i64) -> Option<(RotationState, &'static str)> {
     use RotationState::{Cleared, Clearing, Dropped, Expired, Reserved, Scheduled, Stuck, Waiting};
     match rotation.state {
         _ if rotation.process.is_gone() => Some((Dropped, "its session is gone")),
         Scheduled if rotation.is_too_old(tick_ms) => {
             Some((Expired, "2 hours have passed without it"))
+        }
+        Reserved | Clearing if rotation.is_lost(now_ms) => {
+            Some((Scheduled, "OpenCode made no new session"))
         }
         Reserved if rotation.is_deserted() => {
             Some((Scheduled, "its worker ended before it sent a key"))
@@ -213,6 +259,17 @@ impl Steps<'_> {
             _ => HandoffEvent::GivenBack(&why),
         };
         self.apply(&handoff, event).map(drop)
+    }
+
+    /// Lets the new session have the handoff, if the rotation still holds it. The claim of a context sees to it by itself.
+    fn take_up(&self, rotation: &Rotation) -> Result<()> {
+        let sql = "SELECT 1 FROM handoffs WHERE id = ?1 AND status = 'claimed' AND token IS NULL";
+        if !self.transaction.prepare(sql)?.exists([&rotation.handoff])? {
+            return Ok(());
+        }
+        let Some(handoff) = find(self.transaction, &rotation.handoff)? else { return Ok(()) };
+        let is_new = self.note_receiver(&handoff.id)?;
+        self.apply(&handoff, HandoffEvent::Delivered { is_held: true, is_new }).map(drop)
     }
 
     fn move_rotation(

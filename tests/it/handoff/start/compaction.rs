@@ -279,3 +279,37 @@ fn before_a_compaction_a_handoff_is_written_and_the_summariser_told() {
     assert_eq!(ask(json!({}), said), told, "nothing was said since");
     assert!(ask(json!({}), json!(7))["reason"].as_str().unwrap().contains("cannot be read"));
 }
+
+#[test]
+fn a_compaction_that_comes_to_nothing_leaves_nothing_to_others_after_a_clear() {
+    let lab = Lab::new();
+    lab.start("s");
+    say(&lab, "s", "Serve old tiles.", -60);
+    compacting(&lab, "s");
+    let stale = waiting(&lab);
+    lab.told("end-clear", "s");
+    assert_eq!(lab.status(&stale).as_deref(), Some("cleared"));
+    // What the next session leaves is newer, and is what its successor gets.
+    lab.told("start-clear", "t");
+    talk(&lab, "t", 3);
+    lab.told("end-other", "t");
+    ended(&lab, "t", true);
+    let text = lab.start("u").unwrap_or_default();
+    assert!(text.contains("Thing 2") && !text.contains(&stale), "{text}");
+}
+
+#[test]
+fn what_was_written_before_a_compaction_gives_way_once_its_session_is_over() {
+    let lab = Lab::new();
+    lab.start("s");
+    say(&lab, "s", "Serve old tiles.", -60);
+    compacting(&lab, "s");
+    let stale = waiting(&lab);
+    // Its host is gone without a word.
+    lab.sql("UPDATE sessions SET started = started + 1 WHERE session = 's'");
+    lab.start("t");
+    talk(&lab, "t", 3);
+    lab.told("end-other", "t");
+    ended(&lab, "t", true);
+    assert_ne!(waiting(&lab), stale);
+}
