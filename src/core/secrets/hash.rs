@@ -50,7 +50,10 @@ pub(super) fn find(text: &[u8], all: &mut Vec<FoundSecret>) {
             continue;
         };
         let is_word = start > 0 && text[start - 1].is_ascii_alphanumeric();
-        let body = leading(&text[start + length..], 512, is_in_hash);
+        // Behind `{SHA}` is base64, in a path such as `{SHA}_of_a_commit` it is not.
+        let is_braced = text[start] == b'{';
+        let is_body = |byte| is_in_hash(byte) && !(is_braced && b"_-.,$".contains(&byte));
+        let body = leading(&text[start + length..], 512, is_body);
         if !is_word && body + length >= least {
             done = start + length + body;
             all.push(FoundSecret { range: start..done, kind: "password-hash" });
