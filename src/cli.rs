@@ -126,7 +126,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     let done = match &args.command {
-        Command::Hook(command) => return hook::run(command, screen),
+        Command::Hook(command) => return hook::run(&args.place, command, screen),
         Command::Init(command) => init::run(&args.place, command, &mut screen),
         Command::Inject(command) => inject::run(&args.place, command, &mut screen),
         Command::Serve(command) => serve::run(&args.place, command, &mut screen),

@@ -81,10 +81,13 @@ impl Workspace {
         request: &Request,
         has_memory: bool,
     ) -> Result<(Workspace, Vec<AppError>), AppError> {
-        let place = Place::find(request)?;
+        let (place, left_out) = Place::find_rest(request)?;
         let place = if has_memory { place } else { place.without_memory() };
         match Workspace::open_reachable(place, Some(time_limits::BACKGROUND_VAULT)) {
-            (Some(workspace), errors) => Ok((workspace, errors)),
+            (Some(workspace), errors) => {
+                let left_out = left_out.into_iter().map(AppError::from);
+                Ok((workspace, left_out.chain(errors).collect()))
+            }
             (None, mut errors) => Err(errors.swap_remove(0)),
         }
     }

@@ -102,7 +102,7 @@ fn document(
     Some(match summed_up {
         Ok(document) => (document, None),
         Err(reason) => {
-            let failure = format!("the summariser {program} failed: {reason}");
+            let failure = format!("the summariser {program} gave no summary: {reason}");
             (ending.without_summary(Some(&failure)), Some(failure))
         }
     })

@@ -157,6 +157,15 @@ impl Handoffs {
         Ok(records)
     }
 
+    /// How many documents of the project the state does not know, as after its loss.
+    pub fn n_unregistered(&self) -> Result<usize> {
+        let files = self.files(&self.scope);
+        let all = files.all().map_err(|cause| HandoffError::document(files.folder(), cause))?;
+        let known = self.state.list_handoffs(&self.scope)?;
+        let is_lost = |id: &&HandoffId| known.iter().all(|record| record.id != **id);
+        Ok(all.iter().filter(is_lost).count())
+    }
+
     /// The last handoff that a session was given by itself.
     pub fn last_given(&self) -> Result<Option<HandoffRecord>> {
         let records = self.state.list_handoffs(&self.scope)?.into_iter();

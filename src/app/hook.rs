@@ -38,6 +38,27 @@ use crate::system::process::identity::Process;
 use crate::system::summariser;
 use crate::workspace::{Place, Request};
 
+/// What the arguments of a hook allow it to use.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HookLimits {
+    /// The folder that counts instead of the session's.
+    pub dir: Option<PathBuf>,
+    /// Folders of notes that replace all others.
+    pub vaults: Vec<PathBuf>,
+}
+
+impl HookLimits {
+    pub fn is_none(&self) -> bool {
+        *self == HookLimits::default()
+    }
+
+    /// The place of a session in this folder.
+    fn request(&self, folder: PathBuf) -> Request {
+        let folder = self.dir.clone().unwrap_or(folder);
+        Request { vaults: self.vaults.clone(), ..Request::lenient(folder) }
+    }
+}
+
 /// The process that asks on behalf of a bridge.
 pub struct Caller<'a> {
     /// Its environment, if it is another process.
@@ -48,12 +69,14 @@ pub struct Caller<'a> {
     pub host: Option<Process>,
     /// The time after which the reply is useless.
     pub until: Instant,
+    pub limits: HookLimits,
 }
 
 impl Caller<'_> {
     /// A process that was started for this one question.
     pub fn alone(until: Instant) -> Caller<'static> {
-        Caller { environment: None, warm: None, host: Process::host(), until }
+        let limits = HookLimits::default();
+        Caller { environment: None, warm: None, host: Process::host(), until, limits }
     }
 
     /// The environment that counts.
@@ -264,10 +287,15 @@ fn give(
     (moment, prompt): (Moment, Option<String>),
     door: Door,
 ) -> PendingDelivery<BridgeReply> {
+    if let Some(text) = homeless_notice(&caller.environment()) {
+        let notice = Some(BridgeNotice { how: Announcement::Toast, text });
+        let reason = "there is no folder for kgctx's files".to_owned();
+        return PendingDelivery::unclaimed(BridgeReply::None { reason, notice });
+    }
     let given = || {
         let Recipient { session, folder, is_scripted, given: has, rotation } = to;
         let rotated = rotation.as_ref().map(|_| HandoffRequest::Rotated);
-        let mut at = Request::lenient(folder);
+        let mut at = caller.limits.request(folder);
         at.environment = caller.environment.clone();
         let place = Place::find(&at)?;
         if let Some(reason) = &place.closed {
@@ -330,6 +358,13 @@ fn given(place: &Place, injection: Injection) -> BridgeContext {
     let metadata = Metadata::of(id, &receipt);
     let delivery = place.settings.delivery.value;
     BridgeContext { receipt: id, text, delivery, metadata, notice, prompt: None }
+}
+
+/// The one line for the user of a session that gets nothing, because nobody knows where kgctx's files are.
+fn homeless_notice(environment: &Environment) -> Option<String> {
+    environment.path("KGCTX_HOME")?;
+    let reason = Directories::locate(environment).err()?;
+    Some(format!("kgctx: no context in this session: {reason}"))
 }
 
 /// The one line for the user of a session that gets nothing, because the settings cannot be read.

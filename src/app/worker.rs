@@ -113,7 +113,9 @@ impl Worker {
 
     fn run(&self, patience: Option<Duration>, listed: &mut Option<Listed<'static>>) {
         let Session { found, place: request, .. } = &*self.session;
-        let place = self.timed("find", || found.clone().map_or_else(|| Place::find(request), Ok));
+        let place = self.timed("find", || {
+            found.clone().map_or_else(|| Place::find_rest(request).map(|(place, _)| place), Ok)
+        });
         let found = place.as_ref().ok().cloned();
         self.report(WorkerEvent::Place(Box::new(place)));
         let Some(mut place) = found.filter(|place| place.settings.enabled.value) else { return };

@@ -96,13 +96,18 @@ pub fn wrap(
     let place = Place::find(request)?;
     let begun = Instant::now();
     let token = format!("{}-{}", std::process::id(), clock::now_ms());
-    let mut wrapper = Wrapper { place, token, wanted, pane: OnceCell::new(), remarks: Vec::new() };
+    let (pane, remarks, is_auto) = (OnceCell::new(), Vec::new(), wanted.is_auto);
+    let mut wrapper = Wrapper { place, token, wanted, is_auto, pane, remarks };
     let mut command = wrapper.first_command()?;
-    wrapper.state()?.begin_wrap(&wrapper.token, wanted.is_auto)?;
     let mut restarts = Restarts::at_most(wanted.max_restarts);
     let mut folder = request.dir.clone();
     let mut left = None;
     let ended = loop {
+        if let Err(error) = wrapper.begin(restarts.count == 0) {
+            // An agent that nobody restarts is better than none.
+            tell(&format!("this session is not restarted: {error}"));
+            wrapper.is_auto = false;
+        }
         let ended = wrapper.run(&command, folder.as_deref());
         let ended = ended.map_err(|error| error.after(left.take()));
         let Ok((end, Some(last))) = &ended else { break ended.map(|(end, _)| (end, false)) };
@@ -134,6 +139,8 @@ struct Wrapper<'a> {
     /// Names this wrapper in the agent's environment.
     token: String,
     wanted: &'a Wanted,
+    /// Whether it restarts the agent. Not without the state.
+    is_auto: bool,
     /// The window of the agent, if that can be looked at. Nobody asks tmux before an agent is to be ended.
     pane: OnceCell<Option<Pane>>,
     remarks: Vec<String>,
@@ -142,6 +149,15 @@ struct Wrapper<'a> {
 impl Wrapper<'_> {
     fn state(&self) -> Result<State, StateError> {
         State::open(&self.place.directories.state, time_limits::STATE)
+    }
+
+    /// Records that an agent is about to start.
+    fn begin(&self, is_first: bool) -> Result<(), StateError> {
+        let mut state = self.state()?;
+        if is_first {
+            state.begin_wrap(&self.token, self.is_auto)?;
+        }
+        state.begin_agent(&self.token)
     }
 
     /// What hooks have told of the agent.
@@ -175,9 +191,8 @@ impl Wrapper<'_> {
         command: &[OsString],
         folder: Option<&Path>,
     ) -> Result<(End, Option<Wrap>), WrapError> {
-        self.state()?.begin_agent(&self.token)?;
         let variable = (WRAPPER, self.token.clone());
-        let is_auto = self.wanted.is_auto;
+        let is_auto = self.is_auto;
         let (mut rest, mut over) = (Rest::default(), None);
         let mut is_over = |terminal: Option<&Terminal>| {
             over = self.over(&mut rest, terminal);

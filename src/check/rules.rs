@@ -1,12 +1,13 @@
 //! The rules. A rule about files is a pure function of `CheckedFiles`, in a file that is named
 //! after it: `orphan_note`, `stale_note`. `links` and `handoffs` each hold several rules about the
 //! same data. Rules about sessions are `budget` and `unstable_output`. Shared by the rules:
-//! `checked_files`, `text_file`, `spans`, `names`, `tree`, `ignored`, `sites`, `roles`, `pattern`,
-//! `session_finding`.
+//! `checked_files`, `text_file`, `spans`, `names`, `tree`, `ignored`, `frozen`, `sites`, `roles`,
+//! `pattern`, `session_finding`.
 
 pub(crate) mod budget;
 mod checked_files;
 mod duplicate_note;
+mod frozen;
 mod giant_note;
 mod handoffs;
 mod ignored;

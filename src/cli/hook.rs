@@ -12,7 +12,8 @@ use clap::Args as ClapArgs;
 use serde_json::{Map, Value};
 
 use crate::app::deliver::PendingDelivery;
-use crate::app::hook::{self, Caller};
+use crate::app::hook::{self, Caller, HookLimits};
+use crate::cli::place::PlaceArgs;
 use crate::cli::screen::Screen;
 use crate::cli::values::some_of;
 use crate::core::host::Host;
@@ -34,7 +35,7 @@ pub(super) struct HookArgs {
     host: Host,
 }
 
-pub(super) fn run(args: &HookArgs, mut screen: Screen) -> ExitCode {
+pub(super) fn run(place: &PlaceArgs, args: &HookArgs, mut screen: Screen) -> ExitCode {
     // A panic leads to a reply without a context, and prints nothing.
     panic::set_hook(Box::new(|_| {}));
     let until = Instant::now() + time_limits::HOOK;
@@ -47,7 +48,8 @@ pub(super) fn run(args: &HookArgs, mut screen: Screen) -> ExitCode {
         Some(words) => words.nothing(),
         None => BridgeReply::none(reason).to_json().ok(),
     };
-    let answered = if is_summariser { None } else { in_time(until, args.host) };
+    let limits = HookLimits { dir: place.dir.clone(), vaults: place.vaults.clone() };
+    let answered = if is_summariser { None } else { in_time(until, args.host, limits) };
     if let Some(pending) = answered.or_else(|| nothing.map(PendingDelivery::unclaimed)) {
         screen.print(&format!("{}\n", pending.content));
         // Counts as delivered only after the last byte was written.
@@ -99,14 +101,15 @@ fn is_event(text: &[u8]) -> bool {
 type Answer = Option<PendingDelivery<String>>;
 
 /// Answers a host. The bridge in OpenCode is answered by the service, where there is one.
-fn answer(host: Host, question: io::Result<Vec<u8>>, until: Instant) -> Answer {
+fn answer(host: Host, question: io::Result<Vec<u8>>, until: Instant, limits: HookLimits) -> Answer {
     if host != Host::Opencode {
-        return hook::direct(host, &question.ok()?, until);
+        return hook::direct(host, &question.ok()?, until, limits);
     }
     let pending = match question {
-        Ok(question) => match service::hook(&question) {
+        // The service knows of no limits.
+        Ok(question) => match limits.is_none().then(|| service::hook(&question)).flatten() {
             Some(reply) => PendingDelivery::unclaimed(reply),
-            None => hook::opencode(&question, &Caller::alone(until)),
+            None => hook::opencode(&question, &Caller { limits, ..Caller::alone(until) }),
         },
         Err(error) => PendingDelivery::unclaimed(BridgeReply::none(error)),
     };
@@ -115,13 +118,14 @@ fn answer(host: Host, question: io::Result<Vec<u8>>, until: Instant) -> Answer {
 }
 
 /// Reads the question and works out the answer, on a thread that is left behind when time is up.
-fn in_time(until: Instant, host: Host) -> Answer {
+fn in_time(until: Instant, host: Host, limits: HookLimits) -> Answer {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
         let mut question = Vec::new();
         let read = io::stdin().take(LONGEST_QUESTION).read_to_end(&mut question);
         // A late answer is dropped together with its claim.
-        let _ = sender.send(answer(host, read.map(|_| question), until - time_limits::HOOK_REPLY));
+        let until = until - time_limits::HOOK_REPLY;
+        let _ = sender.send(answer(host, read.map(|_| question), until, limits));
     });
     receiver.recv_timeout(until.saturating_duration_since(Instant::now())).ok().flatten()
 }

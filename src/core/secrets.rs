@@ -301,6 +301,31 @@ mod tests {
         assert_eq!(without_overlaps(all), [found(0..12, "a"), found(12..13, "d")]);
     }
 
+    #[test]
+    fn counts_calls_and_gaps_are_no_secrets() {
+        for text in [
+            r#"{"usage":{"prompt_tokens":14,"completion_tokens":8}}"#,
+            "headers: {'X-CSRFToken': getCsrfToken(), a: 1}",
+            "X-CSRFToken: getCsrfToken()",
+            "### option: APIRequest.newContext.httpCredentials = %%-context-option-httpcredentials-%%",
+            r#"requests.get(url, auth=("<user>", "<API_TOKEN>"))"#,
+            "a file in `migrations/version/{SHA}_this_will_be_in_the_migration_filename.py`",
+            "'forbidden_passwords': ['123'],",
+        ] {
+            assert_eq!(mask(text), text);
+        }
+        for text in [
+            "token: 14,q7Rz2mXk9TbW",
+            "password: getRz2mXk9TbW",
+            r#"auth=("<user>","q7Rz2mXk9TbW")"#,
+            "{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g=",
+            "passwords: ['123456789a', 'b']",
+            "password = %%q7Rz2mXk9TbW%%",
+        ] {
+            assert_ne!(mask(text), text);
+        }
+    }
+
     /// Pieces that mean something to a scanner, alone or next to each other.
     const PIECES: &[&str] = &[
         "ghp_",

@@ -16,6 +16,7 @@ use crate::hosts::is_absent;
 use crate::system::atomic_file;
 use crate::system::directories;
 use crate::system::environment::Environment;
+use crate::system::plain_file;
 
 const FILE: &str = "handoff.md";
 /// The project name for a folder without a name.
@@ -158,7 +159,7 @@ pub fn export(projects: &Path, slug: &str, session: &str, text: &str) -> io::Res
     match fs::symlink_metadata(&path) {
         // A link can point outside Amplifier's folder, so it is never written through.
         Ok(there) if !there.is_file() => return Err(refused("not a regular file")),
-        Ok(_) if fs::read(&path)? == text.as_bytes() => return Ok(path),
+        Ok(_) if plain_file::read(&path)? == text.as_bytes() => return Ok(path),
         Ok(_) => return Err(refused("already there, with other content")),
         Err(error) if is_absent(&error) => directories::create_private(&folder)?,
         Err(error) => return Err(error),

@@ -14,6 +14,7 @@ use thiserror::Error;
 use crate::core::installation::{JsonHooks, Parts};
 use crate::core::text::for_shell;
 use crate::hosts::json_text::{JsonText, Kind, Node};
+use crate::system::plain_file;
 
 /// Why a settings file was not changed.
 #[derive(Debug, Error)]
@@ -69,7 +70,7 @@ struct NewHook<'a> {
 impl SettingsFile {
     /// Reads a file; `None` if it does not exist.
     pub fn read(path: &Path, wanted: &'static JsonHooks) -> SettingsResult<Option<SettingsFile>> {
-        match fs::read(path) {
+        match plain_file::read(path) {
             Ok(bytes) => SettingsFile::parse(path, wanted, bytes).map(Some),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let is_link = fs::symlink_metadata(path).is_ok();

@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 
 use crate::core::installation::PluginFile;
 use crate::hosts::is_absent;
+use crate::system::plain_file;
 
 /// A copy of our plugin file, of any version.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,7 +50,7 @@ pub fn look(file: &Path, plugin: &PluginFile) -> io::Result<PluginSlot> {
 
 /// Reads a copy of the plugin and follows links; `None` for another file.
 pub fn read(file: &Path, plugin: &PluginFile) -> io::Result<Option<PluginCopy>> {
-    Ok(recognise(&fs::read(file)?, plugin))
+    Ok(recognise(&plain_file::read(file)?, plugin))
 }
 
 fn recognise(bytes: &[u8], plugin: &PluginFile) -> Option<PluginCopy> {

@@ -1,12 +1,12 @@
 //! A host that is a program in Python: which Python runs it, and which packages that has.
 
-use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::Deserialize;
 
+use crate::system::plain_file;
 use crate::system::process::find;
 
 /// More than the head of any start script.
@@ -20,7 +20,7 @@ pub fn package_version(program: &Path, package: &str, patience: Duration) -> Opt
 
 /// The Python that runs a program: the one that its first lines name.
 fn interpreter(program: &Path) -> Option<PathBuf> {
-    let head = BufReader::new(File::open(program).ok()?.take(MAX_HEAD));
+    let head = BufReader::new(plain_file::open(program).ok()?.take(MAX_HEAD));
     let lines: Vec<String> = head.lines().take(3).map_while(Result::ok).collect();
     if !lines.first()?.starts_with("#!") {
         return None;
@@ -49,7 +49,7 @@ pub fn command_in(index: &Path, arguments: &[&str]) -> Option<PathBuf> {
     struct RawConfig {
         command: Vec<String>,
     }
-    let text = std::fs::read_to_string(index).ok()?;
+    let text = String::from_utf8(plain_file::read(index).ok()?).ok()?;
     let bundle: RawBundle = serde_saphyr::from_str(&text).ok()?;
     let commands = bundle.hooks.into_iter().map(|hook| hook.config.command);
     let ours = commands.filter(|command| command.get(1..).is_some_and(|rest| rest == arguments));

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use crate::hosts::json_hooks::{SettingsFileError, SettingsResult, backup};
+use crate::system::plain_file;
 
 /// The two keys that lead to the list.
 pub type ListKeys = [&'static str; 2];
@@ -26,7 +27,7 @@ pub struct YamlSettings {
 impl YamlSettings {
     /// Reads a file; `None` if it does not exist.
     pub fn read(path: &Path, keys: ListKeys) -> SettingsResult<Option<YamlSettings>> {
-        match fs::read(path) {
+        match plain_file::read(path) {
             Ok(bytes) => YamlSettings::parse(path, keys, bytes).map(Some),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let is_link = fs::symlink_metadata(path).is_ok();

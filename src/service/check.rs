@@ -7,7 +7,12 @@ use crate::service::client;
 pub fn check() -> Check {
     let name = "service";
     let status = match client::status() {
-        None => return Check::ok(name, "not running, which is fine with the plugin"),
+        None => {
+            return Check::ok(
+                name,
+                "not running; only OpenCode servers without the plugin need it",
+            );
+        }
         Some(Err(version)) => {
             let found = format!("it has version {version}, so kgctx does not use it");
             return Check::warn(name, found, "stop it, and start `kgctx serve` again");

@@ -17,7 +17,7 @@ use tokio::time::timeout;
 
 use crate::app::deliver::http;
 use crate::app::deliver::{PendingDelivery, ServiceRefusal};
-use crate::app::hook::{self, Caller};
+use crate::app::hook::{self, Caller, HookLimits};
 use crate::app::warm::Warm;
 use crate::core::time_limits;
 use crate::hosts::opencode::{AddressError, BridgeReply, OpencodeServer};
@@ -217,7 +217,8 @@ async fn reply(call: Call, shared: &Arc<Shared>) -> PendingDelivery<Reply> {
                     shared.bridged.remember(session, folder);
                 }
                 let (environment, warm) = (Some(environment), Some(&*shared.warm));
-                let caller = Caller { environment, warm, host, until };
+                let limits = HookLimits::default();
+                let caller = Caller { environment, warm, host, until, limits };
                 hook::opencode(question.as_bytes(), &caller)
             });
             match answered.await {

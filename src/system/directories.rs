@@ -23,6 +23,7 @@ pub struct Directories {
 /// Why there are none.
 const RELATIVE_HOME: &str = "KGCTX_HOME is a relative path, which depends on the current folder; set it to an \
     absolute one";
+const RELATIVE_USER_HOME: &str = "HOME is a relative path; set it to an absolute one, or KGCTX_HOME to a folder for kgctx's files";
 const NO_HOME: &str =
     "neither KGCTX_HOME nor HOME is set; set KGCTX_HOME to a folder for kgctx's files";
 
@@ -45,7 +46,11 @@ impl Directories {
                 .filter(|path| path.is_absolute())
                 .or_else(|| Some(environment.home()?.join(default)))
                 .map(|path| path.join("kgctx"))
-                .ok_or(NO_HOME)
+                .ok_or(if environment.path("HOME").is_some() {
+                    RELATIVE_USER_HOME
+                } else {
+                    NO_HOME
+                })
         };
         Ok(Directories {
             config: below("XDG_CONFIG_HOME", ".config")?,
@@ -108,6 +113,7 @@ mod tests {
         assert_eq!(found.config, Path::new("/home/ada/.config/kgctx"));
         assert_eq!(found.cache, Path::new("/c/kgctx"));
         assert_eq!(found.state, Path::new("/home/ada/.local/state/kgctx"));
-        assert!(locate(&[]).is_err());
+        assert_eq!(locate(&[]), Err(NO_HOME));
+        assert_eq!(locate(&[("HOME", "ada")]), Err(RELATIVE_USER_HOME));
     }
 }

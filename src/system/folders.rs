@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::Access;
 
-use crate::system::{atomic_file, directories};
+use crate::system::{atomic_file, directories, plain_file};
 
 /// The missing folders above a file, outermost first.
 pub fn missing(file: &Path) -> Vec<PathBuf> {
@@ -36,7 +36,7 @@ pub fn remove<'a>(folders: impl IntoIterator<Item = &'a PathBuf>) {
 
 /// Whether a file has exactly this text; `None` if it does not exist.
 pub fn has_text(file: &Path, text: &str) -> Option<bool> {
-    match fs::read(file) {
+    match plain_file::read(file) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         read => Some(read.is_ok_and(|bytes| bytes == text.as_bytes())),
     }

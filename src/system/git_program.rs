@@ -2,6 +2,7 @@
 //! the programs that a repository's own configuration names: whoever made the folder must not choose what is run.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -42,6 +43,15 @@ impl GitError {
         GitError::Failed {
             command: arguments[0].to_owned(),
             reason: reason.unwrap_or("it does not say why").to_owned(),
+        }
+    }
+
+    /// Why git ended, in its own words if it has some.
+    fn ended(arguments: &[&str], status: ExitStatus, complaint: &[u8]) -> GitError {
+        let complaint = String::from_utf8_lossy(complaint);
+        match status.signal().filter(|_| complaint.trim().is_empty()) {
+            Some(signal) => GitError::new(arguments, &format!("signal {signal} ended it")),
+            None => GitError::new(arguments, &complaint),
         }
     }
 
@@ -196,9 +206,9 @@ impl GitProgram {
         // An output can also end because git failed.
         match child.ended(self.until).map_err(GitError::io(arguments)) {
             Ok(status) if status.success() => Ok(true),
-            Ok(_) => {
+            Ok(status) => {
                 let complaint = by(complaint, self.until).unwrap_or_default();
-                Err(GitError::new(arguments, &String::from_utf8_lossy(&complaint)))
+                Err(GitError::ended(arguments, status, &complaint))
             }
             Err(GitError::Late { .. }) => Ok(false),
             Err(error) => Err(error),
@@ -336,7 +346,7 @@ fn trusted(until: Option<Instant>) -> Result<Vec<String>, GitError> {
 fn succeeded(arguments: &[&str], output: Output) -> Result<Vec<u8>, GitError> {
     match output.status.success() {
         true => Ok(output.stdout),
-        false => Err(GitError::new(arguments, &String::from_utf8_lossy(&output.stderr))),
+        false => Err(GitError::ended(arguments, output.status, &output.stderr)),
     }
 }
 

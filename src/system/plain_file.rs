@@ -18,6 +18,13 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
     if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other(NOT_PLAIN)) }
 }
 
+/// Reads a plain file, or the one to which a link leads.
+pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open(path)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 /// Reads a text of at most `limit` bytes; `None` if there is no file.
 pub(crate) fn read_text(path: &Path, limit: u64) -> io::Result<Option<String>> {
     let mut bytes = Vec::new();

@@ -15,7 +15,7 @@ use crate::system::git;
 use crate::system::maenifold_places::Places;
 use crate::system::vault::Styles;
 use crate::workspace::AppError;
-use crate::workspace::settings::{self, LoadedSettings};
+use crate::workspace::settings::{self, LoadedSettings, SettingsError};
 
 /// Where to work. Fields that are not sent to the service are skipped.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -95,15 +95,25 @@ pub struct Place {
 
 impl Place {
     pub fn find(request: &Request) -> Result<Place, AppError> {
+        let (place, mut left_out) = Place::find_rest(request)?;
+        match request.is_lenient || left_out.is_empty() {
+            true => Ok(place),
+            false => Err(left_out.swap_remove(0).into()),
+        }
+    }
+
+    /// The same without the vaults whose names do not fit, and why they are left out.
+    pub(crate) fn find_rest(request: &Request) -> Result<(Place, Vec<SettingsError>), AppError> {
         let surroundings = Surroundings::find(request)?;
         // Two steps, because the root decides which settings apply, and the settings name the
         // channel.
-        let LoadedSettings { settings, mut faults, remarks, closed } =
+        let LoadedSettings { settings, mut faults, left_out, remarks, closed } =
             settings::load(&surroundings, request);
         if !request.is_lenient && !faults.is_empty() {
             return Err(faults.swap_remove(0).into());
         }
-        let faults = faults.iter().map(|fault| Fault::new(FaultSource::Settings, fault)).collect();
+        let faults = faults.iter().chain(&left_out);
+        let faults = faults.map(|fault| Fault::new(FaultSource::Settings, fault)).collect();
         let remarks =
             remarks.iter().map(|remark| Fault::new(FaultSource::Settings, remark)).collect();
         let rules: Vec<ChannelRule> =
@@ -111,7 +121,8 @@ impl Place {
         let Surroundings { environment, directories, facts, .. } = surroundings;
         let project = identify::project(&facts, settings.channel.value.as_deref(), &rules);
         let closed = closed.map(|(_, reason)| reason);
-        Ok(Place { project, settings, directories, faults, remarks, closed, environment })
+        let place = Place { project, settings, directories, faults, remarks, closed, environment };
+        Ok((place, left_out))
     }
 
     /// The same place without maenifold's memory, for which another source answers.

@@ -53,6 +53,8 @@ impl SettingsError {
 pub struct LoadedSettings {
     pub settings: Settings,
     pub faults: Vec<SettingsError>,
+    /// Why vaults were left out.
+    pub left_out: Vec<SettingsError>,
     /// What a project asks for beyond what the user allows. That is no fault of the user's, and holds nobody up.
     pub remarks: Vec<String>,
     /// The first source that should say which notes may be sent and cannot be read, and why. Then none is sent.

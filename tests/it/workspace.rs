@@ -2,6 +2,7 @@
 
 mod closed;
 mod escapes;
+mod hook_limits;
 mod identity;
 mod pipes;
 mod places;

@@ -359,7 +359,7 @@ fn what_cannot_be_wrapped_is_said_in_one_line() {
     check(&["--", "sh", "-c", "exit 0"], 0, "");
     let state = wrapper.lab.state();
     state.execute_batch("BEGIN IMMEDIATE").unwrap();
-    check(&["--", "sh", "-c", "exit 0"], 3, "another process is writing it: try again");
+    check(&["--", "sh", "-c", "exit 0"], 0, "another process is writing kgctx's state");
     state.execute_batch("ROLLBACK").unwrap();
 }
 
@@ -386,4 +386,32 @@ fn a_1_39_an_agent_behind_assignments_is_started_again_and_one_that_is_gone_is_t
     let waiting = wrapper.waiting().unwrap();
     let said = stderr(&output);
     assert!(said.contains(&format!("the handoff {waiting} waits for the next session")), "{said}");
+}
+
+#[test]
+fn an_agent_runs_whatever_its_state_is_like() {
+    for (state, code) in [("no database", 0), ("a later version", 7)] {
+        let lab = Lab::new();
+        let file = lab.scratch.path().join("kgctx-home/state/state.db");
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        match state {
+            "no database" => fs::write(&file, "no database".repeat(500)).unwrap(),
+            _ => {
+                let database = rusqlite::Connection::open(&file).unwrap();
+                database.execute_batch("CREATE TABLE t (a); PRAGMA user_version = 900").unwrap();
+            }
+        }
+        for options in [&[][..], &["--auto-restart"]] {
+            let mut command = lab.kgctx(["wrap"]);
+            let script = format!("echo RAN; exit {code}");
+            let agent = lab.scratch.write("bin/claude", format!("#!/bin/sh\n{script}\n"));
+            fs::set_permissions(&agent, fs::Permissions::from_mode(0o755)).unwrap();
+            let output = command.args(options).arg("--").arg(agent).output().unwrap();
+            assert_eq!(String::from_utf8_lossy(&output.stdout), "RAN\n", "{state}: {output:?}");
+            assert_eq!(output.status.code(), Some(code), "{state}: {output:?}");
+            let said = stderr(&output);
+            assert!(said.starts_with("kgctx: this session is not restarted: "), "{said}");
+            assert_eq!(said.lines().count(), 1, "{said}");
+        }
+    }
 }

@@ -25,6 +25,9 @@ pub(super) fn look(place: &Place, environment: &Environment) -> Option<Check> {
     let state = State::look(&place.directories.state, time_limits::DOCTOR).ok().flatten();
     let state = state.filter(State::has_handoffs);
     let failure = state.and_then(|state| state.summary_failure(&place.project.scope).ok()?);
+    // Another program may have been the summariser then.
+    let is_of_this = |reason: &str| reason.contains(&format!("summariser {program} "));
+    let failure = failure.filter(|(_, reason)| is_of_this(reason));
     Some(match failure {
         Some((id, reason)) => {
             let found = format!("{id} has no summary: {}", secrets::mask(&reason));

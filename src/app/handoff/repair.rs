@@ -58,7 +58,7 @@ pub fn repair_state(request: &Request) -> Result<Option<RepairedState>> {
         }
     }
     let has_installations = repair.take_installations()?;
-    let cause = repair.cause.to_string();
+    let cause = repair.cause.what();
     let aside = repair.finish()?;
     Ok(Some(RepairedState { cause, aside, adopted, findings, has_installations }))
 }

@@ -10,7 +10,7 @@ use crate::app::capture::{Forgetful, before_compaction};
 use crate::app::deliver::{
     DeliveryRequest, Door, PendingDelivery, deliver, release_receipt, settle_receipt,
 };
-use crate::app::hook::closed_notice;
+use crate::app::hook::{HookLimits, closed_notice, homeless_notice};
 use crate::app::monitor;
 use crate::app::restart;
 use crate::app::rotation;
@@ -38,7 +38,12 @@ use crate::workspace::{Place, Request};
 const SOON_READ_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Answers a hook; `None` if there is nothing to print.
-pub fn direct(host: Host, question: &[u8], until: Instant) -> Option<PendingDelivery<String>> {
+pub fn direct(
+    host: Host,
+    question: &[u8],
+    until: Instant,
+    limits: HookLimits,
+) -> Option<PendingDelivery<String>> {
     let named = words(host)?;
     let environment = Environment::of_process();
     // The argument names the host. The marks of another one tell more.
@@ -51,11 +56,14 @@ pub fn direct(host: Host, question: &[u8], until: Instant) -> Option<PendingDeli
     let mut event = words.read(question)?;
     let untold = || words.transcript(&environment, &event.folder, &event.session);
     event.transcript = event.transcript.clone().or_else(untold);
-    let told = Told { host, words, event, is_scripted, until };
+    let told = Told { host, words, event, is_scripted, until, limits };
+    if let Some(notice) = homeless_notice(&environment).filter(|_| told.is_start()) {
+        return words.notice(&notice).map(PendingDelivery::unclaimed);
+    }
     match told.event.kind {
         EventKind::Started(cause) => told.answer_start(cause),
         EventKind::Prompted if words.starts_at_prompt() => {
-            let at = Request::lenient(told.event.folder.clone());
+            let at = told.limits.request(told.event.folder.clone());
             let place = Place::find(&at).ok()?;
             if let Some(reason) = &place.closed {
                 return told.tell(reason);
@@ -122,6 +130,7 @@ struct Told {
     /// Whether no person takes part in the session.
     is_scripted: bool,
     until: Instant,
+    limits: HookLimits,
 }
 
 impl Told {
@@ -156,6 +165,15 @@ impl Told {
         pending.ok()
     }
 
+    /// Whether the session is to get its first context.
+    fn is_start(&self) -> bool {
+        match self.event.kind {
+            EventKind::Started(_) => true,
+            EventKind::Prompted => self.words.starts_at_prompt(),
+            _ => false,
+        }
+    }
+
     /// The door for a host that reports what became of a context.
     fn confirmed(&self) -> Option<Door> {
         // Whoever confirms has looked that the session does not have the context.
@@ -177,7 +195,7 @@ impl Told {
         let SessionEvent { session, folder, .. } = &self.event;
         let state = Directories::locate(&Environment::of_process()).ok()?.state;
         let DueSupplement { given, folder: known } = due(&state, session, GivenBy::Start)?;
-        let at = Request::lenient(known.unwrap_or_else(|| folder.clone()));
+        let at = self.limits.request(known.unwrap_or_else(|| folder.clone()));
         let place = Place::find(&at).ok()?;
         self.give(&place, at, (Moment::Prompt, None), Some(given))
     }
@@ -214,7 +232,7 @@ impl Told {
     /// not wait.
     fn note_end(self, is_cleared: bool) {
         let SessionEvent { session, folder, transcript, .. } = self.event;
-        let Ok(place) = Place::find(&Request::lenient(folder.clone())) else { return };
+        let Ok(place) = Place::find(&self.limits.request(folder.clone())) else { return };
         let settings = &place.settings.handoff;
         let is_on = place.settings.enabled.value && settings.enabled.value;
         // What a script leaves would take the place of what a person has left.

@@ -62,15 +62,23 @@ pub(super) fn plan_uninstall(
     let file = settings_file(target, hooks);
     let known = remembered(state.as_ref(), &file)?;
     let found = SettingsFile::read(&file, hooks)?;
-    let kept = match &known {
-        Some(_) => SettingsFile::read_backup(&file, hooks)?,
-        None => None,
+    let kept = SettingsFile::read_backup(&file, hooks)?;
+    let kept = match (&known, &found) {
+        (Some(_), _) => kept,
+        // The record can be lost. A backup that leads to this file is from our installation.
+        (None, Some(found)) => kept.filter(|kept| is_made_of(target, kept, found)),
+        (None, None) => None,
+    };
+    let is_installed = known.is_some() || kept.is_some();
+    let is_restored = |found: &SettingsFile| match &known {
+        Some(known) => is_as_left(found, known),
+        None => true,
     };
     let mut changes = Vec::new();
     let mut change = |step, path: &Path, remark| changes.push(Change::new(step, path, remark));
     let mut rest = None;
     match (found, &known, kept) {
-        (Some(found), Some(known), Some(kept)) if is_as_left(&found, known) => {
+        (Some(found), _, Some(kept)) if is_restored(&found) => {
             rest = Some(kept);
             change(Step::Restore, &file, "as it was before install");
         }
@@ -85,10 +93,10 @@ pub(super) fn plan_uninstall(
         }
         (found, ..) => rest = found,
     }
+    if is_installed && has_backup(&file) {
+        change(Step::Remove, &backup(&file), "made by install");
+    }
     if let Some(known) = known {
-        if has_backup(&file) {
-            change(Step::Remove, &backup(&file), "made by install");
-        }
         // Otherwise the file stays, and its folders with it.
         if rest.is_none() {
             changes.extend(folders_to_go(&file, known.folders_made)?);
@@ -105,6 +113,18 @@ pub(in crate::app) fn settings_file(target: &Target<'_>, hooks: &JsonHooks) -> P
         Scope::Global => hooks.user_file,
         Scope::Project => hooks.project_file,
     })
+}
+
+/// Whether an installation makes this file of the backup.
+fn is_made_of(target: &Target<'_>, kept: &SettingsFile, found: &SettingsFile) -> bool {
+    let parts = Parts {
+        monitor: found.has_monitor(),
+        rotation: found.has_rotation(),
+        status_line: found.has_status_line(),
+    };
+    let made = |program: &str| kept.with_hooks(program, parts).map(|made| made.text == found.text);
+    let programs = found.our_hooks().into_iter().map(|hook| hook.program);
+    programs.chain(program(target.surroundings)).any(|program| made(&program).unwrap_or(false))
 }
 
 fn is_as_left(found: &SettingsFile, known: &Installation) -> bool {

@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
+use super::frozen;
 use super::ignored::Ignored;
 use super::links::{ResolvedLink, Resolver};
 use super::names::Names;
@@ -74,6 +75,13 @@ impl<'a> CheckedFiles<'a> {
     pub(super) fn notes(&self) -> impl Iterator<Item = (usize, &CheckedFile<'a>)> {
         self.files.iter().enumerate().filter(|(_, file)| file.vault.is_some())
     }
+
+    /// The notes that somebody keeps: no samples, and no pages about an older version.
+    pub(super) fn living_notes(&self) -> impl Iterator<Item = (usize, &CheckedFile<'a>)> {
+        self.notes().filter(|(_, file)| {
+            !frozen::is_template(file.path) && !frozen::is_of_old_version(file.path)
+        })
+    }
 }
 
 /// A place where a file breaks a rule, and how to mend it.
@@ -82,11 +90,18 @@ pub(super) struct Problem<'a> {
     pub(super) range: Range<usize>,
     message: String,
     hint: String,
+    most: Severity,
 }
 
 impl Problem<'_> {
+    /// The problem as a warning, however severe its rule is: it may be none.
+    pub(super) fn doubtful(self) -> Self {
+        Problem { most: Severity::Warn, ..self }
+    }
+
     pub(super) fn finding(self, rule: Rule, severity: Severity) -> Finding {
-        let Problem { file, range, message, hint } = self;
+        let Problem { file, range, message, hint, most } = self;
+        let severity = severity.min(most);
         let excerpt = Some(file.excerpt(&range)).filter(|excerpt| !excerpt.trim().is_empty());
         Finding { severity, excerpt, ..Finding::new(rule, file.spot(&range), message, hint) }
     }
@@ -99,7 +114,9 @@ impl<'a> CheckedFile<'a> {
         let roles = input.roles;
         let is_handoff = roles.is_handoff(path);
         let vault = if is_handoff { None } else { roles.vault_of(path) };
-        if !is_handoff && vault.is_none() && roles.static_limit(path).is_none() {
+        if !is_handoff && vault.is_none() && roles.static_limit(path).is_none()
+            || frozen::is_foreign(path, vault.is_some())
+        {
             return None;
         }
         let modified = file.modified;
@@ -128,7 +145,8 @@ impl<'a> CheckedFile<'a> {
         message: impl Into<String>,
         hint: impl Into<String>,
     ) -> Problem<'_> {
-        Problem { file: self, range, message: message.into(), hint: hint.into() }
+        let (message, hint) = (message.into(), hint.into());
+        Problem { file: self, range, message, hint, most: Severity::Error }
     }
 
     /// The problems at these places: the first ones, and one that counts the others.

@@ -1,6 +1,6 @@
 //! **duplicate-note**: two notes with the same text below the front matter, regardless of line
 //! breaks, or with nearly the same text: at least nine tenths of all runs of five words are in
-//! both. Reported at the later path. Very short notes are ignored.
+//! both. Reported at the later path. Ignores very short notes, templates and pages about older versions.
 //!
 //! Candidates are found by the smallest hashes of their runs (MinHash, in bands), so that the time
 //! grows with the amount of text and not with the number of pairs.
@@ -33,7 +33,7 @@ struct Fingerprint {
 }
 
 pub(super) fn find<'c>(checked: &'c CheckedFiles<'_>) -> Vec<Problem<'c>> {
-    let notes: Vec<&CheckedFile<'_>> = checked.notes().map(|(_, file)| file).collect();
+    let notes: Vec<&CheckedFile<'_>> = checked.living_notes().map(|(_, file)| file).collect();
     let fingerprints: Vec<Fingerprint> =
         notes.par_iter().map(|file| fingerprint(file.body())).collect();
     let mut by_text: HashMap<u64, usize> = HashMap::new();

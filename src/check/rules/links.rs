@@ -7,20 +7,22 @@
 //! of the repository's host (`../../issues`), pages that git ignores, headings (`#part`),
 //! placeholders, and links in code or HTML. A `memory://` address dangles if it names a vault of this repository and no note
 //! in it. A `[[link]]` dangles only under `links = "obsidian"`, if no note has that title, alias,
-//! file name or path, and no other file has that name: in maenifold, a concept needs no note.
+//! file name or path, and no other file has that name: in maenifold, a concept needs no note. Templates are not
+//! checked, and where more than a third of the links in a folder dangle, one warning says so.
 //!
 //! **ambiguous-link** checks `[[links]]` in the same files: two or more notes have that name, and
 //! none has it as a better kind of name. The kinds, best first: path, title, alias, file name.
 
 mod host_page;
 mod resolver;
+mod unknown_way;
 mod view;
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::checked_files::{CheckedFile, CheckedFiles, Problem};
-use super::text_file;
+use super::{frozen, text_file, tree};
 use resolver::LinkKind;
 pub(super) use resolver::{LinkTarget, ResolvedLink, Resolver};
 
@@ -34,13 +36,13 @@ const FILE_ENDINGS: [&str; 12] = [
 fn problems<'c, T>(
     checked: &'c CheckedFiles<'_>,
     summary: &str,
-    pick: impl Fn(&LinkTarget) -> Option<T>,
+    pick: impl Fn(&CheckedFile<'_>, &LinkTarget) -> Option<T>,
     describe: impl Fn(&CheckedFile<'_>, &Range<usize>, T) -> (String, String),
 ) -> Vec<Problem<'c>> {
     let mut problems = Vec::new();
     for (file, links) in checked.files.iter().zip(&checked.links) {
         let picked =
-            links.iter().filter_map(|link| Some((link.range.clone(), pick(&link.target)?)));
+            links.iter().filter_map(|link| Some((link.range.clone(), pick(file, &link.target)?)));
         let describe = |range: &Range<usize>, target| describe(file, range, target);
         problems.extend(file.problems(picked.collect(), summary, describe));
     }
@@ -48,8 +50,52 @@ fn problems<'c, T>(
 }
 
 pub(super) fn dangling<'c>(checked: &'c CheckedFiles<'_>) -> Vec<Problem<'c>> {
-    let pick = |target: &LinkTarget| match target {
-        LinkTarget::Missing { kind, similar } => Some((*kind, similar.clone())),
+    let unknown = unknown_way::folders(checked);
+    let is_known = |file: &CheckedFile<'_>, kind: LinkKind| {
+        let is_in = |folder: &str| tree::below(folder, file.path).is_some();
+        let is_unknown = || file.vault.is_some() && unknown.iter().any(|(folder, _)| is_in(folder));
+        !frozen::is_template(file.path) && !(kind == LinkKind::Path && is_unknown())
+    };
+    let mut dangling: Vec<Problem<'c>> = unknown
+        .iter()
+        .filter_map(|(folder, links)| unknown_way_in(checked, folder, *links))
+        .collect();
+    dangling.extend(each_dangling(checked, &is_known));
+    dangling
+}
+
+/// The warning about a folder of which many links dangle, at the first of them.
+fn unknown_way_in<'c>(
+    checked: &'c CheckedFiles<'_>,
+    folder: &str,
+    links: unknown_way::Links,
+) -> Option<Problem<'c>> {
+    let is_missing = |link: &&ResolvedLink| {
+        matches!(link.target, LinkTarget::Missing { kind: LinkKind::Path, .. })
+    };
+    let mut below = checked.notes().filter(|(_, file)| tree::below(folder, file.path).is_some());
+    let (file, link) = below
+        .find_map(|(number, file)| Some((file, checked.links[number].iter().find(is_missing)?)))?;
+    let place = if folder.is_empty() { "the repository" } else { folder };
+    let message = format!(
+        "{} of {} links between the notes of {} lead nowhere: kgctx does not know how its site finds pages",
+        links.missing,
+        links.all,
+        text_file::shown(place)
+    );
+    let hint =
+        "if the site finds them, set dangling-link to off in [check.rules]; else fix the links";
+    Some(file.problem(link.range.clone(), message, hint).doubtful())
+}
+
+fn each_dangling<'c>(
+    checked: &'c CheckedFiles<'_>,
+    is_checked: &dyn Fn(&CheckedFile<'_>, LinkKind) -> bool,
+) -> Vec<Problem<'c>> {
+    let pick = |file: &CheckedFile<'_>, target: &LinkTarget| match target {
+        LinkTarget::Missing { kind, similar } if is_checked(file, *kind) => {
+            Some((*kind, similar.clone()))
+        }
         _ => None,
     };
     let summary = "links in this file lead nowhere";
@@ -78,7 +124,7 @@ pub(super) fn dangling<'c>(checked: &'c CheckedFiles<'_>) -> Vec<Problem<'c>> {
 }
 
 pub(super) fn ambiguous<'c>(checked: &'c CheckedFiles<'_>) -> Vec<Problem<'c>> {
-    let pick = |target: &LinkTarget| match target {
+    let pick = |_: &CheckedFile<'_>, target: &LinkTarget| match target {
         LinkTarget::Notes(numbers) => Some(Arc::clone(numbers)),
         _ => None,
     };

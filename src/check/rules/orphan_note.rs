@@ -1,7 +1,7 @@
 //! **orphan-note**: an unconnected note. It links to no other note, shares no concept with another
 //! note, no note, handoff or static file links to it, and no site's navigation lists it. Skips files
-//! that describe their folder (README, index, AGENTS, CLAUDE), notes at the top of a project, and a
-//! repository with one note.
+//! that describe their folder (README, index, AGENTS, CLAUDE), notes at the top of a project, templates,
+//! pages about older versions, and a repository with one note.
 
 use std::collections::HashMap;
 
@@ -45,7 +45,7 @@ pub(super) fn find<'c>(checked: &'c CheckedFiles<'_>) -> Vec<Problem<'c>> {
             }
         }
     }
-    let lost = checked.notes().filter(|(number, file)| {
+    let lost = checked.living_notes().filter(|(number, file)| {
         !is_reached[*number] && !file.is_index() && !checked.input.roles.is_at_top(file.path)
     });
     lost.map(|(_, file)| {

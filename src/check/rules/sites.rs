@@ -1,11 +1,16 @@
 //! The web sites of a repository: which folders have the pages and the static files of a site, told
 //! by the configuration of its generator. Reads configurations as text: some are programs.
 
+pub(super) mod addresses;
 pub(super) mod navigation;
 mod toctree;
 
+use std::collections::HashMap;
+
+use super::pattern;
 use super::tree::{self, Tree};
 use crate::check::repository_file::RepositoryFile;
+use addresses::Naming;
 
 /// How the sites of a generator are laid out. All paths are seen from the site's folder.
 struct Generator {
@@ -26,6 +31,10 @@ struct Generator {
     navigation: &'static [&'static str],
     /// The word without which the navigation lists all pages by itself.
     navigation_setting: &'static str,
+    /// Folders of which the site lists all pages.
+    listed: &'static [&'static str],
+    /// Where the site has a page, beside its path.
+    naming: Naming,
     /// Ends of links, and how the file may end instead.
     other_ends: &'static [(&'static str, &'static str)],
     /// The file with which a site gives links a meaning of its own.
@@ -33,6 +42,10 @@ struct Generator {
     /// Whether a link may be the name of something in any page or program, instead of a path. Pages are then listed by
     /// other pages.
     has_named_targets: bool,
+    /// Whether `../b` in `a.md` leads from the page `a/` to the page `b/`.
+    has_folder_pages: bool,
+    /// Whether a page makes the site known, whose configuration is elsewhere: so are its static files.
+    is_known_by_page: bool,
 }
 
 const PLAIN: Generator = Generator {
@@ -45,13 +58,18 @@ const PLAIN: Generator = Generator {
     alias: None,
     navigation: &[],
     navigation_setting: "",
+    listed: &[],
+    naming: Naming::Path,
     other_ends: &[],
     link_hook: None,
     has_named_targets: false,
+    has_folder_pages: false,
+    is_known_by_page: false,
 };
 
-/// MkDocs, Docusaurus, mdBook, Zola and Hugo, Astro, VitePress and VuePress, Jekyll, Next.js, docsify, Sphinx.
-static GENERATORS: [Generator; 10] = [
+/// MkDocs, Docusaurus, mdBook, Zola and Hugo, pages for Hugo, Astro, VitePress and VuePress, Jekyll, Next.js, docsify, Sphinx,
+/// Mintlify.
+static GENERATORS: [Generator; 12] = [
     Generator {
         configurations: &["mkdocs.yml", "mkdocs.yaml", "mkdocs.*", "zensical.toml"],
         pages_setting: "docs_dir",
@@ -68,6 +86,8 @@ static GENERATORS: [Generator; 10] = [
         alias: Some(("@site/", "")),
         navigation: &["sidebars.*"],
         navigation_setting: "sidebarPath",
+        listed: &["blog"],
+        naming: Naming::Id,
         ..PLAIN
     },
     Generator {
@@ -85,6 +105,16 @@ static GENERATORS: [Generator; 10] = [
         assets: &["static", "assets"],
         alias: Some(("@/", "content")),
         link_hook: Some("_markup/render-link.html"),
+        naming: Naming::Folded,
+        has_folder_pages: true,
+        ..PLAIN
+    },
+    Generator {
+        configurations: &["_index.md"],
+        listed: &[""],
+        naming: Naming::Folded,
+        has_folder_pages: true,
+        is_known_by_page: true,
         ..PLAIN
     },
     Generator {
@@ -102,7 +132,13 @@ static GENERATORS: [Generator; 10] = [
         navigation: &[".vitepress/config*", ".vuepress/config*"],
         ..PLAIN
     },
-    Generator { configurations: &["_config.yml"], ..PLAIN },
+    Generator {
+        configurations: &["_config.yml"],
+        navigation: &["_data/*.yml"],
+        listed: &["_posts"],
+        naming: Naming::Permalink,
+        ..PLAIN
+    },
     Generator {
         configurations: &["next.config.*"],
         pages: &["pages", "content", "src/pages", "src/content"],
@@ -115,6 +151,12 @@ static GENERATORS: [Generator; 10] = [
         says: "sphinx",
         navigation: &["index.rst"],
         has_named_targets: true,
+        ..PLAIN
+    },
+    Generator {
+        configurations: &["docs.json", "mint.json"],
+        says: "\"navigation\"",
+        navigation: &["docs.json", "mint.json"],
         ..PLAIN
     },
 ];
@@ -141,7 +183,9 @@ impl<'a> Sites<'a> {
         let of_file = |file: &'a RepositoryFile| {
             GENERATORS.iter().filter_map(|generator| Site::new(generator, file, tree))
         };
-        Sites { sites: files.iter().flat_map(of_file).collect(), files }
+        let mut sites: Vec<Site<'_>> = files.iter().flat_map(of_file).collect();
+        keep_outermost(&mut sites);
+        Sites { sites, files }
     }
 
     /// The folders in which a link that begins with `/` may find its file: those of the sites
@@ -180,6 +224,17 @@ impl<'a> Sites<'a> {
     /// Whether a site gives the links of this file a meaning of its own.
     pub(super) fn has_link_hook(&self, file: &str) -> bool {
         self.around(file).any(|site| site.has_link_hook)
+    }
+
+    /// Whether the file is a page that is a folder to others.
+    pub(super) fn has_folder_pages(&self, file: &str) -> bool {
+        let mut sites = self.around(file).filter(|site| site.generator.has_folder_pages);
+        sites.any(|site| site.pages.iter().any(|pages| tree::below(pages, file).is_some()))
+    }
+
+    /// Whether the site around this file has static files that are not in the repository.
+    pub(super) fn has_foreign_files(&self, file: &str) -> bool {
+        self.around(file).any(|site| site.generator.is_known_by_page)
     }
 
     /// The folder of the site in which a link from this file may be the name of something, instead of a path.
@@ -222,6 +277,22 @@ impl<'a> Site<'a> {
     }
 }
 
+/// Removes sites that a page below another such site makes known: there is one in every folder.
+fn keep_outermost(sites: &mut Vec<Site<'_>>) {
+    let mut outer: HashMap<&str, bool> = HashMap::new();
+    for site in sites.iter().filter(|site| site.generator.has_folder_pages) {
+        *outer.entry(site.folder).or_default() |= !site.generator.is_known_by_page;
+    }
+    sites.retain(|site| {
+        let mut above = std::iter::successors(Some(site.folder), |folder| {
+            (!folder.is_empty()).then(|| tree::folder_of(folder))
+        });
+        let is_own = above.next().is_some_and(|folder| outer.get(folder) == Some(&true));
+        !site.generator.is_known_by_page
+            || !is_own && !above.any(|folder| outer.contains_key(folder))
+    });
+}
+
 /// Whether the rules read this file to know a site and its pages.
 pub(super) fn is_read(path: &str) -> bool {
     let is_named = |pattern: &&str| folder_before(pattern, path).is_some();
@@ -238,10 +309,15 @@ fn folder_before<'p>(pattern: &str, path: &'p str) -> Option<&'p str> {
         Some(start) => (start, true),
         None => (pattern, false),
     };
+    let is_pattern = start.contains('*');
     let parts = start.matches('/').count() + 1;
     let at = path.rmatch_indices('/').nth(parts - 1).map_or(0, |(at, _)| at + 1);
     let end = &path[at..];
-    let fits = if is_open { end.starts_with(start) } else { end == start };
+    let fits = match is_open {
+        _ if is_pattern => pattern::fits(pattern, end),
+        true => end.starts_with(start),
+        false => end == start,
+    };
     fits.then(|| path[..at].trim_end_matches('/'))
 }
 

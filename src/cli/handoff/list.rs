@@ -91,6 +91,13 @@ fn say_what_to_do(handoffs: &Handoffs, records: &[HandoffRecord], screen: &mut S
         ));
     }
     if records.is_empty() {
+        let n_lost = handoffs.n_unregistered()?;
+        if n_lost > 0 {
+            screen.line(format!(
+                "The state does not know {}; `kgctx handoff reconcile --repair` registers what is left.",
+                counted(n_lost, "document")
+            ));
+        }
         let projects = handoffs.everywhere()?;
         let gone = projects.iter().filter(|project| project.is_gone && !project.is_here);
         let n_gone = gone.map(|project| project.records.len()).sum();

@@ -88,14 +88,16 @@ fn report(
 /// Says what a repair did, and what the documents cannot tell.
 fn print_repaired(repaired: &RepairedState, screen: &mut Screen) {
     let RepairedState { cause, aside, adopted, has_installations, .. } = repaired;
-    screen.complain(&format!("kgctx: {}\n", for_terminal::one_line(cause)));
+    screen.line(format!("repaired  {}", for_terminal::one_line(cause)));
     adopted.iter().for_each(|id| screen.line(format!("registered  {id}")));
     let aside = for_terminal::one_line(&aside.to_string_lossy());
     screen.line(format!("moved aside  {aside}"));
-    let installed = if *has_installations { "" } else { ", which folders `install` made" };
+    let lost = match has_installations {
+        true => "claims, deliveries or the log",
+        false => "claims, deliveries, the log, or the folders that `install` made",
+    };
     screen.line(format!(
-        "The documents do not record claims, deliveries or the log{installed}. These start fresh, and a handoff may \
-        be delivered once more."
+        "The documents do not record {lost}. These start fresh, and a handoff may be delivered once more."
     ));
 }
 

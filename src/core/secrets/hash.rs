@@ -74,7 +74,10 @@ pub(super) fn find(text: &[u8], all: &mut Vec<FoundSecret>) {
             continue;
         };
         let is_word = start > 0 && text[start - 1].is_ascii_alphanumeric();
-        let mut body = leading(&text[start + length..], 512, is_in_hash);
+        // Behind `{SHA}` is base64, in a path such as `{SHA}_of_a_commit` it is not.
+        let is_braced = text[start] == b'{';
+        let is_body = |byte| is_in_hash(byte) && !(is_braced && b"_-.,$".contains(&byte));
+        let mut body = leading(&text[start + length..], 512, is_body);
         // PostgreSQL parts the salt and the keys with colons.
         while text[start..].starts_with(b"SCRAM") && text[start + length + body..].starts_with(b":")
         {

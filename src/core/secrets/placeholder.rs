@@ -14,6 +14,7 @@ static STAND_INS: [&str; 19] = words(
 static METAVARIABLES: [&str; 6] = words("PASSWORD PASSWD PASS TOKEN SECRET KEY");
 /// Where a value that is computed or filled in later begins.
 const TEMPLATES: &[&str] = &["${", "{{", "$(", "<%=", "%{", "#{"];
+
 /// Whether a value is a placeholder: `your-token`, `${TOKEN}`, `xxxx`.
 pub(super) fn is_placeholder(value: &[u8]) -> bool {
     let value = &value[..value.len().min(LOOKED_AT)];
@@ -24,7 +25,10 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
             && name.split(|byte| !is_letter(*byte)).all(|part| part.is_empty() || is_wordy(part))
     };
     let variable = matches!(value, [b'$' | b'{' | b'%', name @ ..] if is_variable(name));
-    let variable = variable || is_bracketed(value);
+    // `%%-name-%%`.
+    let filled = value.len() > 4 && value.starts_with(b"%%") && value.ends_with(b"%%");
+    let is_in_name = |byte: &u8| is_letter(*byte) || b"-_.%".contains(byte);
+    let variable = variable || is_bracketed(value) || filled && value.iter().all(is_in_name);
     let template = TEMPLATES.iter().any(|open| {
         let at = memchr::memmem::find(value, open.as_bytes());
         // `${{ secrets.TOKEN }}`.
@@ -50,7 +54,7 @@ fn is_metavariable(value: &[u8]) -> bool {
 
 /// Whether a value is a name in angle brackets, alone or the first of a list: `<api-key>`, `[<secret>, …]`.
 fn is_bracketed(value: &[u8]) -> bool {
-    let list = leading(value, 2, |byte| b"[(".contains(&byte));
+    let list = leading(value, 3, |byte| b"[(\"'".contains(&byte));
     let Some(name) = value[list..].strip_prefix(b"<") else { return false };
     let length = leading(name, 64, |byte| is_letter(byte) || b"_-.:|/ ".contains(&byte));
     let mut words = name[..length].split(|byte| !is_letter(*byte));

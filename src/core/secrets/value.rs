@@ -214,7 +214,32 @@ fn is_written_out(value: &[u8]) -> bool {
 /// Whether a value without quotes is code: what a function returns, a part of something, a type.
 pub(super) fn is_code(value: &[u8]) -> bool {
     let value = &value[..value.len().min(LOOKED_AT)];
-    is_type(value) || is_call(value)
+    is_type(value) || is_call(value) || is_getter(value) || is_count(value)
+}
+
+/// `getCsrfToken()`, also where the name is no plain words.
+fn is_getter(value: &[u8]) -> bool {
+    let rest =
+        [&b"get"[..], b"fetch", b"load", b"read"].iter().find_map(|verb| value.strip_prefix(*verb));
+    let Some(rest) =
+        rest.filter(|rest| rest.first().is_some_and(|c| c.is_ascii_uppercase() || *c == b'_'))
+    else {
+        return false;
+    };
+    let name = leading(rest, 64, |byte| is_letter(byte) || byte == b'_');
+    rest.get(name) == Some(&b'(') && !rest[name..].iter().any(u8::is_ascii_alphanumeric)
+}
+
+/// A number in JSON, before the next member: `14,"completion_tokens":8`. A list of a few digits: `['123'`.
+fn is_count(value: &[u8]) -> bool {
+    let digits = leading(value, 20, |byte| byte.is_ascii_digit());
+    let is_in_list = |byte: &u8| byte.is_ascii_digit() || b"[]()'\",".contains(byte);
+    let is_list = || {
+        value.starts_with(b"[")
+            && value.iter().all(is_in_list)
+            && value.iter().filter(|byte| byte.is_ascii_digit()).count() < 6
+    };
+    (1..=6).contains(&digits) && value[digits..].starts_with(b",\"") || is_list()
 }
 
 /// `getpass()`, `settings.db["key"]`, `()=>unknown`.

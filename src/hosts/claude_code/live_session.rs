@@ -3,7 +3,6 @@
 //! Claude Code keeps a file for each of its processes. Between two prompts it says `idle` for some 100 ms, so it must be
 //! asked more than once. Prompts that were typed during a turn are in the transcript alone.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -14,6 +13,7 @@ use crate::core::host::Host;
 use crate::hosts::config_folder;
 use crate::hosts::transcript::each_line;
 use crate::system::environment::Environment;
+use crate::system::plain_file;
 use crate::system::process::identity::Process;
 
 /// Further back no prompt waits any more.
@@ -32,7 +32,7 @@ pub struct LiveSession {
 impl LiveSession {
     /// Reads what is said about a process; `None` if nothing is.
     pub fn of(process: Process, environment: &Environment) -> Option<LiveSession> {
-        let text = fs::read(file(process, environment)?).ok()?;
+        let text = plain_file::read(&file(process, environment)?).ok()?;
         serde_json::from_slice(&text).ok()
     }
 
@@ -91,6 +91,8 @@ pub fn has_queued_prompts(transcript: &Path) -> io::Result<bool> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -1,6 +1,5 @@
 //! Whether Claude Code runs hooks at all: its switches, and its trust in a folder.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -8,6 +7,7 @@ use serde_json::Value;
 use crate::core::installation::Install;
 use crate::hosts::config_folder;
 use crate::system::environment::Environment;
+use crate::system::plain_file;
 
 /// The settings of an organisation, which count before all others.
 const MANAGED: [&str; 2] = [
@@ -74,6 +74,6 @@ pub fn is_trusted(install: &Install, environment: &Environment, folders: &[&Path
 
 /// Reads a file; `None` if it does not exist or is not JSON.
 fn read(file: &Path) -> Option<Value> {
-    let text = fs::read_to_string(file).ok()?;
+    let text = String::from_utf8(plain_file::read(file).ok()?).ok()?;
     serde_json::from_str(text.trim_start_matches('\u{feff}')).ok()
 }

@@ -2,7 +2,6 @@
 //! its configuration names.
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
@@ -12,6 +11,7 @@ use crate::core::installation::PluginFile;
 use crate::hosts::is_absent;
 use crate::hosts::opencode::places::OpencodePlaces;
 use crate::hosts::plugin_file::{self, PluginCopy};
+use crate::system::plain_file;
 
 /// The bridge's npm package.
 const PACKAGE: &str = "opencode-kgctx";
@@ -84,12 +84,9 @@ pub fn find(places: &OpencodePlaces<'_>, plugin_file: &PluginFile) -> Vec<Loaded
 
 /// The plugins that a configuration names; empty if the file does not exist.
 fn plugins_in(configuration: &Path) -> Result<Vec<String>, String> {
-    let text = match fs::read_to_string(configuration) {
-        Ok(text) => text,
+    let text = match plain_file::read(configuration) {
+        Ok(bytes) => String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())?,
         Err(error) if is_absent(&error) => return Ok(Vec::new()),
-        Err(error) if error.kind() == io::ErrorKind::InvalidData => {
-            return Err("it is not UTF-8".to_owned());
-        }
         Err(error) => return Err(error.to_string()),
     };
     let parsed = parse_to_ast(

@@ -92,7 +92,8 @@ impl Store {
         fingerprint: &str,
         access: OpenFlags,
     ) -> Result<Connection, Unusable> {
-        if !self.path().exists() {
+        // SQLite would wait for a pipe's writer.
+        if !is_file(&self.path()) {
             return Err(Unusable::Missing);
         }
         let connection =
@@ -125,7 +126,7 @@ impl Store {
         let access = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let own = self.path();
         let of_main = || self.worktree.as_ref().map(|worktree| worktree.main.join(LINK));
-        let path = if own.exists() { own } else { of_main()? };
+        let path = if is_file(&own) { own } else { of_main().filter(|path| is_file(path))? };
         let connection = Connection::open_with_flags(in_use::database(&path), access).ok()?;
         connection.busy_timeout(time_limits::INDEX).ok()?;
         plan_once(&connection).ok()?;
@@ -250,6 +251,11 @@ fn told_apart(connection: &Connection) -> Option<Unusable> {
         }
         _ => None,
     }
+}
+
+/// Whether an index's path leads to a plain file.
+fn is_file(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|there| there.is_file())
 }
 
 /// Whether a file does not even begin as a database does. SQLite takes a short one for a damaged database.

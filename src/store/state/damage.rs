@@ -66,6 +66,14 @@ impl StateError {
         StateError::Damaged { path, what: format!("its version is {version}") }
     }
 
+    /// What is wrong with a damaged database, without the way out.
+    pub fn what(&self) -> String {
+        match self {
+            StateError::Damaged { path, what } => format!("{} was damaged: {what}", path.display()),
+            other => other.to_string(),
+        }
+    }
+
     /// Whether only another database in its place helps.
     pub fn is_damage(&self) -> bool {
         matches!(self, StateError::Damaged { .. } | StateError::Foreign { .. })

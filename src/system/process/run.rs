@@ -2,7 +2,7 @@
 //! fails.
 
 use std::io::{self, Read, Write};
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -40,10 +40,19 @@ pub enum RunError {
     Late(Duration),
     #[error("its answer is too long")]
     TooLong,
-    #[error("it failed with {0}")]
+    #[error("it ended with {}", ending(.0))]
     Failed(ExitStatus),
     #[error("its answer cannot be read: {0}")]
     Read(#[from] io::Error),
+}
+
+/// `code 3`, `signal 9`.
+fn ending(status: &ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("code {code}"),
+        (None, Some(signal)) => format!("signal {signal}"),
+        (None, None) => status.to_string(),
+    }
 }
 
 /// Runs a command (the program, then its arguments) with a question, and returns its answer as text.

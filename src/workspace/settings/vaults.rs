@@ -169,7 +169,7 @@ pub(super) fn folder_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Removes vaults whose notes could not be addressed.
+/// Leaves out vaults whose notes could not be addressed.
 fn remove_bad_names(loaded: &mut LoadedSettings) {
     let mut kept: Vec<Setting<VaultSpec>> = Vec::new();
     for vault in loaded.settings.vaults.drain(..) {
@@ -189,7 +189,7 @@ fn remove_bad_names(loaded: &mut LoadedSettings) {
             kept.push(vault);
             continue;
         };
-        loaded.faults.push(SettingsError(wrong));
+        loaded.left_out.push(SettingsError(wrong));
     }
     loaded.settings.vaults = kept;
 }

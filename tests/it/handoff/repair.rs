@@ -212,7 +212,8 @@ fn what_the_documents_cannot_tell_is_said_and_what_can_be_read_is_kept() {
     assert!(said.contains("moved aside") && said.contains("damaged-"), "{said}");
     assert!(said.contains(&left.elsewhere), "{said}");
     assert!(said.ends_with("3 handoffs are correct\n"), "{said}");
-    assert!(stderr(&output).contains("is damaged: it has no handoff_receivers."), "{output:?}");
+    assert!(said.contains("state.db was damaged: it has no handoff_receivers."), "{said}");
+    assert_eq!(stderr(&output), "");
     let sql = "SELECT folders_made FROM installations WHERE file = x'2f61'";
     let made: i64 = left.lab.state().query_row(sql, [], |row| row.get(0)).unwrap();
     assert_eq!(made, 2);
@@ -381,4 +382,22 @@ fn several_may_repair_at_once() {
     let aside = fs::read_dir(left.folder()).unwrap().flatten();
     let aside = aside.filter(|entry| entry.file_name().to_string_lossy().starts_with("damaged-"));
     assert_eq!(aside.count(), 1, "it was repaired once");
+}
+
+#[test]
+fn a_list_without_a_state_names_the_documents_that_are_left() {
+    let lab = Lab::new();
+    lab.leave("Ship it.");
+    let list =
+        || String::from_utf8(lab.kgctx(["handoff", "list"]).output().unwrap().stdout).unwrap();
+    assert!(!list().contains("reconcile"), "{}", list());
+    let state = lab.scratch.path().join("kgctx-home/state");
+    for ending in ["", "-wal", "-shm"] {
+        let _ = std::fs::remove_file(state.join(format!("state.db{ending}")));
+    }
+    let said = list();
+    let hint = "The state does not know 1 document; `kgctx handoff reconcile --repair` registers what is left.";
+    assert!(said.contains(hint), "{said}");
+    lab.handoff(&["reconcile", "--repair"]);
+    assert!(!list().contains("does not know"), "{}", list());
 }

@@ -298,12 +298,12 @@ fn a_file_that_says_nothing_else_goes_only_if_install_made_it() {
     done(&scratch, UNINSTALL);
     assert_eq!(parsed(&read(&scratch, FILE)), json!({}));
 
-    // Nor if nobody remembers.
+    // Nor if nobody remembers: the backup leads to this file, so it is from the installation.
     done(&scratch, INSTALL);
     fs::remove_dir_all(scratch.path().join("kgctx-home")).unwrap();
     done(&scratch, UNINSTALL);
     assert_eq!(parsed(&read(&scratch, FILE)), json!({}));
-    assert!(scratch.path().join(BACKUP).exists(), "whose it is, nobody remembers either");
+    assert!(!scratch.path().join(BACKUP).exists());
 }
 
 #[test]
@@ -450,4 +450,30 @@ fn what_was_removed_by_hand_is_forgotten() {
     done(&scratch, UNINSTALL);
     assert_eq!(read(&scratch, FILE), "{\"model\":\"haiku\"}");
     assert!(!Path::new(&scratch.path().join(BACKUP)).exists());
+}
+
+#[test]
+fn without_its_record_an_installation_is_known_by_its_backup() {
+    let own = r#"{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"kgctx hook claude-code"}]}]}}"#;
+    for (text, options) in
+        [(own, &[][..]), ("{\"model\": \"opus\"}\n", &["--monitor", "--statusline"])]
+    {
+        let scratch = Scratch::new();
+        scratch.write(FILE, text);
+        done(&scratch, &[INSTALL, options].concat());
+        assert_ne!(read(&scratch, FILE), text);
+        fs::remove_dir_all(scratch.path().join("kgctx-home/state")).unwrap();
+        done(&scratch, UNINSTALL);
+        assert_eq!(read(&scratch, FILE), text);
+        assert!(!scratch.path().join(BACKUP).exists());
+    }
+    // A backup of something else is not ours to use or to remove.
+    let scratch = Scratch::new();
+    scratch.write(FILE, "{}");
+    done(&scratch, INSTALL);
+    fs::remove_dir_all(scratch.path().join("kgctx-home/state")).unwrap();
+    scratch.write(BACKUP, "{\"model\": \"haiku\"}");
+    done(&scratch, UNINSTALL);
+    assert_eq!(parsed(&read(&scratch, FILE)), json!({}));
+    assert!(scratch.path().join(BACKUP).exists());
 }

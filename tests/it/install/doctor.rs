@@ -114,7 +114,7 @@ fn a_good_set_up_is_all_well() {
     ok    plugins    OpenCode may load them
     ok    claude     not installed, not set up
     ok    amplifier  not installed, not set up
-    ok    service    not running, which is fine with the plugin
+    ok    service    not running; only OpenCode servers without the plugin need it
 
     Everything works.
     ");
@@ -143,7 +143,7 @@ fn a_new_users_set_up_says_what_to_do() {
     ok    opencode   not installed, not set up
     ok    claude     not installed, not set up
     ok    amplifier  not installed, not set up
-    ok    service    not running, which is fine with the plugin
+    ok    service    not running; only OpenCode servers without the plugin need it
 
     Fix what failed, and run `kgctx doctor` again.
     kgctx: 1 of 10 checks failed
@@ -177,7 +177,7 @@ fn the_program_that_opencode_starts_is_looked_at() {
     setup.program("kgctx", "echo kgctx 0.0.1");
     setup.check(&[], "program", "warn", &["bin/kgctx", "0.0.1", "update it"]);
     setup.program("kgctx", "exit 7");
-    setup.check(&[], "program", "fail", &["bin/kgctx", "exit status: 7"]);
+    setup.check(&[], "program", "fail", &["bin/kgctx", "it ended with code 7"]);
     setup.program("kgctx", "exec sleep 20");
     let started = Instant::now();
     setup.check(&[], "program", "fail", &["did not answer within 5 s"]);
@@ -267,7 +267,7 @@ fn opencodes_version_is_judged() {
     says("echo 1.18.34", "ok", &["newer than the tested versions"]);
     says("echo 2.0.0", "warn", &["may not work as in OpenCode 1"]);
     says("echo hello", "warn", &["not a version"]);
-    says("exit 1", "warn", &["exit status: 1"]);
+    says("exit 1", "warn", &["it ended with code 1"]);
     says("echo \"1.16.$OPENCODE_DISABLE_AUTOUPDATE\"", "ok", &["1.16.1"]);
     fs::remove_file(setup.scratch.path().join("bin/opencode")).unwrap();
     setup.check(&[], "opencode", "warn", &["opencode is not found", "OPENCODE_BIN"]);

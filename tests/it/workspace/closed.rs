@@ -275,3 +275,18 @@ fn handoffs_need_a_permission_that_can_be_read() {
     let output = given(hook, &lab.event("start-startup", "s"));
     assert_eq!(ended_well(&output), "");
 }
+
+#[test]
+fn a_relative_folder_for_kgctx_is_told_to_the_user() {
+    let lab = lab();
+    let why = "KGCTX_HOME is a relative path";
+    let (output, answer) = opencode(&lab, &[("KGCTX_HOME", "here")]);
+    assert!(!ended_well(&output).contains(NOTE), "{answer}");
+    check_notice(&answer["notice"]["text"], why);
+    let mut hook = lab.hook();
+    hook.env("KGCTX_HOME", "here");
+    let output = given(hook, &lab.event("start-startup", "s"));
+    let answer: Value = serde_json::from_str(&ended_well(&output)).unwrap();
+    assert_eq!(answer.as_object().unwrap().keys().collect::<Vec<_>>(), ["systemMessage"]);
+    check_notice(&answer["systemMessage"], why);
+}

@@ -131,3 +131,58 @@ fn a_session_does_not_wait_for_a_pipe_or_a_device_among_the_files_of_git() {
         }
     }
 }
+
+#[test]
+fn no_command_waits_for_a_pipe_among_the_files_of_hosts() {
+    for (path, host) in [
+        (".claude/settings.json", "claude-code"),
+        (".claude/settings.json.kgctx-backup", "claude-code"),
+        (".claude.json", "claude-code"),
+        (".config/opencode/opencode.json", "opencode"),
+        (".config/opencode/plugin/kgctx.ts", "opencode"),
+        (".config/opencode/plugins/kgctx.ts", "opencode"),
+        (".amplifier/settings.yaml", "amplifier"),
+    ] {
+        let scratch = Scratch::new();
+        scratch.write("zephyr/docs/mast.md", "# Mast\n\nThe [[Mast]] of zephyr.\n");
+        pipe(&scratch.home().join(path));
+        for arguments in [
+            &["doctor"][..],
+            &["install", host],
+            &["install", host, "--dry-run"],
+            &["uninstall", host],
+            &["init", "--yes"],
+        ] {
+            soon(scratch.kgctx(["--dir", "zephyr"]).args(arguments));
+        }
+    }
+}
+
+#[test]
+fn a_pipe_in_place_of_the_index_is_no_index() {
+    let scratch = Scratch::new();
+    scratch.write("zephyr/docs/mast.md", "# Mast\n\nThe [[Mast]] of zephyr.\n");
+    let kgctx = |arguments: &[&str]| {
+        let mut command = scratch.kgctx(["--dir", "zephyr"]);
+        command.args(arguments);
+        command
+    };
+    assert!(soon(&mut kgctx(&["index"])).status.success());
+    let stores = scratch.path().join("kgctx-home/cache/index");
+    let stores = std::fs::read_dir(stores).unwrap().map(|store| store.unwrap().path());
+    let index: Vec<PathBuf> = stores.map(|store| store.join("index.db")).collect();
+    for arguments in [
+        &["search", "mast"][..],
+        &["recent"],
+        &["index"],
+        &["inject", "--session", "s", "--dry-run"],
+    ] {
+        for file in &index {
+            std::fs::remove_file(file).unwrap();
+            pipe(file);
+        }
+        let output = soon(&mut kgctx(arguments));
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+        assert!(!output.stdout.is_empty(), "{arguments:?}: {output:?}");
+    }
+}

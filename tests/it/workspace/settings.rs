@@ -198,6 +198,30 @@ fn rest(scratch: &Scratch, arguments: &[&str]) -> (Value, String) {
 }
 
 #[test]
+fn of_two_vaults_with_one_name_the_first_is_used() {
+    let scratch = Scratch::new();
+    scratch.write("one/x/a.md", "# A\n\nThe [[tile]] of [[atlas]].");
+    scratch.write("two/x/b.md", "# B\n\nThe [[tile]] of [[atlas]].");
+    let vault = |folder: &str| format!("[[vault]]\npath = {:?}\n", scratch.path().join(folder));
+    scratch.write("kgctx-home/config.toml", vault("one/x") + &vault("two/x"));
+    for command in [
+        &["search", "tile"][..],
+        &["recent", "--timespan", "9999d"],
+        &["context", "tile"],
+        &["index"],
+        &["read", "A"],
+    ] {
+        let (_, said) = rest(&scratch, &[command, &["--json"]].concat());
+        assert!(said.starts_with("kgctx: two vaults have the name \"x\""), "{said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+    }
+    let arguments = ["inject", "--session", "s", "--dry-run"];
+    let output = scratch.kgctx(arguments).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(stderr(&output).contains("two vaults have the name \"x\""), "{output:?}");
+}
+
+#[test]
 fn a_vault_that_cannot_be_opened_costs_no_other() {
     let scratch = Scratch::new();
     scratch.write("app/docs/a.md", "# A\n\nThe [[tile]] of [[atlas]].");

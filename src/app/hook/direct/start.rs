@@ -18,14 +18,14 @@ use crate::system::clock::now_ms;
 use crate::system::environment::Environment;
 use crate::system::process::detach;
 use crate::system::process::identity::Process;
-use crate::workspace::{Place, Request};
+use crate::workspace::Place;
 
 impl Told {
     pub(super) fn answer_start(&self, cause: StartCause) -> Reply {
         let SessionEvent { session, folder, .. } = &self.event;
         // Commands in the session's shells then know their session.
         self.words.name_session(session);
-        let here = Place::find(&Request::lenient(folder.clone())).ok()?;
+        let here = Place::find(&self.limits.request(folder.clone())).ok()?;
         let mut state = State::open(&here.directories.state, time_limits::HOOK_STATE).ok();
         if let (Some(state), Some(file)) = (&mut state, &self.event.transcript) {
             // The monitor misses a session without this, and nobody else does.
@@ -43,7 +43,7 @@ impl Told {
         };
         let known = state.as_ref().and_then(|state| state.session_origin(session).ok()?);
         // Uses the folder where the session started, not its current one.
-        let at = Request::lenient(known.as_ref().map_or(folder, |known| &known.folder).clone());
+        let at = self.limits.request(known.as_ref().map_or(folder, |known| &known.folder).clone());
         let place = match known {
             Some(_) => Place::find(&at).unwrap_or(here),
             None => here,

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use percent_encoding::percent_decode_str;
 
 use super::super::checked_files::{CheckedFile, CheckedFiles};
+use super::super::sites::addresses::Addresses;
 use super::super::spans::Spans;
 use super::super::{CheckedVault, names, tree};
 use super::host_page::HostPage;
@@ -69,6 +70,7 @@ pub(crate) struct Resolver<'a> {
     checked: &'a CheckedFiles<'a>,
     /// Notes by their paths from the top of the repository.
     notes: BTreeMap<&'a str, usize>,
+    addresses: Addresses,
     /// Suffixes of all paths in lower case, for Obsidian's links.
     ends: HashMap<String, &'a str>,
 }
@@ -84,7 +86,7 @@ impl<'a> Resolver<'a> {
                 *first = path.min(*first);
             }
         }
-        Resolver { checked, notes, ends }
+        Resolver { checked, notes, addresses: Addresses::new(checked), ends }
     }
 
     /// The links of a file, sorted by position.
@@ -128,8 +130,9 @@ impl<'a> Resolver<'a> {
             return self.on_host(&page);
         }
         // A route of the web site, such as `/tags/x`.
-        let is_route = (path.starts_with('/') || view.has_link_hook)
-            && !tree::name_of(path.trim_end_matches('/')).contains('.');
+        let is_file = !path.ends_with('/') && tree::name_of(&path).contains('.');
+        let is_foreign = path.starts_with('/') && view.has_foreign_files && !path.ends_with(".md");
+        let is_route = (path.starts_with('/') || view.has_link_hook) && !is_file || is_foreign;
         let is_name = view.named_targets.is_some_and(|site| self.is_name(&path, &paths, site));
         let is_elsewhere = paths.is_empty() || is_route || is_name;
         if is_elsewhere || paths.iter().any(|path| self.may_be_built(path)) {
@@ -163,13 +166,28 @@ impl<'a> Resolver<'a> {
             let start = path.strip_suffix(end)?;
             Some(format!("{start}{other}"))
         });
-        self.at_path(path).or_else(|| others.find_map(|path| self.at_path(&path)))
+        let found = self.at_path(path).or_else(|| others.find_map(|path| self.at_path(&path)));
+        found.or_else(|| self.at_address(path).map(LinkTarget::Note))
+    }
+
+    /// The note that a site has at this address.
+    pub(crate) fn at_address(&self, path: &str) -> Option<usize> {
+        self.addresses.note(path)
     }
 
     /// The notes in or below a folder.
     pub(crate) fn notes_below(&self, folder: &str) -> Vec<usize> {
         let below = self.notes.iter().filter(|(path, _)| tree::below(folder, path).is_some());
         below.map(|(_, &number)| number).collect()
+    }
+
+    /// The notes in or below a folder that other pages include.
+    pub(crate) fn partials_below(&self, folder: &str) -> Vec<usize> {
+        let is_partial = |path: &str| {
+            tree::below(folder, path).is_some() && tree::name_of(path).starts_with('_')
+        };
+        let partials = self.notes.iter().filter(|(path, _)| is_partial(path));
+        partials.map(|(_, &number)| number).collect()
     }
 
     /// Whether a link that looks like a page of the host leads into a folder of the repository.

@@ -255,3 +255,30 @@ fn a_page_of_the_host_is_no_file() {
     let orphans = ["docs/sub/c d.md:1:1+0"];
     docs("[x](../blob/main/docs/b.md)").check(OrphanNote, &orphans);
 }
+
+#[test]
+fn where_many_links_lead_nowhere_one_warning_says_so() {
+    let repository = |missing: usize, found: usize| {
+        let mut repository = TestRepository::new()
+            .with("docs/b.md", "[x](gone.md)")
+            .with("AGENTS.md", "[x](docs/src/gone.md)");
+        for n in 0..5 {
+            let links = "[x](./intro)\n".repeat(missing) + &"[x](intro-js.md)\n".repeat(found);
+            repository = repository.with(&format!("docs/src/{n}.md"), &links);
+        }
+        repository.with("docs/src/intro-js.md", "# Intro\n")
+    };
+    let found = repository(5, 4).of(DanglingLink);
+    let places: Vec<&str> = found.iter().map(|found| found.spot.path.as_str()).collect();
+    assert_eq!(places, ["AGENTS.md", "docs/b.md"]);
+    assert_eq!(
+        found[1].message,
+        "26 of 46 links between the notes of docs lead nowhere: kgctx does not know how its site finds pages"
+    );
+    assert_eq!(found[1].severity, crate::check::finding::Severity::Warn);
+    // Mistakes are told one by one.
+    assert_eq!(repository(5, 12).of(DanglingLink).len(), 27);
+    assert_eq!(repository(3, 0).of(DanglingLink).len(), 17);
+    let one_note = "[x](./intro)\n".repeat(30);
+    assert_eq!(docs(&one_note).of(DanglingLink).len(), 30);
+}

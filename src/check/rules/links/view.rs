@@ -17,6 +17,9 @@ pub(super) struct View<'f> {
     pub(super) has_link_hook: bool,
     /// The folder of the site in which a link may be the name of something, instead of a path.
     pub(super) named_targets: Option<&'f str>,
+    has_folder_pages: bool,
+    /// Whether the site has static files that are not in the repository.
+    pub(super) has_foreign_files: bool,
 }
 
 impl<'f> View<'f> {
@@ -25,12 +28,17 @@ impl<'f> View<'f> {
         let tops = [""].into_iter().chain(vault).chain(checked.sites.folders_for(file.path));
         View {
             folder: tree::folder_of(file.path),
-            page: file.path.rsplit_once('.').map_or(file.path, |(page, _)| page),
+            page: match file.is_index() {
+                true => tree::folder_of(file.path),
+                false => file.path.rsplit_once('.').map_or(file.path, |(page, _)| page),
+            },
             vault,
             tops: tops.collect(),
             other_ends: checked.sites.other_ends(file.path),
             has_link_hook: checked.sites.has_link_hook(file.path),
             named_targets: checked.sites.named_targets(file.path),
+            has_folder_pages: checked.sites.has_folder_pages(file.path),
+            has_foreign_files: checked.sites.has_foreign_files(file.path),
         }
     }
 
@@ -43,7 +51,8 @@ impl<'f> View<'f> {
             Some(from_top) => (self.tops.clone(), from_top),
             None => {
                 // `../b/` in `a.md` leads from the page `a/` to the page `b/`.
-                let page = Some(self.page).filter(|_| link.ends_with('/'));
+                let is_page = self.has_folder_pages || link.ends_with('/');
+                let page = Some(self.page).filter(|_| is_page);
                 ([self.folder].into_iter().chain(self.vault).chain(page).collect(), link)
             }
         };

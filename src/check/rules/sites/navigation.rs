@@ -3,6 +3,7 @@
 
 use super::super::links::{LinkTarget, Resolver};
 use super::super::tree;
+use super::addresses::Naming;
 use super::{Site, Sites, folder_before, toctree, values};
 
 /// Settings that name a folder of which all pages are listed.
@@ -19,6 +20,14 @@ pub(crate) fn listed(sites: &Sites<'_>, resolver: &Resolver<'_>) -> Vec<usize> {
             listed.extend(sites.listed_by_pages(site, resolver));
             continue;
         }
+        for folder in site.generator.listed {
+            let folder = tree::joined(site.folder, folder);
+            listed.extend(folder.iter().flat_map(|folder| resolver.notes_below(folder)));
+        }
+        if site.generator.naming == Naming::Id {
+            let folders = site.pages.iter().map(String::as_str).chain([site.folder]);
+            listed.extend(folders.flat_map(|folder| resolver.partials_below(folder)));
+        }
         let texts: Vec<&str> = sites.navigation_of(site).collect();
         let setting = site.generator.navigation_setting;
         let is_written = |text: &&str| values(text, setting).next().is_some();
@@ -31,9 +40,9 @@ pub(crate) fn listed(sites: &Sites<'_>, resolver: &Resolver<'_>) -> Vec<usize> {
                 listed.extend(below.iter().flat_map(|below| resolver.notes_below(below)));
             }
             let paths = names(text).filter_map(|name| tree::joined(folder, name));
-            listed.extend(paths.filter_map(|path| match resolver.at_path(&path)? {
-                LinkTarget::Note(number) => Some(number),
-                _ => None,
+            listed.extend(paths.filter_map(|path| match resolver.at_path(&path) {
+                Some(LinkTarget::Note(number)) => Some(number),
+                _ => resolver.at_address(&path),
             }));
         }
     }

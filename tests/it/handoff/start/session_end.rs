@@ -198,7 +198,7 @@ fn h_0_18_a_summariser_that_fails_is_told_by_log_show_and_doctor() {
         checks.clone().find(|check| check["name"] == "summariser").cloned().unwrap()
     };
     for (script, reason, is_found) in [
-        (r#"["/bin/sh", "-c", "echo half; exit 3"]"#, "it failed with exit status: 3", true),
+        (r#"["/bin/sh", "-c", "echo half; exit 3"]"#, "it ended with code 3", true),
         (r#"["/bin/sh", "-c", "echo; echo '## Accomplished'"]"#, "it printed nothing", true),
         (r#"["/none/such"]"#, "it cannot be started: No such file", false),
     ] {
@@ -226,6 +226,9 @@ fn h_0_18_a_summariser_that_fails_is_told_by_log_show_and_doctor() {
         // A session that is given the handoff changes nothing about that.
         assert!(lab.start("reader").unwrap().contains(id));
         assert_eq!(doctor(&lab), check);
+        // What another program did says nothing of this one.
+        settings(r#"["/bin/cat"]"#);
+        assert_eq!(doctor(&lab)["verdict"], "ok");
         // One that works again has no fault any more.
         settings(r#"["/bin/sh", "-c", "echo All is well."]"#);
         talk(&lab, "t", 3);
