@@ -1,5 +1,5 @@
-//! Names of notes that are dates: journal pages, logs and minutes. A date before a title, as posts and decisions have it, is
-//! none.
+//! Names of notes that are dates: journal pages, logs, minutes, and what was planned or written on a day. Decisions have
+//! numbers and dates for good, and are none.
 
 use crate::core::text::bytes::position;
 
@@ -11,7 +11,7 @@ const MONTHS: [&str; 15] = [
     "nov", "dec",
 ];
 const WEEKDAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
-/// The most words that may follow a date, such as `afternoon`.
+/// The most words that may follow a day in folders of its month, such as `afternoon`.
 const MOST_WORDS_BEHIND: usize = 1;
 
 /// A run of digits or of letters.
@@ -21,7 +21,7 @@ enum Part<'a> {
     Word(&'a str),
 }
 
-/// Whether the name of a note in a folder is a date, or nearly.
+/// Whether the name of a note in a folder is that of a day.
 pub(super) fn is_dated(folder: &str, stem: &str) -> bool {
     if !may_be_dated(folder, stem) {
         return false;
@@ -34,7 +34,7 @@ pub(super) fn is_dated(folder: &str, stem: &str) -> bool {
             .filter_map(|part| if let Part::Word(word) = part { Some(*word) } else { None });
         folder.split('/').chain(words).any(is_decision)
     };
-    (has_date_at_end(&parts) || is_day_of_folders(folder, &parts)) && !of_decisions()
+    (has_date(&parts) || is_day_of_folders(folder, &parts)) && !of_decisions()
 }
 
 /// Whether there is a year at all. All names of a vault are asked whenever the index is written.
@@ -48,14 +48,11 @@ fn may_be_dated(folder: &str, stem: &str) -> bool {
     has_year(stem) || may_be_day() && has_year(folder)
 }
 
-/// Whether a date is the last of a name, but for a word or a number.
-fn has_date_at_end(parts: &[Part<'_>]) -> bool {
+/// Whether a name begins or ends with a date.
+fn has_date(parts: &[Part<'_>]) -> bool {
     (0..parts.len()).any(|at| {
-        date_length(&parts[at..]).is_some_and(|length| {
-            let behind = &parts[at + length..];
-            let n_words = behind.iter().filter(|part| is_telling(part)).count();
-            n_words <= if at == 0 { MOST_WORDS_BEHIND } else { 0 }
-        })
+        date_length(&parts[at..])
+            .is_some_and(|length| at == 0 || !parts[at + length..].iter().any(is_telling))
     })
 }
 
@@ -175,6 +172,7 @@ mod tests {
             "Friday 2026-01-30",
             "2026-01-30 Fri notes",
             "changelog.release.2021-02-15",
+            "2026-05-24_opencode-integration-audit",
         ] {
             assert!(is_dated("", dated), "{dated}");
         }
@@ -188,8 +186,6 @@ mod tests {
             "",
             "20",
             "2026-01",
-            "2026-05-24_opencode-integration-audit",
-            "2026-01-31-how-we-deploy",
             "99999999999-1",
             "Chapter 1 2 2026 and more",
             "May 2026",

@@ -12,8 +12,7 @@ const EMPTY: f64 = -1.0;
 const SIZE: f64 = 0.15;
 const DEPTH: f64 = -0.25;
 const DEEPEST: usize = 3;
-/// A note in no deeper folder, and one with some 3,000 characters, come before most others.
-const SHORT_PATH: usize = 0;
+/// A note with some 3,000 characters comes before most others.
 const LONG_TEXT: f64 = 0.2;
 /// What maenifold's tools wrote is as good as a note of a folder. Its own folders and names are dates, and tell nothing.
 const THINKING: f64 = DEPTH;
@@ -49,7 +48,7 @@ pub fn told(path: &str, prior: f64) -> Told {
     let depth = path.matches('/').count();
     // What else is in a prior only makes it less.
     let is_long_text = prior - DEPTH * depth.min(DEEPEST) as f64 >= LONG_TEXT;
-    Told { is_short_path: depth <= SHORT_PATH, is_long_text }
+    Told { is_short_path: depth == 0, is_long_text }
 }
 
 /// The prior of a session, a workflow or an assumption of maenifold's that says so many characters.
@@ -72,7 +71,8 @@ mod tests {
         assert_eq!(prior("a/b/c", "a.md", 0), prior("a/b/c/d/e", "a.md", 0));
         assert!(prior("", "a.md", 5_000) > prior("", "a.md", 100));
         assert!(prior("", "plan.md", 9) > prior("", "2026-01-31.md", 9));
-        assert_eq!(prior("", "plan.md", 9), prior("", "2026-01-31-plan-of-may.md", 9));
+        assert!(prior("", "plan.md", 9) > prior("", "2026-01-31-plan-of-may.md", 9));
+        assert_eq!(prior("adr", "plan.md", 9), prior("adr", "2026-01-31-plan-of-may.md", 9));
         let naming = Naming { is_by_date: true, ..Naming::default() };
         assert_eq!(super::prior("", "2026-01-31.md", 9, &naming), prior("", "plan.md", 9));
         assert!(prior("x", "short.md", 1) > prior("", "record.md", 0));
