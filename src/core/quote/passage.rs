@@ -10,7 +10,7 @@ use crate::core::quote::{Recognition, joint};
 /// The longest passage of a vault with many notes.
 pub const MOST_WORDS: usize = 120;
 /// Up to so many notes, a context has room for more of each: for so many words.
-const FEW_NOTES: [(usize, usize); 3] = [(16, 2_400), (64, 600), (160, 240)];
+const FEW_NOTES: [(usize, usize); 3] = [(16, 3_600), (64, 600), (160, 240)];
 /// The beginning of a note tells less than what changed in it.
 const BEGINNING_WORDS: usize = 45;
 /// How many lines beside a changed one are quoted.
