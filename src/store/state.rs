@@ -74,10 +74,7 @@ pub type Result<T, E = StateError> = std::result::Result<T, E>;
 impl StateError {
     /// Whether another process only blocks the database at the moment.
     pub fn is_transient(&self) -> bool {
-        match self {
-            StateError::InRepair { .. } | StateError::InUse { .. } | StateError::Locked => true,
-            _ => false,
-        }
+        matches!(self, StateError::InRepair { .. } | StateError::InUse { .. } | StateError::Locked)
     }
 }
 

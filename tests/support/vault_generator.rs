@@ -252,8 +252,9 @@ pub(crate) fn generate(root: &Path, n_notes: usize, seed: u64) {
 
 /// Writes one file with a time of its own.
 pub(crate) fn write(folder: &Path, name: &str, text: &str, written: u64) {
-    fs::create_dir_all(folder).unwrap();
-    let mut file = File::create(folder.join(name)).unwrap();
+    let path = folder.join(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let mut file = File::create(path).unwrap();
     file.write_all(text.as_bytes()).unwrap();
     let time: SystemTime = UNIX_EPOCH + Duration::from_secs(written);
     file.set_times(FileTimes::new().set_modified(time)).unwrap();

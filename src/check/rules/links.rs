@@ -54,7 +54,7 @@ pub(super) fn dangling<'c>(checked: &'c CheckedFiles<'_>) -> Vec<Problem<'c>> {
     let is_known = |file: &CheckedFile<'_>, kind: LinkKind| {
         let is_in = |folder: &str| tree::below(folder, file.path).is_some();
         let is_unknown = || file.vault.is_some() && unknown.iter().any(|(folder, _)| is_in(folder));
-        !frozen::is_template(file.path) && !(kind == LinkKind::Path && is_unknown())
+        !(frozen::is_template(file.path) || kind == LinkKind::Path && is_unknown())
     };
     let mut dangling: Vec<Problem<'c>> = unknown
         .iter()

@@ -346,7 +346,6 @@ fn p_3_19_wrong_usage_is_told_with_the_usage() {
         &["pickup", "--auto", id],
         &["pickup", id, id],
         &["archive"],
-        &["import"],
         &["import", "--amplifier", "file"],
         &["export", "--amplifier", "--to", "file"],
         &["reconcile", "--repair", id],

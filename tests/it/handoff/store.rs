@@ -326,7 +326,7 @@ fn a_state_from_before_there_were_handoffs_is_migrated() {
     assert!(lab.start("new").unwrap().contains(&id));
     let version: i64 =
         lab.state().pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
-    assert_eq!(version, 8);
+    assert_eq!(version, 9);
     assert_whole(&lab);
 }
 

@@ -229,7 +229,10 @@ fn the_source_is_a_setting_of_the_user() {
     let (code, said) =
         lab.scratch.fail(["--dir", "zephyr", "inject", "--session", "s", "--dry-run"]);
     assert_eq!(code, 2);
-    assert!(said.contains("config.toml:1:") && said.contains("`database`"), "{said}");
+    assert!(
+        said.contains("config.toml:1:") && said.contains("write auto, index, database or cli"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -269,8 +269,8 @@ fn a_look_for_a_handoffs_commit_runs_nothing_that_the_repository_names() {
     let evil = lab.scratch.write("evil", format!("#!/bin/sh\necho ran >> {}\n", ran.display()));
     fs::set_permissions(&evil, fs::Permissions::from_mode(0o755)).unwrap();
     let evil = evil.to_str().unwrap();
-    git(&app, &["init", "-q"]);
-    git(&app, &["commit", "-q", "--allow-empty", "-m", "first"]);
+    git(app, &["init", "-q"]);
+    git(app, &["commit", "-q", "--allow-empty", "-m", "first"]);
     // Git looks for an object that a partial clone lacks at its remote, which here is a program.
     for (key, value) in [
         ("core.repositoryFormatVersion", "1"),
@@ -281,9 +281,9 @@ fn a_look_for_a_handoffs_commit_runs_nothing_that_the_repository_names() {
         ("protocol.ext.allow", "always"),
         ("core.fsmonitor", evil),
     ] {
-        git(&app, &["config", key, value]);
+        git(app, &["config", key, value]);
     }
-    hooks(&app, evil);
+    hooks(app, evil);
     let lacking = "0123456789abcdef0123456789abcdef01234567";
     for (reference, verdict) in [("HEAD", "confirmed"), (lacking, "discrepant")] {
         let body = format!("{{\"git_ref\": \"{reference}\"}}\nShip it.");
