@@ -40,7 +40,7 @@ impl YamlSettings {
 
     /// Whether a file has an item somewhere in its text, also where it cannot be understood.
     pub fn mentions(path: &Path, item: &str) -> bool {
-        let text = fs::read(path).unwrap_or_default();
+        let text = plain_file::read(path).unwrap_or_default();
         String::from_utf8_lossy(&text).contains(item)
     }
 
