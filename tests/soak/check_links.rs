@@ -307,12 +307,21 @@ fn simple_counts(files: &[RepositoryFile], style: LinkStyle) -> [Count; 3] {
             }
         }
     }
+    // A template is a sample to fill in.
+    let is_template = |path: &String| {
+        let name = path.rsplit('/').next().unwrap().to_lowercase();
+        let stem = name.strip_suffix(".md").unwrap_or(&name);
+        let mut words = stem.split(|c: char| !c.is_ascii_alphanumeric());
+        let first = words.next();
+        first == Some("template") || words.last() == Some("template")
+    };
+    dangling.retain(|path, _| !is_template(path));
     tied.extend(concepts.values().filter(|notes| notes.len() > 1).flatten());
     for (number, note) in notes.iter().enumerate() {
         let stem = note.path.rsplit('/').next().unwrap().to_lowercase();
         let is_index = ["readme.md", "index.md", "agents.md", "claude.md", "_index.md"]
             .contains(&stem.as_str());
-        if !tied.contains(&number) && !is_index {
+        if !tied.contains(&number) && !is_index && !is_template(&note.path) {
             orphans.insert(note.path.clone(), 1);
         }
     }

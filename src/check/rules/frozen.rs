@@ -23,11 +23,12 @@ pub(super) fn is_of_old_version(path: &str) -> bool {
     })
 }
 
-/// Whether a file is a sample to fill in.
+/// Whether a file is a sample to fill in: its name begins or ends with the word.
 pub(super) fn is_template(path: &str) -> bool {
     let name = tree::name_of(path).to_ascii_lowercase();
-    let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
-    words.any(|word| word == "template")
+    let stem = name.rsplit_once('.').map_or(&*name, |(stem, _)| stem);
+    let mut words = stem.split(|c: char| !c.is_ascii_alphanumeric());
+    [words.next(), words.next_back()].contains(&Some("template"))
 }
 
 #[cfg(test)]
@@ -55,7 +56,12 @@ mod tests {
         {
             assert!(is_template(path), "{path}");
         }
-        for path in ["docs/templates.md", "docs/template/a.md", "docs/templating.md"] {
+        for path in [
+            "docs/templates.md",
+            "docs/template/a.md",
+            "docs/templating.md",
+            "docs/topic.template.helpers.md",
+        ] {
             assert!(!is_template(path), "{path}");
         }
     }

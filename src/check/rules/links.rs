@@ -54,7 +54,7 @@ pub(super) fn dangling<'c>(checked: &'c CheckedFiles<'_>) -> Vec<Problem<'c>> {
     let is_known = |file: &CheckedFile<'_>, kind: LinkKind| {
         let is_in = |folder: &str| tree::below(folder, file.path).is_some();
         let is_unknown = || file.vault.is_some() && unknown.iter().any(|(folder, _)| is_in(folder));
-        !(frozen::is_template(file.path) || kind == LinkKind::Path && is_unknown())
+        !(frozen::is_template(file.path) || kind == LinkKind::Page && is_unknown())
     };
     let mut dangling: Vec<Problem<'c>> = unknown
         .iter()
@@ -71,7 +71,7 @@ fn unknown_way_in<'c>(
     links: unknown_way::Links,
 ) -> Option<Problem<'c>> {
     let is_missing = |link: &&ResolvedLink| {
-        matches!(link.target, LinkTarget::Missing { kind: LinkKind::Path, .. })
+        matches!(link.target, LinkTarget::Missing { kind: LinkKind::Page, .. })
     };
     let mut below = checked.notes().filter(|(_, file)| tree::below(folder, file.path).is_some());
     let (file, link) = below
@@ -102,8 +102,10 @@ fn each_dangling<'c>(
     problems(checked, summary, pick, |file, range, (kind, similar)| {
         let target = file.shown(range.clone());
         let message = match kind {
-            LinkKind::Path if similar.is_some() => format!("{target} does not exist"),
-            LinkKind::Path => format!("{target} is not in the repository"),
+            LinkKind::Path | LinkKind::Page if similar.is_some() => {
+                format!("{target} does not exist")
+            }
+            LinkKind::Path | LinkKind::Page => format!("{target} is not in the repository"),
             LinkKind::Address => format!("no note has the address {target}"),
             LinkKind::Wiki => format!("no note or file has the name {target}"),
         };
@@ -114,9 +116,13 @@ fn each_dangling<'c>(
                 text_file::shown(path)
             ),
             Some(path) => text_file::hint(Some(path), "fix the link, or remove it"),
-            None if kind == LinkKind::Path && begins_with_host(&target) => format!(
-                "if this is an address, write https://{target}; else fix the link, or remove it"
-            ),
+            None if matches!(kind, LinkKind::Path | LinkKind::Page)
+                && begins_with_host(&target) =>
+            {
+                format!(
+                    "if this is an address, write https://{target}; else fix the link, or remove it"
+                )
+            }
             None => "fix the link, add the missing file, or remove the link".to_owned(),
         };
         (message, hint)

@@ -62,6 +62,8 @@ pub(crate) enum LinkTarget {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LinkKind {
     Path,
+    /// A path without a file's ending, as sites write theirs.
+    Page,
     Address,
     Wiki,
 }
@@ -144,7 +146,8 @@ impl<'a> Resolver<'a> {
         }
         let similar = self.checked.tree.ending_with(plain);
         let similar = similar.or_else(|| self.checked.tree.ending_with(tree::name_of(plain)));
-        LinkTarget::Missing { kind: LinkKind::Path, similar: similar.map(str::to_owned) }
+        let kind = if is_file { LinkKind::Path } else { LinkKind::Page };
+        LinkTarget::Missing { kind, similar: similar.map(str::to_owned) }
     }
 
     /// The target at a path from the top; `None` if it does not exist.

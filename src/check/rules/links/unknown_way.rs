@@ -1,4 +1,5 @@
-//! Folders of which more than a third of all links lead nowhere: their site makes pages of files in a way that kgctx does not know.
+//! Folders of which more than a third of all links name pages that are not there: their site makes pages of files in a way
+//! that kgctx does not know.
 
 use std::collections::BTreeMap;
 
@@ -19,16 +20,14 @@ pub(super) struct Links {
     notes: usize,
 }
 
-/// The outermost folders of which more than a third of all links lead nowhere.
+/// The outermost folders of which more than a third of all links name pages that are not there.
 pub(super) fn folders<'c>(checked: &'c CheckedFiles<'_>) -> Vec<(&'c str, Links)> {
     let mut folders: BTreeMap<&str, Links> = BTreeMap::new();
     for (number, file) in checked.notes() {
-        let is_path =
-            |link: &&super::ResolvedLink| !file.text[link.range.clone()].starts_with("[[");
         let (mut all, mut missing) = (0, 0);
-        for link in checked.links[number].iter().filter(is_path) {
+        for link in &checked.links[number] {
             match link.target {
-                LinkTarget::Missing { kind: LinkKind::Path, .. } => missing += 1,
+                LinkTarget::Missing { kind: LinkKind::Page, .. } => missing += 1,
                 LinkTarget::Note(_) => {}
                 _ => continue,
             }
