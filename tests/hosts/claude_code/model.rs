@@ -1,7 +1,7 @@
 //! A stand-in for the model: it speaks what Claude Code was seen to speak with Anthropic's API, and Copilot CLI with
 //! OpenAI's, answers everything with one word, and remembers every request. It listens on the loopback alone.
 //!
-//! `[[bash:CMD]]` in a prompt makes it call the shell, `[[shell:CMD]]` the same in the background, `[[tokens:N]]` lets it have counted so many in its context.
+//! `[[bash:CMD]]` in a prompt makes it call the shell, `[[tokens:N]]` lets it have counted so many in its context.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -147,17 +147,10 @@ fn answer(request: &Value) -> (Value, Value, &'static str) {
     // What Claude Code adds by itself stands before and after the prompt. The result of a tool is told without it.
     let answered = messages.iter().rposition(|message| message["role"] == "assistant");
     let asked: String = messages[answered.map_or(0, |at| at + 1)..].iter().map(words).collect();
-    let command = |mark: &'static str| {
-        let (_, rest) = asked.split_once(mark)?;
-        Some((rest.split_once("]]")?.0, mark == "[[shell:"))
-    };
-    match command("[[bash:").or_else(|| command("[[shell:")) {
-        Some((command, is_background)) => {
-            let mut input = json!({"command": command, "description": "probe"});
-            if is_background {
-                input["run_in_background"] = json!(true);
-            }
-            let input = input.to_string();
+    let command = asked.split_once("[[bash:").and_then(|(_, rest)| rest.split_once("]]"));
+    match command {
+        Some((command, _)) => {
+            let input = json!({"command": command, "description": "probe"}).to_string();
             (
                 json!({"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {}}),
                 json!({"type": "input_json_delta", "partial_json": input}),

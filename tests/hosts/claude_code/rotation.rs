@@ -165,20 +165,6 @@ fn r_4_16_no_key_reaches_a_window_that_is_not_ready() {
 }
 
 #[test]
-fn a_shell_in_the_background_outlives_the_clearing() {
-    let lab = lab();
-    let Some(window) = ClaudeCodeWindow::open(&lab) else { return };
-    window.say(&format!("{OLD} [[shell:sleep 90]]"));
-    window.wait_for("MOCK-REPLY");
-    window.say(&rotate(&format!("--goal {GOAL}")));
-    until(&lab, &window, "done");
-    window.wait_for("MOCK-REPLY");
-    let told = lab.model.told().pop().unwrap();
-    assert!(told.contains(GOAL) && !told.contains(OLD), "{told}");
-    assert!(window.shows("shell"), "it still runs: {}", window.text());
-}
-
-#[test]
 fn r_4_26_a_message_in_the_queue_is_answered_before_the_context_is_cleared() {
     //
     let lab = lab();
