@@ -313,7 +313,7 @@ fn simple_counts(files: &[RepositoryFile], style: LinkStyle) -> [Count; 3] {
         let stem = name.strip_suffix(".md").unwrap_or(&name);
         let mut words = stem.split(|c: char| !c.is_ascii_alphanumeric());
         let first = words.next();
-        first == Some("template") || words.last() == Some("template")
+        first == Some("template") || words.next_back() == Some("template")
     };
     dangling.retain(|path, _| !is_template(path));
     tied.extend(concepts.values().filter(|notes| notes.len() > 1).flatten());
