@@ -55,7 +55,7 @@ pub struct Rest {
 impl NoteText {
     /// Takes the text of a file. Secrets are masked before anything is cut: half a secret has no shape any more.
     pub fn of(file: &str) -> NoteText {
-        let body = front_matter::split(file).1;
+        let body = front_matter::split_any(file).1;
         let before = &file[..file.len() - body.len()];
         NoteText { text: for_model::lines(body), first: before.matches('\n').count() + 1 }
     }

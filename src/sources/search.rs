@@ -179,7 +179,7 @@ fn snippet_of(workspace: &Workspace, card: &NoteCard, terms: &[String]) -> Optio
     let Decoded::Text(text, _) = decode::decode(bytes) else { return None };
     // The lines of maenifold's own documents are headings and times, or JSON.
     let told = card.subject.as_ref().and_then(|_| Thinking::of_file(&card.path, &text));
-    let body = told.as_ref().map_or_else(|| front_matter::split(&text).1, |told| &told.body);
+    let body = told.as_ref().map_or_else(|| front_matter::split_any(&text).1, |told| &told.body);
     if terms.iter().any(|term| fulltext::has_word(body, term)) {
         return Some(snippet::snippet(body, terms));
     }

@@ -33,6 +33,16 @@ fn a_short_note_is_shown_as_a_whole() {
 }
 
 #[test]
+fn front_matter_of_any_form_is_left_out_and_its_lines_are_counted() {
+    for front in
+        ["---\ntitle: x\n---\n\n", "+++\ntitle = \"x\"\n+++\n\n", "{\n\"title\": \"x\"\n}\n\n"]
+    {
+        let text = NoteText::of(&format!("{front}# The plan\n"));
+        assert_eq!(text.lines_from(1), [(5, "# The plan")], "{front}");
+    }
+}
+
+#[test]
 fn what_is_left_out_is_named_with_the_way_to_it() {
     let text = NoteText::of(&long_note());
     let extract = fit(&HEAD, &text, 1, limit(300)).unwrap();

@@ -352,6 +352,17 @@ fn neighbours_come_in_maenifolds_order() {
 }
 
 #[test]
+fn a_snippet_holds_no_front_matter() {
+    let scratch = Scratch::new();
+    scratch.write("vault/toml.md", "+++\ntitle = \"Gateway\"\n+++\n\nThe gateway listens.\n");
+    scratch.write("vault/json.md", "{\n\"title\": \"Gateway\"\n}\n\nThe gateway listens.\n");
+    let answer = scratch.json(["--vault", "vault", "search", "gateway", "--json"]);
+    let results = answer["results"].as_array().unwrap();
+    assert!(results.iter().all(|hit| hit["snippet"] == "The gateway listens."), "{answer}");
+    assert_eq!(results.len(), 2);
+}
+
+#[test]
 fn forms_of_a_word_are_found_after_the_word_itself() {
     let scratch = Scratch::new();
     scratch.write("vault/exact.md", "They migrate at night, and once more: migrate.");
