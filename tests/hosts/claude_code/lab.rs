@@ -4,7 +4,7 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -102,11 +102,16 @@ impl Lab {
 
     /// Runs the real `kgctx` in the project, and returns what it printed.
     pub(crate) fn type_kgctx(&self, arguments: &[&str]) -> String {
-        let mut command = self.scratch.kgctx(arguments);
-        command.current_dir(self.project()).env("PATH", self.search_path());
-        let output = command.output().unwrap();
+        let output = self.try_kgctx(arguments);
         assert!(output.status.success(), "{arguments:?}: {output:?}");
         String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Runs the real `kgctx` in the project, which may refuse.
+    pub(crate) fn try_kgctx(&self, arguments: &[&str]) -> Output {
+        let mut command = self.scratch.kgctx(arguments);
+        command.current_dir(self.project()).env("PATH", self.search_path());
+        command.output().unwrap()
     }
 
     pub(crate) fn project(&self) -> PathBuf {

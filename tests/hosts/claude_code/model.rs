@@ -1,10 +1,12 @@
 //! A stand-in for the model: it speaks what Claude Code was seen to speak with Anthropic's API, and Copilot CLI with
 //! OpenAI's, answers everything with one word, and remembers every request. It listens on the loopback alone.
 //!
-//! `[[bash:CMD]]` in a prompt makes it call the shell, `[[tokens:N]]` lets it have counted so many in its context.
+//! `[[bash:CMD]]` in a prompt makes it call the shell, `[[shell:CMD]]` the same in the background; `[[tokens:N]]` lets it
+//! have counted so many in its context.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Instant;
@@ -94,11 +96,14 @@ fn serve(
         );
     }
     let request: Value = serde_json::from_slice(&body).unwrap();
-    let message = json!({"id": "msg_1", "type": "message", "role": "assistant", "content": [],
+    // Claude Code takes answers with one id for one answer, and forgets where each stood.
+    static ANSWERS: AtomicUsize = AtomicUsize::new(0);
+    let n = ANSWERS.fetch_add(1, Ordering::Relaxed);
+    let message = json!({"id": format!("msg_{n}"), "type": "message", "role": "assistant", "content": [],
         "model": request["model"], "stop_reason": null, "stop_sequence": null,
         "usage": {"input_tokens": tokens(&request), "output_tokens": 1}});
     let came = Instant::now();
-    let (block, delta, reason) = answer(&request);
+    let (block, delta, reason) = answer(&request, n);
     requests.lock().unwrap().push(request);
     stream.write_all(
         b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n",
@@ -141,22 +146,27 @@ fn tokens(request: &Value) -> u64 {
     told.map_or(10, |(number, _)| number.parse().unwrap())
 }
 
-/// The beginning of an answer, all of it, and why it ends there.
-fn answer(request: &Value) -> (Value, Value, &'static str) {
+/// The beginning of the nth answer, all of it, and why it ends there.
+fn answer(request: &Value, n: usize) -> (Value, Value, &'static str) {
     let messages = request["messages"].as_array().unwrap();
     // What Claude Code adds by itself stands before and after the prompt. The result of a tool is told without it.
     let answered = messages.iter().rposition(|message| message["role"] == "assistant");
     let asked: String = messages[answered.map_or(0, |at| at + 1)..].iter().map(words).collect();
-    let command = asked.split_once("[[bash:").and_then(|(_, rest)| rest.split_once("]]"));
-    match command {
-        Some((command, _)) => {
-            let input = json!({"command": command, "description": "probe"}).to_string();
-            (
-                json!({"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {}}),
-                json!({"type": "input_json_delta", "partial_json": input}),
-                "tool_use",
-            )
+    let command = |mark| asked.split_once(mark).and_then(|(_, rest)| rest.split_once("]]"));
+    let input = |command: &str, is_background: bool| {
+        let mut input = json!({"command": command, "description": "probe"});
+        if is_background {
+            input["run_in_background"] = json!(true);
         }
+        input.to_string()
+    };
+    let call = command("[[bash:").map(|(command, _)| input(command, false));
+    match call.or_else(|| command("[[shell:").map(|(command, _)| input(command, true))) {
+        Some(input) => (
+            json!({"type": "tool_use", "id": format!("toolu_{n}"), "name": "Bash", "input": {}}),
+            json!({"type": "input_json_delta", "partial_json": input}),
+            "tool_use",
+        ),
         None => (
             json!({"type": "text", "text": ""}),
             json!({"type": "text_delta", "text": "MOCK-REPLY"}),

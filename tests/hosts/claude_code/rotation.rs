@@ -1,6 +1,8 @@
 //! Sessions of the real Claude Code that go on in a fresh context, in a window in tmux, by the hooks that
 //! `kgctx install claude-code --rotation` has put there and the real `kgctx` behind them.
 
+mod adverse;
+
 use std::thread;
 use std::time::{Duration, Instant};
 

@@ -1,6 +1,8 @@
 //! Windows that are not as they should be: no draft is lost, no dialog answered, nothing cleared twice.
 
 use std::fs;
+use std::os::fd::AsRawFd;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::support::handoff_lab::given;
@@ -266,6 +268,36 @@ fn r_4_12_the_hook_is_silent_and_fast_under_every_fault() {
         &serde_json::json!({"hook_event_name": "Stop"}),
     );
     assert_eq!((output.status.code(), output.stdout.len(), output.stderr.len()), (Some(0), 0, 0));
+}
+
+#[test]
+#[cfg_attr(not(target_os = "linux"), ignore = "it needs /proc")]
+fn r_4_23_a_worker_that_cannot_start_gives_the_rotation_back() {
+    // a kgctx that was removed while it runs, as by an update, cannot start itself again.
+    let seat = Seat::new();
+    seat.schedule();
+    let installed = seat.kgctx(&["hook", "claude-code"]);
+    let copy = seat.lab.scratch.path().join("removed-kgctx");
+    fs::copy(installed.get_program(), &copy).unwrap();
+    let open = fs::File::open(&copy).unwrap();
+    fs::remove_file(&copy).unwrap();
+    let still_there = format!("/proc/{}/fd/{}", std::process::id(), open.as_raw_fd());
+    let mut removed = Command::new(still_there);
+    removed
+        .args(installed.get_args())
+        .current_dir(installed.get_current_dir().unwrap())
+        .env_clear();
+    removed.envs(installed.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let stop = seat.lab.event("stop", "old");
+    assert_eq!(seat.tell_by(removed, &stop).stdout, b"");
+    seat.untouched();
+    let reason = seat.column("reason").unwrap();
+    assert!(reason.starts_with("its worker could not be started: "), "{reason}");
+    // The end of the next turn tries again.
+    seat.stop("old");
+    seat.clear();
+    seat.take_up();
+    seat.until_state("done");
 }
 
 #[test]
