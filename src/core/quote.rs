@@ -16,14 +16,17 @@ use crate::core::quote::plain::Plain;
 /// So many different runs of three words are enough to recognise a text.
 const RECOGNISED: usize = 12;
 
-/// What stands between a quote and a line that follows it. Nothing else sets the items of a list apart that have no full
-/// stop.
-fn joint(quote: &str, is_item: bool) -> &'static str {
-    match is_item && quote.ends_with(|c: char| c.is_alphanumeric() || matches!(c, ')' | ']')) {
+/// What stands between a quote and a line that follows it. Nothing else sets items of a list apart that have no full stop,
+/// or a heading from the text above it.
+fn joint(quote: &str, stands_apart: bool) -> &'static str {
+    match stands_apart && quote.ends_with(|c: char| c.is_alphanumeric() || matches!(c, ')' | ']')) {
         true => "; ",
         false => " ",
     }
 }
+
+/// Behind a quote that ends before its sentence does.
+const CUT: &str = "…";
 
 /// Counts how much of a quote stands in its note word for word.
 #[derive(Debug, Default)]

@@ -34,7 +34,7 @@ use crate::core::settings::Settings;
 /// Identifies our files among all SQLite files: "kgcx" in ASCII.
 const APPLICATION_ID: i32 = 0x6b67_6378;
 /// Increases with every change of the schema, or of the meaning of stored data.
-const SCHEMA_VERSION: i32 = 10;
+const SCHEMA_VERSION: i32 = 11;
 const TABLES: &str = include_str!("../../schema/index/0001_index.sql");
 const LOOKUPS: &str = include_str!("../../schema/index/0002_lookups.sql");
 

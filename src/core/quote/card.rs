@@ -2,8 +2,8 @@
 
 use crate::core::quote::length::{Beginning, has_no_blanks, length};
 use crate::core::quote::lines::{BodyLine, LineKind};
-use crate::core::quote::plain::words_of;
-use crate::core::quote::{Recognition, joint};
+use crate::core::quote::plain::{rest_of_run, words_of};
+use crate::core::quote::{CUT, Recognition, joint};
 
 /// Fewer words say too little.
 const LEAST_WORDS: usize = 14;
@@ -14,6 +14,7 @@ const BEGINNING_LINES: usize = 25;
 /// Such a card that is not recognised by then says no more in more characters.
 const MOST_CHARS_WITHOUT_BLANKS: usize = 100;
 const LEAST_CHARS_WITHOUT_BLANKS: usize = 60;
+const SENTENCE_ENDS: [char; 8] = ['.', '!', '?', ':', ';', '…', '。', '！'];
 
 /// Quotes a note from its first sentence on. A note of few words has its description before them; the card of a note
 /// without words is empty.
@@ -48,7 +49,7 @@ struct Quote {
 fn beginning(description: &str) -> String {
     let Beginning { end, .. } =
         Beginning::of(description, &words_of(description, &[]), LEAST_WORDS);
-    let mark = if end < description.len() { "…" } else { "" };
+    let mark = if end < description.len() { CUT } else { "" };
     let text: String = description[..end].chars().take(MOST_CHARS).collect();
     text + mark
 }
@@ -100,7 +101,7 @@ fn quote(lines: &[BodyLine<'_>], most_words: usize) -> Quote {
             continue;
         }
         if !text.is_empty() {
-            text.push_str(joint(&text, line.is_item()));
+            text.push_str(joint(&text, line.stands_apart()));
         }
         let room = MOST_CHARS.saturating_sub(text.chars().count());
         for (n, word) in plain.words.iter().enumerate() {
@@ -114,12 +115,18 @@ fn quote(lines: &[BodyLine<'_>], most_words: usize) -> Quote {
             if is_long {
                 text.push_str(plain.first(n));
                 text.truncate(text.trim_end().len());
+                text.push_str(CUT);
                 let is_enough = recognition.is_enough();
                 return Quote { text, n_words, is_enough, is_whole: false };
             }
             recognition.add(plain, n);
             if n_words >= most_words || n_words >= LEAST_WORDS && recognition.is_enough() {
-                text.push_str(plain.first(n + 1));
+                let first = plain.first(n + 1);
+                text.push_str(first);
+                text.push_str(rest_of_run(&plain.text, first.len()));
+                if !text.ends_with(SENTENCE_ENDS) {
+                    text.push_str(CUT);
+                }
                 let is_enough = recognition.is_enough();
                 return Quote { text, n_words, is_enough, is_whole: false };
             }
@@ -161,11 +168,18 @@ mod tests {
     fn a_card_starts_at_the_first_sentence_and_is_short() {
         check(
             "# Title\n\nStatus: done\n\nThe quick brown fox jumps over the lazy dog and runs far away into the deep wood.",
-            "The quick brown fox jumps over the lazy dog and runs far away into",
+            "The quick brown fox jumps over the lazy dog and runs far away into…",
         );
         check("# Title\n\nShort note.", "Title: Short note.");
         check("", "");
         check("# Only a title", "Only a title:");
+    }
+
+    #[test]
+    fn no_path_is_cut_and_no_sentence_without_a_mark() {
+        let words = "one two three four five six seven eight nine ten eleven twelve thirteen";
+        check(&format!("{words} docs/a.md goes on"), &format!("{words} docs/a.md…"));
+        check(&format!("{words} end. It goes on"), &format!("{words} end."));
     }
 
     #[test]
@@ -175,7 +189,8 @@ mod tests {
             "Mend the sail; Tar the hull. Oil (all) ropes",
         );
         check("Next:\n1. Sail\n  2) Mast\n> - Hull\n  goes on", "Next: Sail; Mast; Hull goes on");
-        check("```\n- a: 1\n- b: 2\n```", "a: 1 b: 2");
+        check("The end.\n# Next (soon)\nSail\n## Later\n", "The end. Next (soon): Sail; Later:");
+        check("```\n- a: 1\n- b: 2\n```", "- a: 1 - b: 2");
     }
 
     #[test]
@@ -187,7 +202,7 @@ mod tests {
              goes on and on until it is enough for anybody.",
             ),
         );
-        assert!(card.ends_with("and on until it is"), "{card}");
+        assert!(card.ends_with("and on until it is…"), "{card}");
     }
 
     #[test]

@@ -51,7 +51,10 @@ impl<'a> BodyLine<'a> {
 
     /// The words of the line; they are found once.
     pub(super) fn plain(&self) -> &Plain {
-        self.plain.get_or_init(|| Plain::of(self.beginning()))
+        self.plain.get_or_init(|| match self.is_code {
+            true => Plain::of_code(self.beginning()),
+            false => Plain::of(self.beginning()),
+        })
     }
 
     /// The line, or the beginning of an endless one.
@@ -59,9 +62,9 @@ impl<'a> BodyLine<'a> {
         beginning_of(self.raw)
     }
 
-    /// Whether it begins an item of a list.
-    pub(super) fn is_item(&self) -> bool {
-        !self.is_code && is_item(self.raw)
+    /// Whether it does not go on with what the line before it says: an item of a list, or a heading.
+    pub(super) fn stands_apart(&self) -> bool {
+        !self.is_code && (is_item(self.raw) || is_heading(self.raw))
     }
 
     pub(super) fn kind(&self) -> LineKind {

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::core::quote::length::{Beginning, MOST_CHARS_PER_WORD};
 use crate::core::quote::lines::BodyLine;
-use crate::core::quote::plain::{is_heading, words_of};
-use crate::core::quote::{Recognition, joint};
+use crate::core::quote::plain::{end_of_whole, is_heading, words_of};
+use crate::core::quote::{CUT, Recognition, joint};
 
 /// The longest passage of a vault with many notes.
 pub const MOST_WORDS: usize = 120;
@@ -17,8 +17,8 @@ const BEGINNING_WORDS: usize = 45;
 const BESIDE: usize = 2;
 /// With so few words of room left, another line says nothing.
 const LEAST_ROOM: usize = 3;
-/// How a stored piece begins that is an item of a list.
-const ITEM: &str = "- ";
+/// How a stored piece begins that stands apart from the line before it.
+const APART: &str = "- ";
 
 /// Whether the pieces are what matters and no mere beginning, and the pieces, each with the number of its line, most
 /// important first.
@@ -97,27 +97,35 @@ impl Passage {
         let mut left = words;
         let mut left_chars = words.saturating_mul(MOST_CHARS_PER_WORD);
         let mut shown: Vec<(usize, &str)> = Vec::new();
+        let mut cut = None;
         for (line, text) in &self.1 {
             if left <= LEAST_ROOM {
                 break;
             }
             let Beginning { end, length, .. } = Beginning::of(text, &words_of(text, &[]), left);
-            let text = first_chars(&text[..end], left_chars);
-            shown.push((*line, text));
+            let shortened = shortened(text, end, left_chars);
+            shown.push((*line, shortened));
             left -= length;
-            left_chars -= text.chars().count();
+            left_chars = left_chars.saturating_sub(shortened.chars().count());
+            if shortened.len() < text.len() {
+                cut = Some(*line);
+                break;
+            }
         }
         shown.sort_unstable();
         let mut quote = String::new();
         let mut next = None;
         for (line, text) in shown {
-            let item = text.strip_prefix(ITEM);
+            let apart = text.strip_prefix(APART);
             match next {
-                Some(next) if next == line => quote.push_str(joint(&quote, item.is_some())),
+                Some(next) if next == line => quote.push_str(joint(&quote, apart.is_some())),
                 Some(_) => quote.push_str(" … "),
                 None => {}
             }
-            quote.push_str(item.unwrap_or(text));
+            quote.push_str(apart.unwrap_or(text));
+            if cut == Some(line) {
+                quote.push_str(CUT);
+            }
             next = Some(line + 1);
         }
         quote
@@ -191,14 +199,25 @@ impl Collector {
         if length == 0 {
             return true;
         }
-        let mut text = first_chars(&plain.text[..end], self.left_chars).to_owned();
+        let mut text = shortened(&plain.text, end, self.left_chars).to_owned();
         self.left -= length;
-        self.left_chars -= text.chars().count();
-        if line.is_item() {
-            text.insert_str(0, ITEM);
+        self.left_chars = self.left_chars.saturating_sub(text.chars().count());
+        if text.len() < plain.text.len() {
+            text.push_str(CUT);
+        }
+        if line.stands_apart() {
+            text.insert_str(0, APART);
         }
         self.pieces.push((at, text));
         true
+    }
+}
+
+/// The words of a text up to a place, as far as there is room for characters.
+fn shortened(text: &str, end: usize, n_chars: usize) -> &str {
+    match end < text.len() {
+        true => first_chars(&text[..end_of_whole(text, end)], n_chars),
+        false => first_chars(text, n_chars),
     }
 }
 
@@ -253,6 +272,16 @@ mod tests {
     }
 
     #[test]
+    fn a_line_that_is_cut_says_so() {
+        let body = "Security (shipped 5.1.0 → 5.1.1): all gates\nVerification fails open";
+        let passage = Passage::of(&body_lines(body), &[1, 0], MOST_WORDS);
+        let quote = passage.first(9);
+        assert_eq!(quote, "Security (shipped 5.1.0 →… Verification fails open");
+        let stored = Passage::of(&body_lines(&format!("{} 2026-05-24", "a ".repeat(43))), &[], 120);
+        assert!(stored.first(120).ends_with("a a…"), "{}", stored.first(120));
+    }
+
+    #[test]
     fn items_of_a_list_are_set_apart() {
         let body =
             "Intro of some words\n- Mend the sail\n- Tar the hull.\n- Oil the ropes\nThe end";
@@ -279,7 +308,7 @@ mod tests {
             assert!(passage.quote(60).chars().count() <= most / 2 + 10, "{clause}");
         }
         let few = Passage::of(&body_lines(&"字".repeat(9_000)), &[], most_words(64));
-        assert_eq!(few.quote(MOST_WORDS).chars().count(), 2 * BEGINNING_WORDS);
+        assert_eq!(few.quote(MOST_WORDS).chars().count(), 2 * BEGINNING_WORDS + 1);
     }
 
     #[test]

@@ -7,10 +7,12 @@ pub(super) mod tag;
 use std::ops::Range;
 
 use crate::core::quote::length::length;
-use crate::core::quote::plain::stripper::Stripper;
+use crate::core::quote::plain::stripper::{LONGEST_RUN_BYTES, Stripper};
 use crate::core::text::bytes::next_word;
 use crate::core::text::for_model;
 
+/// A longer rest of a run is left out.
+const LONGEST_REST_BYTES: usize = 40;
 /// With the blank after it, about.
 const LETTERS_PER_WORD: usize = 5;
 
@@ -36,13 +38,15 @@ impl Plain {
     pub(super) fn of(raw: &str) -> Plain {
         let is_heading = is_heading(raw);
         let mut stripper = Stripper::with_room_for(raw.len());
+        let (task, text) = split_task_mark(without_marks(raw));
+        stripper.text.push_str(task);
         match is_heading {
-            true => stripper.strip_heading(without_marks(raw)),
-            false => stripper.strip(without_marks(raw)),
+            true => stripper.strip_heading(text),
+            false => stripper.strip(text),
         }
         let Stripper { mut text, mut gaps, has_links, .. } = stripper;
         // In a quote nothing else sets a heading apart from what follows it.
-        if is_heading && text.ends_with(char::is_alphanumeric) {
+        if is_heading && !text.is_empty() && !text.ends_with(['.', ':', '!', '?', '…']) {
             text.push(':');
         }
         // What stood apart, and meets now that a link is stripped, can be a tag or a secret.
@@ -56,6 +60,13 @@ impl Plain {
         let last = words.last().map_or(0, |word| word.end);
         let ends_in_gap = gaps.last().is_some_and(|&gap| gap >= last);
         Plain { text, words, ends_in_gap }
+    }
+
+    /// A line of code, in which every mark means something.
+    pub(super) fn of_code(raw: &str) -> Plain {
+        let words = raw.split_whitespace().filter(|word| word.len() <= LONGEST_RUN_BYTES);
+        let text = words.collect::<Vec<_>>().join(" ");
+        Plain { words: words_of(&text, &[]), text, ends_in_gap: false }
     }
 
     /// Whether it has at least so many words, in a script without blanks, too.
@@ -137,7 +148,7 @@ fn unquoted(text: &str) -> Option<&str> {
     text.strip_prefix('>').filter(|rest| !rest.starts_with('='))
 }
 
-/// The line without what marks it as a heading, a quote, an item, a task, or the title of a box.
+/// The line without what marks it as a heading, a quote, an item, or the title of a box.
 fn without_marks(raw: &str) -> &str {
     let mut text = raw.trim();
     if let Some(heading) = without_heading_mark(text) {
@@ -150,14 +161,18 @@ fn without_marks(raw: &str) -> &str {
         text = rest.trim_start();
     }
     match text.as_bytes().first() {
-        Some(b'[') => without_task_mark(text).or_else(|| callout_title(text)).unwrap_or(text),
+        Some(b'[') => callout_title(text).unwrap_or(text),
         Some(b'!' | b'?' | b'=') => box_title(text).unwrap_or(text),
         _ => text,
     }
 }
 
-fn without_task_mark(text: &str) -> Option<&str> {
-    text.strip_prefix('[')?.get(1..)?.strip_prefix("] ")
+/// Splits off the mark of a task, which says whether it is done: `[x] `.
+fn split_task_mark(text: &str) -> (&str, &str) {
+    match text.as_bytes() {
+        [b'[', state, b']', b' ', ..] if state.is_ascii() => text.split_at(4),
+        _ => ("", text),
+    }
 }
 
 /// The title of `[!note]- Title`.
@@ -176,6 +191,26 @@ fn box_title(text: &str) -> Option<&str> {
         && kind.bytes().all(|byte| byte.is_ascii_lowercase() || matches!(byte, b' ' | b'-'));
     let is_tab = matches!(mark, "===" | "===!" | "===+") && kind.is_empty();
     title.trim_end().strip_suffix('"').filter(|_| is_box || is_tab)
+}
+
+/// What goes on behind the end of a word without a blank: a full stop, or the rest of a path, a date or a number.
+pub(super) fn rest_of_run(text: &str, end: usize) -> &str {
+    let rest = &text[end..];
+    let run = &rest[..rest.find(char::is_whitespace).unwrap_or(rest.len())];
+    let is_short =
+        run.len() <= LONGEST_REST_BYTES && run.starts_with(|c: char| c.is_ascii_punctuation());
+    if is_short { run } else { "" }
+}
+
+/// The end of the words of a text up to a place at the end of a word, with the marks behind them, and without a path, a date
+/// or a number that goes on.
+pub(super) fn end_of_whole(text: &str, end: usize) -> usize {
+    let rest = rest_of_run(text, end);
+    if !rest.contains(char::is_alphanumeric) {
+        return end + rest.len();
+    }
+    let before = text[..end].trim_end_matches(|c: char| !c.is_whitespace()).trim_end();
+    if before.is_empty() { end } else { before.len() }
 }
 
 /// The words of a text. Words were stripped at the gaps.

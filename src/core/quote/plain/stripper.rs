@@ -5,7 +5,7 @@ use crate::core::quote::plain::tag;
 use crate::core::text::attributes::{AttributeList, without_attributes};
 
 /// A longer run without a blank is data, such as an embedded picture.
-const LONGEST_RUN_BYTES: usize = 300;
+pub(super) const LONGEST_RUN_BYTES: usize = 300;
 const LONGEST_LINK_BYTES: usize = 2_048;
 const LONGEST_REFERENCE_BYTES: usize = 100;
 /// More underscores are a line to write on.

@@ -10,7 +10,9 @@ fn marks_and_targets_are_stripped() {
         assert_eq!(Plain::of(raw).text, expect, "{raw}");
     }
     check("## A *heading* of `code`", "A heading of code:");
-    check("  - [x] **done**: see [the plan](docs/plan.md), now", "done: see the plan, now");
+    check("  - [x] **done**: see [the plan](docs/plan.md), now", "[x] done: see the plan, now");
+    check("* [ ] open", "[ ] open");
+    check("# Why (briefly)", "Why (briefly):");
     check("> 1. quoted [[auth-flow|login]] and [[b c]]", "quoted login and b c");
     check(">quoted at once", "quoted at once");
     check(">= 5 of them", ">= 5 of them");
@@ -34,6 +36,15 @@ fn marks_and_targets_are_stripped() {
 #[track_caller]
 fn check(raw: &str, expect: &str) {
     assert_eq!(Plain::of(raw).text, expect, "{raw}");
+}
+
+#[test]
+fn code_stays_as_it_is() {
+    let line = "  curl -fsSL https://a.b/install.sh | sh   # *all* of it: $HOME/__init__.py";
+    let code = "curl -fsSL https://a.b/install.sh | sh # *all* of it: $HOME/__init__.py";
+    let long = "A1".repeat(200);
+    assert_eq!(Plain::of_code(line).text, code);
+    assert_eq!(Plain::of_code(&format!("data {long} end")).text, "data end");
 }
 
 #[test]
