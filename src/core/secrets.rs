@@ -40,8 +40,6 @@ use signs::Signs;
 const MASK: &str = "[masked: ";
 /// A run of letters and digits from this length on is no word.
 const LONGEST_WORD: usize = 17;
-/// No key that is told by a mark within it is shorter.
-const SHORTEST_MARKED: usize = 36;
 /// How often a text is masked at most. A hostile one pays for each of these.
 const MOST_LOOKS: usize = 4;
 
@@ -135,9 +133,8 @@ pub fn find(text: &str) -> Vec<FoundSecret> {
     if signs.has_hash() {
         hash::find(runs.text, &mut all);
     }
-    if text.len() >= SHORTEST_MARKED {
+    if signs.has_assignment() {
         pem::find_putty(runs.text, &mut all);
-        marked::find(runs.text, &mut all);
     }
     let behind_words = tokens::find(&mut runs, &mut all);
     if signs.has_assignment() {

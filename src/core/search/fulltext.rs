@@ -34,25 +34,34 @@ pub fn of_note(note: &Note, path: &NotePath, body: &str) -> FullText {
 /// The index's tokenizer splits at spaces and punctuation, which are rare in these scripts: a whole sentence would be one
 /// word that no query finds.
 pub fn searchable(text: &str) -> Cow<'_, str> {
-    // Most texts have none, and bytes are quickly looked through.
-    if position(text.as_bytes(), |byte| byte >= FIRST_UNSPACED_BYTE).is_none() {
-        return Cow::Borrowed(text);
-    }
     let mut spaced = String::new();
-    let mut copied = 0;
-    for (at, c) in text.char_indices().filter(|&(_, c)| c as u32 >= 0x3005 && is_unspaced(c)) {
+    let (mut copied, mut from) = (0, 0);
+    // Most texts have none, and bytes are quickly looked through.
+    while let Some(c) = next_unspaced(text, &mut from) {
         if spaced.is_empty() {
             spaced.reserve(text.len() + text.len() / 4);
         }
-        spaced.push_str(&text[copied..at]);
+        spaced.push_str(&text[copied..from - c.len_utf8()]);
         spaced.extend([' ', c, ' ']);
-        copied = at + c.len_utf8();
+        copied = from;
     }
     if copied == 0 {
         return Cow::Borrowed(text);
     }
     spaced.push_str(&text[copied..]);
     Cow::Owned(spaced)
+}
+
+/// The next character of a script without spaces. Moves `from` behind it.
+fn next_unspaced(text: &str, from: &mut usize) -> Option<char> {
+    loop {
+        *from += position(&text.as_bytes()[*from..], |byte| byte >= FIRST_UNSPACED_BYTE)?;
+        let c = text[*from..].chars().next()?;
+        *from += c.len_utf8();
+        if is_unspaced(c) {
+            return Some(c);
+        }
+    }
 }
 
 /// Breaks a query into its words, each once, in order. Any text is a valid query.
@@ -263,6 +272,15 @@ mod tests {
                 // Some letters have more than one lower case: in a text of their own they are looked for as they are.
                 prop_assert!(has_word(&text.to_lowercase(), &term), "{term:?} in {text:?}");
             }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_unspaced_character_stands_alone(text in "[a é日本のｶ😀]{0,40}") {
+            let alone = |c| if is_unspaced(c) { format!(" {c} ") } else { c.to_string() };
+            let expect: String = text.chars().map(alone).collect();
+            prop_assert_eq!(searchable(&text), expect);
         }
     }
 

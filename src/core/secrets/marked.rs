@@ -1,5 +1,6 @@
 //! Finds keys that tell themselves by what is in their middle or at their end: `….atlasv1.…`, `…-us21`, `…NRAL`.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
@@ -45,11 +46,17 @@ static MARKS: [Mark; 4] = [
 /// The parts of a Mailgun key: hexadecimal, with hyphens between them. No UUID has such.
 const MAILGUN: [usize; 3] = [32, 8, 8];
 
-/// Finds all of them.
-pub(super) fn find(text: &[u8], all: &mut Vec<FoundSecret>) {
+/// No key is shorter.
+const SHORTEST: usize = 36;
+
+/// Finds all of them in a run of the bytes that tokens can have.
+pub(super) fn find(text: &[u8], run: Range<usize>, all: &mut Vec<FoundSecret>) {
+    if run.len() < SHORTEST {
+        return;
+    }
     for mark in &MARKS {
-        let found = mark.text.find_iter(text).filter_map(|at| around(text, at, mark));
-        all.extend(found);
+        let places = mark.text.find_iter(&text[run.clone()]);
+        all.extend(places.filter_map(|at| around(text, run.start + at, mark)));
     }
 }
 

@@ -11,28 +11,40 @@ const SHORTEST: usize = 20;
 /// A bearer's token, or a value behind a name, is this random before it is taken without `=` or `:`.
 const RANDOM: usize = 16;
 
-/// For each byte the rules that can begin with it, one bit each.
-static BY_FIRST: [u128; 256] = {
+/// So many bytes of a beginning are looked up together, before any beginning is compared.
+const LOOKED_UP: usize = 3;
+
+/// For each of the first places, and each byte there, the rules that can begin so, one bit each.
+static BY_PLACE: [[u128; 256]; LOOKED_UP] = {
     assert!(RULES.len() <= 128, "one bit for each rule");
-    let mut by_first = [0; 256];
+    let mut by_place = [[0; 256]; LOOKED_UP];
     let mut n = 0;
     while n < RULES.len() {
         let mut beginnings = RULES[n].beginnings;
         while let [beginning, others @ ..] = beginnings {
-            // Only the Telegram token begins with a run: of digits.
-            let (mut first, last) = match beginning.as_bytes() {
-                [] => (b'0', b'9'),
-                [first, ..] => (*first, *first),
-            };
-            while first <= last {
-                by_first[first as usize] |= 1 << n;
-                first += 1;
+            let beginning = beginning.as_bytes();
+            let mut place = 0;
+            while place < LOOKED_UP {
+                // Only the Telegram token begins with a run: of digits.
+                let (mut first, last) = match beginning {
+                    [] if place == 0 => (b'0', b'9'),
+                    _ if place < beginning.len() => (beginning[place], beginning[place]),
+                    _ => (0, u8::MAX),
+                };
+                loop {
+                    by_place[place][first as usize] |= 1 << n;
+                    if first == last {
+                        break;
+                    }
+                    first += 1;
+                }
+                place += 1;
             }
             beginnings = others;
         }
         n += 1;
     }
-    by_first
+    by_place
 };
 
 /// Finds all tokens of the table. Returns apart from them long values behind a word that says that they are secret.
@@ -46,9 +58,11 @@ pub(super) fn find(runs: &mut Runs, tokens: &mut Vec<FoundSecret>) -> Vec<FoundS
             continue;
         }
         let end = runs.end(Token, at);
+        marked::find(runs.text, at..end, tokens);
         behind_words.extend(behind_a_word(runs.text, at, end));
         while at < end {
-            let found = token_at(runs, at);
+            // In a long run most places are within a word.
+            let found = begins_word(runs.text, at).then(|| token_at(runs, at)).flatten();
             at = found.as_ref().map_or(at + 1, |found| found.range.end);
             tokens.extend(found);
         }
@@ -56,12 +70,11 @@ pub(super) fn find(runs: &mut Runs, tokens: &mut Vec<FoundSecret>) -> Vec<FoundS
     behind_words
 }
 
+/// The token at the beginning of a word.
 fn token_at(runs: &mut Runs, at: usize) -> Option<FoundSecret> {
     let first = runs.text[at];
-    let mut rules = BY_FIRST[first as usize];
-    if rules == 0 && !first.is_ascii_hexdigit() || !begins_word(runs.text, at) {
-        return None;
-    }
+    let places = BY_PLACE.iter().zip(&runs.text[at..]);
+    let mut rules = places.fold(u128::MAX, |rules, (place, &byte)| rules & place[byte as usize]);
     if first.is_ascii_hexdigit() && runs.text.get(at + 32) == Some(&b'-') {
         let mailgun = marked::mailgun(runs.text, at);
         if mailgun.is_some() {
@@ -106,13 +119,13 @@ fn matches(rule: &Rule, runs: &mut Runs, start: usize) -> Option<FoundSecret> {
 
 /// Whether a token can begin here: not within a word.
 fn begins_word(text: &[u8], at: usize) -> bool {
-    let before = &text[..at];
-    match before {
-        [.., byte] if !contains(Alphabet::Alnum, *byte) => true,
+    match text[..at] {
+        [] => true,
+        [.., byte] if !contains(Alphabet::Alnum, byte) => true,
         // A line break or a blank as JSON or a query string writes it.
         [.., b'\\', b'n' | b'r' | b't'] => true,
         [.., b'%', high, low] => high.is_ascii_hexdigit() && low.is_ascii_hexdigit(),
-        _ => before.is_empty(),
+        _ => false,
     }
 }
 

@@ -8,8 +8,8 @@ use crate::core::text::characters::{
 const ZWNJ: char = '\u{200c}';
 const ZWJ: char = '\u{200d}';
 
-/// The visible text, with the joiners and selectors that it needs. Yields pieces: a run of visible ASCII, or one
-/// other character.
+/// The visible text, with the joiners and selectors that it needs. Yields pieces: words of visible ASCII with single
+/// blanks between them, or one other character.
 pub(super) struct Cleaned<'t> {
     rest: &'t str,
     /// The last character that was kept.
@@ -52,7 +52,7 @@ impl<'t> Iterator for Cleaned<'t> {
 
     fn next(&mut self) -> Option<&'t str> {
         loop {
-            let plain = self.rest.bytes().take_while(u8::is_ascii_graphic).count();
+            let plain = plain_words(self.rest.as_bytes());
             let first = self.rest[plain..].chars().next();
             let length = if plain > 0 { plain } else { first?.len_utf8() };
             let (piece, rest) = self.rest.split_at(length);
@@ -62,6 +62,37 @@ impl<'t> Iterator for Cleaned<'t> {
                 self.before = Some(last);
                 return Some(piece);
             }
+        }
+    }
+}
+
+/// The length of the words of visible ASCII with which a text begins, with single blanks between them.
+fn plain_words(text: &[u8]) -> usize {
+    let mut end = 0;
+    loop {
+        end += text[end..].iter().take_while(|byte| byte.is_ascii_graphic()).count();
+        match text[end..] {
+            [b' ', after, ..] if end > 0 && after.is_ascii_graphic() => end += 1,
+            _ => return end,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn pieces_are_all_characters_that_are_kept(text in "[a-c \n1é😀\u{200d}\u{fe0f}\u{20e3}\u{200b}]{0,30}") {
+            let mut kept = String::new();
+            for (at, c) in text.char_indices() {
+                let rest = &text[at + c.len_utf8()..];
+                let here = Cleaned { rest, before: kept.chars().next_back() };
+                kept.extend((!is_invisible(c) || here.is_needed(c)).then_some(c));
+            }
+            prop_assert_eq!(Cleaned::new(&text).collect::<String>(), kept);
         }
     }
 }
