@@ -6,6 +6,7 @@ use std::process::Command;
 
 use crate::support::Scratch;
 use crate::support::skips::skipped;
+use crate::support::terminal::on_terminal;
 
 /// Runs a shell; `None`, and said so, where it is not installed.
 fn said_by(shell: &str, arguments: &[&str], scratch: &Scratch) -> Option<String> {
@@ -46,6 +47,23 @@ fn bash_completes_commands_flags_and_values() {
         let Some(said) = said_by("bash", &arguments, &scratch) else { return };
         assert_eq!(said, expected, "{typed:?}");
     }
+}
+
+/// With real tabs, as one types them: whatever runs then is recorded.
+#[test]
+fn tab_completes_in_an_interactive_bash() {
+    let scratch = Scratch::new();
+    completions(&scratch, "bash", "kgctx.bash");
+    recorder(&scratch);
+    let typed = "PATH=$PWD/bin:$PATH; source kgctx.bash\n\
+                 kgctx handoff pick\t\nkgctx inject --dry\t\nkgctx install cl\t\n\
+                 kgctx check --format sar\t\nkgctx inject --source data\t\nexit\n";
+    let mut bash = Command::new("bash");
+    bash.args(["--norc", "--noprofile", "-i"]).current_dir(scratch.path());
+    bash.env("HOME", scratch.path()).env("INPUTRC", "/dev/null").env("TERM", "xterm");
+    bash.env("PATH", std::env::var_os("PATH").unwrap());
+    let Some((_, shown)) = on_terminal(&bash, typed) else { return };
+    assert_eq!(recorded(&scratch), COMPLETED, "{shown}");
 }
 
 #[test]
@@ -100,14 +118,32 @@ fn completions_can_be_installed_into_a_fresh_home() {
     }
 }
 
-/// In a terminal of its own, as one types it: whatever runs then is recorded.
+/// What comes of commands that were typed up to a tab.
+const COMPLETED: [&str; 5] = [
+    "handoff pickup",
+    "inject --dry-run",
+    "install claude-code",
+    "check --format sarif",
+    "inject --source database",
+];
+
+/// A program `kgctx` that writes down its arguments.
+fn recorder(scratch: &Scratch) {
+    let program = scratch.write("bin/kgctx", "#!/bin/sh\necho \"$@\" >> ran\n");
+    fs::set_permissions(program, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+fn recorded(scratch: &Scratch) -> Vec<String> {
+    let ran = fs::read_to_string(scratch.path().join("ran")).unwrap_or_default();
+    ran.lines().map(|line| line.trim_end().to_owned()).collect()
+}
+
+/// In a terminal of its own, as one types it.
 #[test]
 fn zsh_completes_commands_flags_and_values() {
     let scratch = Scratch::new();
     completions(&scratch, "zsh", "functions/_kgctx");
-    scratch.write("bin/kgctx", "#!/bin/sh\necho \"$@\" >> ran\n");
-    let program = scratch.path().join("bin/kgctx");
-    fs::set_permissions(program, fs::Permissions::from_mode(0o755)).unwrap();
+    recorder(&scratch);
     let typing = r#"
         zmodload zsh/zpty
         zpty terminal zsh -f -i
@@ -121,16 +157,7 @@ fn zsh_completes_commands_flags_and_values() {
         done
         zpty -d terminal"#;
     if said_by("zsh", &["-f", "-c", typing], &scratch).is_some() {
-        let ran = fs::read_to_string(scratch.path().join("ran")).unwrap_or_default();
-        let ran: Vec<_> = ran.lines().map(str::trim_end).collect();
-        let expected = [
-            "handoff pickup",
-            "inject --dry-run",
-            "install claude-code",
-            "check --format sarif",
-            "inject --source database",
-        ];
-        assert_eq!(ran, expected);
+        assert_eq!(recorded(&scratch), COMPLETED);
     }
 }
 
