@@ -100,7 +100,8 @@ fn explained(
 
 /// Explains which context a session would get now, and records nothing.
 pub fn dry_run(session: &Session) -> Result<Explanation, AppError> {
-    Ok(explain::explain(inject(session, Recording::Off)?.receipt))
+    let explanation = explain::explain(inject(session, Recording::Off)?.receipt);
+    Ok(Explanation { is_dry_run: true, ..explanation })
 }
 
 /// Explains which context a session would get now, and which one with another ranking.

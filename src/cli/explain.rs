@@ -53,7 +53,7 @@ pub(super) struct ExplainArgs {
     #[arg(long, conflicts_with_all = ["session", "flagged_session", "dry_run", "html"])]
     list: bool,
     /// Show the context of another ranking next to it
-    #[arg(long, value_name = "RANKING", value_parser = one_of(|ranking: Ranking| ranking.description()), requires = "dry_run", conflicts_with_all = ["json", "html"])]
+    #[arg(long, value_name = "RANKING", value_parser = one_of(ranking_help), requires = "dry_run", conflicts_with_all = ["json", "html"])]
     compare: Option<Ranking>,
     /// Print JSON
     #[arg(long)]
@@ -124,6 +124,13 @@ pub(super) fn run(place: &PlaceArgs, args: &ExplainArgs, screen: &mut Screen) ->
     Ok(())
 }
 
+fn ranking_help(ranking: Ranking) -> &'static str {
+    match ranking {
+        Ranking::Notes => "Quoted notes, the most relevant first",
+        Ranking::Frequency => "Concepts, by how many notes mention them",
+    }
+}
+
 fn print_list(list: &ContextList, is_json: bool, screen: &mut Screen) -> Outcome {
     if is_json {
         screen.json(list);
@@ -178,7 +185,7 @@ fn nothing_to_explain(args: &ExplainArgs) -> Failure {
 
 fn print(explanation: &Explanation, screen: &mut Screen) {
     let Explanation { receipt, lines, near_misses, .. } = explanation;
-    print_head(receipt, screen);
+    print_head(explanation, screen);
     for part in &receipt.parts {
         screen.line("");
         let title = screen.paint(Style::Strong, part.name.title());
@@ -223,12 +230,12 @@ fn left_behind(receipt: &Receipt, part: Part) -> Vec<String> {
     }
 }
 
-fn print_head(receipt: &Receipt, screen: &mut Screen) {
+fn print_head(explanation: &Explanation, screen: &mut Screen) {
+    let receipt = &explanation.receipt;
     let project = receipt.project.as_deref().unwrap_or("no project");
-    let kind = if receipt.delivered { "delivered" } else { "no delivery recorded" };
     let project = screen.paint(Style::Strong, for_terminal::one_line(project));
     let session = for_terminal::one_line(&receipt.session);
-    screen.line(format!("{project}  session {session}, {kind}, {}", receipt.at));
+    screen.line(format!("{project}  session {session}, {}, {}", explanation.status(), receipt.at));
     let mut limits = format!(
         "{} of {} tokens ({}), {} characters",
         thousands(receipt.used.tokens),

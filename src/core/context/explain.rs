@@ -51,7 +51,7 @@ pub fn explain(receipt: Receipt) -> Explanation {
         }
     }
     lines.sort_by_key(|line| line.part);
-    Explanation { lines, near_misses, receipt, supplement: None }
+    Explanation { lines, near_misses, receipt, supplement: None, is_dry_run: false }
 }
 
 /// Why the candidate was found.

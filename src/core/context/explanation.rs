@@ -17,6 +17,20 @@ pub struct Explanation {
     /// What the first prompt added.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub supplement: Option<Box<Explanation>>,
+    /// Whether no session was to get it.
+    #[serde(skip)]
+    pub is_dry_run: bool,
+}
+
+impl Explanation {
+    /// What is known of its delivery.
+    pub fn status(&self) -> &'static str {
+        match self.receipt.delivered {
+            true => "delivered",
+            false if self.is_dry_run => "dry run",
+            false => "no delivery recorded",
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -8,6 +8,7 @@ mod html;
 mod label;
 mod layout;
 mod ring;
+mod route;
 mod tables;
 
 use crate::core::context::explanation::Explanation;
@@ -96,7 +97,7 @@ fn header(explanation: &Explanation) -> String {
          <h1>Context for <bdi>{}</bdi></h1>\n\
          <p class=\"amount\"><strong>{}</strong> of {} tokens ({}) <span class=\"soft\">in {}; {} left out</span></p>\n\
          <dl class=\"facts\">\n{facts}</dl>\n</header>\n",
-        if receipt.delivered { "delivered" } else { "no delivery recorded" },
+        explanation.status(),
         escape(project(receipt)),
         thousands(receipt.used.tokens),
         thousands(receipt.budget.tokens),
@@ -134,7 +135,7 @@ fn keys(graph: &Graph) -> String {
         (has(Standing::Expanded), "expanded", "expanded: its neighbours are listed"),
         (has(Standing::Chosen), "chosen", "chosen: has its own line"),
         (has(Standing::Neighbour), "neighbour", "neighbour"),
-        (!graph.edges.is_empty(), "line", "the thicker, the more notes name both"),
+        (!graph.edges.is_empty(), "line", "thicker lines: more notes mention both"),
     ]
     .iter()
     .filter(|(is_there, ..)| *is_there)

@@ -2,7 +2,8 @@
 
 use crate::core::context::page::graph::{Edge, Graph, Node, Standing};
 use crate::core::context::page::html::decimal;
-use crate::core::context::page::layout::{Layout, Side, Spot, WIDTH};
+use crate::core::context::page::layout::{Layout, Spot, WIDTH};
+use crate::core::context::page::route::bend;
 use crate::core::text::for_html::escape;
 use crate::core::text::number::{counted, thousands};
 
@@ -26,7 +27,7 @@ pub(super) fn drawing(graph: &Graph) -> String {
     edges.sort_by_key(|edge| (edge.notes, edge.from, edge.to));
     let most = edges.last().map_or(1, |edge| edge.notes);
     for edge in edges {
-        svg.push_str(&line(graph, edge, most, &layout.spots));
+        svg.push_str(&line(graph, edge, most, &layout));
     }
     if let Some(y) = layout.rows_from {
         let [rule, right, text] = [y - 14.0, WIDTH - 10.0, y + 6.0].map(decimal);
@@ -66,12 +67,12 @@ fn in_words(graph: &Graph) -> String {
     words
 }
 
-fn line(graph: &Graph, edge: &Edge, most: u32, spots: &[Spot]) -> String {
+fn line(graph: &Graph, edge: &Edge, most: u32, layout: &Layout) -> String {
     let beyond_one = |notes: u32| f64::from(notes.saturating_sub(1));
     let strength = (beyond_one(edge.notes) / beyond_one(most).max(1.0)).powf(0.6);
     let width = THINNEST + THICKER.min(1.2 * beyond_one(most)) * strength;
-    let (from, to) = (&spots[edge.from], &spots[edge.to]);
-    let (x, y) = bend(from, to);
+    let (from, to) = (&layout.spots[edge.from], &layout.spots[edge.to]);
+    let (x, y) = bend(layout, edge.from, edge.to);
     let [x, y, x_from, y_from, x_to, y_to] = [x, y, from.x, from.y, to.x, to.y].map(decimal);
     let [width, opacity] = [width, 0.4 + 0.5 * strength].map(decimal);
     let (a, b) = (&graph.nodes[edge.from].name, &graph.nodes[edge.to].name);
@@ -83,16 +84,6 @@ fn line(graph: &Graph, edge: &Edge, most: u32, spots: &[Spot]) -> String {
         edge.to,
         escape(&format!("{a} and {b}: {notes}"))
     )
-}
-
-/// Where a line bends: those to one name on the outer ring come in side by side, as from one direction.
-fn bend(from: &Spot, to: &Spot) -> (f64, f64) {
-    let outer_share = match (from.side, to.side) {
-        (Side::Below, Side::Below) => 0.5,
-        (Side::Below, _) => 0.8,
-        _ => 0.2,
-    };
-    ((from.x + to.x) / 2.0, from.y + (to.y - from.y) * outer_share)
 }
 
 fn dot(graph: &Graph, n: usize, node: &Node, spot: &Spot) -> String {

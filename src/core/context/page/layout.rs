@@ -72,7 +72,7 @@ impl Side {
 pub(super) type Point = (f64, f64);
 
 /// A rectangle: left, top, right, bottom.
-type Frame = [f64; 4];
+pub(super) type Frame = [f64; 4];
 
 impl Spot {
     fn new(node: &Node, (x, y): Point, side: Side, room: f64) -> Spot {
@@ -91,7 +91,7 @@ impl Spot {
     }
 
     /// What the name and the circle cover.
-    fn frames(&self) -> [Frame; 2] {
+    pub(super) fn frames(&self) -> [Frame; 2] {
         let Spot { x, y, radius, .. } = self;
         let width = label::width(&self.label, self.side.font());
         let ((anchor, middle), _, share) = self.anchor();

@@ -85,7 +85,7 @@ fn explanation(receipt: Receipt) -> Explanation {
             })
         })
         .collect();
-    Explanation { lines, near_misses: Vec::new(), receipt, supplement: None }
+    Explanation { lines, near_misses: Vec::new(), receipt, supplement: None, is_dry_run: false }
 }
 
 /// An explanation with something of everything.
@@ -142,6 +142,14 @@ fn a_page_says_what_the_receipt_says() {
         ],
     );
     assert_eq!(page.matches("<circle").count(), 3);
+}
+
+#[test]
+fn a_dry_run_is_called_so() {
+    let explanation = Explanation { is_dry_run: true, ..full() };
+    let page = page(&explanation);
+    assert!(page.contains("<span class=\"badge\">dry run</span>"), "{page}");
+    assert!(!page.contains("no delivery recorded"), "{page}");
 }
 
 #[test]
