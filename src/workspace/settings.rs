@@ -19,7 +19,7 @@ use crate::system::environment::Environment;
 use crate::workspace::{Request, Surroundings};
 
 /// The variables of kgctx that are no settings.
-const OTHER_VARIABLES: &[&str] = &[
+pub const OTHER_VARIABLES: &[&str] = &[
     "KGCTX_BIN",
     "KGCTX_CHANNEL",
     "KGCTX_HOME",
