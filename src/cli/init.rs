@@ -48,15 +48,20 @@ pub(super) struct InitArgs {
 struct Answers {
     yes: bool,
     is_terminal: bool,
-    /// The commands that do what was not agreed to.
-    left: Vec<String>,
+    /// The commands that do what was not agreed to, and what they do.
+    left: Vec<(String, &'static str)>,
 }
 
 impl Answers {
-    fn agree(&mut self, question: &str, command: String, screen: &mut Screen) -> bool {
+    fn agree(
+        &mut self,
+        question: &str,
+        later: (String, &'static str),
+        screen: &mut Screen,
+    ) -> bool {
         let agrees = self.yes || self.is_terminal && ask(question, screen);
         if !agrees {
-            self.left.push(command);
+            self.left.push(later);
         }
         agrees
     }
@@ -102,11 +107,28 @@ fn head(title: &str, screen: &mut Screen) {
 }
 
 fn row(name: &str, what: &str, screen: &mut Screen) {
-    let (name, what) = (for_terminal::one_line(name), for_terminal::one_line(what));
-    screen.line(match what.as_str() {
-        "" => format!("  {name}"),
-        what => format!("  {name:<NAME$}  {}", screen.paint(Style::Faint, what)),
-    });
+    rows(&[(name.to_owned(), what.to_owned())], screen);
+}
+
+/// Rows with one first column, which the longest name widens.
+fn rows(rows: &[(String, String)], screen: &mut Screen) {
+    let one_line = |text: &str| for_terminal::one_line(text);
+    let rows: Vec<_> = rows.iter().map(|(name, what)| (one_line(name), one_line(what))).collect();
+    let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0).max(NAME);
+    for (name, what) in &rows {
+        screen.line(match what.as_str() {
+            "" => format!("  {name}"),
+            what => format!("  {name:<width$}  {}", screen.paint(Style::Faint, what)),
+        });
+    }
+}
+
+/// Names in a sentence.
+fn enumerated(names: &[&str]) -> String {
+    match names {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        names => names.concat(),
+    }
 }
 
 /// Writes settings for vaults that kgctx does not find by itself. Returns how many failed.
@@ -125,7 +147,7 @@ fn name_vaults(
         let what = format!("a vault of {program}, which kgctx reads once kgctx.toml names it");
         row(shown, &what, screen);
         let command = format!("kgctx vault add --project {}", quoted(&path.display().to_string()));
-        if !answers.agree("Write it into kgctx.toml?", command, screen) {
+        if !answers.agree("Write it into kgctx.toml?", (command, "adds it later"), screen) {
             continue;
         }
         match add(&place.request(), path, None, NamedIn::Project) {
@@ -169,6 +191,7 @@ fn read_notes(place: &PlaceArgs, screen: &mut Screen) -> Result<Vec<ListedVault>
 fn print_notes(found: &Survey, vaults: &[ListedVault], screen: &mut Screen) {
     let top = found.place.project.notes_root.as_deref();
     head("Notes", screen);
+    let mut shown_vaults = Vec::new();
     for vault in vaults {
         let path = std::path::Path::new(&vault.path);
         let shown = match top.and_then(|top| path.strip_prefix(top).ok()) {
@@ -177,20 +200,25 @@ fn print_notes(found: &Survey, vaults: &[ListedVault], screen: &mut Screen) {
             None => vault.path.clone(),
         };
         let number = vault.notes.map_or("not read".to_owned(), |n| counted(n as usize, "note"));
-        row(&shown, &format!("{number:<12}  {}", vault.described()), screen);
+        shown_vaults.push((shown, format!("{number:<12}  {}", vault.described())));
     }
     if vaults.is_empty() {
-        row("none", "", screen);
+        shown_vaults.push(("none".to_owned(), String::new()));
     }
     if let Some(restriction) = &found.restricted_by {
         for UnnamedVault { shown, program, .. } in &found.unnamed {
             let what = format!("a vault of {program}, left out because {restriction}");
-            row(shown, &what, screen);
+            shown_vaults.push((shown.clone(), what));
         }
-    } else if found.unnamed.is_empty() && !vaults.is_empty() {
-        let what = match vaults.iter().any(|vault| vault.is_named) {
-            true => "The settings name the rest; nothing to add.",
-            false => "The defaults find all of this; no setting is needed.",
+    }
+    rows(&shown_vaults, screen);
+    let is_complete = found.restricted_by.is_none() && found.unnamed.is_empty();
+    if is_complete && !vaults.is_empty() {
+        let n_named = vaults.iter().filter(|vault| vault.is_named).count();
+        let what = match n_named {
+            0 => "The defaults find all of this; no setting is needed.",
+            n if n == vaults.len() => "The settings name all of this; nothing to add.",
+            _ => "The settings name what the defaults do not find; nothing to add.",
         };
         screen.line(format!("  {what}"));
     }
@@ -202,21 +230,22 @@ fn print_others(found: &Survey, screen: &mut Screen) {
         return;
     }
     head("Also here", screen);
+    let mut others = Vec::new();
     for (file, hosts) in &found.host_files {
-        let (who, verb) = match &hosts[..] {
-            [] => ("the agent it is for".to_owned(), "reads"),
-            [one] => ((*one).to_owned(), "reads"),
-            [first @ .., last] => (format!("{} and {last}", first.join(", ")), "read"),
-        };
-        let itself = if hosts.len() > 1 { "themselves" } else { "itself" };
-        row(file, &format!("{who} {verb} it by {itself}, so kgctx leaves it out"), screen);
+        let (verb, itself) =
+            if hosts.len() > 1 { ("read", "themselves") } else { ("reads", "itself") };
+        let who = if hosts.is_empty() { &["the agent it is for"] } else { &hosts[..] };
+        let what = format!("{} {verb} it by {itself}, so kgctx leaves it out", enumerated(who));
+        others.push(((*file).to_owned(), what));
     }
     for WaitingHandoffs { tool, number, folder } in &found.handoffs {
         let number = counted(*number, "handoff");
         let what = format!("{number} in {}", folder.display());
-        row(tool.title(), &what, screen);
-        row("", &format!("`kgctx handoff import --from {tool}` imports them"), screen);
+        others.push((tool.title().to_owned(), what));
+        let what = format!("`kgctx handoff import --from {tool}` imports them");
+        others.push((String::new(), what));
     }
+    rows(&others, screen);
 }
 
 /// Shows the beginning of what a session of the first host here would get, and what it costs.
@@ -282,7 +311,7 @@ fn install(place: &PlaceArgs, found: &Survey, answers: &mut Answers, screen: &mu
     if found.hosts.is_empty() {
         let installable = Host::ALL.iter().filter(|host| host.facts().install.is_some());
         let titles: Vec<&str> = installable.map(|host| host.facts().title).collect();
-        row("none", &format!("{} are not on the PATH", titles.join(", ")), screen);
+        row("none", &format!("{} are not on the PATH", enumerated(&titles)), screen);
         row("", "`kgctx install HOST` sets one up later", screen);
     }
     let mut n_failed = 0;
@@ -299,7 +328,8 @@ fn install(place: &PlaceArgs, found: &Survey, answers: &mut Answers, screen: &mu
                 screen.line(format!("    {}", described(change, screen)));
             }
             let question = format!("Install into {title}?");
-            if answers.agree(&question, format!("kgctx install {host}"), screen) {
+            let later = (format!("kgctx install {host}"), "installs it later");
+            if answers.agree(&question, later, screen) {
                 screen.flush();
                 plan.apply()?;
                 row("", "done; its new sessions get context", screen);
@@ -323,11 +353,11 @@ fn print_end(answers: &Answers, found: &Survey, screen: &mut Screen) {
             "  Nothing was changed but kgctx's own index. `kgctx init --yes` does all of this, or:",
         );
     }
-    for command in &answers.left {
-        row(command, if answers.is_terminal { "installs it later" } else { "" }, screen);
-    }
-    if found.hosts.is_empty() {
-        row("kgctx inject --help", "gives a session its context without a host's plugin", screen);
-    }
-    row("kgctx doctor", "checks everything between your notes and your sessions", screen);
+    let later = |what| if answers.is_terminal { what } else { "" };
+    let left = answers.left.iter().map(|(command, what)| (command.as_str(), later(*what)));
+    let plain = ("kgctx inject --help", "gives a session its context without a host's plugin");
+    let doctor = ("kgctx doctor", "checks everything between your notes and your sessions");
+    let next = left.chain(found.hosts.is_empty().then_some(plain)).chain([doctor]);
+    let next = next.map(|(command, what)| (command.to_owned(), what.to_owned()));
+    rows(&next.collect::<Vec<_>>(), screen);
 }

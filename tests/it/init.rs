@@ -100,7 +100,7 @@ fn every_mark_is_found_and_one_setting_is_enough() {
         assert_eq!(settings(&scratch).as_deref(), Some(SETTING), "{mark}");
         let before = others(&scratch);
         let second = said(&scratch, &["--yes"]);
-        has_line(&second, &["nothing to add"]);
+        has_line(&second, &["The settings name all of this; nothing to add."]);
         assert!(!second.contains("added"), "{second}");
         assert_eq!(others(&scratch), before, "{mark}");
     }
@@ -164,7 +164,7 @@ fn nothing_found_is_told_with_the_way_out() {
     let said = said(&scratch, &["--yes"]);
     has_line(&said, &["There are no notes yet"]);
     has_line(&said, &["kgctx vault add FOLDER"]);
-    has_line(&said, &["OpenCode, Claude Code, Amplifier are not on the PATH"]);
+    has_line(&said, &["OpenCode, Claude Code and Amplifier are not on the PATH"]);
     assert_eq!(others(&scratch), before);
 }
 
@@ -297,7 +297,32 @@ fn on_a_terminal_every_change_is_asked_for() {
         assert_eq!(settings(&scratch).is_some(), is_written, "{typed:?}: {shown}");
         let plugin = scratch.home().join(".config/opencode/plugin/kgctx.ts");
         assert_eq!(plugin.exists(), is_installed, "{typed:?}: {shown}");
+        assert_eq!(shown.contains("adds it later"), !is_written, "{shown}");
+        assert_eq!(shown.contains("installs it later"), !is_installed, "{shown}");
     }
+}
+
+#[test]
+fn long_names_share_a_column_with_short_ones() {
+    let long = "documentation-of-all-our-programs";
+    let settings = format!("[[vault]]\npath = \"{long}\"\n");
+    let note = format!("{long}/a.md");
+    let scratch = project(&[("kgctx.toml", &settings), (&note, NOTE), ("adr/b.md", NOTE)], &[]);
+    let said = said(&scratch, &[]);
+    let column = |name: &str| {
+        let row = said.lines().find(|line| line.starts_with(&format!("  {name} "))).unwrap();
+        row.find("1 note").unwrap()
+    };
+    assert_eq!(column(long), column("adr"), "{said}");
+    has_line(&said, &["The settings name what the defaults do not find; nothing to add."]);
+}
+
+#[test]
+fn a_folder_without_git_is_named_without_nested_parentheses() {
+    let scratch = project(&[("docs/a.md", NOTE)], &[]);
+    fs::remove_dir_all(scratch.path().join("app/.git")).unwrap();
+    let said = said(&scratch, &[]);
+    has_line(&said, &["app  (the folder ", "app itself, without a git repository around it)"]);
 }
 
 #[test]

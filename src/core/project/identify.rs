@@ -56,12 +56,15 @@ pub fn project(facts: &FolderFacts, channel: Option<&str>, rules: &[ChannelRule]
             }
             let around = repository.as_ref().and_then(|around| unfit(&around.root, home));
             let no_git = match around {
-                Some(reason) => format!("the repository around it is {reason}"),
-                None => "no git repository around it".to_owned(),
+                Some(reason) => format!("the git repository around it is {reason}"),
+                None => "without a git repository around it".to_owned(),
             };
             let because = match marked {
-                Some(marked) => format!("kgctx's own files mark {} ({no_git})", marked.display()),
-                None => format!("the folder {} itself ({no_git})", root.display()),
+                Some(marked) => {
+                    let marked = marked.display();
+                    format!("the folder {marked}, which has kgctx's own files, {no_git}")
+                }
+                None => format!("the folder {} itself, {no_git}", root.display()),
             };
             (root.clone(), root.clone(), Some(root.clone()), None, because)
         }

@@ -233,7 +233,8 @@ fn p_3_29_all_worktrees_share_one_store_and_a_plain_folder_has_its_own() {
     let notice = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success());
     assert!(
-        notice.starts_with("kgctx: the project is ") && notice.contains("no git repository"),
+        notice.starts_with("kgctx: the project is ")
+            && notice.contains(" itself, without a git repository"),
         "{notice}"
     );
     assert_ne!(listed(&plain), "");

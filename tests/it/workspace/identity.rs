@@ -219,7 +219,7 @@ fn without_git_the_folder_or_its_mark_is_the_project() {
     fs::create_dir_all(scratch.path().join("notes/deep/er")).unwrap();
     check(&scratch, "notes/deep/er", "er", "notes/deep/er", None, "the folder");
     scratch.write("notes/kgctx.toml", "");
-    check(&scratch, "notes/deep/er", "notes", "notes", None, "kgctx's own files mark");
+    check(&scratch, "notes/deep/er", "notes", "notes", None, "which has kgctx's own files");
 }
 
 #[test]
