@@ -25,9 +25,9 @@ use crate::service;
 /// No question is longer: it holds no messages, only the marks in them.
 const LONGEST_QUESTION: u64 = 4 * 1024 * 1024;
 
-/// Answer a bridge inside a host: reads JSON from standard input, prints JSON
+/// Answer a host's plugin or hook: reads JSON from standard input, prints JSON
 ///
-/// For bridges, not for people. Always exits with 0 and within 1.2 seconds.
+/// For plugins and hooks, not for people. Always exits with 0 and within 1.2 seconds.
 #[derive(Debug, ClapArgs)]
 pub(super) struct HookArgs {
     /// The host

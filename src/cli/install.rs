@@ -12,7 +12,7 @@ use crate::core::host::Host;
 use crate::core::installation::{Change, InstallKind, Parts, Scope, Step};
 use crate::core::text::for_terminal::{self, Style};
 
-/// Add the bridge to a host, so that its sessions get context automatically
+/// Add kgctx's plugin or hooks to a host, so that its sessions get context automatically
 ///
 /// OpenCode: adds one file, kgctx.ts, to its plugin folder. Claude Code: adds four hooks to its settings file,
 /// leaves the rest untouched, and keeps a backup next to it. Amplifier: writes a bundle into kgctx's own folder and adds
@@ -41,9 +41,9 @@ pub(super) struct InstallArgs {
     dry_run: bool,
 }
 
-/// Remove the bridge from a host and restore everything
+/// Remove kgctx's plugin or hooks from a host and restore everything
 ///
-/// Removes the bridge's files, or the added settings, and the folders that `kgctx install` made if they are empty
+/// Removes the plugin's files, or the added settings, and the folders that `kgctx install` made if they are empty
 /// now.
 #[derive(Debug, ClapArgs)]
 pub(super) struct UninstallArgs {

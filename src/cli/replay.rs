@@ -14,7 +14,7 @@ use crate::replay::{ReplayRequest, Stage, replay};
 /// Measure how good contexts are, on the git history of your notes
 ///
 /// Goes back to past sessions, builds the context that each would have started with, and counts how many of the notes
-/// that the session then edited or linked to it shows. A session is a run of commits at most 4 hours apart.
+/// edited or linked later in that session it contains. A session is a run of commits at most 4 hours apart.
 /// Of several vaults, choose one with --vault. Does not change your notes, your index or your settings.
 #[derive(Debug, ClapArgs)]
 pub(super) struct ReplayArgs {

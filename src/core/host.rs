@@ -85,7 +85,7 @@ const PLAIN: HostFacts = HostFacts {
     title: "plain",
     program: "",
     tried_versions: None,
-    limits: Some(HostLimits { tokens: None, chars: None, help: "None" }),
+    limits: Some(HostLimits { tokens: None, chars: None, help: "No limit" }),
     own_files: &[],
     tells_prompt: false,
     hook: None,
@@ -101,7 +101,11 @@ const OPENCODE: HostFacts = HostFacts {
         oldest: [1, 15, 13],
         newest: [1, 18, 33],
     }),
-    limits: Some(HostLimits { tokens: None, chars: None, help: "OpenCode: none" }),
+    limits: Some(HostLimits {
+        tokens: None,
+        chars: None,
+        help: "No limit, but prompt_share stays free for the first prompt",
+    }),
     own_files: &[AGENTS],
     tells_prompt: true,
     hook: Some("The plugin in OpenCode"),
@@ -134,7 +138,7 @@ const CLAUDE_CODE: HostFacts = HostFacts {
     limits: Some(HostLimits {
         tokens: None,
         chars: Some(9_500),
-        help: "Claude Code: 9,500 characters",
+        help: "9,500 characters, of which prompt_share stays free for the first prompt",
     }),
     own_files: &[
         OwnFile { pattern: "**/CLAUDE.md", max_tokens: Some(2_500), has_imports: true },
@@ -166,7 +170,7 @@ const CODEX: HostFacts = HostFacts {
     title: "Codex",
     program: "codex",
     // Codex truncates after 2,500 tokens.
-    limits: Some(HostLimits { tokens: Some(2_400), chars: None, help: "Codex: 2,400 tokens" }),
+    limits: Some(HostLimits { tokens: Some(2_400), chars: None, help: "2,400 tokens" }),
     own_files: &[AGENTS],
     ..PLAIN
 };

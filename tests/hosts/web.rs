@@ -85,7 +85,7 @@ fn a_person_finds_their_way_on_the_page() {
         assert!(list("sections").contains(&section), "{seen:#}");
     }
     assert_eq!(list("groups"), ["Waiting", "Finished"]);
-    assert_eq!(list("steps").last(), Some(&"nothing → draft"), "{seen:#}");
+    assert_eq!(list("steps").last(), Some(&"created → draft"), "{seen:#}");
     assert_eq!([&seen["images"], &seen["dialogs"]], [0, 0], "nothing of a note becomes markup");
     assert_eq!(seen["lost"][0], "Not connected");
     assert!(seen["lost"][1].as_str().unwrap().contains("kgctx serve --web"), "{seen:#}");

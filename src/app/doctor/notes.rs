@@ -212,7 +212,7 @@ fn empty(request: &Request) -> Check {
         return Check::warn(
             CONTEXT,
             found,
-            "write one, or name a folder of notes: `kgctx vault add FOLDER`",
+            "write one, or add a folder of notes: `kgctx vault add FOLDER`",
         );
     }
     let found = format!("empty, although the index has {}", counted(n_notes as usize, "note"));

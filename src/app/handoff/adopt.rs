@@ -148,7 +148,7 @@ impl Handoffs {
         let reason = format!("adopted as {id}");
         if !self.state.change_handoff(&from, HandoffEvent::Archived(&reason), &actor)? {
             // Somebody released it, and a session has it.
-            let event = HandoffEvent::Archived("the former was taken meanwhile");
+            let event = HandoffEvent::Archived("the original was taken in the meantime");
             self.state.change_handoff(&id, event, &actor)?;
             return Err(taken_meanwhile(&from));
         }

@@ -62,7 +62,7 @@ impl Handoffs {
             let rotates = environment.get(BRIDGE_ROTATES);
             if rotates.is_none_or(|rotates| rotates != session) {
                 return Err(no(
-                    "the bridge in this OpenCode is older than kgctx and cannot continue in a new session; run `kgctx install opencode` and restart OpenCode",
+                    "the plugin in this OpenCode is older than kgctx and cannot continue in a new session; run `kgctx install opencode` and restart OpenCode",
                 ));
             }
             return Ok((Host::Opencode, process, None));

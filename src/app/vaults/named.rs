@@ -94,18 +94,18 @@ impl Scene {
     fn objection(&self, folder: &Path) -> Option<String> {
         let shown = folder.display();
         if !folders::is_folder(folder) {
-            return Some(format!("{shown} is not a folder; create it, or name another one"));
+            return Some(format!("{shown} is not a folder; create it, or choose another one"));
         }
         let is_everything = folder.parent().is_none()
             || self.home.as_ref().is_some_and(|home| home.starts_with(folder));
         if is_everything {
-            let out = "name the folder in it that has the notes";
-            return Some(format!("{shown} holds all your files, not only notes; {out}"));
+            let out = "choose the folder in it that has the notes";
+            return Some(format!("{shown} contains all your files, not only notes; {out}"));
         }
         let outside = self.top.as_ref().filter(|top| !folder.starts_with(top));
         if let Some(top) = outside {
             let why = "and a project may only name its own folders; leave out --project";
-            return Some(format!("{shown} lies outside of the project {}, {why}", top.display()));
+            return Some(format!("{shown} is outside the project {}, {why}", top.display()));
         }
         self.place.settings.vaults.iter().find_map(|spec| {
             let other = folders::settled(spec.value.path.clone());
@@ -115,14 +115,14 @@ impl Scene {
             if other == folder || spec.value.is_flat {
                 None
             } else if holds(&other, folder) {
-                let out = "its notes are read already";
-                Some(format!("{shown} lies in the vault {shown_other} ({why}); {out}"))
+                let out = "kgctx already reads its notes";
+                Some(format!("{shown} is in the vault {shown_other} ({why}); {out}"))
             } else if holds(folder, &other) && !gives_way {
                 let out = match &spec.origin {
-                    Origin::Default => "name a folder that does not hold it",
-                    _ => "take that one out first, with `kgctx vault remove`",
+                    Origin::Default => "choose a folder that does not contain it",
+                    _ => "remove that one first, with `kgctx vault remove`",
                 };
-                Some(format!("the vault {shown_other} ({why}) lies in {shown}; {out}"))
+                Some(format!("the vault {shown_other} ({why}) is in {shown}; {out}"))
             } else {
                 None
             }
@@ -142,7 +142,7 @@ impl Scene {
         if let Some(name) = wanted.map(str::to_owned) {
             if name.is_empty() || matches!(&*name, "." | "..") || !name.chars().all(may_be_in_name)
             {
-                let out = "use letters, digits, `-`, `_` and `.`";
+                let out = "use letters, digits, spaces, `-`, `_` and `.`";
                 return Err(wrong(format!("{name:?} is not a valid name for a vault; {out}")));
             }
             let taken = format!("another vault is called {name:?}; choose another name");

@@ -11,10 +11,10 @@ use crate::cli::screen::Screen;
 use crate::core::handoff::TypedId;
 use crate::core::text::for_terminal;
 
-/// Write handoffs for other tools
+/// Write a handoff for other tools
 #[derive(Debug, ClapArgs)]
 pub(super) struct ExportArgs {
-    /// The handoffs [default: the one that waits for the next session]
+    /// The handoff [default: the one that waits for the next session]
     #[arg(value_parser = TypedId::parse)]
     id: Option<TypedId>,
     /// Write it to this file instead of standard output

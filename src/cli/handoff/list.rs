@@ -261,7 +261,7 @@ pub(super) fn show(handoffs: &Handoffs, args: &ShowArgs, screen: &mut Screen) ->
 /// Show what happened to handoffs, newest step first
 #[derive(Debug, ClapArgs)]
 pub(super) struct LogArgs {
-    /// The handoffs [default: all]
+    /// The handoff [default: all]
     #[arg(value_parser = TypedId::parse)]
     id: Option<TypedId>,
     /// Show the sessions that followed each other by `kgctx handoff rotate`, up to this handoff or session

@@ -20,7 +20,7 @@ use crate::workspace::Request;
 /// Changes nothing without --repair.
 #[derive(Debug, ClapArgs)]
 pub(super) struct ReconcileArgs {
-    /// The handoffs [default: all]
+    /// The handoff [default: all]
     #[arg(value_parser = TypedId::parse)]
     id: Option<TypedId>,
     /// Register documents that the state has lost; move a damaged state aside and make a new one from the documents

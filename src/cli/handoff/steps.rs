@@ -36,7 +36,7 @@ pub(super) fn release(handoffs: &mut Handoffs, args: &ReleaseArgs, screen: &mut 
     })
 }
 
-/// Archive finished handoffs
+/// Archive handoffs, so that no session gets them
 #[derive(Debug, ClapArgs)]
 pub(super) struct ArchiveArgs {
     /// The handoffs

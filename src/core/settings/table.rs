@@ -133,7 +133,7 @@ settings! {
             not_for_project("which decides what your agents are told about their contexts");
         /// The share of the window at which a context becomes CRITICAL, in percent. The last 20,000 tokens before a compaction are always CRITICAL.
         critical_percent: Percent = Percent::of_100(65),
-            not_for_project("which decides when your sessions are started anew");
+            not_for_project("which decides when your sessions are restarted");
         /// The windows of models in tokens, by model name; `*` for all others.
         windows: BTreeMap<String, u64> = BTreeMap::new(),
             not_for_project("which depends on your models");

@@ -143,10 +143,10 @@ pub enum BridgeQuestion {
 
 #[derive(Debug, Error)]
 pub enum QuestionError {
-    #[error("the bridge's question cannot be read: {0}")]
+    #[error("the plugin's question cannot be read: {0}")]
     Broken(#[from] serde_json::Error),
     #[error(
-        "the bridge speaks protocol {0}, this kgctx speaks {PROTOCOL}; run `kgctx install opencode` again"
+        "the plugin speaks protocol {0}, this kgctx speaks {PROTOCOL}; run `kgctx install opencode` again"
     )]
     Protocol(u32),
 }

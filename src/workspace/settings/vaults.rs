@@ -179,7 +179,7 @@ fn remove_bad_names(loaded: &mut LoadedSettings) {
         let is_good = name.chars().all(may_be_in_name)
             || vault.origin == Origin::Default && is_path_of_names(name);
         let wrong = if !is_good || matches!(name.as_str(), "." | "..") {
-            let allowed = "use letters, digits, `-`, `_` and `.`";
+            let allowed = "use letters, digits, spaces, `-`, `_` and `.`";
             format!("{name:?} (for {path}) is not a valid vault name; {allowed}")
         } else if let Some(first) = kept.iter().find(|other| other.value.name == *name) {
             let first = first.value.path.display();

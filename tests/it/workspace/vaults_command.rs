@@ -132,17 +132,17 @@ fn what_cannot_be_a_vault_is_refused_with_the_way_out() {
     vault(&scratch, &["add", "kb", "--project"]);
     let before = user_file(&scratch);
     for (arguments, expect) in [
-        (&["add", "/"][..], "/ holds all your files, not only notes; name the folder"),
-        (&["add", "../home"], "home holds all your files, not only notes; name the folder"),
-        (&["add", "../none"], "none is not a folder; create it, or name another one"),
+        (&["add", "/"][..], "/ contains all your files, not only notes; choose the folder"),
+        (&["add", "../home"], "home contains all your files, not only notes; choose the folder"),
+        (&["add", "../none"], "none is not a folder; create it, or choose another one"),
         (&["add", "../file.md"], "file.md is not a folder; create it"),
-        (&["add", "../home/notes/deep"], "deep lies in the vault home/notes (from "),
-        (&["add", "docs/.."], "the vault app/kb (from app/kgctx.toml) lies in "),
+        (&["add", "../home/notes/deep"], "deep is in the vault home/notes (from "),
+        (&["add", "docs/.."], "the vault app/kb (from app/kgctx.toml) is in "),
         (&["add", "../home/notes", "--project"], "nothing"),
-        (&["add", "../other/docs", "--project"], "lies outside of the project "),
+        (&["add", "../other/docs", "--project"], "is outside the project "),
         (
             &["add", "../other/docs", "--name", "a/b"],
-            "\"a/b\" is not a valid name for a vault; use letters",
+            "\"a/b\" is not a valid name for a vault; use letters, digits, spaces,",
         ),
         (&["add", "../other/docs", "--name", "notes"], "another vault is called \"notes\"; choose"),
         (&["remove", "kb"], "app/kb is named in app/kgctx.toml; add --project"),

@@ -30,7 +30,7 @@ export const contexts = {
     }
     return section("The last context of each session", table(
       `${counted(contexts.length, "session")}, newest first`,
-      ["Session", "Made", "Host", "Moment", ["Tokens", "number"], "Delivery"],
+      ["Session", "Made", "Host", "Given at", ["Tokens", "number"], "Delivery"],
       contexts.map(({ session, at, host, moment: of, tokens, budget, delivered }) => [
         link("context", session, session), moment(at), host, when(of),
         `${thousands(tokens)} of ${thousands(budget)}`, delivery(delivered)])));
@@ -78,7 +78,7 @@ const lines = (all) => all.length === 0
 
 function misses(all) {
   if (all.length === 0) return words("Nothing was left out.");
-  const rows = (some) => table(`${counted(some.length, "line")}, the first in line first`,
+  const rows = (some) => table(`${counted(some.length, "line")}, best first`,
     ["Line", ["Tokens", "number"], ["Why", "why"], "Comes in"],
     some.map(({ text, tokens, reason, entersAt }) => [line(text), thousands(tokens), reason,
       entersAt === null ? "never: the host’s own limit keeps it out" : `with ${thousands(entersAt)} tokens`]));
@@ -102,7 +102,7 @@ export const context = {
         el("p", { class: "amount" }, amount(receipt.used.tokens, receipt.budget.tokens), " ", delivery(receipt.delivered)),
         shares(receipt),
         facts([["Session", link("session", id, id)], ["Made", moment(receipt.at)], ["Host", receipt.host],
-          ["Project", receipt.project ?? "none"], ["Moment", when(receipt.moment)], ["Ranking", receipt.ranking],
+          ["Project", receipt.project ?? "none"], ["Given at", when(receipt.moment)], ["Ranking", receipt.ranking],
           ["Encoding", receipt.encoding], ["Characters", thousands(receipt.used.chars)],
           ["SHA-256", el("code", { title: receipt.sha256 }, `${receipt.sha256.slice(0, 12)}…`)]])),
       ofHandoff(receipt),
@@ -113,7 +113,7 @@ export const context = {
       section("How long it took", receipt.stages.length > 0
         ? table("Stages; they can run in parallel", ["Stage", ["Milliseconds", "number"]],
           receipt.stages.map(({ name, ms }) => [name, (ms ?? 0).toFixed(2)]))
-        : words("No times were taken.")),
+        : words("No times were recorded.")),
     ].filter(Boolean);
   },
 };

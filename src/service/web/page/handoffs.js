@@ -59,7 +59,7 @@ export const handoffs = {
 
 /** The steps of a life, in the order of the log. */
 export const steps = (log, isNamed) => el("ol", { class: "steps" }, log.map((step) => el("li", null,
-  el("strong", null, `${step.from ?? "nothing"} → ${step.to ?? "removed"}`), " ", moment(step.at),
+  el("strong", null, `${step.from ?? "created"} → ${step.to ?? "removed"}`), " ", moment(step.at),
   isNamed ? [" · ", link("handoff", step.id, step.id)] : null,
   el("span", { class: "soft" },
     !isNamed && step.session ? [" · session ", link("session", step.session, step.session)] : null,

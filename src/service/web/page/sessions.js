@@ -54,7 +54,7 @@ function given(summary, isElsewhere, id) {
   if (summary) {
     const { tokens, budget, at, host, moment: of, delivered } = summary;
     return [el("p", { class: "amount" }, amount(tokens, budget), " ", delivery(delivered)),
-      facts([["Made", moment(at)], ["Host", host], ["Moment", when(of)]]), why];
+      facts([["Made", moment(at)], ["Host", host], ["Given at", when(of)]]), why];
   }
   if (isElsewhere) return [words("It belongs to another project."), why];
   return words("kgctx has built no context for it. `kgctx doctor` reports what is missing.");
@@ -90,7 +90,7 @@ export const session = {
       section("Its handoffs", handoffs.length > 0
         ? table("What it left, and what it got", ["Handoff", "Status", "Role"], handoffs.map((handoff) => [
           link("handoff", handoff.id, goal(handoff)), handoff.status, handoff.session_id === id ? "left it" : "got it"]))
-        : words("It left none, and got none of this project."),
+        : words("It left no handoff and received none from this project."),
       log.length > 0 ? [el("h3", null, "What it did with handoffs"), steps(log, true)] : null),
     ];
   },
