@@ -151,7 +151,7 @@ fn p_3_29_worktrees_share_what_equal_names_do_not() {
     fs::create_dir(&plain).unwrap();
     let mut create = lab.kgctx(["handoff", "create", "--body", "Here."]);
     let output = create.current_dir(&plain).output().unwrap();
-    assert!(stderr(&output).contains("no git repository"), "{output:?}");
+    assert!(stderr(&output).contains(" itself, without a git repository"), "{output:?}");
     assert!(start_in(&plain, "s6").unwrap().contains("Here."));
 }
 
