@@ -28,8 +28,10 @@ const TOOL_MS: f64 = 10.0;
 const STOP_MS: f64 = 200.0;
 
 fn main() -> ExitCode {
-    let kgctx = bench_frame::binary("kgctx-monitor");
     let base = bench_frame::folder("monitor");
+    fs::create_dir_all(&base).unwrap();
+    // Its hooks are recognised by this name.
+    let kgctx = bench_frame::binary("monitor/kgctx");
     let home = base.join("home");
     let _ = fs::remove_dir_all(&home);
     let project = bench_frame::project(&base);
