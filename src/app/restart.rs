@@ -50,6 +50,7 @@ pub(super) fn after_turn(event: &SessionEvent, is_working: bool, is_scripted: bo
     if !is_asked_for || is_working {
         return None;
     }
+    let began = Instant::now();
     let missing = missing_answer(file, event.answer.as_deref());
     let fill =
         monitor::measure(&record, Some(file), usage::MOST_BYTES).fill(&place.settings.monitor);
@@ -66,7 +67,7 @@ pub(super) fn after_turn(event: &SessionEvent, is_working: bool, is_scripted: bo
         transcript: Some(file),
         is_scripted,
         environment: None,
-        patience: time_limits::TURN_WORK,
+        patience: time_limits::TURN_WORK.saturating_sub(began.elapsed()),
     })?;
     let mut state = State::open(&place.directories.state, time_limits::HOOK_STATE).ok()?;
     state.ask_for_restart(&token, session, &handoff).ok().map(drop)

@@ -33,10 +33,10 @@ pub const HELD_POLL: Duration = ms(5);
 pub const UNDONE_AFTER: Duration = seconds(3);
 /// All of git's answers before a compaction.
 pub const COMPACTION_WORK: Duration = ms(300);
-/// The same at the end of a turn, which waits for nothing.
-pub const TURN_WORK: Duration = ms(80);
 /// How much later than the end of a turn its last words may come into the transcript.
-pub const LATE_TRANSCRIPT: Duration = ms(50);
+pub const LATE_TRANSCRIPT: Duration = ms(100);
+/// That wait and all of git's answers at the end of a turn.
+pub const TURN_WORK: Duration = ms(150);
 /// The user's own status line, which Claude Code asks for after every answer.
 pub const STATUS_LINE: Duration = seconds(5);
 /// A compaction that is announced again within this time is the same one.
