@@ -11,7 +11,6 @@ use crate::core::handoff::record::HandoffRecord;
 use crate::core::handoff::work::Work;
 use crate::core::handoff::{Audience, Document, Head, Kind, Occasion, Status, ending};
 use crate::core::time::Timestamp;
-use crate::core::time_limits;
 use crate::system::environment::Environment;
 use crate::system::git_work;
 use crate::workspace::Request;
@@ -28,6 +27,8 @@ pub(crate) struct Forgetful<'a> {
     pub(crate) is_scripted: bool,
     /// The environment that counts, if not that of this process.
     pub(crate) environment: Option<Environment>,
+    /// How long git may take.
+    pub(crate) patience: Duration,
 }
 
 /// Writes the handoff before a compaction. Returns what the summariser is told; `None` if there is no handoff.
@@ -73,7 +74,7 @@ impl Handoffs {
             }
         }
         let name = session.transcript.map(Path::to_string_lossy);
-        let work = self.work_of(session.session, conversation, time_limits::COMPACTION_WORK);
+        let work = self.work_of(session.session, conversation, session.patience);
         let ending = Ending::of_compaction(session.session, name.as_deref(), conversation);
         let origin = self.state.last_received(session.session)?;
         let ending = ending

@@ -110,20 +110,22 @@ fn document(
 
 impl Handoffs {
     /// Whether the session has written a handoff itself since it was last resumed, or one of its
-    /// handoffs still waits: either is better than a summary. Ignores tasks, the summary of an
-    /// earlier end, and what was written before a compaction if the session went on since.
+    /// handoffs still waits: either is better than a summary. Ignores tasks, and what was written at
+    /// an earlier end or before a compaction if the session went on since.
     fn has_written(&self, ended: &Ending, conversation: &Conversation) -> Result<bool> {
         let origin = self.state.session_origin(&ended.session)?;
         let since = origin.map_or(i64::MIN, |origin| origin.seen_ms);
+        let is_last = |record: &HandoffRecord| {
+            conversation.last_ms.is_some_and(|last| record.created.milliseconds() >= last)
+        };
         let of_this_end = |record: &HandoffRecord| {
             record.kind == Kind::Session
                 && record.session.as_ref() == Some(&ended.session)
                 && match record.occasion {
-                    Occasion::End => record.created.milliseconds() >= ended.at_ms,
-                    Occasion::Auto => {
-                        let is_last = |last| record.created.milliseconds() >= last;
-                        conversation.last_ms.is_some_and(is_last)
+                    Occasion::End => {
+                        record.created.milliseconds() >= ended.at_ms || is_last(record)
                     }
+                    Occasion::Auto => is_last(record),
                     _ => record.status == Status::Active || record.created.milliseconds() >= since,
                 }
         };

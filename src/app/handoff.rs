@@ -53,7 +53,7 @@ pub enum HandoffError {
         "the handoff has {0} bytes, more than 1,048,576; move long parts to files and list them under `files`"
     )]
     TooLong(usize),
-    #[error("cannot use {}: {cause}", path.display())]
+    #[error("cannot use {}: {cause}; check its permissions and the disk", path.display())]
     Document { path: PathBuf, cause: String },
     /// What was typed cannot be a handoff.
     #[error("{0}")]

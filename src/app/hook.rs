@@ -27,6 +27,7 @@ use crate::core::host::Host;
 use crate::core::session::{Announcement, Moment, Recipients};
 use crate::core::text::for_terminal;
 use crate::core::text::number::thousands;
+use crate::core::time_limits;
 use crate::hosts::opencode::{
     self, BridgeContext, BridgeNotice, BridgeQuestion, BridgeReply, Metadata,
 };
@@ -236,6 +237,7 @@ fn keep(
         transcript: None,
         is_scripted: session.is_scripted() || caller.is_in_ci(),
         environment: caller.environment.clone(),
+        patience: time_limits::COMPACTION_WORK,
     });
     match told {
         Some(text) => BridgeReply::Keep { text },

@@ -50,13 +50,14 @@ pub(super) fn after_turn(event: &SessionEvent, is_working: bool, is_scripted: bo
     if !is_asked_for || is_working {
         return None;
     }
+    let began = Instant::now();
     let missing = missing_answer(file, event.answer.as_deref());
     let fill =
         monitor::measure(&record, Some(file), usage::MOST_BYTES).fill(&place.settings.monitor);
     if fill.level < Level::Critical {
         return None;
     }
-    let mut conversation = transcript::read_end(file, SOON_READ_BYTES).ok()?;
+    let mut conversation = transcript::read_ends(file, SOON_READ_BYTES).ok()?;
     conversation.messages.extend(missing);
     // Without a handoff the new session would know nothing.
     let (handoff, _) = capture(&Forgetful {
@@ -66,6 +67,7 @@ pub(super) fn after_turn(event: &SessionEvent, is_working: bool, is_scripted: bo
         transcript: Some(file),
         is_scripted,
         environment: None,
+        patience: time_limits::TURN_WORK.saturating_sub(began.elapsed()),
     })?;
     let mut state = State::open(&place.directories.state, time_limits::HOOK_STATE).ok()?;
     state.ask_for_restart(&token, session, &handoff).ok().map(drop)
@@ -74,6 +76,8 @@ pub(super) fn after_turn(event: &SessionEvent, is_working: bool, is_scripted: bo
 /// The last words of the turn, if the transcript does not have them. Claude Code may write them a moment later.
 fn missing_answer(file: &Path, answer: Option<&str>) -> Option<Message> {
     let answer = answer.map(str::trim).filter(|answer| !answer.is_empty())?;
+    // The transcript's is cut like this.
+    let answer = transcript::shortened(answer.to_owned());
     let is_there = || {
         let heard = transcript::read_end(file, LAST_WORDS_BYTES).ok()?;
         Some(heard.last_of(Role::Assistant)?.text.trim() == answer)
@@ -81,7 +85,7 @@ fn missing_answer(file: &Path, answer: Option<&str>) -> Option<Message> {
     let until = Instant::now() + time_limits::LATE_TRANSCRIPT;
     while is_there() != Some(true) {
         if Instant::now() >= until {
-            return Some(Message { role: Role::Assistant, text: answer.to_owned() });
+            return Some(Message { role: Role::Assistant, text: answer });
         }
         thread::sleep(time_limits::HELD_POLL);
     }

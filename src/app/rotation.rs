@@ -52,15 +52,16 @@ pub(super) fn turn_ended(session: &str, has_agents: bool, ended_tick: i64) {
     }) else {
         return;
     };
-    if begin(&folder, &rotation, has_agents, ended_tick).is_err() {
-        // The state is busy: a process that can wait reserves it.
-        let _ = detach::rotate_session(session, ended_tick);
+    let begun = State::open(&folder, time_limits::STOP_STATE)
+        .and_then(|mut state| begin(&mut state, &rotation, has_agents, ended_tick));
+    if begun.is_err() {
+        // The state is busy: a process that can wait goes on from here.
+        let _ = detach::rotate_session(session, has_agents, ended_tick);
     }
 }
 
 /// Reserves a rotation and starts its worker, unless it has to wait.
-fn begin(folder: &Path, rotation: &Rotation, has_agents: bool, ended_tick: i64) -> Result<()> {
-    let mut state = State::open(folder, time_limits::STOP_STATE)?;
+fn begin(state: &mut State, rotation: &Rotation, has_agents: bool, ended_tick: i64) -> Result<()> {
     state.reconsider_rotations(tick_ms(), &actor(&rotation.session))?;
     if has_agents {
         let is_odd = rotation.postponed + 1 >= MANY_POSTPONED;
@@ -69,7 +70,7 @@ fn begin(folder: &Path, rotation: &Rotation, has_agents: bool, ended_tick: i64) 
         return state.delay_rotation(rotation.id, &reason, now_ms());
     }
     // Whether a prompt waits in the queue is for the worker to see: the host may write a moment later that it took it up.
-    reserve(&mut state, rotation.id, ended_tick)
+    reserve(state, rotation.id, ended_tick)
 }
 
 /// Reserves a scheduled rotation, and starts its worker.

@@ -108,9 +108,10 @@ impl Window {
         if !is_text {
             return Err("the composer is not in vim's INSERT mode");
         }
-        // Who types in another pane is not about to type here.
-        let ago = |at: i64| (now_ms() / 1_000).abs_diff(at);
-        match view.last_used.is_some_and(|at| ago(at) < time_limits::UNTOUCHED.as_secs()) {
+        // Who types in another pane is not about to type here. A time in the future is that of a clock that was set back since:
+        // nobody knows how long ago it was.
+        let ago = |at: i64| now_ms() / 1_000 - at;
+        match view.last_used.is_some_and(|at| ago(at) < time_limits::UNTOUCHED.as_secs() as i64) {
             true => Err("someone is using the window"),
             false => Ok(()),
         }

@@ -16,6 +16,7 @@ use crate::core::time_limits;
 use crate::core::wrap::{Restarts, prompt};
 use crate::hosts::claude_code::arguments;
 use crate::store::state::{Pane, State, StateError, Wrap};
+use crate::system::breakpoint;
 use crate::system::clock;
 use crate::system::environment::Environment;
 use crate::system::process::foreground::{self, End, EndedBy, Watch};
@@ -87,6 +88,10 @@ pub struct Wrapped {
     pub remarks: Vec<String>,
 }
 
+/// What a person should know before an agent is ended in a window that kgctx cannot look at.
+const UNSEEN: &str = "outside tmux, kgctx cannot see what you typed and did not send: a restart, 10 seconds after your last key, \
+                      would lose it; run this in tmux to keep it";
+
 /// Runs an agent until it is over. `tell` says in the terminal, between two sessions, why a new one begins.
 pub fn wrap(
     request: &Request,
@@ -107,10 +112,13 @@ pub fn wrap(
             // An agent that nobody restarts is better than none.
             tell(&format!("this session is not restarted: {error}"));
             wrapper.is_auto = false;
+        } else if is_auto && restarts.count == 0 && is_unseen() {
+            tell(UNSEEN);
         }
         let ended = wrapper.run(&command, folder.as_deref());
         let ended = ended.map_err(|error| error.after(left.take()));
         let Ok((end, Some(last))) = &ended else { break ended.map(|(end, _)| (end, false)) };
+        breakpoint::reach("wrap:ended");
         let handoff = wrapper.waiting(last.handoff.as_deref());
         if !restarts.one_more(begun.elapsed().as_millis() as u64) {
             break Ok((*end, true));
@@ -225,6 +233,7 @@ impl Wrapper<'_> {
                 self.take_back();
             }
         } else if rest.since.get_or_insert_with(Instant::now).elapsed() >= time_limits::IDLE {
+            breakpoint::reach("wrap:due");
             return Some(wrap);
         }
         None
@@ -281,6 +290,11 @@ fn pane(environment: &Environment) -> Option<Pane> {
         started.is_none_or(|pid| Process::this().is_within(pid))
     };
     window::pane_here(environment).filter(is_here)
+}
+
+/// Whether nothing tells what is typed in the agent's window.
+fn is_unseen() -> bool {
+    window::pane_here(&Environment::of_process()).is_none()
 }
 
 /// How long an agent that is to be ended is waited for, and since when it is at rest.

@@ -35,6 +35,8 @@ pub const UNDONE_AFTER: Duration = seconds(3);
 pub const COMPACTION_WORK: Duration = ms(300);
 /// How much later than the end of a turn its last words may come into the transcript.
 pub const LATE_TRANSCRIPT: Duration = ms(100);
+/// That wait and all of git's answers at the end of a turn.
+pub const TURN_WORK: Duration = ms(150);
 /// The user's own status line, which Claude Code asks for after every answer.
 pub const STATUS_LINE: Duration = seconds(5);
 /// A compaction that is announced again within this time is the same one.

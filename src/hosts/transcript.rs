@@ -17,24 +17,48 @@ const MAX_MESSAGES: usize = 50;
 const MAX_FILES: usize = 20;
 /// Longer lines hold more than text. A prompt with an image is shorter.
 pub(super) const MAX_LINE_BYTES: u64 = 8 * 1024 * 1024;
-/// Only the end of a longer file is read.
+/// Only the beginning and the end of a longer file are read.
 pub(super) const MAX_FILE_BYTES: u64 = 256 * 1024 * 1024;
+/// Where the first prompt is.
+const OPENING_BYTES: u64 = 1024 * 1024;
 /// Far more of a message than is ever shown.
 pub(super) const MAX_TEXT_BYTES: usize = 16 * 1024;
 
-/// Reads the transcript of any host, or the end of a huge one.
+/// A part of a file, in bytes.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Extract {
+    First(u64),
+    Last(u64),
+}
+
+/// Reads the transcript of any host, or the ends of a huge one.
 pub fn read(file: &Path) -> io::Result<Conversation> {
-    read_end(file, MAX_FILE_BYTES)
+    read_ends(file, MAX_FILE_BYTES)
+}
+
+/// Reads at most so many bytes at the end of a transcript, and how it began.
+pub fn read_ends(file: &Path, max_bytes: u64) -> io::Result<Conversation> {
+    let end = read_end(file, max_bytes)?;
+    if opencode::said::is_one(file) || file.metadata()?.len() <= max_bytes {
+        return Ok(end);
+    }
+    let start = read_extract(file, Extract::First(OPENING_BYTES))?;
+    let began_ms = start.began_ms.or(end.began_ms);
+    Ok(Conversation { opening: start.opening, began_ms, is_partial: true, ..end })
 }
 
 /// Reads at most so many bytes at the end of a transcript.
 pub fn read_end(file: &Path, max_bytes: u64) -> io::Result<Conversation> {
+    read_extract(file, Extract::Last(max_bytes))
+}
+
+fn read_extract(file: &Path, extract: Extract) -> io::Result<Conversation> {
     if opencode::said::is_one(file) {
         opencode::said::read(file)
     } else if amplifier::transcript::is_one(file) {
-        amplifier::transcript::read_end(file, max_bytes)
+        amplifier::transcript::read(file, extract)
     } else {
-        claude_code::transcript::read_end(file, max_bytes)
+        claude_code::transcript::read(file, extract)
     }
 }
 
@@ -45,10 +69,13 @@ pub fn last_written(file: &Path) -> Option<i64> {
     i64::try_from(since_1970.as_millis()).ok()
 }
 
-/// Reads the lines in at most so many bytes at the end of a file.
-pub(super) fn each_line(file: &Path, max_bytes: u64, hear: impl FnMut(&[u8])) -> io::Result<()> {
+/// Reads the lines in a part of a file.
+pub(super) fn each_line(file: &Path, extract: Extract, hear: impl FnMut(&[u8])) -> io::Result<()> {
     let mut opened = plain_file::open(file)?;
-    let skipped = opened.metadata()?.len().saturating_sub(max_bytes);
+    let (skipped, max_bytes) = match extract {
+        Extract::First(max_bytes) => (0, max_bytes),
+        Extract::Last(max_bytes) => (opened.metadata()?.len().saturating_sub(max_bytes), max_bytes),
+    };
     opened.seek(SeekFrom::Start(skipped))?;
     let mut reader = BufReader::new(opened);
     if skipped > 0 {
@@ -106,7 +133,7 @@ pub(super) fn words(content: &Value, is_wanted: impl Fn(&str) -> bool) -> String
 }
 
 /// Keeps the beginning and the end of a long text. Masks it first: nobody would know half a secret.
-pub(super) fn shortened(mut text: String) -> String {
+pub fn shortened(mut text: String) -> String {
     if text.len() <= MAX_TEXT_BYTES {
         return text;
     }

@@ -62,7 +62,7 @@ pub enum StateError {
     InUse { path: PathBuf },
     #[error("another process is writing kgctx's state; try again in a moment")]
     Locked,
-    #[error("cannot use {}: {cause}", path.display())]
+    #[error("cannot use {}: {cause}; check its permissions and the disk", path.display())]
     Database { path: PathBuf, cause: rusqlite::Error },
     #[error("a receipt in {} cannot be read: {cause}", path.display())]
     Receipt { path: PathBuf, cause: serde_json::Error },

@@ -51,6 +51,11 @@ fn work(git: &GitProgram, began: Timestamp) -> Result<Work, GitError> {
     for file in &mut files {
         file.is_committed = head.is_some() && !uncommitted.contains(file.path.as_str());
     }
+    // What was there before the session is not its work. Nobody knows when a file was removed.
+    let is_older = |file: &ChangedFile| {
+        written(git, &file.path).is_some_and(|seconds| seconds < began.seconds())
+    };
+    files.retain(|file| file.is_committed || !is_older(file));
     files.extend(new_files(git, began)?);
     files.sort_by_key(|file| (file.is_committed, std::cmp::Reverse(size(file.lines))));
     Ok(Work { top: git.folder.to_string_lossy().into_owned(), commits, files })
@@ -83,11 +88,7 @@ fn new_files(git: &GitProgram, began: Timestamp) -> Result<Vec<ChangedFile>, Git
     let list = ["ls-files", "-z", "--others", "--exclude-standard", "--"];
     git.each_part(&list, |path| {
         let path = std::str::from_utf8(path).ok().filter(|path| !path.is_empty());
-        let written = |path: &&str| {
-            let modified = git.folder.join(path).symlink_metadata().ok()?.modified().ok()?;
-            i64::try_from(modified.duration_since(UNIX_EPOCH).ok()?.as_secs()).ok()
-        };
-        let is_new = |path: &&str| written(path).is_some_and(|at| at >= began.seconds());
+        let is_new = |path: &&str| written(git, path).is_some_and(|at| at >= began.seconds());
         if let Some(path) = path.filter(is_new) {
             let (path, lines) = (path.to_owned(), ChangedLines::New);
             files.push(ChangedFile { path, lines, is_committed: false });
@@ -96,6 +97,12 @@ fn new_files(git: &GitProgram, began: Timestamp) -> Result<Vec<ChangedFile>, Git
         n_seen < MAX_ENTRIES
     })?;
     Ok(files)
+}
+
+/// When a file was last written, in seconds since 1970.
+fn written(git: &GitProgram, path: &str) -> Option<i64> {
+    let modified = git.folder.join(path).symlink_metadata().ok()?.modified().ok()?;
+    i64::try_from(modified.duration_since(UNIX_EPOCH).ok()?.as_secs()).ok()
 }
 
 fn size(lines: ChangedLines) -> u64 {
@@ -154,6 +161,11 @@ mod tests {
         write("fresh é.txt", "x\n");
         write("binary", "\0\0");
         git(top, &["add", "binary"], "");
+        // What was changed before the session is not its work.
+        write("dirty.txt", "1\n");
+        git(top, &["add", "dirty.txt"], "");
+        let dirty = fs::File::options().write(true).open(top.join("dirty.txt")).unwrap();
+        dirty.set_modified(UNIX_EPOCH + Duration::from_secs(began.seconds() as u64 - 9)).unwrap();
         // What a repository may name is not run.
         write(".git/info/attributes", "*.txt diff=evil filter=evil\n");
         let evil = format!("touch {}", top.join("ran").display());

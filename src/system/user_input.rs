@@ -73,9 +73,9 @@ fn link_elsewhere(path: &Path) -> Option<PathBuf> {
 
 fn text(from: &str, source: io::Result<impl Read>, limit: u64) -> Result<String, String> {
     let mut bytes = Vec::new();
-    source
-        .and_then(|source| source.take(limit + 1).read_to_end(&mut bytes))
-        .map_err(|cause| format!("cannot read {from}: {cause}"))?;
+    source.and_then(|source| source.take(limit + 1).read_to_end(&mut bytes)).map_err(|cause| {
+        format!("cannot read {from}: {cause}; check its path and its permissions")
+    })?;
     if bytes.len() as u64 > limit {
         return Err(format!(
             "{from} has more than {limit} bytes; move long parts to files and list them under `files`"

@@ -44,7 +44,7 @@ impl SettingsError {
     }
 
     fn unreadable(path: &Path, cause: &io::Error) -> SettingsError {
-        SettingsError(format!("cannot read {}: {cause}", path.display()))
+        SettingsError(format!("cannot read {}: {cause}; check its permissions", path.display()))
     }
 }
 

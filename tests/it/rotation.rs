@@ -96,6 +96,7 @@ fn r_4_3_outside_of_a_session_the_missing_variable_is_named() {
         refused
     };
     assert!(code == 2 && said.trim_end().lines().count() == 1, "{code} {said}");
+    assert!(said.contains("; check its permissions and the disk"), "{said}");
     // What was scheduled before is as it was.
     assert_eq!(seat.state(), "scheduled");
     let state = seat.lab.scratch.path().join("kgctx-home/state/state.db");
@@ -382,6 +383,10 @@ fn a_chain_of_rotations_is_told_and_bounded() {
     let log = String::from_utf8(log.stdout).unwrap();
     let lines: Vec<&str> = log.lines().collect();
     assert_eq!(lines.len(), 2, "{log}");
+    let unknown = "HO-20260131-120000-deadbeef";
+    let output = seat.lab.kgctx(["handoff", "log", "--chain", unknown]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(stderr(&output).contains(unknown), "{output:?}");
     assert!(lines[0].contains("new") && lines[0].contains("scheduled"), "{log}");
     assert!(lines[1].contains("old → new") && lines[1].contains("done"), "{log}");
 }

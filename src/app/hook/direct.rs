@@ -211,7 +211,7 @@ impl Told {
     fn answer_compacting(&self) -> Reply {
         let SessionEvent { session, folder, transcript, .. } = &self.event;
         let file = transcript.as_deref();
-        let conversation = file.and_then(|file| transcript::read_end(file, SOON_READ_BYTES).ok());
+        let conversation = file.and_then(|file| transcript::read_ends(file, SOON_READ_BYTES).ok());
         let told = before_compaction(&Forgetful {
             session,
             folder: folder.clone(),
@@ -219,6 +219,7 @@ impl Told {
             transcript: file,
             is_scripted: self.is_scripted,
             environment: None,
+            patience: time_limits::COMPACTION_WORK,
         })?;
         self.words.to_summariser(&told).map(PendingDelivery::unclaimed)
     }

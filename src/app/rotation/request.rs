@@ -166,6 +166,12 @@ impl Handoffs {
     /// The rotations that led to a handoff, to this session, or to the last session of the project; the last one first.
     pub fn chain(&self, id: Option<&HandoffId>) -> Result<Vec<RotationView>> {
         let mut next = match (id, &self.session) {
+            (Some(id), _) if self.state.handoff_log(&self.scope, Some(id), 1)?.is_empty() => {
+                return Err(no(format!(
+                    "no handoff in channel {} is called {id}; `kgctx handoff list --all` lists them",
+                    self.channel
+                )));
+            }
             (Some(id), _) => self.state.rotation_with(id)?,
             (None, Some(session)) => self.state.last_rotation_of(session)?,
             (None, None) => self.state.last_rotation_in(&self.scope)?,

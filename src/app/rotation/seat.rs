@@ -12,7 +12,7 @@ use crate::core::rotation::MAX_IN_A_ROW;
 use crate::hosts::claude_code::live_session::LiveSession;
 use crate::hosts::json_hooks::SettingsFile;
 use crate::store::state::Pane;
-use crate::system::clock::now_ms;
+use crate::system::clock::tick_ms;
 use crate::system::environment::Environment;
 use crate::system::process::find::find;
 use crate::system::process::identity::Process;
@@ -47,7 +47,7 @@ impl Handoffs {
             )));
         };
         if let Some(before) = self.state.rotation_of(session)?
-            && before.is_under_way(now_ms())
+            && before.is_under_way(tick_ms())
         {
             return Err(no(UNDER_WAY));
         }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::app::rotation::{actor, reserve};
+use crate::app::rotation::{actor, begin};
 use crate::app::window::{GONE, Obstacle, Window};
 use crate::core::handoff::Status;
 use crate::core::rotation::{self, RotationState};
@@ -43,13 +43,13 @@ pub fn run(token: i64) {
     }
 }
 
-/// Reserves the rotation of a session whose hook could not, because the state was busy.
-pub fn reserve_for(session: &str, ended_tick: i64) {
+/// Begins the rotation of a session whose hook could not, because the state was busy.
+pub fn begin_for(session: &str, has_agents: bool, ended_tick: i64) {
     let Ok(directories) = Directories::locate(&Environment::of_process()) else { return };
     let Ok(mut state) = State::open(&directories.state, time_limits::STATE) else { return };
     if let Ok(Some(rotation)) = state.rotation_of(session) {
         // If this fails, the next end of a turn tries again.
-        let _ = reserve(&mut state, rotation.id, ended_tick);
+        let _ = begin(&mut state, &rotation, has_agents, ended_tick);
     }
 }
 
@@ -220,7 +220,10 @@ impl Worker {
     fn type_line(&mut self, line: &str, session: &str) -> Result<(), Obstacle> {
         let pane = self.window.pane.clone();
         tmux::write(&pane.socket, &pane.id, line).map_err(|_| "tmux did not take the keys")?;
-        breakpoint::reach("rotate:typed");
+        breakpoint::reach(match self.rotation.new_session {
+            Some(_) => "rotate:prompt-typed",
+            None => "rotate:typed",
+        });
         let wanted = Composer::Text(composer::squeezed(line));
         let is_shown = |worker: &Worker| worker.window.composer() == Ok(wanted.clone());
         if !self.wait_for(time_limits::ECHO, is_shown) {

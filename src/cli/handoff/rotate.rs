@@ -60,6 +60,9 @@ pub(super) struct RotateNowArgs {
     /// When that was
     #[arg(long)]
     tick: Option<i64>,
+    /// Agents work in the background: it has to wait
+    #[arg(long = "agents")]
+    has_agents: bool,
 }
 
 pub(super) fn run(
@@ -101,7 +104,9 @@ pub(super) fn run(
 pub(super) fn run_now(args: &RotateNowArgs) {
     match (args.token, &args.ended, args.tick) {
         (Some(token), ..) => rotation::worker::run(token),
-        (None, Some(session), Some(tick)) => rotation::worker::reserve_for(session, tick),
+        (None, Some(session), Some(tick)) => {
+            rotation::worker::begin_for(session, args.has_agents, tick);
+        }
         _ => {}
     }
 }

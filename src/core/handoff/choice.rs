@@ -75,6 +75,8 @@ pub trait ChoiceFacts {
     fn rotated(&self) -> Result<Option<HandoffRecord>, Self::Error>;
     /// Whether another session of the scope is alive in another process.
     fn has_company(&self) -> Result<bool, Self::Error>;
+    /// Whether a session of the scope is alive, in whatever process.
+    fn is_alive(&self, session: &str) -> Result<bool, Self::Error>;
 }
 
 pub fn choose<F: ChoiceFacts>(
@@ -126,7 +128,9 @@ pub fn choose<F: ChoiceFacts>(
             HandoffChoice::Misdated(candidate)
         } else if candidate.is_too_old(query.max_age, now) {
             HandoffChoice::TooOld(candidate)
-        } else if continues_work(&candidate) && facts.has_company()? {
+        } else if awaits_author(&candidate, facts)?
+            || (continues_work(&candidate) && facts.has_company()?)
+        {
             HandoffChoice::Withheld(candidate)
         } else {
             HandoffChoice::Given(candidate)
@@ -169,6 +173,14 @@ fn candidates<F: ChoiceFacts>(
 /// Whether the handoff continues one piece of work, instead of addressing any next session.
 fn continues_work(handoff: &HandoffRecord) -> bool {
     matches!(handoff.occasion, Occasion::Auto | Occasion::Rotation)
+}
+
+/// Whether a handoff was written before a compaction whose session is about to get it back.
+fn awaits_author<F: ChoiceFacts>(handoff: &HandoffRecord, facts: &F) -> Result<bool, F::Error> {
+    match handoff.session.as_deref().filter(|_| handoff.occasion == Occasion::Auto) {
+        Some(author) => facts.is_alive(author),
+        None => Ok(false),
+    }
 }
 
 #[cfg(test)]

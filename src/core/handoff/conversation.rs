@@ -6,6 +6,8 @@ use crate::core::named::named;
 pub struct Conversation {
     /// The number of prompts by a person.
     pub turns: usize,
+    /// Whether its middle is not known, because the record is huge. What is counted then is the least that was.
+    pub is_partial: bool,
     /// The first prompt.
     pub opening: Option<String>,
     /// The last messages, in order.

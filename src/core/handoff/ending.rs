@@ -156,7 +156,7 @@ impl<'a> Ending<'a> {
         let next_step = summary.next_step();
         let mut body = summary.body;
         if !summary.has_sections {
-            body.push_str(&format!("\n{}", self.known(".", MAX_TOKENS)));
+            body.push_str(&format!("\n{}", self.known(self.goal(), ".", MAX_TOKENS)));
         }
         Ok(self.document(Occasion::End, next_step, body))
     }
@@ -179,7 +179,7 @@ impl<'a> Ending<'a> {
     pub fn extended(&self, document: Document, id: &str) -> Document {
         let Document { head, body } = document;
         let own = body.split(SINCE).next().unwrap_or_default().trim_end();
-        let known = self.known(" before this compaction.", MAX_TOKENS);
+        let known = self.known(head.goal.clone(), " before this compaction.", MAX_TOKENS);
         let source_id = Some(id.to_owned());
         Document { head: Head { source_id, ..head }, body: format!("{own}\n\n{SINCE}\n\n{known}") }
     }
@@ -193,12 +193,13 @@ impl<'a> Ending<'a> {
             .filter_map(|(name, said)| Some(format!("{name}: {}\n", said?)))
             .collect();
         let room = MAX_TOKENS.saturating_sub(tokens::count(self.encoding, &head));
-        self.document(occasion, next_step, self.known(remark, room))
+        self.document(occasion, next_step, self.known(self.goal(), remark, room))
     }
 
-    /// What is known of the session, within a number of tokens.
-    fn known(&self, remark: &str, room: usize) -> String {
-        let prompts = counted(self.conversation.turns, "prompt");
+    /// What is known of the session beside the goal in its document's head, within a number of tokens.
+    fn known(&self, goal: Option<String>, remark: &str, room: usize) -> String {
+        let at_least = if self.conversation.is_partial { "at least " } else { "" };
+        let prompts = format!("{at_least}{}", counted(self.conversation.turns, "prompt"));
         let source = self.source().unwrap_or_else(|| "- No transcript is known.\n".to_owned());
         let nothing = match self.conversation.messages.is_empty() {
             true => "- No recent context extracted.\n",
@@ -211,7 +212,8 @@ impl<'a> Ending<'a> {
         let origin = origin.unwrap_or_default();
         let about = format!("{nothing}- The session had {prompts}{remark}\n{origin}{source}");
         let count = |text: &str| tokens::count(self.encoding, text);
-        known::write(self.conversation, self.work, &about, room, &count)
+        let sections = known::sections(self.conversation, self.work, goal.as_deref());
+        known::write(&sections, &about, room, &count)
     }
 
     /// Where the whole conversation is.

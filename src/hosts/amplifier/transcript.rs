@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::core::handoff::conversation::{Conversation, Role};
-use crate::hosts::transcript::{blocks, change, each_line, say, shortened, words};
+use crate::hosts::transcript::{Extract, blocks, change, each_line, say, shortened, words};
 use crate::system::environment::Environment;
 
 const FILE: &str = "transcript.jsonl";
@@ -37,10 +37,10 @@ pub fn is_one(file: &Path) -> bool {
     file.file_name().is_some_and(|name| name == FILE)
 }
 
-/// Reads at most so many bytes at the end of a transcript.
-pub fn read_end(file: &Path, max_bytes: u64) -> io::Result<Conversation> {
+/// Reads a part of a transcript.
+pub(in crate::hosts) fn read(file: &Path, extract: Extract) -> io::Result<Conversation> {
     let mut heard = Conversation::default();
-    each_line(file, max_bytes, |line| {
+    each_line(file, extract, |line| {
         if let Ok(message) = serde_json::from_slice(line) {
             hear(&mut heard, message);
         }
@@ -94,7 +94,7 @@ mod tests {
         let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
         fs::write(&file, format!("{{broken\n{text}7\n")).unwrap();
         assert!(is_one(&file));
-        read_end(&file, 1 << 20).unwrap()
+        read(&file, Extract::Last(1 << 20)).unwrap()
     }
 
     #[test]

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::core::host::Host;
 use crate::hosts::config_folder;
-use crate::hosts::transcript::each_line;
+use crate::hosts::transcript::{Extract, each_line};
 use crate::system::environment::Environment;
 use crate::system::plain_file;
 use crate::system::process::identity::Process;
@@ -70,7 +70,7 @@ fn file(process: Process, environment: &Environment) -> Option<PathBuf> {
 /// Whether prompts wait for the end of the turn.
 pub fn has_queued_prompts(transcript: &Path) -> io::Result<bool> {
     let mut n_queued = 0_i64;
-    each_line(transcript, QUEUE_BYTES, |line| {
+    each_line(transcript, Extract::Last(QUEUE_BYTES), |line| {
         const MARK: &[u8] = b"\"queue-operation\"";
         if memchr::memmem::find(line, MARK).is_none() {
             return;

@@ -13,7 +13,7 @@ use tools::Tools;
 
 use crate::core::handoff::conversation::{Conversation, Role};
 use crate::core::time::Timestamp;
-use crate::hosts::transcript::{blocks, each_line, say, shortened, words};
+use crate::hosts::transcript::{Extract, blocks, each_line, say, shortened, words};
 
 /// Prefixes of user messages that no person typed.
 const NOT_TYPED: [&str; 6] = [
@@ -50,10 +50,10 @@ struct RawMessage {
     content: Value,
 }
 
-/// Reads at most so many bytes at the end of a transcript.
-pub fn read_end(file: &Path, max_bytes: u64) -> io::Result<Conversation> {
+/// Reads a part of a transcript.
+pub(in crate::hosts) fn read(file: &Path, extract: Extract) -> io::Result<Conversation> {
     let mut listener = Listener::default();
-    each_line(file, max_bytes, |line| listener.hear_line(line))?;
+    each_line(file, extract, |line| listener.hear_line(line))?;
     Ok(listener.told())
 }
 

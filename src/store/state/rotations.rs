@@ -60,7 +60,7 @@ pub struct Rotation {
     pub changed: Timestamp,
     /// By the clock that nobody sets.
     pub recorded_tick: i64,
-    /// When the session's last turn began, by the same clock.
+    /// When the session's last turn began, or when it was last reserved after that, by the same clock.
     pub prompted_tick: i64,
     pub owner: Option<Process>,
     /// So many turns ended without it, because the window was not ready.
@@ -98,16 +98,16 @@ impl Rotation {
 
     /// Whether a bridge has lost it on the way: it makes a new session at once, and clears nothing. Its process is no sign,
     /// because it lives on.
-    pub fn is_lost(&self, now_ms: i64) -> bool {
+    pub fn is_lost(&self, tick_ms: i64) -> bool {
         let is_on_its_way = matches!(self.state, RotationState::Reserved | RotationState::Clearing);
-        let age_ms = now_ms.abs_diff(self.changed.milliseconds());
-        let is_late = u128::from(age_ms) >= time_limits::BRIDGE_ROTATION.as_millis();
+        let age_ms = tick_ms.saturating_sub(self.prompted_tick);
+        let is_late = age_ms >= time_limits::BRIDGE_ROTATION.as_millis() as i64;
         self.host == Host::Opencode && is_on_its_way && is_late
     }
 
     /// Whether the session is being cleared at this moment.
-    pub fn is_under_way(&self, now_ms: i64) -> bool {
-        self.state == RotationState::Clearing && !self.is_deserted() && !self.is_lost(now_ms)
+    pub fn is_under_way(&self, tick_ms: i64) -> bool {
+        self.state == RotationState::Clearing && !self.is_deserted() && !self.is_lost(tick_ms)
     }
 }
 
@@ -167,7 +167,7 @@ impl State {
         now_ms: i64,
     ) -> Result<Option<i64>> {
         let sql = "UPDATE rotations SET state = 'reserved', reason = NULL, changed = ?5, token = random(), \
-                   owner_pid = ?3, owner_started = ?4 \
+                   prompted_tick = ?2, owner_pid = ?3, owner_started = ?4 \
                    WHERE id = ?1 AND state = 'scheduled' AND prompted_tick <= ?2 RETURNING token";
         let Process { pid, started } = owner;
         self.write(|connection| {

@@ -24,11 +24,11 @@ pub fn rotate(token: i64) -> io::Result<u32> {
     detached(|command| command.args(["handoff", "rotate-now", "--token"]).arg(token.to_string()))
 }
 
-/// Goes on with the rotation of a session whose turn has ended, which could not be reserved.
-pub fn rotate_session(session: &str, ended_tick: i64) -> io::Result<u32> {
+/// Goes on with the rotation of a session whose turn has ended, for which the state was busy.
+pub fn rotate_session(session: &str, has_agents: bool, ended_tick: i64) -> io::Result<u32> {
     detached(|command| {
         command.args(["handoff", "rotate-now", "--ended", session, "--tick"]);
-        command.arg(ended_tick.to_string())
+        command.arg(ended_tick.to_string()).args(has_agents.then_some("--agents"))
     })
 }
 

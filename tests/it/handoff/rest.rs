@@ -210,3 +210,18 @@ fn a_session_whose_process_is_gone_leaves_a_handoff_and_what_it_left_itself_is_b
     settle(&lab);
     assert_eq!(left(&lab, "ses_own"), 0);
 }
+
+#[test]
+fn a_session_that_is_created_while_another_is_compacted_leaves_it_its_handoff() {
+    let lab = Lab::new();
+    created(&lab, "ses_a");
+    let messages = json!([{"role": "user", "text": "Sort the tiles.", "at": 1_000}]);
+    let info = info(&lab, "ses_a");
+    bridge(
+        &lab,
+        json!({"type": "session.compacting", "sessionID": "ses_a", "info": info, "messages": messages}),
+    );
+    let id = lab.handoff(&["show"])["id"].as_str().unwrap().to_owned();
+    created(&lab, "ses_b");
+    assert_eq!(lab.status(&id).as_deref(), Some("active"));
+}

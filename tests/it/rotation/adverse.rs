@@ -271,6 +271,27 @@ fn r_4_12_the_hook_is_silent_and_fast_under_every_fault() {
 }
 
 #[test]
+fn r_4_10_agents_in_the_background_keep_their_window_where_the_state_is_busy_too() {
+    //
+    let seat = Seat::new();
+    seat.schedule();
+    let state = seat.lab.state();
+    state.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let agents = serde_json::json!({"background_tasks": [{"id": "a", "type": "subagent", "status": "running"}]});
+    seat.stop_with(&agents, "old");
+    state.execute_batch("ROLLBACK").unwrap();
+    let reason = |seat: &Seat| seat.column("reason").unwrap_or_default();
+    seat.until("it waits for them", |seat| reason(seat).starts_with("agents work"));
+    std::thread::sleep(Duration::from_millis(1_200));
+    seat.untouched();
+    seat.stop("old");
+    seat.clear();
+    seat.take_up();
+    seat.until_state("done");
+    assert_eq!(seat.entered().iter().filter(|line| *line == "/clear").count(), 1);
+}
+
+#[test]
 #[cfg_attr(not(target_os = "linux"), ignore = "it needs /proc")]
 fn r_4_23_a_worker_that_cannot_start_gives_the_rotation_back() {
     // a kgctx that was removed while it runs, as by an update, cannot start itself again.

@@ -55,12 +55,18 @@ fn r_4_24_a_worker_that_dies_before_a_key_begins_again_and_later_does_not() {
 
 #[test]
 fn a_worker_that_dies_after_the_clearing_leaves_the_prompt_to_a_person() {
-    for point in ["rotate:cleared", "rotate:prompted"] {
+    for point in ["rotate:cleared", "rotate:prompt-typed", "rotate:prompted"] {
         let seat = Seat::new();
         let id = seat.schedule();
         stop_with_kill(&seat, point);
         let told = seat.clear();
         assert!(told.contains(&id), "{point}: {told}");
+        if point == "rotate:prompt-typed" {
+            // It is not sent, and stays for a person to send or to remove.
+            seat.until("it is typed", |seat| seat.read("typed").starts_with("Continue"));
+            std::thread::sleep(std::time::Duration::from_millis(1_200));
+            assert_eq!(seat.entered(), ["/clear"], "{point}");
+        }
         seat.prompt("new", "Go on.");
         assert_eq!(seat.state(), "done", "{point}");
         assert_eq!(seat.lab.status(&id).as_deref(), Some("consumed"), "{point}");

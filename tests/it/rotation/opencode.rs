@@ -172,7 +172,24 @@ fn killed(lab: &Lab, point: &str, event: &Value) {
 
 /// Lets a rotation be as if its last step was made that much earlier.
 fn age(lab: &Lab, milliseconds: i64) {
-    lab.sql(&format!("UPDATE rotations SET changed = changed - {milliseconds}"));
+    lab.sql(&format!("UPDATE rotations SET prompted_tick = prompted_tick - {milliseconds}"));
+}
+
+#[test]
+fn a_clock_that_jumps_makes_no_second_session() {
+    for sign in ["-", "+"] {
+        let lab = Lab::new();
+        created(&lab, "ses_old");
+        let id = schedule(&lab);
+        let answer = idle(&lab);
+        // As if the clock had been set while the bridge makes the session.
+        lab.sql(&format!("UPDATE rotations SET changed = changed {sign} 864000000"));
+        assert_eq!(idle(&lab)["action"], "none", "{sign}");
+        assert_eq!(rotate(&lab, true).status.code(), Some(1), "{sign}: it is under way");
+        assert!(made(&lab, &answer["token"])["text"].as_str().unwrap().contains(&id), "{sign}");
+        ended(&lab, &answer["token"], json!(null));
+        assert_eq!(state(&lab), "done", "{sign}");
+    }
 }
 
 #[test]

@@ -22,7 +22,7 @@ fn left(hour: i64, occasion: Occasion) -> HandoffRecord {
     HandoffRecord { status: Status::Active, ..record }
 }
 
-#[derive(Default)]
+#[derive(Default, Clone)]
 struct Known {
     waiting: Option<HandoffRecord>,
     own: Option<HandoffRecord>,
@@ -30,6 +30,7 @@ struct Known {
     newest: Option<HandoffRecord>,
     received: Vec<HandoffRecord>,
     has_company: bool,
+    alive: Option<&'static str>,
 }
 
 impl ChoiceFacts for Known {
@@ -65,6 +66,10 @@ impl ChoiceFacts for Known {
 
     fn has_company(&self) -> Result<bool, Infallible> {
         Ok(self.has_company)
+    }
+
+    fn is_alive(&self, session: &str) -> Result<bool, Infallible> {
+        Ok(self.alive == Some(session))
     }
 }
 
@@ -215,6 +220,19 @@ fn work_that_another_live_session_does_is_not_handed_over() {
         let alone = waits(left(10, occasion));
         check(&alone, 11, "given 10");
         check(&Known { has_company: true, ..alone }, 11, expect);
+    }
+}
+
+#[test]
+fn a_session_that_is_about_to_get_its_own_words_back_keeps_them() {
+    for (occasion, expect) in [
+        (Occasion::Auto, "withheld 10"),
+        (Occasion::Manual, "given 10"),
+        (Occasion::End, "given 10"),
+    ] {
+        let alone = waits(left(10, occasion));
+        check(&Known { alive: Some("another"), ..alone.clone() }, 11, "given 10");
+        check(&Known { alive: Some("author"), ..alone }, 11, expect);
     }
 }
 

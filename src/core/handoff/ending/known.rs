@@ -2,6 +2,7 @@
 //! order, the most useful first, within a number of tokens.
 
 use crate::core::handoff::conversation::{Conversation, FailedCommand, Message, Role};
+use crate::core::handoff::ending::line;
 use crate::core::handoff::section::shorten;
 use crate::core::handoff::work::{ChangedFile, ChangedLines, Work};
 use crate::core::text::for_model;
@@ -14,14 +15,24 @@ const ENTRY_CHARS: usize = 160;
 /// The number of messages before the last ones, and how much of each is told.
 const EARLIER: usize = 13;
 const EARLIER_CHARS: usize = 300;
+/// A first entry is not shortened below this length.
+const FIRST_CHARS: usize = 40;
 /// Stands for what was left out of a text.
 const CUT: &str = "[…]";
 
 /// A section: its heading, the tokens that it may have while others want some, too, and what it says.
-struct Section {
+pub(super) struct Section {
     heading: &'static str,
     share: usize,
     content: Content,
+}
+
+/// Which sections grow first.
+#[derive(PartialEq, Eq)]
+enum Rank {
+    Entries,
+    Quote,
+    Rest,
 }
 
 enum Content {
@@ -33,34 +44,40 @@ enum Content {
 
 /// Writes what is known within `room` tokens, as `count` counts them. `about` are lines that always stand at the end.
 pub(super) fn write(
-    conversation: &Conversation,
-    work: &Work,
+    sections: &[Section],
     about: &str,
     room: usize,
     count: &dyn Fn(&str) -> usize,
 ) -> String {
-    let sections = sections(conversation, work);
     let about = format!("## About the session\n\n{about}");
     // A joint of two sections can cost a token more than both alone.
     let cost = |text: &str| if text.is_empty() { 0 } else { count(text) + 1 };
     let mut left = room.saturating_sub(cost(&about));
     let mut texts: Vec<String> = Vec::new();
-    for section in &sections {
+    for section in sections {
         let text = section.within(section.share.min(left), count);
         left = left.saturating_sub(cost(&text));
         texts.push(text);
     }
-    // What others did not need goes to the most useful first.
-    for (section, text) in sections.iter().zip(&mut texts) {
-        let room = left + cost(text);
-        *text = section.within(room.saturating_sub(1), count);
-        left = room.saturating_sub(cost(text));
+    // What others did not need goes to the most useful first, and to quotations after that: they take all there is.
+    for rank in [Rank::Entries, Rank::Quote, Rank::Rest] {
+        let ranked = sections.iter().zip(&mut texts);
+        for (section, text) in ranked.filter(|(section, _)| section.rank() == rank) {
+            let room = left + cost(text);
+            *text = section.within(room.saturating_sub(1), count);
+            left = room.saturating_sub(cost(text));
+        }
     }
     let texts = texts.into_iter().chain([about]).filter(|text| !text.is_empty());
     texts.collect::<Vec<_>>().join("\n")
 }
 
-fn sections(conversation: &Conversation, work: &Work) -> Vec<Section> {
+/// `goal`: what the head of the document says, and is not said again.
+pub(super) fn sections(
+    conversation: &Conversation,
+    work: &Work,
+    goal: Option<&str>,
+) -> Vec<Section> {
     let quote = |role| {
         let message = conversation.last_of(role);
         Content::Quote(message.map(|said| for_model::lines(&said.text)).unwrap_or_default())
@@ -85,7 +102,7 @@ fn sections(conversation: &Conversation, work: &Work) -> Vec<Section> {
         section("## Changed files", 80, files(&conversation.files_changed, work)),
         section("## Commits since it began", 60, commits(&work.commits)),
         // Only with tokens that are left.
-        section("## Before that, the newest first", 0, earlier(conversation)),
+        section("## Before that, the newest first", 0, earlier(conversation, goal)),
     ]
 }
 
@@ -106,22 +123,27 @@ fn questions(conversation: &Conversation) -> Vec<String> {
 fn failures(failures: &[FailedCommand]) -> Content {
     let entry = |failed: &FailedCommand| {
         let command = shorten(&for_model::one_line(&failed.command), ENTRY_CHARS);
-        let why = shorten(&for_model::one_line(telling_line(&failed.output)), ENTRY_CHARS);
+        let why = shorten(&for_model::one_line(&telling_line(&failed.output)), ENTRY_CHARS);
         let why = if why.is_empty() { why } else { format!(": {why}") };
         format!("`{}` ended with {}{why}", command.replace('`', "'"), failed.end)
     };
     Content::Entries(failures.iter().rev().map(entry).collect(), 0)
 }
 
-/// The first line of an output that names an error, else its last line.
-fn telling_line(output: &str) -> &str {
+/// The line of an output that says where a program panicked, with the next one, which says why; else the first line that names
+/// an error, else the last line.
+fn telling_line(output: &str) -> String {
+    if let Some((_, panic)) = output.split_once(" panicked at ") {
+        let lines: Vec<&str> = panic.lines().map(str::trim).take(2).collect();
+        return format!("panicked at {}", lines.join(" "));
+    }
     let mut lines = output.lines().map(str::trim).filter(|line| !line.is_empty());
     let names_error = |line: &&str| {
         let line = line.to_lowercase();
         ["error", "panicked", "fatal", "failed"].iter().any(|word| line.contains(word))
     };
     let last = lines.clone().next_back();
-    lines.find(names_error).or(last).unwrap_or_default()
+    lines.find(names_error).or(last).unwrap_or_default().to_owned()
 }
 
 /// What git shows, then what was changed where git does not look.
@@ -149,7 +171,7 @@ fn file_entry(file: &ChangedFile) -> String {
 }
 
 /// The messages before the last request and the last answer.
-fn earlier(conversation: &Conversation) -> Content {
+fn earlier(conversation: &Conversation, goal: Option<&str>) -> Content {
     let last = [Role::User, Role::Assistant].map(|role| conversation.last_of(role));
     let is_last = |said: &&Message| last.iter().flatten().any(|last| std::ptr::eq(*last, *said));
     let messages = conversation.messages.iter().rev().take(EARLIER + 2);
@@ -157,7 +179,8 @@ fn earlier(conversation: &Conversation) -> Content {
         let text = shorten(&for_model::one_line(&said.text), EARLIER_CHARS);
         (!text.is_empty()).then(|| format!("{}: {text}", said.role))
     };
-    let messages = messages.filter(|said| !is_last(said)).filter_map(entry);
+    let is_goal = |said: &&Message| said.role == Role::User && goal == Some(&*line(&said.text));
+    let messages = messages.filter(|said| !is_last(said) && !is_goal(said)).filter_map(entry);
     Content::Entries(messages.take(EARLIER).collect(), 0)
 }
 
@@ -168,6 +191,14 @@ fn commits(commits: &[String]) -> Content {
 }
 
 impl Section {
+    fn rank(&self) -> Rank {
+        match self.content {
+            _ if self.share == 0 => Rank::Rest,
+            Content::Quote(_) => Rank::Quote,
+            Content::Entries(..) => Rank::Entries,
+        }
+    }
+
     /// As much of the section as fits, with its heading; empty if nothing does.
     fn within(&self, room: usize, count: &dyn Fn(&str) -> usize) -> String {
         let written = |text: String| match text.is_empty() {
@@ -193,16 +224,23 @@ impl Section {
                 if shown < 40 { String::new() } else { written(quoted(&cut(text, shown))) }
             }
             Content::Entries(entries, more) => {
-                let list = |shown: usize| {
+                let list = |shown: &[String]| {
                     let mut lines: Vec<String> =
-                        entries.iter().take(shown).map(|entry| format!("- {entry}")).collect();
-                    let hidden = entries.len() - shown + more;
-                    if hidden > 0 && shown > 0 {
+                        shown.iter().map(|entry| format!("- {entry}")).collect();
+                    let hidden = entries.len() - shown.len() + more;
+                    if hidden > 0 && !shown.is_empty() {
                         lines.push(format!("- and {} more", thousands(hidden as i128)));
                     }
                     written(lines.join("\n"))
                 };
-                (0..=entries.len()).rev().map(list).find(fits).unwrap_or_default()
+                let most =
+                    (1..=entries.len()).rev().map(|shown| list(&entries[..shown])).find(fits);
+                let first = || {
+                    let first = entries.first()?;
+                    let lengths = (FIRST_CHARS..first.chars().count()).rev().step_by(8);
+                    lengths.map(|length| list(&[shorten(first, length)])).find(fits)
+                };
+                most.or_else(first).unwrap_or_default()
             }
         }
     }

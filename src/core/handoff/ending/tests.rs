@@ -241,6 +241,10 @@ fn long_last_words_keep_their_beginning_and_their_end_and_use_the_room() {
     };
     known.messages[22].text = long("request");
     known.messages[23].text = long("answer");
+    // One entry alone would be more than the share of its section.
+    let path = "crates/renderer/src/tiles/cache/eviction.rs".repeat(5);
+    known.failures[1].command = format!("cargo test -p renderer {path}");
+    known.failures[1].output = format!("error[E0308]: mismatched types in {path}");
     let body = ending(&known).with_work(&work).without_summary(None).body;
     let used = tokens::count(Encoding::default(), &body);
     assert!((760..=800).contains(&used), "{used}");
@@ -255,6 +259,20 @@ fn long_last_words_keep_their_beginning_and_their_end_and_use_the_room() {
     {
         assert!(body.contains(rest), "{rest}: {body}");
     }
+    assert!(body.contains("- `cargo test -p renderer crates/"), "{body}");
+}
+
+#[test]
+fn a_failed_test_is_told_with_its_assertion() {
+    let mut known = conversation(3, 0);
+    let output = "running 1 test\ntest tests::age ... FAILED\n\nfailures:\n\n\
+        thread 'tests::age' panicked at src/lib.rs:7:9:\nassertion `left == right` failed: too old\n  left: 1\n right: 2\n\
+        error: test failed, to rerun pass `--lib`\n";
+    let (command, end) = ("cargo test".to_owned(), "exit code 101".to_owned());
+    known.failures = vec![FailedCommand { command, end, output: output.to_owned() }];
+    let body = ending(&known).without_summary(None).body;
+    let expected = "- `cargo test` ended with exit code 101: panicked at src/lib.rs:7:9: assertion `left == right` failed: too old\n";
+    assert!(body.contains(expected), "{body}");
 }
 
 #[test]
@@ -286,7 +304,6 @@ fn an_answer_without_the_sections_is_kept_with_what_is_known_of_the_session() {
     - assistant: answer 2
     - user: prompt 2
     - assistant: answer 1
-    - user: prompt 1
 
     ## About the session
 

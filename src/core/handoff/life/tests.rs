@@ -376,6 +376,10 @@ impl ChoiceFacts for Asked<'_> {
     fn has_company(&self) -> Result<bool, Infallible> {
         Ok(self.has_company)
     }
+
+    fn is_alive(&self, _session: &str) -> Result<bool, Infallible> {
+        Ok(false)
+    }
 }
 
 impl World {

@@ -176,17 +176,24 @@ impl ChoiceFacts for StoredFacts<'_> {
     }
 
     fn has_company(&self) -> Result<bool> {
-        let sql = "SELECT pid, started FROM sessions \
-                   WHERE scope = ?1 AND session <> ?2 AND ended IS NULL AND pid IS NOT NULL";
-        let mut statement = self.connection.prepare(sql)?;
-        let mut rows = statement.query([self.query.scope, self.query.session])?;
-        while let Some(row) = rows.next()? {
-            if process(row, 0)?
-                .is_some_and(|process| Some(process) != self.host && !process.is_gone())
-            {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+        let others = self.live_processes("session <> ?2", self.query.session)?;
+        Ok(others.into_iter().any(|process| Some(process) != self.host))
+    }
+
+    fn is_alive(&self, session: &str) -> Result<bool> {
+        Ok(!self.live_processes("session = ?2", session)?.is_empty())
+    }
+}
+
+impl StoredFacts<'_> {
+    /// The processes of the scope's sessions that have not ended and are of this kind.
+    fn live_processes(&self, which: &str, session: &str) -> Result<Vec<Process>> {
+        let sql = format!(
+            "SELECT pid, started FROM sessions WHERE scope = ?1 AND {which} AND ended IS NULL AND pid IS NOT NULL"
+        );
+        let mut statement = self.connection.prepare(&sql)?;
+        let found = statement.query_map([self.query.scope, session], |row| process(row, 0))?;
+        let found: Vec<Option<Process>> = found.collect::<Result<_>>()?;
+        Ok(found.into_iter().flatten().filter(|process| !process.is_gone()).collect())
     }
 }

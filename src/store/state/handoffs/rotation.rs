@@ -44,7 +44,7 @@ impl State {
             };
             let condition = format!("session = ?1 AND {OPEN}");
             for before in rotations::select(connection, &condition, [new.session])? {
-                if before.is_under_way(steps.actor.now_ms) {
+                if before.is_under_way(new.tick_ms) {
                     return Ok(Scheduled::UnderWay);
                 }
                 steps.end_rotation(&before, RotationState::Superseded, None)?;
@@ -192,12 +192,12 @@ impl State {
     pub fn reconsider_rotations(&mut self, tick_ms: i64, actor: &Actor) -> Result<(), StateError> {
         // Looks without a lock first, because usually there are none.
         let open = self.read(|connection| rotations::select(connection, UNFINISHED, []))?;
-        if open.iter().all(|rotation| fate(rotation, tick_ms, actor.now_ms).is_none()) {
+        if open.iter().all(|rotation| fate(rotation, tick_ms).is_none()) {
             return Ok(());
         }
         self.handoffs(actor, |steps| {
             for rotation in rotations::select(steps.transaction, UNFINISHED, [])? {
-                match fate(&rotation, tick_ms, steps.actor.now_ms) {
+                match fate(&rotation, tick_ms) {
                     Some((to, reason)) if to.is_open() || to == RotationState::Waiting => {
                         steps.move_rotation(&rotation, to, Some(reason))?;
                     }
@@ -211,14 +211,14 @@ impl State {
 }
 
 /// What becomes of a rotation that nobody looks after, and why.
-fn fate(rotation: &Rotation, tick_ms: i64, now_ms: i64) -> Option<(RotationState, &'static str)> {
+fn fate(rotation: &Rotation, tick_ms: i64) -> Option<(RotationState, &'static str)> {
     use RotationState::{Cleared, Clearing, Dropped, Expired, Reserved, Scheduled, Stuck, Waiting};
     match rotation.state {
         _ if rotation.process.is_gone() => Some((Dropped, "its session is gone")),
         Scheduled if rotation.is_too_old(tick_ms) => {
             Some((Expired, "2 hours have passed without it"))
         }
-        Reserved | Clearing if rotation.is_lost(now_ms) => {
+        Reserved | Clearing if rotation.is_lost(tick_ms) => {
             Some((Scheduled, "OpenCode made no new session"))
         }
         Reserved if rotation.is_deserted() => {

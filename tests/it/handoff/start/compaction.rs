@@ -71,6 +71,45 @@ fn a_1_32_a_session_gets_back_what_was_written_before_its_compaction() {
 }
 
 #[test]
+fn a_session_that_starts_before_a_compaction_is_over_takes_nothing_from_it() {
+    // one process can have several sessions.
+    let lab = Lab::new();
+    lab.start("s");
+    say(&lab, "s", "Serve old tiles.", -60);
+    compacting(&lab, "s");
+    let id = waiting(&lab);
+    let told = lab.start("meanwhile").unwrap_or_default();
+    assert!(!told.contains("HANDOFF LOADED"), "{told}");
+    assert_eq!(lab.status(&id).as_deref(), Some("active"));
+    assert!(lab.told("start-compact", "s").unwrap().contains("> Serve old tiles."));
+    assert_eq!(lab.status(&id).as_deref(), Some("consumed"));
+    // One whose session ended before it had it back is for the next one.
+    say(&lab, "s", "Now the renderer.", 60);
+    compacting(&lab, "s");
+    let id = waiting(&lab);
+    lab.sql("UPDATE sessions SET ended = 1 WHERE session = 's'");
+    assert!(lab.start("next").unwrap().contains(&id));
+}
+
+#[test]
+fn a_1_32_a_huge_transcript_is_read_at_both_ends() {
+    //
+    let lab = Lab::new();
+    lab.start("s");
+    say(&lab, "s", "Serve old tiles.", -120);
+    let file = lab.transcript("s");
+    let said = json!({"role": "assistant", "content": "Thinking. ".repeat(100_000)});
+    let long = format!("{}\n", json!({"type": "assistant", "message": said})).repeat(17);
+    OpenOptions::new().append(true).open(&file).unwrap().write_all(long.as_bytes()).unwrap();
+    say(&lab, "s", "And now?", -60);
+    let said = compacting(&lab, "s");
+    assert!(said.contains("- Goal: Serve old tiles."), "{said}");
+    let document = lab.handoff(&["show"]);
+    let body = document["body"].as_str().unwrap();
+    assert!(body.contains("> And now?") && body.contains("had at least 1 prompt "), "{body}");
+}
+
+#[test]
 fn a_1_32_what_was_said_since_is_in_a_later_one() {
     let lab = Lab::new();
     lab.start("s");

@@ -134,8 +134,10 @@ fn recorded_work(lab: &Lab, session: &str) {
     write("atlas.toml", "limit_seconds = 600\nlimit_tiles = 9\n");
     write("render.py", "from cache import TileCache\n");
     let written = UNIX_EPOCH + Duration::from_secs(1_794_967_000);
-    let render = fs::File::options().write(true).open(lab.folder().join("render.py")).unwrap();
-    render.set_modified(written).unwrap();
+    for name in ["atlas.toml", "render.py"] {
+        let file = fs::File::options().write(true).open(lab.folder().join(name)).unwrap();
+        file.set_modified(written).unwrap();
+    }
 }
 
 #[test]
@@ -313,6 +315,30 @@ fn h_0_22_an_end_that_nobody_could_write_is_written_when_the_next_session_starts
     assert_eq!(lab.start("t"), None);
     let document = ended(&lab, "s", true).unwrap();
     assert!(lab.start("u").unwrap().contains(document["id"].as_str().unwrap()));
+}
+
+#[test]
+fn a_session_that_ends_twice_leaves_a_second_handoff_only_if_something_was_said() {
+    let lab = Lab::new();
+    recorded_work(&lab, "s");
+    let end = || {
+        lab.start("s");
+        thread::sleep(Duration::from_millis(20));
+        assert_eq!(lab.told("end-prompt-input-exit", "s"), None);
+        ended(&lab, "s", true).unwrap()["id"].clone()
+    };
+    let first = end();
+    assert_eq!(end(), first);
+    assert_eq!(documents(&lab.scratch).len(), 1);
+    let at = kgctx::core::time::Timestamp::from_milliseconds(
+        kgctx::app::handoff::now().milliseconds() + 60_000,
+    );
+    let message = json!({"role": "user", "content": "One more thing."});
+    let line = json!({"type": "user", "timestamp": at.to_string(), "message": message});
+    let file = lab.transcript("s");
+    let before = fs::read_to_string(&file).unwrap();
+    fs::write(&file, format!("{before}{line}\n")).unwrap();
+    assert_ne!(end(), first);
 }
 
 #[test]
