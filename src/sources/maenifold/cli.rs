@@ -19,7 +19,7 @@ use crate::core::context::rank::{Expansion, Ranking};
 use crate::core::named::Named;
 use crate::core::note::concept::Concept;
 use crate::core::note::vault::Vault;
-use crate::core::quote::thinking::Thinking;
+use crate::core::quote::retold::Retold;
 use crate::core::search::answer::{Match, RelatedConcept};
 use crate::core::settings::LinkStyle;
 use crate::core::time::Timestamp;
@@ -208,9 +208,8 @@ impl Cli {
         if let Some((listed, read)) = listed.and_then(|at| Some((at, notes.read(at)?))) {
             // The seed's layout knows titles and first sentences alone.
             let is_retold = self.ranking == Ranking::Notes;
-            let thinking = is_retold.then(|| notes.thinking(listed)).flatten();
-            let (title, excerpt) = match thinking {
-                Some(Thinking { title, card, .. }) => (title, card),
+            let (title, excerpt) = match is_retold.then(|| notes.retold(listed)).flatten() {
+                Some(Retold { title, card }) => (title.unwrap_or(read.title), card),
                 None => (read.title, read.excerpt),
             };
             // The file is newer than any answer.

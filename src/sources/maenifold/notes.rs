@@ -9,7 +9,7 @@ use crate::core::note::listing::{FolderListing, ListedFile};
 use crate::core::note::markdown;
 use crate::core::note::vault::{Vault, uri};
 use crate::core::note::{Note, Remarks};
-use crate::core::quote::thinking::Thinking;
+use crate::core::quote::retold::Retold;
 use crate::core::settings::{LinkStyle, Setting, VaultSpec};
 use crate::core::time::Timestamp;
 use crate::system::maenifold_places::Places;
@@ -156,11 +156,10 @@ impl Notes {
         Some(markdown::parse(&text, note.stem(), LinkStyle::Maenifold, remarks))
     }
 
-    /// Reads what a document of maenifold's own says; `None` for a note.
-    pub(super) fn thinking(&self, note: Listed<'_>) -> Option<Thinking> {
-        let path = format!("{}/{}", note.folder, note.file.name);
-        let (text, _) = Thinking::is_kept_at(&path).then(|| self.text(note)).flatten()?;
-        Thinking::of_file(&path, &text)
+    /// What the default layout shows of a file; `None` if it is gone or not text.
+    pub(super) fn retold(&self, note: Listed<'_>) -> Option<Retold> {
+        let (text, _) = self.text(note)?;
+        Some(Retold::of_file(&format!("{}/{}", note.folder, note.file.name), &text))
     }
 
     fn text(&self, note: Listed<'_>) -> Option<(String, Remarks)> {
