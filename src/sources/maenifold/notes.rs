@@ -10,6 +10,7 @@ use crate::core::note::markdown;
 use crate::core::note::vault::{Vault, uri};
 use crate::core::note::{Note, Remarks};
 use crate::core::quote::retold::Retold;
+use crate::core::quote::thinking::Thinking;
 use crate::core::settings::{LinkStyle, Setting, VaultSpec};
 use crate::core::time::Timestamp;
 use crate::system::maenifold_places::Places;
@@ -166,6 +167,15 @@ impl Notes {
         let (bytes, _) = vault::read(self.vault.as_ref()?, note.folder, note.file).ok()?;
         let Decoded::Text(text, remarks) = decode::decode(bytes) else { return None };
         Some((text, remarks))
+    }
+
+    /// The newest notes, without documents of maenifold's own.
+    pub(super) fn newest(&self, most: usize) -> Vec<Listed<'_>> {
+        let is_note = |note: &Listed<'_>| !Thinking::is_kept_at(&format!("{}/", note.folder));
+        let mut newest: Vec<Listed<'_>> = self.all().filter(is_note).collect();
+        newest.sort_by(|a, b| b.age().cmp(&a.age()));
+        newest.truncate(most);
+        newest
     }
 
     fn all(&self) -> impl Iterator<Item = Listed<'_>> {
