@@ -9,6 +9,7 @@ pub mod lines;
 pub mod marks;
 pub mod passage;
 mod plain;
+pub mod retold;
 pub mod thinking;
 
 use crate::core::quote::plain::Plain;

@@ -1,6 +1,7 @@
 //! maenifold as a source: chooses which part of maenifold answers about the notes of its memory, and why.
 
 pub mod answers;
+mod asker;
 pub mod call;
 mod cli;
 mod client;
@@ -127,7 +128,7 @@ fn by_database(
 fn by_program(place: &Place, program: Cli, because: String) -> Chosen {
     let slow = SlowSource {
         label: FaultSource::Maenifold,
-        until: program.until,
+        until: program.asker.until,
         source: Arc::new(program),
         rest: place.without_memory(),
     };

@@ -259,6 +259,26 @@ fn a_cleared_session_has_its_notes_again() {
     assert_eq!(lab.status(&waiting), "consumed");
 }
 
+/// As a host may that keeps messages of the system.
+#[test]
+fn a_session_that_is_resumed_with_its_context_has_it_again_after_a_clear() {
+    let Some(lab) = Lab::new() else { return };
+    let project = fs::canonicalize(lab.project()).unwrap();
+    let slug = project.display().to_string().replace('/', "-");
+    let message = json!({"role": "system", "content": CONTEXT, "metadata": {"source": "hook", "hook_name": "kgctx"}});
+    let transcript = format!("home/.amplifier/projects/{slug}/sessions/s/transcript.jsonl");
+    lab.scratch.write(&transcript, format!("{message}\n"));
+    let seen = lab.drive(&json!([
+        {"do": "start", "id": "s", "resumed": true},
+        prompt("s", "one"),
+        {"do": "clear", "id": "s"},
+        prompt("s", "two"),
+    ]));
+    assert_eq!((seen.count(0, CONTEXT), seen.count(1, CONTEXT)), (1, 1));
+    assert!(!content(&seen.requests[0][0]).contains("[[tile-cache]]"), "it had its context");
+    assert!(content(&seen.requests[1][0]).contains("[[tile-cache]]"));
+}
+
 #[test]
 fn of_four_sessions_at_once_one_has_the_handoff_and_all_have_the_notes() {
     let Some(lab) = Lab::new() else { return };

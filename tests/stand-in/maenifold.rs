@@ -118,6 +118,12 @@ impl Arguments {
         let is_json = all.iter().any(|argument| argument == "--json");
         Arguments { tool, payload, is_json, all }
     }
+
+    /// The concept that a call is about.
+    fn concept(&self) -> Option<String> {
+        let payload: serde_json::Value = serde_json::from_str(self.payload.as_deref()?).ok()?;
+        Some(payload["conceptName"].as_str()?.to_owned())
+    }
 }
 
 fn main() -> ExitCode {
@@ -125,7 +131,8 @@ fn main() -> ExitCode {
     let log = Logged::start(&arguments);
     let places = Places::locate();
     places.unpack();
-    let mischiefs = match Mischief::asked(arguments.tool.as_deref()) {
+    let concept = arguments.concept();
+    let mischiefs = match Mischief::asked(arguments.tool.as_deref(), concept.as_deref()) {
         Ok(mischiefs) => mischiefs,
         Err(unknown) => {
             let _ = writeln!(std::io::stderr(), "STAND_IN asks for {unknown:?}, which is unknown");

@@ -88,7 +88,7 @@ class Bridge:
         self.timeout = timeout if isinstance(timeout, (int, float)) and timeout > 0 else TIMEOUT_SECONDS
         self.has_begun = False
         self.has_ended = False
-        # Whether the session's messages showed our text after it was stored: then its absence means something.
+        # Whether the session's messages have shown our text: then its absence means something.
         self.is_seen = False
         self.until = 0.0
 
@@ -147,6 +147,7 @@ class Bridge:
     async def give(self, event, data, source):
         """Gives the session its context."""
         if any(is_ours(message) for message in await self.messages()):
+            self.is_seen = True
             return
         answer = await self.ask(event, data, source=source)
         text, notice = answer.get("context_injection"), answer.get("user_message")

@@ -310,7 +310,13 @@ impl<'a> InlineRun<'a> {
             _ => return,
         };
         self.copy(cursor..range.start);
-        self.text.push(if after.is_none() { '\n' } else { ' ' });
+        // Blanks around the end of a line, and code there, are no part of a name.
+        if after.is_none() {
+            self.text.truncate(self.text.trim_end_matches([' ', '\t']).len());
+            self.text.push('\n');
+        } else if !self.text.ends_with('\n') {
+            self.text.push(' ');
+        }
         self.cursor = after;
     }
 
@@ -326,8 +332,12 @@ impl<'a> InlineRun<'a> {
     }
 
     fn copy(&mut self, piece: Range<usize>) {
-        self.pieces.push((self.text.len(), piece.start));
-        self.text.push_str(self.source.get(piece).unwrap_or_default());
+        let mut text = self.source.get(piece.clone()).unwrap_or_default();
+        if self.text.ends_with('\n') {
+            text = text.trim_start_matches([' ', '\t']);
+        }
+        self.pieces.push((self.text.len(), piece.end - text.len()));
+        self.text.push_str(text);
     }
 
     /// The text of the paragraph that was ended last.

@@ -129,7 +129,7 @@ fn of_workflow(yaml: &str, sections: &[Section<'_>]) -> Option<Thinking> {
     let queue = queue(yaml);
     let current = front_value(yaml, "currentWorkflow").and_then(|at| at.parse::<usize>().ok());
     let current = queue.get(current.unwrap_or_default()).or_else(|| queue.last());
-    let named = |name: &str| shortened(format!("Workflow {name}").trim_end());
+    let whole = |name: &str| format!("Workflow {name}").trim_end().to_owned();
     let answers = sections.iter().rev().filter_map(|section| match section.kind {
         SectionKind::Answer(number) => {
             Some(labelled(&format!("Step {number} answered"), &plain(&section.text)))
@@ -140,22 +140,22 @@ fn of_workflow(yaml: &str, sections: &[Section<'_>]) -> Option<Thinking> {
         let state = State::of(yaml, sections, "completed");
         let first = labelled(&state.name, &conclusion);
         let parts = [first].into_iter().chain(answers).collect();
-        return Thinking::new(named(&queue.join(", ")), state.standing(None), parts);
+        return Thinking::new(shortened(&whole(&queue.join(", "))), state.standing(None), parts);
     }
     let (number, step) = sections.iter().rev().find_map(|section| match section.kind {
         SectionKind::Step(number) => Some((number, step(&section.text))),
         _ => None,
     })?;
     let (at, state) = (format!("step {number}"), State::of(yaml, sections, "active"));
-    let title = match (current, step.name.is_empty()) {
-        (Some(name), true) => named(name),
-        (Some(name), false) => named(&format!("{name}: {}", step.name)),
-        (None, _) => named(&step.name),
+    let name = match (current, step.name.is_empty()) {
+        (Some(name), true) => whole(name),
+        (Some(name), false) => whole(&format!("{name}: {}", step.name)),
+        (None, _) => whole(&step.name),
     };
-    // What the title says is not said again.
-    let task = match title.ends_with('…') && !step.task.is_empty() {
-        true => format!("{}. {}", step.name, step.task),
-        false => step.task,
+    let title = shortened(&name);
+    let task = match left_out(&name, &title) {
+        Some(rest) => format!("{rest}. {}", step.task).trim_end().to_owned(),
+        None => step.task,
     };
     let now = labelled(&format!("{} at {at}", state.name), &task);
     let parts = [now].into_iter().chain(answers).collect();
@@ -174,11 +174,10 @@ fn of_assumption(yaml: &str, sections: &[Section<'_>]) -> Option<Thinking> {
     let facts: Vec<String> = [Some(state), confidence, about].into_iter().flatten().collect();
     let label = format!("Assumption ({})", facts.join(", "));
     let title = shortened(statement.trim_end_matches('.'));
-    // What the title says is not said again.
-    let whole = if title.ends_with('…') { statement.as_str() } else { "" };
+    let rest = left_out(&statement, &title).unwrap_or_default();
     let updates = of(SectionKind::Update).map(|update| labelled("Update", &update));
     let plans = of(SectionKind::Plan).map(|plan| labelled("To be validated", &plan));
-    let parts = [labelled(&label, whole)].into_iter().chain(updates).chain(plans).collect();
+    let parts = [labelled(&label, &rest)].into_iter().chain(updates).chain(plans).collect();
     Thinking::new(title, Standing::Settled, parts)
 }
 
@@ -276,10 +275,10 @@ fn question(thought: &str) -> (String, String) {
     let end = ends.get(n).copied().unwrap_or(thought.len());
     let sentence = thought[from..end].trim();
     let title = shortened(sentence.trim_end_matches(['.', '。', ':']));
-    let rest = match title.ends_with('…') && !sentence.ends_with('…') {
-        true => thought.to_owned(),
-        false => format!("{} {}", thought[..from].trim(), thought[end..].trim()).trim().to_owned(),
-    };
+    let cut = left_out(sentence, &title).unwrap_or_default();
+    let mut rest = vec![thought[..from].trim(), &cut, thought[end..].trim()];
+    rest.retain(|part| !part.is_empty());
+    let rest = rest.join(" ");
     (title, rest)
 }
 
@@ -301,6 +300,13 @@ fn shortened(text: &str) -> String {
     let (room, _) = text[..limit].char_indices().next_back().unwrap_or_default();
     let cut = text[..room].rfind(' ').filter(|&cut| cut > room / 2).unwrap_or(room);
     format!("{}…", text[..cut].trim_end_matches([' ', ',', ';', ':', '-']))
+}
+
+/// How a text goes on behind a title that was cut: what a title says is not said again.
+fn left_out(text: &str, title: &str) -> Option<String> {
+    let rest = text.strip_prefix(title.strip_suffix('…')?)?;
+    let rest = rest.trim_start_matches([' ', ',', ';', ':', '-']);
+    (!rest.starts_with('…')).then(|| format!("…{rest}"))
 }
 
 /// The beginning of a text, up to the end of a sentence where there is one.

@@ -4,7 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::{HandoffStore, names, read};
+use crate::core::handoff::document;
 use crate::core::handoff::foreign::{ForeignHandoff, LeftOut, WhyLeftOut};
+use crate::core::handoff::tool::{Tool, spx_time};
 
 /// Below the folder that all worktrees share; spx takes the folder around a bare repository for that.
 pub(super) fn places(roots: &[PathBuf]) -> Vec<PathBuf> {
@@ -54,6 +56,7 @@ fn take(place: &Path, store: &mut HandoffStore) {
             match why {
                 Some(why) => store.left_out.push(LeftOut { source_id: name, why }),
                 None => match read(place, &path) {
+                    Ok(Some((bytes, _))) if !is_session(&name, &bytes) => {}
                     Ok(Some((bytes, modified))) => {
                         let name = Some(name);
                         store.waiting.push(ForeignHandoff { name, path, bytes, modified });
@@ -65,4 +68,9 @@ fn take(place: &Path, store: &mut HandoffStore) {
             }
         }
     }
+}
+
+/// Whether spx wrote a file, and not a person who explains the folder: by its name, or by its keys.
+fn is_session(name: &str, bytes: &[u8]) -> bool {
+    spx_time(name).is_some() || document::read(bytes).is_ok_and(|read| read.tool == Some(Tool::Spx))
 }

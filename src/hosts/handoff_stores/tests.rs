@@ -8,6 +8,9 @@ use serde_json::json;
 use super::*;
 use crate::core::handoff::foreign::WhyLeftOut;
 
+/// A file with the keys of spx.
+const SESSION: &str = "---\npriority: high\nspecs: []\nfiles: []\n---\nx\n";
+
 struct Lab(tempfile::TempDir);
 
 impl Lab {
@@ -66,10 +69,10 @@ fn the_folder_of_a_session_of_spx_is_its_status() {
     let lab = Lab::new();
     assert!(lab.look(Tool::Spx, "2026-02-02").folders.is_empty());
     for (folder, name) in [("todo", "b"), ("todo", "a"), ("doing", "c"), ("archive", "d")] {
-        lab.write(&format!("atlas/.spx/sessions/{folder}/{name}.md"), "x");
+        lab.write(&format!("atlas/.spx/sessions/{folder}/{name}.md"), SESSION);
     }
-    lab.write("atlas/.spx/sessions/todo/.hidden.md", "x");
-    lab.write("atlas/.spx/sessions/todo/notes.txt", "x");
+    lab.write("atlas/.spx/sessions/todo/.hidden.md", SESSION);
+    lab.write("atlas/.spx/sessions/todo/notes.txt", SESSION);
     let store = lab.look(Tool::Spx, "2026-02-02");
     assert_eq!(waiting(&store), ["a", "b"]);
     assert_eq!(left_out(&store), [("c", WhyLeftOut::Doing), ("d", WhyLeftOut::Archived)]);
@@ -77,10 +80,26 @@ fn the_folder_of_a_session_of_spx_is_its_status() {
 }
 
 #[test]
+fn a_file_in_the_queue_of_spx_that_is_no_session_is_no_task() {
+    let lab = Lab::new();
+    for (name, text) in [
+        ("README", "# Queue\n\nWhat waits.\n"),
+        ("about", "---\ntitle: Queue\n---\n\nWhat waits.\n"),
+        ("named-by-hand", SESSION),
+        ("2026-11-17_07-52-34", "no front matter"),
+    ] {
+        lab.write(&format!("atlas/.spx/sessions/todo/{name}.md"), text);
+    }
+    let store = lab.look(Tool::Spx, "2026-02-02");
+    assert_eq!(waiting(&store), ["2026-11-17_07-52-34", "named-by-hand"]);
+    assert!(store.failed.is_empty() && store.left_out.is_empty());
+}
+
+#[test]
 fn no_link_leads_out_of_a_store_and_no_pipe_holds_anybody_up() {
     let lab = Lab::new();
     lab.write("secret", "secret");
-    lab.write("atlas/.spx/sessions/todo/a.md", "x");
+    lab.write("atlas/.spx/sessions/todo/a.md", SESSION);
     let todo = lab.path("atlas/.spx/sessions/todo");
     symlink(lab.path("secret"), todo.join("b.md")).unwrap();
     symlink("a.md", todo.join("c.md")).unwrap();

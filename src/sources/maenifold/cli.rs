@@ -1,10 +1,8 @@
 //! maenifold's program as a source. Reads from the notes themselves what its answers leave out.
 
 use std::collections::BTreeSet;
-use std::num::NonZero;
 use std::path::PathBuf;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
@@ -13,87 +11,62 @@ use serde_json::{Value, json};
 use super::notes::{Listed, Notes};
 use crate::core::context::compose_notes::MOST_CONNECTIONS;
 use crate::core::context::found::{
-    ConceptDetail, ConceptDetails, FoundConcept, FoundNote, Link, SEARCHED, Signal,
+    ConceptDetail, ConceptDetails, FoundConcept, FoundNote, RECENT, SEARCHED, Signal,
 };
 use crate::core::context::rank::{Expansion, Ranking};
 use crate::core::named::Named;
 use crate::core::note::concept::Concept;
 use crate::core::note::vault::Vault;
-use crate::core::quote::thinking::Thinking;
+use crate::core::quote::retold::Retold;
 use crate::core::search::answer::{Match, RelatedConcept};
 use crate::core::settings::LinkStyle;
 use crate::core::time::Timestamp;
-use crate::core::time_limits;
-use crate::sources::blend::{links, number};
+use crate::sources::blend::number;
 use crate::sources::maenifold::answers::{AnsweredNote, NotePlace, most_mentioned};
-use crate::sources::maenifold::call::{CallError, Program, Tool};
+use crate::sources::maenifold::asker::{Asker, BROKEN, EarlyQuestion, Parse, Unanswered, n_cores};
+use crate::sources::maenifold::call::{Program, Tool};
 use crate::sources::maenifold::replies;
 use crate::sources::recent::{RecentQuestion, admits};
 use crate::sources::source::{Source, SourceAnswer, SourceError};
 use crate::system::clock;
 use crate::system::maenifold_places::Places;
-use crate::system::process::run::RunError;
 use crate::workspace::Place;
 
 /// The number of notes that a search requests. maenifold searches for words in six times as many files, and no
 /// further.
 const SEARCH_PAGE: usize = 50;
 
-/// The error of a thread that panicked.
-const BROKEN: &str = "kgctx crashed; please report it";
-
 /// The parser takes no more notes per answer.
 const LARGEST_PAGE: usize = 1_000;
 
 /// maenifold's program, and the notes to which its answers refer.
 pub(crate) struct Cli {
-    program: Program,
+    pub(super) asker: Asker,
     places: Places,
-    /// The limit of one call.
-    timeout: Duration,
-    /// The limit of all calls together.
-    pub(crate) until: Instant,
     max_file_bytes: u64,
     ranking: Ranking,
     notes: OnceLock<Notes>,
+    /// About the concept of the project's own name, which is known before any note is found.
+    early: Mutex<Option<EarlyQuestion>>,
 }
 
 type FoundNotes = Result<Vec<FoundNote>, String>;
-
-/// Why a call has no answer.
-struct Unanswered {
-    reason: String,
-    /// Whether only the time was over.
-    is_late: bool,
-}
-
-impl From<Unanswered> for String {
-    fn from(unanswered: Unanswered) -> String {
-        unanswered.reason
-    }
-}
-
-impl From<String> for Unanswered {
-    fn from(reason: String) -> Unanswered {
-        Unanswered { reason, is_late: false }
-    }
-}
-
-/// Parses the output of a tool.
-type Parse<T> = fn(&[u8]) -> Result<Vec<T>, String>;
 
 impl Cli {
     /// Finds the program, and starts nothing yet.
     pub(super) fn find(place: &Place, places: &Places, until: Instant) -> Result<Cli, String> {
         let settings = &place.settings;
         Ok(Cli {
-            program: Program::find(&place.environment)?,
+            asker: Asker {
+                program: Program::find(&place.environment)?,
+                timeout: Duration::from_millis(settings.cli_timeout_ms.value),
+                until,
+            },
             places: places.clone(),
-            timeout: Duration::from_millis(settings.cli_timeout_ms.value),
-            until,
             max_file_bytes: settings.max_file_bytes.value,
             ranking: settings.rank.value,
             notes: OnceLock::new(),
+            early: Mutex::default(),
         })
     }
 
@@ -154,32 +127,14 @@ impl Cli {
         concept: &Concept,
         limit: usize,
     ) -> Result<Vec<RelatedConcept>, String> {
-        Ok(self.related(concept, limit)?)
-    }
-
-    fn related(&self, concept: &Concept, limit: usize) -> Result<Vec<RelatedConcept>, Unanswered> {
-        let payload = json!({
-            "conceptName": concept.as_str(), "depth": 1, "maxEntities": limit, "includeContent": false,
-        });
-        let mut told = self.asked(Tool::BuildContext, &payload, replies::context)?;
-        told.retain(|related| related.name != *concept);
-        Ok(told)
-    }
-
-    /// The concepts around one, most shared notes first.
-    fn neighbours(&self, concept: &Concept, most: usize) -> Result<Vec<Link>, Unanswered> {
-        let mut related = self.related(concept, most)?;
-        related.sort_by(|a, b| a.name.cmp(&b.name).then(b.files.cmp(&a.files)));
-        related.dedup_by(|a, b| a.name == b.name);
-        let link = |related: RelatedConcept| Link { concept: related.name, notes: related.files };
-        Ok(links(related.into_iter().map(link), most))
+        Ok(self.asker.related(concept, limit)?)
     }
 
     /// The notes with the names of concepts. maenifold does not tell how many notes mention a concept.
     fn own_notes(&self, ranked: &[FoundConcept]) -> ConceptDetails {
         let notes = self.notes();
         let going_by = notes.going_by(ranked.iter().map(|found| &found.concept));
-        let in_time = going_by.into_iter().take_while(|_| Instant::now() < self.until);
+        let in_time = going_by.into_iter().take_while(|_| Instant::now() < self.asker.until);
         let detail = |(concept, listed): (&Concept, Listed<'_>)| {
             let read = notes.read(listed)?;
             let note = Some((listed.uri(), read.excerpt));
@@ -208,9 +163,8 @@ impl Cli {
         if let Some((listed, read)) = listed.and_then(|at| Some((at, notes.read(at)?))) {
             // The seed's layout knows titles and first sentences alone.
             let is_retold = self.ranking == Ranking::Notes;
-            let thinking = is_retold.then(|| notes.thinking(listed)).flatten();
-            let (title, excerpt) = match thinking {
-                Some(Thinking { title, card, .. }) => (title, card),
+            let (title, excerpt) = match is_retold.then(|| notes.retold(listed)).flatten() {
+                Some(Retold { title, card }) => (title.unwrap_or(read.title), card),
                 None => (read.title, read.excerpt),
             };
             // The file is newer than any answer.
@@ -242,53 +196,22 @@ impl Cli {
         parse: Parse<AnsweredNote>,
     ) -> Result<Vec<AnsweredNote>, String> {
         thread::scope(|scope| {
-            let told = scope.spawn(|| self.asked(tool, payload, parse));
+            let told = scope.spawn(|| self.asker.ask(tool, payload, parse));
             self.notes();
             Ok(joined(told)?)
         })
     }
 
-    /// The neighbours of concepts, in their order: those that are asked about first are the ones that arrive. More calls
-    /// at once than there are cores would only make all of them late.
-    fn all_neighbours(
-        &self,
-        concepts: &[FoundConcept],
-        most: usize,
-    ) -> Vec<Result<Vec<Link>, Unanswered>> {
-        let n_at_once = thread::available_parallelism().map_or(1, NonZero::get);
-        let next = AtomicUsize::new(0);
-        let answers: Vec<OnceLock<Result<Vec<Link>, Unanswered>>> =
-            concepts.iter().map(|_| OnceLock::new()).collect();
-        let ask = || {
-            while let Some((found, answer)) = {
-                let n = next.fetch_add(1, Ordering::Relaxed);
-                concepts.get(n).zip(answers.get(n))
-            } {
-                let _ = answer.set(self.neighbours(&found.concept, most));
-            }
-        };
-        thread::scope(|scope| {
-            for _ in 0..n_at_once.min(concepts.len()) {
-                scope.spawn(ask);
-            }
-        });
-        let broken = || Err(BROKEN.to_owned().into());
-        answers.into_iter().map(|answer| answer.into_inner().unwrap_or_else(broken)).collect()
+    /// Whether one of the newest notes links to a concept.
+    fn is_current(&self, concept: &Concept) -> bool {
+        let notes = self.notes();
+        let links =
+            |note: Listed<'_>| notes.read(note)?.mentions.contains_key(concept).then_some(());
+        notes.newest(RECENT).into_iter().any(|note| links(note).is_some())
     }
 
-    fn asked<T>(&self, tool: Tool, payload: &Value, parse: Parse<T>) -> Result<Vec<T>, Unanswered> {
-        let until = self.until.min(Instant::now() + self.timeout);
-        let said = self.program.call(tool, payload, until).map_err(|error| {
-            let is_late = matches!(error, CallError::Run(RunError::Late(_)));
-            let hint = match is_late && self.timeout < time_limits::MAENIFOLD_SHORTEST_CALL {
-                true => {
-                    "; CLI_TIMEOUT is in milliseconds here, and in seconds in maenifold's own hooks"
-                }
-                false => "",
-            };
-            Unanswered { reason: format!("{tool}: {error}{hint}"), is_late }
-        })?;
-        Ok(parse(&said).map_err(|error| format!("{tool}: {error}"))?)
+    fn early(&self) -> MutexGuard<'_, Option<EarlyQuestion>> {
+        self.early.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn notes(&self) -> &Notes {
@@ -307,7 +230,8 @@ impl Source for Cli {
     }
 
     /// Runs both calls in parallel, unless maenifold has yet to unpack its assets: two processes would disturb each
-    /// other.
+    /// other. The dearest question, about the project's own concept, begins at once, on a core of its own, where that concept
+    /// is likely among the best.
     fn search_and_recent(
         &self,
         project: Option<&str>,
@@ -315,6 +239,14 @@ impl Source for Cli {
     ) -> (SourceAnswer<Vec<FoundNote>>, SourceAnswer<Vec<FoundNote>>) {
         if self.places.is_fresh() {
             return (self.search(project), self.recent(now));
+        }
+        let own = project.and_then(Concept::parse);
+        if let Some(concept) = own.filter(|own| n_cores() > 1 && self.is_current(own)) {
+            let most = self.ranking.expansion().n_neighbours;
+            *self.early() = Some(self.asker.ask_early(concept, most));
+            if n_cores() == 2 {
+                return (self.search(project), self.recent(now));
+            }
         }
         thread::scope(|scope| {
             let recent = scope.spawn(|| self.recent(now));
@@ -331,7 +263,8 @@ impl Source for Cli {
         // A call takes a second of a core: whatever no context shows is not worth one.
         let best = &concepts[..concepts.len().min(n_concepts).min(MOST_CONNECTIONS)];
         let (around, mut details) = thread::scope(|scope| {
-            let around = scope.spawn(|| self.all_neighbours(best, n_neighbours));
+            let early = self.early().take();
+            let around = scope.spawn(|| self.asker.all_neighbours(best, n_neighbours, early));
             let details = self.own_notes(concepts);
             (around.join().unwrap_or_default(), details)
         });

@@ -12,11 +12,13 @@ use crate::core::context::found::{
 };
 use crate::core::context::rank::Expansion;
 use crate::core::note::concept::Concept;
+use crate::core::note::decode::{Decoded, decode};
 use crate::core::note::freshness::Decay;
 use crate::core::note::listing::FolderListing;
 use crate::core::note::markdown;
 use crate::core::note::vault::{SCHEME, Vault};
 use crate::core::note::{NotePath, Remarks};
+use crate::core::quote::retold::Retold;
 use crate::core::quote::thinking::Thinking;
 use crate::core::search::answer::{RecentAnswer, RecentItem};
 use crate::core::secrets;
@@ -34,7 +36,7 @@ use names::{Names, names_of};
 const EXCERPT_SOURCE_CHARS: usize = 4 * 1024;
 
 /// A session has its conclusion at the end.
-const RETOLD_CHARS: usize = 256 * 1024;
+const RETOLD_BYTES: usize = 256 * 1024;
 
 /// maenifold's memory as its database knows it at one moment. Serves one set of questions; do not keep it open.
 pub struct Memory {
@@ -234,12 +236,15 @@ impl Memory {
         })
     }
 
-    /// Notes with what maenifold's own documents say, in place of their ids and first lines.
+    /// Notes with what the default layout shows of them.
     pub fn retold(&self, mut found: Vec<FoundNote>) -> Result<Vec<FoundNote>, String> {
         for note in &mut found {
-            let place = self.places.get(&note.uri).copied();
-            if let Some(thinking) = place.map(|place| self.thinking(place)).transpose()?.flatten() {
-                (note.title, note.excerpt) = (thinking.title, thinking.card);
+            let Some(&place) = self.places.get(&note.uri) else { continue };
+            let path = self.notes[place].path.as_str();
+            let Retold { title, card } = Retold::of_file(path, &self.text(place)?);
+            note.excerpt = card;
+            if let Some(title) = title {
+                note.title = title;
             }
         }
         Ok(found)
@@ -247,13 +252,25 @@ impl Memory {
 
     /// What a document of maenifold's own says; `None` for a note.
     fn thinking(&self, place: Place) -> Result<Option<Thinking>, String> {
-        let KnownNote { row, path } = &self.notes[place];
-        if !Thinking::is_kept_at(path.as_str()) {
+        let path = self.notes[place].path.as_str();
+        if !Thinking::is_kept_at(path) {
             return Ok(None);
         }
-        // The stored text has no front matter.
-        let text = self.database.text_start(row.row, RETOLD_CHARS)?.unwrap_or_default();
-        Ok(Thinking::of_file(path.as_str(), &format!("\n{text}")))
+        Ok(Thinking::of_file(path, &self.text(place)?))
+    }
+
+    /// A note as its file has it, or as it is stored, which is without its front matter: a workflow has its name there, and
+    /// an assumption how sure it is.
+    fn text(&self, place: Place) -> Result<String, String> {
+        let KnownNote { row, path } = &self.notes[place];
+        if let Ok(bytes) = vault::read_start(&self.vault, path, RETOLD_BYTES as u64)
+            && let Decoded::Text(text, _) = decode(bytes)
+        {
+            return Ok(text);
+        }
+        let stored = self.database.text_start(row.row, RETOLD_BYTES)?.unwrap_or_default();
+        // The line break keeps a rule at the start from being read as front matter.
+        Ok(format!("\n{stored}"))
     }
 
     /// The title that a reader sees.

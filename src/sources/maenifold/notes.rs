@@ -9,6 +9,7 @@ use crate::core::note::listing::{FolderListing, ListedFile};
 use crate::core::note::markdown;
 use crate::core::note::vault::{Vault, uri};
 use crate::core::note::{Note, Remarks};
+use crate::core::quote::retold::Retold;
 use crate::core::quote::thinking::Thinking;
 use crate::core::settings::{LinkStyle, Setting, VaultSpec};
 use crate::core::time::Timestamp;
@@ -156,17 +157,25 @@ impl Notes {
         Some(markdown::parse(&text, note.stem(), LinkStyle::Maenifold, remarks))
     }
 
-    /// Reads what a document of maenifold's own says; `None` for a note.
-    pub(super) fn thinking(&self, note: Listed<'_>) -> Option<Thinking> {
-        let path = format!("{}/{}", note.folder, note.file.name);
-        let (text, _) = Thinking::is_kept_at(&path).then(|| self.text(note)).flatten()?;
-        Thinking::of_file(&path, &text)
+    /// What the default layout shows of a file; `None` if it is gone or not text.
+    pub(super) fn retold(&self, note: Listed<'_>) -> Option<Retold> {
+        let (text, _) = self.text(note)?;
+        Some(Retold::of_file(&format!("{}/{}", note.folder, note.file.name), &text))
     }
 
     fn text(&self, note: Listed<'_>) -> Option<(String, Remarks)> {
         let (bytes, _) = vault::read(self.vault.as_ref()?, note.folder, note.file).ok()?;
         let Decoded::Text(text, remarks) = decode::decode(bytes) else { return None };
         Some((text, remarks))
+    }
+
+    /// The newest notes, without documents of maenifold's own.
+    pub(super) fn newest(&self, most: usize) -> Vec<Listed<'_>> {
+        let is_note = |note: &Listed<'_>| !Thinking::is_kept_at(&format!("{}/", note.folder));
+        let mut newest: Vec<Listed<'_>> = self.all().filter(is_note).collect();
+        newest.sort_by(|a, b| b.age().cmp(&a.age()));
+        newest.truncate(most);
+        newest
     }
 
     fn all(&self) -> impl Iterator<Item = Listed<'_>> {

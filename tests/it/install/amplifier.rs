@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
@@ -23,6 +23,14 @@ fn read(scratch: &Scratch, file: &str) -> String {
 
 fn item(scratch: &Scratch) -> String {
     format!("file://{}", scratch.path().join(OWN).display())
+}
+
+#[test]
+fn the_module_has_the_version_of_the_program() {
+    let file = "bridges/amplifier/amplifier_module_hooks_kgctx/__init__.py";
+    let module = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap();
+    let version = format!("VERSION = \"{}\"", env!("CARGO_PKG_VERSION"));
+    assert!(module.lines().any(|line| line == version), "{file} has another VERSION");
 }
 
 #[test]

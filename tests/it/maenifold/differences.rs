@@ -151,7 +151,7 @@ fn uris_found(found: &Value) -> Vec<String> {
 /// One row of the table in `docs/maenifold.md`: its name, and what shows it.
 type Difference = (&'static str, fn());
 
-const DIFFERENCES: [Difference; 12] = [
+const DIFFERENCES: [Difference; 15] = [
     ("links removed from a note", links_that_left_a_note),
     ("notes since the last Sync", notes_since_the_last_sync),
     ("title of a note without front matter", title_without_front_matter),
@@ -164,6 +164,9 @@ const DIFFERENCES: [Difference; 12] = [
     ("time of last reading", time_of_last_reading),
     ("files of a relation", files_of_a_relation),
     ("an address as the query", address_as_query),
+    ("notes of a context", notes_of_a_context),
+    ("text of these notes", text_of_these_notes),
+    ("open threads", open_threads),
 ];
 
 #[test]
@@ -333,6 +336,46 @@ fn address_as_query() {
     let lab = Lab::new();
     let finds = |source| !lab.search(source, "memory://hull/planks").is_empty();
     assert_eq!(SOURCES.map(finds), [true, true, false]);
+}
+
+/// What a session is told of a memory by default, by source.
+fn told_by_default(lab: &Lab) -> [String; 3] {
+    SOURCES.map(|source| {
+        let mut command = lab.injection(&["--source", source, "--budget", "4000"]);
+        let answer = maenifold_lab::answer(&command.env_remove("KGCTX_RANK").output().unwrap());
+        assert_eq!(maenifold_lab::source(&answer).0, source);
+        maenifold_lab::text(&answer).to_owned()
+    })
+}
+
+fn notes_of_a_context() {
+    let told = told_by_default(&Lab::new()).map(|text| {
+        ["memory://rigging/sail", "memory://harbour/pier"].map(|note| text.contains(note))
+    });
+    assert_eq!(told, [[true, true], [true, false], [true, false]]);
+}
+
+fn text_of_these_notes() {
+    let lab = Lab::new();
+    let more = "Each strand is laid against the other, and a splice holds as well as the rest. ";
+    let text = format!(
+        "---\ntitle: Rope\n---\n\nzephyr has a [[Rope]] of hemp.\n\n{}It is tarred twice a year.\n",
+        more.repeat(3)
+    );
+    lab.note("rope.md", &text, HOUR);
+    lab.sync();
+    let told = told_by_default(&lab);
+    assert!(told.iter().all(|text| text.contains("zephyr has a Rope of hemp.")), "{told:#?}");
+    assert_eq!(told.map(|text| text.contains("tarred twice")), [true, false, false]);
+}
+
+fn open_threads() {
+    let lab = Lab::new();
+    let text = "---\ntype: sequential\nstatus: active\n---\n\n## Thought 0/2 [agent]\n\nIs the [[zephyr]] fast?\n";
+    lab.note("thinking/sequential/2026/02/19/session-1771495200000-7.md", text, HOUR);
+    lab.sync();
+    let told = told_by_default(&lab).map(|text| text.contains("- Open threads: "));
+    assert_eq!(told, [true, false, false]);
 }
 
 fn equally_strong_neighbours() {

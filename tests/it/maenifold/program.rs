@@ -221,19 +221,22 @@ fn n_cores() -> usize {
     thread::available_parallelism().unwrap().get()
 }
 
-/// The concepts that the program was asked about, in order. No more than there are cores were asked about at once.
+/// The concepts that the program was asked about, in order. No more calls ran at once than there are cores, but for the
+/// two that have always run side by side.
 #[track_caller]
 fn asked_in_turn(lab: &Lab) -> Vec<String> {
     let log = fs::read_to_string(lab.log()).unwrap();
     let (mut running, mut asked) = (Vec::new(), Vec::new());
     for line in log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()) {
-        if line["tool"] == "BuildContext" {
-            running.push(line["pid"].clone());
-            asked.push(line["payload"]["conceptName"].as_str().unwrap().to_owned());
-        } else if line["ended_ms"].is_u64() {
+        if line["ended_ms"].is_u64() {
             running.retain(|pid| *pid != line["pid"]);
+        } else {
+            running.push(line["pid"].clone());
         }
-        assert!(running.len() <= n_cores(), "{log}");
+        if let Some(concept) = line["payload"]["conceptName"].as_str() {
+            asked.push(concept.to_owned());
+        }
+        assert!(running.len() <= n_cores().max(2), "{log}");
     }
     asked
 }
@@ -279,82 +282,84 @@ fn what_comes_too_late_is_the_indexs_and_no_fault() {
     nobody_is_left(&lab);
 }
 
-/// How much longer than its processor time a program takes here, because others want the cores as well.
-fn load(lab: &Lab) -> f64 {
-    let cost = Duration::from_millis(200);
-    let start = || {
-        let mut command = Command::new(lab.scratch.path().join("bin/maenifold"));
-        command.args(["--tool", "GetConfig", "--payload", "{}"]).env_clear();
-        command.env("HOME", lab.scratch.home()).env("STAND_IN", "costs").stdout(Stdio::null());
-        command.spawn().unwrap()
-    };
-    let started = Instant::now();
-    let both = [start(), start()];
-    both.into_iter().for_each(|mut child| assert!(child.wait().unwrap().success()));
-    (started.elapsed().as_secs_f64() / cost.as_secs_f64()).max(1.0)
-}
-
-/// Each of the five best concepts has ten relations of 64 notes, which takes 0.9 s of processor time. All five calls at
-/// once, on two cores, would take longer than the deadline.
-#[test]
-fn at_real_costs_the_best_concepts_arrive_within_the_deadline() {
-    RANKINGS.into_iter().for_each(arrives_at_real_costs);
-}
-
-#[track_caller]
-fn arrives_at_real_costs(ranking: &str) {
+/// A memory whose hubs are the project's own concept and ten others. `a00` has left every note but not maenifold's graph,
+/// where it is the strongest neighbour of all of them: that is how its answers are told from the index's.
+fn hubs() -> Lab {
     let lab = Lab::new();
-    let crew: String = (1..=10).map(|n| format!("[[a{n:02}]] ")).collect();
-    for n in 0..64 {
-        lab.note(&format!("crew/n{n}.md"), &format!("# N{n}\n\n{crew} [[a00]]\n"), 600 + n);
-    }
+    let write = |links: fn(&u64, &u64) -> bool, also: &str| {
+        for n in 0..64 {
+            let crew = (1..=10).filter(|member| links(&n, member));
+            let crew: String = crew.map(|member| format!(" [[a{member:02}]]")).collect();
+            let text = format!("# N{n}\n\n{also}[[zephyr]]{crew}\n");
+            lab.note(&format!("crew/n{n}.md"), &text, 600 + n);
+        }
+    };
+    write(|n, member| n % 10 + 1 != *member, "[[a00]] ");
     lab.sync();
-    for n in 0..64 {
-        // What left a note stays in maenifold's graph: that is how its answers are told from the index's.
-        lab.note(&format!("crew/n{n}.md"), &format!("# N{n}\n\n{crew}\n"), 600 + n);
-    }
+    write(|n, _| n % 4 != 0, "");
     lab.inject(&["--source", "index"]);
-    let mut arrived = Vec::new();
-    // Other tests run beside this one, so the deadline is that of a machine which has nothing else to do, and the best of
-    // twelve counts.
-    for _ in 0..12 {
-        let deadline = Duration::from_secs(2).mul_f64(load(&lab));
+    lab
+}
+
+/// The concepts whose connections a context shows, and whether they are the program's.
+fn connections(answer: &Value) -> Vec<(String, bool)> {
+    let lines = text(answer).lines().filter(|line| line.contains("]] → [["));
+    let concept = |line: &str| line[4..line.find("]]").unwrap()].to_owned();
+    lines.map(|line| (concept(line), line.contains("[[a00]]"))).collect()
+}
+
+/// Each of the five best concepts takes 0.8 s of processor time. The deadline is none here: how long that takes depends on
+/// who else wants the cores, and in which order the answers come does not.
+#[test]
+fn at_real_costs_the_best_concepts_are_asked_first_and_their_answers_shown() {
+    let lab = hubs();
+    for ranking in RANKINGS {
         let mut command = lab.injection(&CLI);
-        command.env("STAND_IN", "costs").env_remove("CLI_TIMEOUT").env("KGCTX_RANK", ranking);
-        command.env("KGCTX_DEADLINE_MS", deadline.as_millis().to_string());
-        let started = Instant::now();
+        let command = command.env("STAND_IN", "costs").env("KGCTX_RANK", ranking);
         let answer = maenifold_lab::answer(&command.output().unwrap());
-        let took = started.elapsed();
-        assert!(took <= deadline + Duration::from_millis(50), "{took:?}, and not {deadline:?}");
-        nobody_is_left(&lab);
-        // Under load, five at once might arrive as well.
-        asked_in_turn(&lab);
-        fs::remove_file(lab.log()).unwrap();
-        let (by, because) = source(&answer);
-        if by != "cli" {
-            continue;
-        }
-        assert_eq!(faults(&answer), "");
-        let graph: Vec<&str> =
-            text(&answer).lines().filter(|line| line.contains("]] → [[")).collect();
+        assert_eq!((source(&answer), faults(&answer).as_str()), (("cli", "--source says so"), ""));
+        let connections = connections(&answer);
         // By default the graph has a fortieth of the budget.
-        let least = if ranking == "notes" { 2 } else { 5 };
-        assert!((least..=5).contains(&graph.len()), "{ranking}: {graph:#?}");
-        // By default the index has counted the same notes, and the four strongest neighbours are its own. Concepts are asked
-        // about in turn, so the best two are there where no more than three are missing.
-        arrived = match ranking {
-            "notes" => vec![
-                ["1", "2", "3"].iter().any(|n| because.contains(&format!("({n} of 5 ")))
-                    || !because.contains(" of 5 ");
-                2
-            ],
-            _ => graph.iter().map(|line| line.contains("[[a00]]")).collect(),
-        };
-        if arrived[..2] == [true, true] {
-            return;
+        assert!(connections.len() >= 2, "{ranking}: {}", text(&answer));
+        assert!(connections.iter().all(|(_, is_programs)| *is_programs), "{}", text(&answer));
+        let asked = asked_in_turn(&lab);
+        assert_eq!((asked.len(), asked[0].as_str()), (5, "zephyr"), "{ranking}: {asked:?}");
+        if n_cores() > 1 {
+            let log = fs::read_to_string(lab.log()).unwrap();
+            let first_end = log.find("ended_ms").unwrap();
+            assert!(log.find("BuildContext").unwrap() < first_end, "it waited: {log}");
         }
+        fs::remove_file(lab.log()).unwrap();
     }
-    panic!("{ranking}: {arrived:?}");
+}
+
+#[test]
+fn what_arrives_before_the_deadline_is_shown_and_the_index_tells_the_rest() {
+    let lab = hubs();
+    for ranking in RANKINGS {
+        let inject = |stand_in: &str, deadline: &str| {
+            let mut command = lab.injection(&CLI);
+            command.env("STAND_IN", stand_in).env("KGCTX_RANK", ranking);
+            let output = command.env("KGCTX_DEADLINE_MS", deadline).output().unwrap();
+            maenifold_lab::answer(&output)
+        };
+        let shown = connections(&inject("", "60000"));
+        let best: Vec<&str> = shown[..2].iter().map(|(concept, _)| concept.as_str()).collect();
+        let others = asked_in_turn(&lab).into_iter().filter(|one| !best.contains(&one.as_str()));
+        let hang: Vec<String> = others.map(|concept| format!("{concept}=hang")).collect();
+        assert_eq!(hang.len(), 3);
+        let started = Instant::now();
+        let answer = inject(&hang.join(","), "4000");
+        let took = started.elapsed();
+        assert!(took < Duration::from_secs(6), "{took:?}");
+        assert_eq!((source(&answer).0, faults(&answer).as_str()), ("cli", ""));
+        assert!(source(&answer).1.ends_with("(3 of 5 concepts)"), "{}", source(&answer).1);
+        let expect: Vec<(String, bool)> =
+            shown.iter().enumerate().map(|(n, (concept, _))| (concept.clone(), n < 2)).collect();
+        assert_eq!(connections(&answer), expect, "{ranking}");
+        nobody_is_left(&lab);
+        fs::remove_file(lab.log()).unwrap();
+    }
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! What a maenifold that misbehaves does, as the variable `STAND_IN` asks for it: names with commas between them, each
-//! for all tools, or for one (`BuildContext=hang`).
+//! for all tools, for one (`BuildContext=hang`), or for the concept that it is asked about (`mast=hang`).
 
 use std::io::{self, Write};
 use std::process::{Command, Stdio};
@@ -53,14 +53,20 @@ pub(crate) enum Mischief {
 
 impl Mischief {
     /// What is asked for of a tool; the name of a mischief that is unknown, which no test may take for a good answer.
-    pub(crate) fn asked(tool: Option<&str>) -> Result<Vec<Mischief>, String> {
+    pub(crate) fn asked(
+        tool: Option<&str>,
+        concept: Option<&str>,
+    ) -> Result<Vec<Mischief>, String> {
         let asked = places::text("STAND_IN").unwrap_or_default();
         let mut mischiefs = Vec::new();
         for item in asked.split(',').map(str::trim).filter(|item| !item.is_empty()) {
             let (of, name) =
                 item.split_once('=').map_or((None, item), |(of, name)| (Some(of), name));
             let mischief = Mischief::named(name).ok_or_else(|| item.to_owned())?;
-            if of.is_none_or(|of| tool.is_some_and(|tool| tool.eq_ignore_ascii_case(of))) {
+            let is_it = |of: &str| {
+                [tool, concept].into_iter().flatten().any(|it| it.eq_ignore_ascii_case(of))
+            };
+            if of.is_none_or(is_it) {
                 mischiefs.push(mischief);
             }
         }

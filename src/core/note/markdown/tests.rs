@@ -60,6 +60,8 @@ fn a_secret_is_no_concept() {
 #[test]
 fn a_code_span_inside_a_link_is_blank() {
     check_links("[[a `b` c]]", "a-c");
+    check_links("[[a `b`\nc]] [[d\n`e` f]] [[g\n`h``i` `j`\n`k` l]]", "a\nc d\nf g\n\nl");
+    check_links("> [[a\n> `b` c]]", "a\nc");
 }
 
 #[test]

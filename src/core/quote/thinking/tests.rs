@@ -44,7 +44,7 @@ fn an_active_session_is_told_from_its_last_thought_on() {
     );
     let second = session("active", &more);
     assert_eq!(second.title, first.title);
-    assert_eq!(second.body, "Active at thought 1/4: It scans. Options: An index. Conclusion:");
+    assert_eq!(second.body, "Active at thought 1/4: It scans. Options: An index. ## Conclusion");
     assert_eq!(second.standing, Standing::Open { at: "thought 1/4".to_owned(), is_bare: false });
 }
 
@@ -113,9 +113,13 @@ fn a_title_is_the_question_and_short() {
     let long = "word ".repeat(40);
     let (title, rest) = question(long.trim());
     assert!(title.chars().count() <= LONGEST_TITLE_CHARS && title.ends_with("word…"), "{title}");
-    assert_eq!(rest, long.trim());
-    let (title, _) = question(&"字".repeat(200));
+    assert_eq!(format!("{} {rest}", title.trim_end_matches('…')).replace('…', ""), long.trim());
+    let (title, rest) = question(&"字".repeat(200));
     assert_eq!(title.chars().count(), LONGEST_TITLE_CHARS);
+    assert_eq!(rest, format!("…{}", "字".repeat(121)));
+    let (title, rest) = question(&format!("Before. Is {}? After.", "it so ".repeat(20).trim()));
+    assert!(title.starts_with("Is it so ") && title.ends_with("it…"), "{title}");
+    assert!(rest.starts_with("Before. …so it so ") && rest.ends_with(" it so? After."), "{rest}");
 }
 
 #[test]
@@ -139,6 +143,22 @@ fn a_workflow_is_told_by_its_name_and_step_and_never_as_json() {
         "Active at step 2/4: Find the rules\nStep 1/4 answered: The rule is old."
     );
     assert_eq!(told.standing, Standing::Open { at: "step 2/4".to_owned(), is_bare: false });
+    let long = Thinking::of(
+        path,
+        yaml,
+        &format!(
+            "## Step 1/4\n\n{}",
+            step("Identify the rules - and establish all of the premises")
+        ),
+    )
+    .unwrap();
+    assert_eq!(
+        (long.title.as_str(), long.card.as_str()),
+        (
+            "Workflow deductive-reasoning: Identify the rules - and establish all of the…",
+            "Active at step 1/4: …premises. Find the rules"
+        )
+    );
     let done = yaml.replace("active", "completed");
     let told = Thinking::of(path, &done, &format!("{body}\n## Conclusion\n\nIt holds.\n")).unwrap();
     assert_eq!(

@@ -2,6 +2,7 @@
 //! docs/maenifold.md.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::ops::Range;
 
 use kgctx::core::note::NotePath;
@@ -30,7 +31,7 @@ fn of_maenifold(document: &Value) -> Counts {
     concepts.iter().map(|(name, n)| (name.clone(), n.as_i64().unwrap())).collect()
 }
 
-/// The differences that docs/maenifold.md lists.
+/// The differences that docs/maenifold.md lists and these documents have, and one that they have not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rule {
     /// `[[ / ]]` is a concept for maenifold.
@@ -204,24 +205,103 @@ fn titles_are_those_of_the_front_matter() {
     assert!(n_titled > 0);
 }
 
-/// The rules by name, each with a text of its own.
+/// The names of the links that a text has here.
+#[track_caller]
+fn check(text: &str, ours: &[&str]) {
+    assert_eq!(of_kgctx(text).into_keys().collect::<Vec<_>>(), ours, "{text:?}");
+}
+
+/// One row of the first table in `docs/maenifold.md`: its name, and what shows it.
+type Case = (&'static str, fn());
+
+const CASES: [Case; 12] = [
+    ("the empty concept", empty_name),
+    ("a link that contains a secret (`[[password=…]]`, an address with a token)", secret),
+    ("inline code", inline_code),
+    ("inline HTML", inline_html),
+    ("a link across a line break", line_end),
+    ("a link definition (`[name]: address`) followed by a line of text", link_target),
+    ("text between two rules (`---`) directly after the front matter", second_front_matter),
+    (
+        "a numbered line, from 2 on, or an empty list item, directly after a quoted line",
+        list_after_a_quote,
+    ),
+    ("an HTML block of `<pre>`, `<script>`, `<style>` or `<textarea>`", end_of_html),
+    ("`<!doctype …>` in lower case", doctype),
+    ("`<source>` directly after a line of text", source_tag),
+    ("a file with a NUL character", nul),
+];
+
 #[test]
-fn every_rule_has_a_case() {
-    #[track_caller]
-    fn check(text: &str, ours: &[&str]) {
-        assert_eq!(of_kgctx(text).into_keys().collect::<Vec<_>>(), ours, "{text:?}");
+fn every_rule_is_named_in_the_guide_and_shown_here() {
+    let guide = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/maenifold.md");
+    let guide = fs::read_to_string(guide).unwrap();
+    let table = guide.split("| links | maenifold | kgctx | why |").nth(1).unwrap();
+    let rows = table.lines().skip(2).take_while(|line| line.starts_with('|'));
+    let named: Vec<&str> = rows.map(|row| row.split('|').nth(1).unwrap().trim()).collect();
+    assert_eq!(named, CASES.map(|(name, _)| name));
+    for (_, show) in CASES {
+        show();
     }
+}
+
+fn empty_name() {
     check("[[ / ]]", &[]);
-    check("[[a\r\nb]] [[a\nb]]", &["a\nb"]);
+}
+
+fn secret() {
+    check("[[password=hunter2xyz9]] [[postgres://u:s3cr3tpa55w0rd@db/x]] [[a]]", &["a"]);
+}
+
+fn inline_code() {
     check("`[[a]]` and `` [[b]] `` and `[[a]]`", &[]);
-    check("a <!-- [[b]] --> <i title=\"[[c]]\"> [[<b>d]] [[e<br>f]]", &["<b>d", "e<br>f"]);
     check("`[[a]]\n`[[b]]` [[c]]", &["b", "c"]);
+}
+
+fn inline_html() {
+    check("a <!-- [[b]] --> <i title=\"[[c]]\"> [[<b>d]] [[e<br>f]]", &["<b>d", "e<br>f"]);
+}
+
+fn line_end() {
+    check("[[a\r\nb]] [[a\nb]]", &["a\nb"]);
     check("[[a  \nb]] [[a\\\nb]]\n\n> [[c\n> d]]\n\n- [[e\n  f]]", &["a\nb", "c\nd", "e\nf"]);
+    check("[[a\n`code` b]] [[c `code`\nd]]\n\n> [[e\n> `code`f]]", &["a\nb", "c\nd", "e\nf"]);
+}
+
+fn link_target() {
     check("[^1]: [[a\nb]] [[c]]", &["c"]);
+}
+
+fn second_front_matter() {
     check("---\ntitle: x\n---\n\n---\n[[a]]\n\n---\n[[b]]", &["a", "b"]);
-    // For maenifold, the second line belongs to the quote, and the indented one is code.
+}
+
+/// For maenifold, the second line belongs to the quote; so does the third of the second text.
+fn list_after_a_quote() {
     check("> [[a]]\n10) [[b]]\n\n    [[c]]", &["a", "b", "c"]);
-    // Carriage returns by themselves end lines.
+    check("> [[a]]\n-\n      [[b]]", &["a"]);
+}
+
+fn end_of_html() {
+    check("<pre>\n[[a]]\n</script>\n[[b]]\n</pre>\n[[c]]", &["c"]);
+}
+
+fn doctype() {
+    check("<!doctype html> [[a]]\n\n[[b]]", &["b"]);
+}
+
+fn source_tag() {
+    check("x\n<source>\n[[a]]", &["a"]);
+    check("<source>\n[[a]]", &[]);
+}
+
+fn nul() {
+    assert_eq!(decode(b"[[a\0b]] [[c]]".to_vec()), Decoded::Binary);
+}
+
+/// Carriage returns by themselves end lines, as in maenifold.
+#[test]
+fn links_of_a_text_without_line_feeds_count() {
     check("# [[a]]\r\r- [[b]]\r- [[c]]\r\r```\r[[d]]\r```\r[[e]]", &["a", "b", "c", "e"]);
     check("---\rtitle: x\r---\r[[a]]\r", &["a"]);
 }

@@ -77,12 +77,18 @@ fn every_source_tells_what_sessions_say() {
         "{text}"
     );
     assert!(!text.contains("Sequential Thinking Session"), "{text}");
+    // The front matter is in no database, but the file has it.
+    let assumption = "never retries a webhook after 3 days: Assumption (active, high confidence, about billing-api).";
+    assert!(text.contains(assumption), "{text}");
+    let notes = |text: &str| text.split("Connected concepts").next().unwrap().to_owned();
+    assert!(!notes(&text).contains("[["), "{text}");
     fs::create_dir_all(scratch.home().join("maenifold/assets/models")).unwrap();
     let mut command = injection(&scratch, &["--source", "cli"]);
     command.env("KGCTX_MAENIFOLD_BIN", maenifold()).env("STAND_IN_NOW", NOW);
     let text = said(command.env("KGCTX_DEADLINE_MS", "60000").env("CLI_TIMEOUT", "60000"));
     assert!(text.contains("after expiry?: Completed: Replays after expiry return "), "{text}");
     assert!(!text.contains("Sequential Thinking Session"), "{text}");
+    assert!(text.contains(assumption) && !notes(&text).contains("[["), "{text}");
     for source in ["index", "database"] {
         let found = said(&mut kgctx(&scratch, &["search", "replays", "--source", source]));
         assert!(found.contains("How should billing-api reject replays"), "{found}");
@@ -94,8 +100,8 @@ fn every_source_tells_what_sessions_say() {
         }
         let recent = ["recent", "--filter", "thinking", "--now", NOW, "--source", source];
         let recent = said(&mut kgctx(&scratch, &recent));
-        // The database knows no front matter, and so no name of a workflow.
-        assert!(recent.contains("Identify General Principles - Establish"), "{recent}");
+        let workflow = "Workflow deductive-reasoning: Identify General Principles - Establish…";
+        assert!(recent.contains(workflow), "{recent}");
         assert!(!recent.contains("Sequential Thinking Session"), "{recent}");
     }
 }
