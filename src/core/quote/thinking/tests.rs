@@ -44,7 +44,7 @@ fn an_active_session_is_told_from_its_last_thought_on() {
     );
     let second = session("active", &more);
     assert_eq!(second.title, first.title);
-    assert_eq!(second.body, "Active at thought 1/4: It scans. Options: An index. Conclusion:");
+    assert_eq!(second.body, "Active at thought 1/4: It scans. Options: An index. ## Conclusion");
     assert_eq!(second.standing, Standing::Open { at: "thought 1/4".to_owned(), is_bare: false });
 }
 
